@@ -2,7 +2,7 @@
 
 from typing import NoReturn
 
-from chat.cli.importing import importing
+from chat.cli import importing
 
 
 def main() -> NoReturn:

@@ -22,7 +22,7 @@ from chat.auth.tokens import TokenMint
 from chat.bus.bus import Bus
 from chat.clock import Clock, MovableClock
 from chat.config import Settings
-from chat.config.overrides import Overrides
+from chat.config.loading import Overrides
 from chat.domain.accounts import assemble as accounts
 from chat.domain.administration import assemble as administration
 from chat.domain.applications import assemble as applications

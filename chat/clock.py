@@ -75,7 +75,7 @@ class MovableClock(Clock, Protocol):
 
 
 class SkippingClock(trio.abc.Clock):
-    """A Trio clock and time of day of real speed that can be moved forward: Trio's timers see it (`chat dev`)."""
+    """A MovableClock of real speed that is Trio's clock as well, so that its timers see it (`chat dev`)."""
 
     def __init__(self) -> None:
         self._trio_skipped_ms = 0
@@ -84,11 +84,9 @@ class SkippingClock(trio.abc.Clock):
 
     @property
     def skipped_ms(self) -> int:
-        """See MovableClock."""
         return self._skipped_ms
 
     def skip(self, milliseconds: int) -> None:
-        """See MovableClock."""
         if milliseconds < 0:
             raise ValueError("a clock moves forward only")
         self._skipped_ms += milliseconds
@@ -97,7 +95,7 @@ class SkippingClock(trio.abc.Clock):
             scope.deadline += milliseconds / 1000
 
     async def sleep_unmoved(self, seconds: float) -> None:
-        """Sleep in the machine's own time, whatever `skip` does: for waiting on what is outside of this process."""
+        """Sleep in the machine's own time, unmoved by `skip`: for waiting on what is outside of this process."""
         with trio.CancelScope(deadline=trio.current_time() + seconds) as scope:
             self._unmoved.add(scope)
             try:
@@ -106,7 +104,6 @@ class SkippingClock(trio.abc.Clock):
                 self._unmoved.discard(scope)
 
     def seconds_to_next_deadline(self) -> float:
-        """See MovableClock."""
         unmoved = {scope: scope.deadline for scope in self._unmoved}
         for scope in unmoved:
             scope.deadline = math.inf
@@ -116,7 +113,6 @@ class SkippingClock(trio.abc.Clock):
         return seconds
 
     def set_back(self) -> None:
-        """See MovableClock."""
         self._skipped_ms = 0
 
     def start_clock(self) -> None:
@@ -142,21 +138,17 @@ class JumpingClock(TrioClock):
 
     @property
     def skipped_ms(self) -> int:
-        """See MovableClock."""
         return self._skipped_ms
 
     def skip(self, milliseconds: int) -> None:
-        """See MovableClock."""
         self._jump(milliseconds / 1000)
         self._skipped_ms += milliseconds
 
     def set_back(self) -> None:
-        """See MovableClock."""
         self._base -= self._skipped_ms / 1000
         self._skipped_ms = 0
 
     def seconds_to_next_deadline(self) -> float:
-        """See MovableClock."""
         return trio.lowlevel.current_statistics().seconds_to_next_deadline
 
 

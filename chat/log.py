@@ -1,7 +1,7 @@
 """Log lines on standard error: with fields, and without secrets.
 
 Coloured on a terminal, one JSON object a line elsewhere. What other packages say through `logging` takes the same way.
-Nothing reaches the stream before `without_secrets` saw it, whoever logged it and however deep in a field or a traceback
+Nothing reaches the stream before `without_secrets` saw it, however deep in a field or a traceback
 it stood: tokens lose their secret part, and fields and headers that carry credentials lose their value.
 """
 
@@ -41,7 +41,7 @@ _SECRETS: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
 )
 """What is redacted wherever it stands in a text: session tokens, admin keys, bot tokens, JSON web tokens, password
 hashes, what is secret of the addresses of webhooks, uploads and media, secrets in the query or fragment of any address,
-and whatever has the form of an access token, client secret, ticket or capability (43 characters of base64url) or of a
+and all that has the form of an access token, client secret, ticket or capability (43 characters of base64url) or of a
 mailed token (64 letters and digits). The last two need letters of both cases, so that names and hexadecimal digests
 stay."""
 
@@ -116,7 +116,7 @@ def _redacted_field(name: object, value: object) -> Any:
 
 
 def _may_be_secret(value: object) -> bool:
-    """A `code` is the digits that somebody typed as well as the code of an error or of a close."""
+    """A `code` is the digits that a person typed as well as the code of an error or of a close."""
     if value is None or isinstance(value, (bool, int, float)):
         return False
     return not (isinstance(value, str) and value in ERROR_CODES)
@@ -135,7 +135,7 @@ def _redacted(value: object) -> Any:
 
 
 class _Stream:
-    """Writes lines to a stream; a log that cannot be written stops nobody."""
+    """Writes lines to a stream; a log that cannot be written stops nothing."""
 
     def __init__(self, stream: TextIO, name: str) -> None:
         self._stream = stream

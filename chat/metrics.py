@@ -7,9 +7,10 @@ values from a list that this program makes: operations, statuses, words. No name
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import attrs
 import trio
@@ -19,11 +20,20 @@ from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamil
 from prometheus_client.registry import Collector
 
 from chat import __version__
-from chat.errors import StorageUnavailable
+from chat.api.answers import Answer, Send, Streamed, encode, refusal
+from chat.api.bodies import Receive
+from chat.api.http_server import HttpServer
+from chat.api.operation import Policy, Request, Routes
+from chat.auth.client_address import ClientAddresses, is_forwarded, parse_address
+from chat.clock import Clock
+from chat.errors import ApiError, StorageUnavailable
 from chat.gateway.gateway import Gateway
 from chat.gateway.session import GatewaySession
 from chat.mail.outbox import OUTCOMES, Outbox
 from chat.observation import Observation
+from chat.port.listener import Listener, Port
+from chat.port.transport import Transport
+from chat.port.upgrade import UpgradeRequest
 from chat.registries.close_codes import Close, CloseCode
 from chat.store.administration import figures
 from chat.store.administration.figures import WaitingFigures
@@ -64,17 +74,13 @@ class Standing:
 
 
 class _Snapshot(Collector):
-    """Exposes the last Standing."""
-
     def __init__(self) -> None:
         self.standing: Standing | None = None
 
     def describe(self) -> Iterable[Metric]:
-        """Nothing beforehand."""
         return ()
 
     def collect(self) -> Iterator[Metric]:
-        """The families of the Standing."""
         now = self.standing
         if now is None:
             return
@@ -266,3 +272,90 @@ def _size(file: Path) -> int:
         return os.stat(file).st_size
     except FileNotFoundError:
         return 0
+
+
+# Where they are read: on the open port, for loopback alone, or on an address of its own. On the open port the page is
+# hidden from others, and from requests by way of a proxy: a stranger would learn how many people are here and what they
+# do.
+
+PATH: Final = "/metrics"
+
+REQUEST_ID: Final = "metrics"
+
+CONNECTIONS_MAXIMUM: Final = 16
+"""Scrapers that an address of its own serves at a time."""
+
+
+def routes_of(metrics: Metrics) -> Routes:
+    routes = Routes()
+
+    @routes.operation("GET", PATH, policy=Policy.NONE)
+    async def read_metrics(request: Request) -> Answer:
+        """Metrics for Prometheus, for loopback alone."""
+        address = parse_address(request.address)
+        if address is None or not address.is_loopback or is_forwarded(request.headers):
+            raise ApiError("NOT_FOUND")
+        return await _answer(metrics, request.headers.get("accept", ""))
+
+    return routes
+
+
+async def _answer(metrics: Metrics, accept: str) -> Streamed:
+    text, media_type = await metrics.exposition(accept)
+
+    async def pieces() -> AsyncGenerator[bytes, None]:
+        yield text
+
+    return Streamed(200, headers={"Content-Type": media_type}, pieces=pieces, length=len(text))
+
+
+@attrs.define(eq=False)
+class MetricsApp:
+    """The page as an ASGI application of its own."""
+
+    _metrics: Metrics
+
+    async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
+        """Serve one request, or the application's life."""
+        if scope["type"] == "lifespan":
+            for event in ("startup", "shutdown"):
+                await receive()
+                await send({"type": f"lifespan.{event}.complete"})
+            return
+        if scope["type"] != "http":
+            return
+        if scope["path"] != PATH or scope["method"] not in {"GET", "HEAD"}:
+            status, headers, body = encode(refusal(ApiError("NOT_FOUND")), REQUEST_ID)
+        else:
+            accept = next((value for name, value in scope["headers"] if name == b"accept"), b"")
+            answer = await _answer(self._metrics, accept.decode("latin-1"))
+            status, headers, _ = encode(answer, REQUEST_ID)
+            body = b"".join([piece async for piece in answer.pieces()])
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body})
+
+
+@asynccontextmanager
+async def page_of_its_own(metrics: Metrics, listeners: Sequence[Listener], clock: Clock) -> AsyncIterator[None]:
+    """Serve the page on these listeners while the block lasts."""
+    http = HttpServer(MetricsApp(metrics), clock)
+    port = Port(
+        listeners,
+        gateway=_no_gateway,
+        http=http,
+        addresses=ClientAddresses(),
+        maximum_connections=CONNECTIONS_MAXIMUM,
+        refuse=_refuse_socket,
+    )
+    async with http.running(), trio.open_nursery() as nursery:
+        nursery.start_soon(port.serve)
+        yield
+        nursery.cancel_scope.cancel()
+
+
+def _refuse_socket(_address: str, _by_unnamed_proxy: bool) -> None:
+    raise ApiError("NOT_FOUND")
+
+
+async def _no_gateway(_: UpgradeRequest, transport: Transport) -> None:
+    transport.close()

@@ -25,7 +25,7 @@ from chat.auth.connection_counts import ConnectionCounts
 from chat.auth.outgoing_http import OutgoingHttp
 from chat.bus.bus import CredentialsRevoked
 from chat.clock import JUMP_MS, MovableClock, SkippingClock, report_jumps
-from chat.config.overrides import Overrides, accepted
+from chat.config.loading import Overrides, accepted
 from chat.domain.administration import guild_administration
 from chat.domain.policy.readiness import Readiness
 from chat.observation import Observer
@@ -35,7 +35,7 @@ from chat.store import outside_changes
 from chat.store.accounts import accounts
 from chat.store.administration import chosen_settings
 from chat.store.data_directory import DataDirectory
-from chat.store.last_id import last_id
+from chat.store.whole_database import last_id
 from chat.supervision import lasting
 from chat.web.pages import Pages
 
@@ -84,8 +84,7 @@ class Server:
 
             self._observers.append(write_line)
         if settings.metrics == "on":
-            from chat.metrics import Metrics
-            from chat.metrics_page import routes_of
+            from chat.metrics import Metrics, routes_of
 
             file = DataDirectory(self.surroundings.directory).database
             in_threads = self.surroundings.work_in_threads
@@ -158,7 +157,7 @@ class Server:
             await stack.enter_async_context(http.running())
             await stack.enter_async_context(self.gateway.running())
             if self.metrics is not None and metrics_listeners:
-                from chat.metrics_page import page_of_its_own
+                from chat.metrics import page_of_its_own
 
                 await stack.enter_async_context(page_of_its_own(self.metrics, metrics_listeners, self.clock))
             nursery = await stack.enter_async_context(trio.open_nursery())

@@ -25,8 +25,7 @@ from chat.assembly import Surroundings
 from chat.auth.passwords import CHEAP
 from chat.clock import SkippingClock, SystemClock
 from chat.config import Loaded, Settings
-from chat.config.name_servers import address_and_port
-from chat.config.settings import WILDCARD_HOSTS, origin_of
+from chat.config.settings import WILDCARD_HOSTS, address_and_port, origin_of
 from chat.domain.policy.origins import Origins
 from chat.errors import OperatorError
 from chat.port.listener import (
@@ -196,7 +195,7 @@ def collecting_in_small_portions() -> Iterator[None]:
     """Keep the collector's pauses short, however much has come to stay.
 
     With thousands of nurseries alive a full collection stops the loop for a third of a second (architecture.md, Garbage
-    collection). So whatever outlives its first collection is taken out of sight (`gc.freeze`). Reference counting still
+    collection). So what outlives its first collection is taken out of sight (`gc.freeze`). Reference counting still
     frees it: connections and sessions leave no cycles behind when they end.
     """
 

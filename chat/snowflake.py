@@ -33,7 +33,7 @@ class SnowflakeGenerator:
     """Makes ascending snowflakes for one worker.
 
     A clock that steps back does not lead to repeats: the highest millisecond seen stays in use. More than 4,096 in one
-    millisecond borrow from the next one, so the order holds and nobody waits. The loop and the writer's thread may ask
+    millisecond borrow from the next one, so the order holds without waiting. The loop and the writer's thread may ask
     at the same time.
     """
 

@@ -9,7 +9,7 @@ import pytest
 
 from chat.config import Settings
 from chat.store.database import open_database
-from chat.testing.fresh_database import fresh_database
+from chat.testing.server import fresh_database
 from tests.guilds.guild_world import GuildWorld
 
 

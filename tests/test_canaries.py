@@ -7,7 +7,7 @@ import json
 import pytest
 import structlog
 
-from chat.testing.connecting import TcpRoute
+from chat.testing.network import TcpRoute
 from chat.testing.rest_client import Response, RestClient
 from tests.canaries import Watch, parsed
 

@@ -26,8 +26,7 @@ from chat.config import load_settings
 from chat.observation import METHODS, OTHER, UNKNOWN
 from chat.server import Server
 from chat.store.database import open_database
-from chat.testing.connecting import MemoryRoute
-from chat.testing.network import MemoryNetwork
+from chat.testing.network import MemoryNetwork, MemoryRoute
 from chat.testing.rest_client import RestClient
 from chat.testing.server import ChatServer
 from chat.testing.world import World

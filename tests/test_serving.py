@@ -13,8 +13,7 @@ from chat.serving import migrate
 from chat.store.connections import connect
 from chat.store.data_directory import DataDirectory
 from chat.store.migrations import MIGRATIONS, is_current
-from chat.testing.connecting import MemoryRoute
-from chat.testing.network import MemoryNetwork
+from chat.testing.network import MemoryNetwork, MemoryRoute
 from chat.testing.rest_client import RestClient
 
 

@@ -25,7 +25,7 @@ from chat.domain.policy.embeds import (
     FOOTER_CHARACTERS,
     TITLE_CHARACTERS,
 )
-from chat.media.file_names import file_name
+from chat.media.delivery import file_name
 
 URL_CHARACTERS: Final = 2_048
 COLOR_MAXIMUM: Final = 0xFFFFFF

@@ -14,8 +14,7 @@ from chat.api.fields import Range
 from chat.api.operation import Request
 from chat.domain.policy.assemble import PolicyArea
 from chat.errors import ApiError
-from chat.media.delivery import GUARDED, Delivery, File, delivery
-from chat.media.file_names import with_ending
+from chat.media.delivery import GUARDED, Delivery, File, delivery, with_ending
 from chat.media.renditions import FORMATS, REDRAWN_TYPES, SIZES, Original, Rendition, next_size
 from chat.store.messages.attachments import Attachment
 from chat.store.policy.assets import Asset

@@ -45,13 +45,11 @@ class Load:
     server: Process
 
     def measure(self, **phase: float) -> dict[str, Any]:
-        """One phase; see `chat.bench.load_generator.Phase`."""
         result: dict[str, Any] = self.generator.ask(**phase)
         return result
 
 
 def run(plan: Plan) -> Report:
-    """Measure everything."""
     figures: list[Figure] = []
     notes: list[str] = []
     for count in plan.sessions:

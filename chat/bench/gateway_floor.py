@@ -41,8 +41,6 @@ class Client:
 
 
 class Floor:
-    """The loop."""
-
     def __init__(self, listener: socket.socket, frame_bytes: int) -> None:
         self._listener = listener
         self._frame_bytes = frame_bytes
@@ -136,7 +134,6 @@ class Floor:
 
 
 def main(frame_bytes: int) -> None:
-    """Listen and loop."""
     with socket.create_server(("127.0.0.1", 0), backlog=BACKLOG) as listener:
         os.write(1, b"%s\n" % json.dumps({"port": listener.getsockname()[1]}).encode())
         Floor(listener, frame_bytes).run()

@@ -24,12 +24,12 @@ from typing import Any, Final
 import attrs
 import orjson
 
-from chat.bench import guild_world
+from chat.bench import world
 from chat.bench.gateway import observe, serving
-from chat.bench.guild_world import LargeGuild
 from chat.bench.load_sessions import Session, Watch, client_frame, connect
 from chat.bench.processes import Process, cpu_seconds, resident_bytes
 from chat.bench.report import Figure, Report
+from chat.bench.world import LargeGuild
 from chat.errors import OperatorError
 from chat.registries.opcodes import Opcode
 from chat.registries.permissions import Permission
@@ -60,7 +60,7 @@ QUICK: Final = Plan(members=(300,), channels=60, sessions=10, operations=1)
 def run(plan: Plan) -> Report:
     """Measure every size. Raises OperatorError where the server answers with an error."""
     figures: list[Figure] = []
-    notes = [f"{plan.channels} channels, {guild_world.ROLES} roles, {plan.sessions} connected sessions"]
+    notes = [f"{plan.channels} channels, {world.ROLES} roles, {plan.sessions} connected sessions"]
     costs: list[Mapping[str, float]] = []
     for member_count in plan.members:
         measured, longest, memory = _measure(plan, member_count)
@@ -78,7 +78,7 @@ def run(plan: Plan) -> Report:
 def _measure(plan: Plan, member_count: int) -> tuple[dict[str, float], float, float]:
     """The median cost of each operation in milliseconds, the longest turn of the loop, and the memory in the end."""
     with tempfile.TemporaryDirectory(prefix="chat-bench-") as directory:
-        here = guild_world.prepare(
+        here = world.prepare_large(
             Path(directory),
             member_count=member_count,
             channel_count=plan.channels,
@@ -147,13 +147,13 @@ def _measure_operations(
     measured.repeat("member_role_while_watched", give_role_while_watched)
 
 
+@attrs.define(eq=False)
 class _Measurement:
     """CPU time of the server, operation by operation."""
 
-    def __init__(self, server: Process, operations: int) -> None:
-        self._server = server
-        self._operations = operations
-        self.medians: dict[str, float] = {}
+    _server: Process
+    _operations: int
+    medians: dict[str, float] = attrs.field(factory=dict, init=False)
 
     def repeat(self, name: str, operation: Callable[[], object]) -> None:
         """The same operation a few times."""
@@ -230,7 +230,6 @@ class Audience:
         session.socket.send(client_frame(orjson.dumps(payload)))
 
     def close(self) -> None:
-        """Hang up."""
         self._over.set()
         self._thread.join()
         for session in self.sessions:

@@ -20,7 +20,7 @@ from typing import Any, Final
 
 import attrs
 
-from chat.bench.http_clients import HttpClient, request_bytes
+from chat.bench.http_load import HttpClient, request_bytes
 from chat.bench.load_sessions import MARKER, TIME_DIGITS, CompressedSession, Session, Watch, connect, read
 from chat.bench.processes import cpu_seconds
 

@@ -33,14 +33,12 @@ class TurnWatch(trio.abc.Instrument):
         self._longest_wall = self._longest_cpu = 0.0
 
     def after_io_wait(self, timeout: float) -> None:
-        """A turn begins."""
         if self.report_due:
             self.report_due = False
             self._report()
         self._wall, self._cpu = time.perf_counter(), time.thread_time()
 
     def before_io_wait(self, timeout: float) -> None:
-        """The turn is over."""
         if self._wall:
             self._longest_wall = max(self._longest_wall, time.perf_counter() - self._wall)
             self._longest_cpu = max(self._longest_cpu, time.thread_time() - self._cpu)

@@ -57,7 +57,6 @@ class Process:
         return line.rstrip("\n")
 
     def answer(self) -> Any:
-        """The next line, as JSON."""
         return json.loads(self.line())
 
     def ask(self, **request: object) -> Any:
@@ -68,7 +67,6 @@ class Process:
         return self.answer()
 
     def signal(self, number: signal.Signals) -> None:
-        """Send a signal."""
         self._process.send_signal(number)
 
 

@@ -30,7 +30,6 @@ class Figure:
 
     @property
     def target(self) -> str:
-        """What is asked for, in words."""
         if self.at_least is not None:
             return f"at least {self.at_least:g}"
         return "" if self.at_most is None else f"at most {self.at_most:g}"
@@ -45,7 +44,6 @@ class Report:
     notes: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
-        """The report as one JSON object."""
         return {
             "bench": self.bench,
             "figures": {

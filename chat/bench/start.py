@@ -1,4 +1,4 @@
-"""`chat bench start`: how soon `chat serve` can serve, and what it takes while nobody is there."""
+"""`chat bench start`: how soon `chat serve` can serve, and what it takes while idle."""
 
 from __future__ import annotations
 

@@ -35,7 +35,6 @@ QUICK: Final = Plan(rounds=1, seconds=0.2)
 
 
 def run(plan: Plan) -> Report:
-    """Measure everything."""
     with tempfile.TemporaryDirectory(prefix="chat-bench-") as directory:
         rates = trio.run(functools.partial(_measure, Path(directory) / "measured.sqlite3", plan))
     floors = rates[0]

@@ -1,10 +1,13 @@
-"""The instance that is measured: one guild, its members, and the tokens they are signed in with."""
+"""The instances that are measured: guilds with their members, and the tokens they are signed in with."""
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import random
 import secrets
 import sqlite3
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -14,20 +17,23 @@ import trio
 from chat.auth.tokens import TokenMint, token_hash
 from chat.clock import SystemClock
 from chat.domain.accounts import guild_folders
-from chat.registries.channel_types import ChannelType
+from chat.registries.channel_types import ChannelType, OverwriteType
 from chat.registries.guild_features import NEW_GUILD_FEATURES
 from chat.registries.join_sources import JoinSource
-from chat.registries.permissions import DEFAULT_EVERYONE
-from chat.snowflake import SnowflakeGenerator
+from chat.registries.message_types import MessageType
+from chat.registries.permissions import DEFAULT_EVERYONE, Permission
+from chat.snowflake import SnowflakeGenerator, snowflake_at
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
+from chat.store.connections import connect
 from chat.store.data_directory import DataDirectory
 from chat.store.database import open_database
 from chat.store.guilds import channels, guilds, members, roles
-from chat.store.guilds.channels import Channel
+from chat.store.guilds.channels import Channel, Overwrite
 from chat.store.guilds.guilds import Guild
 from chat.store.guilds.members import Member
 from chat.store.guilds.roles import Role
+from chat.store.messages import message_search_entries
 from chat.store.signing_in import auth_sessions
 from chat.store.signing_in.auth_sessions import AuthSession
 
@@ -52,16 +58,21 @@ class World:
 
 def prepare(directory: Path, member_count: int) -> World:
     """Make the database in a new data directory, with a guild of so many members. Raises OperatorError."""
+    world, make = _compose(member_count)
+    _write(directory, make)
+    return world
+
+
+def _write(directory: Path, make: Callable[[sqlite3.Connection], None]) -> None:
+    """What is to stand in the database of a new data directory, in one unit."""
     data = DataDirectory(directory)
     data.create()
-    world, make = _compose(member_count)
 
     async def write() -> None:
         async with open_database(data.database, inline=True, durable=False) as database:
             await database.write(make)
 
     trio.run(write)
-    return world
 
 
 def _compose(member_count: int) -> tuple[World, functools.partial[None]]:
@@ -70,18 +81,19 @@ def _compose(member_count: int) -> tuple[World, functools.partial[None]]:
     mint = TokenMint(secrets.SystemRandom())
     now = clock.now_ms() - AGE_MS
     world = World(next_id(), next_id(), tuple(mint.session_token() for _ in range(member_count)))
-    people = [
-        Account(
-            id=next_id(),
-            username=f"member{number}",
-            discriminator=1 + number,
-            email=f"member{number}@example.com",
-            email_verified=True,
-            created_at=now,
-        )
-        for number in range(member_count)
-    ]
+    people = [_account(next_id(), number, now) for number in range(member_count)]
     return world, functools.partial(_populate, world=world, people=people, now=now)
+
+
+def _account(user_id: int, number: int, now: int) -> Account:
+    return Account(
+        id=user_id,
+        username=f"member{number}",
+        discriminator=1 + number % 9_999,
+        email=f"member{number}@example.com",
+        email_verified=True,
+        created_at=now,
+    )
 
 
 def _populate(connection: sqlite3.Connection, *, world: World, people: list[Account], now: int) -> None:
@@ -103,3 +115,189 @@ def _populate(connection: sqlite3.Connection, *, world: World, people: list[Acco
     for account in people:
         members.insert(connection, Member(guild.id, account.id, now, join_source=JoinSource.INSTANT_INVITE))
         guild_folders.enter_guild(connection, account, guild.id)
+
+
+# A guild of any size: its members, roles and channels, and who is signed in
+
+ROLES: Final = 50
+ROLES_PER_MEMBER: Final = 2
+CHANNELS_PER_CATEGORY: Final = 50
+HIDDEN_SHARE: Final = 4
+"""Every so-manieth channel is hidden from everyone and shown by one role."""
+
+
+@attrs.frozen
+class LargeGuild:
+    """What a measurement needs to know. `tokens` sign in members of the guild, `strangers` accounts outside of it."""
+
+    guild_id: int
+    channel_id: int
+    hidden_channel_id: int
+    role_id: int
+    """A role that many members have, and that shows hidden channels."""
+    silent_user_id: int
+    """A member who is never connected."""
+    tokens: tuple[str, ...] = attrs.field(repr=False)
+    strangers: tuple[str, ...] = attrs.field(repr=False)
+
+
+def prepare_large(
+    directory: Path, *, member_count: int, channel_count: int, signed_in: int, stranger_count: int
+) -> LargeGuild:
+    """Make the database in a new data directory. Raises OperatorError."""
+    composition = _Composition(member_count, channel_count, signed_in, stranger_count)
+    _write(directory, composition.populate)
+    return composition.guild
+
+
+class _Composition:
+    def __init__(self, member_count: int, channel_count: int, signed_in: int, stranger_count: int) -> None:
+        clock = SystemClock()
+        next_id = SnowflakeGenerator(clock, WORLD_WORKER)
+        mint = TokenMint(secrets.SystemRandom())
+        self._now = clock.now_ms() - AGE_MS
+        first = next_id() - (1 << 40)  # below what the server hands out
+        self._guild_id = first
+        self._role_ids = [first + 1 + number for number in range(ROLES)]
+        self._channel_ids = [first + 1_000 + number for number in range(channel_count)]
+        self._people = [_account(first + 10_000 + number, number, self._now) for number in range(member_count)]
+        strangers = range(member_count, member_count + stranger_count)
+        self._strangers = [_account(first + 10_000 + number, number, self._now) for number in strangers]
+        kinds = [self._kind(number) for number in range(channel_count)]
+        texts = [number for number, kind in enumerate(kinds) if kind is ChannelType.GUILD_TEXT]
+        self.guild = LargeGuild(
+            guild_id=first,
+            channel_id=self._channel_ids[next(number for number in texts if not self._is_hidden(number))],
+            hidden_channel_id=self._channel_ids[next(number for number in texts if self._is_hidden(number))],
+            role_id=self._role_ids[0],
+            silent_user_id=self._people[-1].id,
+            tokens=tuple(mint.session_token() for _ in range(signed_in)),
+            strangers=tuple(mint.session_token() for _ in range(stranger_count)),
+        )
+
+    @staticmethod
+    def _kind(number: int) -> ChannelType:
+        if number % CHANNELS_PER_CATEGORY == 0:
+            return ChannelType.GUILD_CATEGORY
+        return ChannelType.GUILD_VOICE if number % 10 == 9 else ChannelType.GUILD_TEXT
+
+    @staticmethod
+    def _is_hidden(number: int) -> bool:
+        return number % HIDDEN_SHARE == HIDDEN_SHARE - 1
+
+    def populate(self, connection: sqlite3.Connection) -> None:
+        for account in (*self._people, *self._strangers):
+            accounts.insert(connection, account)
+        for people, tokens in ((self._people, self.guild.tokens), (self._strangers, self.guild.strangers)):
+            for account, token in zip(people, tokens, strict=False):
+                auth_sessions.insert(connection, AuthSession(token_hash(token), account.id, self._now, self._now))
+        guilds.insert(
+            connection,
+            Guild(
+                id=self._guild_id,
+                owner_id=self._people[0].id,
+                name="Measured guild",
+                created_at=self._now,
+                features=frozenset(NEW_GUILD_FEATURES),
+                member_count=len(self._people),
+            ),
+        )
+        everyone = Role(self._guild_id, self._guild_id, "@everyone", 0, DEFAULT_EVERYONE)
+        numbered = [
+            Role(role_id, self._guild_id, f"role{number}", 1 + number, 0, hoist=number < 5)
+            for number, role_id in enumerate(self._role_ids)
+        ]
+        roles.insert(connection, [everyone, *numbered])
+        channels.insert(connection, [self._channel(number) for number in range(len(self._channel_ids))])
+        for number, account in enumerate(self._people):
+            held = frozenset(self._role_ids[(number * step) % ROLES] for step in range(1, 1 + ROLES_PER_MEMBER))
+            member = Member(self._guild_id, account.id, self._now, join_source=JoinSource.INSTANT_INVITE, role_ids=held)
+            members.insert(connection, member)
+
+    def _channel(self, number: int) -> Channel:
+        kind = self._kind(number)
+        category = number - number % CHANNELS_PER_CATEGORY
+        view = Permission.VIEW_CHANNEL.value
+        shown_by = self._role_ids[(number // HIDDEN_SHARE) % ROLES]
+        overwrites = (
+            Overwrite(self._guild_id, OverwriteType.ROLE, 0, view),
+            Overwrite(shown_by, OverwriteType.ROLE, view, 0),
+        )
+        is_category = kind is ChannelType.GUILD_CATEGORY
+        return Channel(
+            self._channel_ids[number],
+            self._guild_id,
+            kind,
+            f"channel-{number}",
+            position=number,
+            parent_id=None if is_category else self._channel_ids[category],
+            overwrites=overwrites if self._is_hidden(number) and not is_category else (),
+        )
+
+
+# A channel with any number of messages
+
+APART_MS: Final = 1_000
+"""Time between two messages."""
+
+RARE_MESSAGES: Final = 100
+"""So many messages have the rare word, however many there are, evenly spread."""
+
+RARE_WORD: Final = "saskatoon"
+COMMON_WORD: Final = "w0"
+VOCABULARY: Final = 5_000
+WORDS_PER_MESSAGE: Final = 12
+SLICE_MESSAGES: Final = 20_000
+
+
+@attrs.frozen
+class Messages:
+    """What a measurement needs to know."""
+
+    middle_id: int
+    """A message with as many before it as behind it."""
+
+    author_id: int
+
+
+def fill(directory: Path, world: World, count: int) -> Messages:
+    """Write so many messages into the world's channel, and bring their index up to date."""
+    with contextlib.closing(connect(DataDirectory(directory).database, durable=False)) as connection:
+        authors = [row[0] for row in connection.execute("SELECT user_id FROM members ORDER BY user_id")]
+        now = SystemClock().now_ms()
+        first = now - (count + 60) * APART_MS
+        ids = [snowflake_at(first + number * APART_MS) for number in range(count)]
+        connection.execute("BEGIN")
+        connection.executemany(
+            "INSERT INTO messages (id, channel_id, author_id, type, content) VALUES (?, ?, ?, ?, ?)",
+            (
+                (message_id, world.channel_id, authors[number % len(authors)], int(MessageType.DEFAULT), content)
+                for number, (message_id, content) in enumerate(zip(ids, _contents(count), strict=True))
+            ),
+        )
+        connection.execute("UPDATE channels SET last_message_id = ? WHERE id = ?", (ids[-1], world.channel_id))
+        connection.execute("COMMIT")
+        _index(connection)
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    return Messages(ids[count // 2], authors[0])
+
+
+def _index(connection: sqlite3.Connection) -> None:
+    left = SLICE_MESSAGES
+    while left == SLICE_MESSAGES:
+        connection.execute("BEGIN")
+        left = message_search_entries.bring_up_to_date(connection, SLICE_MESSAGES)
+        connection.execute("COMMIT")
+
+
+def _contents(count: int) -> Iterator[str]:
+    """Texts whose words are as unevenly spread as those of a language: the n-th is there 1/n times as often."""
+    chance = random.Random(0)  # noqa: S311 -- words, not secrets
+    words = [f"w{number}" for number in range(VOCABULARY)]
+    weights = [0.0]
+    for number in range(VOCABULARY):
+        weights.append(weights[-1] + 1 / (1 + number))
+    every = max(1, count // RARE_MESSAGES)
+    for number in range(count):
+        text = " ".join(chance.choices(words, cum_weights=weights[1:], k=WORDS_PER_MESSAGE))
+        yield f"{text} {RARE_WORD}" if number % every == 0 else text

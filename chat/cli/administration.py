@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import attrs
 
-from chat.cli.importing import importing
+from chat.cli import importing
 
 if TYPE_CHECKING:
     from chat.clock import Clock
@@ -113,14 +113,14 @@ def administer(data: Path, command: Callable[[Instance], Awaitable[T]], *, creat
 @contextlib.asynccontextmanager
 async def _opened(directory: DataDirectory, settings: Settings, clock: Clock) -> AsyncIterator[Instance]:
     from chat.auth.passwords import Passwords
-    from chat.config.overrides import accepted, effective
+    from chat.config.loading import accepted, effective
     from chat.domain.administration.admin_audit_log import AdminAuditLog
     from chat.domain.administration.administration import Administration
     from chat.domain.policy.usernames import Usernames
     from chat.snowflake import SnowflakeGenerator
     from chat.store.administration import chosen_settings
     from chat.store.database import open_database
-    from chat.store.last_id import last_id
+    from chat.store.whole_database import last_id
 
     chance = secrets.SystemRandom()
     worker = FIRST_WORKER + os.getpid() % (1024 - FIRST_WORKER)

@@ -1,12 +1,27 @@
-"""`chat backup`: everything of an instance in one file, while its server runs."""
+"""`chat backup`: everything of an instance in one file, while its server runs.
+
+A backup is a tar file that other programs can read too.
+
+    chat-backup.json       what it is, and of when; first
+    chat.sqlite3           the database at one moment
+    signing.key            the secret of the instance
+    chat.toml              the settings, where there is such a file
+    uploads/...            every uploaded file that the database speaks of
+    archives/...           every archive that it speaks of
+    SHA256SUMS             the digests of all that stands before it, as sha256sum writes them; last
+
+It holds all that the data directory holds, secrets included, so its mode is 0600.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import fcntl
+import hashlib
 import io
 import json
 import os
+import re
 import shutil
 import sqlite3
 import tarfile
@@ -19,14 +34,28 @@ from typing import TYPE_CHECKING, BinaryIO, Final, cast
 import click
 
 from chat import __version__
-from chat.cli import backup_format
-from chat.cli.backup_format import DigestingReader
 from chat.cli.options import FILE, data_option, json_option, print_object
 from chat.errors import OperatorError
 
 if TYPE_CHECKING:
-    from chat.cli.progress import Tell
+    from chat.cli.output import Tell
     from chat.store.data_directory import DataDirectory
+
+FORMAT: Final = "chat backup 1"
+DESCRIPTION: Final = "chat-backup.json"
+DATABASE: Final = "chat.sqlite3"
+SIGNING_KEY: Final = "signing.key"
+SETTINGS: Final = "chat.toml"
+CHECKSUMS: Final = "SHA256SUMS"
+
+NAMES: Final = re.compile(
+    r"chat-backup\.json|chat\.sqlite3|signing\.key|chat\.toml"
+    r"|uploads/(?:attachments|assets)/[0-9a-f]{2}/[0-9]{1,20}|archives/[0-9]{1,20}\.zip",
+    re.ASCII,
+)
+"""Every name that a backup may have beside CHECKSUMS: none leads out of the directory that it is restored to."""
+
+PIECE_BYTES: Final = 1_048_576
 
 STAGE_PREFIX: Final = ".backup-"
 """Of a directory in the data directory, in which files are kept from going while they are copied."""
@@ -45,8 +74,7 @@ def backup(data: Path, file: Path, as_json: bool) -> None:
     Database, uploads, archives, signing key and settings as they are at one moment, whether or not a server runs.
     `chat restore` makes an instance of it again. Keep FILE as you keep the data directory: it holds all its secrets.
     """
-    from chat.cli.new_file import new_file
-    from chat.cli.progress import progress_bar
+    from chat.cli.output import new_file, progress_bar
     from chat.store.data_directory import DataDirectory
 
     directory = DataDirectory(data)
@@ -97,17 +125,17 @@ def _hold(directory: DataDirectory, stage: Path, tell: Tell) -> int:
     A file may go between the copy and the link, because what it belonged to was deleted. The next copy does not speak
     of it any more; one that is missing again has been missing all the time.
     """
-    from chat.store.snapshot import take_snapshot
+    from chat.store.whole_database import take_snapshot
 
     missing: set[str] = set()
     for _ in range(TURNS):
-        copy = stage / backup_format.DATABASE
+        copy = stage / DATABASE
         copy.unlink(missing_ok=True)
         take_snapshot(directory.database, copy, lambda percent: tell("Copying the database", percent))
         tell("Holding files", 0)
         gone = {name for name in _files_of(copy) if not _linked(directory.path / name, stage / name)}
         if gone <= missing:
-            for name in (backup_format.SIGNING_KEY, backup_format.SETTINGS):
+            for name in (SIGNING_KEY, SETTINGS):
                 _linked(directory.path / name, stage / name)
             return len(gone)
         missing = gone
@@ -151,10 +179,10 @@ def _linked(source: Path, target: Path) -> bool:
 
 def _names(stage: Path) -> Iterator[str]:
     """What goes into the backup, in order; files of earlier copies of the database that are no longer wanted do not."""
-    for name in (backup_format.DATABASE, backup_format.SIGNING_KEY, backup_format.SETTINGS):
+    for name in (DATABASE, SIGNING_KEY, SETTINGS):
         if (stage / name).exists():
             yield name
-    for name in _files_of(stage / backup_format.DATABASE):
+    for name in _files_of(stage / DATABASE):
         if (stage / name).exists():
             yield name
 
@@ -171,27 +199,28 @@ def _write(stage: Path, draft: Path, tell: Tell) -> int:
     ):
 
         def add(name: str, content: BinaryIO, size: int) -> None:
-            reader = DigestingReader(content)
             member = tarfile.TarInfo(name)
             member.size, member.mtime, member.mode = size, int(now), 0o600
-            tar.addfile(member, cast(BinaryIO, reader))
+            tar.addfile(member, content)
+
+        def add_digested(name: str, content: BinaryIO, size: int) -> None:
+            reader = DigestingReader(content)
+            add(name, cast(BinaryIO, reader), size)
             checksums.write(reader.line(name))
 
         description = _description(now, total)
-        add(backup_format.DESCRIPTION, io.BytesIO(description), len(description))
+        add_digested(DESCRIPTION, io.BytesIO(description), len(description))
         count = done = 0
         for name in _names(stage):
             with (stage / name).open("rb") as content:
                 size = os.fstat(content.fileno()).st_size
-                add(name, content, size)
+                add_digested(name, content, size)
             count += 1
             done += size
             tell("Writing", 100.0 * done / max(1, total))
         size = checksums.tell()
         checksums.seek(0)
-        member = tarfile.TarInfo(backup_format.CHECKSUMS)
-        member.size, member.mtime, member.mode = size, int(now), 0o600
-        tar.addfile(member, checksums)
+        add(CHECKSUMS, checksums, size)
     return count
 
 
@@ -200,10 +229,32 @@ def _description(now: float, total: int) -> bytes:
     from chat.store.migrations import MIGRATIONS
 
     members = {
-        "format": backup_format.FORMAT,
+        "format": FORMAT,
         "version": __version__,
         "schema": len(MIGRATIONS),
         "created_at": iso_timestamp(int(now * 1_000)),
         "bytes": total,
     }
     return json.dumps(members, indent=2).encode() + b"\n"
+
+
+class DigestingReader:
+    """A file that is read once, and the SHA-256 of what was read of it."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self._digest = hashlib.sha256()
+
+    def read(self, size: int = -1) -> bytes:
+        """Read, and take note."""
+        piece = self._stream.read(size)
+        self._digest.update(piece)
+        return piece
+
+    def line(self, name: str) -> bytes:
+        """The line of CHECKSUMS about what was read."""
+        return checksum_line(self._digest.hexdigest(), name)
+
+
+def checksum_line(digest: str, name: str) -> bytes:
+    return f"{digest}  {name}\n".encode("ascii")

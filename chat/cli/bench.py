@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import click
@@ -45,10 +45,7 @@ def gateway(sessions: tuple[int, ...], rounds: int | None, quick: bool, as_json:
     """
     from chat.bench import gateway as measured
 
-    plan = measured.QUICK if quick else measured.Plan()
-    if sessions:
-        plan = attrs.evolve(plan, sessions=sessions)
-    _print([measured.run(attrs.evolve(plan, rounds=rounds or plan.rounds))], as_json=as_json)
+    _measure(measured, quick=quick, as_json=as_json, sessions=sessions, rounds=rounds)
 
 
 @bench.command()
@@ -68,10 +65,10 @@ def http(messages: tuple[int, ...], rounds: int | None, quick: bool, as_json: bo
     """
     from chat.bench import http as measured
 
-    plan = measured.QUICK if quick else measured.Plan()
+    growth = (measured.QUICK if quick else measured.Plan()).growth
     if messages:
-        plan = attrs.evolve(plan, growth=attrs.evolve(plan.growth, messages=messages))
-    _print([measured.run(attrs.evolve(plan, rounds=rounds or plan.rounds))], as_json=as_json)
+        growth = attrs.evolve(growth, messages=messages)
+    _measure(measured, quick=quick, as_json=as_json, growth=growth, rounds=rounds)
 
 
 @bench.command()
@@ -85,8 +82,7 @@ def store(rounds: int | None, quick: bool, as_json: bool) -> None:
     """
     from chat.bench import store as measured
 
-    plan = measured.QUICK if quick else measured.Plan()
-    _print([measured.run(attrs.evolve(plan, rounds=rounds or plan.rounds))], as_json=as_json)
+    _measure(measured, quick=quick, as_json=as_json, rounds=rounds)
 
 
 @bench.command()
@@ -100,8 +96,7 @@ def start(rounds: int | None, quick: bool, as_json: bool) -> None:
     """
     from chat.bench import start as measured
 
-    plan = measured.QUICK if quick else measured.Plan()
-    _print([measured.run(attrs.evolve(plan, rounds=rounds or plan.rounds))], as_json=as_json)
+    _measure(measured, quick=quick, as_json=as_json, rounds=rounds)
 
 
 @bench.command()
@@ -116,9 +111,7 @@ def idle(connections: int | None, seconds: float | None, quick: bool, as_json: b
     """
     from chat.bench import idle as measured
 
-    plan = measured.QUICK if quick else measured.Plan()
-    plan = measured.Plan(connections or plan.connections, seconds or plan.seconds)
-    _print([measured.run(plan)], as_json=as_json)
+    _measure(measured, quick=quick, as_json=as_json, connections=connections, seconds=seconds)
 
 
 @bench.command()
@@ -129,8 +122,7 @@ def guild(members: tuple[int, ...], quick: bool, as_json: bool) -> None:
     """What operations cost in guilds of growing size."""
     from chat.bench import guild as measured
 
-    plan = measured.QUICK if quick else measured.Plan()
-    _print([measured.run(attrs.evolve(plan, members=members or plan.members))], as_json=as_json)
+    _measure(measured, quick=quick, as_json=as_json, members=members)
 
 
 @bench.command("all")
@@ -140,17 +132,16 @@ def every(quick: bool, as_json: bool) -> None:
     """Every bench, one after the other."""
     from chat.bench import gateway, guild, http, idle, start, store
 
-    _print(
-        [
-            gateway.run(gateway.QUICK if quick else gateway.Plan()),
-            http.run(http.QUICK if quick else http.Plan()),
-            store.run(store.QUICK if quick else store.Plan()),
-            start.run(start.QUICK if quick else start.Plan()),
-            guild.run(guild.QUICK if quick else guild.Plan()),
-            idle.run(idle.QUICK if quick else idle.Plan()),
-        ],
-        as_json=as_json,
+    benches: tuple[Any, ...] = (gateway, http, store, start, guild, idle)
+    _print([bench.run(bench.QUICK if quick else bench.Plan()) for bench in benches], as_json=as_json)
+
+
+def _measure(measured: Any, *, quick: bool, as_json: bool, **wishes: object) -> None:
+    """Run a module of `chat.bench` by its plan, or its quick one, with the wishes that were told."""
+    plan = attrs.evolve(
+        measured.QUICK if quick else measured.Plan(), **{name: wish for name, wish in wishes.items() if wish}
     )
+    _print([measured.run(plan)], as_json=as_json)
 
 
 def _print(reports: Iterable[Report], *, as_json: bool) -> None:

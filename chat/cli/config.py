@@ -1,14 +1,27 @@
-"""`chat config`: the settings that hold, and where each comes from."""
+"""`chat config`, `chat mail` and `chat openapi`: what follows from the settings alone."""
 
 from __future__ import annotations
 
 import os
+import secrets
+import sys
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
 import click
 
-from chat.cli.options import FILE, as_text, data_option, json_alone_option, print_json, print_table
+from chat.cli.options import (
+    FILE,
+    as_text,
+    data_option,
+    is_terminal,
+    json_alone_option,
+    json_option,
+    print_json,
+    print_table,
+)
+from chat.errors import OperatorError
 
 
 @click.group()
@@ -16,18 +29,17 @@ def config() -> None:
     """Settings, and where each comes from."""
 
 
-@config.command()
+@config.command("show")
 @data_option
 @click.option("--config", "config_file", type=FILE, help="Settings file in place of DIR/chat.toml.")
 @click.option("--dev", is_flag=True, help="The settings of `chat dev`.")
 @json_alone_option()
-def show(data: Path, config_file: Path | None, dev: bool, as_json: bool) -> None:
+def show_settings(data: Path, config_file: Path | None, dev: bool, as_json: bool) -> None:
     """Every setting with its value, origin and meaning.
 
     What is chosen in the instance configuration, while a server runs, counts more than file and environment.
     """
-    from chat.config.loading import SETTINGS, load_settings
-    from chat.config.overrides import ORIGIN, accepted, effective
+    from chat.config.loading import ORIGIN, SETTINGS, accepted, effective, load_settings
     from chat.store.administration.chosen_settings import in_file
     from chat.store.data_directory import DataDirectory
 
@@ -64,3 +76,66 @@ def _as_written(value: object) -> str:
 
 def _meaning(row: Mapping[str, object]) -> str:
     return f"{row['help']} ({row['unit']})" if row["unit"] else str(row["help"])
+
+
+@click.group()
+def mail() -> None:
+    """Outgoing mail: whether it goes out."""
+
+
+@mail.command("test")
+@data_option
+@click.option("--config", "config_file", type=FILE, help="Settings file in place of DIR/chat.toml.")
+@click.argument("address", metavar="ADDRESS")
+@json_option
+def send_trial(data: Path, config_file: Path | None, address: str, as_json: bool) -> None:
+    """Send a letter and say what became of it.
+
+    It goes to ADDRESS, with the settings that hold.
+    """
+    from chat.config import load_settings
+    from chat.mail.letters import trial
+    from chat.mail.outbox import Sender
+    from chat.mail.smtp import Refused, ServerUnusable
+
+    settings = load_settings(data, config_file, os.environ).settings
+    if settings.mail.mode != "smtp":
+        raise OperatorError(f"setting mail.mode: expected smtp, not {settings.mail.mode}: this instance sends no mail")
+    sender = Sender.of(settings)
+    server = f"{settings.mail.host} port {settings.mail.port}"
+    letter = trial(settings.service_name, settings.public_url)
+    try:
+        connection = sender.connect()
+        try:
+            sender.send(connection, address, letter, f"test.{secrets.token_hex(8)}", time.time_ns() // 1_000_000)
+        finally:
+            connection.close()
+    except ServerUnusable as error:
+        raise OperatorError(f"{server} cannot be used: {error}") from error
+    except Refused as error:
+        raise OperatorError(f"{server} does not take mail for {address}: {error}") from error
+    if as_json or not is_terminal():
+        print_json({"server": server, "address": address})
+    else:
+        click.echo(f"{server} has taken a letter to {address}")
+
+
+@click.command()
+@data_option
+@click.option("--config", "config_file", type=FILE, help="Settings file in place of DIR/chat.toml.")
+def openapi(data: Path, config_file: Path | None) -> None:
+    """Print the OpenAPI document of the HTTP API.
+
+    It is what GET /v1/openapi.json answers.
+    """
+    import orjson
+
+    from chat.admin.routes import ADMIN_ROUTES
+    from chat.api.openapi.document import openapi_document
+    from chat.api.routes import ROUTES
+    from chat.config.loading import load_settings
+
+    settings = load_settings(data, config_file, os.environ).settings
+    document = openapi_document([*ROUTES, *ADMIN_ROUTES], settings.public_url)
+    style = orjson.OPT_INDENT_2 if sys.stdout.isatty() else 0
+    click.echo(orjson.dumps(document, option=style))

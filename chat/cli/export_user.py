@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from chat.cli.administration import Instance, administer
 from chat.cli.options import FILE, instance_options, json_option, print_object
+from chat.errors import OperatorError
 
 if TYPE_CHECKING:
-    from chat.cli.administration import Instance
-    from chat.cli.progress import Tell
+    from chat.cli.output import Tell
 
 
 @click.command("export-user")
@@ -27,9 +28,7 @@ def export_user(data: Path, name: str, file: Path, include_attachments: bool, as
     FILE becomes a ZIP file like the archives of administrators.
     ID is an id, a username, a tag (alice#0001) or a mail address. A server may run meanwhile.
     """
-    from chat.cli.administration import administer
-    from chat.cli.new_file import new_file
-    from chat.cli.progress import progress_bar
+    from chat.cli.output import new_file, progress_bar
 
     async def command(instance: Instance) -> dict[str, object]:
         account = instance.accounts.find(name)
@@ -43,7 +42,6 @@ def export_user(data: Path, name: str, file: Path, include_attachments: bool, as
 async def _export(instance: Instance, user_id: int, draft: Path, tell: Tell, *, include_attachments: bool) -> int:
     """Write the file; its bytes."""
     from chat.domain.administration.archive_building import ArchiveBuild, NoRoom, Wish
-    from chat.errors import OperatorError
     from chat.media.storage import MediaStorage
     from chat.media.zip_writing import ZipWriter, list_of
     from chat.registries.archives import ArchiveSubject

@@ -1,13 +1,15 @@
-"""`chat guild`: guilds."""
+"""`chat guild` and `chat invite`: guilds, and invites made by the instance itself."""
 
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import click
 
+from chat.cli.administration import Instance, administer
 from chat.cli.options import (
     id_argument,
     instance_options,
@@ -17,13 +19,16 @@ from chat.cli.options import (
     print_object,
     print_objects,
 )
+from chat.errors import OperatorError
 
 if TYPE_CHECKING:
-    from chat.cli.administration import Instance
+    from chat.config import Settings
+    from chat.domain.administration.invite_administration import InviteAdministration
     from chat.store.guilds.channels import Channel
     from chat.store.guilds.guilds import Guild
+    from chat.store.guilds.invites import Invite
 
-COLUMNS: Final = ("id", "name", "owner_id", "member_count", "features", "created_at")
+GUILD_COLUMNS: Final = ("id", "name", "owner_id", "member_count", "features", "created_at")
 CHANNEL_COLUMNS: Final = ("id", "name", "type", "parent_id")
 
 
@@ -35,15 +40,14 @@ def guild() -> None:
 @guild.command("list")
 @instance_options
 @json_option
-def list_(data: Path, as_json: bool) -> None:
+def list_guilds(data: Path, as_json: bool) -> None:
     """Every guild, the oldest first."""
-    from chat.cli.administration import administer
     from chat.store.guilds import guilds
 
     async def command(instance: Instance) -> list[Guild]:
         return await instance.database.read(guilds.every)
 
-    print_objects([_fields(found) for found in administer(data, command)], COLUMNS, as_json=as_json)
+    print_objects([_guild_fields(found) for found in administer(data, command)], GUILD_COLUMNS, as_json=as_json)
 
 
 @guild.command()
@@ -55,8 +59,6 @@ def show(data: Path, guild_id: int, as_json: bool) -> None:
 
     `chat invite create` makes invites to them.
     """
-    from chat.cli.administration import administer
-    from chat.errors import OperatorError
     from chat.store.guilds import channels, guilds
 
     async def command(instance: Instance) -> tuple[Guild, list[Channel]]:
@@ -69,7 +71,7 @@ def show(data: Path, guild_id: int, as_json: bool) -> None:
         return await instance.database.read(query)
 
     found, listed = administer(data, command)
-    fields, shown = _fields(found), [_channel_fields(channel) for channel in listed]
+    fields, shown = _guild_fields(found), [_channel_fields(channel) for channel in listed]
     if as_json or not is_terminal():
         print_json({**fields, "channels": shown})
         return
@@ -89,7 +91,6 @@ def features(data: Path, guild_id: int, add: tuple[str, ...], remove: tuple[str,
 
     Those are among them that its owner cannot reach.
     """
-    from chat.cli.administration import administer
     from chat.domain.administration.guild_administration import change_features
 
     async def command(instance: Instance) -> Guild:
@@ -100,7 +101,7 @@ def features(data: Path, guild_id: int, add: tuple[str, ...], remove: tuple[str,
     print_object(fields, as_json=as_json)
 
 
-def _fields(guild: Guild) -> dict[str, object]:
+def _guild_fields(guild: Guild) -> dict[str, object]:
     from chat.clock import iso_timestamp
 
     return {
@@ -119,4 +120,109 @@ def _channel_fields(channel: Channel) -> dict[str, object]:
         "name": channel.name,
         "type": channel.type,
         "parent_id": None if channel.parent_id is None else str(channel.parent_id),
+    }
+
+
+T = TypeVar("T")
+
+INVITE_COLUMNS: Final = (
+    "code",
+    "channel_id",
+    "inviter_id",
+    "uses",
+    "max_uses",
+    "expires_at",
+    "temporary",
+    "created_at",
+)
+MAX_AGE_SECONDS: Final = 604_800
+MAX_USES: Final = 100
+
+
+@click.group()
+def invite() -> None:
+    """Invites into guilds."""
+
+
+@invite.command("create")
+@instance_options
+@id_argument("channel_id", "CHANNEL_ID")
+@click.option(
+    "--max-age",
+    type=click.IntRange(0, MAX_AGE_SECONDS),
+    default=0,
+    metavar="SECONDS",
+    help="How long it holds.  [default: for ever]",
+)
+@click.option(
+    "--max-uses",
+    type=click.IntRange(0, MAX_USES),
+    default=0,
+    metavar="N",
+    help="How often it may be used.  [default: without limit]",
+)
+@click.option("--temporary", is_flag=True, help="Whoever comes in by it stays only while connected, or with a role.")
+@json_option
+def create_invite(data: Path, channel_id: int, max_age: int, max_uses: int, temporary: bool, as_json: bool) -> None:
+    """Make an invite that leads to a channel.
+
+    `chat guild show` lists the channels of a guild.
+    """
+    from chat.domain.guilds.invites import InviteTerms
+
+    terms = InviteTerms(max_age=max_age, max_uses=max_uses, temporary=temporary)
+    made, settings = _with_invites(data, lambda invites: invites.create(channel_id, terms))
+    print_object(_invite_fields(made, settings), as_json=as_json)
+
+
+@invite.command("list")
+@instance_options
+@id_argument("guild_id", "GUILD_ID")
+@json_option
+def list_invites(data: Path, guild_id: int, as_json: bool) -> None:
+    """The invites of a guild, the newest first.
+
+    Its custom invite code is not among them.
+    """
+    found, settings = _with_invites(data, lambda invites: invites.of_guild(guild_id))
+    print_objects([_invite_fields(invite, settings) for invite in found], INVITE_COLUMNS, as_json=as_json)
+
+
+@invite.command("delete")
+@instance_options
+@click.argument("code", metavar="CODE")
+@json_option
+def delete_invite(data: Path, code: str, as_json: bool) -> None:
+    """Delete an invite into a guild."""
+    deleted, settings = _with_invites(data, lambda invites: invites.delete(code))
+    print_object(_invite_fields(deleted, settings), as_json=as_json)
+
+
+def _with_invites(data: Path, command: Callable[[InviteAdministration], Awaitable[T]]) -> tuple[T, Settings]:
+    from chat.domain.administration.invite_administration import InviteAdministration
+
+    async def run(instance: Instance) -> tuple[T, Settings]:
+        invites = InviteAdministration(
+            instance.database, instance.clock, instance.snowflakes, instance.chance, instance.settings
+        )
+        return await command(invites), instance.settings
+
+    return administer(data, run)
+
+
+def _invite_fields(invite: Invite, settings: Settings) -> dict[str, object]:
+    from chat.clock import iso_timestamp
+
+    return {
+        "code": invite.code,
+        "url": f"{settings.public_url}/invite/{invite.code}",
+        "guild_id": str(invite.guild_id),
+        "channel_id": str(invite.channel_id),
+        "inviter_id": None if invite.inviter_id is None else str(invite.inviter_id),
+        "max_age": invite.max_age,
+        "max_uses": invite.max_uses,
+        "uses": invite.uses,
+        "temporary": invite.temporary,
+        "created_at": iso_timestamp(invite.created_at),
+        "expires_at": None if invite.expires_at is None else iso_timestamp(invite.expires_at),
     }

@@ -1,22 +1,30 @@
-"""`chat key`: admin API keys."""
+"""`chat key` and `chat bot`: what programs sign in with."""
 
 from __future__ import annotations
 
 import sqlite3
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from chat.cli.acl_words import acls_of, more_acls_argument
-from chat.cli.options import id_argument, instance_options, json_option, print_object, print_objects
+from chat.cli.administration import Instance, administer
+from chat.cli.options import (
+    acls_of,
+    id_argument,
+    instance_options,
+    json_option,
+    more_acls_argument,
+    print_object,
+    print_objects,
+)
+from chat.errors import OperatorError
 
 if TYPE_CHECKING:
-    from chat.cli.administration import Instance
     from chat.store.administration.admin_api_keys import AdminApiKey
 
 DEFAULT_NAME: Final = "Command line"
-COLUMNS: Final = ("key_id", "owner_id", "name", "acls", "created_at", "last_used_at", "expires_at")
+KEY_COLUMNS: Final = ("key_id", "owner_id", "name", "acls", "created_at", "last_used_at", "expires_at")
 
 
 @click.group()
@@ -24,7 +32,7 @@ def key() -> None:
     """Admin API keys, for programs that administer."""
 
 
-@key.command()
+@key.command("create")
 @instance_options
 @click.option("--owner", required=True, metavar="U", help="Whose key it is: username, tag, mail address or id.")
 @click.option(
@@ -34,7 +42,7 @@ def key() -> None:
 @click.option("--expires-in-days", type=click.IntRange(1, 365), help="When it ends; never where this is left out.")
 @json_option
 @more_acls_argument
-def create(
+def create_key(
     data: Path,
     owner: str,
     acls: tuple[str, ...],
@@ -49,10 +57,8 @@ def create(
     `chat user acl` shows and sets how far that is.
     """
     from chat.auth.tokens import TokenMint
-    from chat.cli.administration import administer
     from chat.domain.administration.admin_api_keys import NAME_LENGTH, AdminApiKeys, NewKey
     from chat.domain.administration.administration import require_acls
-    from chat.errors import OperatorError
     from chat.store.administration import admin_api_keys
 
     if not 1 <= len(name) <= NAME_LENGTH:
@@ -88,12 +94,11 @@ def create(
 @instance_options
 @click.option("--owner", metavar="U", help="Only the keys of this account.")
 @json_option
-def list_(data: Path, owner: str | None, as_json: bool) -> None:
+def list_keys(data: Path, owner: str | None, as_json: bool) -> None:
     """Every key, the oldest first.
 
     Expired ones are among them. What a key reads is told only when it is made.
     """
-    from chat.cli.administration import administer
     from chat.store.administration import admin_api_keys
 
     async def command(instance: Instance) -> list[AdminApiKey]:
@@ -106,17 +111,15 @@ def list_(data: Path, owner: str | None, as_json: bool) -> None:
 
         return await instance.database.read(query)
 
-    print_objects([_fields(found) for found in administer(data, command)], COLUMNS, as_json=as_json)
+    print_objects([_fields(found) for found in administer(data, command)], KEY_COLUMNS, as_json=as_json)
 
 
-@key.command()
+@key.command("delete")
 @instance_options
 @id_argument("key_id")
 @json_option
-def delete(data: Path, key_id: int, as_json: bool) -> None:
+def delete_key(data: Path, key_id: int, as_json: bool) -> None:
     """Take key ID back: from now on it is unknown."""
-    from chat.cli.administration import administer
-    from chat.errors import OperatorError
     from chat.store.administration import admin_api_keys
 
     async def command(instance: Instance) -> AdminApiKey:
@@ -147,3 +150,52 @@ def _fields(key: AdminApiKey) -> dict[str, object]:
         "last_used_at": moment(key.last_used_at),
         "expires_at": moment(key.expires_at),
     }
+
+
+@click.group()
+def bot() -> None:
+    """Bots, and the applications that they belong to."""
+
+
+@bot.command("create")
+@instance_options
+@click.option("--owner", required=True, metavar="U", help="Who owns the bot: username, tag, mail address or id.")
+@click.option("--name", required=True, metavar="N", help="Name of the application and of its bot.")
+@json_option
+def create_bot(data: Path, owner: str, name: str, as_json: bool) -> None:
+    """Make an application with a bot account.
+
+    The token is told here and never again.
+    """
+    make_bot(data, owner, name, as_json=as_json)
+
+
+def make_bot(data: Path, owner: str, name: str, *, as_json: bool) -> None:
+    """Make an application that `owner` owns, and print what its bot needs.
+
+    Raises OperatorError for a name that no application can have, for an owner who is not there, and where the data
+    cannot be used.
+    """
+    from chat.domain.applications.applications import NAME_LENGTH
+
+    if not 1 <= len(name) <= NAME_LENGTH:
+        raise OperatorError(f"the name of a bot has 1 to {NAME_LENGTH} characters")
+
+    async def command(instance: Instance) -> dict[str, Any]:
+        from chat.auth.principal import CredentialKind, Principal
+        from chat.domain.applications.applications import NewApplication
+
+        principal = Principal(instance.accounts.find(owner), CredentialKind.SESSION)
+        return await instance.areas().applications.applications.create(principal, NewApplication(name=name))
+
+    application = administer(data, command)
+    print_object(
+        {
+            "application_id": application["id"],
+            "user_id": application["bot"]["id"],
+            "username": application["bot"]["username"],
+            "token": application["bot"]["token"],
+            "client_secret": application["client_secret"],
+        },
+        as_json=as_json,
+    )

@@ -96,7 +96,6 @@ def account_argument(command: Command) -> Command:
 
 
 def id_argument(name: str, metavar: str = "ID") -> Callable[[Command], Command]:
-    """A snowflake."""
     return click.argument(name, metavar=metavar, type=SNOWFLAKE)
 
 
@@ -110,13 +109,29 @@ def notify_option(command: Command) -> Command:
     return click.option("--notify/--no-notify", default=True, show_default=True, help="Mail the holder.")(command)
 
 
+more_acls_argument: Callable[[Command], Command] = click.argument("more", metavar="", nargs=-1)
+"""The words of a command line that belong to nothing else."""
+
+
+def acls_of(option: str, given: Sequence[str], more: Sequence[str]) -> tuple[str, ...]:
+    """The ACLs that were given; `option` is the name of what they belong to. An empty word is none.
+
+    Raises click.UsageError for words that follow on no such option.
+    """
+    if more and not given:
+        raise click.UsageError(f"unexpected: {' '.join(more)} (ACLs come after {option})")
+    return tuple(acl for acl in (*given, *more) if acl)
+
+
+# Printing
+
+
 def is_terminal() -> bool:
     """Whether a person reads what is printed."""
     return sys.stdout.isatty()
 
 
 def print_json(value: object) -> None:
-    """One JSON document."""
     click.echo(json.dumps(value, ensure_ascii=False, indent=2 if is_terminal() else None))
 
 

@@ -1,4 +1,4 @@
-"""`chat restore`: an instance out of a backup."""
+"""`chat restore`: an instance out of a"""
 
 from __future__ import annotations
 
@@ -14,13 +14,21 @@ from typing import TYPE_CHECKING, BinaryIO, Final, cast
 
 import click
 
-from chat.cli import backup_format
-from chat.cli.backup_format import PIECE_BYTES, DigestingReader
+from chat.cli.backup import (
+    CHECKSUMS,
+    DATABASE,
+    DESCRIPTION,
+    FORMAT,
+    NAMES,
+    PIECE_BYTES,
+    SIGNING_KEY,
+    DigestingReader,
+)
 from chat.cli.options import data_option, json_option, print_object
 from chat.errors import OperatorError
 
 if TYPE_CHECKING:
-    from chat.cli.progress import Tell
+    from chat.cli.output import Tell
 
 STAGE: Final = ".restoring"
 LOCK: Final = "lock"
@@ -35,12 +43,12 @@ BROKEN: Final = "is no whole backup"
 @data_option
 @json_option
 def restore(file: Path, data: Path, as_json: bool) -> None:
-    """Make a data directory out of a backup.
+    """Make a data directory out of a
 
     FILE is what `chat backup` has written.
     The directory must be empty, or not there. It gets its contents only when all of FILE was found to be whole.
     """
-    from chat.cli.progress import progress_bar
+    from chat.cli.output import progress_bar
     from chat.store.data_directory import DataDirectory
 
     directory = DataDirectory(data)
@@ -58,7 +66,7 @@ def restore(file: Path, data: Path, as_json: bool) -> None:
             raise OperatorError(f"cannot restore {file}: {error.strerror or error}") from error
         finally:
             shutil.rmtree(stage, ignore_errors=True)
-            if not (data / backup_format.DATABASE).exists():
+            if not (data / DATABASE).exists():
                 _leave_as_it_was(data, was_there=was_there)
     print_object({"data": str(data), "files": count}, as_json=as_json)
 
@@ -89,7 +97,7 @@ def _restored(file: Path, stage: Path, tell: Tell) -> int:
     stage.mkdir(mode=0o700)
     total = max(1, file.stat().st_size)
     count, is_whole = 0, False
-    checksums = stage / backup_format.CHECKSUMS
+    checksums = stage / CHECKSUMS
     try:
         with file.open("rb") as stream, tarfile.open(fileobj=stream, mode="r|") as tar, checksums.open("xb") as lines:
             for member in tar:
@@ -98,13 +106,13 @@ def _restored(file: Path, stage: Path, tell: Tell) -> int:
                 content = tar.extractfile(member)
                 if content is None:
                     raise OperatorError(f"{file} {BROKEN}: {member.name!r} cannot be read")
-                if member.name == backup_format.CHECKSUMS:
+                if member.name == CHECKSUMS:
                     lines.flush()
                     is_whole = _is_same(cast(BinaryIO, content), checksums)
                     if not is_whole:
                         raise OperatorError(f"{file} {BROKEN}: what is in it was changed or damaged")
                     continue
-                if backup_format.NAMES.fullmatch(member.name) is None:
+                if NAMES.fullmatch(member.name) is None:
                     raise OperatorError(f"{file} {BROKEN}: {member.name!r} does not belong there")
                 if count == 0:
                     _require_description(file, member)
@@ -122,7 +130,7 @@ def _restored(file: Path, stage: Path, tell: Tell) -> int:
 
 
 def _require_description(file: Path, member: tarfile.TarInfo) -> None:
-    if member.name != backup_format.DESCRIPTION or member.size > DESCRIPTION_BYTES:
+    if member.name != DESCRIPTION or member.size > DESCRIPTION_BYTES:
         raise OperatorError(f"{file} is no backup of this program")
 
 
@@ -155,18 +163,18 @@ def _require_usable(file: Path, stage: Path) -> None:
     from chat.store.migrations import is_current
 
     try:
-        description = json.loads((stage / backup_format.DESCRIPTION).read_bytes())
+        description = json.loads((stage / DESCRIPTION).read_bytes())
     except (ValueError, RecursionError):  # what is no JSON, and what is nested without end
         description = None
-    if not isinstance(description, dict) or description.get("format") != backup_format.FORMAT:
+    if not isinstance(description, dict) or description.get("format") != FORMAT:
         raise OperatorError(f"{file} is a backup of another format than this program knows")
-    for name in (backup_format.DATABASE, backup_format.SIGNING_KEY):
+    for name in (DATABASE, SIGNING_KEY):
         if not (stage / name).is_file():
             raise OperatorError(f"{file} {BROKEN}: {name} is missing")
-    if (stage / backup_format.SIGNING_KEY).stat().st_size != SIGNING_KEY_BYTES:
+    if (stage / SIGNING_KEY).stat().st_size != SIGNING_KEY_BYTES:
         raise OperatorError(f"{file} {BROKEN}: its signing key is none")
     try:
-        with contextlib.closing(connect(stage / backup_format.DATABASE, read_only=True)) as connection:
+        with contextlib.closing(connect(stage / DATABASE, read_only=True)) as connection:
             is_current(connection)
     except sqlite3.Error as error:
         raise OperatorError(f"{file} {BROKEN}: its database cannot be read: {error}") from error
@@ -176,10 +184,10 @@ def _put_in_place(stage: Path, data: Path) -> None:
     """Move what was unpacked to where it belongs, the database last: without it there is no instance."""
     for name in _without_what_tells_of_the_backup(stage):
         (stage / name).rename(data / name)
-    (stage / backup_format.DATABASE).rename(data / backup_format.DATABASE)
+    (stage / DATABASE).rename(data / DATABASE)
     os.sync()
 
 
 def _without_what_tells_of_the_backup(stage: Path) -> Iterator[str]:
-    elsewhere = {backup_format.DATABASE, backup_format.DESCRIPTION, backup_format.CHECKSUMS}
+    elsewhere = {DATABASE, DESCRIPTION, CHECKSUMS}
     yield from sorted(path.name for path in stage.iterdir() if path.name not in elsewhere)

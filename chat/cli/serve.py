@@ -1,16 +1,24 @@
-"""`chat serve`."""
+"""`chat serve` and `chat dev`: own the data directory, log, run a server until it has drained."""
 
 from __future__ import annotations
 
+import contextlib
+import functools
+import json
 import os
+import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from chat.cli.options import FILE, PORT, data_option
+from chat.cli import importing
+from chat.cli.options import DIRECTORY, FILE, PORT, data_option, json_alone_option
 
 if TYPE_CHECKING:
+    from chat.config import Loaded
+    from chat.development.seeded_world import SeededWorld
     from chat.serving import ServerAddresses
 
 
@@ -22,8 +30,8 @@ if TYPE_CHECKING:
 @click.option("--public-url", help="Origin under which people reach the server.  [default: from host and port]")
 def serve(data: Path, host: str | None, port: int | None, config_file: Path | None, public_url: str | None) -> None:
     """Run the server."""
-    from chat.cli.running import run_server
-    from chat.config import load_settings
+    with importing():
+        from chat.config import load_settings
 
     flags = {"host": host, "port": port, "public_url": public_url}
     run_server(load_settings(data, config_file, os.environ, flags), announce, development=False)
@@ -33,3 +41,67 @@ def announce(addresses: ServerAddresses) -> None:
     """Print the one line that says that the server can serve."""
     host = f"[{addresses.host}]" if ":" in addresses.host else addresses.host
     click.echo(f"listening on http://{host}:{addresses.port} gateway ws://{host}:{addresses.port}/gateway")
+
+
+@click.command()
+@click.option("--data", type=DIRECTORY, help="Keep the data here, the seeded world included.  [default: temporary]")
+@click.option("--host", help="Address to listen on.  [default: 127.0.0.1]")
+@click.option("--port", type=PORT, help="Port to listen on; 0 picks a free one.  [default: 8080]")
+@json_alone_option("Print one line of JSON with all that is needed, and nothing else.")
+def dev(data: Path | None, host: str | None, port: int | None, as_json: bool) -> None:
+    """Run a throw-away instance for bots and tests.
+
+    It has accounts, a bot and a guild ready to use.
+    """
+    with importing():
+        from chat.config import load_settings
+
+    with contextlib.ExitStack() as stack:
+        if data is None:
+            data = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="chat-dev-")))
+        loaded = load_settings(data, None, os.environ, {"host": host, "port": port}, development=True)
+        run_server(loaded, _announce_as_json if as_json else _announce_to_people, development=True)
+
+
+def _announce_as_json(addresses: ServerAddresses) -> None:
+    from chat.development.seeded_world import describe
+
+    base_url = f"{addresses.origin}/v1"
+    world = describe(_world(addresses), base_url=base_url, gateway_url=addresses.gateway_url, pid=os.getpid())
+    click.echo(json.dumps(world))
+
+
+def _announce_to_people(addresses: ServerAddresses) -> None:
+    announce(addresses)
+    world = _world(addresses)
+    for account in world.people:
+        click.echo(f"  {account.username:8} {account.email}  password {account.password}  token {account.token}")
+    click.echo(f"  {'bot':8} token {world.bot.token}")
+    click.echo(f"  guild {world.guild_id}  channel {world.channel_id}  voice channel {world.voice_channel_id}")
+
+
+def _world(addresses: ServerAddresses) -> SeededWorld:
+    if addresses.world is None:
+        raise TypeError("a server for development has a seeded world")
+    return addresses.world
+
+
+def run_server(loaded: Loaded, announce: Callable[[ServerAddresses], None], *, development: bool) -> None:
+    """Run a server on the data directory; `announce` is called once, when it can serve.
+
+    Raises OperatorError when another process owns the directory, and for what else keeps the server from starting.
+    """
+    with importing():
+        import trio
+
+        from chat import log, serving
+        from chat.clock import SkippingClock, SystemClock, iso_timestamp
+        from chat.store.data_directory import DataDirectory
+
+    clock = SkippingClock() if development else None
+    time_of_day = SystemClock() if clock is None else clock
+    log.configure(loaded.settings.log_level, timestamp=lambda: iso_timestamp(time_of_day.now_ms()))
+    directory = DataDirectory(loaded.data_directory)
+    directory.create()
+    with directory.locked():
+        trio.run(functools.partial(serving.serve, loaded, clock=clock, announce=announce), clock=clock)

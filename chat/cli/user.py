@@ -2,32 +2,33 @@
 
 from __future__ import annotations
 
+import secrets
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from chat.cli import passwords
-from chat.cli.acl_words import acls_of, more_acls_argument
+from chat.cli.administration import Instance, account_fields, administer
 from chat.cli.options import (
     SNOWFLAKE,
     account_argument,
+    acls_of,
     instance_options,
     is_terminal,
     json_option,
+    more_acls_argument,
     print_json,
     print_object,
     print_objects,
 )
-from chat.cli.user_approval import approve, pending, reject
 from chat.cli.user_standing import ban, delete, unban
+from chat.errors import OperatorError
 
 if TYPE_CHECKING:
-    from chat.cli.administration import Instance
     from chat.store.accounts.accounts import Account
 
-COLUMNS: Final = ("id", "username", "discriminator", "email", "bot", "acls", "created_at")
+USER_COLUMNS: Final = ("id", "username", "discriminator", "email", "bot", "acls", "created_at")
 SESSION_COLUMNS: Final = (
     "created_at",
     "approx_last_used_at",
@@ -47,8 +48,36 @@ def user() -> None:
     """
 
 
-for command in (ban, unban, delete, pending, approve, reject):
+for command in (ban, unban, delete):
     user.add_command(command)
+
+
+# Passwords: lists of processes and histories of shells do not show them
+
+FROM_STANDARD_INPUT: Final = "-"
+
+GENERATED_BYTES: Final = 15
+
+
+def generated_password() -> str:
+    """A new password."""
+    return secrets.token_urlsafe(GENERATED_BYTES)
+
+
+def asked_password() -> str:
+    """Ask for a password twice, without showing it."""
+    password: str = click.prompt("Password", hide_input=True, confirmation_prompt=True, err=True)
+    return password
+
+
+def read_password(password: str) -> str:
+    """The password itself, or where it is `-` what standard input has for it: a question on a terminal, else a line."""
+    if password != FROM_STANDARD_INPUT:
+        return password
+    return asked_password() if sys.stdin.isatty() else sys.stdin.readline().rstrip("\r\n")
+
+
+# Accounts
 
 
 @user.command()
@@ -78,19 +107,18 @@ def create(
 
     Where there is no data directory it is made as well.
     """
-    from chat.cli.administration import administer
     from chat.domain.administration.administration import NewAccount
 
     held = acls_of("--acl", acls, more)
     if bot_of is not None:
         if email is not None or password is not None or held:
             raise click.UsageError("a bot has no mail address, password or ACLs")
-        from chat.cli.bot import make_bot
+        from chat.cli.key import make_bot
 
         make_bot(data, str(bot_of), username, as_json=as_json)
         return
-    generated = passwords.generated() if password is None else None
-    wanted = NewAccount(username, email, generated or passwords.read(password or ""), held)
+    generated = generated_password() if password is None else None
+    wanted = NewAccount(username, email, generated or read_password(password or ""), held)
 
     async def command(instance: Instance) -> Account:
         return await instance.accounts.create(wanted)
@@ -103,12 +131,11 @@ def create(
 @json_option
 def list_(data: Path, as_json: bool) -> None:
     """Every account, the oldest first."""
-    from chat.cli.administration import account_fields, administer
 
     async def command(instance: Instance) -> list[Account]:
         return await instance.accounts.every_account()
 
-    print_objects([account_fields(account) for account in administer(data, command)], COLUMNS, as_json=as_json)
+    print_objects([account_fields(account) for account in administer(data, command)], USER_COLUMNS, as_json=as_json)
 
 
 @user.command()
@@ -120,7 +147,6 @@ def show(data: Path, name: str, as_json: bool) -> None:
 
     These are the fields of the Admin API.
     """
-    from chat.cli.administration import administer
     from chat.domain.administration.admin_audit_log import the_instance
 
     async def command(instance: Instance) -> dict[str, Any]:
@@ -144,15 +170,13 @@ def password(data: Path, name: str, password: str | None, as_json: bool) -> None
 
     Without --password it is asked for on a terminal; elsewhere one is made and printed.
     """
-    from chat.cli.administration import administer
-
     generated = None
     if password is None and sys.stdin.isatty():
-        chosen = passwords.asked_for()
+        chosen = asked_password()
     elif password is None:
-        chosen = generated = passwords.generated()
+        chosen = generated = generated_password()
     else:
-        chosen = passwords.read(password)
+        chosen = read_password(password)
 
     async def command(instance: Instance) -> Account:
         return await instance.accounts.set_password(instance.accounts.find(name).id, chosen)
@@ -171,7 +195,6 @@ def acl(data: Path, name: str, acls: tuple[str, ...], as_json: bool, more: tuple
 
     * is everything; admin:authenticate is what every administrator needs besides.
     """
-    from chat.cli.administration import administer
     from chat.domain.administration.admin_audit_log import the_instance
     from chat.domain.administration.administration import require_acls
     from chat.store.outside_changes import ACCOUNT_CHANGED
@@ -200,7 +223,6 @@ def sessions(data: Path, name: str, end: bool, as_json: bool) -> None:
 
     Those that have ended are shown last.
     """
-    from chat.cli.administration import administer
     from chat.domain.administration.admin_audit_log import the_instance
     from chat.store.outside_changes import CREDENTIALS_REVOKED
 
@@ -222,11 +244,68 @@ def sessions(data: Path, name: str, end: bool, as_json: bool) -> None:
         click.echo("1 session ended" if found == 1 else f"{found} sessions ended")
 
 
-def _print_account(account: Account, generated_password: str | None, *, as_json: bool) -> None:
-    """The account, with the password that nobody has seen yet."""
-    from chat.cli.administration import account_fields
-
+def _print_account(account: Account, new_password: str | None, *, as_json: bool) -> None:
+    """The account, with the password that was made for it."""
     fields = account_fields(account)
-    if generated_password is not None:
-        fields["password"] = generated_password
+    if new_password is not None:
+        fields["password"] = new_password
     print_object(fields, as_json=as_json)
+
+
+# Registrations that wait for the operator
+
+PENDING_COLUMNS: Final = ("id", "username", "discriminator", "email", "address", "created_at")
+
+
+@user.command()
+@instance_options
+@json_option
+def pending(data: Path, as_json: bool) -> None:
+    """Registrations that wait for approval.
+
+    The longest waiting comes first.
+    """
+    from chat.domain.signing_in.registration import PendingRegistrations
+
+    async def command(instance: Instance) -> list[dict[str, object]]:
+        waiting = await PendingRegistrations(instance.database, instance.clock).waiting()
+        return [{**account_fields(account), "address": pending.address} for account, pending in waiting]
+
+    print_objects(administer(data, command), PENDING_COLUMNS, as_json=as_json)
+
+
+@user.command()
+@instance_options
+@account_argument
+@json_option
+def approve(data: Path, name: str, as_json: bool) -> None:
+    """Let account U in, which waits for approval.
+
+    One that was turned down may be let in as well.
+    """
+    _decide(data, name, approved=True, as_json=as_json)
+
+
+@user.command()
+@instance_options
+@account_argument
+@json_option
+def reject(data: Path, name: str, as_json: bool) -> None:
+    """Turn account U down, which waits for approval.
+
+    Its name and address stay taken.
+    """
+    _decide(data, name, approved=False, as_json=as_json)
+
+
+def _decide(data: Path, name: str, *, approved: bool, as_json: bool) -> None:
+    from chat.domain.signing_in.registration import PendingRegistrations
+
+    async def command(instance: Instance) -> Account:
+        registrations = PendingRegistrations(instance.database, instance.clock)
+        account = instance.accounts.find(name)
+        if not await (registrations.approve if approved else registrations.reject)(account.id):
+            raise OperatorError(f"{name} does not wait for approval")
+        return account
+
+    print_object(account_fields(administer(data, command)), as_json=as_json)

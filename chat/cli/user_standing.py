@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from chat.cli.administration import Instance, administer
 from chat.cli.options import account_argument, instance_options, json_option, notify_option, print_object, reason_option
+from chat.errors import ApiError, OperatorError
 from chat.registries.deletion_reasons import DeletionReason
 
 if TYPE_CHECKING:
-    from chat.cli.administration import Instance
     from chat.domain.administration.assemble import AdministrationArea
     from chat.store.accounts.accounts import Account
 
@@ -113,7 +114,6 @@ def delete(
     _require_length("--reason", reason)
     from chat.domain.administration.admin_audit_log import the_instance
     from chat.domain.administration.administered_deletions import DeletionWish
-    from chat.errors import ApiError, OperatorError
     from chat.store.accounts import account_deletions
 
     async def do(administration: AdministrationArea, instance: Instance, account: Account) -> dict[str, Any]:
@@ -146,7 +146,6 @@ def delete(
 
 def _change(data: Path, name: str, do: Do, *, signs_out: bool, as_json: bool) -> None:
     """Do it, tell a running server of it, and print the account as it is then."""
-    from chat.cli.administration import administer
     from chat.store.outside_changes import ACCOUNT_CHANGED, BLOCKLISTS_CHANGED, CREDENTIALS_REVOKED
 
     async def command(instance: Instance) -> dict[str, Any]:

@@ -4,46 +4,68 @@ from __future__ import annotations
 
 import functools
 import ipaddress
-from typing import Literal
+from collections.abc import Callable
+from typing import Final, Literal
 from urllib.parse import urlsplit
 
 import attrs
 
 from chat.config.declare import setting
 from chat.config.limits import Limits
-from chat.config.name_servers import address_and_port, host_and_port
 from chat.registries import limits as documented
+
+DNS_PORT: Final = 53
 
 WILDCARD_HOSTS = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - compared with, not listened on
 """Hosts that mean every address of the machine, and one under which the machine reaches itself."""
 
 
+def address_and_port(text: str) -> tuple[str, int]:
+    """The address and the port of `127.0.0.1:9090` or `[::1]:9090`.
+
+    :raises ValueError: for anything else.
+    """
+    parts = urlsplit(f"//{text}")
+    if parts.netloc != text or parts.username is not None or parts.port is None:
+        raise ValueError("expected an address and a port")
+    return str(ipaddress.ip_address(parts.hostname or "")), parts.port
+
+
+def host_and_port(name_server: str) -> tuple[str, int]:
+    """A name server's address and port, out of `9.9.9.9`, `9.9.9.9:5300`, `2620:fe::fe` or `[2620:fe::fe]:5300`.
+
+    :raises ValueError: for anything else.
+    """
+    try:
+        return str(ipaddress.ip_address(name_server)), DNS_PORT
+    except ValueError:
+        parts = urlsplit(f"//{name_server}")
+        if parts.netloc != name_server or parts.username is not None:
+            raise
+        port = parts.port
+        return str(ipaddress.ip_address(parts.hostname or "")), DNS_PORT if port is None else port
+
+
+def _parsed_by(parse: Callable[[str], object]) -> Callable[[str], bool]:
+    """Whether a text is one that `parse` takes."""
+
+    def accepts(text: str) -> bool:
+        try:
+            parse(text)
+        except ValueError:
+            return False
+        return True
+
+    return accepts
+
+
+_is_network = _parsed_by(ipaddress.ip_network)
+_is_name_server = _parsed_by(host_and_port)
+_is_address_with_port = _parsed_by(address_and_port)
+
+
 def _is_text(text: str) -> bool:
     return text.strip() != ""
-
-
-def _is_network(text: str) -> bool:
-    try:
-        ipaddress.ip_network(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _is_name_server(text: str) -> bool:
-    try:
-        host_and_port(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _is_address_with_port(text: str) -> bool:
-    try:
-        address_and_port(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _is_url(text: str) -> bool:
@@ -190,7 +212,7 @@ class ContentPolicySettings:
 
 @attrs.frozen(kw_only=True)
 class DiscoverySettings:
-    """Guilds that anybody may find."""
+    """Guilds that everyone may find."""
 
     enabled: bool = setting(True, "guilds may apply to be found by anybody")
     minimum_members: int = setting(10, "members that a guild needs to apply", minimum=1)

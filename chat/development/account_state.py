@@ -1,4 +1,4 @@
-"""Account state on demand, whatever the rules would say to it (development.md, Development routes)."""
+"""Account state on demand, past the rules (development.md, Development routes)."""
 
 from __future__ import annotations
 
@@ -37,8 +37,6 @@ class _DateOfBirth:
 
 
 class _Address:
-    """An IPv4 or IPv6 address."""
-
     def check(self, value: str) -> None:
         try:
             ipaddress.ip_address(value)
@@ -75,7 +73,6 @@ class AccountChange:
     pending_bulk_message_deletion_at: Maybe[Timestamp | None] = OMITTED
 
     def applied_to(self, account: Account) -> Account:
-        """The account as it is to be."""
         named = {name: getattr(self, name) for name in _NAMES}
         return attrs.evolve(account, **{name: value for name, value in named.items() if not isinstance(value, Omitted)})
 

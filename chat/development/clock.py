@@ -2,7 +2,7 @@
 
 One big jump would let everything fall due at once, in any order: the deadline of a heartbeat before the request for it.
 So time moves from one of Trio's deadlines to the next, and what is due runs before time moves on. Clients live in real
-time: whoever was asked for a heartbeat gets a moment to answer before the clock goes on.
+time: a client that was asked for a heartbeat gets a moment to answer before the clock goes on.
 """
 
 from __future__ import annotations
@@ -76,7 +76,6 @@ class ClockMover:
             await self._step(left * (step + 1) // COARSE_STEPS - left * step // COARSE_STEPS, patience)
 
     def reading(self) -> dict[str, Any]:
-        """The clock as the route answers it."""
         return {"now": iso_timestamp(self.clock.now_ms()), "offset_ms": self.clock.skipped_ms}
 
     @property

@@ -1,7 +1,9 @@
-"""The node's state on demand: draining, full, paused, failing (development.md, Development routes)."""
+"""The node's state on demand: draining, full, paused, failing; and the way back to the seeded world (development.md,
+Development routes)."""
 
 from __future__ import annotations
 
+import sqlite3
 from typing import Any
 
 import attrs
@@ -9,9 +11,11 @@ import attrs
 from chat.api.fields import OMITTED, Maybe, Omitted, Snowflake
 from chat.bus.bus import Bus, GuildAvailabilityChanged
 from chat.development.parts import Development
+from chat.development.seeded_world import hash_passwords, populate
 from chat.domain.standing.guild_states import GuildStates
 from chat.gateway.gateway import Gateway
 from chat.store.database import Database
+from chat.store.whole_database import erase_everything, last_id
 
 
 @attrs.frozen
@@ -55,11 +59,9 @@ class NodeControl:
                 self.gateway.drain()
 
     def clear(self) -> None:
-        """Return to a node without faults."""
         self.change(NodeChange(False, False, False, None, False, False, frozenset()))
 
     def state(self) -> dict[str, Any]:
-        """The state as the route answers it."""
         node = self.gateway.node
         rollout = node.rollout_user_ids
         return {
@@ -81,7 +83,47 @@ class NodeControl:
 
 
 def node_of(development: Development) -> NodeControl:
-    """The control of this server's node."""
     return NodeControl(
         development.gateway, development.core.database, development.core.guild_states, development.core.bus
     )
+
+
+async def reset(development: Development) -> None:
+    """Erase everything, make the seeded world's rows anew and forget what memory holds of the time before."""
+    async with development.turn:
+        # First of all the store has to be able to write again.
+        node_of(development).clear()
+        hashes = await hash_passwords(development.world, development.hash_password)
+        _end_sessions(development)
+
+        def write(connection: sqlite3.Connection) -> None:
+            erase_everything(connection)
+            populate(connection, development.world, hashes)
+
+        await development.core.database.write(write, lambda _: _forget(development))
+
+
+def _end_sessions(development: Development) -> None:
+    table = development.gateway.table
+    for session in table:
+        table.end(session)
+
+
+def _forget(development: Development) -> None:
+    _end_sessions(development)  # of those who came back while the erasure waited for its turn
+    development.core.guild_states.forget_all()
+    development.http_faults.clear()
+    development.gateway.admission.reset()
+    development.gateway.commands.forget()
+    development.limiter.clear()
+    development.areas.messages.sending.forget_recent()
+    development.areas.threads.threads.forget_recent()
+    development.areas.signing_in.sign_ins.forget_uses()
+    development.areas.administration.admin_api_keys.forget_uses()
+    development.address_bans.forget_all()
+    development.areas.administration.blocklists.forget_all()
+    for forget in development.forget:
+        forget()
+    development.clock.set_back()
+    development.core.snowflakes.set_back()
+    development.core.snowflakes.stay_above(last_id(development.core.database.reader))

@@ -35,4 +35,4 @@ class Development:
     http_faults: HttpFaults
     forget: tuple[Callable[[], None], ...] = ()
     turn: trio.Lock = attrs.field(factory=trio.Lock, init=False)
-    """Held by whoever moves the clock or resets the world: one at a time."""
+    """Held while the clock is moved or the world is reset."""

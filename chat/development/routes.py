@@ -8,23 +8,22 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import attrs
+import trio
 
 from chat.api.fields import Items, Range, Snowflake
 from chat.api.operation import Policy, Request, Routes
 from chat.development.account_state import AccountChange, change_account
-from chat.development.bulk_guilds import GUILDS_MAXIMUM, make_guilds
 from chat.development.clock import OFFSET_MAXIMUM_MS, ClockMover
-from chat.development.fault_requests import FaultRequest
-from chat.development.faults import strike
-from chat.development.guild_state import GuildChange, change_guild
-from chat.development.node import NodeChange, node_of
+from chat.development.faults import FaultRequest, strike
+from chat.development.guild_state import GUILDS_MAXIMUM, GuildChange, change_guild, make_guilds
+from chat.development.node import NodeChange, node_of, reset
 from chat.development.parts import Development
-from chat.development.reset import reset
-from chat.development.sessions import session_object
 from chat.domain.signing_in.mail_sink import MailSink
 from chat.domain.standing.relationships import RelationshipType
 from chat.errors import ApiError, InvalidFormBody
+from chat.gateway.session import GatewaySession
 from chat.protocol.commands import Shard, parse_shard
+from chat.registries.statuses import Status
 from chat.store.accounts import accounts
 
 routes = Routes(same_origin=True)
@@ -45,7 +44,29 @@ async def clear_mail(request: Request, development: Development) -> None:
 @routes.operation("GET", "/v1/_dev/sessions", policy=Policy.NONE)
 async def list_sessions(request: Request, development: Development) -> list[dict[str, Any]]:
     """The live gateway sessions, attached and retained."""
-    return [session_object(session) for session in development.gateway.table]
+    return [_session_object(session) for session in development.gateway.table]
+
+
+def _session_object(session: GatewaySession) -> dict[str, Any]:
+    """One live session, attached or retained.
+
+    `status` is the one the session selected, or offline since it counts as such.
+    """
+    numbering = session.numbering
+    offline = session.offline_at is not None and session.offline_at <= trio.current_time()
+    return {
+        "id": session.id,
+        "user_id": str(session.user_id),
+        "bot": session.bot,
+        "shard": None if session.shard is None else session.shard.as_pair(),
+        "sequence": numbering.sequence,
+        "acknowledged": numbering.acknowledged,
+        "replay_floor": numbering.replay_floor,
+        "retained_dispatches": numbering.retained_count,
+        "attached": session.receiver is not None,
+        "address": session.address,
+        "status": Status.OFFLINE if offline else session.presence.status,
+    }
 
 
 @routes.operation("POST", "/v1/_dev/faults", policy=Policy.NONE, body=FaultRequest)

@@ -14,7 +14,7 @@ from chat.auth.tokens import TokenMint
 from chat.bus.bus import Bus
 from chat.clock import Clock
 from chat.config import Settings
-from chat.config.overrides import Overrides
+from chat.config.loading import Overrides
 from chat.snowflake import SnowflakeGenerator
 from chat.store.database import Database
 

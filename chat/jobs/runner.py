@@ -70,23 +70,23 @@ class JobFailed(Exception):
 
 
 class _JobCancelled(Exception):
-    """Somebody asked for the end of the job, or took it away."""
+    """The job was cancelled, or removed."""
 
 
+@attrs.define(eq=False)
 class JobRun:
     """One run of a job, as its handler sees it."""
 
-    def __init__(self, database: Database, clock: Clock, job: Job) -> None:
-        self._database = database
-        self._clock = clock
-        self.job = job
+    _database: Database
+    _clock: Clock
+    job: Job
 
     async def step(
         self, unit: Callable[[sqlite3.Connection], Progress], then: Callable[[], None] | None = None
     ) -> None:
         """Do one part of the work: `unit` and the word of its progress are one transaction.
 
-        Nothing is done once somebody has asked for the end of the job; then, as in everything that the handler does
+        Nothing is done once the job is cancelled; then, as in everything that the handler does
         not catch, the run ends here.
         """
 
@@ -102,10 +102,10 @@ class JobRun:
         await self._database.write(whole, after)
 
     def advance_in(self, connection: sqlite3.Connection, progress: Progress) -> None:
-        """In a unit of writing that somebody else makes: what else it does and the word of its progress are one
+        """In a caller's unit of writing: what else it does and the word of its progress are one
         transaction, a step of this job; `caught_up` is to follow its commit.
 
-        As in `step`, the unit ends here, undone, once somebody has asked for the end of the job.
+        As in `step`, the unit ends here, undone, once the job is cancelled.
         """
         self._advanced(connection, self._going_on(connection), progress)
 
@@ -149,17 +149,17 @@ class Ending:
     """After the commit, on the loop's thread."""
 
 
+@attrs.define(eq=False)
 class Jobs:
     """Takes orders for jobs, and runs them."""
 
-    def __init__(self, database: Database, clock: Clock, snowflakes: SnowflakeGenerator) -> None:
-        self._database = database
-        self._clock = clock
-        self._snowflakes = snowflakes
-        self._handlers: dict[JobType, Handler] = {}
-        self._endings: dict[JobType, Ending] = {}
-        self._running: set[int] = set()
-        self._wake = trio.Event()
+    _database: Database
+    _clock: Clock
+    _snowflakes: SnowflakeGenerator
+    _handlers: dict[JobType, Handler] = attrs.field(factory=dict, init=False)
+    _endings: dict[JobType, Ending] = attrs.field(factory=dict, init=False)
+    _running: set[int] = attrs.field(factory=set, init=False)
+    _wake: trio.Event = attrs.field(factory=trio.Event, init=False)
 
     def handle(self, task_type: JobType, handler: Handler, ending: Ending | None = None) -> None:
         """Who does jobs of this type; said once, when the server is put together."""
@@ -169,7 +169,7 @@ class Jobs:
 
     @property
     def handled(self) -> frozenset[JobType]:
-        """The types of which somebody does the jobs."""
+        """The types with a handler."""
         return frozenset(self._handlers)
 
     def order_in(
@@ -260,7 +260,7 @@ class Jobs:
                     await self._wake.wait()
 
     async def _tidy(self) -> None:
-        """Nobody but this task runs jobs: what runs in the store and not here was left behind."""
+        """Only this task runs jobs: what runs in the store and not here was left behind."""
         running = set(self._running)
         before = self._clock.now_ms() - KEPT_MS
 
@@ -294,7 +294,7 @@ class Jobs:
 
     def _seconds_to_next(self) -> float:
         if len(self._running) >= AT_ONCE:
-            return LONGEST_WAIT_SECONDS  # whoever ends wakes this task
+            return LONGEST_WAIT_SECONDS  # a job that ends wakes this task
         due = jobs.next_run_at(self._database.reader)
         if due is None:
             return LONGEST_WAIT_SECONDS
@@ -348,7 +348,7 @@ class Jobs:
 
 
 def _require_held(connection: sqlite3.Connection, job: Job) -> None:
-    """Raise JobFailed unless whoever ordered the job may still do so; what has no account, as the command line, may."""
+    """Raise JobFailed unless the account that ordered the job may still do so; the command line, without one, may."""
     acl, orderer_id = JOB_KINDS[job.task_type].held_by_orderer, job.requested_by_user_id
     if acl is None or orderer_id is None:
         return

@@ -1,9 +1,8 @@
-"""The words of each mail. Links carry their secret in the fragment, which browsers send to nobody."""
+"""The words of each mail. Links carry their secret in the fragment, which browsers never send."""
 
 from __future__ import annotations
 
-from chat.mail.letter import Action, Letter
-from chat.mail.mailer import Mail, MailKind
+from chat.mail.mailer import Action, Letter, Mail, MailKind
 
 
 def verification(recipient: str, *, service_name: str, public_url: str, token: str) -> Mail:
@@ -50,7 +49,7 @@ def password_reset(recipient: str, *, service_name: str, public_url: str, token:
 
 
 def password_change(recipient: str, *, service_name: str, code: str) -> Mail:
-    """Gives somebody signed in the code for changing the password."""
+    """Gives the signed-in holder the code for changing the password."""
     letter = Letter(
         subject=f"Your code for changing your password for {service_name}",
         paragraphs=("Somebody who is signed in to your account wants to change its password. The code for it:",),
@@ -104,7 +103,7 @@ def email_revert(recipient: str, *, service_name: str, public_url: str, token: s
 
 
 def temporary_ban(recipient: str, *, service_name: str, until: str, reason: str | None) -> Mail:
-    """Tells the holder of an account that nobody gets in until a moment (ISO 8601)."""
+    """Tells the holder that the account is banned until a moment (ISO 8601)."""
     letter = Letter(
         subject=f"Your account at {service_name} is suspended",
         paragraphs=(
@@ -159,7 +158,7 @@ def deletion_cancelled(recipient: str, *, service_name: str, public_url: str) ->
 
 
 def report_code(recipient: str, *, service_name: str, code: str) -> Mail:
-    """Asks somebody who wants to report something without an account whether the address is theirs."""
+    """Asks a reporter without an account to confirm the email address."""
     letter = Letter(
         subject=f"Your code for a report to {service_name}",
         paragraphs=(f"Somebody, hopefully you, wants to report something to {service_name}. The code for it:",),
@@ -170,7 +169,7 @@ def report_code(recipient: str, *, service_name: str, code: str) -> Mail:
 
 
 def report_resolved(recipient: str, *, service_name: str, comment: str | None) -> Mail:
-    """Thanks somebody for a report that was dealt with."""
+    """Thanks the reporter for a report that was dealt with."""
     letter = Letter(
         subject=f"Your report to {service_name} was dealt with",
         paragraphs=(

@@ -14,7 +14,6 @@ import attrs
 import structlog
 
 from chat.clock import Clock
-from chat.mail.letter import Letter
 from chat.store import mails
 from chat.store.mails import KeptMail
 
@@ -44,6 +43,40 @@ class MailKind(enum.StrEnum):
 
 
 @attrs.frozen
+class Action:
+    """The one thing that a mail asks for: a link, and the words on its button."""
+
+    label: str
+    link: str = attrs.field(repr=False)
+
+
+@attrs.frozen(kw_only=True)
+class Letter:
+    """The content of a mail, in the order in which it is read.
+
+    All of it is plain text: what people chose themselves (usernames and the like) needs no escaping.
+    """
+
+    subject: str
+    paragraphs: tuple[str, ...]
+    action: Action | None = None
+    code: str | None = attrs.field(default=None, repr=False)
+    """A code that is typed instead of a link that is followed."""
+    closing: tuple[str, ...] = ()
+    """Paragraphs after the action: what to do if it was not the reader who asked."""
+
+    @property
+    def text(self) -> str:
+        """The plain text part; ends with a line feed."""
+        parts = list(self.paragraphs)
+        if self.code is not None:
+            parts.append(f"    {self.code}")
+        if self.action is not None:
+            parts.append(f"{self.action.label}:\n{self.action.link}")
+        return "\n\n".join((*parts, *self.closing)) + "\n"
+
+
+@attrs.frozen
 class Mail:
     """One mail. `token` is the secret that its link carries, where it carries one."""
 
@@ -54,7 +87,7 @@ class Mail:
 
 
 class Mailer:
-    """Takes mail as the setting `mail.mode` says: `keep` stores it for whoever asks, `smtp` puts it into the outbox,
+    """Takes mail as the setting `mail.mode` says: `keep` stores it to be read, `smtp` puts it into the outbox,
     `off` drops it.
     """
 
@@ -62,7 +95,7 @@ class Mailer:
         if (mode == "smtp") != (outbox is not None):
             raise TypeError("an outbox belongs to the mode smtp, and only there")
         self.is_on: bool = mode != "off"
-        """Whether mail reaches anybody; where not, addresses count as verified (signing_in.md, Mail)."""
+        """Whether mail is delivered; where not, addresses count as verified (signing_in.md, Mail)."""
         self._clock = clock
         self._outbox = outbox
 
@@ -79,7 +112,7 @@ class Mailer:
                 token=mail.token,
                 created_at=self._clock.now_ms(),
             )
-            mails.insert(connection, kept)
+            mails.keep(connection, kept)
 
     def notify(self, connection: sqlite3.Connection, mail: Mail) -> bool:
         """In a unit of writing: hand over a mail that tells of what is done in any case; whether it was taken.
@@ -91,7 +124,7 @@ class Mailer:
         connection.execute("SAVEPOINT mail")
         try:
             self.post(connection, mail)
-        except Exception:  # whatever kept it from being written is no reason to leave the rest undone
+        except Exception:  # one that cannot be written must not keep the rest back
             log.exception("a mail could not be written", kind=str(mail.kind))
             connection.execute("ROLLBACK TO mail")
             return False

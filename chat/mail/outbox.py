@@ -24,11 +24,10 @@ import trio
 from chat.clock import Clock
 from chat.errors import StorageUnavailable
 from chat.mail import smtp
-from chat.mail.letter import Action, Letter
-from chat.mail.message import message_of, require_sender
-from chat.mail.smtp import Refused, ServerUnusable, SmtpConnection
-from chat.store import mail_outbox
-from chat.store.mail_outbox import OutgoingMail
+from chat.mail.mailer import Action, Letter
+from chat.mail.smtp import Refused, ServerUnusable, SmtpConnection, message_of, require_sender
+from chat.store import mails
+from chat.store.mails import OutgoingMail
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -40,7 +39,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 BATCH: Final = 50
-"""Mails sent over one connection before we look again who is waiting."""
+"""Mails sent over one connection before the outbox is looked at again."""
 
 FINISH_SECONDS: Final = 3.0
 """How long the end of the server waits for the mail that is on its way."""
@@ -59,7 +58,7 @@ LONGEST_SERVER_PAUSE_SECONDS: Final = 15 * 60.0
 """Between two attempts at reaching the server: doubled each time."""
 
 JITTER: Final = 0.25
-"""Share of a pause by which it is longer or shorter, so that not all come back at once."""
+"""Share of a pause by which it is longer or shorter, so that retries spread."""
 
 log: Final = structlog.get_logger("chat.mail")
 
@@ -72,15 +71,13 @@ class Sealing(Protocol):
 
 
 class Bounces(Protocol):
-    """Who wants to know of addresses that do not exist."""
+    """Hears of addresses that do not exist."""
 
     def note(self, connection: sqlite3.Connection, recipient: str) -> Any:
         """In a unit of writing: the address takes no mail. What it returns goes to `announce`."""
         ...
 
-    def announce(self, noted: Any) -> None:
-        """After the commit."""
-        ...
+    def announce(self, noted: Any) -> None: ...
 
 
 OUTCOMES: Final = ("sent", "postponed", "refused", "given_up")
@@ -142,6 +139,7 @@ class Sender:
         connection.send(message, sender=self.address, recipient=deliverable)
 
 
+@attrs.define(eq=False)
 class Outbox:
     """Takes mail, and sends it while `run` runs.
 
@@ -149,39 +147,28 @@ class Outbox:
     that the server does not know.
     """
 
-    def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        chance: random.Random,
-        sealing: Sealing,
-        sender: Sender,
-        bounces: Bounces,
-        *,
-        in_threads: bool = True,
-    ) -> None:
-        self._database = database
-        self._clock = clock
-        self._chance = chance
-        self._sealing = sealing
-        self._sender = sender
-        self._bounces = bounces
-        self._in_threads = in_threads
-        self._posted = trio.Event()
-        self._token: trio.lowlevel.TrioToken | None = None
-        self._stopping = False
-        self._over = trio.Event()
-        self._server_failures = 0
-        self.count: Callable[[str], None] = lambda _: None
-        """Hears what became of a mail: one of OUTCOMES."""
+    _database: Database
+    _clock: Clock
+    _chance: random.Random
+    _sealing: Sealing
+    _sender: Sender
+    _bounces: Bounces
+    _in_threads: bool = attrs.field(default=True, kw_only=True)
+    count: Callable[[str], None] = attrs.field(default=lambda _: None, init=False)
+    """Hears what became of a mail: one of OUTCOMES."""
+    _posted: trio.Event = attrs.field(factory=trio.Event, init=False)
+    _over: trio.Event = attrs.field(factory=trio.Event, init=False)
+    _token: trio.lowlevel.TrioToken | None = attrs.field(default=None, init=False)
+    _stopping: bool = attrs.field(default=False, init=False)
+    _server_failures: int = attrs.field(default=0, init=False)
 
     def put(self, connection: sqlite3.Connection, recipient: str, kind: str, letter: Letter) -> None:
         """In a unit of writing: take a mail. It goes out once the unit is committed."""
         plain = json.dumps(attrs.asdict(letter)).encode()
         sealed = self._sealing.seal(PURPOSE, plain, recipient.encode())
-        mail_outbox.insert(connection, recipient, kind, sealed, self._clock.now_ms())
+        mails.enqueue(connection, recipient, kind, sealed, self._clock.now_ms())
         if self._token is not None:
-            # The unit runs in the writer's thread. Whoever is woken by this asks that same thread what is due, which
+            # The unit runs in the writer's thread. The task woken by this asks that same thread what is due, which
             # is after this unit's commit.
             self._token.run_sync_soon(self.wake)
 
@@ -220,12 +207,12 @@ class Outbox:
     async def _round(self) -> float:
         """Try what is due; how many seconds to wait before the next round."""
         try:
-            mails = await self._database.write(self._due)
-            if mails:
-                pause = await self._deliver(mails)
+            due = await self._database.write(self._due)
+            if due:
+                pause = await self._deliver(due)
                 if pause is not None:
                     return pause
-            moment = await self._database.write(mail_outbox.next_due)
+            moment = await self._database.write(mails.next_due)
         except StorageUnavailable:
             return FIRST_PAUSE_SECONDS
         if moment is None:
@@ -234,17 +221,17 @@ class Outbox:
 
     def _due(self, connection: sqlite3.Connection) -> list[OutgoingMail]:
         now = self._clock.now_ms()
-        for mail in mail_outbox.delete_older(connection, now - GIVEN_UP_AFTER_MS):
+        for mail in mails.delete_older(connection, now - GIVEN_UP_AFTER_MS):
             self.count("given_up")
             log.error("mail given up: the server did not take it for three days", mail=mail.id, kind=mail.kind)
-        return mail_outbox.due(connection, now, BATCH)
+        return mails.due(connection, now, BATCH)
 
-    async def _deliver(self, mails: list[OutgoingMail]) -> float | None:
-        """Send the mails, in order; after a failure of the server, how long to leave it alone."""
+    async def _deliver(self, due: list[OutgoingMail]) -> float | None:
+        """Send these mails, in order; after a failure of the server, how long to leave it alone."""
         try:
             async with self._connected() as connection:
                 self._server_failures = 0
-                for mail in mails:
+                for mail in due:
                     if self._stopping:
                         break
                     await self._deliver_one(connection, mail)
@@ -268,7 +255,7 @@ class Outbox:
         opened = self._sealing.open(PURPOSE, mail.sealed_letter, mail.recipient.encode())
         if opened is None:
             log.error("a mail was sealed with another key and is dropped", mail=mail.id, kind=mail.kind)
-            await self._database.write(lambda store: mail_outbox.delete(store, mail.id))
+            await self._database.write(lambda store: mails.delete(store, mail.id))
             return
         try:
             letter, number = letter_from(opened), f"{mail.id}.{mail.created_at}"
@@ -283,7 +270,7 @@ class Outbox:
             log.exception("a mail could not be made", mail=mail.id, kind=mail.kind)
             await self._postpone(mail)
         else:
-            await self._database.write(lambda store: mail_outbox.delete(store, mail.id))
+            await self._database.write(lambda store: mails.delete(store, mail.id))
             self.count("sent")
             log.info("mail sent", mail=mail.id, kind=mail.kind)
 
@@ -298,7 +285,7 @@ class Outbox:
         )
 
         def unit(store: sqlite3.Connection) -> Any:
-            mail_outbox.delete(store, mail.id)
+            mails.delete(store, mail.id)
             return self._bounces.note(store, mail.recipient) if refused.bad_address else None
 
         await self._database.write(unit, lambda noted: None if noted is None else self._bounces.announce(noted))
@@ -307,7 +294,7 @@ class Outbox:
         self.count("postponed")
         pause = self._pause(mail.attempts + 1, FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS)
         moment = self._clock.now_ms() + round(pause * 1_000)
-        await self._database.write(lambda store: mail_outbox.postpone(store, mail.id, moment))
+        await self._database.write(lambda store: mails.postpone(store, mail.id, moment))
 
     def _pause(self, failures: int, first: float, longest: float) -> float:
         pause = min(first * 2.0 ** min(failures - 1, 30), longest)

@@ -1,4 +1,6 @@
-"""The SMTP server that takes our mail: one connection, many messages. Everything here blocks: call it in a thread.
+"""Letters as messages, and the SMTP server that takes them: one connection, many messages.
+
+The server's answers are waited for: call it in a thread.
 
 What can go wrong is sorted by who has to do something about it: `ServerUnusable` concerns every mail (try again later,
 or an operator must mend the settings), `Refused` this one.
@@ -6,15 +8,93 @@ or an operator must mend the settings), `Refused` this one.
 
 from __future__ import annotations
 
+import functools
 import re
 import smtplib
 import ssl
+from datetime import UTC, datetime
+from email.errors import MessageError
+from email.headerregistry import Address
 from email.message import EmailMessage
-from typing import Final
+from email.policy import SMTP
+from email.utils import format_datetime
+from typing import TYPE_CHECKING, Final
 
 import attrs
 
 from chat.config.settings import MailSettings
+from chat.errors import OperatorError
+from chat.mail.mailer import Letter
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+# From a letter to the message (RFC 5322): headers, plain text, HTML
+
+
+def message_of(
+    letter: Letter, *, recipient: str, sender: str, service_name: str, message_id: str, written_at: int
+) -> EmailMessage:
+    """The letter as a message. `written_at` is Unix milliseconds; `message_id` comes without angle brackets.
+
+    No header can be forged by what a letter or a name contains: control characters do not get into one.
+
+    :raises ValueError: for a sender or recipient that is no address.
+    """
+    message = EmailMessage(policy=SMTP)
+    message["From"] = Address(_one_line(service_name), addr_spec=_address(sender).addr_spec)
+    message["To"] = _address(recipient)
+    message["Subject"] = _one_line(letter.subject)
+    message["Date"] = format_datetime(datetime.fromtimestamp(written_at / 1_000, UTC))
+    message["Message-ID"] = f"<{message_id}>"
+    message["Auto-Submitted"] = "auto-generated"  # RFC 3834: no automatic answers, please
+    message.set_content(letter.text, cte="quoted-printable")
+    message.add_alternative(html_of(letter, service_name), subtype="html", cte="quoted-printable")
+    return message
+
+
+def html_of(letter: Letter, service_name: str) -> str:
+    """The HTML part: one card, readable on light and dark ground, nothing fetched from elsewhere."""
+    return _template().render(letter=letter, service_name=service_name)
+
+
+@functools.cache
+def _template() -> Template:
+    # Only a server that sends mail pays for Jinja, and with its first mail.
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(loader=PackageLoader("chat.mail"), autoescape=True, undefined=StrictUndefined)
+    return environment.get_template("letter.html.jinja")
+
+
+def _address(text: str) -> Address:
+    """The address; raises ValueError for text that is none."""
+    try:
+        address = Address(addr_spec=text)
+    except (ValueError, IndexError, MessageError) as error:  # what the standard library's parser stumbles over
+        raise ValueError("this is not a mail address") from error
+    if not address.username or not address.domain or not text.isprintable() or address.addr_spec != text:
+        raise ValueError("this is not a mail address")
+    return address
+
+
+def require_sender(sender: str) -> str:
+    """The setting `mail.from`, if a message can come from it.
+
+    :raises OperatorError: when it cannot.
+    """
+    try:
+        _address(sender)
+    except ValueError:
+        raise OperatorError(f"mail.from is {sender!r}: expected a mail address") from None
+    return sender
+
+
+def _one_line(text: str) -> str:
+    return " ".join("".join(character if character.isprintable() else " " for character in text).split())
+
+
+# The server
 
 STEP_SECONDS: Final = 20.0
 """How long the server may take for one step of the dialogue."""
@@ -51,11 +131,11 @@ class Refused(Exception):
         return self.reply
 
 
+@attrs.define(eq=False)
 class SmtpConnection:
     """A connection that is ready for messages. To be closed."""
 
-    def __init__(self, client: smtplib.SMTP) -> None:
-        self._client = client
+    _client: smtplib.SMTP
 
     def send(self, message: EmailMessage, *, sender: str, recipient: str) -> None:
         """Hand one message over; once this returns the server is responsible for it.
@@ -93,7 +173,7 @@ def connect(settings: MailSettings, own_name: str) -> SmtpConnection:
     The certificate is checked against the machine's authorities (OpenSSL's SSL_CERT_FILE names others), and nothing
     goes over an unprotected connection unless `mail.tls` is `off`.
 
-    :raises ServerUnusable: whatever goes wrong.
+    :raises ServerUnusable: for every failure.
     """
     host = settings.host or ""
     try:

@@ -99,7 +99,7 @@ def brands(head: bytes) -> list[bytes]:
 
 def _of_brands(named: list[bytes]) -> str:
     found = _BRANDS.get(named[0], "video/mp4")
-    if found == "image/heif":  # a file for whatever codec: the others say which
+    if found == "image/heif":  # a file for any codec: the others say which
         return next((kind for kind in map(_BRANDS.get, named[1:]) if kind in _CODED), found)
     return found
 

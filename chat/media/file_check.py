@@ -10,8 +10,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
-from chat.media.archive_files import ArchiveFiles
-from chat.media.storage import MediaStorage, stored_keys
+from chat.media.storage import ArchiveFiles, MediaStorage, stored_keys
 from chat.snowflake import snowflake_at
 from chat.store.administration import archives
 from chat.store.consistency import StoredFile, few

@@ -1,8 +1,7 @@
 """The processes that unpack pictures, and the queue before them.
 
 A process is started when it is first needed and stays for a while. It works at one picture at a time, has so many
-seconds for it, and is ended when it takes longer: no thread could be. Whatever happens to it, the next job gets a new
-one.
+seconds for it, and is ended when it takes longer: no thread could be. After any failure the next job gets a new one.
 """
 
 from __future__ import annotations
@@ -41,7 +40,9 @@ ANSWER_BYTES: Final = 65_536
 END_SECONDS: Final = 5.0
 
 PASSED_ON: Final = ("PATH", "PYTHONPATH", "LANG", "LC_ALL", "TMPDIR", "SYSTEMROOT")
-"""Of this process's environment: the settings, and the secrets among them, are none of its business."""
+"""Of this process's environment: settings, and the secrets among them, stay here."""
+
+FAILURES: Final = (trio.TooSlowError, trio.BrokenResourceError, trio.ClosedResourceError)
 
 log: Final = structlog.get_logger("chat.media")
 
@@ -66,7 +67,7 @@ class ImageWorkers:
         self._in_processes = in_processes
         self._places = trio.CapacityLimiter(AT_A_TIME)
         self._resting: list[_Worker] = []
-        self._somebody_rests = trio.Event()
+        self._has_resting = trio.Event()
 
     async def render(self, source: Path, target: Path, rendition: Rendition) -> bool:
         """Write a rendition of `source` into `target`; returns whether it moves.
@@ -85,13 +86,13 @@ class ImageWorkers:
         """End processes that have rested for a while, and at the end all of them."""
         try:
             while True:
-                await self._somebody_rests.wait()
+                await self._has_resting.wait()
                 await trio.sleep(IDLE_SECONDS)
                 until = trio.current_time() - IDLE_SECONDS
                 tired = [worker for worker in self._resting if worker.resting_since <= until]
                 self._resting = [worker for worker in self._resting if worker not in tired]
                 if not self._resting:
-                    self._somebody_rests = trio.Event()
+                    self._has_resting = trio.Event()
                 for worker in tired:
                     await _end(worker)
         finally:
@@ -119,13 +120,7 @@ class ImageWorkers:
                 with trio.fail_after(JOB_SECONDS):
                     async with self._worker() as worker:
                         return await _asked(worker.process, job)
-            except (
-                trio.TooSlowError,
-                trio.BrokenResourceError,
-                trio.ClosedResourceError,
-                OSError,
-                ValueError,
-            ) as error:
+            except (*FAILURES, OSError, ValueError) as error:
                 # Which file it was stays here: names and addresses of files are their owners' secrets.
                 log.info("a picture was given up", reason=type(error).__name__, job=job["kind"])
                 raise ImageRefused(type(error).__name__) from None
@@ -143,7 +138,7 @@ class ImageWorkers:
             if rests:
                 worker.resting_since = trio.current_time()
                 self._resting.append(worker)
-                self._somebody_rests.set()
+                self._has_resting.set()
             else:
                 await _end(worker)
 
@@ -170,12 +165,11 @@ async def _asked(process: trio.Process, job: dict[str, Any]) -> dict[str, Any]:
         answer += piece
         if not piece or len(answer) > ANSWER_BYTES:
             raise BrokenPipeError
-    found: dict[str, Any] = json.loads(answer)
-    return found
+    return dict(json.loads(answer))
 
 
 async def _end(worker: _Worker) -> None:
-    """End a process now; it holds nothing that anybody needs."""
+    """Kill a process, which holds nothing of value."""
     process = worker.process
     with trio.move_on_after(END_SECONDS, shield=True):
         if process.returncode is None:

@@ -1,6 +1,6 @@
 """How large a film is shown and how long films and sounds last, from their headers alone.
 
-Files are read in a few bounded pieces wherever those headers are; nothing is decoded. Whatever makes no sense gives
+Files are read in a few bounded pieces wherever those headers are; nothing is decoded. What makes no sense gives
 nothing: none of these readers loops without moving on, and each has a number of steps that it may take.
 """
 

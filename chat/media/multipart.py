@@ -99,24 +99,22 @@ def _callbacks(events: list[tuple[str, bytes]]) -> Any:
     }
 
 
+@attrs.define(eq=False)
 class _Reader:
     """Follows the parser's events through one form."""
 
-    def __init__(
-        self, form: Form, files_maximum: int, file_bytes: int, new_file: Callable[[], Awaitable[Incoming]]
-    ) -> None:
-        self._form = form
-        self._files_maximum = files_maximum
-        self._file_bytes = file_bytes
-        self._new_file = new_file
-        self._others = 0
-        self._header_name = b""
-        self._header_value = b""
-        self._disposition = b""
-        self._part: Part | None = None
-        self._field = bytearray()
-        self._file: Incoming | None = None
-        self.complete = False
+    _form: Form
+    _files_maximum: int
+    _file_bytes: int
+    _new_file: Callable[[], Awaitable[Incoming]]
+    _others: int = 0
+    _header_name: bytes = b""
+    _header_value: bytes = b""
+    _disposition: bytes = b""
+    _part: Part | None = None
+    _field: bytearray = attrs.field(factory=bytearray)
+    _file: Incoming | None = None
+    complete: bool = False
 
     async def take(self, kind: str, data: bytes) -> None:
         match kind:

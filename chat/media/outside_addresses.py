@@ -1,7 +1,7 @@
 """Which addresses of the outside may be asked for media: a guard against requests that turn round into the operator's
 own network (SSRF).
 
-Every address that a name stands for must be one that anybody on the internet may reach, and the connection goes to the
+Every address that a name stands for must be one that is public on the internet, and the connection goes to the
 very address that was judged: a name that answers differently a moment later gains nothing.
 """
 
@@ -19,7 +19,7 @@ import trio
 
 URL_CHARACTERS: Final = 2_048
 LEAST_OTHER_PORT: Final = 1_024
-"""Below it only 80 and 443 are spoken to: whatever else listens there does not serve media."""
+"""Below it only 80 and 443 are spoken to: other services there do not serve media."""
 
 _Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 _Network = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -38,7 +38,7 @@ _HOST: Final = re.compile(r"[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*\.?", re.ASCII)
 
 
 class OutsideRefused(Exception):
-    """There is nothing to be had at this address, or nobody may ask."""
+    """There is nothing at this address, or it may not be asked."""
 
 
 @attrs.frozen

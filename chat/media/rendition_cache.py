@@ -4,7 +4,7 @@
     derived/XX/assets-ID/NAME
 
 Everything here can be made again: nothing is written down of it, and nothing is lost with it. A rendition goes with its
-file; those that nobody has asked for in the longest time go when there is no more room.
+file; the least recently used go when there is no more room.
 """
 
 from __future__ import annotations
@@ -27,18 +27,16 @@ KEPT_AT_A_TRIM: Final = 0.8
 """Which share of the room is left filled when there was too little."""
 
 IN_USE_SECONDS: Final = 60.0
-"""What was asked for so shortly before the latest of all stays: it may be on its way to somebody."""
+"""What was used so shortly before the latest of all stays: it may be on its way to a client."""
 
 REFUSALS_REMEMBERED: Final = 4_096
-"""Pictures of which nothing can be made, so that nobody has them tried again and again."""
+"""Pictures of which no rendition can be made, so that they are not tried again and again."""
 
 log: Final = structlog.get_logger("chat.media")
 
 
 @attrs.frozen
 class KeptRendition:
-    """A rendition on the disk."""
-
     path: Path
     size: int
 

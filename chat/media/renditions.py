@@ -1,7 +1,7 @@
 """Which rendition of a picture is asked for: its format by the ending of the address, its size, quality and whether it
 moves by the query (media.md, Renditions).
 
-There are only so many: sizes come from a list. So nobody fills the disk with renditions of one picture.
+There are only so many: sizes come from a list. So renditions of one picture cannot fill the disk.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ SIZES: Final = (
 """Pixels of the longer side that may be asked for (media.md, Renditions)."""
 
 DEFAULT_SIZE: Final = 128
-"""Of pictures that belong to somebody, where nobody says."""
+"""Of pictures that belong to an account or a guild, where the query names no size."""
 
 Quality = Literal["high", "low", "lossless"]
 
@@ -64,7 +64,7 @@ def next_size(pixels: int) -> int:
 
 @attrs.frozen
 class Original:
-    """What is known of a picture as it came. `width` and `height` None: nobody could tell."""
+    """What is known of a picture as it came. `width` and `height` None: unknown."""
 
     content_type: str
     width: int | None

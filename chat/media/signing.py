@@ -1,7 +1,7 @@
 """Addresses of media, and the signatures in those that are secrets.
 
 An attachment's address carries the moment until which it holds and a signature over both; an outside address is
-fetched only when this server signed it, so nobody can use the media proxy to fetch what they like.
+fetched only when this server signed it, so the media proxy fetches no address of a stranger's choice.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class MediaAddresses:
         return base64.urlsafe_b64decode(name + "=" * (-len(name) % 4)).decode()
 
     def relay(self, capability: str) -> str:
-        """The address that takes an upload: whoever knows it may send the file."""
+        """The address that takes an upload; knowing it is the permission to send the file."""
         return f"{self._media}/relay/{capability}"
 
     def _attachment_signature(self, channel_id: int, attachment_id: int, expiry: int) -> str:

@@ -1,13 +1,15 @@
-"""The files below `uploads/` of the data directory.
+"""The files below `uploads/` and `archives/` of the data directory.
 
-    incoming/N          what is arriving; emptied at every start
-    attachments/XX/ID   stored files by their key, spread over 256 directories
-    assets/XX/ID
-    derived/XX/...      what was made of them (`chat.media.rendition_cache`)
+    uploads/incoming/N           what is arriving; emptied at every start
+    uploads/attachments/XX/ID    stored files by their key, spread over 256 directories
+    uploads/assets/XX/ID
+    uploads/derived/XX/...       what was made of them (`chat.media.rendition_cache`)
+    archives/ID.zip              a whole archive
+    archives/ID.zip.part         one that is being made, with its list of entries in ID.zip.part.list
 
-A file gets its name only when it is whole and on the disk. Names are numbers of ours: nothing that a client says
-becomes part of a path. Reads open the file for one piece at a time, so a reader that stalls holds no descriptor and no
-more memory than its piece.
+A file gets its name only when it is whole and on the disk, so under a name there is never half a file. Names are
+numbers of ours: nothing that a client says becomes part of a path. Reads open the file for one piece at a time, so a
+reader that stalls holds no descriptor and no more memory than its piece.
 """
 
 from __future__ import annotations
@@ -23,10 +25,12 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, I
 from pathlib import Path
 from typing import Any, BinaryIO, Final, TypeVar
 
+import attrs
 import trio
 
 from chat.errors import StorageUnavailable
 from chat.media.image_header import HEADER_BYTES
+from chat.media.zip_writing import list_of
 from chat.registries.limits import IMAGE_BODIES_IN_PROGRESS
 from chat.store.guard import UNGUARDED, Guard
 
@@ -74,7 +78,6 @@ class Incoming:
             await self.flush()
 
     async def flush(self) -> None:
-        """Write what has been collected."""
         data, self._buffer = bytes(self._buffer), bytearray()
         await self._storage.at_work(self._append, data)
 
@@ -149,7 +152,7 @@ class MediaStorage:
         return self._directory / match[1] / f"{int(match[2]) >> 4 & 0xFF:02x}" / match[2]
 
     def make_directory(self, path: Path) -> None:
-        """Make a directory and those above it, for nobody else to look into."""
+        """Make a directory and those above it, which only this account may enter."""
         if path not in (self._directory, self._directory.parent):
             self.make_directory(path.parent)
         path.mkdir(mode=0o700, exist_ok=True)
@@ -180,7 +183,7 @@ class MediaStorage:
 
     @contextlib.asynccontextmanager
     async def scratch(self) -> AsyncIterator[Path]:
-        """A place for a file that somebody else writes; what is not moved away in the block is gone after it."""
+        """A path for a file that another process writes; unless the block moves it, it is gone after it."""
         path = self._directory / "incoming" / str(next(self._numbers))
         await self.at_work(self.make_directory, path.parent)
         try:
@@ -203,15 +206,13 @@ class MediaStorage:
             start += len(piece)
 
     async def content_of(self, path: Path) -> bytes:
-        """A whole file at once."""
         return await self._run(path.read_bytes)
 
     async def has(self, key: str) -> bool:
-        """Whether the file is there."""
         return await self._run(self.path_of(key).is_file)
 
     async def delete(self, keys: Iterable[str]) -> None:
-        """Delete files; those that are not there are none the less deleted."""
+        """Delete files; one that is missing is no error."""
         wanted = list(keys)
         derived = [self._derived_directory(key) for key in wanted]
         await self.at_work(self._delete, [self.path_of(key) for key in wanted], derived)
@@ -276,9 +277,70 @@ def _clear(directory: Path) -> None:
 
 
 def stored_keys(directory: Path) -> Iterator[str]:
-    """The keys of all files below `uploads/`; what others put there has none."""
+    """The keys of all files below `uploads/`; files of other programs have none."""
     for kind in ("attachments", "assets"):
         for path in (directory / kind).glob("??/*"):
             key = f"{kind}/{path.name}"
             if _KEY.fullmatch(key) is not None:
                 yield key
+
+
+# Archives
+
+_ARCHIVE_NAME: Final = re.compile(r"([0-9]{1,20})\.zip(\.part|\.part\.list)?", re.ASCII)
+
+
+@attrs.frozen
+class ArchiveFile:
+    """What there is of an archive."""
+
+    archive_id: int
+    path: Path
+    is_whole: bool
+
+
+@attrs.frozen
+class ArchiveFiles:
+    """The directory with the archives; every method is for a thread."""
+
+    directory: Path
+
+    def whole(self, archive_id: int) -> Path:
+        return self.directory / f"{archive_id}.zip"
+
+    def partial(self, archive_id: int) -> Path:
+        """Where an archive lies while it is made."""
+        return self.directory / f"{archive_id}.zip.part"
+
+    def make_directory(self) -> None:
+        """Make the directory, which only this account may enter."""
+        self.directory.mkdir(mode=0o700, exist_ok=True)
+
+    def size(self, archive_id: int) -> int | None:
+        """The bytes of a whole archive; None where there is none."""
+        try:
+            return self.whole(archive_id).stat().st_size
+        except FileNotFoundError:
+            return None
+
+    def keep(self, archive_id: int) -> None:
+        """The archive that was made is whole from now on."""
+        partial = self.partial(archive_id)
+        partial.rename(self.whole(archive_id))
+        list_of(partial).unlink(missing_ok=True)
+        _sync_directory(self.directory)
+
+    def delete(self, archive_id: int) -> None:
+        """Delete all that there is of an archive."""
+        partial = self.partial(archive_id)
+        for path in (self.whole(archive_id), partial, list_of(partial)):
+            path.unlink(missing_ok=True)
+
+    def found(self) -> Iterator[ArchiveFile]:
+        """All archives, whole or not; other files are passed over."""
+        if not self.directory.is_dir():
+            return
+        for path in self.directory.iterdir():
+            match = _ARCHIVE_NAME.fullmatch(path.name)
+            if match is not None:
+                yield ArchiveFile(int(match[1]), path, match[2] is None)

@@ -2,7 +2,7 @@
 
 `zipfile` keeps what it knows of every entry in memory until the end, and cannot go on with a file that another process
 began. Here the list of entries grows in a second file beside the first, and a position says how much of both is whole:
-whoever opens them at that position cuts off what came after it and goes on. At the end the list goes behind the
+a writer that opens them at that position cuts off what came after it and goes on. At the end the list goes behind the
 entries, and only then is the file one that others can read.
 
 Nothing here keeps more in memory than one piece of one entry, however many there are.
@@ -131,7 +131,6 @@ class ZipWriter:
         return self._file.tell()
 
     def close(self) -> None:
-        """Let go of the files."""
         try:
             self._file.close()
         finally:

@@ -1,12 +1,15 @@
-"""Encrypting a push message for the one browser that subscribed (RFC 8291, with the encoding of RFC 8188).
+"""Encrypting a push message for the one browser that subscribed (RFC 8291, with the encoding of RFC 8188), and how this
+instance names itself to push services (VAPID, RFC 8292).
 
-The push service that carries it learns nothing but its size.
+The push service that carries a message learns nothing but its size. The instance's key belongs to its secret, so it is
+the same after every start: a subscription is bound to it.
 """
 
 from __future__ import annotations
 
 import base64
 import binascii
+import collections
 import struct
 from typing import Final
 
@@ -16,6 +19,9 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
+from chat.auth.keys import Keys
+from chat.clock import Clock
 
 CURVE: Final = ec.SECP256R1()
 RECORD_BYTES: Final = 4_096
@@ -112,3 +118,37 @@ def encrypted(plain: bytes, receiver: Receiver, *, salt: bytes, key: ec.Elliptic
 
 def _derived(secret: bytes, salt: bytes, info: bytes, length: int) -> bytes:
     return HKDF(algorithm=SHA256(), length=length, salt=salt, info=info).derive(secret)
+
+
+TOKEN_MS: Final = 12 * 3_600_000
+"""How long a token counts; push services accept up to a day."""
+
+RENEWED_BEFORE_MS: Final = 3_600_000
+ORIGINS_REMEMBERED: Final = 256
+
+
+class Vapid:
+    """Makes the Authorization of push requests. `contact` is where the operator of a push service may turn to."""
+
+    def __init__(self, keys: Keys, clock: Clock, contact: str) -> None:
+        self._key: Final = key_of(keys.of("web push, first half") + keys.of("web push, second half"))
+        self.public_key: Final = encoded(public_bytes(self._key))
+        """What a browser subscribes with (`applicationServerKey`), base64url."""
+        self._clock = clock
+        self._contact = contact
+        self._tokens: collections.OrderedDict[str, tuple[str, int]] = collections.OrderedDict()
+
+    def authorization(self, origin: str) -> str:
+        """The header for a push service."""
+        import jwt  # a third of a second, which a server that sends nothing does not pay
+
+        now_ms = self._clock.now_ms()
+        token, ends_at = self._tokens.get(origin, ("", 0))
+        if ends_at - RENEWED_BEFORE_MS <= now_ms or ends_at - TOKEN_MS > now_ms:
+            ends_at = now_ms + TOKEN_MS
+            claims = {"aud": origin, "exp": ends_at // 1_000, "sub": self._contact}
+            token = jwt.encode(claims, self._key, algorithm="ES256")
+            self._tokens[origin] = token, ends_at
+            if len(self._tokens) > ORIGINS_REMEMBERED:
+                self._tokens.popitem(last=False)
+        return f"vapid t={token}, k={self.public_key}"

@@ -1,7 +1,8 @@
-"""Connections to the database file, and numbers as SQLite can hold them."""
+"""Connections to the database file; numbers and questions to full-text indexes as SQLite takes them."""
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from pathlib import Path
 from typing import Final
@@ -71,3 +72,20 @@ def connect(
     ):
         connection.execute(f"PRAGMA {pragma}")
     return connection
+
+
+WORDS_MAXIMUM: Final = 32
+"""Words of one question; further ones are passed over."""
+
+_WORD: Final = re.compile(r"\w", re.UNICODE)
+
+
+def beginning_with(text: str) -> str | None:
+    """An FTS5 question for rows that have words beginning with each word of the text; None if it has no words.
+
+    All words are quoted, so nothing in the text is an operator.
+    """
+    words = [word for word in text.replace("\0", " ").split() if _WORD.search(word)]
+    if not words:
+        return None
+    return " ".join('"' + word.replace('"', '""') + '"*' for word in words[:WORDS_MAXIMUM])

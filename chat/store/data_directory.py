@@ -44,7 +44,6 @@ class DataDirectory:
 
     @property
     def database(self) -> Path:
-        """The SQLite file."""
         return self.path / "chat.sqlite3"
 
     @property

@@ -3,14 +3,14 @@
 SQLite in WAL mode with `synchronous=FULL`: what was acknowledged is on the disk. A commit costs one `fsync`, so all who
 wait at that moment share it. The writer's thread takes what is queued, runs it as one group (`chat.store.writer`) and
 hands the whole group back to Trio's loop in one hop. There every `then` runs first, in commit order: memory changes,
-events are published. Then the callers go on. So nobody hears of a write that could still be lost, and memory follows
+events are published. Then the callers go on. So no event tells of a write that could still be lost, and memory follows
 the database in the database's own order.
 
 Small reads (a primary key, a covering index) run on the loop's own connection: they cost less than a hop to a thread.
-Whatever may scan goes through `read`, to a thread with a connection of its own.
+What may scan goes through `read`, to a thread with a connection of its own.
 
 With `inline=True` everything runs on the loop's thread. Tests on a virtual clock need that, because the clock would
-jump ahead while a thread works; so does the command line, which has nobody to share a commit with.
+jump ahead while a thread works; so does the command line, which shares its commits with no other task.
 
 Beside a busy loop the interpreter's switch interval rules how soon the writer's thread gets its turn: the server calls
 `sys.setswitchinterval(SWITCH_INTERVAL_SECONDS)` when it starts.
@@ -173,7 +173,7 @@ class Database:
         self._closed = True
         if not self._inline:
             self._queue.put(None)
-            self._waiting_for_room.unpark_all()  # what they would queue now, nobody would take
+            self._waiting_for_room.unpark_all()  # what they would queue now would never be taken
             with trio.CancelScope(shield=True):  # the queue's limit bounds it; what is queued may not be dropped
                 await trio.to_thread.run_sync(self._thread.join)
             while self._idle_readers:
@@ -199,7 +199,7 @@ class Database:
             self._queued += 1
             return
         with trio.move_on_after(ROOM_DEADLINE_SECONDS):
-            await self._waiting_for_room.park()  # whoever leaves the queue hands its room over
+            await self._waiting_for_room.park()  # a write that leaves the queue hands its room over
             if not self._closed:
                 return
         raise StorageUnavailable
@@ -211,7 +211,7 @@ class Database:
             group, last = self._take_group()
             if group:
                 self._writer.run(group)
-                with contextlib.suppress(trio.RunFinishedError):  # nobody is left to hear of it
+                with contextlib.suppress(trio.RunFinishedError):  # no task is left to hear of it
                     self._token.run_sync_soon(self._finish_group, group)
 
     def _take_group(self) -> tuple[list[Request], bool]:

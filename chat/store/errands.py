@@ -32,7 +32,6 @@ def put(connection: sqlite3.Connection, errand_id: int, state: Mapping[str, Any]
 
 
 def delete(connection: sqlite3.Connection, errand_id: int) -> None:
-    """It is done."""
     connection.execute("DELETE FROM errands WHERE id = ?", (errand_id,))
 
 

@@ -1,4 +1,4 @@
-"""Mail that is kept instead of sent: the rows of `mails`."""
+"""Mail that is kept instead of sent (`mails`), and mail on its way to the SMTP server (`mail_outbox`)."""
 
 from __future__ import annotations
 
@@ -22,19 +22,85 @@ class KeptMail:
     """Given by the database, ascending."""
 
 
-_COLUMNS: Final = ", ".join(field.name for field in attrs.fields(KeptMail))
+_KEPT_COLUMNS: Final = ", ".join(field.name for field in attrs.fields(KeptMail))
 
 
-def insert(connection: sqlite3.Connection, mail: KeptMail) -> None:
+def keep(connection: sqlite3.Connection, mail: KeptMail) -> None:
     """Keep a mail; it comes after those that are kept already."""
-    connection.execute(f"INSERT INTO mails ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)", attrs.astuple(mail))  # noqa: S608
+    connection.execute(f"INSERT INTO mails ({_KEPT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)", attrs.astuple(mail))  # noqa: S608
 
 
 def kept(connection: sqlite3.Connection) -> list[KeptMail]:
-    """Every mail, oldest first."""
-    return [KeptMail(*row) for row in connection.execute(f"SELECT {_COLUMNS} FROM mails ORDER BY id")]  # noqa: S608
+    return [KeptMail(*row) for row in connection.execute(f"SELECT {_KEPT_COLUMNS} FROM mails ORDER BY id")]  # noqa: S608
 
 
 def clear(connection: sqlite3.Connection) -> None:
-    """Throw all of it away."""
     connection.execute("DELETE FROM mails")
+
+
+# On its way
+
+
+@attrs.frozen
+class OutgoingMail:
+    """One row of `mail_outbox`. Times are Unix milliseconds."""
+
+    id: int
+    """Given by the database, ascending, never twice."""
+    recipient: str
+    kind: str
+    sealed_letter: bytes = attrs.field(repr=False)
+    attempts: int
+    """How often the server has refused it for the time being."""
+    next_attempt_at: int
+    created_at: int
+
+
+_OUTGOING_COLUMNS: Final = ", ".join(field.name for field in attrs.fields(OutgoingMail))
+
+
+def enqueue(connection: sqlite3.Connection, recipient: str, kind: str, sealed_letter: bytes, now: int) -> None:
+    """Add a mail; it is due at once."""
+    connection.execute(
+        """
+        INSERT INTO mail_outbox (recipient, kind, sealed_letter, next_attempt_at, created_at)
+        VALUES (?, ?, ?, ?, ?)
+        """,
+        (recipient, kind, sealed_letter, now, now),
+    )
+
+
+def due(connection: sqlite3.Connection, now: int, limit: int) -> list[OutgoingMail]:
+    """The mails to be tried now, the oldest first."""
+    rows = connection.execute(
+        f"SELECT {_OUTGOING_COLUMNS} FROM mail_outbox WHERE next_attempt_at <= ? ORDER BY id LIMIT ?",  # noqa: S608
+        (now, limit),
+    )
+    return [OutgoingMail(*row) for row in rows]
+
+
+def next_due(connection: sqlite3.Connection) -> int | None:
+    """When the next mail is to be tried; None when none waits."""
+    moment: int | None = connection.execute("SELECT min(next_attempt_at) FROM mail_outbox").fetchone()[0]
+    return moment
+
+
+def postpone(connection: sqlite3.Connection, mail_id: int, next_attempt_at: int) -> None:
+    """Note that the server would not take a mail now, and when to try again."""
+    connection.execute(
+        "UPDATE mail_outbox SET attempts = attempts + 1, next_attempt_at = ? WHERE id = ?", (next_attempt_at, mail_id)
+    )
+
+
+def delete(connection: sqlite3.Connection, mail_id: int) -> None:
+    """Forget a mail: it has been sent, or never will be."""
+    connection.execute("DELETE FROM mail_outbox WHERE id = ?", (mail_id,))
+
+
+def delete_older(connection: sqlite3.Connection, created_before: int) -> list[OutgoingMail]:
+    """Forget mails whose time is over; which they were."""
+    rows = connection.execute(
+        f"DELETE FROM mail_outbox WHERE created_at < ? RETURNING {_OUTGOING_COLUMNS}",  # noqa: S608
+        (created_before,),
+    )
+    return [OutgoingMail(*row) for row in rows]

@@ -31,7 +31,7 @@ GUILD_CHANGED: Final = "guild_changed"
 """A guild is not as it was. Body: `guild_id`."""
 
 BLOCKLISTS_CHANGED: Final = "blocklists_changed"
-"""What nobody may use on the instance is not as it was. No body."""
+"""The blocklists of the instance changed. No body."""
 
 ADDRESS_BAN_LIFTED: Final = "address_ban_lifted"
 """A network is banned no more. Body: `network`."""

@@ -32,7 +32,7 @@ class RetainedEvent:
 
 
 def store(connection: sqlite3.Connection, sessions: Iterable[RetainedSession], events: Iterable[RetainedEvent]) -> None:
-    """Keep these sessions and the events that they hold, in place of whatever was kept."""
+    """Keep these sessions and the events that they hold, in place of what was kept."""
     connection.execute("DELETE FROM retained_sessions")
     connection.execute("DELETE FROM retained_events")
     connection.executemany(
@@ -46,7 +46,7 @@ def store(connection: sqlite3.Connection, sessions: Iterable[RetainedSession], e
 
 
 def take_all(connection: sqlite3.Connection) -> tuple[list[RetainedSession], list[RetainedEvent]]:
-    """Return every session, the oldest first, with the events, and forget them, so that nobody resumes twice."""
+    """Return every session, the oldest first, with the events, and forget them, so that none is resumed twice."""
     rows = connection.execute("DELETE FROM retained_sessions RETURNING session_id, user_id, body, stored_at").fetchall()
     sessions = [RetainedSession(*row) for row in rows]
     events = connection.execute("DELETE FROM retained_events RETURNING id, name, data").fetchall()

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
+import attrs
 import structlog
 
 from chat.errors import StorageUnavailable
@@ -35,25 +36,18 @@ _UNAVAILABLE: Final = frozenset(
 _LOCKED: Final = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 
 
+@attrs.define(eq=False)
 class Request:
     """One unit of work on its way to the writer and back.
 
-    `error` stays None when the unit is committed; then `result` is what it returned. `waiting` is for whoever sent it.
+    `error` stays None when the unit is committed; then `result` is what it returned. `waiting` is for the sender.
     """
 
-    __slots__ = ("error", "result", "then", "unit", "waiting")
-
-    def __init__(
-        self,
-        unit: Callable[[sqlite3.Connection], Any],
-        then: Callable[[Any], None] | None,
-        waiting: Any = None,
-    ) -> None:
-        self.unit = unit
-        self.then = then
-        self.waiting = waiting
-        self.result: Any = None
-        self.error: Exception | None = None
+    unit: Callable[[sqlite3.Connection], Any]
+    then: Callable[[Any], None] | None
+    waiting: Any = None
+    result: Any = attrs.field(default=None, init=False)
+    error: Exception | None = attrs.field(default=None, init=False)
 
     def announce(self) -> None:
         """Run `then`, if the unit was committed."""
@@ -117,7 +111,7 @@ class Writer:
                 self._run_unit(connection, request)
             connection.execute("COMMIT")
             self.failure = None
-        except Exception as failure:  # noqa: BLE001 - whatever it was, nobody may be told that the group was written
+        except Exception as failure:  # noqa: BLE001 - after any failure the group must not be reported as written
             self._give_up(group, failure)
 
     def close(self) -> None:

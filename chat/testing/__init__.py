@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from chat.testing.authenticator import SoftwareAuthenticator as SoftwareAuthenticator
     from chat.testing.gateway_client import GatewayClient as GatewayClient
     from chat.testing.gateway_machine import GatewayMachine as GatewayMachine
+    from chat.testing.http_client import Response as Response
     from chat.testing.network import MemoryNetwork as MemoryNetwork
-    from chat.testing.rest_client import Response as Response
     from chat.testing.rest_client import RestClient as RestClient
     from chat.testing.server import ChatServer as ChatServer
     from chat.testing.server import open_chat_server as open_chat_server
@@ -45,7 +45,7 @@ _HOMES: Final = {
     "Lie": "authenticator",
     "MemoryNetwork": "network",
     "NotAllowed": "authenticator",
-    "Response": "rest_client",
+    "Response": "http_client",
     "RestClient": "rest_client",
     "SoftwareAuthenticator": "authenticator",
     "World": "world",

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from chat.testing.misled import Misled
+from chat.testing.guild_model import Misled
 
 FRIEND: Final = 1
 BLOCKED: Final = 2
@@ -24,8 +24,6 @@ SHOWN_OF_PRESENCES: Final = ("status", "mobile", "afk", "custom_status")
 
 
 class AccountModel:
-    """One session's knowledge."""
-
     def __init__(self, ready: Mapping[str, Any]) -> None:
         self.user: dict[str, Any] = ready["user"]
         self.settings: dict[str, Any] | None = ready["user_settings"]
@@ -66,7 +64,6 @@ class AccountModel:
         }
 
     def blocked(self) -> set[str]:
-        """Those whom the account has blocked."""
         return {other for other, entry in self.relationships.items() if entry["type"] == BLOCKED}
 
     # People
@@ -145,7 +142,7 @@ class AccountModel:
         channel.get("nicks", {}).pop(gone_id, None)
 
     def _message_create(self, data: Mapping[str, Any]) -> None:
-        # The conversation with nobody else stands in no list.
+        # The conversation with oneself stands in no list.
         if data.get("guild_id") is None and data["channel_id"] != self.user["id"]:
             self._conversation(data)["last_message_id"] = data["id"]
 

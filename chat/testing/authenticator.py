@@ -89,12 +89,12 @@ class Passkey:
         return encode_cbor({1: 2, 3: COSE_NUMBERS["ES256"], -1: 1, -2: x, -3: y})
 
     def sign(self, data: bytes) -> bytes:
-        """A signature by this credential's key."""
         if isinstance(self.private_key, ed25519.Ed25519PrivateKey):
             return self.private_key.sign(data)
         return self.private_key.sign(data, ec.ECDSA(SHA256()))
 
 
+@attrs.define(eq=False)
 class SoftwareAuthenticator:
     """An authenticator plugged into a browser that shows a page of `origin`.
 
@@ -102,23 +102,13 @@ class SoftwareAuthenticator:
     ids come from `chance`: the same seed gives the same.
     """
 
-    def __init__(
-        self,
-        origin: str,
-        *,
-        algorithm: Algorithm = "ES256",
-        aaguid: bytes = AAGUID,
-        counts: bool = True,
-        verifies_user: bool = True,
-        chance: random.Random | None = None,
-    ) -> None:
-        self.origin = origin
-        self.algorithm: Algorithm = algorithm
-        self.aaguid = aaguid
-        self.counts = counts
-        self.verifies_user = verifies_user
-        self.passkeys: list[Passkey] = []
-        self._chance = random.Random(0) if chance is None else chance  # noqa: S311 - a test replays from its seed
+    origin: str
+    algorithm: Algorithm = attrs.field(default="ES256", kw_only=True)
+    aaguid: bytes = attrs.field(default=AAGUID, kw_only=True)
+    counts: bool = attrs.field(default=True, kw_only=True)
+    verifies_user: bool = attrs.field(default=True, kw_only=True)
+    _chance: random.Random = attrs.field(factory=lambda: random.Random(0), kw_only=True)  # noqa: S311 - replays
+    passkeys: list[Passkey] = attrs.field(factory=list, init=False)
 
     def create(self, options: Mapping[str, Any], lie: Lie = HONEST) -> dict[str, Any]:
         """The registration response to creation options.
@@ -204,7 +194,6 @@ class SoftwareAuthenticator:
 
 
 def _credential(credential_id: bytes, response: dict[str, Any]) -> dict[str, Any]:
-    """The object that `PublicKeyCredential.toJSON` gives."""
     name = base64url(credential_id)
     return {
         "id": name,

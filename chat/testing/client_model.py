@@ -21,14 +21,15 @@ from chat.registries.channel_types import THREAD_CHANNEL_TYPES
 from chat.registries.events import THREAD_EVENTS
 from chat.registries.message_types import MessageType
 from chat.testing.account_model import AccountModel
-from chat.testing.guild_model import GuildModel, by_id
-from chat.testing.message_model import MessageModel
-from chat.testing.misled import Misled
-from chat.testing.read_state_model import ReadStateModel
+from chat.testing.guild_model import GuildModel, Misled, by_id
+from chat.testing.message_model import MessageModel, ReadStateModel
 
 NO_REASONS: Final[frozenset[str]] = frozenset()
 SAID: Final = frozenset({MessageType.DEFAULT.value, MessageType.CALL.value, MessageType.REPLY.value})
-"""Messages that count for everybody else in a conversation."""
+"""Messages that count for the other recipients of a conversation."""
+
+ALSO_OF_CONVERSATIONS: Final = frozenset({"CHANNEL_CREATE", "CHANNEL_UPDATE", "CHANNEL_PINS_UPDATE", "MESSAGE_CREATE"})
+"""Events that tell of guilds, and of conversations too."""
 
 THREAD_CREATED: Final = MessageType.THREAD_CREATED.value
 THREAD_TYPES: Final = frozenset(map(int, THREAD_CHANNEL_TYPES))
@@ -70,10 +71,11 @@ class ClientModel:
         blocked = self.account.blocked()
         self.account.take(name, data)
         if self.account.blocked() != blocked:
-            # What somebody wrote to all counts for those who have not blocked them at the moment of counting.
+            # A message to all counts for those who have not blocked its author at the moment of counting.
             self._doubt(*(channel_id for guild in self.guilds.values() for channel_id in guild.every_channel()))
         if apply is not None:
             apply(self, dict(data))
+        self._take_in_guild(name, data)
         if name == "USER_GUILD_SETTINGS_UPDATE" and data["guild_id"] in self.guilds:
             self._doubt(*self.guilds[data["guild_id"]].every_channel())  # what is suppressed is counted afresh
         self.messages.take(name, data)
@@ -178,6 +180,14 @@ class ClientModel:
             self.messages.close(channel_id)
             self.read_states.doubt(channel_id)
 
+    def _take_in_guild(self, name: str, data: Any) -> None:
+        apply = _APPLY_IN_GUILD.get(name)
+        if apply is None or (name in ALSO_OF_CONVERSATIONS and not data.get("guild_id")):
+            return
+        guild = self._guild(data)
+        if guild is not None:
+            apply(self, guild, dict(data))
+
     def _guild(self, data: Mapping[str, Any]) -> GuildModel | None:
         """The guild that an event speaks of; None while it is unavailable."""
         guild = self.guilds.get(data["guild_id"])
@@ -194,68 +204,49 @@ class ClientModel:
         if self.guilds.pop(data["id"], None) is None and self.unavailable.pop(data["id"], None) is None:
             raise Misled(f"guild {data['id']} went that was not there")
 
-    def _guild_update(self, data: dict[str, Any]) -> None:
-        guild = self._guild(data)
-        if guild is not None:
-            del data["guild_id"]
-            guild.properties = data
-            self._look_at_permissions(guild)
+    def _guild_update(self, guild: GuildModel, data: dict[str, Any]) -> None:
+        del data["guild_id"]
+        guild.properties = data
+        self._look_at_permissions(guild)
 
-    def _role(self, data: dict[str, Any]) -> None:
-        guild = self._guild(data)
-        if guild is not None:
-            guild.roles[data["role"]["id"]] = data["role"]
-            self._look_at_permissions(guild)
+    def _role(self, guild: GuildModel, data: dict[str, Any]) -> None:
+        guild.roles[data["role"]["id"]] = data["role"]
+        self._look_at_permissions(guild)
 
-    def _roles(self, data: dict[str, Any]) -> None:
-        guild = self._guild(data)
-        if guild is not None:
-            guild.roles |= by_id(data["roles"])
-            self._look_at_permissions(guild)
+    def _roles(self, guild: GuildModel, data: dict[str, Any]) -> None:
+        guild.roles |= by_id(data["roles"])
+        self._look_at_permissions(guild)
 
-    def _role_delete(self, data: dict[str, Any]) -> None:
-        guild = self._guild(data)
-        if guild is not None:
-            guild.drop_role(data["role_id"])
-            self._look_at_permissions(guild)
+    def _role_delete(self, guild: GuildModel, data: dict[str, Any]) -> None:
+        guild.drop_role(data["role_id"])
+        self._look_at_permissions(guild)
 
-    def _emojis(self, data: dict[str, Any]) -> None:
-        guild = self._guild(data)
-        if guild is not None:
-            guild.emojis = by_id(data["emojis"])
+    def _emojis(self, guild: GuildModel, data: dict[str, Any]) -> None:
+        guild.emojis = by_id(data["emojis"])
 
-    def _stickers(self, data: dict[str, Any]) -> None:
-        guild = self._guild(data)
-        if guild is not None:
-            guild.stickers = by_id(data["stickers"])
+    def _stickers(self, guild: GuildModel, data: dict[str, Any]) -> None:
+        guild.stickers = by_id(data["stickers"])
 
     # Members
 
-    def _member_add(self, data: dict[str, Any]) -> None:
-        guild = self._guild(data)
-        if guild is not None and data["user"]["id"] != self.user_id:
+    def _member_add(self, guild: GuildModel, data: dict[str, Any]) -> None:
+        if data["user"]["id"] != self.user_id:
             guild.member_count += 1
 
-    def _member_update(self, data: dict[str, Any]) -> None:
-        guild = self._guild(data)
-        if guild is not None and data["user"]["id"] == self.user_id:
+    def _member_update(self, guild: GuildModel, data: dict[str, Any]) -> None:
+        if data["user"]["id"] == self.user_id:
             del data["guild_id"]
             if guild.own is not None and guild.own["roles"] != data["roles"]:
                 self._doubt(*guild.every_channel())
             guild.own = data
             self._look_at_permissions(guild)
 
-    def _member_remove(self, data: dict[str, Any]) -> None:
-        guild = self._guild(data)
-        if guild is not None:
-            guild.member_count -= 1
+    def _member_remove(self, guild: GuildModel, data: dict[str, Any]) -> None:
+        guild.member_count -= 1
 
     # Channels
 
-    def _channel_create(self, data: dict[str, Any]) -> None:
-        guild = self._guild(data) if data.get("guild_id") else None
-        if guild is None:
-            return
+    def _channel_create(self, guild: GuildModel, data: dict[str, Any]) -> None:
         if data["id"] in guild.channels:
             raise Misled(f"channel {data['id']} came twice")
         guild.channels[data["id"]] = data
@@ -263,18 +254,15 @@ class ClientModel:
             self.read_states.doubt(data["id"])
         self._look_at_permissions(guild)
 
-    def _channel_update(self, data: dict[str, Any]) -> None:
-        guild = self._guild(data) if data.get("guild_id") else None
-        if guild is None:
-            return
+    def _channel_update(self, guild: GuildModel, data: dict[str, Any]) -> None:
         if data["id"] not in guild.channels:
             raise Misled(f"channel {data['id']} changed, which the session does not see")
         guild.channels[data["id"]] = data
         self._look_at_permissions(guild)
 
-    def _channel_update_bulk(self, data: dict[str, Any]) -> None:
+    def _channel_update_bulk(self, guild: GuildModel, data: dict[str, Any]) -> None:
         for channel in data["channels"]:
-            self._channel_update({**channel, "guild_id": data["guild_id"]})
+            self._channel_update(guild, {**channel, "guild_id": data["guild_id"]})
 
     def _channel_delete(self, data: dict[str, Any]) -> None:
         guild = self._guild(data) if data.get("guild_id") else None
@@ -284,13 +272,10 @@ class ClientModel:
                 self.messages.close(thread["id"])
             guild.drop_channel(data["id"])
 
-    def _message_create(self, data: dict[str, Any]) -> None:
-        guild = self._guild(data) if data.get("guild_id") else None
-        if guild is None:
-            return
+    def _message_create(self, guild: GuildModel, data: dict[str, Any]) -> None:
         channel = guild.channels.get(data["channel_id"])
         if data["type"] == THREAD_CREATED:
-            return  # not shown to everybody who sees the channel, so it does not count as its last message
+            return  # not shown to all who see the channel, so it does not count as its last message
         if channel is not None:
             channel["last_message_id"] = data["id"]
         elif data["channel_id"] in guild.threads:
@@ -298,26 +283,19 @@ class ClientModel:
         elif data.get("channel_type") not in THREAD_TYPES:
             raise Misled(f"a message in channel {data['channel_id']}, which the session does not see")
 
-    def _pins_update(self, data: dict[str, Any]) -> None:
-        guild = self._guild(data) if data.get("guild_id") else None
-        channel = None
-        if guild is not None:
-            channel = guild.channels.get(data["channel_id"], guild.threads.get(data["channel_id"]))
+    def _pins_update(self, guild: GuildModel, data: dict[str, Any]) -> None:
+        channel = guild.channels.get(data["channel_id"], guild.threads.get(data["channel_id"]))
         if channel is not None:
             channel["last_pin_timestamp"] = data["last_pin_timestamp"]
 
-    def _passive_updates(self, data: dict[str, Any]) -> None:
-        guild = self._guild(data)
+    def _passive_updates(self, guild: GuildModel, data: dict[str, Any]) -> None:
         for channel_id, message_id in data["channels"].items():
-            if guild is not None and channel_id in guild.channels:
+            if channel_id in guild.channels:
                 guild.channels[channel_id]["last_message_id"] = message_id
 
     # Threads
 
-    def _thread(self, data: dict[str, Any]) -> None:
-        guild = self._guild(data)
-        if guild is None:
-            return
+    def _thread(self, guild: GuildModel, data: dict[str, Any]) -> None:
         if data["parent_id"] not in guild.channels:
             raise Misled(f"a thread below channel {data['parent_id']}, which the session does not see")
         if data["id"] not in guild.threads and not data.get("newly_created"):
@@ -330,10 +308,7 @@ class ClientModel:
         if guild is not None:
             guild.drop_thread(data["id"])
 
-    def _thread_list_sync(self, data: dict[str, Any]) -> None:
-        guild = self._guild(data)
-        if guild is None:
-            return
+    def _thread_list_sync(self, guild: GuildModel, data: dict[str, Any]) -> None:
         wanted = data.get("channel_ids")
         for thread in list(guild.threads.values()):
             if wanted is None or thread["parent_id"] in wanted:
@@ -344,10 +319,7 @@ class ClientModel:
             self.read_states.doubt(thread["id"])
         guild.joined_threads |= {member["id"] for member in data["members"]}
 
-    def _thread_members_update(self, data: dict[str, Any]) -> None:
-        guild = self._guild(data)
-        if guild is None:
-            return
+    def _thread_members_update(self, guild: GuildModel, data: dict[str, Any]) -> None:
         if data["id"] in guild.threads:
             guild.threads[data["id"]]["member_count"] = data["member_count"]
         if any(entry["user_id"] == self.user_id for entry in data.get("added_members", ())):
@@ -367,6 +339,12 @@ _APPLY: Final[Mapping[str, Callable[[ClientModel, Any], None]]] = {
     "GUILD_CREATE": ClientModel._put_guild,
     "GUILD_SYNC": ClientModel._put_guild,
     "GUILD_DELETE": ClientModel._guild_delete,
+    "CHANNEL_DELETE": ClientModel._channel_delete,
+    "THREAD_DELETE": ClientModel._thread_delete,
+    "USER_SETTINGS_UPDATE": ClientModel._user_settings,
+}
+
+_APPLY_IN_GUILD: Final[Mapping[str, Callable[[ClientModel, GuildModel, Any], None]]] = {
     "GUILD_UPDATE": ClientModel._guild_update,
     "GUILD_ROLE_CREATE": ClientModel._role,
     "GUILD_ROLE_UPDATE": ClientModel._role,
@@ -380,14 +358,11 @@ _APPLY: Final[Mapping[str, Callable[[ClientModel, Any], None]]] = {
     "CHANNEL_CREATE": ClientModel._channel_create,
     "CHANNEL_UPDATE": ClientModel._channel_update,
     "CHANNEL_UPDATE_BULK": ClientModel._channel_update_bulk,
-    "CHANNEL_DELETE": ClientModel._channel_delete,
     "CHANNEL_PINS_UPDATE": ClientModel._pins_update,
     "MESSAGE_CREATE": ClientModel._message_create,
     "PASSIVE_UPDATES": ClientModel._passive_updates,
     "THREAD_CREATE": ClientModel._thread,
     "THREAD_UPDATE": ClientModel._thread,
-    "THREAD_DELETE": ClientModel._thread_delete,
     "THREAD_LIST_SYNC": ClientModel._thread_list_sync,
     "THREAD_MEMBERS_UPDATE": ClientModel._thread_members_update,
-    "USER_SETTINGS_UPDATE": ClientModel._user_settings,
 }

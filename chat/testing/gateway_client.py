@@ -8,7 +8,7 @@
     second = await GatewayClient.connect(nursery, route)
     await second.resume(client.token, client.session_id, client.sequence)
 
-Everything that arrives is taken at once and waits in order for whoever asks; `expect` passes over what it does not look
+Everything that arrives is taken at once and waits in order for the reader; `expect` passes over what it does not look
 for. While heartbeats are automatic, the opcodes 1 and 11 are seen to and not handed out.
 """
 
@@ -28,8 +28,7 @@ from trio_websocket import ConnectionClosed, ConnectionRejected, WebSocketConnec
 
 from chat.registries.close_codes import Close
 from chat.registries.opcodes import Opcode
-from chat.testing.connecting import Route
-from chat.testing.network import MemoryStream
+from chat.testing.network import MemoryStream, Route
 
 PATH: Final = "/gateway"
 QUERY: Final = "v=1&encoding=json"
@@ -154,7 +153,7 @@ class GatewayClient:
         `query` replaces the usual query string; `compressed` then still says how this client sends. `heartbeats` False
         leaves every Heartbeat to the test.
 
-        Raises OSError when nobody listens, HandshakeRefused, GatewayClosed when a close comes instead of Hello.
+        Raises OSError when there is no listener, HandshakeRefused, GatewayClosed when a close comes instead of Hello.
         """
         client = cls(route, heartbeats=heartbeats, compressed=compressed)
         if query is None:
@@ -306,7 +305,7 @@ class GatewayClient:
         return arrived
 
     async def next_payload(self, *, seconds: float = WAIT_SECONDS) -> ServerPayload:
-        """The next payload, whatever it is. Raises GatewayClosed, NothingArrived."""
+        """The next payload of any kind. Raises GatewayClosed, NothingArrived."""
         return await self._next("a payload", seconds)
 
     async def _next(self, waited_for: str, seconds: float, passed_over: list[str] | None = None) -> ServerPayload:

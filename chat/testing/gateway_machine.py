@@ -12,18 +12,17 @@ everything that arrived is held against the model, and the model against GET /v1
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Awaitable, Callable, Mapping
+import types
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from pathlib import Path
-from typing import Any, ClassVar, Final, TypeVar
+from typing import Any, Final
 
 import attrs
 import trio
 import trio.testing
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from hypothesis.stateful import invariant, precondition, rule
 
 from chat.registries.close_codes import (
     ALREADY_AUTHENTICATED,
@@ -38,14 +37,9 @@ from chat.registries.close_codes import (
 )
 from chat.registries.opcodes import Opcode
 from chat.testing import strategies
-from chat.testing.connecting import TcpRoute
 from chat.testing.gateway_client import ABNORMAL, PROPERTIES, GatewayClient
 from chat.testing.gateway_model import ModelSession, Outcome
-from chat.testing.server import ChatServer, open_chat_server
-from chat.testing.stepped_run import SteppedRun
-from chat.testing.world import Actor, World
-
-T = TypeVar("T")
+from chat.testing.stepped_run import SteppedMachine, in_run
 
 SOCKETS: Final = 6
 """Sockets that are open at once."""
@@ -98,84 +92,22 @@ class Socket:
                 self.session.take(payload)
 
 
-class GatewayMachine(RuleBasedStateMachine):
-    """See the module. `description` is what `chat dev --json` prints; without one each example has its own server."""
+class GatewayMachine(SteppedMachine):
+    """See the module."""
 
-    description: ClassVar[Mapping[str, Any] | None] = None
+    server_settings = types.MappingProxyType({"gateway.sessions_per_user": SESSIONS_PER_USER})
 
     def __init__(self) -> None:
         super().__init__()
         self.sockets: list[Socket] = []
         self.sessions: list[ModelSession] = []
-        self._folder = tempfile.TemporaryDirectory(prefix="chat-machine-")
-        self._real = self.description is not None
-        self._run = SteppedRun(virtual=not self._real)
-        self._server: ChatServer | None = None
-        self._world: World
-        self._call(self._open)
 
-    # The run
-
-    def _call(self, ask: Callable[..., Awaitable[T]], *arguments: Any) -> T:
-        return self._run.call(ask, *arguments)
-
-    async def _open(self) -> None:
-        await self._run.nursery.start(self._live)
-
-    async def _live(self, task_status: trio.TaskStatus[None]) -> None:
-        if self.description is not None:
-            route = TcpRoute.of(self.description["base_url"])
-            self._world = World(self.description, route, self._run.nursery)
-            (await self._world.anyone.post("/v1/_dev/reset")).expect(204)
-            task_status.started()
-            return
-        limits = {"gateway.sessions_per_user": SESSIONS_PER_USER}
-        async with open_chat_server(Path(self._folder.name), settings=limits) as server:
-            self._server = server
-            self._world = World(server.description(), server.route(), self._run.nursery)
-            task_status.started()
-            await trio.sleep_forever()
-
-    def teardown(self) -> None:
-        """End the run, and whatever lives in it."""
-        try:
-            self._call(self._leave)
-            self._run.close()
-        finally:
-            self._folder.cleanup()
-
-    async def _leave(self) -> None:
+    async def leave(self) -> None:
         for socket in self.sockets:
             socket.client.drop()
-        await self._world.aclose()
-
-    # Time
-
-    async def _moment(self) -> float:
-        """Trio's time, plus how far a real server's clock was moved."""
-        if not self._real:
-            return trio.current_time()
-        offset = (await self._world.anyone.get("/v1/_dev/clock")).expect(200)["offset_ms"]
-        return trio.current_time() + float(offset) / 1000
-
-    async def _sleep(self, seconds: float) -> None:
-        if self._real:
-            await self._world.anyone.advance_clock(round(seconds * 1000))
-        else:
-            await trio.sleep(seconds)
-
-    @property
-    def _margin(self) -> float:
-        return 2.0 if self._real else 0.05
+        await super().leave()
 
     # What is known
-
-    def _actor(self, name: str) -> Actor:
-        actor: Actor = getattr(self._world, name)
-        return actor
-
-    async def _shown(self) -> dict[str, dict[str, Any]]:
-        return {session["id"]: session for session in await self._world.anyone.gateway_sessions()}
 
     def _living(self, now: float) -> list[ModelSession]:
         return [session for session in self.sessions if session.lives(now) is not False]
@@ -187,7 +119,7 @@ class GatewayMachine(RuleBasedStateMachine):
         return self.sockets[index % len(self.sockets)]
 
     async def _closes(self, socket: Socket, close: Close) -> None:
-        now = await self._moment()
+        now = await self.moment()
         await socket.ends(lambda: now, close)
         self.sockets.remove(socket)
 
@@ -203,11 +135,11 @@ class GatewayMachine(RuleBasedStateMachine):
     @rule(compressed=st.booleans())
     def open_socket(self, compressed: bool) -> None:
         """A new socket gets Hello."""
-        self._call(self._open_socket, compressed)
+        self.run.call(self._open_socket, compressed)
 
     async def _open_socket(self, compressed: bool) -> None:
         client = await GatewayClient.connect(
-            self._run.nursery, self._world.route, compressed=compressed, heartbeats=False
+            self.run.nursery, self.world.route, compressed=compressed, heartbeats=False
         )
         assert client.heartbeat_interval_ms == 41_250
         self.sockets.append(Socket(client))
@@ -216,25 +148,24 @@ class GatewayMachine(RuleBasedStateMachine):
     @rule(compressed=st.booleans(), name=st.sampled_from(ACTORS))
     def sign_in(self, compressed: bool, name: str) -> None:
         """A new socket that identifies at once, as clients do."""
-        self._call(self._open_socket, compressed)
-        actor = self._actor(name)
-        self._call(self._identify, self.sockets[-1], name, {"token": actor.token, "properties": dict(PROPERTIES)})
+        self.run.call(self._open_socket, compressed)
+        actor = self.actor(name)
+        self.run.call(self._identify, self.sockets[-1], name, {"token": actor.token, "properties": dict(PROPERTIES)})
 
     @precondition(lambda self: self.sessions and len(self.sockets) < SOCKETS)
     @rule(compressed=st.booleans(), which=st.integers(0, 20))
     def come_back(self, compressed: bool, which: int) -> None:
         """A new socket that resumes at once, as clients do."""
         session = self.sessions[-1 - which % len(self.sessions)]
-        self._call(self._open_socket, compressed)
-        self._call(self._resume, self.sockets[-1], session, session.owner, "received")
+        self.run.call(self._open_socket, compressed)
+        self.run.call(self._resume, self.sockets[-1], session, session.owner, "received")
 
     @precondition(lambda self: self.sockets)
     @rule(index=st.integers(0, SOCKETS), how=st.sampled_from(["drop", "close", "half_close"]))
-    def break_socket(self, index: int, how: str) -> None:
+    @in_run
+    async def break_socket(self, index: int, how: str) -> None:
         """However a socket ends, its session is retained."""
-        self._call(self._break_socket, self._pick(index), how)
-
-    async def _break_socket(self, socket: Socket, how: str) -> None:
+        socket = self._pick(index)
         socket.absorb()
         if how == "drop":
             socket.client.drop()
@@ -246,7 +177,7 @@ class GatewayMachine(RuleBasedStateMachine):
         assert (await socket.client.closed()).code in {1000, ABNORMAL}
         await self._until(lambda shown: socket.session is None or not shown[socket.session.id]["attached"])
         socket.absorb()
-        self._let_go(socket, await self._moment())
+        self._let_go(socket, await self.moment())
         self.sockets.remove(socket)
 
     # Sessions
@@ -255,18 +186,18 @@ class GatewayMachine(RuleBasedStateMachine):
     @rule(index=st.integers(0, SOCKETS), name=st.sampled_from(ACTORS), data=st.data())
     def identify(self, index: int, name: str, data: st.DataObject) -> None:
         """A session starts, unless the socket has one or the account has too many."""
-        token = self._actor(name).token
+        token = self.actor(name).token
         members = data.draw(strategies.identifies(st.just(token)).filter(lambda d: not d.get("ignored_events")))
-        self._call(self._identify, self._pick(index), name, members)
+        self.run.call(self._identify, self._pick(index), name, members)
 
     async def _identify(self, socket: Socket, name: str, members: Mapping[str, object]) -> None:
-        now = await self._moment()
+        now = await self.moment()
         mine = [session for session in self._living(now) if session.owner == name]
         await socket.client.send(Opcode.IDENTIFY, members)
         if socket.session is not None:
             await self._closes(socket, ALREADY_AUTHENTICATED)
-        elif name != "bot" and not self._real and len(mine) >= SESSIONS_PER_USER:
-            if all(session.lives(now, self._margin) for session in mine):
+        elif name != "bot" and not self.is_real and len(mine) >= SESSIONS_PER_USER:
+            if all(session.lives(now, self.margin) for session in mine):
                 await self._closes(socket, TOO_MANY_SESSIONS)
         else:
             ready = await socket.client.expect("READY")
@@ -277,11 +208,10 @@ class GatewayMachine(RuleBasedStateMachine):
 
     @precondition(lambda self: self.sockets)
     @rule(index=st.integers(0, SOCKETS), token=st.sampled_from(["cht_" + "x" * 36, "1.secret", "Bot 1.secret", " "]))
-    def identify_with_a_bad_token(self, index: int, token: str) -> None:
+    @in_run
+    async def identify_with_a_bad_token(self, index: int, token: str) -> None:
         """4004, or 4005 on a socket that has a session."""
-        self._call(self._identify_badly, self._pick(index), token)
-
-    async def _identify_badly(self, socket: Socket, token: str) -> None:
+        socket = self._pick(index)
         await socket.client.identify(token)
         await self._closes(socket, INVALID_TOKEN if socket.session is None else ALREADY_AUTHENTICATED)
 
@@ -295,13 +225,13 @@ class GatewayMachine(RuleBasedStateMachine):
     def resume(self, index: int, which: int, owner: str | None, kind: str) -> None:
         """A Resume from any socket, of any session, with any token and sequence."""
         session = self.sessions[-1 - which % len(self.sessions)]
-        self._call(self._resume, self._pick(index), session, owner or session.owner, kind)
+        self.run.call(self._resume, self._pick(index), session, owner or session.owner, kind)
 
     async def _resume(self, socket: Socket, session: ModelSession, owner: str, kind: str) -> None:
-        now = await self._moment()
-        if session.lives(now, self._margin) is None:
+        now = await self.moment()
+        if session.lives(now, self.margin) is None:
             return
-        current = (await self._shown()).get(session.id, {"sequence": session.last})["sequence"]
+        current = (await self.shown_sessions()).get(session.id, {"sequence": session.last})["sequence"]
         sequence = {
             "received": max(session.received, default=0),
             "current": current,
@@ -314,7 +244,7 @@ class GatewayMachine(RuleBasedStateMachine):
         # its own.
         socket.absorb()
         verdict = session.judge_resume(owner, sequence, current, now)
-        await socket.client.resume(self._actor(owner).token, session.id, sequence)
+        await socket.client.resume(self.actor(owner).token, session.id, sequence)
         holder = self._socket_of(session)
         if isinstance(verdict, Close):
             await self._closes(socket, verdict)
@@ -359,14 +289,13 @@ class GatewayMachine(RuleBasedStateMachine):
 
     @precondition(lambda self: self.sessions)
     @rule(which=st.integers(0, 20))
-    def end_session(self, which: int) -> None:
+    @in_run
+    async def end_session(self, which: int) -> None:
         """A session that ends tells its socket, which stays."""
-        self._call(self._end_session, self.sessions[-1 - which % len(self.sessions)])
-
-    async def _end_session(self, session: ModelSession) -> None:
-        now = await self._moment()
-        lives = session.lives(now, self._margin)
-        struck = await self._world.anyone.fault("end_session", {"session_id": session.id})
+        session = self.sessions[-1 - which % len(self.sessions)]
+        now = await self.moment()
+        lives = session.lives(now, self.margin)
+        struck = await self.world.anyone.fault("end_session", {"session_id": session.id})
         assert lives is None or struck == int(lives)
         socket = self._socket_of(session)
         session.end()
@@ -377,14 +306,12 @@ class GatewayMachine(RuleBasedStateMachine):
     # Traffic
 
     @rule(content=st.text("abc ", min_size=1, max_size=10).filter(str.strip), times=st.integers(1, 4))
-    def post(self, content: str, times: int) -> None:
+    @in_run
+    async def post(self, content: str, times: int) -> None:
         """What alice posts is owed to every session of the guild."""
-        self._call(self._post, content, times)
-
-    async def _post(self, content: str, times: int) -> None:
         for _ in range(times):
-            now = await self._moment()
-            message = (await self._world.alice.rest.send_message(self._world.channel_id, content)).expect(200)
+            now = await self.moment()
+            message = (await self.world.alice.rest.send_message(self.world.channel_id, content)).expect(200)
             for session in self._living(now):
                 session.owed.append(message["id"])
         for socket in self.sockets:
@@ -406,7 +333,7 @@ class GatewayMachine(RuleBasedStateMachine):
         socket.absorb()
         current = 0 if socket.session is None else socket.session.last
         value = data.draw(strategies.heartbeats(current) | st.just(current))
-        self._call(self._heartbeat, socket, value)
+        self.run.call(self._heartbeat, socket, value)
 
     async def _heartbeat(self, socket: Socket, value: int | None) -> None:
         before = socket.client.acknowledgements
@@ -426,7 +353,7 @@ class GatewayMachine(RuleBasedStateMachine):
         socket = self._pick(index)
         socket.absorb()
         value = data.draw(strategies.invalid_heartbeats(0 if socket.session is None else socket.session.last + 100))
-        self._call(self._heartbeat_badly, socket, value)
+        self.run.call(self._heartbeat_badly, socket, value)
 
     async def _heartbeat_badly(self, socket: Socket, value: Any) -> None:
         if socket.session is None:
@@ -437,11 +364,10 @@ class GatewayMachine(RuleBasedStateMachine):
 
     @precondition(lambda self: self.sockets)
     @rule(index=st.integers(0, SOCKETS), payload=strategies.session_commands())
-    def command(self, index: int, payload: dict[str, Any]) -> None:
+    @in_run
+    async def command(self, index: int, payload: dict[str, Any]) -> None:
         """Commands to a session never close it; without one they close 4003."""
-        self._call(self._command, self._pick(index), payload)
-
-    async def _command(self, socket: Socket, payload: dict[str, Any]) -> None:
+        socket = self._pick(index)
         await socket.client.send(payload["op"], payload["d"])
         if socket.session is None:
             await self._closes(socket, NOT_AUTHENTICATED)
@@ -450,21 +376,19 @@ class GatewayMachine(RuleBasedStateMachine):
 
     @precondition(lambda self: self.sockets)
     @rule(index=st.integers(0, SOCKETS), op=strategies.unknown_opcodes())
-    def unknown_opcode(self, index: int, op: int) -> None:
+    @in_run
+    async def unknown_opcode(self, index: int, op: int) -> None:
         """4001 with a session, 4003 without."""
-        self._call(self._unknown_opcode, self._pick(index), op)
-
-    async def _unknown_opcode(self, socket: Socket, op: int) -> None:
+        socket = self._pick(index)
         await socket.client.send(op, {})
         await self._closes(socket, NOT_AUTHENTICATED if socket.session is None else UNKNOWN_OPCODE)
 
     @precondition(lambda self: self.sockets)
     @rule(index=st.integers(0, SOCKETS), message=strategies.malformed_messages())
-    def malformed_message(self, index: int, message: tuple[bytes, Close]) -> None:
+    @in_run
+    async def malformed_message(self, index: int, message: tuple[bytes, Close]) -> None:
         """The close that the message brings about, in every state; compressed sockets decompress it first."""
-        self._call(self._malformed_message, self._pick(index), *message)
-
-    async def _malformed_message(self, socket: Socket, data: bytes, close: Close) -> None:
+        socket, (data, close) = self._pick(index), message
         client = socket.client
         await client.send_message(client.compress(data) if client.is_compressed else data)
         await self._closes(socket, close)
@@ -472,24 +396,21 @@ class GatewayMachine(RuleBasedStateMachine):
     # Time and fate
 
     @rule(seconds=st.sampled_from([0.5, 4.5, 10.0, 29.5, 59.0, 61.5]))
-    def wait(self, seconds: float) -> None:
+    @in_run
+    async def wait(self, seconds: float) -> None:
         """Time passes, with Heartbeats."""
-        self._call(self._wait, seconds)
-
-    async def _wait(self, seconds: float) -> None:
         while seconds > 0:
             for socket in list(self.sockets):
                 await self._heartbeat(socket, None)
-            await self._sleep(min(seconds, SLICE_SECONDS))
+            await self.sleep(min(seconds, SLICE_SECONDS))
             seconds -= SLICE_SECONDS
 
-    @precondition(lambda self: self.sockets and not self._real)
+    @precondition(lambda self: self.sockets and not self.is_real)
     @rule(index=st.integers(0, SOCKETS))
-    def fall_silent(self, index: int) -> None:
+    @in_run
+    async def fall_silent(self, index: int) -> None:
         """Who sends no Heartbeat is asked for one, and is closed 4009 after 45,000 ms."""
-        self._call(self._fall_silent, self._pick(index))
-
-    async def _fall_silent(self, silent: Socket) -> None:
+        silent = self._pick(index)
         await self._heartbeat(silent, None)
         for seconds in (SLICE_SECONDS, 14.9):
             for socket in self.sockets:
@@ -500,17 +421,15 @@ class GatewayMachine(RuleBasedStateMachine):
         assert Opcode.HEARTBEAT in {payload.op for payload in silent.client.payloads}
         await self._closes(silent, HEARTBEAT_TIMEOUT)
 
-    @precondition(lambda self: self.sockets and not self._real)
+    @precondition(lambda self: self.sockets and not self.is_real)
     @rule()
-    def restart(self) -> None:
+    @in_run
+    async def restart(self) -> None:
         """Every socket is sent away; sessions are there again after the restart, for 60 s."""
-        self._call(self._restart)
-
-    async def _restart(self) -> None:
-        assert self._server is not None
+        assert self.server is not None
         before = trio.current_time()
         surviving = [session for session in self.sessions if session.lives(before, DRAIN_SECONDS)]
-        await self._server.restart()
+        await self.server.restart()
         for socket in self.sockets:
             assert await socket.client.closed() == DRAIN_REQUESTED
             arrived = [payload for payload in socket.client.unread() if payload.op != Opcode.HEARTBEAT_ACK]
@@ -519,7 +438,7 @@ class GatewayMachine(RuleBasedStateMachine):
                 assert socket.session is not None
                 socket.session.take(payload)
         self.sockets.clear()
-        now, shown = trio.current_time(), await self._shown()
+        now, shown = trio.current_time(), await self.shown_sessions()
         for session in self.sessions:
             session.detach(now)
             if session in surviving or session.id in shown:
@@ -530,34 +449,32 @@ class GatewayMachine(RuleBasedStateMachine):
     # What always holds
 
     @invariant()
-    def the_model_knows_every_session(self) -> None:
+    @in_run
+    async def the_model_knows_every_session(self) -> None:
         """The server's sessions are the model's, and each is where the model has it."""
-        self._call(self._compare)
-
-    async def _compare(self) -> None:
         with trio.move_on_after(SETTLING_SECONDS):
             while True:
                 with suppress(AssertionError):
                     await self._compare_once()
                     return
-                if not self._real:
+                if not self.is_real:
                     break
                 await trio.sleep(0.02)
         await self._compare_once()
 
     async def _compare_once(self) -> None:
         await self._let_arrive()
-        now = await self._moment()
-        shown = await self._shown()
+        now = await self.moment()
+        shown = await self.shown_sessions()
         for session in self.sessions:
-            lives = session.lives(now, self._margin)
+            lives = session.lives(now, self.margin)
             assert lives is None or lives == (session.id in shown), f"{session.id}: alive should be {lives}"
             if session.id in shown:
                 session.check(shown[session.id])
         assert set(shown) <= {session.id for session in self.sessions}
 
     async def _let_arrive(self) -> None:
-        if not self._real:
+        if not self.is_real:
             await trio.testing.wait_all_tasks_blocked()
         for socket in self.sockets:
             assert socket.client.is_open, f"a socket closed by itself: {socket.client.close_frame}"
@@ -565,7 +482,7 @@ class GatewayMachine(RuleBasedStateMachine):
 
     async def _until(self, holds: Callable[[dict[str, dict[str, Any]]], bool]) -> None:
         with trio.fail_after(SETTLING_SECONDS):
-            while not holds(await self._shown()):  # noqa: ASYNC110 - the server is asked; it does not call back
+            while not holds(await self.shown_sessions()):  # noqa: ASYNC110 - the server is asked; it does not call back
                 await trio.sleep(0.01)
 
 

@@ -38,7 +38,7 @@ class ModelSession:
     received: dict[int, tuple[str, str]] = attrs.field(factory=dict)
     """By sequence: the event's name and its `d` as text."""
     last: int = 0
-    """The sequence of the Dispatch that arrived last, on whatever socket."""
+    """The sequence of the Dispatch that arrived last, on any socket."""
     acknowledged: int = 0
     owed: deque[str] = attrs.field(factory=deque)
     """Ids of posted messages that have not arrived, oldest first."""
@@ -50,14 +50,13 @@ class ModelSession:
     """Whether the client has never claimed to know a Dispatch that did not arrive."""
 
     def detach(self, now: float) -> None:
-        """Its socket is gone."""
         if self.attached and not self.ended:
             self.attached = False
             self.detached_at = now
             self.replaying_from = None
 
     def attach(self, replaying_from: int) -> None:
-        """A Resume from this sequence was accepted; whoever names one that did not arrive waives what is owed."""
+        """A Resume from this sequence was accepted; naming one that did not arrive waives what is owed."""
         if replaying_from > max(self.received, default=0):
             self.is_whole = False
             self.owed.clear()
@@ -65,7 +64,6 @@ class ModelSession:
         self.replaying_from = self.last = replaying_from
 
     def end(self) -> None:
-        """It is over."""
         self.ended = True
         self.attached = False
 

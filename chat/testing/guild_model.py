@@ -9,7 +9,11 @@ import attrs
 
 from chat.registries.channel_types import ChannelType
 from chat.registries.permissions import Permission
-from chat.testing.misled import Misled
+
+
+class Misled(AssertionError):
+    """The server told a session something that the session must not hear, or cannot understand."""
+
 
 COLLECTIONS: Final = frozenset(
     {
@@ -106,7 +110,6 @@ class GuildModel:
             channel["permission_overwrites"] = kept
 
     def active_threads(self) -> dict[str, dict[str, Any]]:
-        """The threads that are not archived."""
         return {
             thread_id: thread for thread_id, thread in self.threads.items() if not thread["thread_metadata"]["archived"]
         }
@@ -140,7 +143,6 @@ class GuildModel:
         return bool(mask & READ_MESSAGE_HISTORY)
 
     def every_channel(self) -> list[str]:
-        """Channels and threads."""
         return [*self.channels, *self.threads]
 
     def message_channels(self) -> list[str]:

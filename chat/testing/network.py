@@ -13,7 +13,7 @@ network.
     client.cut()                            # both ends see a reset
 
 Both ends are transports as the server knows them, and so Trio streams (for trio-websocket's `wrap_client_stream`, for
-raw clients).
+raw clients). The kit's clients reach a server by a `Route`: through such a network, or over TCP at a base URL.
 """
 
 from __future__ import annotations
@@ -22,8 +22,10 @@ import errno
 import operator
 import os
 from collections import deque
-from typing import Final
+from typing import Final, Protocol
+from urllib.parse import urlsplit
 
+import attrs
 import trio
 
 from chat.port.transport import Transport
@@ -226,3 +228,56 @@ class MemoryNetwork:
         to_server, to_client = Pipe(capacity), Pipe(capacity)
         self._listener.arrive(MemoryStream(to_server, to_client, address))
         return MemoryStream(to_client, to_server, "127.0.0.1")
+
+
+# Routes
+
+CONNECT_SECONDS: Final = 10.0
+"""A connection that is not there by then is not coming."""
+
+
+class Route(Protocol):
+    @property
+    def host(self) -> str: ...
+
+    async def connect(self) -> trio.abc.HalfCloseableStream:
+        """A new connection. Raises OSError when there is no listener, trio.TooSlowError when there is no answer."""
+        ...
+
+
+@attrs.frozen
+class MemoryRoute:
+    """Through a network in memory, as if from `address`."""
+
+    network: MemoryNetwork
+    address: str = "127.0.0.1"
+    host: str = "127.0.0.1:8080"
+
+    async def connect(self) -> trio.abc.HalfCloseableStream:
+        return await self.network.connect(self.address)
+
+    def from_address(self, address: str) -> MemoryRoute:
+        """The same way for a client that comes from another address."""
+        return attrs.evolve(self, address=address)
+
+
+@attrs.frozen
+class TcpRoute:
+    hostname: str
+    port: int
+
+    @classmethod
+    def of(cls, url: str) -> TcpRoute:
+        """The way to the origin of an http or ws URL."""
+        parts = urlsplit(url)
+        if parts.scheme not in {"http", "ws"} or parts.hostname is None:
+            raise ValueError(f"{url!r} is not an http or ws URL")
+        return cls(parts.hostname, parts.port or 80)
+
+    @property
+    def host(self) -> str:
+        return f"[{self.hostname}]:{self.port}" if ":" in self.hostname else f"{self.hostname}:{self.port}"
+
+    async def connect(self) -> trio.abc.HalfCloseableStream:
+        with trio.fail_after(CONNECT_SECONDS):
+            return await trio.open_tcp_stream(self.hostname, self.port)

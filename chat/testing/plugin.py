@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make the marker known."""
     config.addinivalue_line(
         "markers", "chat_settings(**settings): settings of this test's chat_server, by their dotted names"
     )

@@ -10,17 +10,21 @@ hashing, development routes.
 
 from __future__ import annotations
 
+import functools
 import random
+import tempfile
+import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any, Final
 
 import trio
+import trio.testing
 
 from chat.assembly import Surroundings
 from chat.auth.passwords import CHEAP
-from chat.clock import MovableClock
+from chat.clock import JumpingClock, MovableClock, SkippingClock
 from chat.config import Loaded, load_settings
 from chat.development.seeded_world import SeededWorld, describe
 from chat.domain.policy.origins import Origins
@@ -28,15 +32,16 @@ from chat.port.listener import Listener, open_listeners
 from chat.server import Server, develop
 from chat.store.data_directory import DataDirectory
 from chat.store.database import Database, open_database
-from chat.testing.connecting import MemoryRoute, Route, TcpRoute
-from chat.testing.fresh_database import fresh_database
-from chat.testing.network import MemoryNetwork
-from chat.testing.virtual_clock import clock_of_this_run
+from chat.store.migrations import prepare
+from chat.testing.network import MemoryNetwork, MemoryRoute, Route, TcpRoute
 
 CONNECTIONS_MAXIMUM: Final = 10_000
 
 OUTSIDE_POLL_SECONDS: Final = 600.0
-"""Nobody else works on the database; looking for changes five times a second would fill virtual hours."""
+"""No other process works on the database; looking for changes five times a second would fill virtual hours."""
+
+STARTED_MS: Final = 1_767_225_600_000
+"""2026-01-01T00:00:00Z: when virtual time begins, so that a test's time stamps are the same each time."""
 
 SECRET: Final = bytes(32)
 """The instance's signing key: a run replays from its seed alone."""
@@ -145,7 +150,7 @@ class ChatServer:
 
 
 QUIET: Final[Mapping[str, object]] = {"media.link_embeds": False, "reverse_dns.enabled": False}
-"""Settings of a server that asks nobody outside, unless a test says otherwise."""
+"""Settings of a server that asks no other host, unless a test says otherwise."""
 
 
 @asynccontextmanager
@@ -164,3 +169,44 @@ async def open_chat_server(
         await server.start()
         yield server
         nursery.cancel_scope.cancel()
+
+
+def fresh_database(path: Path) -> Path:
+    """The path; a database with the whole schema and no rows is put there unless there was one.
+
+    Migrations are not run for each, since they take longer than most tests.
+    """
+    if not path.exists():
+        path.write_bytes(_bytes())
+    return path
+
+
+@functools.cache
+def _bytes() -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "empty.sqlite3"
+        prepare(path, durable=False)
+        return path.read_bytes()
+
+
+class RealTimeError(RuntimeError):
+    """A test on the machine's own clock tried to move time."""
+
+
+def _refuse(_seconds: float) -> None:
+    raise RealTimeError("time can be moved only on a virtual clock: let the test ask for `autojump_clock`")
+
+
+def clock_of_this_run() -> MovableClock:
+    """The clock for a server that runs inside the present `trio.run`.
+
+    On a virtual clock (pytest-trio's `autojump_clock`, Trio's MockClock) time jumps as soon as all tasks wait, so a
+    minute takes no time, and the development route can move the clock besides. On the machine's own clock nothing can
+    move time; `skip` says so. The clock of `chat dev` (SkippingClock) is taken as it is.
+    """
+    clock = trio.lowlevel.current_clock()
+    if isinstance(clock, SkippingClock):
+        return clock
+    if isinstance(clock, trio.testing.MockClock):
+        return JumpingClock(STARTED_MS, clock.jump)
+    return JumpingClock(time.time_ns() // 1_000_000, _refuse)

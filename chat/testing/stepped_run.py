@@ -1,27 +1,38 @@
-"""A Trio run that goes on only while somebody asks something of it.
+"""A Trio run that goes on only while a caller asks something of it.
 
 Hypothesis calls the rules of a state machine one after the other from ordinary functions, while sockets and a server
 live in one Trio run. So the run is a guest (`trio.lowlevel.start_guest_run`) and the asking function is its host: it
 turns the run's wheel until the answer is there, and not once more. Between two questions nothing moves and no virtual
-time passes, so a sequence of rules does the same each time.
+time passes, so a sequence of rules does the same each time. A `SteppedMachine` has such a run with the seeded world in
+it, and `in_run` carries a rule out there.
 
 Virtual time jumps only while a question is being answered: the wheel stops after a turn, and a turn that found
-everybody waiting would begin the next question with a jump.
+all tasks waiting would begin the next question with a jump.
 """
 
 from __future__ import annotations
 
+import functools
 import queue
-from collections.abc import Awaitable, Callable
+import tempfile
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, TypeVar
+from typing import Any, ClassVar, Concatenate, Final, ParamSpec, TypeVar
 
 import attrs
 import outcome
 import trio
 import trio.testing
+from hypothesis.stateful import RuleBasedStateMachine
+
+from chat.testing.network import TcpRoute
+from chat.testing.server import ChatServer, open_chat_server
+from chat.testing.world import Actor, World
 
 T = TypeVar("T")
+P = ParamSpec("P")
+M = TypeVar("M", bound="SteppedMachine")
 
 QUESTIONS: Final = 1
 """Questions that wait at once: the host asks one and waits."""
@@ -117,3 +128,88 @@ class SteppedRun:
     def _let_time_jump(self, jumps: bool) -> None:
         if self._clock is not None:
             self._clock.autojump_threshold = 0 if jumps else float("inf")
+
+
+class SteppedMachine(RuleBasedStateMachine):
+    """A machine whose rules are steps of one run, in which `world` lives.
+
+    `description` is what `chat dev --json` prints: it is played against that server, which is reset first. Without one
+    each example has a fresh `server` in memory with `server_settings`, on virtual time.
+    """
+
+    description: ClassVar[Mapping[str, Any] | None] = None
+    server_settings: ClassVar[Mapping[str, object]] = {}
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_real = self.description is not None
+        self.server: ChatServer | None = None
+        self.world: World
+        self.run = SteppedRun(virtual=not self.is_real)
+        self._folder = tempfile.TemporaryDirectory(prefix="chat-machine-")
+        self.run.call(self._open)
+
+    async def _open(self) -> None:
+        await self.run.nursery.start(self._live)
+
+    async def _live(self, task_status: trio.TaskStatus[None]) -> None:
+        if self.description is not None:
+            self.world = World(self.description, TcpRoute.of(self.description["base_url"]), self.run.nursery)
+            (await self.world.anyone.post("/v1/_dev/reset")).expect(204)
+            task_status.started()
+            return
+        async with open_chat_server(Path(self._folder.name), settings=self.server_settings) as server:
+            self.server = server
+            self.world = World(server.description(), server.route(), self.run.nursery)
+            task_status.started()
+            await trio.sleep_forever()
+
+    def teardown(self) -> None:
+        """End the run with all its tasks."""
+        try:
+            self.run.call(self.leave)
+            self.run.close()
+        finally:
+            self._folder.cleanup()
+
+    async def leave(self) -> None:
+        """Let go of the server, inside the run."""
+        await self.world.aclose()
+
+    async def moment(self) -> float:
+        """Trio's time, plus how far a real server's clock was moved."""
+        if not self.is_real:
+            return trio.current_time()
+        offset = (await self.world.anyone.get("/v1/_dev/clock")).expect(200)["offset_ms"]
+        return trio.current_time() + float(offset) / 1000
+
+    async def sleep(self, seconds: float) -> None:
+        """Let the server's time pass."""
+        if self.is_real:
+            await self.world.anyone.advance_clock(round(seconds * 1000))
+        else:
+            await trio.sleep(seconds)
+
+    @property
+    def margin(self) -> float:
+        """How far two readings of one moment may lie apart, in seconds."""
+        return 2.0 if self.is_real else 0.05
+
+    def actor(self, name: str) -> Actor:
+        """A person of the world, or its bot, by name."""
+        actor: Actor = getattr(self.world, name)
+        return actor
+
+    async def shown_sessions(self) -> dict[str, dict[str, Any]]:
+        """GET /v1/_dev/sessions, by id."""
+        return {session["id"]: session for session in await self.world.anyone.gateway_sessions()}
+
+
+def in_run(step: Callable[Concatenate[M, P], Awaitable[None]]) -> Callable[Concatenate[M, P], None]:
+    """A rule or invariant that is carried out inside the machine's run."""
+
+    def carried_out(machine: M, /, *arguments: P.args, **named: P.kwargs) -> None:
+        machine.run.call(functools.partial(step, machine, *arguments, **named))
+
+    functools.update_wrapper(carried_out, step)
+    return carried_out

@@ -7,8 +7,8 @@ from typing import Any
 
 import trio
 
-from chat.testing.connecting import Route
 from chat.testing.gateway_client import GatewayClient
+from chat.testing.network import Route
 from chat.testing.rest_client import RestClient
 
 
@@ -78,8 +78,6 @@ class Person(Actor):
 
 
 class Bot(Actor):
-    """A bot."""
-
     def __init__(self, description: Mapping[str, str], route: Route, nursery: trio.Nursery) -> None:
         token = description["token"]
         super().__init__(description["user_id"], token, f"Bot {token}", route, nursery)
@@ -105,11 +103,10 @@ class World:
 
     @property
     def actors(self) -> tuple[Actor, ...]:
-        """Everybody."""
         return (self.admin, self.alice, self.bob, self.carol, self.bot)
 
     async def open(self, *, query: str | None = None, heartbeats: bool = True, hello: bool = True) -> GatewayClient:
-        """A gateway client of nobody in particular."""
+        """A gateway client without a credential."""
         return await GatewayClient.connect(self.nursery, self.route, query=query, heartbeats=heartbeats, hello=hello)
 
     async def session_of(self, client: GatewayClient) -> dict[str, Any] | None:

@@ -1,13 +1,13 @@
 """The pages people land on, as a Quart blueprint.
 
-A page is the same for everybody: what it says of the instance comes from the settings, and whatever belongs to a person
+A page is the same for everyone: what it says of the instance comes from the settings, and what belongs to a person
 is fetched by its script from the API and put into the document as text. So each page is rendered once, no template ever
 sees anything that a stranger wrote, and there is nothing in it to steal.
 
 The pages know no cookies, as the API knows none: their scripts keep the session token in the browser's storage for this
 origin and send it in the Authorization header. No other site can make a browser send it (no cross-site request
 forgery), and the content security policy lets no foreign script near it. Secrets of mailed links stand in the fragment,
-which browsers send to nobody; the scripts take them out of the address bar at once.
+which browsers never send; the scripts take them out of the address bar at once.
 """
 
 from __future__ import annotations
@@ -31,7 +31,6 @@ from chat.config import Settings
 from chat.domain.policy.origins import Origins
 from chat.errors import ApiError, InvalidFormBody
 from chat.store.database import Database
-from chat.web.assets import Assets, read_assets
 
 TEMPLATES: Final = Path(__file__).with_name("templates")
 
@@ -74,7 +73,7 @@ CONTENT_SECURITY_POLICY: Final = "; ".join(
 )
 
 NO_INJECTION: Final = f"{CONTENT_SECURITY_POLICY}; require-trusted-types-for 'script'; trusted-types 'none'"
-"""For the administration: its script cannot make markup out of text at all, whatever an account calls itself."""
+"""For the administration: its script cannot make markup out of text at all, such as the name of an account."""
 
 POLICIES: Final[Mapping[str, str]] = {"admin": NO_INJECTION}
 """Content security policies of pages that have one of their own."""
@@ -176,7 +175,7 @@ class Pages:
         """The QR code of a TOTP secret, for the account that is about to use it.
 
         The address with the secret comes in the body, because addresses of requests end up in histories and logs; and
-        from somebody who is signed in, because drawing takes some milliseconds.
+        from a signed-in person, because drawing takes some milliseconds.
         """
         authorizations = request.headers.getlist("Authorization")
         if resolve_authorization(self._database.reader, authorizations, self._clock.now_ms()) is None:
@@ -237,7 +236,7 @@ def with_sources(sources: str) -> str:
 
 
 def draw(text: str) -> bytes:
-    """A QR code as an SVG image, dark on light whatever the page's colours: readers expect it that way round."""
+    """A QR code as an SVG image, dark on light under any colours of the page: readers expect it that way round."""
     import segno
 
     image = io.BytesIO()
@@ -265,3 +264,60 @@ def _wants_html(asked: Request) -> bool:
     """Whether the client names HTML among what it takes; `*/*` alone is what programs send."""
     accepted = asked.accept_mimetypes
     return any(value == "text/html" and quality > 0 for value, quality in accepted)
+
+
+# Scripts, style sheet and icon: read once, served under an address that changes when any of them does. Every file lies
+# below `/static/<digest>/`, where the digest is of all of them together. Scripts import each other by relative address,
+# so no build step has to rewrite them, and a browser may keep each file for ever: after an upgrade the pages name other
+# addresses.
+
+FOLDER: Final = Path(__file__).with_name("static")
+
+CONTENT_TYPES: Final = {
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml",
+}
+
+DIGEST_LENGTH: Final = 16
+"""Hexadecimal digits of SHA-256; enough to tell one version of the files from another."""
+
+
+@attrs.frozen
+class Asset:
+    """One file as it is sent."""
+
+    content: bytes = attrs.field(repr=False)
+    content_type: str
+
+
+@attrs.frozen
+class Assets:
+    """All of them, and the address of their folder."""
+
+    files: dict[str, Asset]
+    digest: str
+
+    @property
+    def folder(self) -> str:
+        """Where they lie on this server: `/static/<digest>`."""
+        return f"/static/{self.digest}"
+
+    def find(self, digest: str, name: str) -> Asset | None:
+        """The file in this version."""
+        return self.files.get(name) if digest == self.digest else None
+
+
+def read_assets(folder: Path = FOLDER) -> Assets:
+    """Read every file of a kind that pages use."""
+    sha256 = hashlib.sha256()
+    files = {}
+    for path in sorted(folder.iterdir()):
+        content_type = CONTENT_TYPES.get(path.suffix)
+        if content_type is None:
+            continue
+        content = path.read_bytes()
+        files[path.name] = Asset(content, content_type)
+        sha256.update(f"{path.name}\0{len(content)}\0".encode())
+        sha256.update(content)
+    return Assets(files, sha256.hexdigest()[:DIGEST_LENGTH])

@@ -12,9 +12,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chat.auth.keys import Keys
-from chat.push.encryption import PLAIN_BYTES, RECORD_BYTES, SEED_BYTES, Receiver, encrypted, key_of
+from chat.push.encryption import (
+    PLAIN_BYTES,
+    RECORD_BYTES,
+    RENEWED_BEFORE_MS,
+    SEED_BYTES,
+    TOKEN_MS,
+    Receiver,
+    Vapid,
+    encrypted,
+    key_of,
+)
 from chat.push.sending import PushSender, origin_of
-from chat.push.vapid import RENEWED_BEFORE_MS, TOKEN_MS, Vapid
 from tests.accounts.push_service import Browser, base64url, from_base64url, point_of
 
 # RFC 8291, section 5 and appendix A.

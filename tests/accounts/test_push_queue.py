@@ -12,8 +12,7 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from chat.push.queue import ATTEMPTS, LINE_NOTICES, NOTICES, Notice, PushQueue
-from chat.push.sending import Outcome, Result, Urgency
+from chat.push.sending import ATTEMPTS, LINE_NOTICES, NOTICES, Notice, Outcome, PushQueue, Result, Urgency
 
 
 @attrs.frozen

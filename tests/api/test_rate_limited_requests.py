@@ -9,7 +9,7 @@ import trio
 
 from chat.api import buckets
 from chat.registries.user_flags import UserFlag
-from chat.testing.connecting import MemoryRoute
+from chat.testing.network import MemoryRoute
 from chat.testing.rest_client import RestClient
 from chat.testing.server import ChatServer
 from chat.testing.world import World

@@ -15,7 +15,7 @@ from chat.auth.address_bans import AddressBans
 from chat.config.settings import IpBanSettings
 from chat.errors import ApiError
 from chat.store.database import Database, open_database
-from chat.testing.fresh_database import fresh_database
+from chat.testing.server import fresh_database
 
 
 @attrs.define

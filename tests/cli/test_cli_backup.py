@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from chat.cli import backup as backup_command
-from chat.cli.backup_format import checksum_line
+from chat.cli.backup import checksum_line
 from chat.store.connections import connect
 from chat.store.data_directory import DataDirectory
 from chat.store.guilds import guilds

@@ -144,7 +144,7 @@ main()
     ("module", "ending"),
     [
         ("click", (-signal.SIGINT, "")),
-        ("chat.cli.dev", (1, "chat: aborted\n")),
+        ("chat.cli.serve", (1, "chat: aborted\n")),
         ("trio", (-signal.SIGINT, "")),
         ("chat.domain.guilds.guilds", (-signal.SIGINT, "")),
         ("chat.development.seeded_world", (0, "")),  # the loop runs, and nothing is served yet

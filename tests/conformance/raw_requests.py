@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import h11
 import trio
 
-from chat.testing.connecting import Route
+from chat.testing.network import Route
 from chat.testing.rest_client import Response
 
 SECONDS = 30.0

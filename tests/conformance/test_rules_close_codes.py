@@ -12,8 +12,8 @@ import trio.testing
 
 from chat.registries.close_codes import CloseCode
 from chat.registries.opcodes import Opcode
-from chat.testing.connecting import MemoryRoute
 from chat.testing.gateway_client import GatewayClient
+from chat.testing.network import MemoryRoute
 from chat.testing.world import World
 from tests.conformance.outcomes import end, table
 

@@ -13,7 +13,7 @@ import structlog
 import trio
 import trio.testing
 
-from chat.testing.connecting import TcpRoute
+from chat.testing.network import TcpRoute
 from chat.testing.rest_client import Response, RestClient
 from chat.testing.server import ChatServer
 from chat.testing.world import World

@@ -13,8 +13,8 @@ from trio_websocket import open_websocket_url
 
 from chat.registries.limits import COMMAND_BUDGET, HEARTBEAT_INTERVAL_MS, PRESENCE_BUDGET
 from chat.registries.opcodes import Opcode
-from chat.testing.connecting import TcpRoute
 from chat.testing.gateway_client import GatewayClient, HandshakeRefused
+from chat.testing.network import TcpRoute
 from chat.testing.rest_client import RestClient
 from chat.testing.world import World
 from tests.conformance.outcomes import end, outcome

@@ -13,7 +13,7 @@ from typing import IO, Any
 import pytest
 import trio
 
-from chat.testing.connecting import TcpRoute
+from chat.testing.network import TcpRoute
 from chat.testing.world import World
 from tests.patience import PATIENCE_SECONDS
 

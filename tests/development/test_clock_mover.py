@@ -14,7 +14,7 @@ from chat.clock import JumpingClock, SkippingClock
 from chat.development.clock import COARSE_STEPS, EXACT_STEPS, OFFSET_MAXIMUM_MS, ClockMover
 from chat.store.administration import instance
 from chat.store.database import Database, open_database
-from chat.testing.fresh_database import fresh_database
+from chat.testing.server import fresh_database
 from tests.patience import PATIENCE_SECONDS
 
 Scene = Callable[[ClockMover, trio.Nursery, Database], Awaitable[None]]

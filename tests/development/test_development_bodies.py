@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from chat.api.structuring import body_structure
 from chat.development.account_state import AccountChange
-from chat.development.fault_requests import Action, FaultRequest
+from chat.development.faults import Action, FaultRequest
 from chat.development.guild_state import GuildChange
 from chat.development.node import NodeChange
 from chat.development.routes import ClockAdvance, GuildsInBulk, RelationshipOfTwo

@@ -23,10 +23,9 @@ from chat.config import load_settings
 from chat.development.routes import routes
 from chat.server import Server
 from chat.store.database import open_database
-from chat.testing.connecting import MemoryRoute, TcpRoute
-from chat.testing.fresh_database import fresh_database
-from chat.testing.network import MemoryNetwork
+from chat.testing.network import MemoryNetwork, MemoryRoute, TcpRoute
 from chat.testing.rest_client import RestClient
+from chat.testing.server import fresh_database
 from chat.testing.world import World
 from tests.development.conftest import STOP_SECONDS, first_line
 

@@ -8,8 +8,7 @@ import pytest
 
 from chat.api.faults import HttpFault
 from chat.api.structuring import body_structure
-from chat.development.fault_requests import FaultRequest
-from chat.development.faults import FaultAction, SocketFault, Target
+from chat.development.faults import FaultAction, FaultRequest, SocketFault, Target
 from chat.errors import InvalidFormBody
 from chat.registries.close_codes import Close
 

@@ -23,7 +23,7 @@ from chat.store.applications import applications
 from chat.store.database import Database, open_database
 from chat.store.guilds import channels, guilds, members
 from chat.store.signing_in import auth_sessions
-from chat.testing.fresh_database import fresh_database
+from chat.testing.server import fresh_database
 
 MADE_AT = 1_800_000_000_000
 

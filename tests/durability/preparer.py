@@ -15,9 +15,7 @@ import sys
 
 MODULES = (
     "chat.cli.main",
-    "chat.cli.dev",
     "chat.cli.serve",
-    "chat.cli.running",
     "chat.server",
     "chat.serving",
     "chat.config",

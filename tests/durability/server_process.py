@@ -14,7 +14,7 @@ from typing import IO, Any
 import trio
 
 from chat.testing import GatewayClient, RestClient
-from chat.testing.connecting import TcpRoute
+from chat.testing.network import TcpRoute
 from tests.durability.prepared import PreparedProcess, started
 
 START_SECONDS = 60

@@ -7,7 +7,7 @@ import pytest
 import trio
 
 from chat.testing import GatewayClient
-from chat.testing.connecting import TcpRoute
+from chat.testing.network import TcpRoute
 from tests.durability.server_process import running
 
 pytestmark = pytest.mark.long

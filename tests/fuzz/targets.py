@@ -26,15 +26,12 @@ from chat.domain.webhooks.webhook_dialects import (
     slack_embeds,
 )
 from chat.media.content_types import IMAGE_TYPES, MOVING_TYPES, content_type
-from chat.media.data_uris import LengthRefused, SizeRefused, decoded
 from chat.media.image_header import image_header
-from chat.media.image_intake import intake_header
+from chat.media.image_intake import SVG, LengthRefused, SizeRefused, decoded, intake_header
 from chat.media.moving_header import moving_header
 from chat.media.outside_addresses import as_asked_for
-from chat.media.outside_pages import OutsidePage
-from chat.media.page_embed import TITLE_CHARACTERS, embed_of_page
-from chat.media.page_head import page_head
-from chat.media.vector_image import SVG
+from chat.media.outside_fetching import OutsidePage
+from chat.media.page_embed import TITLE_CHARACTERS, embed_of_page, page_head
 from chat.protocol.commands import (
     ConnectionQuery,
     Identify,

@@ -15,7 +15,7 @@ from chat.registries.close_codes import (
 )
 from chat.registries.opcodes import Opcode
 from chat.testing import ChatServer, World
-from chat.testing.strategies.payloads import heartbeat_of
+from chat.testing.strategies.gateway import heartbeat_of
 from tests.gateway.conversations import closes, invalidated, is_unauthenticated, post, resumed
 from tests.spec.ledger import proves
 

@@ -16,7 +16,7 @@ from chat.auth.principal import CredentialKind, Principal
 from chat.auth.tokens import TokenMint
 from chat.bus.bus import Bus, Event, Signal
 from chat.config import Settings
-from chat.config.overrides import Overrides
+from chat.config.loading import Overrides
 from chat.domain.core import Core
 from chat.domain.guilds.group_invites import GroupInvites
 from chat.domain.guilds.guilds import Guilds, GuildWish

@@ -9,7 +9,7 @@ import trio
 from trio.testing import MockClock
 
 from chat.registries.permissions import Permission
-from chat.testing.connecting import MemoryRoute
+from chat.testing.network import MemoryRoute
 from chat.testing.rest_client import RestClient
 from chat.testing.server import ChatServer
 from chat.testing.world import Actor, World

@@ -11,7 +11,7 @@ from chat.domain.signing_in.mail_sink import MailSink
 from chat.mail.letters import verification
 from chat.mail.mailer import Mailer
 from chat.store.database import Database, open_database
-from chat.testing.fresh_database import fresh_database
+from chat.testing.server import fresh_database
 
 LETTER = verification("a@example.com", service_name="Chat", public_url="https://chat.example", token="t" * 64)
 

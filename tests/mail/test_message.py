@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chat.errors import OperatorError
-from chat.mail.letter import Action, Letter
-from chat.mail.message import html_of, message_of, require_sender
+from chat.mail.mailer import Action, Letter
 from chat.mail.outbox import address_for_smtp
+from chat.mail.smtp import html_of, message_of, require_sender
 
 LETTER = Letter(
     subject="Confirm your address for Chat",

@@ -18,12 +18,11 @@ from chat.auth.keys import Keys
 from chat.clock import SystemClock, TrioClock
 from chat.config.settings import MailSettings, Settings
 from chat.errors import OperatorError
-from chat.mail.letter import Action, Letter
-from chat.mail.mailer import Mail, Mailer, MailKind
+from chat.mail.mailer import Action, Letter, Mail, Mailer, MailKind
 from chat.mail.outbox import GIVEN_UP_AFTER_MS, Outbox, Sender
-from chat.store import mail_outbox
+from chat.store import mails
 from chat.store.database import Database, open_database
-from chat.testing.fresh_database import fresh_database
+from chat.testing.server import fresh_database
 from tests.mail.smtp_server import HOST, Postbox, certificate, free_port, smtp_server
 from tests.patience import PATIENCE_SECONDS
 
@@ -82,9 +81,9 @@ class Place:
 
         await self.database.write(unit)
 
-    def waiting(self) -> list[mail_outbox.OutgoingMail]:
+    def waiting(self) -> list[mails.OutgoingMail]:
         """What the store still holds."""
-        return mail_outbox.due(self.database.reader, 2**62, 1_000)
+        return mails.due(self.database.reader, 2**62, 1_000)
 
     async def until_empty(self, seconds: float = PATIENCE_SECONDS) -> None:
         with trio.fail_after(seconds):

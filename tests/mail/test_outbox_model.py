@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chat.store.database import open_database
-from chat.testing.fresh_database import fresh_database
+from chat.testing.server import fresh_database
 from tests.mail.smtp_server import Postbox, smtp_server
 from tests.mail.test_outbox import Place
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat.media.file_names import FILE_NAME_BYTES, disposition, file_name
+from chat.media.delivery import FILE_NAME_BYTES, disposition, file_name
 
 
 @given(st.text(max_size=600))

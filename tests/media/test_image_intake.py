@@ -9,10 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chat.media.content_types import content_type
-from chat.media.data_uris import LengthRefused, SizeRefused, decoded
 from chat.media.image_header import HEADER_BYTES, ImageHeader, image_header
-from chat.media.image_intake import intake_header
-from chat.media.vector_image import vector_header
+from chat.media.image_intake import LengthRefused, SizeRefused, decoded, intake_header, vector_header
 from tests.image_samples import FORMATS, MOVING, box, heif, jxl, jxl_in_boxes, svg, written
 
 

@@ -13,10 +13,9 @@ import pytest
 import trio
 import trio.testing
 
-from chat.media import outside_pages
+from chat.media import outside_fetching
 from chat.media.outside_addresses import Guard, OutsideRefused
-from chat.media.outside_pages import AT_A_TIME_OF_A_HOST, FETCH_SECONDS, OutsidePage, OutsidePages
-from chat.media.page_head import PAGE_BYTES
+from chat.media.outside_fetching import FETCH_SECONDS, PAGE_BYTES, PAGES_AT_A_TIME_OF_A_HOST, OutsidePage, OutsidePages
 from tests.messages.outside_server import Answering, outside, plain
 
 HERE = ("127.0.0.0/8",)
@@ -176,7 +175,7 @@ async def test_a_host_is_asked_by_few_at_a_time() -> None:
             nursery.start_soon(pages.fetch, server.origin + "/")
         while len(server.requests) < 8:  # noqa: ASYNC110 - nobody is told
             await trio.sleep(0.01)
-    assert most == AT_A_TIME_OF_A_HOST
+    assert most == PAGES_AT_A_TIME_OF_A_HOST
     assert pages._of_hosts == {}
     assert not pages._waiting
 
@@ -282,5 +281,5 @@ def test_pages_are_read_as_they_say(declared: str | None, meta: str, data: bytes
 
 
 def test_every_encoding_that_is_known_reads_every_byte() -> None:
-    for name in outside_pages._ENCODINGS:
+    for name in outside_fetching._ENCODINGS:
         OutsidePage("https://x.example/", "text/html", name.upper(), bytes(range(256)) * 4).text()

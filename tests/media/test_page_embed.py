@@ -8,17 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat.media.outside_pages import OutsidePage
+from chat.media.outside_fetching import OutsidePage
 from chat.media.page_embed import (
     DESCRIPTION_CHARACTERS,
     TITLE_CHARACTERS,
     Embed,
+    PageHead,
     embed_of_file,
     embed_of_page,
     oembed_address,
+    page_head,
     with_picture_found,
 )
-from chat.media.page_head import PageHead, page_head
 from tests.image_samples import MOVING
 from tests.webhooks.surfaces import png
 

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat.media.page_head import PAGE_BYTES, VALUE_CHARACTERS, VALUES, Link, page_head
+from chat.media.outside_fetching import PAGE_BYTES
+from chat.media.page_embed import VALUE_CHARACTERS, VALUES, Link, page_head
 
 PAGE = """<!DOCTYPE html><!-- <meta name=a content=b> -->
 <html prefix="og: https://ogp.me/ns#"><HEAD>

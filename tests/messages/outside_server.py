@@ -9,7 +9,7 @@ import attrs
 import h11
 import trio
 
-from chat.media.outside_exchange import READ_BYTES
+from chat.media.outside_fetching import READ_BYTES
 
 Answering = Callable[[h11.Request, trio.SocketStream], Awaitable[None]]
 

@@ -29,7 +29,7 @@ from chat.store.guilds import channels, members
 from chat.store.guilds.channels import Overwrite
 from chat.store.messages import read_states
 from chat.store.standing import relationships
-from chat.testing.fresh_database import fresh_database
+from chat.testing.server import fresh_database
 from tests.guilds.guild_world import GuildPlace, GuildWorld
 
 PEOPLE: Final = 3

@@ -7,7 +7,7 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from chat.config.name_servers import host_and_port
+from chat.config.settings import host_and_port
 from chat.domain.signing_in import reverse_dns
 from chat.domain.signing_in.reverse_dns import ReverseDns, is_host_name
 from tests.name_server import ARRIVING_SECONDS, NameServer, pass_time

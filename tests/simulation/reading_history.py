@@ -14,10 +14,10 @@ import trio
 
 from chat.registries.permissions import Permission
 from chat.testing.gateway_client import GatewayClient
-from chat.testing.reading_model import ReadingModel, shown_messages
 from chat.testing.rest_client import Response
 from chat.testing.world import Person, World
 from tests.simulation.guild_history import SETTLING_SECONDS, Step, differences
+from tests.simulation.reading_model import ReadingModel, shown_messages
 
 EMOJIS: Final = ("👍", "❤️", "🎉")
 DEBOUNCE_FLAG: Final = 1 << 1

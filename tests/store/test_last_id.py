@@ -14,8 +14,8 @@ from chat.snowflake import snowflake_at
 from chat.store.connections import connect
 from chat.store.guilds import guilds
 from chat.store.guilds.guilds import Guild
-from chat.store.last_id import TABLES, last_id
 from chat.store.migrations import prepare
+from chat.store.whole_database import TABLES, last_id
 from chat.testing.server import OUTSIDE_POLL_SECONDS, ChatServer
 from chat.testing.world import World
 

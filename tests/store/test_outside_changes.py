@@ -14,7 +14,7 @@ from chat.store import outside_changes
 from chat.store.connections import connect
 from chat.store.database import Database, open_database
 from chat.store.outside_changes import CREDENTIALS_REVOKED, OutsideChange
-from chat.testing.fresh_database import fresh_database
+from chat.testing.server import fresh_database
 
 
 @pytest.fixture

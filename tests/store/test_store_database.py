@@ -26,7 +26,7 @@ from chat.store.database import (
     to_unsigned,
 )
 from chat.store.migrations import prepare
-from chat.testing.fresh_database import fresh_database
+from chat.testing.server import fresh_database
 
 Open = Callable[[], AbstractAsyncContextManager[Database]]
 

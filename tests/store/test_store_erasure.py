@@ -6,12 +6,11 @@ import random
 import sqlite3
 from pathlib import Path
 
-from chat.development.seeded_world import compose
-from chat.development.world_rows import populate
+from chat.development.seeded_world import compose, populate
 from chat.store.administration import instance
 from chat.store.database import open_database
-from chat.store.erasure import erase_everything
-from chat.testing.fresh_database import fresh_database
+from chat.store.whole_database import erase_everything
+from chat.testing.server import fresh_database
 
 
 def contents(connection: sqlite3.Connection) -> dict[str, list[tuple[object, ...]]]:

@@ -20,7 +20,7 @@ from chat.store.connections import connect
 from chat.store.database import open_database
 from chat.store.migrations import prepare
 from chat.store.writer import Request, Writer
-from chat.testing.fresh_database import fresh_database
+from chat.testing.server import fresh_database
 
 
 @attrs.define

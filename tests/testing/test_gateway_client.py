@@ -7,8 +7,8 @@ import trio
 from trio.testing import MockClock
 
 from chat.testing import GatewayClient, MemoryNetwork, RestClient, World
-from chat.testing.connecting import MemoryRoute
 from chat.testing.gateway_client import CLOSE_SECONDS, CONNECT_SECONDS, HandshakeRefused
+from chat.testing.network import MemoryRoute
 from chat.testing.rest_client import NoAnswer
 
 

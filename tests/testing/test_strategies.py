@@ -21,8 +21,7 @@ from chat.registries.close_codes import (
     INVALID_SHARD,
 )
 from chat.testing import strategies
-from chat.testing.strategies.commands import guild_counts_requests, invalid_shard_pairs
-from chat.testing.strategies.payloads import heartbeat_of
+from chat.testing.strategies.gateway import guild_counts_requests, heartbeat_of, invalid_shard_pairs
 
 TOKENS = st.just("cht_token")
 SESSION_IDS = st.just("0" * 32)

@@ -14,7 +14,7 @@ from chat.api.fields import OMITTED, Items, Length, Maybe, Omitted, Range, Snowf
 from chat.api.operation import Request
 from chat.api.schemas.administration.instance_configuration import INSTANCE_CONFIG, LIMIT_CONFIG, REGISTRATIONS
 from chat.api.schemas.shapes import NOTHING
-from chat.config.overrides import POLICY
+from chat.config.loading import POLICY
 from chat.domain.administration.assemble import AdministrationArea
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminAction

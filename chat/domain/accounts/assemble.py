@@ -21,8 +21,8 @@ from chat.domain.policy.assemble import PolicyArea
 from chat.domain.presence.assemble import PresenceArea
 from chat.domain.signing_in.assemble import SigningInArea
 from chat.domain.standing.assemble import StandingArea
+from chat.push.encryption import Vapid
 from chat.push.sending import PushSender
-from chat.push.vapid import Vapid
 
 
 @attrs.frozen(kw_only=True)

@@ -30,10 +30,8 @@ from chat.domain.presence.calls import Ringing, ringing
 from chat.domain.presence.presences import Presences
 from chat.domain.standing.guild_states import GuildState
 from chat.errors import StorageUnavailable
-from chat.push.encryption import PLAIN_BYTES, SALT_BYTES, SEED_BYTES, Receiver, encrypted, key_of
-from chat.push.queue import Notice, PushQueue
-from chat.push.sending import Outcome, PushRequest, PushSender, Result, Urgency, origin_of
-from chat.push.vapid import Vapid
+from chat.push.encryption import PLAIN_BYTES, SALT_BYTES, SEED_BYTES, Receiver, Vapid, encrypted, key_of
+from chat.push.sending import Notice, Outcome, PushQueue, PushRequest, PushSender, Result, Urgency, origin_of
 from chat.registries.channel_types import ChannelType
 from chat.registries.events import EventName
 from chat.registries.guild_values import DisabledOperation

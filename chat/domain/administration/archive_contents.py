@@ -21,7 +21,7 @@ import attrs
 import orjson
 
 from chat.clock import iso_timestamp
-from chat.media.file_names import file_name
+from chat.media.delivery import file_name
 from chat.registries.archives import ArchiveSubject
 from chat.snowflake import snowflake_time_ms
 from chat.store.administration import archive_reading, archive_rows

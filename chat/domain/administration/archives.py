@@ -26,8 +26,7 @@ from chat.domain.administration.archive_building import ArchiveBuild, BuildState
 from chat.domain.core import Core
 from chat.errors import ApiError, StorageUnavailable
 from chat.jobs.runner import Ending, JobFailed, JobRun, Jobs, Progress
-from chat.media.archive_files import ArchiveFiles
-from chat.media.storage import MediaStorage
+from chat.media.storage import ArchiveFiles, MediaStorage
 from chat.media.zip_writing import PositionLost, ZipWriter
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminAction

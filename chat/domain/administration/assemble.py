@@ -55,7 +55,7 @@ from chat.domain.presence.assemble import PresenceArea
 from chat.domain.signing_in.assemble import SigningInArea
 from chat.domain.standing.assemble import StandingArea
 from chat.jobs.runner import Jobs
-from chat.media.archive_files import ArchiveFiles
+from chat.media.storage import ArchiveFiles
 
 
 @attrs.frozen(kw_only=True)

@@ -10,7 +10,7 @@ import attrs
 import orjson
 
 from chat.config import Limits, Settings
-from chat.config.overrides import Overrides
+from chat.config.loading import Overrides
 from chat.config.settings import CaptchaSettings
 from chat.domain.administration.instance_setup import InstanceSetup
 from chat.domain.policy.origins import Origins

@@ -11,7 +11,7 @@ import attrs
 import structlog
 
 from chat.config.declare import UnexpectedValueError
-from chat.config.overrides import LIMITS, POLICY, SECTION, Overrides, checked, effective
+from chat.config.loading import LIMITS, POLICY, SECTION, Overrides, checked, effective
 from chat.config.settings import Settings
 from chat.domain.administration.admin_audit_log import NO_TARGET, Acting, AdminAuditLog
 from chat.domain.administration.instance_setup import InstanceSetup

@@ -28,7 +28,7 @@ from chat.domain.policy.public_addresses import Addresses
 from chat.domain.policy.storage_room import require_room
 from chat.errors import ApiError, InvalidFormBody
 from chat.media.content_types import IMAGE_TYPES, MOVING_TYPES
-from chat.media.file_names import file_name
+from chat.media.delivery import file_name
 from chat.media.outside_addresses import as_asked_for
 from chat.media.storage import Incoming
 from chat.registries.events import EventName

@@ -26,18 +26,17 @@ from chat.domain.policy.media_library import MediaLibrary
 from chat.errors import ApiError, StorageUnavailable
 from chat.media.image_header import HEADER_BYTES
 from chat.media.outside_addresses import OutsideRefused, as_asked_for
-from chat.media.outside_exchange import ACCEPTED
-from chat.media.outside_pages import OutsidePage, OutsidePages
+from chat.media.outside_fetching import MEDIA_ACCEPTED, OutsidePage, OutsidePages
 from chat.media.page_embed import (
     PAGE_TYPES,
     Embed,
     embed_of_file,
     embed_of_page,
     oembed_address,
+    page_head,
     with_picture_found,
     without_picture,
 )
-from chat.media.page_head import page_head
 from chat.registries.events import EventName
 from chat.registries.message_types import MessageFlag
 from chat.registries.permissions import Permission
@@ -198,7 +197,7 @@ class Unfurling:
     async def _with_picture(self, embed: Embed) -> Embed | None:
         """The embed whose picture was looked at: its size is that of the picture, not what the page says."""
         try:
-            found: OutsidePage = await self._pages.fetch(embed["thumbnail"]["url"], HEADER_BYTES, ACCEPTED)
+            found: OutsidePage = await self._pages.fetch(embed["thumbnail"]["url"], HEADER_BYTES, MEDIA_ACCEPTED)
         except OutsideRefused:
             return without_picture(embed)
         return with_picture_found(embed, found)

@@ -28,7 +28,7 @@ from chat.domain.policy.media_library import MediaLibrary
 from chat.domain.policy.storage_room import require_room
 from chat.errors import ApiError, InvalidFormBody, RateLimited
 from chat.media.content_types import MOVING_TYPES, content_type
-from chat.media.file_names import file_name
+from chat.media.delivery import file_name
 from chat.media.image_header import image_header
 from chat.media.image_workers import ImageRefused
 from chat.media.moving_header import moving_header

@@ -17,9 +17,8 @@ from typing import Final
 import attrs
 
 from chat.errors import InvalidFormBody
-from chat.media.data_uris import LengthRefused, SizeRefused, decoded
 from chat.media.image_header import ImageHeader
-from chat.media.image_intake import intake_header
+from chat.media.image_intake import LengthRefused, SizeRefused, decoded, intake_header
 from chat.store.policy import assets
 from chat.store.policy.assets import Asset
 

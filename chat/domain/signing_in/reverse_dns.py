@@ -17,7 +17,7 @@ import attrs
 import structlog
 import trio
 
-from chat.config.name_servers import host_and_port
+from chat.config.settings import host_and_port
 
 if TYPE_CHECKING:
     from dns.asyncresolver import Resolver

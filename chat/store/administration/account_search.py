@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Final
 
-from chat.store.full_text import beginning_with
+from chat.store.connections import beginning_with
 
 _NOBODY: Final = -1
 """The snowflake of nobody."""

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import attrs
 
-from chat.store.full_text import beginning_with
+from chat.store.connections import beginning_with
 
 
 def _parsed(value: Any) -> Any:

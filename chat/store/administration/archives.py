@@ -1,4 +1,4 @@
-"""Archives of accounts and guilds: the rows of `archives`. The files lie in `chat.media.archive_files`."""
+"""Archives of accounts and guilds: the rows of `archives`. The files lie in `chat.media.storage`."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import attrs
 
-from chat.store.full_text import beginning_with
+from chat.store.connections import beginning_with
 
 
 @attrs.frozen

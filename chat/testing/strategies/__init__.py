@@ -1,241 +1,120 @@
 """Hypothesis strategies for what travels over the wire, valid and invalid.
 
-values      snowflakes, time stamps, texts, permission sets, arbitrary JSON
-commands    what a gateway client sends: `d` of each opcode, and whole payloads with their verdicts
-payloads    messages on the transport: malformed ones with the close they bring about; what the server sends
-objects     users, guilds, roles, channels, members, messages, invites as the wire has them
-bodies      request bodies; those of messages with more than text in message_requests, those of webhooks, uploads and
-            links in surface_requests; those about accounts, settings and people in people_requests; those of readers
-            in reading_requests
-templates   guild creation templates
-declared    every wire object and every JSON body, as the OpenAPI document declares them
+values              snowflakes, time stamps, texts, permission sets, arbitrary JSON
+gateway             what a client sends: `d` of each opcode, whole payloads with their verdicts, malformed messages with
+                    the close they bring about; what the server sends
+objects             users, guilds, roles, channels, members, messages, invites as the wire has them
+account_requests    bodies about signing in, accounts, settings and people
+guild_requests      bodies of guilds with their creation templates, invites, threads and forums
+message_requests    bodies of messages and of those who read them
+surface_requests    bodies of webhooks, uploads and links
+declared            every wire object and every JSON body, as the OpenAPI document declares them
 """
 
-from chat.testing.strategies.bodies import (
-    accept_invite_paths,
-    guild_bodies,
-    invalid_guild_bodies,
-    invalid_invite_bodies,
-    invalid_login_bodies,
-    invalid_message_bodies,
-    invalid_registrations,
-    invite_bodies,
-    login_bodies,
-    message_bodies,
-    registrations,
-)
-from chat.testing.strategies.commands import (
-    client_payloads,
-    heartbeats,
-    identifies,
-    invalid_heartbeats,
-    invalid_identifies,
-    invalid_presence_updates,
-    invalid_resumes,
-    lazy_requests,
-    member_requests,
-    presence_updates,
-    resumes,
-    session_commands,
-    shard_pairs,
-    unknown_opcodes,
-    voice_states,
-)
-from chat.testing.strategies.declared import object_names, operations_with_bodies, request_bodies, wire_objects
+from chat.testing.strategies.account_requests import custom_statuses as custom_statuses
+from chat.testing.strategies.account_requests import friendship_changes as friendship_changes
+from chat.testing.strategies.account_requests import guild_folders as guild_folders
+from chat.testing.strategies.account_requests import guild_settings_bodies as guild_settings_bodies
+from chat.testing.strategies.account_requests import invalid_guild_settings_bodies as invalid_guild_settings_bodies
+from chat.testing.strategies.account_requests import invalid_login_bodies as invalid_login_bodies
+from chat.testing.strategies.account_requests import invalid_profile_bodies as invalid_profile_bodies
+from chat.testing.strategies.account_requests import invalid_registrations as invalid_registrations
+from chat.testing.strategies.account_requests import invalid_settings_bodies as invalid_settings_bodies
+from chat.testing.strategies.account_requests import login_bodies as login_bodies
+from chat.testing.strategies.account_requests import note_bodies as note_bodies
+from chat.testing.strategies.account_requests import profile_bodies as profile_bodies
+from chat.testing.strategies.account_requests import registrations as registrations
+from chat.testing.strategies.account_requests import settings_bodies as settings_bodies
+from chat.testing.strategies.declared import object_names as object_names
+from chat.testing.strategies.declared import operations_with_bodies as operations_with_bodies
+from chat.testing.strategies.declared import request_bodies as request_bodies
+from chat.testing.strategies.declared import wire_objects as wire_objects
+from chat.testing.strategies.gateway import client_payloads as client_payloads
+from chat.testing.strategies.gateway import dispatches as dispatches
+from chat.testing.strategies.gateway import heartbeats as heartbeats
+from chat.testing.strategies.gateway import identifies as identifies
+from chat.testing.strategies.gateway import invalid_heartbeats as invalid_heartbeats
+from chat.testing.strategies.gateway import invalid_identifies as invalid_identifies
+from chat.testing.strategies.gateway import invalid_presence_updates as invalid_presence_updates
+from chat.testing.strategies.gateway import invalid_resumes as invalid_resumes
+from chat.testing.strategies.gateway import lazy_requests as lazy_requests
+from chat.testing.strategies.gateway import malformed_messages as malformed_messages
+from chat.testing.strategies.gateway import member_requests as member_requests
+from chat.testing.strategies.gateway import presence_updates as presence_updates
+from chat.testing.strategies.gateway import resumes as resumes
+from chat.testing.strategies.gateway import server_payloads as server_payloads
+from chat.testing.strategies.gateway import session_commands as session_commands
+from chat.testing.strategies.gateway import unknown_opcodes as unknown_opcodes
+from chat.testing.strategies.gateway import voice_states as voice_states
+from chat.testing.strategies.guild_requests import accept_invite_paths as accept_invite_paths
+from chat.testing.strategies.guild_requests import forum_fields as forum_fields
+from chat.testing.strategies.guild_requests import guild_bodies as guild_bodies
+from chat.testing.strategies.guild_requests import guild_templates as guild_templates
+from chat.testing.strategies.guild_requests import invalid_forum_fields as invalid_forum_fields
+from chat.testing.strategies.guild_requests import invalid_guild_bodies as invalid_guild_bodies
+from chat.testing.strategies.guild_requests import invalid_guild_templates as invalid_guild_templates
+from chat.testing.strategies.guild_requests import invalid_invite_bodies as invalid_invite_bodies
+from chat.testing.strategies.guild_requests import invalid_posts as invalid_posts
+from chat.testing.strategies.guild_requests import invalid_thread_changes as invalid_thread_changes
+from chat.testing.strategies.guild_requests import invalid_thread_starts as invalid_thread_starts
+from chat.testing.strategies.guild_requests import invite_bodies as invite_bodies
+from chat.testing.strategies.guild_requests import malformed_guild_templates as malformed_guild_templates
+from chat.testing.strategies.guild_requests import posts as posts
+from chat.testing.strategies.guild_requests import template_channels as template_channels
+from chat.testing.strategies.guild_requests import template_masks as template_masks
+from chat.testing.strategies.guild_requests import template_overwrites as template_overwrites
+from chat.testing.strategies.guild_requests import template_roles as template_roles
+from chat.testing.strategies.guild_requests import thread_changes as thread_changes
+from chat.testing.strategies.guild_requests import thread_starts as thread_starts
+from chat.testing.strategies.message_requests import acknowledgements as acknowledgements
+from chat.testing.strategies.message_requests import bulk_deletions as bulk_deletions
+from chat.testing.strategies.message_requests import channel_acknowledgements as channel_acknowledgements
+from chat.testing.strategies.message_requests import embeds as embeds
+from chat.testing.strategies.message_requests import invalid_acknowledgements as invalid_acknowledgements
+from chat.testing.strategies.message_requests import invalid_bulk_deletions as invalid_bulk_deletions
 from chat.testing.strategies.message_requests import (
-    bulk_deletions,
-    embeds,
-    invalid_bulk_deletions,
-    invalid_embeds,
-    invalid_message_edits,
-    invalid_purges,
-    invalid_rich_message_bodies,
-    message_edits,
-    message_windows,
-    purges,
-    rich_message_bodies,
+    invalid_channel_acknowledgements as invalid_channel_acknowledgements,
 )
-from chat.testing.strategies.objects import (
-    channels,
-    guilds,
-    invites,
-    members,
-    messages,
-    partial_users,
-    permission_overwrites,
-    readies,
-    ready_guilds,
-    roles,
-)
-from chat.testing.strategies.payloads import dispatches, malformed_messages, server_payloads
-from chat.testing.strategies.people_requests import (
-    custom_statuses,
-    friendship_changes,
-    guild_folders,
-    guild_settings_bodies,
-    invalid_guild_settings_bodies,
-    invalid_profile_bodies,
-    invalid_settings_bodies,
-    note_bodies,
-    profile_bodies,
-    settings_bodies,
-)
-from chat.testing.strategies.reading_requests import (
-    acknowledgements,
-    channel_acknowledgements,
-    invalid_acknowledgements,
-    invalid_channel_acknowledgements,
-    invalid_meme_words,
-    invalid_reaction_emojis,
-    invalid_saved_messages,
-    meme_words,
-    mention_queries,
-    reaction_emojis,
-)
-from chat.testing.strategies.surface_requests import (
-    GITHUB_EVENTS,
-    github_deliveries,
-    instatus_notices,
-    invalid_links,
-    invalid_upload_promises,
-    invalid_webhook_executions,
-    slack_messages,
-    upload_promises,
-    webhook_bodies,
-    webhook_executions,
-)
-from chat.testing.strategies.templates import (
-    guild_templates,
-    invalid_guild_templates,
-    malformed_guild_templates,
-    template_channels,
-    template_masks,
-    template_overwrites,
-    template_roles,
-)
-from chat.testing.strategies.thread_requests import (
-    forum_fields,
-    invalid_forum_fields,
-    invalid_posts,
-    invalid_thread_changes,
-    invalid_thread_starts,
-    posts,
-    thread_changes,
-    thread_starts,
-)
-from chat.testing.strategies.values import (
-    invalid_snowflakes,
-    json_values,
-    permission_sets,
-    snowflakes,
-    texts,
-    timestamps,
-)
-
-__all__ = [
-    "GITHUB_EVENTS",
-    "accept_invite_paths",
-    "acknowledgements",
-    "bulk_deletions",
-    "channel_acknowledgements",
-    "channels",
-    "client_payloads",
-    "custom_statuses",
-    "dispatches",
-    "embeds",
-    "forum_fields",
-    "friendship_changes",
-    "github_deliveries",
-    "guild_bodies",
-    "guild_folders",
-    "guild_settings_bodies",
-    "guild_templates",
-    "guilds",
-    "heartbeats",
-    "identifies",
-    "instatus_notices",
-    "invalid_acknowledgements",
-    "invalid_bulk_deletions",
-    "invalid_channel_acknowledgements",
-    "invalid_embeds",
-    "invalid_forum_fields",
-    "invalid_guild_bodies",
-    "invalid_guild_settings_bodies",
-    "invalid_guild_templates",
-    "invalid_heartbeats",
-    "invalid_identifies",
-    "invalid_invite_bodies",
-    "invalid_links",
-    "invalid_login_bodies",
-    "invalid_meme_words",
-    "invalid_message_bodies",
-    "invalid_message_edits",
-    "invalid_posts",
-    "invalid_presence_updates",
-    "invalid_profile_bodies",
-    "invalid_purges",
-    "invalid_reaction_emojis",
-    "invalid_registrations",
-    "invalid_resumes",
-    "invalid_rich_message_bodies",
-    "invalid_saved_messages",
-    "invalid_settings_bodies",
-    "invalid_snowflakes",
-    "invalid_thread_changes",
-    "invalid_thread_starts",
-    "invalid_upload_promises",
-    "invalid_webhook_executions",
-    "invite_bodies",
-    "invites",
-    "json_values",
-    "lazy_requests",
-    "login_bodies",
-    "malformed_guild_templates",
-    "malformed_messages",
-    "member_requests",
-    "members",
-    "meme_words",
-    "mention_queries",
-    "message_bodies",
-    "message_edits",
-    "message_windows",
-    "messages",
-    "note_bodies",
-    "object_names",
-    "operations_with_bodies",
-    "partial_users",
-    "permission_overwrites",
-    "permission_sets",
-    "posts",
-    "presence_updates",
-    "profile_bodies",
-    "purges",
-    "reaction_emojis",
-    "readies",
-    "ready_guilds",
-    "registrations",
-    "request_bodies",
-    "resumes",
-    "rich_message_bodies",
-    "roles",
-    "server_payloads",
-    "session_commands",
-    "settings_bodies",
-    "shard_pairs",
-    "slack_messages",
-    "snowflakes",
-    "template_channels",
-    "template_masks",
-    "template_overwrites",
-    "template_roles",
-    "texts",
-    "thread_changes",
-    "thread_starts",
-    "timestamps",
-    "unknown_opcodes",
-    "upload_promises",
-    "voice_states",
-    "webhook_bodies",
-    "webhook_executions",
-    "wire_objects",
-]
+from chat.testing.strategies.message_requests import invalid_embeds as invalid_embeds
+from chat.testing.strategies.message_requests import invalid_meme_words as invalid_meme_words
+from chat.testing.strategies.message_requests import invalid_message_bodies as invalid_message_bodies
+from chat.testing.strategies.message_requests import invalid_message_edits as invalid_message_edits
+from chat.testing.strategies.message_requests import invalid_purges as invalid_purges
+from chat.testing.strategies.message_requests import invalid_reaction_emojis as invalid_reaction_emojis
+from chat.testing.strategies.message_requests import invalid_rich_message_bodies as invalid_rich_message_bodies
+from chat.testing.strategies.message_requests import invalid_saved_messages as invalid_saved_messages
+from chat.testing.strategies.message_requests import meme_words as meme_words
+from chat.testing.strategies.message_requests import mention_queries as mention_queries
+from chat.testing.strategies.message_requests import message_bodies as message_bodies
+from chat.testing.strategies.message_requests import message_edits as message_edits
+from chat.testing.strategies.message_requests import message_windows as message_windows
+from chat.testing.strategies.message_requests import purges as purges
+from chat.testing.strategies.message_requests import reaction_emojis as reaction_emojis
+from chat.testing.strategies.message_requests import rich_message_bodies as rich_message_bodies
+from chat.testing.strategies.objects import channels as channels
+from chat.testing.strategies.objects import guilds as guilds
+from chat.testing.strategies.objects import invites as invites
+from chat.testing.strategies.objects import members as members
+from chat.testing.strategies.objects import messages as messages
+from chat.testing.strategies.objects import partial_users as partial_users
+from chat.testing.strategies.objects import permission_overwrites as permission_overwrites
+from chat.testing.strategies.objects import readies as readies
+from chat.testing.strategies.objects import ready_guilds as ready_guilds
+from chat.testing.strategies.objects import roles as roles
+from chat.testing.strategies.surface_requests import GITHUB_EVENTS as GITHUB_EVENTS
+from chat.testing.strategies.surface_requests import github_deliveries as github_deliveries
+from chat.testing.strategies.surface_requests import instatus_notices as instatus_notices
+from chat.testing.strategies.surface_requests import invalid_links as invalid_links
+from chat.testing.strategies.surface_requests import invalid_upload_promises as invalid_upload_promises
+from chat.testing.strategies.surface_requests import invalid_webhook_executions as invalid_webhook_executions
+from chat.testing.strategies.surface_requests import slack_messages as slack_messages
+from chat.testing.strategies.surface_requests import upload_promises as upload_promises
+from chat.testing.strategies.surface_requests import webhook_bodies as webhook_bodies
+from chat.testing.strategies.surface_requests import webhook_executions as webhook_executions
+from chat.testing.strategies.values import invalid_snowflakes as invalid_snowflakes
+from chat.testing.strategies.values import json_values as json_values
+from chat.testing.strategies.values import permission_sets as permission_sets
+from chat.testing.strategies.values import shard_pairs as shard_pairs
+from chat.testing.strategies.values import snowflakes as snowflakes
+from chat.testing.strategies.values import texts as texts
+from chat.testing.strategies.values import timestamps as timestamps

@@ -1,7 +1,7 @@
-"""Whatever the API declares: every wire object by its name, and the JSON body of every operation.
+"""All that the API declares: every wire object by its name, and the JSON body of every operation.
 
 They follow the declarations from which the OpenAPI document is made, so that there is a strategy for all there is. What
-comes out has the declared shape; whether it makes sense (whether an id leads anywhere) is nobody's promise. Strategies
+comes out has the declared shape; whether it makes sense (whether an id leads anywhere) is not promised. Strategies
 that promise more stand in the other modules.
 
     wire_objects("Message")

@@ -10,13 +10,10 @@ from chat.registries.channel_types import ChannelType
 from chat.registries.guild_features import GuildFeature
 from chat.registries.message_types import MessageType
 from chat.registries.user_flags import PUBLIC_USER_FLAGS, UserFlag
-from chat.testing.strategies.commands import shard_pairs
-from chat.testing.strategies.values import names, permission_sets, snowflakes, texts, timestamps
-
-Object = dict[str, Any]
+from chat.testing.strategies.values import Body, names, permission_sets, shard_pairs, snowflakes, texts, timestamps
 
 
-def partial_users() -> st.SearchStrategy[Object]:
+def partial_users() -> st.SearchStrategy[Body]:
     """An account as others see it."""
     flags = st.sets(st.sampled_from([flag for flag in UserFlag if flag & PUBLIC_USER_FLAGS]))
     return st.fixed_dictionaries(
@@ -33,15 +30,14 @@ def partial_users() -> st.SearchStrategy[Object]:
     )
 
 
-def permission_overwrites() -> st.SearchStrategy[Object]:
+def permission_overwrites() -> st.SearchStrategy[Body]:
     """An overwrite of a channel for a role (type 0) or a member (type 1)."""
     return st.fixed_dictionaries(
         {"id": snowflakes(), "type": st.sampled_from([0, 1]), "allow": permission_sets(), "deny": permission_sets()}
     )
 
 
-def roles() -> st.SearchStrategy[Object]:
-    """A role."""
+def roles() -> st.SearchStrategy[Body]:
     return st.fixed_dictionaries(
         {
             "id": snowflakes(),
@@ -56,14 +52,14 @@ def roles() -> st.SearchStrategy[Object]:
     )
 
 
-def channels() -> st.SearchStrategy[Object]:
+def channels() -> st.SearchStrategy[Body]:
     """A guild's channel of any type that holds messages, voice or other channels."""
     return st.sampled_from(
         [ChannelType.GUILD_TEXT, ChannelType.GUILD_VOICE, ChannelType.GUILD_CATEGORY, ChannelType.GUILD_LINK]
     ).flatmap(_channel)
 
 
-def _channel(kind: ChannelType) -> st.SearchStrategy[Object]:
+def _channel(kind: ChannelType) -> st.SearchStrategy[Body]:
     members: dict[str, st.SearchStrategy[Any]] = {
         "id": snowflakes(),
         "guild_id": snowflakes(),
@@ -87,8 +83,7 @@ def _channel(kind: ChannelType) -> st.SearchStrategy[Object]:
     return st.fixed_dictionaries(members)
 
 
-def members(user: st.SearchStrategy[Object] | None = None) -> st.SearchStrategy[Object]:
-    """A member of a guild."""
+def members(user: st.SearchStrategy[Body] | None = None) -> st.SearchStrategy[Body]:
     return st.fixed_dictionaries(
         {
             "user": user or partial_users(),
@@ -106,7 +101,7 @@ def members(user: st.SearchStrategy[Object] | None = None) -> st.SearchStrategy[
     )
 
 
-def guilds() -> st.SearchStrategy[Object]:
+def guilds() -> st.SearchStrategy[Body]:
     """A guild object without its collections."""
     return st.fixed_dictionaries(
         {
@@ -130,7 +125,7 @@ def guilds() -> st.SearchStrategy[Object]:
     )
 
 
-def ready_guilds() -> st.SearchStrategy[Object]:
+def ready_guilds() -> st.SearchStrategy[Body]:
     """A whole guild as Ready, Guild Create and Guild Sync have it, or the stub of an unavailable one."""
     collections = st.fixed_dictionaries(
         {
@@ -151,8 +146,7 @@ def ready_guilds() -> st.SearchStrategy[Object]:
     return whole | snowflakes().map(lambda guild_id: {"id": guild_id, "unavailable": True})
 
 
-def messages() -> st.SearchStrategy[Object]:
-    """A message."""
+def messages() -> st.SearchStrategy[Body]:
     return st.fixed_dictionaries(
         {
             "id": snowflakes(),
@@ -176,8 +170,8 @@ def messages() -> st.SearchStrategy[Object]:
     )
 
 
-def invites() -> st.SearchStrategy[Object]:
-    """An invite as whoever knows its code sees it."""
+def invites() -> st.SearchStrategy[Body]:
+    """An invite as a client that knows its code sees it."""
     channel = st.fixed_dictionaries({"id": snowflakes(), "name": names(1, 100), "type": st.just(0)})
     return st.fixed_dictionaries(
         {
@@ -194,7 +188,7 @@ def invites() -> st.SearchStrategy[Object]:
     )
 
 
-def readies() -> st.SearchStrategy[Object]:
+def readies() -> st.SearchStrategy[Body]:
     """`d` of Ready, as far as gateway.md, Ready, names its members."""
     return st.fixed_dictionaries(
         {

@@ -8,9 +8,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from chat.testing.strategies.message_requests import NO_ADDRESSES, WEB_ADDRESSES, embeds, invalid_embeds
-from chat.testing.strategies.values import all_but, names
-
-Body = dict[str, Any]
+from chat.testing.strategies.values import Body, all_but, names
 
 _NUMBERS = st.integers(-(1 << 53), 1 << 53) | st.floats(-1e15, 1e15)
 _ANYTHING = st.recursive(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -9,8 +10,12 @@ from hypothesis import strategies as st
 
 from chat.clock import iso_timestamp
 from chat.protocol.visible_text import is_empty
+from chat.registries.limits import SHARD_COUNT_MAXIMUM
 from chat.registries.permissions import ALL_DEFINED, FULL_MASK, Permission
 from chat.snowflake import snowflake_at
+
+Body = dict[str, Any]
+"""What a request says, or an object of the wire."""
 
 SNOWFLAKE_MAXIMUM: Final = 2**63 - 1
 """Snowflakes fit a signed 64-bit integer (http.md, Snowflakes)."""
@@ -28,9 +33,14 @@ def snowflakes() -> st.SearchStrategy[str]:
 
 
 def invalid_snowflakes() -> st.SearchStrategy[Any]:
-    """What is no snowflake."""
     texts_ = st.sampled_from(["", "-1", "1.0", "0x10", " 1", "1 ", "one", "\u0661", "1e3", str(2**64), "9" * 40])
     return texts_ | st.sampled_from([True, False, 1.5, -1, [], {}, ["1"], {"id": "1"}])
+
+
+def shard_pairs() -> st.SearchStrategy[list[int]]:
+    """`[shard_id, shard_count]`."""
+    counts = st.integers(1, 16) | st.integers(1, SHARD_COUNT_MAXIMUM)
+    return counts.flatmap(lambda count: st.tuples(st.integers(0, count - 1), st.just(count)).map(list))
 
 
 def timestamps() -> st.SearchStrategy[str]:
@@ -89,6 +99,16 @@ def counts_as_null(value: Any) -> bool:
     return value is None or value == ""
 
 
-def is_there(value: Any) -> bool:
-    """The opposite of `counts_as_null`."""
-    return not counts_as_null(value)
+def wrong_type(*kinds: type) -> st.SearchStrategy[Any]:
+    """Values of none of these types, which do not count as null either: that would be as if they were missing."""
+    return all_but(*kinds).filter(lambda value: not counts_as_null(value))
+
+
+def broken(bodies: st.SearchStrategy[Body], member: str, values: st.SearchStrategy[Any]) -> st.SearchStrategy[Body]:
+    """These bodies with one of these values as this member."""
+    return st.builds(lambda body, value: {**body, member: value}, bodies, values)
+
+
+def one_broken(bodies: st.SearchStrategy[Body], wrong: Mapping[str, st.SearchStrategy[Any]]) -> st.SearchStrategy[Body]:
+    """These bodies with one member that is wrong, of those named."""
+    return st.one_of([broken(bodies, member, values) for member, values in wrong.items()])

@@ -10,7 +10,7 @@ import trio
 
 from chat.config import Settings
 from chat.store.database import open_database
-from chat.testing.fresh_database import fresh_database
+from chat.testing.server import fresh_database
 from tests.gateway.commands.stage import Stage
 from tests.guilds.guild_world import GuildWorld
 

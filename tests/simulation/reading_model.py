@@ -15,11 +15,11 @@ from typing import Any, Final
 
 import attrs
 
-from chat.testing.misled import Misled
+from chat.testing.guild_model import Misled
 
 BLOCKED: Final = 2
 SPOKEN_TYPES: Final = frozenset({0, 3, 19})
-"""Messages of conversations that count for everybody else there: what somebody says, and calls."""
+"""Messages of conversations that count for the other recipients: what is said, and calls."""
 
 SPOKEN: Final = "spoken"
 NAMED: Final = "named"

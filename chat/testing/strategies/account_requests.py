@@ -1,23 +1,87 @@
-"""Request bodies about the own account, its settings and other people, valid and invalid (accounts.md, User
-settings)."""
+"""Request bodies about signing in, the own account, its settings and other people, valid and invalid (accounts.md, User
+settings).
+
+In a body an empty string counts as null, and so does an object that holds nothing but nulls (http.md, Empty values).
+"""
 
 from __future__ import annotations
 
+import datetime
 from typing import Any
 
 from hypothesis import strategies as st
 
-from chat.testing.strategies.values import all_but, invalid_snowflakes, is_there, names, snowflakes
+from chat.testing.strategies.values import (
+    Body,
+    all_but,
+    broken,
+    invalid_snowflakes,
+    names,
+    one_broken,
+    snowflakes,
+    wrong_type,
+)
 
-Body = dict[str, Any]
+USERNAMES = st.from_regex(r"[A-Za-z][A-Za-z0-9_]{1,30}[A-Za-z0-9]", fullmatch=True)
+BIRTHDAYS = st.dates(datetime.date(1920, 1, 1), datetime.date(2000, 12, 31))
+PASSWORDS = st.text(st.characters(min_codepoint=33, max_codepoint=126), min_size=16, max_size=64)
 
 STATUSES = st.sampled_from(["online", "idle", "dnd", "invisible"])
 MOMENTS = st.integers(2030, 2990).map(lambda year: f"{year}-06-01T12:00:00.000Z")
 COLORS = st.integers(0, 0xFFFFFF)
 ID_LISTS = st.lists(snowflakes(), max_size=5)
 
-_NO_COLORS = st.integers(max_value=-1) | st.integers(min_value=0x1000000) | all_but(int, type(None)).filter(is_there)
-_NO_BOOLEANS = all_but(bool, type(None)).filter(is_there)
+_NO_COLORS = st.integers(max_value=-1) | st.integers(min_value=0x1000000) | wrong_type(int, type(None))
+_NO_BOOLEANS = wrong_type(bool, type(None))
+
+
+def registrations() -> st.SearchStrategy[Body]:
+    """POST /v1/auth/register on an e-mail instance."""
+    return st.fixed_dictionaries(
+        {
+            "email": USERNAMES.map(lambda name: f"{name.lower()}@example.com"),
+            "username": USERNAMES,
+            "password": PASSWORDS,
+            "date_of_birth": BIRTHDAYS.map(lambda day: day.isoformat()),
+            "consent": st.just(True),
+        },
+        optional={"global_name": names()},
+    )
+
+
+def invalid_registrations() -> st.SearchStrategy[Any]:
+    """The same, refused with INVALID_FORM_BODY."""
+    no_text = wrong_type(str, type(None))
+    wrong = {
+        "email": st.sampled_from(["@", "no address", "a@b@c"]) | no_text,
+        "username": st.sampled_from(["with space", "ümlaut", "x" * 33]) | no_text,
+        "password": st.sampled_from(["short", "x" * 257]) | no_text,
+        "date_of_birth": st.sampled_from(["1990", "1990-13-01", "tomorrow"]),
+    }
+    return all_but(dict) | one_broken(registrations(), wrong)
+
+
+def login_bodies(email: str, password: str) -> st.SearchStrategy[Body]:
+    """POST /v1/auth/login that succeeds, in any letter case of the address."""
+    return st.sampled_from([email, email.upper(), email.title()]).map(
+        lambda written: {"email": written, "password": password}
+    )
+
+
+def invalid_login_bodies() -> st.SearchStrategy[Any]:
+    """The same, refused with INVALID_FORM_BODY before accounts are looked at."""
+    whole = st.just({"email": "a@example.com", "password": "a good password"})
+    return st.one_of(
+        all_but(dict),
+        broken(whole, "email", wrong_type(str)),
+        broken(whole, "password", wrong_type(str)),
+        st.sampled_from([{}, {"email": "a@example.com"}, {"password": "a good password"}]),
+    )
+
+
+def relationship_bodies() -> st.SearchStrategy[Body]:
+    """POST /v1/_dev/relationships."""
+    return st.fixed_dictionaries({"user_id": snowflakes(), "target_user_id": snowflakes(), "type": st.integers(1, 4)})
 
 
 def custom_statuses() -> st.SearchStrategy[Body]:

@@ -6,15 +6,18 @@ can be wrong (an unknown token, a sequence out of bounds) depends on the server.
 
 from __future__ import annotations
 
+import json
 from typing import Any, Final
 
 from hypothesis import strategies as st
 
+from chat.registries.close_codes import DECODE_FAILED, INVALID_PAYLOAD, PAYLOAD_TOO_LARGE, Close
 from chat.registries.events import EventName
 from chat.registries.limits import (
     CHANNEL_COUNTS_CHANNELS,
     GUILD_COUNTS_GUILDS,
     IGNORED_EVENTS_MAXIMUM,
+    INBOUND_MESSAGE_BYTES,
     LAZY_RANGE_END,
     LAZY_RANGE_SPAN,
     LAZY_RANGES,
@@ -23,13 +26,12 @@ from chat.registries.limits import (
 )
 from chat.registries.opcodes import SESSION_COMMANDS, Opcode
 from chat.registries.statuses import Status
-from chat.testing.strategies.values import all_but, json_values, snowflakes, texts, timestamps, words
+from chat.testing.strategies.objects import messages, readies, ready_guilds
+from chat.testing.strategies.values import Body, all_but, json_values, snowflakes, texts, timestamps, words
 
 REQUIRED_PROPERTIES: Final = ("os", "browser", "device")
 
 SENT_BY_CLIENTS: Final = frozenset({Opcode.HEARTBEAT, Opcode.IDENTIFY, Opcode.RESUME, *SESSION_COMMANDS})
-
-Data = dict[str, Any]
 
 
 def heartbeats(current: int = 0) -> st.SearchStrategy[int | None]:
@@ -40,12 +42,6 @@ def heartbeats(current: int = 0) -> st.SearchStrategy[int | None]:
 def invalid_heartbeats(current: int = 0) -> st.SearchStrategy[Any]:
     """What it closes 4007 for."""
     return all_but(int, type(None)) | st.integers(max_value=-1) | st.integers(current + 1, 2**53)
-
-
-def shard_pairs() -> st.SearchStrategy[list[int]]:
-    """`[shard_id, shard_count]`."""
-    counts = st.integers(1, 16) | st.integers(1, SHARD_COUNT_MAXIMUM)
-    return counts.flatmap(lambda count: st.tuples(st.integers(0, count - 1), st.just(count)).map(list))
 
 
 def invalid_shard_pairs() -> st.SearchStrategy[Any]:
@@ -62,7 +58,7 @@ def invalid_shard_pairs() -> st.SearchStrategy[Any]:
     )
 
 
-def custom_statuses() -> st.SearchStrategy[Data]:
+def custom_statuses() -> st.SearchStrategy[Body]:
     """Beside a status; the time may lie in the past, which makes the server keep the one that was there."""
     return st.fixed_dictionaries(
         {},
@@ -75,7 +71,7 @@ def custom_statuses() -> st.SearchStrategy[Data]:
     )
 
 
-def presence_updates() -> st.SearchStrategy[Data]:
+def presence_updates() -> st.SearchStrategy[Body]:
     """`d` of opcode 3."""
     return st.fixed_dictionaries(
         {"status": st.sampled_from(["", *Status])},
@@ -95,7 +91,7 @@ def invalid_presence_updates() -> st.SearchStrategy[Any]:
     return all_but(dict) | st.just({"afk": True}) | st.fixed_dictionaries({"status": unknown})
 
 
-def identifies(tokens: st.SearchStrategy[str]) -> st.SearchStrategy[Data]:
+def identifies(tokens: st.SearchStrategy[str]) -> st.SearchStrategy[Body]:
     """`d` of opcode 2 with one of these tokens."""
     properties = st.fixed_dictionaries(
         {name: texts(maximum=20) for name in REQUIRED_PROPERTIES},
@@ -118,7 +114,7 @@ def identifies(tokens: st.SearchStrategy[str]) -> st.SearchStrategy[Data]:
 
 
 def invalid_identifies(tokens: st.SearchStrategy[str]) -> st.SearchStrategy[Any]:
-    """`d` of opcode 2 that closes 4002 `Invalid identify payload`, whatever its token is worth."""
+    """`d` of opcode 2 that closes 4002 `Invalid identify payload`, with any token."""
 
     def broken(member: str, values: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
         return st.builds(lambda data, value: {**data, member: value}, identifies(tokens), values)
@@ -147,14 +143,14 @@ def invalid_identifies(tokens: st.SearchStrategy[str]) -> st.SearchStrategy[Any]
     )
 
 
-def resumes(tokens: st.SearchStrategy[str], session_ids: st.SearchStrategy[str]) -> st.SearchStrategy[Data]:
+def resumes(tokens: st.SearchStrategy[str], session_ids: st.SearchStrategy[str]) -> st.SearchStrategy[Body]:
     """`d` of opcode 6 that is well formed; whether the sequence is acceptable is the session's question."""
     return st.fixed_dictionaries({"token": tokens, "session_id": session_ids, "seq": st.integers(-(2**53), 2**53)})
 
 
 def invalid_resumes() -> st.SearchStrategy[Any]:
     """`d` of opcode 6 that closes 4002 `Invalid resume payload`."""
-    whole: Data = {"token": "t", "session_id": "s", "seq": 0}
+    whole: Body = {"token": "t", "session_id": "s", "seq": 0}
     missing = st.sampled_from(list(whole)).map(lambda name: {key: value for key, value in whole.items() if key != name})
     mistyped = st.one_of(
         all_but(str).map(lambda value: {**whole, "token": value}),
@@ -164,7 +160,7 @@ def invalid_resumes() -> st.SearchStrategy[Any]:
     return all_but(dict) | missing | mistyped
 
 
-def voice_states(guild_ids: st.SearchStrategy[str] | None = None) -> st.SearchStrategy[Data]:
+def voice_states(guild_ids: st.SearchStrategy[str] | None = None) -> st.SearchStrategy[Body]:
     """`d` of opcode 4."""
     flag = st.booleans() | st.just("true")
     return st.fixed_dictionaries(
@@ -184,7 +180,7 @@ def voice_states(guild_ids: st.SearchStrategy[str] | None = None) -> st.SearchSt
     )
 
 
-def member_requests(guild_ids: st.SearchStrategy[str] | None = None) -> st.SearchStrategy[Data]:
+def member_requests(guild_ids: st.SearchStrategy[str] | None = None) -> st.SearchStrategy[Body]:
     """`d` of opcode 8 for one guild."""
     return st.fixed_dictionaries(
         {"guild_id": guild_ids or snowflakes()},
@@ -198,7 +194,7 @@ def member_requests(guild_ids: st.SearchStrategy[str] | None = None) -> st.Searc
     )
 
 
-def lazy_requests(guild_ids: st.SearchStrategy[str] | None = None) -> st.SearchStrategy[Data]:
+def lazy_requests(guild_ids: st.SearchStrategy[str] | None = None) -> st.SearchStrategy[Body]:
     """`d` of opcode 14."""
     ranges = st.integers(0, LAZY_RANGE_END - LAZY_RANGE_SPAN).flatmap(
         lambda start: st.integers(start, start + LAZY_RANGE_SPAN).map(lambda end: [start, end])
@@ -219,20 +215,20 @@ def lazy_requests(guild_ids: st.SearchStrategy[str] | None = None) -> st.SearchS
     return st.fixed_dictionaries({"subscriptions": guilds})
 
 
-def guild_counts_requests(guild_ids: st.SearchStrategy[str] | None = None) -> st.SearchStrategy[Data]:
+def guild_counts_requests(guild_ids: st.SearchStrategy[str] | None = None) -> st.SearchStrategy[Body]:
     """`d` of opcode 15."""
     listed = st.lists(guild_ids or snowflakes(), max_size=GUILD_COUNTS_GUILDS)
     return st.fixed_dictionaries({"guild_ids": listed}, optional={"nonce": st.text("abc", min_size=1, max_size=64)})
 
 
-def channel_counts_requests(guild_ids: st.SearchStrategy[str] | None = None) -> st.SearchStrategy[Data]:
+def channel_counts_requests(guild_ids: st.SearchStrategy[str] | None = None) -> st.SearchStrategy[Body]:
     """`d` of opcode 16."""
     return st.fixed_dictionaries(
         {"guild_id": guild_ids or snowflakes(), "channel_ids": st.lists(snowflakes(), max_size=CHANNEL_COUNTS_CHANNELS)}
     )
 
 
-def forum_unreads_requests(guild_ids: st.SearchStrategy[str] | None = None) -> st.SearchStrategy[Data]:
+def forum_unreads_requests(guild_ids: st.SearchStrategy[str] | None = None) -> st.SearchStrategy[Body]:
     """`d` of opcode 28."""
     thread = st.fixed_dictionaries({"thread_id": snowflakes()}, optional={"ack_message_id": snowflakes()})
     return st.fixed_dictionaries(
@@ -240,10 +236,10 @@ def forum_unreads_requests(guild_ids: st.SearchStrategy[str] | None = None) -> s
     )
 
 
-def session_commands(guild_ids: st.SearchStrategy[str] | None = None) -> st.SearchStrategy[Data]:
+def session_commands(guild_ids: st.SearchStrategy[str] | None = None) -> st.SearchStrategy[Body]:
     """Whole payloads of the commands that a session never closes for, unless there are too many."""
 
-    def payload(op: Opcode, data: st.SearchStrategy[Any]) -> st.SearchStrategy[Data]:
+    def payload(op: Opcode, data: st.SearchStrategy[Any]) -> st.SearchStrategy[Body]:
         return data.map(lambda d: {"op": int(op), "d": d})
 
     requests = (
@@ -262,7 +258,7 @@ def unknown_opcodes() -> st.SearchStrategy[int]:
     return (st.integers(-1, 64) | st.integers()).filter(lambda op: op not in SENT_BY_CLIENTS)
 
 
-def client_payloads(tokens: st.SearchStrategy[str]) -> st.SearchStrategy[Data]:
+def client_payloads(tokens: st.SearchStrategy[str]) -> st.SearchStrategy[Body]:
     """Whole payloads, of all opcodes, valid and not."""
     opcodes = st.sampled_from(sorted(SENT_BY_CLIENTS)).map(int) | unknown_opcodes()
     return st.one_of(
@@ -274,3 +270,74 @@ def client_payloads(tokens: st.SearchStrategy[str]) -> st.SearchStrategy[Data]:
         ),
         session_commands(),
     )
+
+
+def malformed_messages() -> st.SearchStrategy[tuple[bytes, Close]]:
+    """Uncompressed messages that close the socket in every state, with the close that they bring about."""
+    return st.one_of(
+        _not_json().map(lambda data: (data, DECODE_FAILED)),
+        all_but(dict).map(lambda value: (json.dumps(value).encode(), DECODE_FAILED)),
+        _without_op().map(lambda value: (json.dumps(value).encode(), INVALID_PAYLOAD)),
+        st.integers(INBOUND_MESSAGE_BYTES + 1, INBOUND_MESSAGE_BYTES + 4_096).map(
+            lambda size: (heartbeat_of(size), PAYLOAD_TOO_LARGE)
+        ),
+    )
+
+
+def _not_json() -> st.SearchStrategy[bytes]:
+    return st.one_of(
+        st.just(b""),
+        st.binary(min_size=1, max_size=64).filter(_is_not_utf8),
+        st.sampled_from([b"{", b"{}{}", b'{"op":1,}', b"{'op':1}", b'{"op":NaN}', b'{"op":1,"d":1e999}', b"[" * 8_000]),
+        st.just(json.dumps({"op": 1, "d": None}).encode("utf-16")),
+        st.just(b'{"op":3,"d":"\\ud800"}'),
+    )
+
+
+def _is_not_utf8(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return True
+    return False
+
+
+def _without_op() -> st.SearchStrategy[dict[str, Any]]:
+    nameless = st.dictionaries(texts(maximum=5).filter(lambda key: key != "op"), json_values(3), max_size=3)
+    return nameless | st.builds(lambda rest, op: {**rest, "op": op}, nameless, all_but(int))
+
+
+def heartbeat_of(size: int) -> bytes:
+    """A well-formed Heartbeat of exactly so many bytes (at least 17), padded with white space."""
+    payload = b'{"op":1,"d":null}'
+    return payload + b" " * (size - len(payload))
+
+
+def dispatches() -> st.SearchStrategy[dict[str, Any]]:
+    """Payloads with opcode 0."""
+
+    def dispatch(name: EventName, data: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
+        return st.builds(lambda s, d: {"op": 0, "t": name.value, "s": s, "d": d}, st.integers(1, 2**31), data)
+
+    deleted = st.fixed_dictionaries({"id": snowflakes(), "channel_id": snowflakes(), "guild_id": snowflakes()})
+    return st.one_of(
+        dispatch(EventName.READY, readies()),
+        dispatch(EventName.RESUMED, st.just({})),
+        dispatch(EventName.GUILD_CREATE, ready_guilds()),
+        dispatch(EventName.GUILD_SYNC, ready_guilds()),
+        dispatch(EventName.MESSAGE_CREATE, messages()),
+        dispatch(EventName.MESSAGE_UPDATE, messages()),
+        dispatch(EventName.MESSAGE_DELETE, deleted),
+    )
+
+
+def server_payloads() -> st.SearchStrategy[dict[str, Any]]:
+    """Every payload of a server."""
+    plain: list[dict[str, Any]] = [
+        {"op": int(Opcode.HEARTBEAT), "d": None},
+        {"op": int(Opcode.RECONNECT)},
+        {"op": int(Opcode.INVALID_SESSION), "d": False},
+        {"op": int(Opcode.HELLO), "d": {"heartbeat_interval": 41_250}},
+        {"op": int(Opcode.HEARTBEAT_ACK)},
+    ]
+    return st.sampled_from(plain) | dispatches()

@@ -1,0 +1,214 @@
+"""`chat ban`, `chat job` and `chat audit-log`: what goes on in the instance."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import click
+
+from chat.cli.administration import Instance, administer
+from chat.cli.options import id_argument, instance_options, json_option, print_object, print_objects
+from chat.errors import ApiError, OperatorError
+from chat.registries.jobs import JobStatus, JobType
+
+if TYPE_CHECKING:
+    from chat.domain.administration.job_ledger import JobLedger
+    from chat.store.signing_in.address_bans import AddressBan
+
+BAN_COLUMNS: Final = ("network", "reason", "created_at", "expires_at")
+
+
+@click.group()
+def ban() -> None:
+    """Network addresses that are banned."""
+
+
+@ban.command("list")
+@instance_options
+@json_option
+def list_bans(data: Path, as_json: bool) -> None:
+    """Every ban that stands, the oldest first."""
+    from chat.clock import iso_timestamp
+    from chat.store.signing_in import address_bans
+
+    async def command(instance: Instance) -> list[AddressBan]:
+        now = instance.clock.now_ms()
+        return await instance.database.read(lambda connection: address_bans.every(connection, now))
+
+    rows = [
+        {
+            "network": ban.network,
+            "reason": ban.reason,
+            "created_at": iso_timestamp(ban.created_at),
+            "expires_at": iso_timestamp(ban.expires_at),
+        }
+        for ban in administer(data, command)
+    ]
+    print_objects(rows, BAN_COLUMNS, as_json=as_json)
+
+
+@ban.command("remove")
+@instance_options
+@click.argument("address", metavar="ADDRESS")
+@json_option
+def remove_ban(data: Path, address: str, as_json: bool) -> None:
+    """Lift the ban of a network address.
+
+    ADDRESS is an IPv4 or IPv6 address, or a network as `chat ban list` shows it.
+    """
+    from chat.auth.client_address import network_of
+    from chat.store import outside_changes
+    from chat.store.signing_in import address_bans
+
+    network = network_of(address)
+
+    async def command(instance: Instance) -> None:
+        def unit(connection: sqlite3.Connection) -> None:
+            if not address_bans.delete(connection, network):
+                raise OperatorError(f"{address} is not banned")
+            outside_changes.record(
+                connection, outside_changes.ADDRESS_BAN_LIFTED, {"network": network}, instance.clock.now_ms()
+            )
+
+        await instance.database.write(unit)
+
+    administer(data, command)
+    print_object({"network": network, "removed": True}, as_json=as_json)
+
+
+T = TypeVar("T")
+
+JOB_COLUMNS: Final = ("job_id", "task_type", "status", "progress", "progress_message", "created_at", "error_message")
+
+
+@click.group()
+def job() -> None:
+    """Background work that a running server does."""
+
+
+@job.command("list")
+@instance_options
+@click.option("--status", type=click.Choice([status.value for status in JobStatus]), help="Only jobs that stand so.")
+@click.option(
+    "--type", "task_type", type=click.Choice([kind.value for kind in JobType]), help="Only jobs of this type."
+)
+@click.option("--limit", type=click.IntRange(1, 200), default=50, show_default=True, help="At most so many.")
+@json_option
+def list_jobs(data: Path, status: str | None, task_type: str | None, limit: int, as_json: bool) -> None:
+    """Jobs, the newest first."""
+    found = _with_jobs(
+        data,
+        lambda ledger: ledger.page(
+            status=None if status is None else JobStatus(status),
+            task_type=None if task_type is None else JobType(task_type),
+            before=None,
+            limit=limit,
+        ),
+    )
+    print_objects(found, JOB_COLUMNS, as_json=as_json, in_words=_job_in_words)
+
+
+@job.command("show")
+@instance_options
+@id_argument("job_id")
+@json_option
+def show_job(data: Path, job_id: int, as_json: bool) -> None:
+    """One job."""
+
+    async def get(ledger: JobLedger) -> dict[str, Any]:
+        return ledger.get(job_id)
+
+    _print_job(_with_jobs(data, get, job_id), as_json=as_json)
+
+
+@job.command("cancel")
+@instance_options
+@id_argument("job_id")
+@json_option
+def cancel_job(data: Path, job_id: int, as_json: bool) -> None:
+    """End a job.
+
+    One that waits is over at once, one that runs before its next step. What it has done stays done.
+    """
+    from chat.domain.administration.admin_audit_log import the_instance
+
+    _print_job(_with_jobs(data, lambda ledger: ledger.cancel(the_instance(), job_id), job_id), as_json=as_json)
+
+
+def _with_jobs(data: Path, command: Callable[[JobLedger], Awaitable[T]], job_id: int | None = None) -> T:
+    from chat.domain.administration.job_ledger import JobLedger
+    from chat.jobs.runner import Jobs
+
+    async def run(instance: Instance) -> T:
+        database = instance.database
+        try:
+            return await command(
+                JobLedger(database=database, orders=Jobs(database, instance.clock, instance.snowflakes))
+            )
+        except ApiError as error:
+            if error.code == "NOT_FOUND":
+                raise OperatorError(f"there is no job {job_id}") from None
+            if error.code == "CONFLICT":
+                raise OperatorError(f"job {job_id} is over, or is of a type that must not be cancelled") from None
+            raise
+
+    return administer(data, run)
+
+
+def _print_job(job: dict[str, Any], *, as_json: bool) -> None:
+    print_object(job, as_json=as_json, shown=[name for name, value in job.items() if value is not None])
+
+
+def _job_in_words(job: Mapping[str, Any]) -> dict[str, str]:
+    current, total = job["progress_current"], job["progress_total"]
+    return {"progress": f"{current}" if total is None else f"{current} of {total}"}
+
+
+AUDIT_COLUMNS: Final = ("created_at", "by", "action", "target_type", "target", "audit_log_reason", "details")
+TEXT_LENGTH: Final = 1_024
+
+
+@click.command("audit-log")
+@instance_options
+@click.option("--search", metavar="WORDS", help="Only entries with these words.")
+@click.option("--by", metavar="U", help="Only what this account did.")
+@click.option("--about", metavar="U", help="Only what was done to this account.")
+@click.option("--limit", type=click.IntRange(1, 200), default=50, show_default=True, help="At most so many.")
+@json_option
+def audit_log(data: Path, search: str | None, by: str | None, about: str | None, limit: int, as_json: bool) -> None:
+    """What administrators did, the newest first.
+
+    What was done at this command line has no account: its administrator is 0.
+    """
+    from chat.domain.administration.admin_audit_reading import AdminAuditReading
+    from chat.store.administration.admin_audit_log import EntriesWanted
+
+    async def command(instance: Instance) -> list[dict[str, Any]]:
+        accounts = instance.accounts
+        wanted = EntriesWanted(
+            text=None if search is None else search[:TEXT_LENGTH],
+            admin_user_id=None if by is None else accounts.find(by).id,
+            target_type=None if about is None else "user",
+            target_id=None if about is None else str(accounts.find(about).id),
+            limit=limit,
+        )
+        entries: list[dict[str, Any]] = (await AdminAuditReading(database=instance.database).search(wanted))["logs"]
+        return entries
+
+    print_objects(administer(data, command), AUDIT_COLUMNS, as_json=as_json, in_words=_entry_in_words)
+
+
+def _entry_in_words(entry: Mapping[str, Any]) -> dict[str, str]:
+    details = ", ".join(f"{name}: {value}" for name, value in entry["metadata"].items())
+    return {
+        "by": _named(entry["admin_user"], entry["admin_user_id"]),
+        "target": _named(entry["target_user"], entry["target_id"]),
+        "details": details,
+    }
+
+
+def _named(summary: dict[str, Any] | None, otherwise: str) -> str:
+    return otherwise if summary is None else f"{summary['username']}#{summary['discriminator']}"
