@@ -125,8 +125,8 @@ async def test_without_discriminators(ask: Asking, autojump_clock: MockClock) ->
         assert (await ask.user("PATCH", "/username", {"username": "robert"}))["discriminator"] == 0
     with proves("002.username.11"):
         assert (await ask.user("PATCH", "/username", {"username": "rob", "discriminator": "0"}))["discriminator"] == 0
-    refused = await ask.refused("PATCH", "/username", {"username": "rob", "discriminator": "7"})
     with proves("002.username.12"):
+        refused = await ask.refused("PATCH", "/username", {"username": "rob", "discriminator": "7"})
         assert refused == (*INVALID, "DISCRIMINATOR_NOT_SUPPORTED_ON_INSTANCE")
     with proves("002.username.13"):
         assert await ask.refused("PATCH", "/username", {"username": "aLiCe"}) == (*INVALID, "USERNAME_ALREADY_TAKEN")

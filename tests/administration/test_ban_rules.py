@@ -74,8 +74,8 @@ async def test_a_ban_ends_every_sign_in_and_nobody_else_hears_of_it(ask: Asking,
     with proves("002.ban.10"):
         user = await ask.user("PUT", "/ban", body, reason="private")
     now = ask.server.clock.now_ms()
-    until = iso_timestamp(now + 2 * HOUR_MS)
     with proves("002.ban.10", "002.states.1", "002.user-object.21"):
+        until = iso_timestamp(now + 2 * HOUR_MS)
         assert user["temp_banned_until"][:16] == until[:16]
     with proves("002.ban.10", "002.states.1"):
         assert int(user["flags"]) & UserFlag.DISABLED
@@ -144,8 +144,8 @@ async def test_a_second_ban_counts_from_now(ask: Asking, autojump_clock: MockClo
 
 
 async def test_a_ban_for_good(ask: Asking, autojump_clock: MockClock) -> None:
-    user = await ask.user("PUT", "/ban", {"duration_hours": 0, "notify_user": True})
     with proves("002.ban.4", "002.states.7"):
+        user = await ask.user("PUT", "/ban", {"duration_hours": 0, "notify_user": True})
         year = int(user["temp_banned_until"][:4])
         assert year == int(iso_timestamp(ask.server.clock.now_ms())[:4]) + 100
     with proves("002.ban.9"):
@@ -195,8 +195,8 @@ async def test_a_ban_is_lifted_and_the_sign_ins_stay_ended(ask: Asking, autojump
 async def test_who_was_never_banned_is_unbanned_all_the_same(ask: Asking, autojump_clock: MockClock) -> None:
     await ask.set(flags=str(int(UserFlag.DISABLED)))
     bob = await ask.world.bob.connect()
-    user = await ask.user("DELETE", "/ban", {})
     with proves("002.unban.6", "002.states.8"):
+        user = await ask.user("DELETE", "/ban", {})
         assert (user["temp_banned_until"], user["flags"]) == (None, "0")
     with proves("002.unban.10"):
         assert (await bob.expect("USER_UPDATE")).data["id"] == ask.world.bob.id

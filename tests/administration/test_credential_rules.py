@@ -42,8 +42,8 @@ async def test_a_letter_that_verifies(ask: Asking, autojump_clock: MockClock) ->
     world = ask.world
     await ask.set(email_verified=False)
     bob = await world.bob.connect()
-    answer = await ask("POST", "/verification-email")
     with proves("002.verification-email.3"):
+        answer = await ask("POST", "/verification-email")
         answer.expect(204)
         assert answer.body == b""
     with proves("002.verification-email.5"):
@@ -120,8 +120,8 @@ async def test_a_letter_that_resets_the_password(ask: Asking, autojump_clock: Mo
     world = ask.world
     before = await ask.shown()
     bob = await world.bob.connect()
-    answer = await ask("POST", "/password-reset")
     with proves("002.password-reset.3"):
+        answer = await ask("POST", "/password-reset")
         answer.expect(204)
         assert answer.body == b""
     with proves("002.password-reset.5"):
@@ -399,8 +399,8 @@ async def test_where_a_sign_in_came_from_is_for_those_who_may_see_it(ask: Asking
         hidden = await newest()
     with proves("002.session-object.4"):
         assert hidden["client_ip"] == "[redacted]"
-    derived = ("client_ip_reverse", "client_location", "client_os", "client_platform")
     with proves("002.session-object.5", "002.session-object.7"):
+        derived = ("client_ip_reverse", "client_location", "client_os", "client_platform")
         assert [hidden[name] for name in derived] == [None] * 4
     shown = await newest("user:view:ip")
     with proves("002.session-object.4"):
@@ -426,14 +426,14 @@ async def test_every_factor_goes(ask: Asking, autojump_clock: MockClock) -> None
     robot = Asking(ask.server, world, application["bot"]["id"])
     assert (await robot.shown())["authenticator_types"] == [0]
     bob = await world.bob.connect()
-    answer = await ask("DELETE", "/mfa")
     with proves("002.mfa.3"):
+        answer = await ask("DELETE", "/mfa")
         answer.expect(204)
         assert answer.body == b""
     with proves("002.mfa.10"):
         assert (await bob.expect("USER_UPDATE")).data["mfa_enabled"] is False
-    shown = await ask.shown()
     with proves("002.mfa.4", "002.mfa.5"):
+        shown = await ask.shown()
         assert (shown["has_totp"], shown["authenticator_types"]) == (False, [])
     with proves("002.mfa.7"):
         assert (await robot.shown())["authenticator_types"] == []
@@ -494,13 +494,13 @@ async def test_a_passkey_goes_with_those_that_it_replaced(ask: Asking, autojump_
     with proves("002.webauthn-delete.3"):
         assert await refused("x" * 512) == (404, "UNKNOWN_USER")
         assert await refused("x" * 513) == (400, "INVALID_FORM_BODY")
-    carol = Asking(ask.server, world, world.carol.id)
     with proves("002.webauthn-delete.6"):
+        carol = Asking(ask.server, world, world.carol.id)
         assert (await carol.refused("DELETE", f"/webauthn-credentials/{laptop}"))[:2] == (404, "UNKNOWN_USER")
 
     bob = await world.bob.connect()
-    answer = await ask("DELETE", f"/webauthn-credentials/{laptop}")
     with proves("002.webauthn-delete.4"):
+        answer = await ask("DELETE", f"/webauthn-credentials/{laptop}")
         answer.expect(204)
         assert answer.body == b""
     with proves("002.webauthn-delete.13", "002.events.4"):
@@ -522,8 +522,8 @@ async def test_a_passkey_goes_with_those_that_it_replaced(ask: Asking, autojump_
 async def test_without_a_passkey_it_is_no_second_factor(ask: Asking, autojump_clock: MockClock) -> None:
     world = ask.world
     key = await passkey_of(world.bob)
-    shown = await ask.shown()
     with proves("002.user-object.37", "002.user-object.38"):
+        shown = await ask.shown()
         assert (shown["has_totp"], shown["authenticator_types"]) == (False, [])  # a passkey alone is none
     await ask.set(passkey_second_factor=True)
     with proves("002.user-object.36"):

@@ -17,6 +17,7 @@ from chat.api.rate_limit import Bucket
 from chat.testing.server import ChatServer
 from chat.testing.world import World
 from tests.administration.audit import audit_log
+from tests.spec.ledger import proves
 
 AUTHENTICATE: Final = "admin:authenticate"
 UNKNOWN: Final = "1234567890"
@@ -41,11 +42,6 @@ class Row:
     hosted_instance: bool = False
     """Whether it is only there on an instance that is not self-hosted."""
 
-    @property
-    def rules(self) -> list[str]:
-        """The rules about ACL and bucket."""
-        return [f"002.{self.section}.{number}" for number in (1, 2)]
-
     def target(self, user_id: str) -> str:
         """The path for one account."""
         return "/v1/admin/users" + self.path.replace("{user_id}", user_id).replace("{other}", UNKNOWN)
@@ -53,9 +49,9 @@ class Row:
 
 MODIFY, LOOKUP, MESSAGE = buckets.MODIFY, buckets.LOOKUP, buckets.MESSAGE
 ROWS: Final = [
-    Row("get-user", "GET", "/{user_id}", "user:lookup", LOOKUP, unknown_rule=4, unknown=200),
+    Row("002.get-user", "GET", "/{user_id}", "user:lookup", LOOKUP, unknown_rule=4, unknown=200),
     Row(
-        "username",
+        "002.username",
         "PATCH",
         "/{user_id}/username",
         "user:update:username",
@@ -64,7 +60,7 @@ ROWS: Final = [
         unknown_rule=18,
     ),
     Row(
-        "email",
+        "002.email",
         "PATCH",
         "/{user_id}/email",
         "user:update:email",
@@ -72,11 +68,13 @@ ROWS: Final = [
         {"email": "b@example.com"},
         unknown_rule=9,
     ),
-    Row("email-verification", "PUT", "/{user_id}/email-verification", "user:update:email", MODIFY, unknown_rule=10),
-    Row("verification-email", "POST", "/{user_id}/verification-email", "user:update:email", MODIFY, unknown_rule=16),
-    Row("password-reset", "POST", "/{user_id}/password-reset", "user:update:email", MODIFY, unknown_rule=11),
+    Row("002.email-verification", "PUT", "/{user_id}/email-verification", "user:update:email", MODIFY, unknown_rule=10),
     Row(
-        "reset-link",
+        "002.verification-email", "POST", "/{user_id}/verification-email", "user:update:email", MODIFY, unknown_rule=16
+    ),
+    Row("002.password-reset", "POST", "/{user_id}/password-reset", "user:update:email", MODIFY, unknown_rule=11),
+    Row(
+        "002.reset-link",
         "POST",
         "/{user_id}/password-reset-link",
         "user:create:password_reset_link",
@@ -85,7 +83,7 @@ ROWS: Final = [
         username_instance=True,
     ),
     Row(
-        "recovery-kit",
+        "002.recovery-kit",
         "DELETE",
         "/{user_id}/recovery-kit",
         "user:delete:recovery_kit",
@@ -94,7 +92,7 @@ ROWS: Final = [
         username_instance=True,
     ),
     Row(
-        "dob",
+        "002.dob",
         "PATCH",
         "/{user_id}/date-of-birth",
         "user:update:dob",
@@ -103,7 +101,7 @@ ROWS: Final = [
         unknown_rule=6,
     ),
     Row(
-        "profile-fields",
+        "002.profile-fields",
         "DELETE",
         "/{user_id}/profile-fields",
         "user:update:profile",
@@ -112,7 +110,7 @@ ROWS: Final = [
         unknown_rule=9,
     ),
     Row(
-        "bot-status",
+        "002.bot-status",
         "PUT",
         "/{user_id}/bot-status",
         "user:update:bot_status",
@@ -121,7 +119,7 @@ ROWS: Final = [
         unknown_rule=7,
     ),
     Row(
-        "system-status",
+        "002.system-status",
         "PUT",
         "/{user_id}/system-status",
         "user:update:bot_status",
@@ -129,11 +127,13 @@ ROWS: Final = [
         {"system": False},
         unknown_rule=6,
     ),
-    Row("acls", "PUT", "/{user_id}/acls", "acl:set:user", MODIFY, {"acls": []}, unknown_rule=15),
-    Row("traits", "PUT", "/{user_id}/traits", "user:update:traits", MODIFY, {"traits": ["a"]}, unknown_rule=9),
-    Row("flags-op", "PATCH", "/{user_id}/flags", "user:update:flags", MODIFY, {"add_flags": ["2"]}, unknown_rule=10),
+    Row("002.acls", "PUT", "/{user_id}/acls", "acl:set:user", MODIFY, {"acls": []}, unknown_rule=15),
+    Row("002.traits", "PUT", "/{user_id}/traits", "user:update:traits", MODIFY, {"traits": ["a"]}, unknown_rule=9),
     Row(
-        "premium-flags",
+        "002.flags-op", "PATCH", "/{user_id}/flags", "user:update:flags", MODIFY, {"add_flags": ["2"]}, unknown_rule=10
+    ),
+    Row(
+        "002.premium-flags",
         "PATCH",
         "/{user_id}/premium-flags",
         "user:update:flags",
@@ -142,7 +142,7 @@ ROWS: Final = [
         unknown_rule=9,
     ),
     Row(
-        "store-purchases",
+        "002.store-purchases",
         "GET",
         "/{user_id}/store-purchases",
         "user:lookup",
@@ -151,7 +151,7 @@ ROWS: Final = [
         hosted_instance=True,
     ),
     Row(
-        "store-refresh",
+        "002.store-refresh",
         "POST",
         "/{user_id}/store-purchases/refresh",
         "user:update:flags",
@@ -159,10 +159,10 @@ ROWS: Final = [
         unknown_rule=7,
         hosted_instance=True,
     ),
-    Row("ban", "PUT", "/{user_id}/ban", "user:temp_ban", MODIFY, {"duration_hours": 1}, unknown_rule=12),
-    Row("unban", "DELETE", "/{user_id}/ban", "user:temp_ban", MODIFY, {}, unknown_rule=9),
+    Row("002.ban", "PUT", "/{user_id}/ban", "user:temp_ban", MODIFY, {"duration_hours": 1}, unknown_rule=12),
+    Row("002.unban", "DELETE", "/{user_id}/ban", "user:temp_ban", MODIFY, {}, unknown_rule=9),
     Row(
-        "ban-notes",
+        "002.ban-notes",
         "POST",
         "/{user_id}/ban/notes",
         "user:temp_ban",
@@ -170,9 +170,9 @@ ROWS: Final = [
         {"ban_audit_log_id": "1", "note": "n"},
         unknown_rule=11,
     ),
-    Row("deletion", "PUT", "/{user_id}/deletion", "user:delete", MODIFY, {"reason_code": 2}, unknown_rule=18),
+    Row("002.deletion", "PUT", "/{user_id}/deletion", "user:delete", MODIFY, {"reason_code": 2}, unknown_rule=18),
     Row(
-        "deletion-cancel",
+        "002.deletion-cancel",
         "DELETE",
         "/{user_id}/deletion",
         "user:delete",
@@ -181,20 +181,20 @@ ROWS: Final = [
         unknown_rule=6,
     ),
     Row(
-        "message-deletion",
+        "002.message-deletion",
         "DELETE",
         "/{user_id}/message-deletion",
         "user:cancel:bulk_message_deletion",
         MODIFY,
         unknown_rule=9,
     ),
-    Row("guilds", "GET", "/{user_id}/guilds", "user:list:guilds", LOOKUP, unknown_rule=11),
-    Row("dm-channels", "GET", "/{user_id}/dm-channels", "user:list:dm_channels", LOOKUP, unknown_rule=12),
-    Row("applications", "GET", "/{user_id}/applications", "application:lookup", LOOKUP, unknown_rule=4),
-    Row("applications", "GET", "/{user_id}/applications", "application:list:by_owner", LOOKUP, unknown_rule=4),
-    Row("relationships", "GET", "/{user_id}/relationships", "user:list:relationships", LOOKUP, unknown_rule=6),
+    Row("002.guilds", "GET", "/{user_id}/guilds", "user:list:guilds", LOOKUP, unknown_rule=11),
+    Row("002.dm-channels", "GET", "/{user_id}/dm-channels", "user:list:dm_channels", LOOKUP, unknown_rule=12),
+    Row("002.applications", "GET", "/{user_id}/applications", "application:lookup", LOOKUP, unknown_rule=4),
+    Row("002.applications", "GET", "/{user_id}/applications", "application:list:by_owner", LOOKUP, unknown_rule=4),
+    Row("002.relationships", "GET", "/{user_id}/relationships", "user:list:relationships", LOOKUP, unknown_rule=6),
     Row(
-        "relationships-clear",
+        "002.relationships-clear",
         "DELETE",
         "/{user_id}/relationships?category=friend",
         "user:remove:relationship",
@@ -202,21 +202,28 @@ ROWS: Final = [
         unknown_rule=12,
     ),
     Row(
-        "relationship-delete",
+        "002.relationship-delete",
         "DELETE",
         "/{user_id}/relationships/{other}?category=friend",
         "user:remove:relationship",
         MODIFY,
         unknown_rule=7,
     ),
-    Row("sessions", "GET", "/{user_id}/sessions", "user:list:sessions", MODIFY, unknown_rule=14),
-    Row("sessions-terminate", "DELETE", "/{user_id}/sessions", "user:update:flags", MODIFY, unknown_rule=8),
-    Row("webauthn", "GET", "/{user_id}/webauthn-credentials", "user:update:mfa", MODIFY, unknown_rule=8),
-    Row("webauthn-delete", "DELETE", "/{user_id}/webauthn-credentials/abc", "user:update:mfa", MODIFY, unknown_rule=5),
-    Row("mfa", "DELETE", "/{user_id}/mfa", "user:update:mfa", MODIFY, unknown_rule=9),
-    Row("messages", "DELETE", "/{user_id}/messages", "message:delete_all", MESSAGE, unknown_rule=7, unknown=200),
+    Row("002.sessions", "GET", "/{user_id}/sessions", "user:list:sessions", MODIFY, unknown_rule=14),
+    Row("002.sessions-terminate", "DELETE", "/{user_id}/sessions", "user:update:flags", MODIFY, unknown_rule=8),
+    Row("002.webauthn", "GET", "/{user_id}/webauthn-credentials", "user:update:mfa", MODIFY, unknown_rule=8),
     Row(
-        "shreds",
+        "002.webauthn-delete",
+        "DELETE",
+        "/{user_id}/webauthn-credentials/abc",
+        "user:update:mfa",
+        MODIFY,
+        unknown_rule=5,
+    ),
+    Row("002.mfa", "DELETE", "/{user_id}/mfa", "user:update:mfa", MODIFY, unknown_rule=9),
+    Row("002.messages", "DELETE", "/{user_id}/messages", "message:delete_all", MESSAGE, unknown_rule=7, unknown=200),
+    Row(
+        "002.shreds",
         "POST",
         "/{user_id}/message-shreds",
         "message:shred",
@@ -225,8 +232,8 @@ ROWS: Final = [
         unknown_rule=5,
         unknown=200,
     ),
-    Row("archives", "POST", "/{user_id}/archives", "archive:trigger:user", LOOKUP, {}, unknown_rule=6),
-    Row("change-log", "GET", "/{user_id}/change-log", "user:view:contact_log", LOOKUP, unknown_rule=6, unknown=200),
+    Row("002.archives", "POST", "/{user_id}/archives", "archive:trigger:user", LOOKUP, {}, unknown_rule=6),
+    Row("002.change-log", "GET", "/{user_id}/change-log", "user:view:contact_log", LOOKUP, unknown_rule=6, unknown=200),
 ]
 """Every operation on one account."""
 
@@ -237,15 +244,13 @@ USERNAME_SETTINGS: Final = pytest.mark.chat_settings(sign_in="username")
 HOSTED_SETTINGS: Final = pytest.mark.chat_settings(self_hosted=False)
 
 
-def cases(*, rules: bool = False, unknown: bool = False) -> list[Any]:
+def cases(*, unknown: bool = False) -> list[Any]:
     found = []
     for row in ROWS:
         marks = [USERNAME_SETTINGS] if row.username_instance else []
         marks += [HOSTED_SETTINGS] if row.hosted_instance else []
-        if rules:
-            marks.append(pytest.mark.rule(*row.rules))
         if unknown:
-            marks.append(pytest.mark.rule(f"002.{row.section}.{row.unknown_rule}"))
+            marks.append(pytest.mark.rule(f"{row.section}.{row.unknown_rule}"))
         found.append(pytest.param(row, marks=marks, id=f"{row.section}-{row.acl}"))
     return found
 
@@ -263,8 +268,7 @@ def operation_of(row: Row) -> AdminOperation:
     return found
 
 
-@pytest.mark.rule("002.auth.2")
-@pytest.mark.parametrize("row", cases(rules=True))
+@pytest.mark.parametrize("row", cases())
 async def test_the_acl_opens_it_and_nothing_else_does(
     chat_server: ChatServer, chat_world: World, autojump_clock: MockClock, row: Row
 ) -> None:
@@ -277,15 +281,17 @@ async def test_the_acl_opens_it_and_nothing_else_does(
         return answer.status, answer.json().get("code") if answer.status >= 400 else None
 
     every = [acl for acl in await all_acls(world) if acl not in {"*", *needed(row)}]
-    assert await ask(AUTHENTICATE) == (403, "MISSING_ACL")
-    assert await ask(*every) == (403, "MISSING_ACL")
-    assert await ask(row.acl) == (403, "MISSING_PERMISSIONS")
-    assert not audit_log(chat_server)
-    status, code = await ask(AUTHENTICATE, row.acl)
-    assert status != 403, code
+    with proves(f"{row.section}.1", "002.auth.2"):
+        assert await ask(AUTHENTICATE) == (403, "MISSING_ACL")
+        assert await ask(*every) == (403, "MISSING_ACL")
+        assert await ask(row.acl) == (403, "MISSING_PERMISSIONS")
+        assert not audit_log(chat_server)
+        status, code = await ask(AUTHENTICATE, row.acl)
+        assert status != 403, code
 
     operation = operation_of(row)
-    assert operation.bucket == row.bucket
+    with proves(f"{row.section}.2"):
+        assert operation.bucket == row.bucket
     assert operation.audit is not None
 
 

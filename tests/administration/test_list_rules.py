@@ -168,8 +168,8 @@ async def test_conversations(ask: Asking, autojump_clock: MockClock) -> None:
         with proves("002.dm-channels.4", "002.dm-object.10"):
             assert (shown["channel_id"], shown["channel_type"], shown["owner_id"]) == (group["id"], 3, world.bob.id)
         assert len(shown["recipient_ids"]) == 3
-    metadata = ask.entries("list_user_dm_channels")[-1].metadata
     with proves("002.dm-channels.13"):
+        metadata = ask.entries("list_user_dm_channels")[-1].metadata
         assert metadata == {"type": "group_dm", "channel_count": "1"}
     with proves("002.dm-channels.5"):
         assert [channel["channel_id"] for channel in await listed(f"?after={with_alice}")] == [with_carol]
@@ -346,8 +346,8 @@ async def test_the_category_in_query_or_body(ask: Asking, autojump_clock: MockCl
         assert (await ask("DELETE", "/relationships?category=friend")).expect(200) == {"removed_count": 0}
     with proves("002.relationships-clear.6"):
         assert related(ask, world.bob.id) == {world.carol.id: 2}
-    counts = [entry.metadata["removed_count"] for entry in ask.entries("remove_relationships_by_category")]
     with proves("002.relationships-clear.9"):
+        counts = [entry.metadata["removed_count"] for entry in ask.entries("remove_relationships_by_category")]
         assert counts == ["1", "0"]
 
 
@@ -362,8 +362,8 @@ async def test_one_relationship_is_taken_away(ask: Asking, autojump_clock: MockC
             if other != category:
                 assert (await ask.refused("DELETE", path + other))[:2] == (404, "UNKNOWN_USER")
     bob, alice = await world.bob.connect(), await world.alice.connect()
-    answer = await ask("DELETE", path + category)
     with proves("002.relationship-delete.6"):
+        answer = await ask("DELETE", path + category)
         answer.expect(204)
         assert answer.body == b""
     with proves("002.relationship-delete.3", "002.relationship-delete.5"):
@@ -504,8 +504,8 @@ async def test_every_key_is_there_and_what_is_not_for_everybody_is_redacted(
             assert answer == {"users": [whole | redacted[left_out]]}
     with proves("002.get-user.3"):
         assert (await world.carol.rest.get("/v1/admin/users/77")).expect(200) == {"users": []}
-    entry = ask.entries("get_user")[-1]
     with proves("002.get-user.6", "002.get-user.7"):
+        entry = ask.entries("get_user")[-1]
         assert (entry.target_type, entry.target_id, entry.metadata) == ("user", "77", {"found": "false"})
         assert ask.entries("get_user")[0].metadata == {"found": "true"}
     await ask.set(global_name=None)
@@ -528,8 +528,8 @@ async def test_the_own_account_is_shown_whole_and_nothing_is_kept(ask: Asking, a
     await ask.set(acls=["*"])
     key = (await world.bob.rest.post("/v1/admin/api-keys", wish)).expect(200)["key"]
     headers = {"Authorization": f"Admin {key}"}
-    answer = await world.anyone.request("GET", "/v1/admin/users/@me", headers=headers)
     with proves("002.me.1", "002.me.5"):
+        answer = await world.anyone.request("GET", "/v1/admin/users/@me", headers=headers)
         assert answer.expect(200)["user"]["acls"] == ["*"]
     await ask.set(acls=["user:lookup"])
     with proves("002.me.7"):

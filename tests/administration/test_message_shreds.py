@@ -150,16 +150,16 @@ async def test_an_account_that_there_is_not_wrote_nothing(
     chat_server: ChatServer, chat_world: World, autojump_clock: MockClock
 ) -> None:
     rest = chat_world.admin.rest
-    answer = await rest.delete("/v1/admin/users/1234/messages?dry_run=false")
     with proves("002.messages.7"):
+        answer = await rest.delete("/v1/admin/users/1234/messages?dry_run=false")
         assert answer.expect(200) == {"success": True, "dry_run": False, "channel_count": 0, "message_count": 0}
     with proves("002.messages.19"):
         assert [entry.action for entry in audit_log(chat_server)] == ["delete_all_user_messages"]
     entry = {"channel_id": chat_world.channel_id, "message_id": "99"}
     with proves("002.shreds.5", "002.shreds.4"):
         ordered = (await rest.post("/v1/admin/users/1234/message-shreds", {"entries": [entry]})).expect(200)
-    state = await ended(chat_world, ordered["job_id"])
     with proves("002.shreds.4"):
+        state = await ended(chat_world, ordered["job_id"])
         assert (state["status"], state["processed"], state["skipped"]) == ("completed", 1, 1)
 
 
@@ -192,8 +192,8 @@ async def test_listed_messages_go_if_they_are_there_and_the_accounts_own(
     with proves("002.shreds.6"):
         assert ordered == {"success": True, "job_id": ordered["job_id"], "requested": 6}
 
-    state = await ended(world, ordered["job_id"])
     with proves("002.shreds.7", "002.shreds.8", "002.shreds.9"):
+        state = await ended(world, ordered["job_id"])
         assert (state["status"], state["requested"], state["processed"], state["skipped"]) == ("completed", 6, 6, 5)
     with proves("002.shreds.9"):
         assert await left(world) == {own[1], own[2], others}

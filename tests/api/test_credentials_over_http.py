@@ -164,8 +164,8 @@ async def test_routes_are_below_v1_only(chat_world: World, path: str) -> None:
 
 async def test_the_gateway_address_is_that_of_the_discovery_document(chat_world: World) -> None:
     answer = (await chat_world.bot.rest.get("/v1/gateway/bot")).expect(200)
-    discovery = (await chat_world.anyone.get("/.well-known/chat")).expect(200)
     with proves("000.gateway-bot.2", "000.connect.1"):
+        discovery = (await chat_world.anyone.get("/.well-known/chat")).expect(200)
         assert answer["url"] == discovery["endpoints"]["gateway"]
     assert "?" not in answer["url"]
     with proves("000.gateway-bot.3"):

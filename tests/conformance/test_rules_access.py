@@ -137,8 +137,8 @@ async def test_a_session_token_is_one_behind_bearer_too(
 ) -> None:
     rules = ("000.credentials.16", "000.credentials.17") if scheme else ("000.credentials.4",)
     for operation in declared(Policy.USER, Policy.USER_ONLY):
-        answer = await call(chat_world, operation, scheme + chat_world.bob.token)
         with proves(*rules, "000.outcomes.20"):
+            answer = await call(chat_world, operation, scheme + chat_world.bob.token)
             assert answer.code not in NEVER_FOR_SESSIONS, name(operation)
 
 

@@ -78,8 +78,8 @@ async def test_hello_comes_first_and_once_and_its_interval_holds(
     chat_world: World, autojump_clock: trio.testing.MockClock
 ) -> None:
     client = await chat_world.bob.open(hello=False, heartbeats=False)
-    hello = await client.next_payload()
     with proves("000.opcodes.12", "000.opcodes.11", "000.states.1"):
+        hello = await client.next_payload()
         assert dict(hello.members) == {"op": 10, "d": {"heartbeat_interval": 41_250}}
     greeted = trio.current_time()
     await client.identify(chat_world.bob.token)

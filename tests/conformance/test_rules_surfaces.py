@@ -207,8 +207,8 @@ async def test_bot_tokens_and_session_tokens_start_sessions(
         await trio.sleep(1)
         with proves("000.events.1"):
             assert [payload.name for payload in client.dispatches].count("READY") == 1
-        session = await chat_world.session_of(client)
         with proves("000.states.15"):
+            session = await chat_world.session_of(client)
             assert session is not None
             assert (session["user_id"], session["bot"], session["attached"]) == (actor.id, bot, True)
 

@@ -121,9 +121,9 @@ async def test_an_acknowledged_sequence_is_trimmed_for_good(chat_world: World, a
     with proves("000.heartbeat.14"):
         assert await session_of(chat_world, bob) == shown
     bob.drop()
-    too_low = await chat_world.bob.resume(bob, sequence=3)
     with proves("000.heartbeat.13"):
+        too_low = await chat_world.bob.resume(bob, sequence=3)
         await closes(too_low, INVALID_SEQUENCE)
-    again = await chat_world.bob.resume(bob, sequence=4)
     with proves("000.heartbeat.11"):
+        again = await chat_world.bob.resume(bob, sequence=4)
         assert await resumed(again) == [5, 6]

@@ -113,11 +113,11 @@ async def test_below_the_replay_floor_a_session_is_lost_to_the_client(
         assert shown["retained_dispatches"] == REPLAY_DISPATCHES
     with proves("000.resume.11"):
         assert shown["replay_floor"] == 1 + surplus
-    below = await chat_world.bob.resume(bob, sequence=surplus)
     with proves("000.resume.10"):
+        below = await chat_world.bob.resume(bob, sequence=surplus)
         await invalidated(below)
-    at = await chat_world.bob.resume(bob, sequence=1 + surplus)
     with proves("000.resume.11", "000.resume.18"):
+        at = await chat_world.bob.resume(bob, sequence=1 + surplus)
         assert await resumed(at) == list(range(2 + surplus, 2 + surplus + REPLAY_DISPATCHES))
 
 

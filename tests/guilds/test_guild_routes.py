@@ -56,8 +56,8 @@ async def test_what_is_wrong_with_a_body(chat_world: World) -> None:
         (length, {"name": " "}, ("name", "STRING_LENGTH_INVALID")),
         (other, {"name": "x", "empty_features": "yes"}, ("empty_features", "INVALID_FORMAT")),
     ]:
-        answer = await alice.post("/v1/guilds", body)
         with proves(rule, "001.errors.2"):
+            answer = await alice.post("/v1/guilds", body)
             assert answer.status == 400
             assert [(entry["path"], entry["code"]) for entry in answer.json()["errors"]] == [error]
     with proves("001.create.5"):

@@ -368,13 +368,13 @@ def test_what_becomes_of_a_type() -> None:
 
 def test_what_a_channel_begins_with() -> None:
     for nothing in ({}, {"name": None, "topic": None}):
-        made = one_channel(**nothing)
         with proves(
             "001.template-channel.8", "001.template-channel.9", "001.template-channel.15", "001.template-channel.16"
         ):
+            made = one_channel(**nothing)
             assert (made.name, made.topic, made.nsfw, made.rate_limit_per_user) == ("", None, False, 0)
-    made = one_channel(topic="Ships", position=17, nsfw=True, rate_limit_per_user=30)
     with proves("001.template-channel.9", "001.template-channel.10"):
+        made = one_channel(topic="Ships", position=17, nsfw=True, rate_limit_per_user=30)
         assert (made.topic, made.position, made.nsfw, made.rate_limit_per_user) == ("Ships", 17, True, 30)
     category = one_channel(type=4, topic="Ships", rate_limit_per_user=30)
     assert (category.topic, category.rate_limit_per_user) == (None, 0)

@@ -24,11 +24,11 @@ async def test_a_new_guild_has_its_default_channels_and_belongs_to_its_maker(wor
     created = await world.create(alice, "Harbour")
     guild = await world.guilds.get(alice, int(created["id"]))
     names = {channel["id"]: channel["name"] for channel in guild["channels"]}
-    shape = {
-        (channel["type"], channel["name"], names.get(channel.get("parent_id")), channel["position"])
-        for channel in guild["channels"]
-    }
     with proves("001.create.16", "001.create.17", "001.create.30"):
+        shape = {
+            (channel["type"], channel["name"], names.get(channel.get("parent_id")), channel["position"])
+            for channel in guild["channels"]
+        }
         assert shape == {
             (4, "Text Channels", None, 0),
             (4, "Voice Channels", None, 1),
@@ -278,8 +278,8 @@ async def test_the_list_tells_what_the_caller_may_do(world: GuildWorld) -> None:
     with proves("001.guild-object.45", "001.guild-object.46"):
         assert by_robot["threads_active"] is True
     await place.role(Permission.ADMINISTRATOR.value, robot)
-    [by_robot] = await world.guilds.of_account(robot, GuildPage())
     with proves("001.guild-object.34"):
+        [by_robot] = await world.guilds.of_account(robot, GuildPage())
         assert int(by_robot["permissions"]) == FULL_MASK
 
 
@@ -287,8 +287,8 @@ async def test_counts_come_on_request_and_unavailable_guilds_are_listed(world: G
     alice, bob = await world.person("alice"), await world.person("bob")
     place = await world.guild(alice, bob)
     world.online[place.id] = 1
-    [plain] = await world.guilds.of_account(alice, GuildPage())
     with proves("001.list.8", "001.guild-object.43"):
+        [plain] = await world.guilds.of_account(alice, GuildPage())
         assert not {"approximate_member_count", "approximate_presence_count", "roles", "channels"} & plain.keys()
     await place.set("features", '["UNAVAILABLE_FOR_EVERYONE"]')
     with proves("001.list.13"):
@@ -296,8 +296,8 @@ async def test_counts_come_on_request_and_unavailable_guilds_are_listed(world: G
     with proves("001.guild-object.43"):
         assert (counted["approximate_member_count"], counted["approximate_presence_count"]) == (2, 1)
     world.guild_states.missing_guild_ids.add(place.id)
-    [unknown] = await world.guilds.of_account(alice, GuildPage(with_counts=True))
     with proves("001.guild-object.44"):
+        [unknown] = await world.guilds.of_account(alice, GuildPage(with_counts=True))
         assert (unknown["approximate_member_count"], unknown["approximate_presence_count"]) == (0, 0)
     world.guild_states.counts_failing = True
     with proves("001.list.9"):

@@ -459,14 +459,14 @@ async def test_thread_permissions_are_for_those_who_know_threads(chat_world: Wor
         (chat_world.bot, {}, True),
     ):
         shown = int(everything) if sees else int(everything) & ~THREAD_PERMISSIONS
-        [guild] = await listed(actor, headers)
         with proves("001.guild-object.34", "001.guild-object.47"):
+            [guild] = await listed(actor, headers)
             assert guild["permissions"] == str(shown)
         read = await get(chat_world, actor, **headers)
         with proves("001.guild-object.48"):
             assert [role["permissions"] for role in read["roles"] if role["id"] == chat_world.guild_id] == [str(shown)]
-        channel = next(channel for channel in read["channels"] if channel["id"] == chat_world.channel_id)
         with proves("001.guild-object.49"):
+            channel = next(channel for channel in read["channels"] if channel["id"] == chat_world.channel_id)
             assert [entry["allow"] for entry in channel["permission_overwrites"]] == [str(THREAD_PERMISSIONS)]
 
 

@@ -152,8 +152,8 @@ async def test_counts(chat_world: World) -> None:
             with proves("001.list.8"):
                 assert not COUNTS & (await counted(**query)).keys()
         for query in ({"with_counts": "true"}, {"with_counts": "1"}):
-            guild = await counted(**query)
             with proves("001.guild-object.43"):
+                guild = await counted(**query)
                 assert (guild["approximate_member_count"], guild["approximate_presence_count"]) == (4, 1)
         await features(chat_world, "UNAVAILABLE_FOR_EVERYONE")
         with proves("001.list.13"):
@@ -163,19 +163,19 @@ async def test_counts(chat_world: World) -> None:
         with proves("001.list.9"):
             assert not COUNTS & (await counted(with_counts="true")).keys()
         await chat_world.anyone.node(rpc_failing=False, missing_guild_ids=[chat_world.guild_id])
-        guild = await counted(with_counts="true")
         with proves("001.guild-object.44"):
+            guild = await counted(with_counts="true")
             assert (guild["approximate_member_count"], guild["approximate_presence_count"]) == (0, 0)
-        with_mask = {one["id"]: "permissions" in one for one in await listed(alice)}
         with proves("001.guild-object.36"):
+            with_mask = {one["id"]: "permissions" in one for one in await listed(alice)}
             assert with_mask == {chat_world.guild_id: False, second: True}
         await chat_world.anyone.node(missing_guild_ids=[])
         assert (await counted(with_counts="true"))["approximate_presence_count"] == 1
     for value in ("yes", "2", "TRUE"):
         refused = await alice.rest.get(PATH, {"with_counts": value})
         assert [error["path"] for error in refused.json()["errors"]] == ["with_counts"]
-    alone = (await alice.rest.get(f"/v1/guilds/{chat_world.guild_id}", {"with_counts": "true"})).expect(200)
     with proves("001.guild-object.43"):
+        alone = (await alice.rest.get(f"/v1/guilds/{chat_world.guild_id}", {"with_counts": "true"})).expect(200)
         assert not COUNTS & alone.keys(), "the list alone has them"
 
 
@@ -185,25 +185,25 @@ async def test_masks(chat_world: World) -> None:
     role = (await chat_world.alice.rest.post(f"{path}/roles", body)).expect(200)
     (await chat_world.alice.rest.put(f"{path}/members/{bob.id}/roles/{role['id']}")).expect(204)
     granted = DEFAULT_EVERYONE | Permission.MANAGE_GUILD.value
-    [plain], [declared] = await listed(bob), await declaring(bob, PATH)
     with proves("001.guild-object.34", "001.guild-object.47"):
+        [plain], [declared] = await listed(bob), await declaring(bob, PATH)
         assert (int(plain["permissions"]), int(declared["permissions"])) == (granted & ~THREAD_PERMISSIONS, granted)
     [by_owner], [by_bot] = await declaring(chat_world.alice, PATH), await listed(chat_world.bot)
     with proves("001.guild-object.34"):
         assert int(by_owner["permissions"]) == FULL_MASK
     assert int(by_bot["permissions"]) & DEFAULT_EVERYONE == DEFAULT_EVERYONE
-    token = await bearer(chat_world, bob, "identify guilds")
-    [by_token] = (await token.request("GET", PATH, headers=DECLARED)).expect(200)
     with proves("001.guild-object.47"):
+        token = await bearer(chat_world, bob, "identify guilds")
+        [by_token] = (await token.request("GET", PATH, headers=DECLARED)).expect(200)
         assert int(by_token["permissions"]) & THREAD_PERMISSIONS == 0, "a bearer is neither a bot nor a user session"
     for caller, shown in ((bob, False), (chat_world.bot, True)):
-        [everyone] = [
-            one for one in (await caller.rest.get(path)).expect(200)["roles"] if one["id"] == chat_world.guild_id
-        ]
         with proves("001.guild-object.48"):
+            [everyone] = [
+                one for one in (await caller.rest.get(path)).expect(200)["roles"] if one["id"] == chat_world.guild_id
+            ]
             assert bool(int(everyone["permissions"]) & THREAD_PERMISSIONS) is shown
-    everyone = next(one for one in (await declaring(bob, path))["roles"] if one["id"] == chat_world.guild_id)
     with proves("001.guild-object.48"):
+        everyone = next(one for one in (await declaring(bob, path))["roles"] if one["id"] == chat_world.guild_id)
         assert int(everyone["permissions"]) == DEFAULT_EVERYONE
     for guild in (
         (await bob.rest.get(path)).expect(200),
@@ -302,15 +302,15 @@ async def test_refusals_of_get_guild(chat_world: World) -> None:
     alice, admin, path = chat_world.alice, chat_world.admin, f"/v1/guilds/{chat_world.guild_id}"
     with proves("001.get.3"):
         assert missing_scope(await (await bearer(chat_world, alice, "identify email")).get(path))
-    unknown = await alice.rest.get("/v1/guilds/999999999999999999")
     with proves("001.common.2"):
+        unknown = await alice.rest.get("/v1/guilds/999999999999999999")
         assert (unknown.status, unknown.code) == (404, "UNKNOWN_GUILD")
-    outside = await admin.rest.get(path)
     with proves("001.common.3"):
+        outside = await admin.rest.get(path)
         assert (outside.status, outside.code) == (403, "MISSING_PERMISSIONS")
     for malformed in ("harbour", "-1", "1.5", "9223372036854775808", "0x1"):
-        refused = await alice.rest.get(f"/v1/guilds/{malformed}")
         with proves("001.common.1"):
+            refused = await alice.rest.get(f"/v1/guilds/{malformed}")
             assert (refused.status, refused.code) == (400, "INVALID_FORM_BODY")
             assert [error["path"] for error in refused.json()["errors"]] == ["guild_id"]
     await features(chat_world, "UNAVAILABLE_FOR_EVERYONE")
@@ -320,8 +320,8 @@ async def test_refusals_of_get_guild(chat_world: World) -> None:
     await features(chat_world)
     await chat_world.anyone.node(missing_guild_ids=[chat_world.guild_id])
     for caller in (alice, admin):
-        refused = await caller.rest.get(path)
         with proves("001.common.4"):
+            refused = await caller.rest.get(path)
             assert (refused.status, refused.code) == (403, "ACCESS_DENIED")
     await chat_world.anyone.node(missing_guild_ids=[])
     (await alice.rest.get(path)).expect(200)

@@ -48,8 +48,8 @@ async def test_a_member_leaves(chat_world: World) -> None:
     bob, guild_id = chat_world.bob, chat_world.guild_id
     (await bob.rest.send_message(chat_world.channel_id, "farewell")).expect(200)
     at_bob, at_carol = await bob.connect(), await chat_world.carol.connect()
-    gone = await leave(bob, guild_id, headers={"X-Audit-Log-Reason": "bored"})
     with proves("001.leave.1"):
+        gone = await leave(bob, guild_id, headers={"X-Audit-Log-Reason": "bored"})
         assert (gone.status, gone.body) == (204, b"")
     with proves("001.leave.18"):
         assert (await at_bob.expect("GUILD_DELETE")).data["id"] == guild_id
@@ -75,8 +75,8 @@ async def test_a_member_takes_all_messages_along(chat_world: World) -> None:
         (await bob.rest.send_message(chat_world.channel_id, f"bob {number}")).expect(200)
     (await chat_world.carol.rest.send_message(chat_world.channel_id, "carol")).expect(200)
     at_carol = await chat_world.carol.connect()
-    refused = await leave(bob, guild_id, with_messages=True)
     with proves("001.leave.7"):
+        refused = await leave(bob, guild_id, with_messages=True)
         assert (refused.status, refused.code) == (403, "SUDO_MODE_REQUIRED")
     assert await contents(chat_world) == ["bob 0", "bob 1", "bob 2", "carol"]
     proof = {"password": bob.password}
@@ -126,12 +126,12 @@ async def test_who_cannot_leave(chat_world: World) -> None:
         ("001.leave.10", alice, NOWHERE, False, (404, "UNKNOWN_MEMBER")),
         ("001.leave.12", alice, NOWHERE, True, (404, "UNKNOWN_GUILD")),
     ):
-        refused = await leave(actor, where, with_messages=with_messages, json={"password": actor.password})
         with proves(rule):
+            refused = await leave(actor, where, with_messages=with_messages, json={"password": actor.password})
             assert (refused.status, refused.code) == expected
     for with_messages in (False, True):
-        refused = await leave(alice, guild_id, with_messages=with_messages, json={"password": alice.password})
         with proves("001.leave.13"):
+            refused = await leave(alice, guild_id, with_messages=with_messages, json={"password": alice.password})
             assert (refused.status, refused.code) == (400, "INVALID_FORM_BODY")
             [field] = refused.json()["errors"]
             assert (field["path"], field["code"]) == ("guild_id", "CANNOT_LEAVE_GUILD_AS_OWNER")

@@ -93,8 +93,8 @@ async def test_blocked_names(chat_world: World) -> None:
 
 async def test_channels_that_a_guild_names(chat_world: World) -> None:
     text, voice = chat_world.channel_id, chat_world.voice_channel_id
-    other = (await chat_world.alice.rest.create_guild("Other")).expect(200)["system_channel_id"]
     with proves("001.modify.18", "001.modify.21"):
+        other = (await chat_world.alice.rest.create_guild("Other")).expect(200)["system_channel_id"]
         assert field_codes(await modify(chat_world, system_channel_id=other, afk_channel_id=other)) == {
             "system_channel_id": "SYSTEM_CHANNEL_MUST_BE_IN_GUILD",
             "afk_channel_id": "AFK_CHANNEL_MUST_BE_IN_GUILD",
@@ -104,8 +104,8 @@ async def test_channels_that_a_guild_names(chat_world: World) -> None:
             "system_channel_id": "SYSTEM_CHANNEL_MUST_BE_TEXT",
             "afk_channel_id": "AFK_CHANNEL_MUST_BE_VOICE",
         }
-    changed = (await modify(chat_world, system_channel_id=text, afk_channel_id=voice)).expect(200)
     with proves("001.modify.20"):
+        changed = (await modify(chat_world, system_channel_id=text, afk_channel_id=voice)).expect(200)
         assert (changed["system_channel_id"], changed["afk_channel_id"]) == (text, voice)
     with proves("001.modify.20", "001.modify.23"):
         cleared = (await modify(chat_world, system_channel_id=None, afk_channel_id=None)).expect(200)
@@ -183,8 +183,8 @@ async def test_features(chat_world: World) -> None:
     with proves("001.modify.44", "001.modify.47"):
         assert sorted(changed["features"]) == ["BANNER", "CLONE_EMOJI_DISABLED", "INVITES_DISABLED"]
     for wrong in ("VERIFIED", "NOT_A_FEATURE", "CLONE_STICKER_DISABLED"):
-        refused = await modify(chat_world, features=["BANNER", wrong])
         with proves("001.modify.46"):
+            refused = await modify(chat_world, features=["BANNER", wrong])
             assert field_codes(refused) == {"features": "GUILD_FEATURE_NOT_TOGGLEABLE"}
     for value, path in (
         (["BANNER"] * 101, "features"),
@@ -219,9 +219,11 @@ async def test_who_hears_of_it(chat_world: World) -> None:
     at_bob, at_alice = await chat_world.bob.connect(), await chat_world.alice.connect()
     path = f"/v1/guilds/{chat_world.guild_id}"
     body = {"name": "Renamed", "afk_timeout": 600}
-    changed = await chat_world.alice.rest.request("PATCH", path, json=body, headers={"X-Audit-Log-Reason": "spring"})
-    guild = changed.expect(200)
     with proves("001.modify.53"):
+        changed = await chat_world.alice.rest.request(
+            "PATCH", path, json=body, headers={"X-Audit-Log-Reason": "spring"}
+        )
+        guild = changed.expect(200)
         told = (await at_bob.expect("GUILD_UPDATE")).data
         assert told == {**guild, "guild_id": chat_world.guild_id}
     with proves("001.modify.56"):
@@ -249,14 +251,14 @@ async def test_mfa_level_without_a_factor(chat_world: World) -> None:
     for actor in (alice, bob):
         with proves("001.modify.3", "001.modify.9"):
             (await modify(chat_world, actor, mfa_level=0)).expect(200)
-        refused = await modify(chat_world, actor, mfa_level=1)
         with proves("001.modify.4", "001.modify.6"):
+            refused = await modify(chat_world, actor, mfa_level=1)
             assert (refused.status, refused.code) == (403, "SUDO_MODE_REQUIRED")
     with proves("001.modify.5"):
         no_owner = await modify(chat_world, bob, mfa_level=1, password=bob.password)
         assert (no_owner.status, no_owner.code) == (403, "MISSING_PERMISSIONS")
-    no_factor = await modify(chat_world, alice, mfa_level=1, password=alice.password, name="Not written")
     with proves("001.modify.7"):
+        no_factor = await modify(chat_world, alice, mfa_level=1, password=alice.password, name="Not written")
         assert field_codes(no_factor) == {"mfa_level": "MUST_ENABLE_2FA_BEFORE_REQUIRING_FOR_MODS"}
     after = await stored(chat_world)
     assert (after["mfa_level"], after["name"] == "Not written") == (0, False)

@@ -108,8 +108,8 @@ RESUME_RULES: Final[dict[str, tuple[str, ...]]] = {
 @pytest.mark.parametrize("case", RESUME_CASES, ids=[case["name"] for case in RESUME_CASES])
 def test_a_resume_of_the_table(case: dict[str, Any]) -> None:
     numbering = a_numbering(case["current"], case["acknowledged"], case["replay_floor"], case["retained"])
-    verdict = case["verdict"] if isinstance(case["verdict"], str) else tuple(case["verdict"])
     with proves(*RESUME_RULES.get(case["name"], ())):
+        verdict = case["verdict"] if isinstance(case["verdict"], str) else tuple(case["verdict"])
         assert numbering.judge_resume(case["seq"]) is VERDICTS[verdict]
     if case["replayed"] is not None:
         with proves("000.resume.19"):

@@ -45,8 +45,8 @@ def verdict(data: bytes) -> Any:
 @pytest.mark.rule("000.payload.1")
 @pytest.mark.parametrize("case", CASES, ids=[case["name"] for case in CASES])
 def test_a_case_of_the_table(case: dict[str, Any]) -> None:
-    data = base64.b64decode(case["base64"]) if "base64" in case else case["text"].encode()
     with proves(*rules_of(FRAMING, case["name"])):
+        data = base64.b64decode(case["base64"]) if "base64" in case else case["text"].encode()
         assert verdict(data) == case["verdict"]
 
 

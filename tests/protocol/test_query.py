@@ -22,8 +22,8 @@ CASES: Final = json.loads(
 
 @pytest.mark.parametrize("case", CASES, ids=[case["query"] or "empty" for case in CASES])
 def test_a_case_of_the_table(case: dict[str, Any]) -> None:
-    query = parse_connection_query(case["query"])
     with proves(*rules_of_query(case["query"])):
+        query = parse_connection_query(case["query"])
         assert query.version_accepted is case["version_ok"]
         if case["compressed"] is not None:
             assert query.compressed is case["compressed"]

@@ -113,28 +113,32 @@ class Ledger:
 
 LEDGER: Final = pytest.StashKey[Ledger]()
 
-_running: Final[list[tuple[Ledger, dict[str, bool]]]] = []
-"""The ledger of the test that runs, and what its contexts have found out. Runs inside runs (pytester) lie above."""
+_running: Final[list[tuple[Ledger, dict[str, bool], list[BaseException]]]] = []
+"""The ledger of the test that runs, what its contexts have found out, and the failures that one has answered for.
+Runs inside runs (pytester) lie above."""
 
 
 @contextmanager
 def proves(*ids: str) -> Iterator[None]:
     """The statements under it prove these rules.
 
-    A rule whose context is not reached is not proved. One that is entered more than once in a test passes if it
-    passed each time. Raises LookupError outside a test, and for an id that no rule has.
+    A rule whose context is not reached is not proved, nor is one whose context ends early because one inside it
+    failed: that one answers for it. A context that is entered more than once in a test passes if it passed each time.
+    Raises LookupError outside a test, and for an id that no rule has.
     """
     if not _running:
         raise LookupError("proves() stands in a test")
-    ledger, found = _running[-1]
+    ledger, found, blamed = _running[-1]
     if invented := [rule for rule in ids if rule not in ledger.pending]:
         raise LookupError(f"{', '.join(invented)}: no file of {RULES_FOLDER}/ holds it")
     try:
         yield
     except pytest.skip.Exception:
         raise
-    except BaseException:
-        found.update(dict.fromkeys(ids, False))
+    except BaseException as error:
+        if all(error is not one for one in blamed):
+            blamed.append(error)
+            found.update(dict.fromkeys(ids, False))
         raise
     for rule in ids:
         found.setdefault(rule, True)
@@ -195,7 +199,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     """Send along what the contexts of the test find out."""
     found: dict[str, bool] = {}
-    _running.append((item.config.stash[LEDGER], found))
+    _running.append((item.config.stash[LEDGER], found, []))
     try:
         return (yield)
     finally:

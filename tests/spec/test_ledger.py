@@ -184,6 +184,11 @@ CONTEXTS = """
             with proves("000.a.4"):
                 assert number == 1
 
+    def test_fails_inside():
+        with proves("000.a.6"):
+            with proves("000.a.7"):
+                assert not True
+
     def test_skips_in_a_context():
         with proves("000.a.5"):
             pytest.skip("not here")
@@ -192,7 +197,7 @@ CONTEXTS = """
 
 @pytest.mark.parametrize("processes", ["0", "2"])
 def test_a_context_counts_for_itself_if_it_was_reached(project: pytest.Pytester, processes: str) -> None:
-    rows = [{"id": f"000.a.{number}"} for number in range(1, 6)] + [{"id": "000.b.1"}]
+    rows = [{"id": f"000.a.{number}"} for number in range(1, 8)] + [{"id": "000.b.1"}]
     (project.path / "spec_fixtures" / "rules" / "000.json").write_text(json.dumps(rows))
     project.makepyfile(CONTEXTS)
     result = project.runpytest("-n", processes, "--rules-report", "report.json")
@@ -201,6 +206,7 @@ def test_a_context_counts_for_itself_if_it_was_reached(project: pytest.Pytester,
         "000.a.1": {"passed": 1, "failed": 0},
         "000.a.2": {"passed": 0, "failed": 1},
         "000.a.4": {"passed": 0, "failed": 1},
+        "000.a.7": {"passed": 0, "failed": 1},
         "000.b.1": {"passed": 0, "failed": 1},
     }
 

@@ -225,8 +225,8 @@ async def test_purchases_as_their_stores_have_them(ask: Asking, service: StoreSe
         with proves("002.purchase-object.1"):
             assert b"purchase-token" not in answer.body
             assert b"account-token" not in answer.body
-    counts = [entry.metadata for entry in ask.entries("list_user_store_purchases")]
     with proves("002.store-purchases.6"):
+        counts = [entry.metadata for entry in ask.entries("list_user_store_purchases")]
         assert counts == [{"result_count": "0"}, {"result_count": "5"}, {"result_count": "5"}]
     entries = ask.entries("refresh_store_purchases")
     with proves("002.store-refresh.10"):
@@ -238,8 +238,8 @@ async def test_purchases_as_their_stores_have_them(ask: Asking, service: StoreSe
     [six] = await refreshed(carol)
     assert six["gift_code"] is None
     kept = store_purchases.of_user(ask.server.database.reader, int(carol.user_id), 10)
-    unlinked = store_purchase(attrs.evolve(kept[0], user_id=None), ask.server.clock.now_ms())
     with proves("002.purchase-object.2"):
+        unlinked = store_purchase(attrs.evolve(kept[0], user_id=None), ask.server.clock.now_ms())
         assert unlinked == six | {"user_id": None}
 
 
