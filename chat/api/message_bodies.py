@@ -1,14 +1,14 @@
-"""The bodies of messages, and what they mean to the domain (messages.md, Sending messages).
-
-They are those of members' messages and of webhooks' messages alike."""
+"""The bodies of messages, and what they mean to the domain (messages.md, Sending messages): those of members and of
+webhooks alike, as JSON that names earlier uploads, or as a form with files.
+"""
 
 from __future__ import annotations
 
 import math
 import re
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
-from typing import Annotated, Any, Final, Literal, Protocol, TypeVar
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Annotated, Final, Literal, Protocol, TypeVar
 
 import attrs
 
@@ -16,9 +16,7 @@ from chat.api.bodies import BODY_LIMIT, BodyChunks, parse_json
 from chat.api.embed_bodies import EmbedBodies, stored_embeds
 from chat.api.fields import OMITTED, Items, Length, Maybe, Pattern, Range, Refusal, Schema, Snowflake
 from chat.api.operation import Request
-from chat.api.structuring import Structure, body_structure
-from chat.domain.core import Core
-from chat.domain.messages.assemble import MessagesArea
+from chat.api.structuring import body_structure
 from chat.domain.messages.message_drafts import (
     ALL_MENTIONS,
     AllowedMentions,
@@ -29,7 +27,7 @@ from chat.domain.messages.message_drafts import (
     MessageEdit,
     ReplyTo,
 )
-from chat.domain.messages.uploads import AttachmentWish, Owner
+from chat.domain.messages.uploads import AttachmentWish, Owner, Uploads
 from chat.errors import InvalidFormBody
 from chat.protocol.visible_text import without_nul
 from chat.registries.message_types import MessageReferenceType
@@ -56,6 +54,8 @@ LEAST_ATTACHMENT_ID: Final = 1 << 22
 """A lower id is no snowflake that was ever given: it is the number of a file in the form."""
 
 STICKERS: Final = 3
+PAYLOAD: Final = "payload_json"
+"""The field of a form that holds the message (messages.md, Sending messages)."""
 
 
 class _Nonce:
@@ -192,7 +192,7 @@ def message_edit(body: EditMessage, attachments: Sequence[AttachmentDraft] = ())
     )
 
 
-def new_attachment_wishes(body: EditMessage) -> list[AttachmentWish]:
+def _new_wishes(body: EditMessage) -> list[AttachmentWish]:
     """What an edit says of files that the message does not have yet."""
     return attachment_wishes([entry for entry in body.attachments or () if not _is_kept(entry)])
 
@@ -246,20 +246,17 @@ def _allowed_mentions(body: AllowedMentionsBody | None) -> AllowedMentions:
     return AllowedMentions(frozenset(body.parse), frozenset(body.users), frozenset(body.roles), body.replied_user)
 
 
-PAYLOAD: Final = "payload_json"
-"""The field of a form that holds the message (messages.md, Sending messages)."""
-
 B = TypeVar("B", bound=CreateMessage)
 T = TypeVar("T")
 P = TypeVar("P", bound="PostBody")
 
-Received = tuple[B, Sequence[AttachmentDraft]]
+Received = tuple[T, Sequence[AttachmentDraft]]
+"""A body and its attachments."""
 
 
-@asynccontextmanager
-async def received_message(
-    request: Request, owner: Owner, declared: type[B], body: B | None, *, core: Core, messages: MessagesArea
-) -> AsyncIterator[Received[B]]:
+def received_message(
+    request: Request, owner: Owner, declared: type[B], body: B | None, uploads: Uploads
+) -> AbstractAsyncContextManager[Received[B]]:
     """The body and the attachments of a message that is sent in the block; what the message did not take is gone after.
 
     `body` is what came as JSON; None where a form is still to be read, into `declared`.
@@ -267,13 +264,7 @@ async def received_message(
     :raises ApiError: PAYLOAD_TOO_LARGE, FILE_SIZE_TOO_LARGE.
     :raises InvalidFormBody: for a malformed form or body, and for attachments that are not there.
     """
-    if body is not None:
-        yield body, messages.uploads.promised(owner, attachment_wishes(body.attachments))
-        return
-    async with _in_parts(
-        request, owner, declared, lambda message: attachment_wishes(message.attachments), core=core, messages=messages
-    ) as received:
-        yield received
+    return _received(request, owner, declared, body, lambda message: attachment_wishes(message.attachments), uploads)
 
 
 class PostBody(Protocol):
@@ -287,26 +278,18 @@ class PostBody(Protocol):
 
 @asynccontextmanager
 async def received_post(
-    request: Request, owner: Owner, declared: type[P], body: P | None, *, core: Core, messages: MessagesArea
+    request: Request, owner: Owner, declared: type[P], body: P | None, uploads: Uploads
 ) -> AsyncIterator[tuple[P, CreateMessage, Sequence[AttachmentDraft]]]:
     """The body, the first message and the attachments of a post that is made in the block; as `received_message`.
 
     :raises ApiError: as `received_message`.
     :raises InvalidFormBody: as `received_message`; INVALID_FORMAT at `message` without one.
     """
-    if body is not None:
-        message = _message_of(body)
-        yield body, message, messages.uploads.promised(owner, attachment_wishes(message.attachments))
-        return
-    async with _in_parts(
-        request,
-        owner,
-        declared,
-        lambda post: attachment_wishes(_message_of(post).attachments),
-        core=core,
-        messages=messages,
-    ) as received:
-        post, attachments = received
+
+    def wishes_of(post: P) -> Sequence[AttachmentWish]:
+        return attachment_wishes(_message_of(post).attachments)
+
+    async with _received(request, owner, declared, body, wishes_of, uploads) as (post, attachments):
         yield post, _message_of(post), attachments
 
 
@@ -318,7 +301,7 @@ def _message_of(post: PostBody) -> CreateMessage:
 
 @asynccontextmanager
 async def received_edit(
-    request: Request, owner: Callable[[], Owner], body: EditMessage | None, *, core: Core, messages: MessagesArea
+    request: Request, owner: Callable[[], Owner], body: EditMessage | None, uploads: Uploads
 ) -> AsyncIterator[MessageEdit]:
     """The change to a message that is made in the block, with new files; what the message did not take is gone after.
 
@@ -327,48 +310,35 @@ async def received_edit(
     :raises ApiError: as `received_message`.
     :raises InvalidFormBody: as `received_message`.
     """
-    if body is not None:
-        wishes = new_attachment_wishes(body)
-        yield message_edit(body, messages.uploads.promised(owner(), wishes) if wishes else ())
+    if body is not None and not _new_wishes(body):
+        yield message_edit(body)
         return
-    async with _in_parts(request, owner(), EditMessage, new_attachment_wishes, core=core, messages=messages) as (
-        edit,
-        attachments,
-    ):
+    async with _received(request, owner(), EditMessage, body, _new_wishes, uploads) as (edit, attachments):
         yield message_edit(edit, attachments)
 
 
 @asynccontextmanager
-async def _in_parts(
+async def _received(
     request: Request,
     owner: Owner,
     declared: type[T],
+    body: T | None,
     wishes_of: Callable[[T], Sequence[AttachmentWish]],
-    *,
-    core: Core,
-    messages: MessagesArea,
-) -> AsyncIterator[tuple[T, Sequence[AttachmentDraft]]]:
-    """A form: the body in it, and its files."""
+    uploads: Uploads,
+) -> AsyncIterator[Received[T]]:
+    """The body with earlier uploads; or, where there is none yet, a form: the body in it, and its files."""
+    if body is not None:
+        yield body, uploads.promised(owner, wishes_of(body))
+        return
     from chat.media.multipart import boundary_of  # a server without uploads starts sooner
 
-    uploads = messages.uploads
     boundary = boundary_of(request.headers.get("content-type"))
     if boundary is None:
         raise InvalidFormBody.at("body", "INVALID_FORMAT")
-    most = core.settings.limits.max_attachments_per_message * owner.file_bytes + 2 * BODY_LIMIT
+    most = uploads.form_bytes(owner) + 2 * BODY_LIMIT
     chunks = BodyChunks(request.receive, request.headers.get("content-length"), most)
     async with uploads.form(owner, chunks, boundary) as form:
         value = parse_json(form.fields.get(PAYLOAD, b""), empty_strings_are_null=False)
-        message: T = _structure(declared)(value)
+        message: T = body_structure(declared)(value)
         async with uploads.of_form(owner, form, wishes_of(message)) as attachments:
             yield message, attachments
-
-
-_STRUCTURES: Final[dict[type[Any], Structure]] = {}
-
-
-def _structure(declared: type[Any]) -> Structure:
-    structure = _STRUCTURES.get(declared)
-    if structure is None:
-        structure = _STRUCTURES[declared] = body_structure(declared)
-    return structure

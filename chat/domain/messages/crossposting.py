@@ -223,16 +223,15 @@ class Crossposting(DueWork):
                 attachments.insert(connection, file)
 
     def _tell(self, copied: _Copied) -> None:
-        message = copied.stored.messages[0]
+        message, addresses = copied.stored.messages[0], self._core.media_addresses
         access = self._witness.of(message.channel_id)
         if access is None:
             return
-        wire = copied.stored.wire(message, self._core.media_addresses)
         if copied.is_new:
             access.note_message(message.id)
-            self._core.bus.publish(message_created(access, message, wire))
+            self._core.bus.publish(message_created(access, message, copied.stored.wire(message, addresses)))
         else:
-            self._core.bus.publish(message_updated(access, message, wire))
+            self._core.bus.publish(message_updated(access, copied.stored, addresses))
 
 
 def _is_prevented(connection: sqlite3.Connection, webhook: Webhook) -> bool:

@@ -8,7 +8,6 @@ it.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
 from contextlib import aclosing
 from pathlib import PurePosixPath
 from typing import Any, Final
@@ -33,13 +32,11 @@ from chat.media.outside_addresses import as_asked_for
 from chat.media.storage import Incoming
 from chat.registries.events import EventName
 from chat.registries.message_types import AttachmentFlag
-from chat.registries.permissions import Permission
 from chat.store.messages import attachments, favorite_memes, messages
 from chat.store.messages.attachments import Attachment
 from chat.store.messages.favorite_memes import FavoriteMeme
 from chat.store.messages.messages import Message, MessageExtra
 
-ATTACH_FILES: Final = Permission.ATTACH_FILES.value
 KEPT_TYPES: Final = IMAGE_TYPES | MOVING_TYPES
 NAME_LENGTH: Final = 100
 SHOWN_PARTS: Final = ("image", "video", "audio", "thumbnail")
@@ -78,7 +75,8 @@ class FavoriteMemes:
 
     def of_user(self, user_id: int) -> list[dict[str, Any]]:
         """The account's memes, the oldest first."""
-        return meme_objects(favorite_memes.of_user(self._core.database.reader, user_id), self._media.addresses)
+        memes = favorite_memes.of_user(self._core.database.reader, user_id)
+        return [meme_object(meme, self._media.addresses) for meme in memes]
 
     def get(self, user_id: int, meme_id: int) -> dict[str, Any]:
         """One of the account's memes.
@@ -228,11 +226,6 @@ class FavoriteMemes:
 
     def _tell(self, name: EventName, meme: FavoriteMeme) -> None:
         self._core.bus.publish(Event(name, meme_object(meme, self._media.addresses), ToAccounts((meme.user_id,))))
-
-
-def meme_objects(memes: Sequence[FavoriteMeme], addresses: Addresses) -> list[dict[str, Any]]:
-    """Favourite memes as the wire has them."""
-    return [meme_object(meme, addresses) for meme in memes]
 
 
 def meme_object(meme: FavoriteMeme, addresses: Addresses) -> dict[str, Any]:

@@ -22,8 +22,6 @@ from chat.store.messages.attachments import Attachment
 from chat.store.messages.messages import Message, MessageExtra
 from chat.store.webhooks.webhooks import Webhook
 
-VOICE_MESSAGE: Final = MessageFlag.VOICE_MESSAGE.value
-
 MESSAGE_CHANNEL_TYPES: Final = frozenset(
     {
         ChannelType.GUILD_TEXT,
@@ -157,7 +155,7 @@ def require_whole(draft: MessageDraft) -> None:
     own = draft.content or draft.attachments or draft.embeds or draft.sticker_ids
     if draft.forward is not None and own:
         raise InvalidFormBody.at("message_reference.type", "INVALID_FORMAT")
-    if draft.flags & VOICE_MESSAGE:
+    if draft.flags & MessageFlag.VOICE_MESSAGE.value:
         is_recording = len(draft.attachments) == 1 and _is_recording(draft.attachments[0].attachment)
         if not is_recording or draft.content or draft.embeds or draft.sticker_ids or draft.forward:
             raise InvalidFormBody.at("flags", "INVALID_FORMAT")

@@ -64,8 +64,6 @@ EDITABLE_FLAGS: Final = MessageFlag.SUPPRESS_EMBEDS.value
 """Bits that an edit sets and clears."""
 
 MANAGE_MESSAGES: Final = Permission.MANAGE_MESSAGES.value
-ATTACH_FILES: Final = Permission.ATTACH_FILES.value
-EMBED_LINKS: Final = Permission.EMBED_LINKS.value
 
 
 @attrs.frozen
@@ -78,7 +76,6 @@ class _NewText:
 
 @attrs.frozen
 class _Edited:
-    message: Message
     stored: StoredMessages
     for_author: StoredMessages
 
@@ -110,9 +107,10 @@ class MessageEditing:
             access.require(MANAGE_MESSAGES)
         access.require_voice(now_ms)
         access.require_open(now_ms)
-        needed = (ATTACH_FILES if edit.attachments else 0) | (EMBED_LINKS if edit.embeds else 0)
-        if needed:
-            access.require(needed)
+        if edit.attachments:
+            access.require(Permission.ATTACH_FILES.value)
+        if edit.embeds:
+            access.require(Permission.EMBED_LINKS.value)
         limits = limits_of(self._core.settings, principal.account, now_ms)
         return await self._edited(access, message, edit, limits, viewer_of(principal))
 
@@ -174,8 +172,8 @@ class MessageEditing:
             return self._write(connection, before, edit, _applied(before, edit, new_text, limits, now_ms), viewer)
 
         done = await self._core.database.write(unit, lambda done: self._announce(access, done))
-        floor = access.history_floor()
-        return done.for_author.wire(done.message, self._core.media_addresses, MAXIMUM if floor is None else floor)
+        floor, shown = access.history_floor(), done.for_author
+        return shown.wire(shown.messages[0], self._core.media_addresses, MAXIMUM if floor is None else floor)
 
     def _write(
         self, connection: sqlite3.Connection, before: Message, edit: MessageEdit, edited: Message, viewer: Viewer
@@ -189,13 +187,12 @@ class MessageEditing:
         stored = with_context(connection, [edited])
         shown_alike = not any(has_parts(shown) for shown in (edited, *stored.referenced.values()))
         for_author = stored if shown_alike else with_context(connection, [edited], viewer=viewer)
-        return _Edited(edited, stored, for_author)
+        return _Edited(stored, for_author)
 
     def _announce(self, access: ChannelAccess, done: _Edited) -> None:
         renewed = self._core.access.renewed(access)
         if renewed is not None:
-            wire = done.stored.wire(done.message, self._core.media_addresses)
-            self._core.bus.publish(message_updated(renewed, done.message, wire))
+            self._core.bus.publish(message_updated(renewed, done.stored, self._core.media_addresses))
 
     def _require_good(self, message: Message, edit: MessageEdit, limits: Limits) -> None:
         """Check what can be checked of an edit by itself."""

@@ -10,6 +10,8 @@ import attrs
 from chat.bus.audience import Audience, Mentions, ToChannel, ToThread
 from chat.bus.bus import Event
 from chat.clock import iso_timestamp
+from chat.domain.messages.message_reading import StoredMessages
+from chat.domain.policy.public_addresses import Addresses
 from chat.domain.standing.access import ChannelAccess
 from chat.registries.events import EventName
 from chat.registries.message_types import THREAD_MESSAGE_FLAGS, THREAD_MESSAGE_TYPES
@@ -27,9 +29,10 @@ def message_created(access: ChannelAccess, message: Message, wire: Mapping[str, 
     return _event(EventName.MESSAGE_CREATE, message, data, access.audience(), _mentions(message, here))
 
 
-def message_updated(access: ChannelAccess, message: Message, wire: Mapping[str, Any]) -> Event:
-    """MESSAGE_UPDATE with the whole message, for everyone who may read it."""
-    data = {**wire, **access.place_of(_member_id(message))}
+def message_updated(access: ChannelAccess, stored: StoredMessages, addresses: Addresses) -> Event:
+    """MESSAGE_UPDATE with the whole message, which is the first in `stored`, for everyone who may read it."""
+    message = stored.messages[0]
+    data = {**stored.wire(message, addresses), **access.place_of(_member_id(message))}
     return _event(EventName.MESSAGE_UPDATE, message, data, access.audience(message.id))
 
 

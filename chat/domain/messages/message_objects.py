@@ -21,8 +21,6 @@ from chat.store.messages.attachments import Attachment
 from chat.store.messages.messages import Message, MessageExtra, MessageReference
 from chat.store.messages.reactions import Emoji, ReactionView
 
-SUPPRESS_EMBEDS: Final = MessageFlag.SUPPRESS_EMBEDS.value
-
 Parts = Mapping[int, Mapping[str, Any]]
 """Further members of message objects, by the message's id."""
 
@@ -206,7 +204,7 @@ def _add_extra(
     addresses: Addresses,
 ) -> None:
     files = message.attachments
-    if not message.flags & SUPPRESS_EMBEDS and (extra.embeds or extra.link_embeds):
+    if not message.flags & MessageFlag.SUPPRESS_EMBEDS.value and (extra.embeds or extra.link_embeds):
         data["embeds"] = embed_objects((*extra.embeds, *extra.link_embeds), files, addresses)
     for name in ("stickers", "mention_channels", "nsfw_emojis"):
         value = getattr(extra, name)

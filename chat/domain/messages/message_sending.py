@@ -60,12 +60,9 @@ from chat.store.messages import messages, read_states
 from chat.store.messages.messages import Message, MessageExtra, MessageReference
 
 SEND_MESSAGES: Final = Permission.SEND_MESSAGES.value
-SEND_TTS_MESSAGES: Final = Permission.SEND_TTS_MESSAGES.value
 ATTACH_FILES: Final = Permission.ATTACH_FILES.value
-EMBED_LINKS: Final = Permission.EMBED_LINKS.value
 BYPASS_SLOWMODE: Final = Permission.BYPASS_SLOWMODE.value
 SEND_MESSAGE_DISABLED: Final = DisabledOperation.SEND_MESSAGE.value
-TYPING_EVENTS: Final = DisabledOperation.TYPING_EVENTS.value
 
 
 class MessageSending:
@@ -165,11 +162,11 @@ class MessageSending:
         }
 
     def _require_may_send(self, principal: Principal, access: ChannelAccess, draft: MessageDraft) -> None:
-        needed = SEND_MESSAGES | SEND_TTS_MESSAGES if draft.tts else SEND_MESSAGES
+        needed = SEND_MESSAGES | Permission.SEND_TTS_MESSAGES.value if draft.tts else SEND_MESSAGES
         if draft.attachments:
             needed |= ATTACH_FILES
         if draft.embeds:
-            needed |= EMBED_LINKS
+            needed |= Permission.EMBED_LINKS.value
         self._require_may_write(principal, access, needed)
         self._require_good(draft, limits_of(self._core.settings, principal.account, self._core.clock.now_ms()))
 
@@ -393,7 +390,7 @@ class TypingIndicators:
             access.conversations.require_unblocked(access)
         now_ms = self._core.clock.now_ms()
         access.require_voice(now_ms)
-        if access.disables(TYPING_EVENTS):
+        if access.disables(DisabledOperation.TYPING_EVENTS.value):
             return
         data: dict[str, Any] = {
             "channel_id": str(channel_id),

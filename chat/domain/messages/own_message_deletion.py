@@ -73,7 +73,7 @@ class OwnMessageDeletion(DueWork):
         user_id = principal.user_id
         number, channels = await self._core.database.read(partial(messages.count_of_author, author_id=user_id))
         due_at = self._clock.now_ms() + DELAY_MS
-        after = await self._change(user_id, partial(_with_wish, due_at=due_at, number=number, channels=channels))
+        after = await self._change(user_id, lambda account: _with_wish(account, due_at, number, channels))
         log.info("deletion of own messages scheduled", user_id=user_id, messages=number)
         pending = pending_deletion(after)
         assert pending is not None, "it was written just now"  # noqa: S101
@@ -159,12 +159,10 @@ class OwnMessageDeletion(DueWork):
 
 def without_wish(account: Account) -> Account:
     """The account without a deletion ahead."""
-    return attrs.evolve(
-        account, pending_bulk_message_deletion_at=None, bulk_deletion_channels=0, bulk_deletion_messages=0
-    )
+    return _with_wish(account, None, 0, 0)
 
 
-def _with_wish(account: Account, *, due_at: int, number: int, channels: int) -> Account:
+def _with_wish(account: Account, due_at: int | None, number: int, channels: int) -> Account:
     return attrs.evolve(
         account,
         pending_bulk_message_deletion_at=due_at,

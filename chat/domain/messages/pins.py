@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from typing import Any, Final
+from typing import Any
 
 import attrs
 
@@ -27,8 +27,6 @@ from chat.store.guilds import channels
 from chat.store.messages import messages, read_states
 from chat.store.messages.messages import Message
 from chat.store.standing.guild_audit_log import AuditLogEntry
-
-PIN_MESSAGES: Final = Permission.PIN_MESSAGES.value
 
 
 @attrs.frozen
@@ -149,7 +147,7 @@ class Pins:
 
     def _writable(self, principal: Principal, channel_id: int, message_id: int) -> ChannelAccess:
         access = self._core.access.channel(principal, channel_id)
-        access.require(PIN_MESSAGES)
+        access.require(Permission.PIN_MESSAGES.value)
         now_ms = self._core.clock.now_ms()
         access.require_voice(now_ms)
         access.require_open(now_ms)
@@ -228,7 +226,6 @@ class Pins:
                 note = attrs.evolve(note, shown=[])
         renewed.note_pins(change.last_pin)
         self._core.audit_log.publish(change.entry)
-        message = change.stored.messages[0]
-        wire = change.stored.wire(message, self._core.media_addresses)
-        self._core.bus.publish(message_updated(renewed, message, wire), pins_changed(renewed, change.last_pin))
+        updated = message_updated(renewed, change.stored, self._core.media_addresses)
+        self._core.bus.publish(updated, pins_changed(renewed, change.last_pin))
         self._system_messages.publish(renewed, note)

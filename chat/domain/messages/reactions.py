@@ -19,6 +19,7 @@ from chat.auth.principal import Principal
 from chat.bus.bus import Event
 from chat.domain.core import Core
 from chat.domain.messages.message_objects import author_object, emoji_object
+from chat.domain.messages.message_reading import accounts_by_id
 from chat.domain.standing.access import ChannelAccess, GuildChannelAccess
 from chat.domain.standing.guild_objects import EMOJIS
 from chat.domain.standing.private_channels import require_unblocked
@@ -31,7 +32,6 @@ from chat.registries.guild_values import DisabledOperation
 from chat.registries.permissions import Permission
 from chat.registries.unicode_emojis import fully_qualified
 from chat.snowflake import MAXIMUM
-from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
 from chat.store.guilds import channels, expressions, members
 from chat.store.messages import messages, reactions
@@ -109,14 +109,6 @@ def _reaction_added(place: ReactionPlace, account: Account, emoji: Emoji, *, fir
 
 
 _EventOf = Callable[[ReactionPlace], Event]
-
-
-@attrs.frozen
-class ReactionPage:
-    """Which of the accounts that reacted with one emoji to read: at most `limit`, with a greater id than `after`."""
-
-    limit: int
-    after: int = 0
 
 
 @attrs.frozen
@@ -224,9 +216,9 @@ class Reactions:
         await self._change(place, unit)
 
     async def users(
-        self, principal: Principal, channel_id: int, message_id: int, emoji: Emoji, page: ReactionPage
+        self, principal: Principal, channel_id: int, message_id: int, emoji: Emoji, *, limit: int, after: int = 0
     ) -> ReactionUsers:
-        """Who reacted to a message with an emoji.
+        """Who reacted to a message with an emoji: at most `limit` accounts with a greater id than `after`.
 
         :raises ApiError: as `Access.channel`; MISSING_PERMISSIONS, UNKNOWN_MESSAGE.
         """
@@ -238,12 +230,12 @@ class Reactions:
             if reaction is None:
                 return [], {}
             # One more than asked for tells whether there are more.
-            found = reactions.user_ids(connection, reaction, after=page.after, limit=page.limit + 1)
-            return found, {account.id: account for account in accounts.by_ids(connection, found[: page.limit])}
+            found = reactions.user_ids(connection, reaction, after=after, limit=limit + 1)
+            return found, accounts_by_id(connection, found[:limit])
 
         found, known = await self._core.database.read(query)
-        items = [author_object(user_id, known.get(user_id)) for user_id in found[: page.limit]]
-        return ReactionUsers(items, has_more=len(found) > page.limit)
+        items = [author_object(user_id, known.get(user_id)) for user_id in found[:limit]]
+        return ReactionUsers(items, has_more=len(found) > limit)
 
     def _place(
         self, principal: Principal, channel_id: int, message_id: int, session_id: str | None = None

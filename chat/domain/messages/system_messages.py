@@ -41,8 +41,6 @@ from chat.store.messages.messages import Message
 from chat.store.standing import private_channels
 from chat.store.threads import threads
 
-SUPPRESS_JOIN_NOTIFICATIONS: Final = SystemChannelFlag.SUPPRESS_JOIN_NOTIFICATIONS.value
-
 NOT_LAST: Final = frozenset({MessageType.THREAD_CREATED})
 """Messages that are not a channel's last one: sessions that know no threads are not shown them, and would find the
 channel unread for ever."""
@@ -115,7 +113,8 @@ def write_join_message(
 ) -> WrittenMessage | None:
     """In a unit: tell the guild's system channel that the account joined (guilds.md, System messages); None where the
     guild wants no such message."""
-    if guild.system_channel_id is None or guild.system_channel_flags & SUPPRESS_JOIN_NOTIFICATIONS:
+    suppressed = guild.system_channel_flags & SystemChannelFlag.SUPPRESS_JOIN_NOTIFICATIONS.value
+    if guild.system_channel_id is None or suppressed:
         return None
     joined = Message(message_id, guild.system_channel_id, user_id, MessageType.USER_JOIN.value, content="")
     return write_system_message(connection, joined)

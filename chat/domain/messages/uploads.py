@@ -224,6 +224,10 @@ class Uploads:
 
     # Files of a message
 
+    def form_bytes(self, owner: Owner) -> int:
+        """How many bytes the files of one form may have together."""
+        return self._limits.max_attachments_per_message * owner.file_bytes
+
     def promised(self, owner: Owner, wishes: Sequence[AttachmentWish]) -> tuple[AttachmentDraft, ...]:
         """Earlier uploads as attachments of a message.
 

@@ -427,8 +427,7 @@ class Calls:
         await self._core.database.write(unit, then)
 
     def _publish_message(self, call: Call, stored: StoredMessages) -> None:
-        message = stored.messages[0]
         views = (self._conversations.find(user_id, call.channel_id) for user_id in call.recipients)
         access = next((view for view in views if view is not None), None)
         if access is not None:
-            self._core.bus.publish(message_updated(access, message, stored.wire(message, self._core.media_addresses)))
+            self._core.bus.publish(message_updated(access, stored, self._core.media_addresses))

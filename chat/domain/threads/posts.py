@@ -17,10 +17,10 @@ from chat.domain.core import Core
 from chat.domain.messages.message_drafts import MessageDraft, Sender
 from chat.domain.messages.message_sending import MessageSending
 from chat.domain.standing.access import GuildChannelAccess
-from chat.domain.standing.audit_log import Actor, AuditLog, changes_between, entry_created
+from chat.domain.standing.audit_log import Actor, AuditLog, entry_created
 from chat.domain.standing.thread_access import MANAGE_THREADS, ThreadAccess
 from chat.domain.standing.thread_objects import KnownThread, thread_created, thread_object
-from chat.domain.threads.threads import NewThread, logged_thread, open_thread, present_thread, thread_to_be
+from chat.domain.threads.threads import NewThread, open_thread, present_thread, record_thread, thread_to_be
 from chat.errors import ApiError
 from chat.registries.audit_actions import AuditAction
 from chat.registries.channel_types import THREAD_ONLY_CHANNEL_TYPES, ChannelFlag, ChannelType
@@ -86,14 +86,7 @@ class PostOpening:
         threads.discount_first(connection, self.thread.id)
         thread = present_thread(connection, self.thread.id)
         if self.actor is not None:
-            self._entry = self.audit_log.record(
-                connection,
-                thread.channel.guild_id or 0,
-                AuditAction.THREAD_CREATE,
-                self.actor,
-                target_id=thread.id,
-                changes=changes_between({}, logged_thread(thread)),
-            )
+            self._entry = record_thread(connection, self.audit_log, AuditAction.THREAD_CREATE, self.actor, None, thread)
         self._known = KnownThread(thread, None)
         return self._known
 

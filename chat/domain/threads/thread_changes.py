@@ -29,7 +29,7 @@ from chat.domain.standing.thread_objects import (
     thread_updated,
 )
 from chat.domain.threads.posts import require_tags
-from chat.domain.threads.threads import HAS_THREAD, Threads, logged_thread, present_thread
+from chat.domain.threads.threads import HAS_THREAD, Threads, logged_thread, present_thread, record_thread
 from chat.errors import ApiError, InvalidFormBody
 from chat.registries.audit_actions import AuditAction
 from chat.registries.channel_types import THREAD_ONLY_CHANNEL_TYPES, ChannelFlag
@@ -132,14 +132,8 @@ class ThreadChanges:
             _judge(standing, before, after)
             _require_place(connection, standing, parent, before, after)
             threads.change(connection, after)
-            entry = self._core.audit_log.record(
-                connection,
-                access.state.id,
-                AuditAction.THREAD_UPDATE,
-                Actor(principal.user_id, reason),
-                target_id=thread_id,
-                changes=changes_between(logged_thread(before), logged_thread(after)),
-            )
+            actor = Actor(principal.user_id, reason)
+            entry = record_thread(connection, self._core.audit_log, AuditAction.THREAD_UPDATE, actor, before, after)
             returned = every_member(connection, thread_id) if before.archived and not after.archived else None
             return _Changed(known_thread(connection, after), entry, returned)
 
@@ -194,14 +188,11 @@ class ThreadChanges:
     def _publish_starter(self, principal: Principal, deleted: _Deleted) -> None:
         if deleted.starter is None:
             return
-        message = deleted.starter.messages[0]
         try:
-            above = self._core.access.guild_channel(principal, message.channel_id)
+            above = self._core.access.guild_channel(principal, deleted.starter.messages[0].channel_id)
         except ApiError:  # out of the caller's sight in this very moment
             return
-        self._core.bus.publish(
-            message_updated(above, message, deleted.starter.wire(message, self._core.media_addresses))
-        )
+        self._core.bus.publish(message_updated(above, deleted.starter, self._core.media_addresses))
 
 
 def _judge(standing: _Standing, before: Thread, after: Thread) -> None:

@@ -4,7 +4,7 @@ lists)."""
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import attrs
@@ -29,20 +29,8 @@ TOO_LATE: Final = 1 << 62
 """Unix milliseconds after every moment that counts."""
 
 
-@attrs.frozen
-class ThreadsWanted:
-    """What to search the threads of a channel for. `tag_ids` None does not look at tags; `archived` None takes both."""
-
-    name: str = ""
-    tag_ids: tuple[int, ...] = ()
-    every_tag: bool = False
-    archived: bool | None = None
-    sort_by: str = "last_message_time"
-    ascending: bool = False
-    limit: int = 25
-    offset: int = 0
-    after_id: int = 0
-    before_id: int = MAXIMUM
+_Named = dict[int, list[int]]
+"""The first members of threads, by the thread's id."""
 
 
 @attrs.define(kw_only=True, eq=False)
@@ -60,11 +48,9 @@ class ThreadLists:
         if not principal.is_bot:
             raise ApiError("ACCESS_DENIED")
 
-        def query(connection: sqlite3.Connection) -> tuple[list[ShownThread], dict[int, list[int]]]:
-            found = threads.active_of_guild(connection, guild_id, principal.user_id)
-            return found, threads.member_ids_shown(connection, [shown.thread.id for shown in found])
-
-        found, named = await self._core.database.read(query)
+        found, named = await self._read(
+            lambda connection: threads.active_of_guild(connection, guild_id, principal.user_id)
+        )
         return _listed(seen_of(state, principal.user_id, found), named)
 
     async def archived(
@@ -77,18 +63,13 @@ class ThreadLists:
         access = self._core.access.guild_channel(principal, channel_id)
         access.require(READ_MESSAGE_HISTORY | (MANAGE_THREADS if private else 0))
 
-        def query(connection: sqlite3.Connection) -> tuple[list[ShownThread], dict[int, list[int]]]:
-            found = threads.archived(
-                connection,
-                channel_id,
-                principal.user_id,
-                private=private,
-                before=TOO_LATE if before is None else before,
-                limit=limit + 1,
+        user_id, bound = principal.user_id, TOO_LATE if before is None else before
+        found = await self._read(
+            lambda connection: threads.archived(
+                connection, channel_id, user_id, private=private, before=bound, limit=limit + 1
             )
-            return found, threads.member_ids_shown(connection, [shown.thread.id for shown in found])
-
-        return _page(await self._core.database.read(query), limit)
+        )
+        return _page(found, limit)
 
     async def archived_and_joined(
         self, principal: Principal, channel_id: int, *, before: int | None, limit: int
@@ -99,55 +80,43 @@ class ThreadLists:
         """
         self._core.access.guild_channel(principal, channel_id, READ_MESSAGE_HISTORY)
 
-        def query(connection: sqlite3.Connection) -> tuple[list[ShownThread], dict[int, list[int]]]:
-            bound = MAXIMUM if before is None else before
-            found = threads.archived_and_joined(
-                connection, channel_id, principal.user_id, before=bound, limit=limit + 1
+        user_id, bound = principal.user_id, MAXIMUM if before is None else before
+        found = await self._read(
+            lambda connection: threads.archived_and_joined(
+                connection, channel_id, user_id, before=bound, limit=limit + 1
             )
+        )
+        return _page(found, limit)
+
+    async def _read(self, find: Callable[[sqlite3.Connection], list[ShownThread]]) -> tuple[list[ShownThread], _Named]:
+        def query(connection: sqlite3.Connection) -> tuple[list[ShownThread], _Named]:
+            found = find(connection)
             return found, threads.member_ids_shown(connection, [shown.thread.id for shown in found])
 
-        return _page(await self._core.database.read(query), limit)
+        return await self._core.database.read(query)
 
-    async def search(self, principal: Principal, channel_id: int, wanted: ThreadsWanted) -> dict[str, Any]:
+    async def search(self, principal: Principal, channel_id: int, asked: ThreadQuery) -> dict[str, Any]:
         """Threads below a channel whose name holds every word, and that have the tags; for forums with the first
         message of each.
 
         :raises ApiError: as `Access.guild_channel` with READ_MESSAGE_HISTORY.
         """
         access = self._core.access.guild_channel(principal, channel_id, READ_MESSAGE_HISTORY)
-        asked = ThreadQuery(
-            parent_id=channel_id,
-            user_id=principal.user_id,
-            every_private=access.may(MANAGE_THREADS),
-            words=tuple(wanted.name.casefold().split()),
-            tag_ids=wanted.tag_ids,
-            every_tag=wanted.every_tag,
-            archived=wanted.archived,
-            sort_by=wanted.sort_by,
-            ascending=wanted.ascending,
-            limit=wanted.limit,
-            offset=wanted.offset,
-            after_id=wanted.after_id,
-            before_id=wanted.before_id,
-        )
+        user_id, every_private = principal.user_id, access.may(MANAGE_THREADS)
 
-        def query(connection: sqlite3.Connection) -> tuple[FoundThreads, dict[int, list[int]], list[dict[str, Any]]]:
-            found = threads.search(connection, asked)
+        def query(connection: sqlite3.Connection) -> tuple[FoundThreads, _Named, list[dict[str, Any]]]:
+            found = threads.search(connection, channel_id, user_id, asked, every_private=every_private)
             ids = [shown.thread.id for shown in found.threads]
-            return (
-                found,
-                threads.member_ids_shown(connection, ids),
-                self._first_messages(connection, principal, access, ids),
-            )
+            named = threads.member_ids_shown(connection, ids)
+            return found, named, self._first_messages(connection, principal, access, ids)
 
         found, named, first = await self._core.database.read(query)
-        listed = _listed(found.threads, named)
-        listed.update(
-            has_more=found.total > wanted.offset + len(found.threads),
-            total_results=found.total,
-            first_messages=first,
-        )
-        return listed
+        return {
+            **_listed(found.threads, named),
+            "has_more": found.total > asked.offset + len(found.threads),
+            "total_results": found.total,
+            "first_messages": first,
+        }
 
     def _first_messages(
         self, connection: sqlite3.Connection, principal: Principal, access: GuildChannelAccess, thread_ids: list[int]
@@ -157,10 +126,10 @@ class ThreadLists:
         wanted = set(thread_ids)
         found = [message for message in messages.by_ids(connection, thread_ids) if message.channel_id in wanted]
         stored = with_context(connection, found, viewer=viewer_of(principal))
-        return [stored.wire(message, self._core.media_addresses) for message in stored.messages]
+        return stored.wires(self._core.media_addresses)
 
 
-def _listed(found: Sequence[ShownThread], named: dict[int, list[int]]) -> dict[str, Any]:
+def _listed(found: Sequence[ShownThread], named: _Named) -> dict[str, Any]:
     return {
         "threads": [
             thread_object(shown.thread, own=shown.own, member_ids=named.get(shown.thread.id, [])) for shown in found
@@ -169,6 +138,6 @@ def _listed(found: Sequence[ShownThread], named: dict[int, list[int]]) -> dict[s
     }
 
 
-def _page(read: tuple[list[ShownThread], dict[int, list[int]]], limit: int) -> dict[str, Any]:
+def _page(read: tuple[list[ShownThread], _Named], limit: int) -> dict[str, Any]:
     found, named = read
     return {**_listed(found[:limit], named), "has_more": len(found) > limit}

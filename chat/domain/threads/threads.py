@@ -23,7 +23,7 @@ from chat.domain.messages.recent_sending import Slowmode
 from chat.domain.messages.system_messages import SystemMessages, WrittenMessage
 from chat.domain.messages.thread_writing import require_room
 from chat.domain.standing.access import GuildChannelAccess
-from chat.domain.standing.audit_log import Actor, changes_between
+from chat.domain.standing.audit_log import Actor, AuditLog, changes_between
 from chat.domain.standing.thread_access import ThreadAccess, ThreadLookup
 from chat.domain.standing.thread_objects import (
     KnownThread,
@@ -163,10 +163,11 @@ class Threads:
                 raise ApiError("UNKNOWN_CHANNEL")
             starter = self._with_thread(connection, parent.channel.id, thread_id) if of_message else None
             known = open_thread(connection, thread, own)
+            actor = Actor(principal.user_id, reason)
             return _Started(
                 known,
                 own,
-                self._record(connection, principal.user_id, known.thread, reason),
+                record_thread(connection, self._core.audit_log, AuditAction.THREAD_CREATE, actor, None, known.thread),
                 None if of_message or thread.is_private else self._announce(connection, thread, message_id),
                 None if starter is None else with_context(connection, [starter]),
                 None if starter is None else self._open(connection, thread, starter, message_id),
@@ -234,41 +235,22 @@ class Threads:
             return
         self._core.bus.publish(*thread_created(started.known, started.own))
         if started.starter is not None:
-            message = started.starter.messages[0]
-            self._core.bus.publish(
-                message_updated(above, message, started.starter.wire(message, self._core.media_addresses))
-            )
+            self._core.bus.publish(message_updated(above, started.starter, self._core.media_addresses))
         self._system_messages.publish(above, started.announced)
         inside = self._lookup.find(parent.state, parent.member, started.known.thread.id)
         if inside is not None:
             self._system_messages.publish(inside, started.opening)
         self._core.audit_log.publish(started.entry)
 
-    def _record(
-        self, connection: sqlite3.Connection, user_id: int, thread: Thread, reason: str | None
-    ) -> AuditLogEntry:
-        return self._core.audit_log.record(
-            connection,
-            thread.channel.guild_id or 0,
-            AuditAction.THREAD_CREATE,
-            Actor(user_id, reason),
-            target_id=thread.id,
-            changes=changes_between({}, logged_thread(thread)),
-        )
-
     # Members
 
-    async def members_of(
-        self, principal: Principal, thread_id: int, *, after: int, limit: int, with_member: bool = True
-    ) -> list[dict[str, Any]]:
+    async def members_of(self, principal: Principal, thread_id: int, *, after: int, limit: int) -> list[dict[str, Any]]:
         """A page of the members of a thread, in order of their ids.
 
         :raises ApiError: as `Access.channel`; INVALID_CHANNEL_TYPE.
         """
         access = self.thread(principal, thread_id)
         found = threads.members(self._core.database.reader, thread_id, after=after, limit=limit)
-        if not with_member:
-            return [thread_member_object(entry) for entry in found]
         return [member_of_thread(access.state, entry) for entry in found]
 
     async def member(self, principal: Principal, thread_id: int, user_id: int) -> dict[str, Any]:
@@ -451,6 +433,20 @@ def present_thread(connection: sqlite3.Connection, thread_id: int) -> Thread:
     if thread is None or thread.channel.guild_id is None:
         raise ApiError("UNKNOWN_CHANNEL")
     return thread
+
+
+def record_thread(
+    connection: sqlite3.Connection,
+    audit_log: AuditLog,
+    action: AuditAction,
+    actor: Actor,
+    before: Thread | None,
+    after: Thread,
+) -> AuditLogEntry:
+    """In a unit: note in the audit log that a thread was started or changed."""
+    guild_id, logged = after.channel.guild_id or 0, {} if before is None else logged_thread(before)
+    changes = changes_between(logged, logged_thread(after))
+    return audit_log.record(connection, guild_id, action, actor, target_id=after.id, changes=changes)
 
 
 def logged_thread(thread: Thread) -> dict[str, Any]:

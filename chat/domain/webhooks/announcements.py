@@ -103,8 +103,7 @@ class Announcements:
             renewed = self._core.access.renewed(access)
             if renewed is None or not published.is_new:
                 return
-            wire = published.stored.wire(published.message, self._core.media_addresses)
-            self._core.bus.publish(message_updated(renewed, published.message, wire))
+            self._core.bus.publish(message_updated(renewed, published.stored, self._core.media_addresses))
             self._crossposting.look_again()
 
         published = await self._core.database.write(unit, then)

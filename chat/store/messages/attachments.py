@@ -108,22 +108,11 @@ def note_stored(connection: sqlite3.Connection, attachment: Attachment, now: int
     cursor = connection.execute(
         """
         UPDATE attachments
-           SET stored = 1, size = ?, content_type = ?, content_hash = ?, width = ?, height = ?, flags = ?, duration = ?,
-               placeholder = ?
-         WHERE id = ? AND NOT stored AND expires_at > ?
+           SET stored = 1, size = :size, content_type = :content_type, content_hash = :content_hash, width = :width,
+               height = :height, flags = :flags, duration = :duration, placeholder = :placeholder
+         WHERE id = :id AND NOT stored AND expires_at > :now
         """,
-        (
-            attachment.size,
-            attachment.content_type,
-            attachment.content_hash,
-            attachment.width,
-            attachment.height,
-            attachment.flags,
-            attachment.duration,
-            attachment.placeholder,
-            attachment.id,
-            now,
-        ),
+        {**attrs.asdict(attachment), "now": now},
     )
     return cursor.rowcount > 0
 
@@ -133,22 +122,12 @@ def put_into_message(connection: sqlite3.Connection, attachment: Attachment, now
     cursor = connection.execute(
         """
         UPDATE attachments
-           SET message_id = ?, position = ?, filename = ?, title = ?, description = ?, flags = ?, duration = ?,
-               waveform = ?, capability_hash = NULL, expires_at = NULL
-         WHERE id = ? AND stored AND message_id IS NULL AND expires_at > ?
+           SET message_id = :message_id, position = :position, filename = :filename, title = :title,
+               description = :description, flags = :flags, duration = :duration, waveform = :waveform,
+               capability_hash = NULL, expires_at = NULL
+         WHERE id = :id AND stored AND message_id IS NULL AND expires_at > :now
         """,
-        (
-            attachment.message_id,
-            attachment.position,
-            attachment.filename,
-            attachment.title,
-            attachment.description,
-            attachment.flags,
-            attachment.duration,
-            attachment.waveform,
-            attachment.id,
-            now,
-        ),
+        {**attrs.asdict(attachment), "now": now},
     )
     return cursor.rowcount > 0
 

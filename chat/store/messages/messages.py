@@ -176,27 +176,11 @@ def above(
 
 def insert(connection: sqlite3.Connection, message: Message) -> bool:
     """Add a message; False, and nothing added, when its channel is gone."""
+    columns = {name: getattr(message, name) for name in _FIELDS}
+    columns["reference"] = None if message.reference is None else json.dumps(attrs.asdict(message.reference))
+    columns["extra"] = _extra_text(message.extra)
     try:
-        connection.execute(
-            _INSERT,
-            (
-                message.id,
-                message.channel_id,
-                message.author_id,
-                message.type,
-                message.content,
-                message.flags,
-                message.webhook_id,
-                message.edited_at,
-                message.pinned_at,
-                message.mention_everyone,
-                message.tts,
-                message.nonce,
-                None if message.reference is None else json.dumps(attrs.asdict(message.reference)),
-                _extra_text(message.extra),
-                message.has_reactions,
-            ),
-        )
+        connection.execute(_INSERT, tuple(columns.values()))
     except sqlite3.IntegrityError:
         return False
     if message.mentioned_user_ids or message.mentioned_role_ids:

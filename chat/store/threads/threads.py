@@ -12,7 +12,7 @@ import attrs
 
 from chat.registries.channel_types import ChannelType
 from chat.registries.limits import THREAD_MEMBER_IDS_SHOWN
-from chat.snowflake import EPOCH_MS
+from chat.snowflake import EPOCH_MS, MAXIMUM
 from chat.store.guilds import channels
 from chat.store.guilds.channels import Channel
 
@@ -85,24 +85,21 @@ class ShownThread:
     own: ThreadMember | None = None
 
 
-@attrs.frozen
+@attrs.frozen(kw_only=True)
 class ThreadQuery:
-    """What to search the threads below a channel for. `words` are casefolded and all in the name; `every_private` is
-    for those who manage threads."""
+    """What to search the threads below a channel for. The name holds all words of `name`, without regard to case;
+    without `tag_ids` tags do not matter; `archived` None takes both."""
 
-    parent_id: int
-    user_id: int
-    every_private: bool
-    words: tuple[str, ...]
-    tag_ids: tuple[int, ...]
-    every_tag: bool
-    archived: bool | None
-    sort_by: str
-    ascending: bool
-    limit: int
-    offset: int
-    after_id: int
-    before_id: int
+    name: str = ""
+    tag_ids: tuple[int, ...] = ()
+    every_tag: bool = False
+    archived: bool | None = None
+    sort_by: str = "last_message_time"
+    ascending: bool = False
+    limit: int = 25
+    offset: int = 0
+    after_id: int = 0
+    before_id: int = MAXIMUM
 
 
 @attrs.frozen
@@ -191,15 +188,21 @@ _SEARCHED: Final = """
 _SHOWN_BY_IDS: Final = f"{_SHOWN} WHERE threads.id IN (SELECT value FROM json_each(:ids))"  # noqa: S608
 _CHANGE: Final = """
     UPDATE threads
-       SET archived = ?, auto_archive_duration = ?, archive_timestamp = ?, locked = ?, invitable = ?, archive_at = ?,
-           applied_tags = ?
-     WHERE id = ?
+       SET archived = :archived, auto_archive_duration = :auto_archive_duration, locked = :locked,
+           archive_timestamp = :archive_timestamp, archive_at = :archive_at, invitable = :invitable,
+           applied_tags = :applied_tags
+     WHERE id = :id
 """
 
 
 def _thread(row: tuple[Any, ...]) -> Thread:
     width = len(channels.FIELDS)
     return Thread(Channel(*row[:width]), *row[width:])
+
+
+def _own_columns(thread: Thread) -> dict[str, Any]:
+    """The columns of `threads` that its channel does not have."""
+    return {**{name: getattr(thread, name) for name in _OWN}, "applied_tags": json.dumps(thread.applied_tags)}
 
 
 def _shown(row: tuple[Any, ...]) -> ShownThread:
@@ -259,20 +262,23 @@ def archived_and_joined(
     return [_shown(row) for row in connection.execute(_ARCHIVED_JOINED, names)]
 
 
-def search(connection: sqlite3.Connection, asked: ThreadQuery) -> FoundThreads:
-    """Threads below a channel by name and tags; looks at every one of them, so it is for a reader's thread."""
+def search(
+    connection: sqlite3.Connection, parent_id: int, user_id: int, asked: ThreadQuery, *, every_private: bool
+) -> FoundThreads:
+    """Threads below a channel by name and tags, as they are shown to the account; private ones that it is not in only
+    with `every_private`. Looks at every one of them, so it is for a reader's thread."""
     names = {
-        "parent_id": asked.parent_id,
-        "user_id": asked.user_id,
+        "parent_id": parent_id,
+        "user_id": user_id,
         "after_id": asked.after_id,
         "before_id": asked.before_id,
         "archived": asked.archived,
-        "every_private": asked.every_private,
+        "every_private": every_private,
     }
-    wanted = set(asked.tag_ids)
+    words, wanted = asked.name.casefold().split(), set(asked.tag_ids)
     found: list[tuple[int, int]] = []
     for thread_id, name, tags, archive_timestamp, last_message_id in connection.execute(_SEARCHED, names):
-        if asked.words and not all(word in (name or "").casefold() for word in asked.words):
+        if not all(word in (name or "").casefold() for word in words):
             continue
         if wanted:
             common = wanted.intersection(json.loads(tags))
@@ -284,7 +290,7 @@ def search(connection: sqlite3.Connection, asked: ThreadQuery) -> FoundThreads:
         found.append((key, thread_id))
     found.sort(reverse=not asked.ascending)
     page = [thread_id for _, thread_id in found[asked.offset : asked.offset + asked.limit]]
-    shown = {each.thread.id: each for each in shown_by_ids(connection, asked.user_id, page)}
+    shown = {each.thread.id: each for each in shown_by_ids(connection, user_id, page)}
     return FoundThreads([shown[thread_id] for thread_id in page], len(found))
 
 
@@ -364,26 +370,14 @@ def next_due(connection: sqlite3.Connection) -> int | None:
 def insert(connection: sqlite3.Connection, thread: Thread) -> None:
     """Add a thread with its channel."""
     channels.insert(connection, [thread.channel])
-    own = (json.dumps(thread.applied_tags) if name == "applied_tags" else getattr(thread, name) for name in _OWN)
+    own = _own_columns(thread).values()
     connection.execute(_INSERT, (thread.id, thread.channel.guild_id, thread.channel.parent_id, *own))
 
 
 def change(connection: sqlite3.Connection, thread: Thread) -> None:
     """Write what is changed of a thread by hand, its channel included; counts stay."""
     channels.replace(connection, thread.channel)
-    connection.execute(
-        _CHANGE,
-        (
-            thread.archived,
-            thread.auto_archive_duration,
-            thread.archive_timestamp,
-            thread.locked,
-            thread.invitable,
-            thread.archive_at,
-            json.dumps(thread.applied_tags),
-            thread.id,
-        ),
-    )
+    connection.execute(_CHANGE, {**_own_columns(thread), "id": thread.id})
 
 
 def postpone(connection: sqlite3.Connection, thread_id: int, archive_at: int) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import datetime
 import enum
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 import attrs
 
@@ -179,34 +179,36 @@ def _whereabouts(body: SearchMessages) -> Whereabouts:
     )
 
 
+_ALTERNATIVES: Final = {
+    "author_ids": "author_id",
+    "author_types": "author_type",
+    "mentions": "mentions",
+    "embed_types": "embed_type",
+    "embed_providers": "embed_provider",
+    "link_hostnames": "link_hostname",
+    "attachment_filenames": "attachment_filename",
+    "attachment_extensions": "attachment_extension",
+}
+"""Members of the criteria, and of the body, that there are with `exclude` too."""
+
+
 def _criteria(body: SearchMessages) -> Criteria:
     first, last = _bounds(body)
+    lists: dict[str, Any] = {}
+    for name, member in _ALTERNATIVES.items():
+        lists[name] = tuple(getattr(body, member) or ())
+        lists[f"excluded_{name}"] = tuple(getattr(body, f"exclude_{member}") or ())
     return Criteria(
         content=body.content,
         contents=tuple(body.contents or ()),
         exact_phrases=tuple(body.exact_phrases or ()),
-        author_ids=tuple(body.author_id or ()),
-        author_types=tuple(body.author_type or ()),
-        mentions=tuple(body.mentions or ()),
         mention_everyone=body.mention_everyone,
         pinned=body.pinned,
         has=_kinds(body.has),
-        embed_types=tuple(body.embed_type or ()),
-        embed_providers=tuple(body.embed_provider or ()),
-        link_hostnames=tuple(body.link_hostname or ()),
-        attachment_filenames=tuple(body.attachment_filename or ()),
-        attachment_extensions=tuple(body.attachment_extension or ()),
-        excluded_author_ids=tuple(body.exclude_author_id or ()),
-        excluded_author_types=tuple(body.exclude_author_type or ()),
-        excluded_mentions=tuple(body.exclude_mentions or ()),
         excluded_has=_kinds(body.exclude_has),
-        excluded_embed_types=tuple(body.exclude_embed_type or ()),
-        excluded_embed_providers=tuple(body.exclude_embed_provider or ()),
-        excluded_link_hostnames=tuple(body.exclude_link_hostname or ()),
-        excluded_attachment_filenames=tuple(body.exclude_attachment_filename or ()),
-        excluded_attachment_extensions=tuple(body.exclude_attachment_extension or ()),
         min_id=first,
         max_id=last,
+        **lists,
     )
 
 

@@ -69,7 +69,7 @@ async def list_messages(request: Request, messages: MessagesArea, channel_id: in
     answers=MESSAGE,
 )
 async def create_message(
-    request: Request, core: Core, messages: MessagesArea, channel_id: int, body: CreateMessage | None
+    request: Request, messages: MessagesArea, channel_id: int, body: CreateMessage | None
 ) -> object:
     """Send a message."""
     principal = request.principal
@@ -77,10 +77,7 @@ async def create_message(
         meme = _meme(request, channel_id, body, 0, messages=messages)
         return await messages.sending.create(principal, channel_id, message_draft(body, (), meme))
     owner = messages.uploads.owner(principal, channel_id)
-    async with received_message(request, owner, CreateMessage, body, core=core, messages=messages) as (
-        message,
-        attachments,
-    ):
+    async with received_message(request, owner, CreateMessage, body, messages.uploads) as (message, attachments):
         meme = _meme(request, channel_id, message, len(attachments), messages=messages)
         return await messages.sending.create(principal, channel_id, message_draft(message, attachments, meme))
 
@@ -117,13 +114,12 @@ async def get_message(request: Request, messages: MessagesArea, channel_id: int,
     answers=MESSAGE,
 )
 async def edit_message(
-    request: Request, core: Core, messages: MessagesArea, channel_id: int, message_id: int, body: EditMessage | None
+    request: Request, messages: MessagesArea, channel_id: int, message_id: int, body: EditMessage | None
 ) -> object:
     """Change one's own message; or hide and show the embeds of any message."""
     principal = request.principal
-    async with received_edit(
-        request, lambda: messages.uploads.owner(principal, channel_id), body, core=core, messages=messages
-    ) as edit:
+    uploads = messages.uploads
+    async with received_edit(request, lambda: uploads.owner(principal, channel_id), body, uploads) as edit:
         return await messages.editing.edit(principal, channel_id, message_id, edit)
 
 

@@ -13,7 +13,7 @@ from chat.api.schemas.accounts.users import PARTIAL_USER
 from chat.api.schemas.messages.messages import REACTION_USERS
 from chat.api.schemas.shapes import NOTHING, listed
 from chat.domain.messages.assemble import MessagesArea
-from chat.domain.messages.reactions import ReactionPage, parse_emoji
+from chat.domain.messages.reactions import ReactionUsers, parse_emoji
 
 routes = Routes()
 
@@ -129,9 +129,7 @@ async def list_reaction_users(
     request: Request, messages: MessagesArea, channel_id: int, message_id: int, emoji: str, query: ListReactionUsers
 ) -> object:
     """Who reacted with an emoji, in order of ids."""
-    page = ReactionPage(query.limit, query.after or 0)
-    users = await messages.reactions.users(request.principal, channel_id, message_id, parse_emoji(emoji), page)
-    return users.items
+    return (await _users(request, messages, channel_id, message_id, emoji, query)).items
 
 
 @routes.operation(
@@ -146,10 +144,15 @@ async def page_reaction_users(
     request: Request, messages: MessagesArea, channel_id: int, message_id: int, emoji: str, query: ListReactionUsers
 ) -> object:
     """The same with what is needed to go on."""
-    page = ReactionPage(query.limit, query.after or 0)
-    users = await messages.reactions.users(request.principal, channel_id, message_id, parse_emoji(emoji), page)
-    return {
-        "items": users.items,
-        "has_more": users.has_more,
-        "next_after": users.items[-1]["id"] if users.has_more else None,
-    }
+    users = await _users(request, messages, channel_id, message_id, emoji, query)
+    next_after = users.items[-1]["id"] if users.has_more else None
+    return {"items": users.items, "has_more": users.has_more, "next_after": next_after}
+
+
+async def _users(
+    request: Request, messages: MessagesArea, channel_id: int, message_id: int, emoji: str, query: ListReactionUsers
+) -> ReactionUsers:
+    parsed, after = parse_emoji(emoji), query.after or 0
+    return await messages.reactions.users(
+        request.principal, channel_id, message_id, parsed, limit=query.limit, after=after
+    )

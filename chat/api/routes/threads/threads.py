@@ -15,14 +15,13 @@ from chat.api.schemas.messages.messages import FOUND_THREADS, POST
 from chat.api.schemas.shapes import NOTHING, either, listed
 from chat.api.thread_bodies import AppliedTags, ArchiveMinutes, Slowmode, ThreadName
 from chat.clock import iso_timestamp
-from chat.domain.core import Core
 from chat.domain.messages.assemble import MessagesArea
 from chat.domain.threads.assemble import ThreadsArea
-from chat.domain.threads.thread_lists import ThreadsWanted
 from chat.domain.threads.threads import NewThread
 from chat.errors import InvalidFormBody
 from chat.registries.channel_types import ChannelType
 from chat.registries.limits import APPLIED_TAGS, THREAD_SEARCH_OFFSET, THREAD_SEARCH_THREADS
+from chat.store.threads.threads import ThreadQuery
 
 routes = Routes()
 
@@ -134,7 +133,7 @@ class MemberSettings:
     answers={201: either(THREAD, POST)},
 )
 async def start_thread(
-    request: Request, core: Core, messages: MessagesArea, threads: ThreadsArea, channel_id: int, body: Start | None
+    request: Request, messages: MessagesArea, threads: ThreadsArea, channel_id: int, body: Start | None
 ) -> object:
     """Start a thread below a channel; in a forum make a post, whose files come with it in a form or were uploaded
     before."""
@@ -147,7 +146,7 @@ async def start_thread(
         draft = message_draft(body.message, ())
         return Answer(CREATED, await threads.posts.create(principal, channel_id, _new_thread(body), draft, reason))
     owner = messages.uploads.owner(principal, channel_id)
-    async with received_post(request, owner, Start, body, core=core, messages=messages) as (post, message, attachments):
+    async with received_post(request, owner, Start, body, messages.uploads) as (post, message, attachments):
         draft = message_draft(message, attachments)
         made = await threads.posts.create(principal, channel_id, _new_thread(post), draft, reason)
     return Answer(CREATED, made)
@@ -255,7 +254,7 @@ async def list_joined_archived_threads(
 )
 async def search_threads(request: Request, threads: ThreadsArea, channel_id: int, query: SearchThreads) -> object:
     """Threads of a channel by name and tags."""
-    wanted = ThreadsWanted(
+    asked = ThreadQuery(
         name=query.name or "",
         tag_ids=tuple(query.tag or ()),
         every_tag=query.tag_setting == "match_all",
@@ -267,7 +266,7 @@ async def search_threads(request: Request, threads: ThreadsArea, channel_id: int
         after_id=query.min_id,
         before_id=query.max_id,
     )
-    return await threads.thread_lists.search(request.principal, channel_id, wanted)
+    return await threads.thread_lists.search(request.principal, channel_id, asked)
 
 
 @routes.operation(

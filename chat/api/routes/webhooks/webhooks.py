@@ -20,7 +20,6 @@ from chat.api.schemas.guilds.guilds import WEBHOOK
 from chat.api.schemas.messages.messages import MESSAGE
 from chat.api.schemas.shapes import NOTHING, listed
 from chat.api.thread_bodies import AppliedTags
-from chat.domain.core import Core
 from chat.domain.messages.assemble import MessagesArea
 from chat.domain.messages.uploads import Owner
 from chat.domain.threads.threads import NewThread
@@ -223,7 +222,6 @@ async def delete_webhook_by_token(request: Request, area: WebhooksArea, webhook_
 )
 async def execute_webhook(
     request: Request,
-    core: Core,
     messages: MessagesArea,
     area: WebhooksArea,
     webhook_id: int,
@@ -235,10 +233,7 @@ async def execute_webhook(
     uploads = messages.uploads
     webhook = area.webhooks.identified(webhook_id, token)
     owner = uploads.webhook_owner(webhook.user_id, area.webhooks.place_of(webhook, query.thread_id).channel.id)
-    async with received_message(request, owner, ExecuteWebhook, body, core=core, messages=messages) as (
-        message,
-        attachments,
-    ):
+    async with received_message(request, owner, ExecuteWebhook, body, uploads) as (message, attachments):
         if message.message_reference is not None:
             raise InvalidFormBody.at("message_reference", "INVALID_FORMAT")  # its author may read nothing here
         disguise = Disguise(message.username or None, message.avatar_url or None)
@@ -281,7 +276,6 @@ async def get_webhook_message(
 )
 async def edit_webhook_message(
     request: Request,
-    core: Core,
     messages: MessagesArea,
     area: WebhooksArea,
     webhook_id: int,
@@ -298,7 +292,7 @@ async def edit_webhook_message(
     def owner() -> Owner:
         return uploads.webhook_owner(webhook.user_id, place.channel.id)
 
-    async with received_edit(request, owner, body, core=core, messages=messages) as edit:
+    async with received_edit(request, owner, body, uploads) as edit:
         return await area.webhooks.edit_message(webhook, message_id, edit, query.thread_id)
 
 
