@@ -160,17 +160,18 @@ def message_draft(
     if body.favorite_meme_id is not None and meme is None:
         raise InvalidFormBody.at("favorite_meme_id", "INVALID_FORMAT")
     reference = body.message_reference
+    forwards = reference is not None and reference.type == FORWARD
     return MessageDraft(
         content=body.content.strip(),
         nonce=body.nonce or None,
         tts=body.tts,
         flags=body.flags,
-        reply_to=None if reference is None or reference.type == FORWARD else _reply_to(reference),
+        reply_to=None if reference is None or forwards else _reply_to(reference),
         allowed_mentions=_allowed_mentions(body.allowed_mentions),
         attachments=tuple(attachments) if meme is None else (*attachments, meme),
         embeds=stored_embeds(body.embeds) if body.embeds else (),
         sticker_ids=tuple(body.sticker_ids),
-        forward=None if reference is None or reference.type != FORWARD else _forward(reference),
+        forward=None if reference is None or not forwards else _forward(reference),
     )
 
 

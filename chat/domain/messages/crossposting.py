@@ -150,11 +150,7 @@ class Crossposting(DueWork):
                 crossposts.forget_copy(connection, copy.id)
             return _Copied(with_context(connection, [after], referenced=False), is_new=False)
 
-        def then(copied: _Copied | None) -> None:
-            if copied is not None:
-                self._tell(copied)
-
-        await self._core.database.write(unit, then)
+        await self._core.database.write(unit, self._tell)
 
     @staticmethod
     def _copy(connection: sqlite3.Connection, delivery: Delivery) -> Message | None:
@@ -222,7 +218,9 @@ class Crossposting(DueWork):
             for file in after.attachments:
                 attachments.insert(connection, file)
 
-    def _tell(self, copied: _Copied) -> None:
+    def _tell(self, copied: _Copied | None) -> None:
+        if copied is None:
+            return
         message, addresses = copied.stored.messages[0], self._core.media_addresses
         access = self._witness.of(message.channel_id)
         if access is None:
@@ -244,10 +242,6 @@ def _is_prevented(connection: sqlite3.Connection, webhook: Webhook) -> bool:
     return is_switched_off(target.features) or (source is not None and is_switched_off(source.features))
 
 
-def _shown(file: Attachment) -> dict[str, Any]:
+def _shown(file: Attachment) -> tuple[Any, ...]:
     """What copies and originals of a file have in common."""
-    return {
-        "file": file.shared_id,
-        "words": (file.filename, file.title, file.description),
-        "place": (file.position, file.flags),
-    }
+    return file.shared_id, file.filename, file.title, file.description, file.position, file.flags

@@ -33,10 +33,6 @@ ROUNDS: Final = 10
 
 BATCH: Final = 100
 
-AVAILABLE: Final = "available"
-MISSING_PERMISSIONS: Final = "missing_permissions"
-"""`status` of a saved message that the account may read, and of one that it may not read now."""
-
 
 @attrs.define(eq=False)
 class Readable:
@@ -222,6 +218,6 @@ def _entry(saved: SavedMessage, message: dict[str, Any] | None) -> dict[str, Any
         "id": str(saved.message_id),
         "channel_id": str(saved.channel_id),
         "message_id": str(saved.message_id),
-        "status": MISSING_PERMISSIONS if message is None else AVAILABLE,
+        "status": "missing_permissions" if message is None else "available",
         "message": message,
     }

@@ -92,12 +92,8 @@ class Deleted:
     entry: AuditLogEntry | None
 
 
-@attrs.frozen
-class _BulkDeletion:
-    """What one unit deleted, and the entry that tells of it."""
-
-    removed: Removed
-    entry: AuditLogEntry | None = None
+_BulkDeletion = tuple[Removed, AuditLogEntry | None]
+"""What one unit deleted, and the entry that tells of it."""
 
 
 @attrs.frozen
@@ -247,7 +243,7 @@ class MessageDeletion:
             return left, self._remove_in(connection, channel_id, guild_id, batch, actor)
 
         def then(done: _BulkDeletion) -> None:
-            errand.count += len(done.removed.message_ids)
+            errand.count += len(done[0].message_ids)
             self._announce(done)
 
         while not errand.is_over:
@@ -263,16 +259,17 @@ class MessageDeletion:
     ) -> _BulkDeletion:
         removed = remove_messages(connection, channel_id, message_ids)
         if not removed.message_ids or guild_id is None:
-            return _BulkDeletion(removed)
+            return removed, None
         action, options = AuditAction.MESSAGE_BULK_DELETE, {"count": str(len(removed.message_ids))}
         entry = self._core.audit_log.record(connection, guild_id, action, actor, target_id=channel_id, options=options)
-        return _BulkDeletion(removed, entry)
+        return removed, entry
 
     def _announce(self, done: _BulkDeletion) -> None:
-        access = self._witness.of(done.removed.channel_id)
+        removed, entry = done
+        access = self._witness.of(removed.channel_id)
         if access is not None:
-            self._core.audit_log.publish(done.entry)
-            announce_removed(self._core.bus, access, done.removed)
+            self._core.audit_log.publish(entry)
+            announce_removed(self._core.bus, access, removed)
 
 
 def require_of_webhook(

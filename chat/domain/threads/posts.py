@@ -129,7 +129,8 @@ class Posts:
         actor = Actor(principal.user_id, reason)
         access, opening = self._opening(forum, new, principal.user_id, moderates=moderates, actor=actor)
         message = await self._sending.post(principal, access, draft, opening)
-        return _answer(opening, message)
+        members = [] if opening.own is None else [opening.own.user_id]
+        return {**thread_object(opening.made(), own=opening.own, member_ids=members), "message": message}
 
     async def create_of_webhook(
         self, sender: Sender, forum: GuildChannelAccess, new: NewThread, draft: MessageDraft
@@ -164,9 +165,3 @@ class Posts:
             has_factor=forum.has_factor,
         )
         return access, PostOpening(forum.channel, thread, own, moderates, self._core.audit_log, actor)
-
-
-def _answer(opening: PostOpening, message: dict[str, Any]) -> dict[str, Any]:
-    thread = opening.made()
-    members = [] if opening.own is None else [opening.own.user_id]
-    return {**thread_object(thread, own=opening.own, member_ids=members), "message": message}

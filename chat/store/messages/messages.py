@@ -105,14 +105,17 @@ _SELECT: Final = f"SELECT {_COLUMNS} FROM messages"  # noqa: S608 - our own name
 _BY_ID: Final = f"{_SELECT} WHERE id = ? AND channel_id = ?"
 _BY_IDS: Final = f"{_SELECT} WHERE id IN (SELECT value FROM json_each(?))"  # noqa: S608
 _THREAD_TYPES: Final = ", ".join(str(int(kind)) for kind in sorted(THREAD_MESSAGE_TYPES))
-_BELOW: Final = f"{_SELECT} WHERE channel_id = ? AND id < ? AND id >= ? ORDER BY id DESC LIMIT ?"
-_BELOW_PLAIN: Final = f"""
-    {_SELECT} WHERE channel_id = ? AND id < ? AND id >= ? AND type NOT IN ({_THREAD_TYPES}) ORDER BY id DESC LIMIT ?
-"""
-_ABOVE_PLAIN: Final = f"""
-    {_SELECT} WHERE channel_id = ? AND id > ? AND id >= ? AND type NOT IN ({_THREAD_TYPES}) ORDER BY id ASC LIMIT ?
-"""
-_ABOVE: Final = f"{_SELECT} WHERE channel_id = ? AND id > ? AND id >= ? ORDER BY id ASC LIMIT ?"
+_WANTED: Final = {True: "", False: f"AND type NOT IN ({_THREAD_TYPES})"}
+"""A condition, by whether messages that tell of threads are wanted."""
+
+_BELOW: Final = {
+    threads: f"{_SELECT} WHERE channel_id = ? AND id < ? AND id >= ? {wanted} ORDER BY id DESC LIMIT ?"
+    for threads, wanted in _WANTED.items()
+}
+_ABOVE: Final = {
+    threads: f"{_SELECT} WHERE channel_id = ? AND id > ? AND id >= ? {wanted} ORDER BY id ASC LIMIT ?"
+    for threads, wanted in _WANTED.items()
+}
 _PINS: Final = f"""
     {_SELECT}
      WHERE channel_id = ? AND pinned_at IS NOT NULL AND pinned_at < ? AND id >= ?
@@ -160,8 +163,8 @@ def below(
     """The newest messages of a channel, with an id under `before` and at least `floor`, at most `limit`; without
     `threads` none of those that tell of threads."""
     bound = MAXIMUM if before is None else before
-    statement = _BELOW if threads else _BELOW_PLAIN
-    return _with_mentions(connection, connection.execute(statement, (channel_id, bound, floor, limit)).fetchall())
+    rows = connection.execute(_BELOW[threads], (channel_id, bound, floor, limit)).fetchall()
+    return _with_mentions(connection, rows)
 
 
 def above(
@@ -169,8 +172,7 @@ def above(
 ) -> list[Message]:
     """The oldest messages of a channel with an id over `after` and at least `floor`, at most `limit`; newest first;
     without `threads` none of those that tell of threads."""
-    statement = _ABOVE if threads else _ABOVE_PLAIN
-    rows = connection.execute(statement, (channel_id, after, floor, limit)).fetchall()
+    rows = connection.execute(_ABOVE[threads], (channel_id, after, floor, limit)).fetchall()
     return _with_mentions(connection, rows[::-1])
 
 
@@ -403,8 +405,9 @@ def newest_of_channels(
 ) -> list[Message]:
     """The newest message of each of these channels that has one with an id of at least its floor; without `threads`
     none of those that tell of threads."""
-    plain = "" if threads else f"AND type NOT IN ({_THREAD_TYPES})"
-    statement = f"SELECT id FROM messages WHERE channel_id = ? AND id >= ? {plain} ORDER BY id DESC LIMIT 1"  # noqa: S608
+    statement = f"""
+        SELECT id FROM messages WHERE channel_id = ? AND id >= ? {_WANTED[threads]} ORDER BY id DESC LIMIT 1
+    """  # noqa: S608
     newest = (connection.execute(statement, place).fetchone() for place in floors.items())
     return by_ids(connection, [row[0] for row in newest if row is not None])
 
