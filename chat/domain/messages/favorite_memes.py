@@ -115,7 +115,9 @@ class FavoriteMemes:
                 raise ApiError("UNKNOWN_MESSAGE")
             return self._inserted(connection, principal, meme)
 
-        await self._core.database.write(unit, lambda kept: self._tell(EventName.FAVORITE_MEME_CREATE, kept))
+        await self._core.database.write(
+            unit, lambda kept: self._tell(EventName.FAVORITE_MEME_CREATE, kept), guard=principal.guard
+        )
         return meme_object(meme, self._media.addresses)
 
     async def fetch(self, principal: Principal, url: str, words: Words) -> dict[str, Any]:
@@ -130,7 +132,7 @@ class FavoriteMemes:
             raise InvalidFormBody.at("url", "INVALID_FORMAT")
         return await self._fetched(principal, address, words)
 
-    async def change(self, user_id: int, meme_id: int, words: Words) -> dict[str, Any]:
+    async def change(self, principal: Principal, meme_id: int, words: Words) -> dict[str, Any]:
         """Say something else of a meme; an empty `alt_text` is none. FAVORITE_MEME_UPDATE goes to the account's
         sessions.
 
@@ -138,7 +140,7 @@ class FavoriteMemes:
         """
 
         def unit(connection: sqlite3.Connection) -> FavoriteMeme:
-            meme = _known(connection, user_id, meme_id)
+            meme = _known(connection, principal.user_id, meme_id)
             changed = attrs.evolve(
                 meme,
                 name=words.name or meme.name,
@@ -148,14 +150,18 @@ class FavoriteMemes:
             favorite_memes.describe(connection, changed)
             return changed
 
-        changed = await self._core.database.write(unit, lambda meme: self._tell(EventName.FAVORITE_MEME_UPDATE, meme))
+        changed = await self._core.database.write(
+            unit, lambda meme: self._tell(EventName.FAVORITE_MEME_UPDATE, meme), guard=principal.guard
+        )
         return meme_object(changed, self._media.addresses)
 
-    async def delete(self, user_id: int, meme_id: int) -> None:
+    async def delete(self, principal: Principal, meme_id: int) -> None:
         """Keep a meme no longer. FAVORITE_MEME_DELETE goes to the account's sessions.
 
         :raises ApiError: UNKNOWN_FAVORITE_MEME.
         """
+
+        user_id = principal.user_id
 
         def unit(connection: sqlite3.Connection) -> None:
             if not favorite_memes.delete(connection, user_id, meme_id):
@@ -165,7 +171,7 @@ class FavoriteMemes:
             data = {"meme_id": str(meme_id)}
             self._core.bus.publish(Event(EventName.FAVORITE_MEME_DELETE, data, ToAccounts((user_id,))))
 
-        await self._core.database.write(unit, then)
+        await self._core.database.write(unit, then, guard=principal.guard)
 
     def as_attachment(self, principal: Principal, channel_id: int, meme_id: int, position: int) -> AttachmentDraft:
         """A meme as a file of a message that the caller is about to send to the channel.
@@ -188,14 +194,15 @@ class FavoriteMemes:
             raise ApiError("MAX_FAVORITE_MEMES")  # before another server is asked
         name = file_name(PurePosixPath(unquote(urlsplit(url).path)).name)
         file = Attachment(self._core.snowflakes(), user_id, user_id, name, "", 0)
-        async with self._media.storage.receiving() as incoming, self._media.settled(file.key):
+        async with self._media.storage.receiving(principal.guard) as incoming, self._media.settled(file.key):
             await self._download(url, incoming, limits.attachment_max_size)
             await incoming.keep(file.key)
-            described = await self._uploads.described(file, incoming)
+            described = await self._uploads.described(file, incoming, principal.guard)
             meme = FavoriteMeme(described, words.name or _name_of(name), words.alt_text or None, words.tags or ())
             await self._core.database.write(
                 lambda connection: self._inserted(connection, principal, meme),
                 lambda kept: self._tell(EventName.FAVORITE_MEME_CREATE, kept),
+                guard=principal.guard,
             )
         return meme_object(meme, self._media.addresses)
 

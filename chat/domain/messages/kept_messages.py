@@ -111,7 +111,7 @@ class RecentMentions:
                     gone.append(mention)
             return gone
 
-        await self._core.database.write(unit, lambda gone: self._announce(principal, gone))
+        await self._core.database.write(unit, lambda gone: self._announce(principal, gone), guard=principal.guard)
 
     async def dismiss_all(self, principal: Principal) -> None:
         """Take everything off the caller's list; its sessions are told of the newest, which they may be showing."""
@@ -123,7 +123,7 @@ class RecentMentions:
             kept_messages.dismiss_all(connection, user_id, up_to)
             return gone
 
-        await self._core.database.write(unit, lambda gone: self._announce(principal, gone))
+        await self._core.database.write(unit, lambda gone: self._announce(principal, gone), guard=principal.guard)
 
     def _recent(self, sought: MentionFilter) -> MentionFilter:
         return attrs.evolve(sought, after=max(sought.after, snowflake_at(self._core.clock.now_ms() - RECENT_MS) - 1))
@@ -197,7 +197,7 @@ class SavedMessages:
                 audience = ToAccounts((user_id,), threads=access.channel.type in CHANNEL_THREADS_TYPES)
                 self._core.bus.publish(message_saved(message, wire, audience))
 
-        await self._core.database.write(unit, then)
+        await self._core.database.write(unit, then, guard=principal.guard)
 
     async def forget(self, principal: Principal, message_id: int) -> None:
         """Keep a message no longer; nothing happens if it was not kept."""
@@ -209,7 +209,7 @@ class SavedMessages:
                 self._core.bus.publish(Event(EventName.SAVED_MESSAGE_DELETE, data, ToAccounts((user_id,))))
 
         await self._core.database.write(
-            lambda connection: kept_messages.forget_saved(connection, user_id, message_id), then
+            lambda connection: kept_messages.forget_saved(connection, user_id, message_id), then, guard=principal.guard
         )
 
 

@@ -166,6 +166,7 @@ class Unfurling:
                 log.info("nothing is shown of a link", reason=str(refused))
                 embed = None
             expires_at = self._core.clock.now_ms() + (NOTHING_MS if embed is None else FOUND_MS)
+            # Remembered for all who ask, so it does not matter whether the first of them still may.
             await self._core.database.write(lambda connection: unfurled.store(connection, url, embed, expires_at))
             return embed
         finally:

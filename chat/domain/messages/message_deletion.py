@@ -25,6 +25,7 @@ from chat.registries.errands import ErrandKind
 from chat.registries.permissions import Permission
 from chat.snowflake import MAXIMUM
 from chat.store.accounts import accounts
+from chat.store.guard import UNGUARDED, Guard
 from chat.store.guilds import channels
 from chat.store.messages import messages
 from chat.store.messages.messages import Message
@@ -139,30 +140,29 @@ class MessageDeletion:
         :raises ApiError: as `Access.channel`; UNKNOWN_MESSAGE, MISSING_PERMISSIONS.
         """
         access, message = named_message(self._core, principal, channel_id, message_id)
-        await self.delete_stored(access, message, moderating_actor(access, message, reason))
+        await self._delete(access, message, moderating_actor(access, message, reason), principal.guard)
 
-    async def delete_stored(self, access: ChannelAccess, message: Message, actor: Actor | None = None) -> None:
-        """Delete a message; `actor` is given where that is not its author.
-
-        :raises ApiError: UNKNOWN_MESSAGE when it went meanwhile.
-        """
-        await self._core.database.write(
-            lambda connection: self.remove(connection, access, message, actor),
-            lambda deleted: self.announce(access, deleted),
-        )
-
-    async def delete_of_webhook(self, webhook_id: int, access: GuildChannelAccess, message_id: int) -> None:
+    async def delete_of_webhook(
+        self, webhook_id: int, access: GuildChannelAccess, message_id: int, guard: Guard = UNGUARDED
+    ) -> None:
         """Delete a message that the webhook wrote.
 
         :raises ApiError: UNKNOWN_MESSAGE.
         """
         message = require_of_webhook(self._core.database.reader, webhook_id, access, message_id)
-        await self.delete_stored(access, message)
+        await self._delete(access, message, None, guard)
+
+    async def _delete(self, access: ChannelAccess, message: Message, actor: Actor | None, guard: Guard) -> None:
+        await self._core.database.write(
+            lambda connection: self.remove(connection, access, message, actor),
+            lambda deleted: self.announce(access, deleted),
+            guard=guard,
+        )
 
     def remove(
         self, connection: sqlite3.Connection, access: ChannelAccess, message: Message, actor: Actor | None
     ) -> Deleted:
-        """In a unit: delete a message, as `delete_stored`.
+        """In a unit: delete a message; `actor` is given where that is not its author.
 
         :raises ApiError: UNKNOWN_MESSAGE when it went meanwhile.
         """
@@ -197,7 +197,9 @@ class MessageDeletion:
         batch = [message_id for message_id in message_ids[:BATCH_MESSAGES] if access.reads(message_id)]
         actor = Actor(principal.user_id, reason)
         await self._core.database.write(
-            lambda connection: self._remove_in(connection, channel_id, access.guild_id, batch, actor), self._announce
+            lambda connection: self._remove_in(connection, channel_id, access.guild_id, batch, actor),
+            self._announce,
+            guard=principal.guard,
         )
 
     async def purge(self, principal: Principal, channel_id: int, purge: Purge, reason: str | None = None) -> int:
@@ -213,19 +215,19 @@ class MessageDeletion:
             last_id = await self._core.database.read(
                 lambda connection: messages.last_of_channel(connection, channel_id)
             )
-            return await self._purged(access, {"last_id": last_id, "reason": None})
+            return await self._purged(access, {"last_id": last_id, "reason": None}, principal.guard)
         _require_moderator(access)
         floor = access.history_floor()
         if floor is None:
             return 0
         least = floor if purge.after is None else max(floor, min(purge.after + 1, MAXIMUM))
         chosen = await self._core.database.read(lambda connection: _choose(connection, channel_id, purge, least))
-        return await self._purged(access, {"message_ids": chosen, "reason": reason})
+        return await self._purged(access, {"message_ids": chosen, "reason": reason}, principal.guard)
 
-    async def _purged(self, access: ChannelAccess, what: State) -> int:
+    async def _purged(self, access: ChannelAccess, what: State, guard: Guard) -> int:
         place = {"channel_id": access.channel.id, "guild_id": access.guild_id, "actor_id": access.user_id}
         state = {**what, **place}
-        return (await self._core.errands.do(ErrandKind.PURGE, state)).count
+        return (await self._core.errands.do(ErrandKind.PURGE, state, guard=guard)).count
 
     async def _purge(self, errand: Errand) -> None:
         channel_id: int = errand.state["channel_id"]

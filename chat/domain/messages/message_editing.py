@@ -54,6 +54,7 @@ from chat.registries.permissions import Permission
 from chat.snowflake import MAXIMUM
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
+from chat.store.guard import UNGUARDED, Guard
 from chat.store.guilds import expressions
 from chat.store.guilds.expressions import ExpressionPlace
 from chat.store.messages import attachments, messages
@@ -112,7 +113,7 @@ class MessageEditing:
         if edit.embeds:
             access.require(Permission.EMBED_LINKS.value)
         limits = limits_of(self._core.settings, principal.account, now_ms)
-        return await self._edited(access, message, edit, limits, viewer_of(principal))
+        return await self._edited(access, message, edit, limits, viewer_of(principal), principal.guard)
 
     async def remove_attachment(
         self, principal: Principal, channel_id: int, message_id: int, attachment_id: int, reason: str | None = None
@@ -142,10 +143,15 @@ class MessageEditing:
             else:
                 self._announce(access, done)
 
-        await self._core.database.write(unit, then)
+        await self._core.database.write(unit, then, guard=principal.guard)
 
     async def edit_of_webhook(
-        self, webhook_id: int, access: GuildChannelAccess, message_id: int, edit: MessageEdit
+        self,
+        webhook_id: int,
+        access: GuildChannelAccess,
+        message_id: int,
+        edit: MessageEdit,
+        guard: Guard = UNGUARDED,
     ) -> dict[str, Any]:
         """Change a message that the webhook wrote.
 
@@ -156,10 +162,10 @@ class MessageEditing:
         message = require_of_webhook(self._core.database.reader, webhook_id, access, message_id)
         access.require_open(self._core.clock.now_ms())
         limits = self._core.settings.limits_for(premium=False)
-        return await self._edited(access, message, edit, limits, Viewer(message.author_id))
+        return await self._edited(access, message, edit, limits, Viewer(message.author_id), guard)
 
     async def _edited(
-        self, access: ChannelAccess, message: Message, edit: MessageEdit, limits: Limits, viewer: Viewer
+        self, access: ChannelAccess, message: Message, edit: MessageEdit, limits: Limits, viewer: Viewer, guard: Guard
     ) -> dict[str, Any]:
         self._require_good(message, edit, limits)
         new_text = None if edit.content is None else await self._judged(access, message, edit.content, edit)
@@ -171,7 +177,7 @@ class MessageEditing:
                 require_unblocked(connection, access)
             return self._write(connection, before, edit, _applied(before, edit, new_text, limits, now_ms), viewer)
 
-        done = await self._core.database.write(unit, lambda done: self._announce(access, done))
+        done = await self._core.database.write(unit, lambda done: self._announce(access, done), guard=guard)
         floor, shown = access.history_floor(), done.for_author
         return shown.wire(shown.messages[0], self._core.media_addresses, MAXIMUM if floor is None else floor)
 

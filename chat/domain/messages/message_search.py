@@ -110,7 +110,8 @@ class MessageSearchIndex:
                 await trio.sleep(BEHIND_SECONDS)
 
     async def _follow(self) -> int:
-        # Looks first, because a write costs a commit even where it changes nothing.
+        # Looks first, because a write costs a commit even where it changes nothing. The index is the server's own, also
+        # where a search has it follow: no guard is named.
         if not await self._core.database.read(lambda connection: message_search_entries.pending(connection, 1)):
             return 0
         return await self._core.database.write(

@@ -273,7 +273,7 @@ class MessageSending:
         files, notified = _files(draft, context), notified_by(access, context.counted, self._online_in)
         insertion = self._insertion(access, message, sender, files, notified, context.carried, in_thread)
         try:
-            await self._core.database.write(insertion, then)
+            await self._core.database.write(insertion, then, guard=sender.guard)
         finally:
             if slow and not committed:
                 self._slowmode.give_back(user_id, channel.id)

@@ -73,7 +73,7 @@ class OwnMessageDeletion(DueWork):
         user_id = principal.user_id
         number, channels = await self._core.database.read(partial(messages.count_of_author, author_id=user_id))
         due_at = self._clock.now_ms() + DELAY_MS
-        after = await self._change(user_id, lambda account: _with_wish(account, due_at, number, channels))
+        after = await self._change(principal, lambda account: _with_wish(account, due_at, number, channels))
         log.info("deletion of own messages scheduled", user_id=user_id, messages=number)
         pending = pending_deletion(after)
         assert pending is not None, "it was written just now"  # noqa: S101
@@ -82,7 +82,7 @@ class OwnMessageDeletion(DueWork):
     async def cancel(self, principal: Principal) -> None:
         """Take the wish back; without one there is nothing to do. What is deleted stays deleted."""
         if principal.account.pending_bulk_message_deletion_at is not None:
-            await self._change(principal.user_id, without_wish)
+            await self._change(principal, without_wish)
 
     async def delete_now(self, principal: Principal, proof: SudoProof) -> None:
         """Delete everything that the caller has written; returns once it is gone. What is written meanwhile stays.
@@ -93,7 +93,8 @@ class OwnMessageDeletion(DueWork):
         await self._sudo.require(principal.account, proof)
         user_id = principal.user_id
         last_id = await self._core.database.read(partial(messages.last_of_author, author_id=user_id))
-        await self._core.errands.do(ErrandKind.DELETE_OWN_MESSAGES, {"user_id": user_id, "last_id": last_id})
+        state = {"user_id": user_id, "last_id": last_id}
+        await self._core.errands.do(ErrandKind.DELETE_OWN_MESSAGES, state, guard=principal.guard)
 
     async def _delete_now(self, errand: Errand) -> None:
         def portion(connection: sqlite3.Connection, state: State) -> tuple[State | None, _Batch]:
@@ -104,9 +105,9 @@ class OwnMessageDeletion(DueWork):
             await errand.step(portion, self._announce)
             await trio.lowlevel.checkpoint()
 
-    async def _change(self, user_id: int, change: Callable[[Account], Account]) -> Account:
+    async def _change(self, principal: Principal, change: Callable[[Account], Account]) -> Account:
         def unit(connection: sqlite3.Connection) -> tuple[Account, Account]:
-            before = accounts.by_id(connection, user_id)
+            before = accounts.by_id(connection, principal.user_id)
             if before is None:
                 raise ApiError("UNAUTHORIZED")
             after = change(before)
@@ -117,7 +118,7 @@ class OwnMessageDeletion(DueWork):
             self._core.account_events.changed(*changed)
             self.look_again()
 
-        _, after = await self._core.database.write(unit, then)
+        _, after = await self._core.database.write(unit, then, guard=principal.guard)
         return after
 
     # Fulfilling

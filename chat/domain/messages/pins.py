@@ -76,7 +76,7 @@ class Pins:
             # After the pin: the note shows the message that it is about.
             return attrs.evolve(change, note=self._note(connection, access, note_id, message))
 
-        await self._core.database.write(unit, lambda change: self._announce(access, change))
+        await self._core.database.write(unit, lambda change: self._announce(access, change), guard=principal.guard)
 
     async def unpin(self, principal: Principal, channel_id: int, message_id: int, reason: str | None = None) -> None:
         """Take a pin away; a message that is not pinned stays as it is.
@@ -95,7 +95,7 @@ class Pins:
             entry = self._record(connection, access, AuditAction.MESSAGE_UNPIN, actor, message)
             return self._changed(connection, message, None, last_pin, entry)
 
-        await self._core.database.write(unit, lambda change: self._announce(access, change))
+        await self._core.database.write(unit, lambda change: self._announce(access, change), guard=principal.guard)
 
     async def page(
         self, principal: Principal, channel_id: int, limit: int, before_ms: int | None = None
@@ -143,7 +143,7 @@ class Pins:
                 data = {"channel_id": str(channel_id), "timestamp": iso_timestamp(last_pin)}
                 self._core.bus.publish(Event(EventName.CHANNEL_PINS_ACK, data, ToAccounts((principal.user_id,))))
 
-        await self._core.database.write(unit, then)
+        await self._core.database.write(unit, then, guard=principal.guard)
 
     def _writable(self, principal: Principal, channel_id: int, message_id: int) -> ChannelAccess:
         access = self._core.access.channel(principal, channel_id)

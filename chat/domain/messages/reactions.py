@@ -33,6 +33,7 @@ from chat.registries.permissions import Permission
 from chat.registries.unicode_emojis import fully_qualified
 from chat.snowflake import MAXIMUM
 from chat.store.accounts.accounts import Account
+from chat.store.guard import Guard
 from chat.store.guilds import channels, expressions, members
 from chat.store.messages import messages, reactions
 from chat.store.messages.reactions import Emoji
@@ -148,7 +149,7 @@ class Reactions:
             put = self._put(connection, place, emoji, now_ms)
             return None if put is None else partial(_reaction_added, account=account, emoji=put[0], first=put[1])
 
-        await self._change(place, unit)
+        await self._change(place, unit, principal.guard)
 
     async def remove(
         self,
@@ -180,7 +181,7 @@ class Reactions:
             gone = emoji_object(reaction.emoji, whole=False)
             return lambda renewed: renewed.event(EventName.MESSAGE_REACTION_REMOVE, user_id=str(user_id), emoji=gone)
 
-        await self._change(place, unit)
+        await self._change(place, unit, principal.guard)
 
     async def remove_emoji(self, principal: Principal, channel_id: int, message_id: int, emoji: Emoji) -> None:
         """Take all reactions with one emoji away.
@@ -198,7 +199,7 @@ class Reactions:
             gone = emoji_object(reaction.emoji, whole=False)
             return lambda renewed: renewed.event(EventName.MESSAGE_REACTION_REMOVE_EMOJI, emoji=gone)
 
-        await self._change(place, unit)
+        await self._change(place, unit, principal.guard)
 
     async def remove_all(self, principal: Principal, channel_id: int, message_id: int) -> None:
         """Take every reaction off a message.
@@ -213,7 +214,7 @@ class Reactions:
                 return None
             return lambda renewed: renewed.event(EventName.MESSAGE_REACTION_REMOVE_ALL)
 
-        await self._change(place, unit)
+        await self._change(place, unit, principal.guard)
 
     async def users(
         self, principal: Principal, channel_id: int, message_id: int, emoji: Emoji, *, limit: int, after: int = 0
@@ -248,7 +249,9 @@ class Reactions:
             raise ApiError("UNKNOWN_MESSAGE")
         return ReactionPlace(access, message_id, session_id)
 
-    async def _change(self, place: ReactionPlace, unit: Callable[[sqlite3.Connection], _EventOf | None]) -> None:
+    async def _change(
+        self, place: ReactionPlace, unit: Callable[[sqlite3.Connection], _EventOf | None], guard: Guard
+    ) -> None:
         """Change the reactions to a message that is there; `unit` gives what makes the event, None without a change."""
 
         def checked(connection: sqlite3.Connection) -> _EventOf | None:
@@ -260,7 +263,7 @@ class Reactions:
             if event_of is not None and access is not None:
                 self._core.bus.publish(event_of(attrs.evolve(place, access=access)))
 
-        await self._core.database.write(checked, then)
+        await self._core.database.write(checked, then, guard=guard)
 
     def _put(
         self, connection: sqlite3.Connection, place: ReactionPlace, emoji: Emoji, now_ms: int

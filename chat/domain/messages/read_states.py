@@ -198,7 +198,7 @@ class ReadStates:
         :raises ApiError: as `Access.channel`.
         """
         self._core.access.channel(principal, wish.channel_id)
-        await self._take(principal.user_id, [wish])
+        await self._take(principal, [wish])
 
     async def acknowledge_many(self, principal: Principal, wishes: Iterable[ReadUpTo]) -> None:
         """The same for several channels at once: of each the last wish counts. Channels that the caller does not see
@@ -209,7 +209,7 @@ class ReadStates:
             with contextlib.suppress(ApiError):
                 self._core.access.channel(principal, channel_id)
                 seen.append(wish)
-        await self._take(principal.user_id, seen)
+        await self._take(principal, seen)
 
     async def forget(self, principal: Principal, channel_id: int) -> None:
         """Make the caller's read state of the channel that of a new reader without mentions.
@@ -218,10 +218,11 @@ class ReadStates:
         """
         self._core.access.channel(principal, channel_id)
         await self._core.database.write(
-            lambda connection: read_states.forget(connection, principal.user_id, channel_id)
+            lambda connection: read_states.forget(connection, principal.user_id, channel_id), guard=principal.guard
         )
 
-    async def _take(self, user_id: int, wishes: Iterable[ReadUpTo]) -> None:
+    async def _take(self, principal: Principal, wishes: Iterable[ReadUpTo]) -> None:
+        user_id = principal.user_id
         numbered = [(wish, self._acknowledgement(wish)) for wish in wishes]
 
         def unit(connection: sqlite3.Connection) -> list[_Told]:
@@ -245,7 +246,7 @@ class ReadStates:
             self._core.bus.publish(*(self._event(user_id, entry) for entry in told))
 
         if numbered:
-            await self._core.database.write(unit, then)
+            await self._core.database.write(unit, then, guard=principal.guard)
 
     def _acknowledgement(self, wish: ReadUpTo) -> Acknowledgement:
         version = self._core.snowflakes()

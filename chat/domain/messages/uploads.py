@@ -34,6 +34,7 @@ from chat.media.image_workers import ImageRefused
 from chat.media.moving_header import moving_header
 from chat.media.storage import Incoming
 from chat.registries.message_types import AttachmentFlag
+from chat.store.guard import UNGUARDED, Guard
 from chat.store.messages import attachments
 from chat.store.messages.attachments import Attachment
 
@@ -90,6 +91,8 @@ class Owner:
     user_id: int
     channel_id: int
     file_bytes: int
+    guard: Guard = attrs.field(default=UNGUARDED, eq=False, repr=False)
+    """Of the request that brings the files."""
 
 
 class Uploads:
@@ -110,11 +113,12 @@ class Uploads:
         self._sending.require_may_attach(principal, channel_id)
         limits = limits_of(self._core.settings, principal.account, self._core.clock.now_ms())
         file_bytes = self._limits.attachment_max_size_bot if principal.is_bot else limits.attachment_max_size
-        return Owner(principal.user_id, channel_id, file_bytes)
+        return Owner(principal.user_id, channel_id, file_bytes, principal.guard)
 
-    def webhook_owner(self, user_id: int, channel_id: int) -> Owner:
+    def webhook_owner(self, user_id: int, channel_id: int, guard: Guard = UNGUARDED) -> Owner:
         """The account that made a webhook, as one that sends files through it."""
-        return Owner(user_id, channel_id, self._core.settings.limits_for(premium=False).attachment_max_size)
+        file_bytes = self._core.settings.limits_for(premium=False).attachment_max_size
+        return Owner(user_id, channel_id, file_bytes, guard)
 
     # Uploads before the message
 
@@ -157,7 +161,7 @@ class Uploads:
                 raise InvalidFormBody.at("files", "TOO_MANY_FILES")
             require_room(usage, self._core.settings)
 
-        await self._core.database.write(unit)
+        await self._core.database.write(unit, guard=principal.guard)
         return [
             {
                 "id": file.id,
@@ -170,7 +174,8 @@ class Uploads:
         ]
 
     async def receive(self, capability: str, chunks: AsyncIterator[bytes]) -> Attachment:
-        """Take the bytes of a promised upload; a broken off one leaves nothing, and may be tried again.
+        """Take the bytes of a promised upload; a broken off one leaves nothing, and may be tried again. The address is
+        the credential, and the unit looks at its promise once more: so no guard is named.
 
         :raises ApiError: NOT_FOUND, the same for an address that never was, is used up, or has expired;
             PAYLOAD_TOO_LARGE, BAD_REQUEST for more or fewer bytes than promised; CONTENT_BLOCKED.
@@ -259,7 +264,7 @@ class Uploads:
                 boundary,
                 files_maximum=self._limits.max_attachments_per_message,
                 file_bytes=owner.file_bytes,
-                new_file=lambda: stack.enter_async_context(storage.receiving()),
+                new_file=lambda: stack.enter_async_context(storage.receiving(owner.guard)),
             )
 
     def _form_is_over(self, user_id: int) -> None:
@@ -298,12 +303,12 @@ class Uploads:
         async with self._media.settled(*(attachment.key for attachment in new)):
             for number, attachment, (_, incoming) in zip(numbers, new, form.files, strict=True):
                 await incoming.keep(attachment.key)
-                described = await self.described(attachment, incoming)
+                described = await self.described(attachment, incoming, owner.guard)
                 place, wish = wished.get(number, (len(wishes) + len(drafts), AttachmentWish(number)))
                 drafts[place] = AttachmentDraft(_wished(described, wish, place), is_promised=False)
             yield tuple(drafts[place] for place in sorted(drafts))
 
-    async def described(self, attachment: Attachment, incoming: Incoming) -> Attachment:
+    async def described(self, attachment: Attachment, incoming: Incoming, guard: Guard = UNGUARDED) -> Attachment:
         """The attachment, whose file was kept under its key, with what its content says of itself.
 
         :raises ApiError: CONTENT_BLOCKED.
@@ -323,7 +328,7 @@ class Uploads:
                 placeholder=await self._placeholder(path),
             )
         if kind in MOVING_TYPES:
-            moving = await self._media.storage.computed(moving_header, path, kind)
+            moving = await self._media.storage.computed(moving_header, path, kind, guard=guard)
             return attrs.evolve(described, width=moving.width, height=moving.height, duration=moving.duration)
         return described
 

@@ -147,7 +147,7 @@ class ThreadChanges:
             self._core.audit_log.publish(changed.entry)
             self._archiving.look_again()
 
-        changed = await self._core.database.write(unit, then)
+        changed = await self._core.database.write(unit, then, guard=principal.guard)
         return thread_object(changed.known.thread, own=access.own)
 
     async def delete(self, principal: Principal, thread_id: int, reason: str | None = None) -> None:
@@ -183,7 +183,7 @@ class ThreadChanges:
             self._publish_starter(principal, deleted)
             self._core.audit_log.publish(deleted.entry)
 
-        await self._core.database.write(unit, then)
+        await self._core.database.write(unit, then, guard=principal.guard)
 
     def _publish_starter(self, principal: Principal, deleted: _Deleted) -> None:
         if deleted.starter is None:

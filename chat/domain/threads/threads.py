@@ -177,7 +177,9 @@ class Threads:
         if slow:
             self._slowmode.take_turn(principal.user_id, parent.channel.id, parent.channel.rate_limit_per_user, now)
         try:
-            started = await self._core.database.write(unit, lambda started: self._publish_started(parent, started))
+            started = await self._core.database.write(
+                unit, lambda started: self._publish_started(parent, started), guard=principal.guard
+            )
         except Exception:
             if slow:
                 self._slowmode.give_back(principal.user_id, parent.channel.id)
@@ -296,7 +298,7 @@ class Threads:
         def then(result: tuple[list[ThreadMember], KnownThread]) -> None:
             self._publish_members(access, result[1], added=result[0])
 
-        await self._core.database.write(unit, then)
+        await self._core.database.write(unit, then, guard=principal.guard)
 
     async def remove(self, principal: Principal, thread_id: int, user_id: int) -> None:
         """Leave a thread, or take another out of it: for those who manage threads, and the owner of a private one.
@@ -316,7 +318,9 @@ class Threads:
                 raise ApiError("UNKNOWN_THREAD_MEMBER")
             return known_thread(connection, present_thread(connection, thread_id))
 
-        await self._core.database.write(unit, lambda known: self._publish_members(access, known, removed_ids=[user_id]))
+        await self._core.database.write(
+            unit, lambda known: self._publish_members(access, known, removed_ids=[user_id]), guard=principal.guard
+        )
 
     async def change_settings(
         self,
@@ -352,7 +356,7 @@ class Threads:
             data = {**thread_member_object(after), "guild_id": str(guild_id)}
             self._core.bus.publish(Event(EventName.THREAD_MEMBER_UPDATE, data, ToAccounts((principal.user_id,))))
 
-        return thread_member_object(await self._core.database.write(unit, then))
+        return thread_member_object(await self._core.database.write(unit, then, guard=principal.guard))
 
     def thread(self, principal: Principal, thread_id: int) -> ThreadAccess:
         """A thread that the caller sees.

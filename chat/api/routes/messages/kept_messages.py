@@ -255,7 +255,7 @@ async def change_meme(request: Request, messages: MessagesArea, meme_id: int, bo
         None if body.alt_text is OMITTED else body.alt_text or "",
         None if body.tags is OMITTED else _distinct(body.tags or []),
     )
-    return await messages.favorite_memes.change(request.principal.user_id, meme_id, words)
+    return await messages.favorite_memes.change(request.principal, meme_id, words)
 
 
 @routes.operation(
@@ -267,7 +267,7 @@ async def change_meme(request: Request, messages: MessagesArea, meme_id: int, bo
 )
 async def delete_meme(request: Request, messages: MessagesArea, meme_id: int) -> None:
     """Keep a favourite meme no longer."""
-    await messages.favorite_memes.delete(request.principal.user_id, meme_id)
+    await messages.favorite_memes.delete(request.principal, meme_id)
 
 
 def _words(body: MemeWords) -> Words:
