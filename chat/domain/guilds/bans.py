@@ -30,6 +30,7 @@ from chat.registries.permissions import Permission
 from chat.snowflake import snowflake_at
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
+from chat.store.guard import UNGUARDED, Guard
 from chat.store.guilds import bans, members
 from chat.store.guilds.bans import Ban
 from chat.store.standing.guild_audit_log import AuditLogEntry
@@ -98,7 +99,7 @@ class Bans:
         access = self._core.access.guild(principal, guild_id, Permission.BAN_MEMBERS)
         self._require_below(access, user_id)
         given = new.reason if reason is None else reason
-        await self.put(Actor(principal.user_id, given), guild_id, user_id, new)
+        await self.put(Actor(principal.user_id, given), guild_id, user_id, new, guard=principal.guard)
 
     async def put(
         self,
@@ -107,6 +108,8 @@ class Bans:
         user_id: int,
         new: NewBan,
         first: Callable[[sqlite3.Connection], Any] = _nothing,
+        *,
+        guard: Guard = UNGUARDED,
     ) -> Ban:
         """Ban an account, without regard to the actor's rights, for the actor's reason; the ban. `first` runs in the
         same unit before anything is written.
@@ -146,7 +149,7 @@ class Bans:
                 self._memberships.announce_departure(removed.departure)
             self._core.audit_log.publish(removed.entry)
 
-        banned = await self._core.database.write(unit, then)
+        banned = await self._core.database.write(unit, then, guard=guard)
         if banned.messages is not None:
             await self._authors_messages.finish(banned.messages)
         return banned.ban
@@ -158,10 +161,16 @@ class Bans:
         :raises InvalidFormBody: USER_IS_NOT_BANNED at `user_id`.
         """
         self._core.access.guild(principal, guild_id, Permission.BAN_MEMBERS)
-        await self.take_back(Actor(principal.user_id, reason), guild_id, user_id)
+        await self.take_back(Actor(principal.user_id, reason), guild_id, user_id, guard=principal.guard)
 
     async def take_back(
-        self, actor: Actor, guild_id: int, user_id: int, first: Callable[[sqlite3.Connection], Any] = _nothing
+        self,
+        actor: Actor,
+        guild_id: int,
+        user_id: int,
+        first: Callable[[sqlite3.Connection], Any] = _nothing,
+        *,
+        guard: Guard = UNGUARDED,
     ) -> None:
         """Lift a ban, without regard to the actor's rights. `first` runs in the same unit.
 
@@ -186,7 +195,7 @@ class Bans:
             self._core.bus.publish(Event(EventName.GUILD_BAN_REMOVE, data, ToGuild(guild_id)))
             self._core.audit_log.publish(entry)
 
-        await self._core.database.write(unit, then)
+        await self._core.database.write(unit, then, guard=guard)
 
     async def kick(self, principal: Principal, guild_id: int, user_id: int, reason: str | None) -> None:
         """Remove a member, who may come back.
@@ -197,10 +206,16 @@ class Bans:
         if access.state.member(user_id) is None:
             raise ApiError("UNKNOWN_MEMBER")
         self._require_below(access, user_id)
-        await self.remove(Actor(principal.user_id, reason), guild_id, user_id)
+        await self.remove(Actor(principal.user_id, reason), guild_id, user_id, guard=principal.guard)
 
     async def remove(
-        self, actor: Actor, guild_id: int, user_id: int, first: Callable[[sqlite3.Connection], Any] = _nothing
+        self,
+        actor: Actor,
+        guild_id: int,
+        user_id: int,
+        first: Callable[[sqlite3.Connection], Any] = _nothing,
+        *,
+        guard: Guard = UNGUARDED,
     ) -> None:
         """Remove a member, without regard to the actor's rights. `first` runs in the same unit before anything is
         written.
@@ -224,7 +239,7 @@ class Bans:
                 self._memberships.announce_departure(removed.departure)
             self._core.audit_log.publish(removed.entry)
 
-        await self._core.database.write(unit, then)
+        await self._core.database.write(unit, then, guard=guard)
 
     def _require_below(self, access: GuildAccess, user_id: int) -> None:
         """Raise MISSING_PERMISSIONS unless the account stands below the caller; one that is no member does."""

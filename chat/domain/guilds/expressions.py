@@ -29,6 +29,7 @@ from chat.registries.events import EventName
 from chat.registries.guild_features import GuildFeature
 from chat.registries.permissions import Permission
 from chat.store.accounts import accounts
+from chat.store.guard import UNGUARDED, Guard
 from chat.store.guilds import expressions
 from chat.store.guilds.expressions import Expression
 from chat.store.policy import assets
@@ -154,7 +155,7 @@ class Expressions:
         """
         self._core.access.guild(principal, guild_id, Permission.CREATE_EXPRESSIONS)
         made = await self._made(principal, kind, guild_id, new)
-        await self._add(kind, guild_id, [made], Actor(principal.user_id, reason), some=False)
+        await self._add(principal, kind, guild_id, [made], reason, some=False)
         return expression_object(made.expression)
 
     async def create_many(
@@ -175,7 +176,7 @@ class Expressions:
             except ApiError as refused:
                 failed.append({"name": new.name, "error": refused.message})
         if made:
-            refused_count = await self._add(kind, guild_id, made, Actor(principal.user_id, reason), some=True)
+            refused_count = await self._add(principal, kind, guild_id, made, reason, some=True)
             kept = len(made) - refused_count
             message = ApiError(KINDS[kind].full).message
             failed.extend({"name": entry.expression.name, "error": message} for entry in made[kept:])
@@ -206,7 +207,7 @@ class Expressions:
         except FileNotFoundError:  # purged a moment ago
             raise ApiError(KINDS[kind].unknown) from None
         made = _Made(expression, PreparedImage(asset, content))
-        await self._add(kind, guild_id, [made], Actor(principal.user_id, reason), some=False)
+        await self._add(principal, kind, guild_id, [made], reason, some=False)
         return expression_object(expression)
 
     async def change(
@@ -233,7 +234,9 @@ class Expressions:
             entry = self._record(connection, KINDS[kind].updated, actor, before, after)
             return after, _Written(guild_id, expressions.of_guild(connection, guild_id), [entry])
 
-        after, _ = await self._core.database.write(unit, lambda result: self._announce(kind, result[1]))
+        after, _ = await self._core.database.write(
+            unit, lambda result: self._announce(kind, result[1]), guard=principal.guard
+        )
         return expression_object(after)
 
     async def delete(
@@ -257,10 +260,17 @@ class Expressions:
             if purge:
                 assets.delete_of(connection, kind, expression_id)
 
-        await self.remove(Actor(principal.user_id, reason), kind, guild_id, expression_id, first)
+        await self.remove(Actor(principal.user_id, reason), kind, guild_id, expression_id, first, guard=principal.guard)
 
     async def remove(
-        self, actor: Actor, kind: str, guild_id: int, expression_id: int, first: Callable[[sqlite3.Connection], None]
+        self,
+        actor: Actor,
+        kind: str,
+        guild_id: int,
+        expression_id: int,
+        first: Callable[[sqlite3.Connection], None],
+        *,
+        guard: Guard = UNGUARDED,
     ) -> None:
         """Delete an expression, without regard to the actor's rights; `first` runs in the same unit before.
 
@@ -274,7 +284,7 @@ class Expressions:
             entry = self._record(connection, KINDS[kind].deleted, actor, before, None)
             return _Written(guild_id, expressions.of_guild(connection, guild_id), [entry])
 
-        await self._core.database.write(unit, lambda written: self._announce(kind, written))
+        await self._core.database.write(unit, lambda written: self._announce(kind, written), guard=guard)
 
     # Inside
 
@@ -293,14 +303,17 @@ class Expressions:
     async def _made(self, principal: Principal, kind: str, guild_id: int, new: NewExpression) -> _Made:
         self._require_unblocked(new.name, new.description, *new.tags)
         expression_id = self._core.snowflakes()
-        image = await self._media.prepare(kind, expression_id, new.image, path="image")
+        image = await self._media.prepare(kind, expression_id, new.image, path="image", guard=principal.guard)
         user_id, animated = principal.user_id, image.is_animated
         return _Made(
             Expression(expression_id, kind, guild_id, user_id, new.name, animated, new.description, new.tags), image
         )
 
-    async def _add(self, kind: str, guild_id: int, made: Sequence[_Made], actor: Actor, *, some: bool) -> int:
+    async def _add(
+        self, principal: Principal, kind: str, guild_id: int, made: Sequence[_Made], reason: str | None, *, some: bool
+    ) -> int:
         """Write them all, or with `some` the first so many as there is room for; returns how many are left over."""
+        actor = Actor(principal.user_id, reason)
 
         def unit(connection: sqlite3.Connection) -> _Written:
             room = self._room(connection, kind, guild_id)
@@ -315,8 +328,10 @@ class Expressions:
                 guild_id, expressions.of_guild(connection, guild_id), entries, refused=len(made) - len(taken)
             )
 
-        async with self._media.kept(*(entry.image for entry in made)):
-            written = await self._core.database.write(unit, lambda written: self._announce(kind, written))
+        async with self._media.kept(*(entry.image for entry in made), guard=principal.guard):
+            written = await self._core.database.write(
+                unit, lambda written: self._announce(kind, written), guard=principal.guard
+            )
         return written.refused
 
     def _room(self, connection: sqlite3.Connection, kind: str, guild_id: int) -> int:

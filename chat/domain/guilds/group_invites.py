@@ -23,6 +23,7 @@ from chat.registries.channel_types import ChannelType
 from chat.registries.events import EventName
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
+from chat.store.guard import Guard
 from chat.store.guilds import invites
 from chat.store.guilds.invites import Invite, InviteType
 from chat.store.standing import private_channels
@@ -46,7 +47,7 @@ class GroupInvites:
     _is_online: Callable[[int], bool]
 
     async def create(
-        self, access: PrivateChannelAccess, wanted: Invite, *, unique: bool, new_code: Callable[[], str]
+        self, access: PrivateChannelAccess, wanted: Invite, *, unique: bool, new_code: Callable[[], str], guard: Guard
     ) -> dict[str, Any]:
         """Make an invite; without `unique`, one that the caller made on the same terms is given again.
 
@@ -70,10 +71,10 @@ class GroupInvites:
                 data = self._with_metadata(made.invite, access.private)
                 self._core.bus.publish(Event(EventName.INVITE_CREATE, data, ToAccounts(access.recipients)))
 
-        made = await self._core.database.write(unit, then)
+        made = await self._core.database.write(unit, then, guard=guard)
         while made is None:  # the code was taken
             wanted = attrs.evolve(wanted, code=new_code())
-            made = await self._core.database.write(unit, then)
+            made = await self._core.database.write(unit, then, guard=guard)
         return self._with_metadata(made.invite, access.private)
 
     def get(self, invite: Invite) -> dict[str, Any]:
@@ -83,7 +84,7 @@ class GroupInvites:
         """
         return self._object(invite, stranger_view)
 
-    async def accept(self, account: Account, invite: Invite) -> dict[str, Any]:
+    async def accept(self, principal: Principal, invite: Invite) -> dict[str, Any]:
         """Join the group; who is in it already spends no use.
 
         :raises ApiError: UNKNOWN_INVITE; otherwise as `Groups.join`.
@@ -95,7 +96,7 @@ class GroupInvites:
                 raise ApiError("UNKNOWN_INVITE")
             invites.add_use(connection, code)
 
-        await self._groups.join(account, invite.channel_id, spend)
+        await self._groups.join(principal, invite.channel_id, spend)
         return self._object(invite, partial_user)
 
     async def delete(self, principal: Principal, invite: Invite) -> None:
@@ -119,7 +120,7 @@ class GroupInvites:
             data = {"code": invite.code, "channel_id": str(invite.channel_id)}
             self._core.bus.publish(Event(EventName.INVITE_DELETE, data, ToAccounts(private.recipient_ids)))
 
-        await self._core.database.write(unit, then)
+        await self._core.database.write(unit, then, guard=principal.guard)
 
     def of_channel(self, access: PrivateChannelAccess) -> list[dict[str, Any]]:
         """The invites into a group of the caller's, newest first."""

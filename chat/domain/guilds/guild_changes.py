@@ -32,6 +32,7 @@ from chat.registries.channel_types import SYSTEM_CHANNEL_TYPES, ChannelType
 from chat.registries.guild_features import TOGGLEABLE_GUILD_FEATURES, UNAVAILABLE_GUILD_FEATURES, GuildFeature
 from chat.registries.guild_values import NsfwLevel, SystemChannelFlag, VerificationLevel
 from chat.registries.permissions import Permission
+from chat.store.guard import UNGUARDED, Guard
 from chat.store.guilds import channels, guilds
 from chat.store.guilds.guilds import Guild
 from chat.store.standing.guild_audit_log import AuditLogEntry
@@ -109,7 +110,7 @@ class GuildChanges:
                 require_seen(access.state, principal.user_id, fields.get(name))
         if fields.get("mfa_level", access.state.guild.mfa_level) != access.state.guild.mfa_level:
             await self._require_mfa_level_change(principal, access, proof)
-        judged = await self.judged(access.state, fields)
+        judged = await self.judged(access.state, fields, guard=principal.guard)
 
         def unit(connection: sqlite3.Connection) -> ChangedGuild:
             changed = self.write(connection, guild_id, judged, Actor(principal.user_id, reason))
@@ -117,11 +118,11 @@ class GuildChanges:
                 raise ApiError("MISSING_PERMISSIONS")
             return changed
 
-        async with self._media.kept(*judged.pictures.prepared):
-            changed = await self._core.database.write(unit, self.announce)
+        async with self._media.kept(*judged.pictures.prepared, guard=principal.guard):
+            changed = await self._core.database.write(unit, self.announce, guard=principal.guard)
         return guild_object(changed.after)
 
-    async def judged(self, state: GuildState, fields: Mapping[str, Any]) -> JudgedFields:
+    async def judged(self, state: GuildState, fields: Mapping[str, Any], *, guard: Guard = UNGUARDED) -> JudgedFields:
         """The named fields as they would be written.
 
         :raises ApiError: CONTENT_BLOCKED.
@@ -129,7 +130,7 @@ class GuildChanges:
         :raises StorageUnavailable: when an image cannot be written.
         """
         known = state.guild
-        pictures = await guild_images.judged(self._media, known, fields)
+        pictures = await guild_images.judged(self._media, known, fields, guard)
         columns = without_repeated(known, self._judged(known, state.channels, fields, pictures.errors))
         pictures = pictures.without_repeated(known)
         return JudgedFields({**columns, **pictures.columns()}, pictures, known)

@@ -121,7 +121,7 @@ class GuildChannels:
                 self._core.bus.publish(GuildStateChanged(guild_id))
                 self._core.audit_log.publish(*written.entries)
 
-        await self._core.database.write(unit, then)
+        await self._core.database.write(unit, then, guard=principal.guard)
         current = self._core.guild_states.get(guild_id)
         if current is None or channel_id not in current.channels:
             raise ApiError("UNKNOWN_CHANNEL")
@@ -184,7 +184,7 @@ class GuildChannels:
             self._core.bus.publish(GuildStateChanged(guild_id), channel_updated(state, channel_id))
             self._core.audit_log.publish(*written.entries)
 
-        await self._core.database.write(unit, then)
+        await self._core.database.write(unit, then, guard=principal.guard)
         return self._core.access.guild_channel(principal, channel_id).channel_object()
 
     async def reorder(
@@ -233,7 +233,7 @@ class GuildChannels:
             self._core.bus.publish(GuildStateChanged(guild_id), GuildChannelsChanged(guild_id, moved))
             self._core.audit_log.publish(*written.entries)
 
-        await self._core.database.write(unit, then)
+        await self._core.database.write(unit, then, guard=principal.guard)
 
     async def delete(self, principal: Principal, channel_id: int, reason: str | None = None) -> dict[str, Any]:
         """Delete a channel; what a category held comes to the root. Returns the channel object as it was.
@@ -278,7 +278,7 @@ class GuildChannels:
                 self._core.bus.publish(guild_updated(state))
             self._core.audit_log.publish(*written.entries)
 
-        await self._core.database.write(unit, then)
+        await self._core.database.write(unit, then, guard=principal.guard)
         return shown
 
     # Inside

@@ -91,7 +91,9 @@ class GuildDiscovery:
             raise ApiError("DISCOVERY_NOT_DISCOVERABLE")
         if CLOSING_FEATURES & state.guild.features and state.member(principal.user_id) is None:
             raise ApiError("INVITES_DISABLED")
-        await self._memberships.join(principal.account, guild_id, JoinSource.DISCOVERY, address=address)
+        await self._memberships.join(
+            principal.account, guild_id, JoinSource.DISCOVERY, address=address, guard=principal.guard
+        )
 
     def _object(self, found: Found) -> dict[str, Any]:
         guild, said = found.guild, found.application
@@ -161,7 +163,7 @@ class DiscoveryApplications:
                 raise ApiError("DISCOVERY_INSUFFICIENT_MEMBERS")
             guild_discovery.put(connection, new)
 
-        await self._core.database.write(unit)
+        await self._core.database.write(unit, guard=principal.guard)
         return application_object(new)
 
     async def change(self, principal: Principal, guild_id: int, wish: Wish) -> dict[str, Any]:
@@ -186,7 +188,7 @@ class DiscoveryApplications:
             guild_discovery.put(connection, after)
             return after
 
-        return application_object(await self._core.database.write(unit))
+        return application_object(await self._core.database.write(unit, guard=principal.guard))
 
     async def withdraw(self, principal: Principal, guild_id: int, reason: str | None) -> None:
         """Take the application back; a guild that is in discovery leaves it.
@@ -206,7 +208,7 @@ class DiscoveryApplications:
             if changed.before != changed.after:
                 self._changes.announce(changed)
 
-        await self._core.database.write(unit, then)
+        await self._core.database.write(unit, then, guard=principal.guard)
 
 
 def required_application(connection: sqlite3.Connection, guild_id: int) -> DiscoveryApplication:

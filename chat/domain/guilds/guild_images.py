@@ -13,6 +13,7 @@ from chat.domain.policy.images import PreparedImage
 from chat.domain.policy.media_library import MediaLibrary
 from chat.errors import FieldError, InvalidFormBody
 from chat.registries.guild_features import GuildFeature
+from chat.store.guard import Guard
 from chat.store.guilds.guilds import Guild
 
 
@@ -103,25 +104,25 @@ class GuildImageChanges:
         return [] if code is None else [FieldError(field, code)]
 
 
-async def judged(media: MediaLibrary, guild: Guild, fields: Mapping[str, Any]) -> GuildImageChanges:
+async def judged(media: MediaLibrary, guild: Guild, fields: Mapping[str, Any], guard: Guard) -> GuildImageChanges:
     """The image fields among `fields`, looked at. An empty text counts as null (http.md, Empty values)."""
     by_field: dict[str, PreparedImage | None] = {}
     errors: list[FieldError] = []
     for field in GUILD_IMAGES.keys() & fields.keys():
         try:
-            by_field[field] = await _image(media, guild, field, fields[field])
+            by_field[field] = await _image(media, guild, field, fields[field], guard)
         except InvalidFormBody as refused:
             errors.extend(refused.errors)
     return GuildImageChanges(by_field, tuple(errors))
 
 
-async def _image(media: MediaLibrary, guild: Guild, field: str, text: str | None) -> PreparedImage | None:
+async def _image(media: MediaLibrary, guild: Guild, field: str, text: str | None, guard: Guard) -> PreparedImage | None:
     if not text:
         return None
     rules = GUILD_IMAGES[field]
     code = _lacking(guild, rules, is_animated=False)
     if code is None:
-        image = await media.prepare(rules.kind, guild.id, text, path=field, still=rules.still)
+        image = await media.prepare(rules.kind, guild.id, text, path=field, still=rules.still, guard=guard)
         code = _lacking(guild, rules, is_animated=image.is_animated)
         if code is None:
             return image

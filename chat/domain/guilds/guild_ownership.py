@@ -35,6 +35,7 @@ from chat.registries.errands import ErrandKind
 from chat.registries.events import EventName
 from chat.store import errands
 from chat.store.accounts import accounts, user_guild_settings
+from chat.store.guard import UNGUARDED, Guard
 from chat.store.guilds import channels, guilds, members, roles
 from chat.store.guilds.guilds import Guild
 
@@ -91,9 +92,11 @@ class GuildDeletion:
             if guild.owner_id != principal.user_id:
                 raise ApiError("MISSING_PERMISSIONS")
 
-        await self.remove(guild_id, require_owner)
+        await self.remove(guild_id, require_owner, guard=principal.guard)
 
-    async def remove(self, guild_id: int, first: Callable[[sqlite3.Connection, Guild], None]) -> None:
+    async def remove(
+        self, guild_id: int, first: Callable[[sqlite3.Connection, Guild], None], *, guard: Guard = UNGUARDED
+    ) -> None:
         """Delete a guild. `first` runs in the same unit before anything goes; it may refuse.
 
         :raises ApiError: SINGLE_COMMUNITY_CANNOT_DELETE, UNKNOWN_GUILD, and what `first` raises.
@@ -109,7 +112,7 @@ class GuildDeletion:
             self._core.bus.publish(GuildDeleted(guild_id))
             self._core.guild_states.forget(guild_id)
 
-        errand = await self._core.database.write(unit, then)
+        errand = await self._core.database.write(unit, then, guard=guard)
         log.info("guild deleted", guild_id=guild_id)
         await self._core.errands.finish(errand)
 
@@ -156,7 +159,7 @@ class GuildDeletion:
             after = attrs.evolve(before, owner_id=new_owner_id)
             return self._changes.replace(connection, before, after, Actor(principal.user_id, reason))
 
-        changed = await self._core.database.write(unit, self._changes.announce)
+        changed = await self._core.database.write(unit, self._changes.announce, guard=principal.guard)
         return guild_object(changed.after)
 
     async def run(self) -> None:

@@ -102,9 +102,13 @@ class Guilds:
         name = normalised_name(wish.name)
         template = None
         if wish.template is not None:
-            template = await self._media.storage.computed(read_template, wish.template, limits)
+            template = await self._media.storage.computed(read_template, wish.template, limits, guard=principal.guard)
         guild_id = self._core.snowflakes()
-        icon = None if wish.icon is None else await self._media.prepare(ICONS, guild_id, wish.icon, path="icon")
+        icon = (
+            None
+            if wish.icon is None
+            else await self._media.prepare(ICONS, guild_id, wish.icon, path="icon", guard=principal.guard)
+        )
         for text in (name, *_texts(wish.template)):
             self._core.policy.require_unblocked(text)
         max_guilds = limits_of(self._core.settings, account, self._core.clock.now_ms()).max_guilds
@@ -138,8 +142,8 @@ class Guilds:
             if settings is not None:
                 self._core.bus.publish(guild_folders.settings_changed(account.id, settings))
 
-        async with self._media.kept(icon):
-            await self._core.database.write(unit, then)
+        async with self._media.kept(icon, guard=principal.guard):
+            await self._core.database.write(unit, then, guard=principal.guard)
         return guild_object(new.guild)
 
     async def of_account(self, principal: Principal, page: GuildPage) -> list[dict[str, Any]]:

@@ -100,7 +100,9 @@ class Invites:
         group = self._group(principal, channel_id)
         if group is not None:
             wanted = self._new_invite(0, channel_id, principal.user_id, terms)
-            return await self._group_invites.create(group, wanted, unique=terms.unique, new_code=self._code)
+            return await self._group_invites.create(
+                group, wanted, unique=terms.unique, new_code=self._code, guard=principal.guard
+            )
         access = self._core.access.guild_channel(principal, channel_id, Permission.CREATE_INSTANT_INVITE)
         if access.channel.type not in INVITABLE_CHANNEL_TYPES:
             raise ApiError("INVALID_CHANNEL_TYPE")
@@ -132,10 +134,10 @@ class Invites:
                 self._core.bus.publish(Event(EventName.INVITE_CREATE, data, _managers(wanted)))
                 self._core.audit_log.publish(made.entry)
 
-        made = await self._core.database.write(unit, then)
+        made = await self._core.database.write(unit, then, guard=principal.guard)
         while made is None:  # the code was taken
             wanted = attrs.evolve(wanted, code=self._code())
-            made = await self._core.database.write(unit, then)
+            made = await self._core.database.write(unit, then, guard=principal.guard)
         return self._metadata(access.state, made.invite, principal.account)
 
     async def get(self, code: str) -> dict[str, Any]:
@@ -161,7 +163,7 @@ class Invites:
         """
         invite = self._known(code)
         if invite.type == InviteType.GROUP_DM:
-            return await self._group_invites.accept(principal.account, invite)
+            return await self._group_invites.accept(principal, invite)
         invite, state = self._live(invite)
         self._core.access.require_open(principal, state)
         if state.member(principal.user_id) is not None:
@@ -186,6 +188,7 @@ class Invites:
             address=address,
             temporary=invite.temporary,
             first=spend,
+            guard=principal.guard,
         )
         return self._object(invite, state)
 
@@ -220,7 +223,7 @@ class Invites:
             self._core.bus.publish(Event(EventName.INVITE_DELETE, data, _managers(invite)))
             self._core.audit_log.publish(entry)
 
-        await self._core.database.write(unit, then)
+        await self._core.database.write(unit, then, guard=principal.guard)
 
     async def of_channel(self, principal: Principal, channel_id: int) -> list[dict[str, Any]]:
         """The invites that lead to a channel, newest first, without a custom invite code.

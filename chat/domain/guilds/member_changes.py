@@ -112,7 +112,7 @@ class MemberChanges:
         if "role_ids" in columns:
             self._roles.require_assignable(access, columns["role_ids"] ^ target.role_ids)
         move = self._judged_move(principal, guild_id, target, fields)
-        written = await self._write(access, user_id, columns, Actor(principal.user_id, reason), move)
+        written = await self._write(principal, access, user_id, columns, reason, move)
         return self._object(written.after)
 
     async def change_own(
@@ -136,8 +136,8 @@ class MemberChanges:
         pictures = await self._images.judged(principal.account, sent, member_images(guild_id))
         pictures = pictures.without_repeated(access.member)
         columns |= pictures.columns()
-        async with self._images.media.kept(*pictures.prepared):
-            written = await self._write(access, user_id, columns, Actor(user_id, reason), None, pictures)
+        async with self._images.media.kept(*pictures.prepared, guard=principal.guard):
+            written = await self._write(principal, access, user_id, columns, reason, None, pictures)
         return self._object(written.after)
 
     # Judging
@@ -212,14 +212,15 @@ class MemberChanges:
 
     async def _write(
         self,
+        principal: Principal,
         access: GuildAccess,
         user_id: int,
         columns: Mapping[str, Any],
-        actor: Actor,
+        reason: str | None,
         move: _Move | None,
         pictures: AccountImageChanges = NO_PICTURES,
     ) -> _Written:
-        guild_id = access.state.id
+        guild_id, actor = access.state.id, Actor(principal.user_id, reason)
 
         def unit(connection: sqlite3.Connection) -> _Written:
             require_guild(connection, guild_id)
@@ -245,7 +246,7 @@ class MemberChanges:
                     self._voice_states.move(connection.connection_id, move.channel_id)
             self._core.audit_log.publish(*written.entries)
 
-        return await self._core.database.write(unit, then)
+        return await self._core.database.write(unit, then, guard=principal.guard)
 
     def _write_columns(
         self, connection: sqlite3.Connection, before: Member, after: Member, actor: Actor

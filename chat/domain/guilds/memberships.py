@@ -34,6 +34,7 @@ from chat.registries.join_sources import JoinSource
 from chat.registries.limits import THREAD_MEMBER_COUNT_MAXIMUM
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
+from chat.store.guard import UNGUARDED, Guard
 from chat.store.guilds import bans, guilds, members
 from chat.store.guilds.guilds import Guild
 from chat.store.messages.messages import Message
@@ -111,6 +112,7 @@ class Memberships:
         address: str | None = None,
         temporary: bool = False,
         first: Callable[[sqlite3.Connection], Preparation | None] | None = None,
+        guard: Guard = UNGUARDED,
     ) -> bool:
         """Make the account a member. `first` runs in the same transaction before anything is written; it may refuse,
         and it may prepare something for the newcomer.
@@ -160,7 +162,7 @@ class Memberships:
             if joined is not None:
                 self._announce_join(account, joined)
 
-        return await self._core.database.write(unit, then) is not None
+        return await self._core.database.write(unit, then, guard=guard) is not None
 
     async def leave(self, principal: Principal, guild_id: int) -> None:
         """Leave guild. Works on a guild that is unavailable too.
@@ -177,7 +179,7 @@ class Memberships:
             self._require_may_leave(guild, account.id)
             return self.depart(connection, guild_id, account)
 
-        await self._core.database.write(unit, self.announce_departure)
+        await self._core.database.write(unit, self.announce_departure, guard=principal.guard)
 
     def require_may_leave(self, principal: Principal, guild_id: int, *, as_owner: bool = False) -> None:
         """Raise what refuses Leave guild with `delete_messages`; `as_owner` not yet for an owner.

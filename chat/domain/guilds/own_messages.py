@@ -23,6 +23,7 @@ from chat.domain.signing_in.sudo import SudoMode, SudoProof
 from chat.domain.standing.access import Access, ChannelAccess
 from chat.domain.standing.channel_witness import ChannelWitness
 from chat.registries.errands import ErrandKind
+from chat.store.guard import Guard
 from chat.store.messages import messages
 
 BATCH_MESSAGES: Final = 100
@@ -39,12 +40,12 @@ class AuthorsMessages:
         core.errands.handle(ErrandKind.DELETE_GUILD_MESSAGES, self._delete_in_guild)
         core.errands.handle(ErrandKind.DELETE_CHANNEL_MESSAGES, self._delete_in_channel)
 
-    async def delete_all(self, guild_id: int, author_id: int, *, leaves: bool = False) -> None:
+    async def delete_all(self, guild_id: int, author_id: int, *, leaves: bool = False, guard: Guard) -> None:
         """Delete every message of the author in the guild's channels and threads; returns once all of them are gone.
         Later ones stay. `leaves`: then the author leaves the guild, where that is still possible."""
         last_id = await self._core.database.read(lambda connection: messages.last_of_author(connection, author_id))
         state = {"guild_id": guild_id, "author_id": author_id, "since_id": 0, "last_id": last_id, "leaves": leaves}
-        await self._core.errands.do(ErrandKind.DELETE_GUILD_MESSAGES, state)
+        await self._core.errands.do(ErrandKind.DELETE_GUILD_MESSAGES, state, guard=guard)
 
     def begin_in(self, connection: sqlite3.Connection, guild_id: int, author_id: int, since_id: int) -> Errand:
         """In a unit of writing: have every message of the author go that has an id of at least `since_id`; `finish` is
@@ -81,13 +82,13 @@ class AuthorsMessages:
         while not errand.is_over:
             await errand.step(portion, then)
 
-    async def delete_in_channel(self, access: ChannelAccess) -> None:
+    async def delete_in_channel(self, access: ChannelAccess, guard: Guard) -> None:
         """Delete every message that the access's account wrote in the channel; returns once all of them are gone.
         Later ones stay."""
         author_id = access.user_id
         last_id = await self._core.database.read(lambda connection: messages.last_of_author(connection, author_id))
         state = {"channel_id": access.channel.id, "author_id": author_id, "since_id": 0, "last_id": last_id}
-        await self._core.errands.do(ErrandKind.DELETE_CHANNEL_MESSAGES, state)
+        await self._core.errands.do(ErrandKind.DELETE_CHANNEL_MESSAGES, state, guard=guard)
 
     async def _delete_in_channel(self, errand: Errand) -> None:
         channel_id: int = errand.state["channel_id"]
@@ -139,7 +140,7 @@ class OwnMessages:
         self._memberships.require_may_leave(principal, guild_id, as_owner=True)
         await self._sudo.require(principal.account, proof)
         self._memberships.require_may_leave(principal, guild_id)
-        await self._authors_messages.delete_all(guild_id, principal.user_id, leaves=True)
+        await self._authors_messages.delete_all(guild_id, principal.user_id, leaves=True, guard=principal.guard)
 
     async def delete_in_guild(self, principal: Principal, guild_id: int, proof: SudoProof) -> None:
         """Delete every message that the caller wrote in the guild; returns once they are gone.
@@ -149,7 +150,7 @@ class OwnMessages:
         """
         self._access.guild(principal, guild_id)
         await self._sudo.require(principal.account, proof)
-        await self._authors_messages.delete_all(guild_id, principal.user_id)
+        await self._authors_messages.delete_all(guild_id, principal.user_id, guard=principal.guard)
 
     async def delete_in_channel(self, principal: Principal, channel_id: int, proof: SudoProof) -> None:
         """Delete every message that the caller wrote in the channel; returns once they are gone.
@@ -159,4 +160,4 @@ class OwnMessages:
         """
         access = self._access.channel(principal, channel_id)
         await self._sudo.require(principal.account, proof)
-        await self._authors_messages.delete_in_channel(access)
+        await self._authors_messages.delete_in_channel(access, principal.guard)

@@ -65,7 +65,7 @@ class PermissionOverwrites:
             entry = self._record(connection, channel, action, actor, before, after)
             return _Written(attrs.evolve(channel, overwrites=channels.overwrites_of(connection, channel_id)), entry)
 
-        await self._core.database.write(unit, self._announce)
+        await self._core.database.write(unit, self._announce, guard=principal.guard)
 
     async def delete(self, principal: Principal, channel_id: int, target_id: int, reason: str | None = None) -> None:
         """Take an overwrite away; where there is none, nothing happens.
@@ -87,7 +87,7 @@ class PermissionOverwrites:
             entry = self._record(connection, channel, AuditAction.CHANNEL_OVERWRITE_DELETE, actor, before, None)
             return _Written(attrs.evolve(channel, overwrites=channels.overwrites_of(connection, channel_id)), entry)
 
-        await self._core.database.write(unit, self._announce)
+        await self._core.database.write(unit, self._announce, guard=principal.guard)
 
     def _record(
         self,

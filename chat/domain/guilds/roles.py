@@ -85,7 +85,9 @@ class Roles:
         )
 
         written = await self._core.database.write(
-            lambda connection: self.write_new(connection, role, Actor(principal.user_id, reason)), self.announce
+            lambda connection: self.write_new(connection, role, Actor(principal.user_id, reason)),
+            self.announce,
+            guard=principal.guard,
         )
         assert written.role is not None, "it was made"  # noqa: S101
         return role_object(written.role, threads=sees_threads(principal))
@@ -141,7 +143,7 @@ class Roles:
             entry = self._record(connection, AuditAction.ROLE_UPDATE, Actor(principal.user_id, reason), before, after)
             return WrittenRoles(guild_id, EventName.GUILD_ROLE_UPDATE, after, (), [entry])
 
-        written = await self._core.database.write(unit, self.announce)
+        written = await self._core.database.write(unit, self.announce, guard=principal.guard)
         assert written.role is not None, "it was changed"  # noqa: S101
         return role_object(written.role, threads=sees_threads(principal))
 
@@ -171,7 +173,7 @@ class Roles:
             ]
             return WrittenRoles(guild_id, None, None, moved, entries)
 
-        await self._core.database.write(unit, self.announce)
+        await self._core.database.write(unit, self.announce, guard=principal.guard)
 
     async def place_hoisted(
         self, principal: Principal, guild_id: int, places: Mapping[int, int | None], reason: str | None = None
@@ -197,7 +199,7 @@ class Roles:
             ]
             return WrittenRoles(guild_id, None, None, moved, entries)
 
-        await self._core.database.write(unit, self.announce)
+        await self._core.database.write(unit, self.announce, guard=principal.guard)
 
     async def delete(self, principal: Principal, guild_id: int, role_id: int, reason: str | None = None) -> None:
         """Delete a role; its members and the overwrites for it lose it.
@@ -218,7 +220,7 @@ class Roles:
             entry = self._record(connection, AuditAction.ROLE_DELETE, Actor(principal.user_id, reason), gone, None)
             return WrittenRoles(guild_id, EventName.GUILD_ROLE_DELETE, gone, moved, [entry])
 
-        await self._core.database.write(unit, self.announce)
+        await self._core.database.write(unit, self.announce, guard=principal.guard)
 
     async def give(
         self,
@@ -260,7 +262,7 @@ class Roles:
                 self.announce_member(after)
                 self._core.audit_log.publish(entry)
 
-        await self._core.database.write(unit, then)
+        await self._core.database.write(unit, then, guard=principal.guard)
 
     def record_roles(
         self, connection: sqlite3.Connection, actor: Actor, before: Member, after: Member

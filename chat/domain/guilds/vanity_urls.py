@@ -79,7 +79,7 @@ class VanityUrls:
             if changed.before != changed.after:
                 self._changes.announce(changed)
 
-        await self._core.database.write(unit, then)
+        await self._core.database.write(unit, then, guard=principal.guard)
         return {"code": wanted}
 
     def put(self, connection: sqlite3.Connection, guild: Guild, wanted: str | None, *, path: str = "code") -> Guild:

@@ -40,6 +40,7 @@ from chat.registries.events import EventName
 from chat.registries.message_types import MessageType
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
+from chat.store.guard import UNGUARDED, Guard
 from chat.store.messages import messages
 from chat.store.messages.messages import Message, MessageExtra
 from chat.store.people import calls
@@ -113,7 +114,7 @@ class Calls:
         access = self._conversation(principal, channel_id)
         self._require_may_call(access, principal.account)
         named = self._named(access, recipient_ids)
-        call = await self._call(access)
+        call = await self._call(access, principal.guard)
         connected = set(self._voice_states.accounts_in(channel_id))
         until = trio.current_time() + RINGING_SECONDS
         rung = {
@@ -187,7 +188,7 @@ class Calls:
             return VoiceRefusal.UNCLAIMED_ACCOUNT
         try:
             self._require_may_call(access, account)
-            await self._call(access)
+            await self._call(access, UNGUARDED)  # a gateway session asks, and no request
         except StorageUnavailable:
             return VoiceRefusal.UNAVAILABLE
         except ApiError as error:
@@ -233,20 +234,20 @@ class Calls:
 
     # Beginning
 
-    async def _call(self, access: PrivateChannelAccess) -> Call:
+    async def _call(self, access: PrivateChannelAccess, guard: Guard) -> Call:
         """The call in a conversation, begun now if there was none."""
         channel_id = access.channel.id
         with trio.move_on_after(ENDING_SECONDS):
             while (call := self._active.by_channel.get(channel_id)) is None:
                 ending = self._ending.get(channel_id)
                 if ending is None:
-                    await self._begin(access)
+                    await self._begin(access, guard)
                 else:
                     await ending.finished.wait()
             return call
         raise StorageUnavailable
 
-    async def _begin(self, access: PrivateChannelAccess) -> None:
+    async def _begin(self, access: PrivateChannelAccess, guard: Guard) -> None:
         call = Call(
             channel_id=access.channel.id,
             message_id=self._system_messages.new_id(),
@@ -283,7 +284,7 @@ class Calls:
             self._core.bus.publish(Event(EventName.CALL_CREATE, data, ToAccounts(call.recipients)))
             self._wake.set()
 
-        await self._core.database.write(unit, then)
+        await self._core.database.write(unit, then, guard=guard)
         # If it was another caller's call, and is over by now, its end must get a turn.
         await trio.lowlevel.checkpoint()
 

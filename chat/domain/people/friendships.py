@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import enum
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import attrs
@@ -118,7 +118,7 @@ class Friendships:
                 connection, account.id, target_id, RelationshipType.OUTGOING_REQUEST, self._core.clock.now_ms()
             )
 
-        return await self._change(unit)
+        return await self._change(principal, unit)
 
     async def accept(self, principal: Principal, target_id: int) -> dict[str, Any]:
         """Agree to what another account asked.
@@ -139,7 +139,7 @@ class Friendships:
             self._require_room(connection, principal.user_id)
             return self._befriend(connection, principal.user_id, target_id)
 
-        return await self._change(unit)
+        return await self._change(principal, unit)
 
     async def block(self, principal: Principal, target_id: int) -> dict[str, Any]:
         """Block an account: friendship and requests between the two are over, and it can ask no more.
@@ -159,7 +159,7 @@ class Friendships:
             now = self._core.clock.now_ms()
             return both_sides(connection, principal.user_id, target_id, RelationshipType.BLOCKED, now)
 
-        return await self._change(unit)
+        return await self._change(principal, unit)
 
     async def change(self, principal: Principal, target_id: int, changes: Mapping[str, Any]) -> dict[str, Any]:
         """Give a friend a name of the caller's own (`nickname`, None takes it away), or say whether it hears where the
@@ -176,7 +176,7 @@ class Friendships:
             relationships.put(connection, changed)
             return [(own, changed)]
 
-        return await self._change(unit)
+        return await self._change(principal, unit)
 
     async def remove(self, principal: Principal, target_id: int) -> None:
         """End a friendship, take back or turn down a request, or unblock.
@@ -189,7 +189,7 @@ class Friendships:
                 raise ApiError("NOT_FOUND")
             return neither_side(connection, principal.user_id, target_id)
 
-        await self._core.database.write(unit, self._relationships.publish)
+        await self._core.database.write(unit, self._relationships.publish, guard=principal.guard)
 
     async def ignore(self, principal: Principal, younger_than_seconds: int | None = None) -> int:
         """Turn down every request that the caller was sent, or those of accounts made less than so long ago; returns
@@ -204,7 +204,7 @@ class Friendships:
                     changes += neither_side(connection, user_id, entry.target_id)
             return changes
 
-        changes = await self._core.database.write(unit, self._relationships.publish)
+        changes = await self._core.database.write(unit, self._relationships.publish, guard=principal.guard)
         return sum(before is not None and before.user_id == user_id for before, _ in changes)
 
     async def share_voice_activity(self, principal: Principal, shares: bool) -> Account:
@@ -238,11 +238,11 @@ class Friendships:
             self._relationships.publish_sharing(sharing.friends, shares)
             self._core.account_events.changed(sharing.before, sharing.after)
 
-        return (await self._core.database.write(unit, then)).after
+        return (await self._core.database.write(unit, then, guard=principal.guard)).after
 
-    async def _change(self, unit: Any) -> dict[str, Any]:
+    async def _change(self, principal: Principal, unit: Callable[[sqlite3.Connection], list[Change]]) -> dict[str, Any]:
         """Write, publish, and answer with what the caller has now: the first change of the unit."""
-        changes: list[Change] = await self._core.database.write(unit, self._relationships.publish)
+        changes = await self._core.database.write(unit, self._relationships.publish, guard=principal.guard)
         after = changes[0][1]
         assert after is not None, "the operation leaves the caller with a relationship"  # noqa: S101
         return self._relationships.object_of(after)

@@ -119,7 +119,7 @@ class Groups:
             for message in written:
                 self._system_messages.publish(access, message)
 
-        made, _ = await self._core.database.write(unit, then)
+        made, _ = await self._core.database.write(unit, then, guard=principal.guard)
         access = self._private_channels.renewed(self._private_channels.access(made, account.id))
         return access.channel_object()
 
@@ -145,39 +145,41 @@ class Groups:
             self._require_known(connection, principal.account, [user_id])
             return target
 
-        await self._arrive(access.channel.id, principal.user_id, user_id, admitted, by_id=principal.user_id)
+        await self._arrive(principal, access.channel.id, user_id, admitted, by_invite=False)
 
-    async def join(self, account: Account, channel_id: int, spend: Callable[[sqlite3.Connection], None]) -> bool:
+    async def join(self, principal: Principal, channel_id: int, spend: Callable[[sqlite3.Connection], None]) -> bool:
         """Put an account into a group by its own wish, as an invite lets it; `spend` runs in the same unit, and may
         refuse. False, and nothing happens, for one that is there already.
 
         :raises ApiError: UNCLAIMED_ACCOUNT_CANNOT_JOIN_GROUP_DMS, DIRECT_MESSAGES_DISABLED, UNKNOWN_INVITE (the group
             is gone), MAX_GROUP_DM_RECIPIENTS, MAX_GROUP_DMS.
         """
+        account = principal.account
         self._require_may_join(account)
 
         def admitted(connection: sqlite3.Connection) -> Account:
             spend(connection)
             return account
 
-        return await self._arrive(channel_id, account.id, account.id, admitted, by_id=None)
+        return await self._arrive(principal, channel_id, account.id, admitted, by_invite=True)
 
     async def _arrive(
         self,
+        principal: Principal,
         channel_id: int,
-        author_id: int,
         user_id: int,
         admitted: Callable[[sqlite3.Connection], Account],
         *,
-        by_id: int | None,
+        by_invite: bool,
     ) -> bool:
-        """Put an account into a group, added by `by_id` or by itself."""
+        """Put an account into a group: the caller itself by an invite, or another account by the caller."""
+        author_id = principal.user_id
         now, message_id = self._core.clock.now_ms(), self._core.snowflakes()
 
         def unit(connection: sqlite3.Connection) -> _Arrival:
             private = _group(connection, channel_id)
-            if private is None or (by_id is not None and by_id not in private.recipient_ids):
-                raise ApiError("UNKNOWN_CHANNEL" if by_id is not None else "UNKNOWN_INVITE")
+            if private is None or not (by_invite or author_id in private.recipient_ids):
+                raise ApiError("UNKNOWN_INVITE" if by_invite else "UNKNOWN_CHANNEL")
             if user_id in private.recipient_ids:
                 return _Arrival(None)
             joined = admitted(connection)
@@ -197,7 +199,7 @@ class Groups:
             self._acquaint(private, user_id)
             self._system_messages.publish(self._private_channels.access(private, author_id), arrival.written)
 
-        return (await self._core.database.write(unit, then)).joined is not None
+        return (await self._core.database.write(unit, then, guard=principal.guard)).joined is not None
 
     async def remove(
         self, principal: Principal, access: PrivateChannelAccess, user_id: int, *, silent: bool = False
@@ -226,7 +228,7 @@ class Groups:
             written = self._write(connection, channel_id, author_id, kind, message_id, user_id)
             return attrs.evolve(left, after=private_channels.by_id(connection, channel_id), written=written)
 
-        await self._core.database.write(unit, self.announce_departure)
+        await self._core.database.write(unit, self.announce_departure, guard=principal.guard)
 
     def depart(self, connection: sqlite3.Connection, channel_id: int, user_id: int) -> GroupDeparture | None:
         """In a unit of writing: take an erased account out of a group; hand the result to `announce_departure` after
@@ -269,7 +271,7 @@ class Groups:
         wanted = self._checked(fields)
         icon: PreparedImage | None = None
         if wanted.get("icon"):
-            icon = await self._media.prepare(ICONS, channel_id, wanted["icon"], path="icon")
+            icon = await self._media.prepare(ICONS, channel_id, wanted["icon"], path="icon", guard=principal.guard)
         if "icon" in wanted:
             wanted["icon"] = None if icon is None else icon.hash
         nicks = {"nicks": wanted.pop("nicks")} if "nicks" in wanted else {}
@@ -301,8 +303,8 @@ class Groups:
             for message in change.written:
                 self._system_messages.publish(self._private_channels.access(change.after, user_id), message)
 
-        async with self._media.kept(icon):
-            change = await self._core.database.write(unit, then)
+        async with self._media.kept(icon, guard=principal.guard):
+            change = await self._core.database.write(unit, then, guard=principal.guard)
         return self._private_channels.object_of(change.after, user_id)
 
     def _checked(self, fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -31,6 +31,7 @@ from chat.snowflake import SnowflakeGenerator
 from chat.store.accounts import accounts, user_settings
 from chat.store.accounts.accounts import Account
 from chat.store.database import Database
+from chat.store.guard import Guard
 from chat.store.guilds import guilds
 from chat.store.standing import private_channels, relationships
 from chat.store.standing.private_channels import PrivateChannel
@@ -159,10 +160,10 @@ class PrivateChannels:
             if is_new:
                 self.publish(EventName.CHANNEL_CREATE, private, (account.id,))
 
-        private, _ = await self._database.write(unit, then)
+        private, _ = await self._database.write(unit, then, guard=principal.guard)
         return self.object_of(private, account.id)
 
-    async def close(self, access: PrivateChannelAccess) -> None:
+    async def close(self, access: PrivateChannelAccess, guard: Guard) -> None:
         """Take a conversation of two out of the caller's list, where the next message puts it again.
 
         :raises ApiError: CANNOT_EXECUTE_ON_DM for the personal notes, which stand in no list.
@@ -175,14 +176,14 @@ class PrivateChannels:
                 self.publish(EventName.CHANNEL_DELETE, access.private, (access.user_id,))
 
         await self._database.write(
-            lambda connection: private_channels.hide(connection, access.channel.id, access.user_id), then
+            lambda connection: private_channels.hide(connection, access.channel.id, access.user_id), then, guard=guard
         )
 
     def pinned(self, user_id: int) -> list[str]:
         """The ids of the conversations that the account has pinned, in the order in which it did."""
         return [str(channel_id) for channel_id in private_channels.pinned(self._database.reader, user_id)]
 
-    async def pin(self, access: ChannelAccess, *, pinned: bool) -> None:
+    async def pin(self, access: ChannelAccess, guard: Guard, *, pinned: bool) -> None:
         """Put a conversation at the end of those that the caller has pinned, or take it away; the caller's sessions
         hear which are pinned even without a change.
 
@@ -196,7 +197,9 @@ class PrivateChannels:
             change(connection, access.channel.id, access.user_id)
             return private_channels.pinned(connection, access.user_id)
 
-        await self._database.write(unit, lambda pinned_ids: self.publish_pinned(access.user_id, pinned_ids))
+        await self._database.write(
+            unit, lambda pinned_ids: self.publish_pinned(access.user_id, pinned_ids), guard=guard
+        )
 
     def publish_pinned(self, user_id: int, channel_ids: Sequence[int]) -> None:
         """Tell the account's sessions which conversations it has pinned."""

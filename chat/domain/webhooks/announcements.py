@@ -106,7 +106,7 @@ class Announcements:
             self._core.bus.publish(message_updated(renewed, published.stored, self._core.media_addresses))
             self._crossposting.look_again()
 
-        published = await self._core.database.write(unit, then)
+        published = await self._core.database.write(unit, then, guard=principal.guard)
         return published.for_caller.wire(published.message, self._core.media_addresses, floor)
 
     async def follow(
@@ -155,7 +155,7 @@ class Announcements:
             self._core.bus.publish(Event(EventName.WEBHOOKS_UPDATE, data, ToChannel(webhook.guild_id, target_id)))
             self._system_messages.publish(target, followed.told)
 
-        followed = await self._core.database.write(unit, then)
+        followed = await self._core.database.write(unit, then, guard=principal.guard)
         return {"channel_id": str(channel_id), "webhook_id": str(followed.webhook_id)}
 
     def _source(self, principal: Principal, channel_id: int) -> GuildChannelAccess:

@@ -130,7 +130,7 @@ class Webhooks:
             sealed_token=sealed_token(self._core.keys, webhook_id, token),
         )
 
-        async with self._new_avatar(webhook_id, avatar) as asset:
+        async with self._new_avatar(webhook_id, avatar, principal.guard) as asset:
             made = webhook if asset is None else attrs.evolve(webhook, avatar=asset.hash)
 
             def unit(connection: sqlite3.Connection) -> AuditLogEntry | None:
@@ -141,7 +141,9 @@ class Webhooks:
                     assets.insert(connection, asset)
                 return self._record(connection, Actor(principal.user_id, reason), None, made)
 
-            await self._core.database.write(unit, lambda entry: self._tell(made.guild_id, entry, channel_id))
+            await self._core.database.write(
+                unit, lambda entry: self._tell(made.guild_id, entry, channel_id), guard=principal.guard
+            )
         return webhook_object(made, token, principal.account)
 
     async def of_channel(self, principal: Principal, channel_id: int) -> list[dict[str, Any]]:
@@ -192,7 +194,7 @@ class Webhooks:
             _require_takes_webhooks(target.channel)
             if target.state.id != webhook.guild_id:
                 raise ApiError("UNKNOWN_CHANNEL")
-        changed = await self._change(webhook, change, Actor(principal.user_id, reason))
+        changed = await self._change(webhook, change, Actor(principal.user_id, reason), principal.guard)
         return self._shown_to(principal, changed)
 
     async def delete(self, principal: Principal, webhook_id: int, reason: str | None = None) -> None:
@@ -200,7 +202,7 @@ class Webhooks:
 
         :raises ApiError: as `get`.
         """
-        await self._delete(self._managed(principal, webhook_id), Actor(principal.user_id, reason))
+        await self._delete(self._managed(principal, webhook_id), Actor(principal.user_id, reason), principal.guard)
 
     # By the token
 
@@ -220,18 +222,20 @@ class Webhooks:
         """What the webhook sees of itself: not who made it."""
         return webhook_object(webhook, self._token(webhook).decode(), None)
 
-    async def change_by_token(self, webhook: Webhook, change: WebhookChange) -> dict[str, Any]:
+    async def change_by_token(self, webhook: Webhook, change: WebhookChange, guard: Guard) -> dict[str, Any]:
         """Change name or avatar.
 
         :raises InvalidFormBody: as `create`.
         """
-        return self.get_by_token(await self._change(webhook, attrs.evolve(change, channel_id=None), None))
+        return self.get_by_token(await self._change(webhook, attrs.evolve(change, channel_id=None), None, guard))
 
-    async def delete_by_token(self, webhook: Webhook) -> None:
+    async def delete_by_token(self, webhook: Webhook, guard: Guard) -> None:
         """Delete the webhook."""
-        await self._delete(webhook, None)
+        await self._delete(webhook, None, guard)
 
-    async def execute(self, webhook: Webhook, draft: MessageDraft, disguise: Disguise, place: Place) -> dict[str, Any]:
+    async def execute(
+        self, webhook: Webhook, draft: MessageDraft, disguise: Disguise, place: Place, guard: Guard
+    ) -> dict[str, Any]:
         """Send a message.
 
         :raises ApiError: as `place_of`, `MessageSending.create_of_webhook` and `Posts.create_of_webhook`.
@@ -245,7 +249,7 @@ class Webhooks:
         name = webhook.name if disguise.name is None else self._name(disguise.name, path="username")
         avatar = webhook.avatar
         if disguise.avatar_url is not None:
-            avatar = (await self._outside_avatar(webhook, disguise.avatar_url)).hash
+            avatar = (await self._outside_avatar(webhook, disguise.avatar_url, guard)).hash
         sender = webhook_sender(webhook, name, avatar)
         if place.post is not None:
             return await self._posts.create_of_webhook(sender, access, place.post, draft)
@@ -313,8 +317,8 @@ class Webhooks:
         self._core.access.guild_channel(principal, webhook.channel_id, MANAGE_WEBHOOKS)
         return webhook
 
-    async def _change(self, webhook: Webhook, change: WebhookChange, actor: Actor | None) -> Webhook:
-        async with self._new_avatar(webhook.id, change.avatar) as asset:
+    async def _change(self, webhook: Webhook, change: WebhookChange, actor: Actor | None, guard: Guard) -> Webhook:
+        async with self._new_avatar(webhook.id, change.avatar, guard) as asset:
             columns: dict[str, Any] = {}
             if change.name is not None:
                 columns["name"] = self._name(change.name)
@@ -344,16 +348,18 @@ class Webhooks:
                 before, after, entry = result
                 self._tell(webhook.guild_id, entry, *{before.channel_id, after.channel_id})
 
-            _, after, _ = await self._core.database.write(unit, then)
+            _, after, _ = await self._core.database.write(unit, then, guard=guard)
         return after
 
-    async def _delete(self, webhook: Webhook, actor: Actor | None) -> None:
+    async def _delete(self, webhook: Webhook, actor: Actor | None, guard: Guard) -> None:
         def unit(connection: sqlite3.Connection) -> AuditLogEntry | None:
             if not webhooks.delete(connection, webhook.id):
                 raise ApiError("UNKNOWN_WEBHOOK")
             return self._record(connection, actor, webhook, None)
 
-        await self._core.database.write(unit, lambda entry: self._tell(webhook.guild_id, entry, webhook.channel_id))
+        await self._core.database.write(
+            unit, lambda entry: self._tell(webhook.guild_id, entry, webhook.channel_id), guard=guard
+        )
 
     def _record(
         self, connection: sqlite3.Connection, actor: Actor | None, before: Webhook | None, after: Webhook | None
@@ -372,15 +378,15 @@ class Webhooks:
         )
 
     @asynccontextmanager
-    async def _new_avatar(self, webhook_id: int, avatar: str | None) -> AsyncIterator[Asset | None]:
+    async def _new_avatar(self, webhook_id: int, avatar: str | None, guard: Guard) -> AsyncIterator[Asset | None]:
         """The avatar in a body as an asset, for a unit in the block; None without one."""
         if not avatar:
             yield None
         else:
-            async with self._media.new_image(AVATARS, webhook_id, avatar, path="avatar") as asset:
+            async with self._media.new_image(AVATARS, webhook_id, avatar, path="avatar", guard=guard) as asset:
                 yield asset
 
-    async def _outside_avatar(self, webhook: Webhook, url: str) -> Asset:
+    async def _outside_avatar(self, webhook: Webhook, url: str, guard: Guard) -> Asset:
         try:
             parsed(url)
         except OutsideRefused:
@@ -388,7 +394,7 @@ class Webhooks:
         self._core.policy.require_unblocked(url)
         asset = self._media.outside_image(AVATARS, webhook.id, url)
         if assets.find(self._core.database.reader, AVATARS, webhook.id, asset.hash) is None:
-            await self._core.database.write(lambda connection: assets.insert(connection, asset))
+            await self._core.database.write(lambda connection: assets.insert(connection, asset), guard=guard)
         return asset
 
     def _name(self, text: str, *, path: str = "name") -> str:

@@ -263,7 +263,7 @@ async def delete_channel(
         user_id = request.principal.user_id
         await people.groups.remove(request.principal, private, user_id, silent=query.silent)
     else:
-        await people.private_channels.close(private)
+        await people.private_channels.close(private, request.principal.guard)
 
 
 @routes.operation(

@@ -84,7 +84,7 @@ async def open_private_channel(request: Request, people: PeopleArea, body: OpenP
 async def pin_private_channel(request: Request, core: Core, people: PeopleArea, channel_id: int) -> None:
     """Put a conversation at the end of those that the caller has pinned."""
     access = core.access.channel(request.principal, channel_id)
-    await people.private_channels.pin(access, pinned=True)
+    await people.private_channels.pin(access, request.principal.guard, pinned=True)
 
 
 @routes.operation(
@@ -97,7 +97,7 @@ async def pin_private_channel(request: Request, core: Core, people: PeopleArea, 
 async def unpin_private_channel(request: Request, core: Core, people: PeopleArea, channel_id: int) -> None:
     """Take a conversation away from those that the caller has pinned."""
     access = core.access.channel(request.principal, channel_id)
-    await people.private_channels.pin(access, pinned=False)
+    await people.private_channels.pin(access, request.principal.guard, pinned=False)
 
 
 @routes.operation(

@@ -104,7 +104,10 @@ async def execute_github_webhook(
     request: Request, webhooks: WebhooksArea, webhook_id: int, token: str, query: InThread, body: GithubDelivery
 ) -> None:
     """Show an event of GitHub, if it is one that people watch."""
-    webhook, event = webhooks.webhooks.identified(webhook_id, token), request.headers.get(GITHUB_EVENT)
+    webhook, event = (
+        webhooks.webhooks.identified(webhook_id, token, guard=request.guard),
+        request.headers.get(GITHUB_EVENT),
+    )
     if event is None:
         raise ApiError("BAD_REQUEST")
     await _show(request, webhook, query, github_embed(event, _members(body)), webhooks=webhooks)
@@ -124,7 +127,7 @@ async def execute_instatus_webhook(
     request: Request, webhooks: WebhooksArea, webhook_id: int, token: str, query: InThread, body: InstatusNotice
 ) -> None:
     """Show what a status page tells."""
-    webhook = webhooks.webhooks.identified(webhook_id, token)
+    webhook = webhooks.webhooks.identified(webhook_id, token, guard=request.guard)
     await _show(request, webhook, query, instatus_embed(_members(body)), webhooks=webhooks)
 
 
@@ -142,13 +145,13 @@ async def execute_slack_webhook(
     request: Request, core: Core, area: WebhooksArea, webhook_id: int, token: str, query: InThread, body: SlackMessage
 ) -> Answer:
     """Send a message in Slack's form."""
-    webhook = area.webhooks.identified(webhook_id, token)
+    webhook = area.webhooks.identified(webhook_id, token, guard=request.guard)
     message = _members(body)
     draft = MessageDraft(
         content=slack_content(message), embeds=slack_embeds(message, core.settings.limits.max_embeds_per_message)
     )
     disguise = Disguise(body.username or None, address(body.icon_url or ""))
-    await area.webhooks.execute(webhook, draft, disguise, Place(query.thread_id))
+    await area.webhooks.execute(webhook, draft, disguise, Place(query.thread_id), request.guard)
     return Streamed(200, headers={"Content-Type": "text/plain; charset=utf-8"}, pieces=_ok, length=len(OK))
 
 
@@ -162,7 +165,7 @@ async def _show(
     """Send a message of this embed, without notifications."""
     if embed is not None:
         draft = MessageDraft(embeds=fitting([embed], 1), allowed_mentions=AllowedMentions())
-        await webhooks.webhooks.execute(webhook, draft, Disguise(), Place(query.thread_id))
+        await webhooks.webhooks.execute(webhook, draft, Disguise(), Place(query.thread_id), request.guard)
 
 
 def _members(body: attrs.AttrsInstance) -> dict[str, Any]:

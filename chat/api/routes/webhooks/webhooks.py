@@ -182,7 +182,7 @@ async def delete_webhook(request: Request, webhooks: WebhooksArea, webhook_id: i
 )
 async def get_webhook_by_token(request: Request, area: WebhooksArea, webhook_id: int, token: str) -> object:
     """What the webhook sees of itself."""
-    return area.webhooks.get_by_token(area.webhooks.identified(webhook_id, token))
+    return area.webhooks.get_by_token(area.webhooks.identified(webhook_id, token, guard=request.guard))
 
 
 @routes.operation(
@@ -198,7 +198,9 @@ async def change_webhook_by_token(
     request: Request, area: WebhooksArea, webhook_id: int, token: str, body: ChangeWebhook
 ) -> object:
     """Change name or avatar."""
-    return await area.webhooks.change_by_token(area.webhooks.identified(webhook_id, token), _change(body))
+    return await area.webhooks.change_by_token(
+        area.webhooks.identified(webhook_id, token, guard=request.guard), _change(body), request.guard
+    )
 
 
 @routes.operation(
@@ -206,7 +208,7 @@ async def change_webhook_by_token(
 )
 async def delete_webhook_by_token(request: Request, area: WebhooksArea, webhook_id: int, token: str) -> None:
     """Delete the webhook."""
-    await area.webhooks.delete_by_token(area.webhooks.identified(webhook_id, token))
+    await area.webhooks.delete_by_token(area.webhooks.identified(webhook_id, token, guard=request.guard), request.guard)
 
 
 @routes.operation(
@@ -231,14 +233,14 @@ async def execute_webhook(
 ) -> object:
     """Send a message."""
     uploads = messages.uploads
-    webhook = area.webhooks.identified(webhook_id, token)
+    webhook = area.webhooks.identified(webhook_id, token, guard=request.guard)
     owner = uploads.webhook_owner(webhook.user_id, area.webhooks.place_of(webhook, query.thread_id).channel.id)
     async with received_message(request, owner, ExecuteWebhook, body, uploads) as (message, attachments):
         if message.message_reference is not None:
             raise InvalidFormBody.at("message_reference", "INVALID_FORMAT")  # its author may read nothing here
         disguise = Disguise(message.username or None, message.avatar_url or None)
         place = Place(query.thread_id, _post(message))
-        sent = await area.webhooks.execute(webhook, message_draft(message, attachments), disguise, place)
+        sent = await area.webhooks.execute(webhook, message_draft(message, attachments), disguise, place, request.guard)
     return sent if query.wait else None
 
 
@@ -260,7 +262,9 @@ async def get_webhook_message(
     request: Request, area: WebhooksArea, webhook_id: int, token: str, message_id: int, query: InThread
 ) -> object:
     """One of the webhook's messages."""
-    return await area.webhooks.message(area.webhooks.identified(webhook_id, token), message_id, query.thread_id)
+    return await area.webhooks.message(
+        area.webhooks.identified(webhook_id, token, guard=request.guard), message_id, query.thread_id
+    )
 
 
 @routes.operation(
@@ -286,7 +290,7 @@ async def edit_webhook_message(
 ) -> object:
     """Change one of the webhook's messages."""
     uploads = messages.uploads
-    webhook = area.webhooks.identified(webhook_id, token)
+    webhook = area.webhooks.identified(webhook_id, token, guard=request.guard)
     place = area.webhooks.place_of(webhook, query.thread_id)
 
     def owner() -> Owner:
@@ -308,7 +312,9 @@ async def delete_webhook_message(
     request: Request, area: WebhooksArea, webhook_id: int, token: str, message_id: int, query: InThread
 ) -> None:
     """Delete one of the webhook's messages."""
-    await area.webhooks.delete_message(area.webhooks.identified(webhook_id, token), message_id, query.thread_id)
+    await area.webhooks.delete_message(
+        area.webhooks.identified(webhook_id, token, guard=request.guard), message_id, query.thread_id
+    )
 
 
 def _change(body: ChangeWebhook) -> WebhookChange:
