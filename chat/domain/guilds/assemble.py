@@ -34,8 +34,6 @@ from chat.domain.standing.assemble import StandingArea
 
 @attrs.frozen(kw_only=True)
 class GuildsArea:
-    """The services of guilds."""
-
     guilds: Guilds
     guild_changes: GuildChanges
     guild_deletion: GuildDeletion
@@ -58,7 +56,6 @@ class GuildsArea:
 
     @property
     def background(self) -> Background:
-        """What runs as long as the server does."""
         return (self.guild_deletion.run, self.temporary_members.run, self.inactive_members.run)
 
 
@@ -72,7 +69,6 @@ def assemble(
     accounts: AccountsArea,
     people: PeopleArea,
 ) -> GuildsArea:
-    """Build the area."""
     presences, voice_states, media, sudo = presence.presences, presence.voice_states, policy.media, signing_in.sudo
     memberships, roles = Memberships(core=core), Roles(core=core)
     authors_messages = AuthorsMessages(core, witness=standing.witness, memberships=memberships)

@@ -51,16 +51,12 @@ class NewBan:
 
 @attrs.frozen
 class _Removed:
-    """What a ban or a kick wrote."""
-
     departure: Departure | None
     entry: AuditLogEntry
 
 
 @attrs.frozen
 class _Banned(_Removed):
-    """What a ban wrote."""
-
     ban: Ban
     messages: Errand | None
     """What is left to do where messages go along."""
@@ -68,8 +64,6 @@ class _Banned(_Removed):
 
 @attrs.define(kw_only=True, eq=False)
 class Bans:
-    """The operations on bans, and the removal of members."""
-
     _core: Core
     _memberships: Memberships
     _authors_messages: AuthorsMessages

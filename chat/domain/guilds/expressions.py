@@ -381,7 +381,6 @@ def _stored(connection: sqlite3.Connection, kind: str, guild_id: int, expression
 
 
 def _logged(expression: Expression | None) -> dict[str, Any]:
-    """An expression as the audit log compares it."""
     if expression is None:
         return {}
     data: dict[str, Any] = {"name": expression.name, "animated": expression.animated}

@@ -70,8 +70,6 @@ class JudgedFields:
 
 @attrs.frozen
 class ChangedGuild:
-    """What was written."""
-
     before: Guild
     after: Guild
     renamed: tuple[Channel, ...]
@@ -80,8 +78,6 @@ class ChangedGuild:
 
 @attrs.define(kw_only=True, eq=False)
 class GuildChanges:
-    """The operation Modify guild."""
-
     _core: Core
     _factors: SecondFactors
     _sudo: SudoMode

@@ -64,8 +64,6 @@ class _Written:
 
 @attrs.define(kw_only=True, eq=False)
 class GuildChannels:
-    """The operations on channels of guilds."""
-
     _core: Core
     _regions: VoiceRegions
 
@@ -422,7 +420,6 @@ def _logged_of_threads(channel: Channel) -> dict[str, Any]:
 
 
 def _logged(channel: Channel | None) -> dict[str, Any]:
-    """A channel as the audit log compares it."""
     if channel is None:
         return {}
     return {

@@ -63,7 +63,6 @@ class GuildImageChanges:
         return [image for image in self.by_field.values() if image is not None]
 
     def columns(self) -> dict[str, Any]:
-        """The columns of the guild that change."""
         columns: dict[str, Any] = {}
         for field, image in self.by_field.items():
             columns[field] = None if image is None else image.hash

@@ -208,8 +208,6 @@ class Succession:
 
 @attrs.define(kw_only=True, eq=False)
 class GuildSuccession:
-    """Finds new owners for guilds."""
-
     _core: Core
     _changes: GuildChanges
 

@@ -56,8 +56,6 @@ LOGGED: Final = ("nick", "mute", "deaf")
 
 @attrs.frozen
 class _Written:
-    """What a change wrote."""
-
     before: Member
     after: Member
     entries: Sequence[AuditLogEntry | None]
@@ -81,8 +79,6 @@ class _Move:
 
 @attrs.define(kw_only=True, eq=False)
 class MemberChanges:
-    """The operations that change members."""
-
     _core: Core
     _roles: Roles
     _voice_states: VoiceStates
@@ -289,7 +285,6 @@ class MemberChanges:
 
 
 def _logged(member: Member) -> dict[str, Any]:
-    """A member as the audit log compares it."""
     until = member.communication_disabled_until
     return {
         **{name: getattr(member, name) for name in LOGGED},

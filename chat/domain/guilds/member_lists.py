@@ -51,7 +51,6 @@ class ChannelViewers:
         self._by_roles: dict[frozenset[int], bool] = {}
 
     def include(self, user_id: int, role_ids: frozenset[int]) -> bool:
-        """Whether a member with these roles sees the channel."""
         if user_id == self._state.guild.owner_id:
             return True
         if user_id in self._own:
@@ -76,7 +75,6 @@ class Group:
     count: int
 
     def as_object(self) -> dict[str, Any]:
-        """The group as the wire has it."""
         return {"id": self.id, "count": self.count}
 
 
@@ -96,7 +94,6 @@ class MemberList:
 
     @property
     def online_count(self) -> int:
-        """How many of them are online."""
         return sum(group.count for group in self.groups if group.id != OFFLINE)
 
     def rows(self, start: int, end: int) -> list[Group | int]:
@@ -159,8 +156,6 @@ def _hoist_order(role: Role) -> tuple[int, int, int]:
 
 @attrs.define(kw_only=True, eq=False)
 class MemberSearches:
-    """Searches members of one guild."""
-
     _core: Core
     _rosters: Rosters
 

@@ -55,8 +55,6 @@ class Preparation:
 
 @attrs.frozen
 class _Joined:
-    """What a join wrote."""
-
     member: Member
     member_count: int
     message: WrittenMessage | None
@@ -78,8 +76,6 @@ class Departure:
 
 @attrs.define(kw_only=True, eq=False)
 class Memberships:
-    """The operations on members."""
-
     _core: Core
 
     async def of_guild(self, principal: Principal, guild_id: int, *, after: int, limit: int) -> list[dict[str, Any]]:

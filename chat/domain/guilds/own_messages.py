@@ -31,8 +31,6 @@ BATCH_MESSAGES: Final = 100
 
 
 class AuthorsMessages:
-    """Deletes messages by their author."""
-
     def __init__(self, core: Core, witness: ChannelWitness, memberships: Memberships) -> None:
         self._core = core
         self._witness = witness

@@ -37,8 +37,6 @@ class _Written:
 
 @attrs.define(kw_only=True, eq=False)
 class PermissionOverwrites:
-    """The operations on single overwrites."""
-
     _core: Core
 
     async def put(self, principal: Principal, channel_id: int, wanted: Overwrite, reason: str | None = None) -> None:

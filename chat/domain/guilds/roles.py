@@ -57,8 +57,6 @@ class WrittenRoles:
 
 @attrs.define(kw_only=True, eq=False)
 class Roles:
-    """The operations on roles."""
-
     _core: Core
 
     async def create(

@@ -38,8 +38,6 @@ _HYPHENS: Final = re.compile(r"-{2,}")
 
 
 class VanityUrls:
-    """The operations on custom invite codes."""
-
     def __init__(self, core: Core, changes: GuildChanges) -> None:
         self._core = core
         self._changes = changes

@@ -19,8 +19,6 @@ from chat.domain.standing.private_channels import PrivateChannels
 
 @attrs.frozen(kw_only=True)
 class PeopleArea:
-    """The services of people."""
-
     private_channels: PrivateChannels
     groups: Groups
     friendships: Friendships
@@ -29,14 +27,12 @@ class PeopleArea:
 
     @property
     def background(self) -> Background:
-        """What runs as long as the server does."""
         return (self.calls.run,)
 
 
 def assemble(
     core: Core, standing: StandingArea, policy: PolicyArea, presence: PresenceArea, messages: MessagesArea
 ) -> PeopleArea:
-    """Build the area."""
     private_channels, system_messages = standing.private_channels, messages.system_messages
     return PeopleArea(
         private_channels=private_channels,

@@ -64,8 +64,6 @@ class _Sharing:
 
 @attrs.define(kw_only=True, eq=False)
 class Friendships:
-    """What accounts do about each other."""
-
     _core: Core
     _relationships: Relationships
 

@@ -71,8 +71,6 @@ class _Change:
 
 @attrs.define(kw_only=True, eq=False)
 class Groups:
-    """The operations on groups."""
-
     _core: Core
     _private_channels: PrivateChannels
     _system_messages: SystemMessages

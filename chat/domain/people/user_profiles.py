@@ -37,8 +37,6 @@ WORDS: Final = ("bio", "pronouns", "banner", "accent_color")
 
 @attrs.define(kw_only=True, eq=False)
 class UserProfiles:
-    """Shows profiles."""
-
     _core: Core
 
     def get(

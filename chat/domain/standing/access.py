@@ -83,7 +83,6 @@ class ChannelAccess:
 
     @property
     def guild_id(self) -> int | None:
-        """The guild that the channel belongs to."""
         return self.channel.guild_id
 
     def require_voice(self, now_ms: int) -> None:
@@ -153,7 +152,6 @@ class GuildChannelAccess(ChannelAccess):
     """Told of the bits that the operation uses, and whether it needs a voice."""
 
     def note_use(self, permission: int) -> None:
-        """The operation rests on these bits, which the caller holds."""
         if self.grants is not None:
             self.grants(permission, False)
 
@@ -163,22 +161,18 @@ class GuildChannelAccess(ChannelAccess):
         return _may_moderate(self.state.guild, self.user_id, self.has_factor)
 
     def require_voice(self, now_ms: int) -> None:
-        """Raise COMMUNICATION_DISABLED for a member who is timed out."""
         if self.member.is_timed_out(now_ms):
             raise ApiError("COMMUNICATION_DISABLED")
         if self.grants is not None:
             self.grants(0, True)
 
     def disables(self, operation: int) -> bool:
-        """Whether the guild's disabled operations hold this bit."""
         return bool(self.state.guild.disabled_operations & operation)
 
     def sees(self, user_id: int) -> bool:
-        """Whether the account is a member who sees the channel."""
         return self.state.can_view(user_id, self.channel.id)
 
     def audience(self, message_id: int | None = None) -> Audience:
-        """The guild's sessions that see the channel."""
         return ToChannel(self.state.id, self.channel.id, message_id=message_id)
 
     def history_floor(self) -> int | None:
@@ -202,11 +196,9 @@ class GuildChannelAccess(ChannelAccess):
         return data
 
     def channel_object(self) -> dict[str, Any]:
-        """The guild's channel object."""
         return self.state.channel_object(self.channel.id)
 
     def note_message(self, message_id: int) -> None:
-        """The channel's last message moves on."""
         self.state.note_message(self.channel.id, message_id)
 
     def note_pins(self, last_pin: int | None) -> None:

@@ -22,8 +22,6 @@ from chat.store.accounts.accounts import Account
 
 @attrs.frozen(kw_only=True)
 class StandingArea:
-    """The services of standing."""
-
     guild_states: GuildStates
     relationships: Relationships
     private_channels: PrivateChannels

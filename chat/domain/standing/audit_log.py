@@ -53,8 +53,6 @@ def entry_created(entry: AuditLogEntry) -> Event:
 
 @attrs.define(eq=False)
 class AuditLog:
-    """Writes, tells and reads the audit logs of guilds."""
-
     _database: Database
     _access: Access
     _bus: Bus
@@ -198,7 +196,6 @@ _ABOUT_ACCOUNTS: Final = frozenset(
 
 
 def _named_account(entry: AuditLogEntry) -> int | None:
-    """The account that an entry is about."""
     return int(entry.target_id) if entry.target_id is not None and entry.action_type in _ABOUT_ACCOUNTS else None
 
 

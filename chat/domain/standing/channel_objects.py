@@ -101,7 +101,6 @@ def forum_object(channel: Channel) -> dict[str, Any]:
 
 
 def tag_object(tag: ForumTag) -> dict[str, Any]:
-    """A tag of a forum."""
     return {"id": str(tag.id), "name": tag.name, "moderated": tag.moderated, **_emoji(tag.emoji_id, tag.emoji_name)}
 
 

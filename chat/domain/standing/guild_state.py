@@ -141,7 +141,6 @@ class GuildState:
         return self._channels_of(user_id, "visible", self._visible_to)
 
     def hidden_from(self, user_id: int) -> frozenset[int]:
-        """The channels that the account does not see."""
         return self._all_channels - self.visible_channels(user_id)
 
     def channels_with(self, user_id: int, permission: int) -> frozenset[int]:
@@ -270,7 +269,6 @@ class GuildState:
         return objects
 
     def channel_object(self, channel_id: int, *, threads: bool = True) -> dict[str, Any]:
-        """One channel."""
         return self._rendered(self.channels[channel_id], threads)
 
     def member_object(self, member: Member, user: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -330,11 +328,9 @@ class GuildState:
         self._members[member.user_id] = member if shared is member.role_ids else attrs.evolve(member, role_ids=shared)
 
     def drop_member(self, user_id: int) -> None:
-        """A member left."""
         self._members.pop(user_id, None)
 
     def put_role(self, role: Role) -> None:
-        """A role was made or changed."""
         before = self.roles.get(role.id)
         self.roles[role.id] = role
         self._role_objects.clear()
@@ -374,14 +370,12 @@ class GuildState:
         self._channel_lists.clear()
 
     def drop_channel(self, channel_id: int) -> None:
-        """A channel is gone."""
         self.channels.pop(channel_id, None)
         self._last_message_ids.pop(channel_id, None)
         self._forget_permissions()
         self._forget_channel_objects()
 
     def note_message(self, channel_id: int, message_id: int) -> None:
-        """A message was written."""
         last = self._last_message_ids.get(channel_id)
         if channel_id in self.channels and (last is None or last < message_id):
             self._last_message_ids[channel_id] = message_id

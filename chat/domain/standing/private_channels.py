@@ -67,15 +67,12 @@ class PrivateChannelAccess(ChannelAccess):
 
     @property
     def private(self) -> PrivateChannel:
-        """The conversation itself."""
         return PrivateChannel(self.channel, self.recipients, self.nicks)
 
     def sees(self, user_id: int) -> bool:
-        """Whether the account is in the conversation."""
         return user_id in self.recipients
 
     def audience(self, message_id: int | None = None) -> Audience:
-        """All accounts of the conversation."""
         return ToAccounts(self.recipients)
 
     def names(self) -> Mapping[str, Any]:
@@ -87,7 +84,6 @@ class PrivateChannelAccess(ChannelAccess):
         return self.conversations.renewed(self) if self.is_group else self
 
     def channel_object(self) -> dict[str, Any]:
-        """The channel object as the caller sees it."""
         return self.conversations.object_of(self.private, self.user_id)
 
 

@@ -75,7 +75,6 @@ class Roster:
         bisect.insort(self._places, member.place)
 
     def drop(self, user_id: int) -> None:
-        """A member left."""
         member = self._by_id.pop(user_id, None)
         if member is not None:
             del self._places[bisect.bisect_left(self._places, member.place)]

@@ -73,7 +73,6 @@ class ThreadAccess(GuildChannelAccess):
         self.require_unlocked(now_ms)
 
     def sees(self, user_id: int) -> bool:
-        """Whether the account sees the thread."""
         parent_id = self.thread.channel.parent_id or 0
         if not self.state.can_view(user_id, parent_id):
             return False
@@ -82,12 +81,10 @@ class ThreadAccess(GuildChannelAccess):
         return bool(self.state.permissions(user_id, parent_id) & MANAGE_THREADS)
 
     def audience(self, message_id: int | None = None) -> Audience:
-        """The sessions that know threads and see this one."""
         members = self.member_ids if self.is_private else None
         return ToThread(self.state.id, self.thread.channel.parent_id or 0, members, message_id)
 
     def channel_object(self) -> dict[str, Any]:
-        """The thread object."""
         return thread_object(self.thread, own=self.own)
 
     def note_message(self, message_id: int) -> None:
@@ -105,8 +102,6 @@ class PrivateThread:
 
 @attrs.define(eq=False)
 class ThreadLookup:
-    """Finds threads for those who see them."""
-
     _database: Readable
 
     def find(self, state: GuildState, member: Member, thread_id: int) -> ThreadAccess | None:

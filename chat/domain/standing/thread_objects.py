@@ -130,7 +130,6 @@ def thread_shown(known: KnownThread, own: ThreadMember) -> Event:
 
 
 def thread_updated(known: KnownThread) -> Event:
-    """THREAD_UPDATE."""
     return Event(EventName.THREAD_UPDATE, thread_object(known.thread), known.audience)
 
 

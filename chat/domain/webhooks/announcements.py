@@ -60,8 +60,6 @@ class _Published:
 
 @attrs.define(kw_only=True, eq=False)
 class Announcements:
-    """The operations that publish and follow."""
-
     _core: Core
     _system_messages: SystemMessages
     _crossposting: Crossposting

@@ -14,14 +14,11 @@ from chat.domain.webhooks.webhooks import Webhooks
 
 @attrs.frozen(kw_only=True)
 class WebhooksArea:
-    """The services of webhooks."""
-
     webhooks: Webhooks
     announcements: Announcements
 
 
 def assemble(core: Core, policy: PolicyArea, messages: MessagesArea, threads: ThreadsArea) -> WebhooksArea:
-    """Build the area."""
     return WebhooksArea(
         webhooks=Webhooks(core, messages=messages, posts=threads.posts, media=policy.media),
         announcements=Announcements(

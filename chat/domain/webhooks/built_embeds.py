@@ -43,8 +43,6 @@ class Named:
 
 @attrs.frozen
 class Field:
-    """A name with a value."""
-
     name: str
     value: str
     inline: bool = False

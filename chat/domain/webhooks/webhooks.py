@@ -96,8 +96,6 @@ class Place:
 
 
 class Webhooks:
-    """The operations on webhooks."""
-
     def __init__(self, core: Core, messages: MessagesArea, posts: Posts, media: MediaLibrary) -> None:
         self._core = core
         self._messages = messages
@@ -230,7 +228,6 @@ class Webhooks:
         return self.get_by_token(await self._change(webhook, attrs.evolve(change, channel_id=None), None, guard))
 
     async def delete_by_token(self, webhook: Webhook, guard: Guard) -> None:
-        """Delete the webhook."""
         await self._delete(webhook, None, guard)
 
     async def execute(

@@ -213,7 +213,6 @@ def put_overwrites(connection: sqlite3.Connection, channel_id: int, overwrites: 
 
 
 def delete_overwrite(connection: sqlite3.Connection, channel_id: int, target_id: int) -> None:
-    """Take the overwrite for one target away."""
     connection.execute(
         "DELETE FROM permission_overwrites WHERE channel_id = ? AND target_id = ?", (channel_id, target_id)
     )

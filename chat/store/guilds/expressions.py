@@ -38,7 +38,6 @@ _INSERT: Final = f"INSERT INTO expressions ({_COLUMNS}) VALUES ({', '.join('?' *
 
 
 def by_id(connection: sqlite3.Connection, kind: str, expression_id: int) -> Expression | None:
-    """One expression of a kind."""
     row = connection.execute(_BY_ID, (expression_id, kind)).fetchone()
     return None if row is None else Expression(*row)
 

@@ -28,7 +28,6 @@ _BY_GUILD: Final = f"SELECT {_COLUMNS} FROM discovery_applications WHERE guild_i
 
 
 def find(connection: sqlite3.Connection, guild_id: int) -> DiscoveryApplication | None:
-    """The application of a guild."""
     row = connection.execute(_BY_GUILD, (guild_id,)).fetchone()
     return None if row is None else DiscoveryApplication(*row)
 
@@ -42,7 +41,6 @@ def put(connection: sqlite3.Connection, application: DiscoveryApplication) -> No
 
 
 def delete(connection: sqlite3.Connection, guild_id: int) -> None:
-    """Forget a guild's application."""
     connection.execute("DELETE FROM discovery_applications WHERE guild_id = ?", (guild_id,))
 
 

@@ -84,7 +84,6 @@ _OF_USER_BEFORE: Final = f"""
 
 
 def by_id(connection: sqlite3.Connection, guild_id: int) -> Guild | None:
-    """The guild with this snowflake."""
     row = connection.execute(_BY_ID, (guild_id,)).fetchone()
     return None if row is None else Guild(*row)
 
@@ -95,7 +94,6 @@ def every(connection: sqlite3.Connection) -> list[Guild]:
 
 
 def insert(connection: sqlite3.Connection, guild: Guild) -> None:
-    """Add a guild."""
     connection.execute(_INSERT, _values(guild))
 
 

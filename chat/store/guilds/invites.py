@@ -83,7 +83,6 @@ def leads_to(connection: sqlite3.Connection, code: str) -> int | None:
 
 
 def lead_to(connection: sqlite3.Connection, code: str, channel_id: int) -> None:
-    """Let an invite lead to another channel."""
     connection.execute("UPDATE invites SET channel_id = ? WHERE code = ?", (channel_id, code))
 
 
@@ -109,7 +108,6 @@ def insert(connection: sqlite3.Connection, invite: Invite) -> bool:
 
 
 def add_use(connection: sqlite3.Connection, code: str) -> None:
-    """Count one more use."""
     connection.execute("UPDATE invites SET uses = uses + 1 WHERE code = ?", (code,))
 
 

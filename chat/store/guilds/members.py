@@ -214,7 +214,6 @@ _NAMED: Final = """
 
 
 def named(connection: sqlite3.Connection, guild_id: int, user_id: int) -> NamedMember | None:
-    """One member of the guild."""
     row = connection.execute(f"{_NAMED} AND members.user_id = ?", (guild_id, user_id)).fetchone()
     if row is None:
         return None

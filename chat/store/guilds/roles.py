@@ -40,12 +40,10 @@ def of_guild(connection: sqlite3.Connection, guild_id: int) -> list[Role]:
 
 
 def insert(connection: sqlite3.Connection, roles: Iterable[Role]) -> None:
-    """Add roles."""
     connection.executemany(_INSERT, [tuple(getattr(role, name) for name in _FIELDS) for role in roles])
 
 
 def by_id(connection: sqlite3.Connection, guild_id: int, role_id: int) -> Role | None:
-    """A role of the guild."""
     row = connection.execute(_BY_ID, (guild_id, role_id)).fetchone()
     return None if row is None else Role(*row)
 

@@ -76,7 +76,6 @@ def insert(connection: sqlite3.Connection, entry: AuditLogEntry) -> None:
 
 
 def by_id(connection: sqlite3.Connection, entry_id: int) -> AuditLogEntry | None:
-    """The entry with this snowflake."""
     row = connection.execute(
         f"SELECT {_COLUMNS} FROM guild_audit_log WHERE id = ?",  # noqa: S608 - the column names are our own
         (entry_id,),
@@ -100,7 +99,6 @@ def latest_like(connection: sqlite3.Connection, entry: AuditLogEntry, since_id: 
 
 
 def replace_options(connection: sqlite3.Connection, entry: AuditLogEntry) -> None:
-    """Write an entry's options."""
     connection.execute("UPDATE guild_audit_log SET options = ? WHERE id = ?", (json.dumps(entry.options), entry.id))
 
 

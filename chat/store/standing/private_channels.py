@@ -36,7 +36,6 @@ _SHOWN: Final = f"""
 
 
 def by_id(connection: sqlite3.Connection, channel_id: int) -> PrivateChannel | None:
-    """The conversation with this id."""
     row = connection.execute(_BY_ID, (channel_id,)).fetchone()
     return None if row is None else _with_recipients(connection, Channel(*row))
 
@@ -120,7 +119,6 @@ def remove_from_group(connection: sqlite3.Connection, channel_id: int, user_id: 
 
 
 def is_in(connection: sqlite3.Connection, channel_id: int, user_id: int) -> bool:
-    """Whether the account is in the conversation."""
     row = connection.execute(
         "SELECT 1 FROM private_channel_recipients WHERE channel_id = ? AND user_id = ?", (channel_id, user_id)
     ).fetchone()

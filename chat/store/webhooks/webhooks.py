@@ -16,8 +16,6 @@ CHANNEL_FOLLOWER: Final = 2
 
 @attrs.frozen
 class Webhook:
-    """One row of `webhooks`."""
-
     id: int
     guild_id: int
     channel_id: int
@@ -38,7 +36,6 @@ _INSERT: Final = f"INSERT INTO webhooks ({_COLUMNS}) VALUES ({', '.join('?' * le
 
 
 def by_id(connection: sqlite3.Connection, webhook_id: int) -> Webhook | None:
-    """One webhook."""
     row = connection.execute(_BY_ID, (webhook_id,)).fetchone()
     return None if row is None else Webhook(*row)
 
@@ -54,13 +51,11 @@ def of_guild(connection: sqlite3.Connection, guild_id: int) -> list[Webhook]:
 
 
 def count_of_channel(connection: sqlite3.Connection, channel_id: int) -> int:
-    """How many webhooks a channel has."""
     count: int = connection.execute("SELECT count(*) FROM webhooks WHERE channel_id = ?", (channel_id,)).fetchone()[0]
     return count
 
 
 def count_of_guild(connection: sqlite3.Connection, guild_id: int) -> int:
-    """How many webhooks a guild has."""
     count: int = connection.execute("SELECT count(*) FROM webhooks WHERE guild_id = ?", (guild_id,)).fetchone()[0]
     return count
 
