@@ -16,7 +16,6 @@ from urllib.parse import quote, urlencode, urlsplit
 import attrs
 import structlog
 
-from chat.auth.id_token import Expected, ForeignNonce, InvalidIdToken, UnknownKey, verified_claims
 from chat.auth.openid_provider import OpenIdProvider, ProviderMetadata
 from chat.auth.outgoing_http import OutgoingHttp, unusable
 from chat.clock import Clock
@@ -127,6 +126,9 @@ class OpenIdConnect:
         raise unusable()
 
     async def _verified(self, metadata: ProviderMetadata, token: object, nonce: str) -> dict[str, Any]:
+        # With the library for tokens, which a server without single sign-on never needs.
+        from chat.auth.id_token import Expected, ForeignNonce, InvalidIdToken, UnknownKey, verified_claims
+
         expected = Expected(
             issuer=self._provider.issuer,
             client_id=self._client_id,

@@ -11,8 +11,6 @@ import unicodedata
 from collections.abc import Iterable
 from typing import Final
 
-from email_validator import EmailNotValidError, validate_email
-
 from chat.auth.passwords import LONGEST, SHORTEST, is_too_common
 from chat.domain.standing.user_objects import age_years
 from chat.errors import InvalidFormBody
@@ -80,6 +78,8 @@ def email(value: str, *, path: str = "email") -> str:
 
     :raises InvalidFormBody: at `path`.
     """
+    from email_validator import EmailNotValidError, validate_email  # at the first address, not at the start
+
     if len(value) > EMAIL_LENGTH:
         raise InvalidFormBody.at(path, "EMAIL_LENGTH_INVALID")
     try:

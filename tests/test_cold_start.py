@@ -1,0 +1,71 @@
+"""What a server that only starts does not import: each of these costs time and memory that most never need."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import chat
+from chat.store.data_directory import DataDirectory
+
+NOT_AT_START = (
+    "PIL",
+    "chat.access_log",
+    "chat.api.openapi.document",
+    "chat.bench",
+    "chat.development",
+    "chat.mail.outbox",
+    "chat.mail.smtp",
+    "chat.media.image_process",
+    "chat.metrics",
+    "chat.testing",
+    "email_validator",
+    "httpx",
+    "hypothesis",
+    "jsonschema_rs",
+    "jwt",
+    "maxminddb",
+    "pillow_heif",
+    "pillow_jxl",
+    "prometheus_client",
+    "pytest",
+    "segno",
+    "smtplib",
+    "sqlite_utils",
+    "trio_websocket",
+    "webauthn",
+    "zstandard",
+)
+"""Packages, with all that is in them, and modules."""
+
+SCRIPT = """
+import json, os, sys
+from chat.cli import serve
+
+def announce(addresses):
+    print(json.dumps(sorted(sys.modules)), flush=True)
+    os._exit(0)
+
+serve.announce = announce
+serve.serve(["--data", sys.argv[1], "--port", "0"])
+"""
+
+
+def test_a_start_imports_nothing_that_only_some_need(tmp_path: Path) -> None:
+    DataDirectory(tmp_path).bring_database_up_to_date()
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("CHAT_")}
+    ended = subprocess.run(
+        [sys.executable, "-c", SCRIPT, str(tmp_path)],
+        env=environment | {"PYTHONPATH": str(Path(chat.__file__).parents[1])},
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+        timeout=120,
+    )
+    imported = json.loads(ended.stdout)
+    early = [name for name in imported if any(name == other or name.startswith(f"{other}.") for other in NOT_AT_START)]
+    assert not early
+    assert "chat.serving" in imported
