@@ -60,7 +60,6 @@ from chat.registries.events import (
     EventName,
 )
 from chat.registries.limits import PASSIVE_ROLE_MENTIONS
-from chat.snowflake import snowflake_time_ms
 
 
 def outgoing(name: EventName, data: object) -> OutgoingEvent:
@@ -207,20 +206,17 @@ class Hub:
                 room = self._room(guild_id, event.name)
                 if room is None:
                     return ()
-                if message_id is not None:
-                    recipients = room.readers(channel_id, snowflake_time_ms(message_id))
-                else:
-                    recipients = room.in_channel(channel_id, permission)
+                recipients = (
+                    room.recipients(channel_id, permission)
+                    if message_id is None
+                    else room.readers(channel_id, message_id)
+                )
                 return self._without_decliners(guild_id, self._with_passive(room, recipients, event), event)
             case ToThread(guild_id, parent_id, member_ids, message_id, only, without):
                 room = self._room(guild_id, event.name)
                 if room is None or (only is not None and only not in room.sessions_by_user):
                     return ()
-                recipients = (
-                    room.in_channel(parent_id)
-                    if message_id is None
-                    else room.readers(parent_id, snowflake_time_ms(message_id))
-                )
+                recipients = room.recipients(parent_id) if message_id is None else room.readers(parent_id, message_id)
                 receivers = self._without_decliners(guild_id, self._with_passive(room, recipients, event), event)
                 return tuple(
                     session
@@ -232,7 +228,7 @@ class Hub:
                 )
             case ToGuild(guild_id, permission):
                 room = self._room(guild_id, event.name)
-                return () if room is None else self._with_passive(room, room.in_guild(permission), event)
+                return () if room is None else self._with_passive(room, room.recipients(0, permission), event)
             case ToAccounts(user_ids, threads):
                 everywhere = event.name in SHARD_ZERO_EXEMPT or _names_guild(event)
                 of_threads = threads or event.name in THREAD_EVENTS

@@ -18,6 +18,7 @@ from chat.registries.channel_types import CHANNEL_THREADS_TYPES
 from chat.registries.guild_features import UNAVAILABLE_GUILD_FEATURES
 from chat.registries.limits import PASSIVE_GUILD_MEMBERS
 from chat.registries.permissions import Permission
+from chat.snowflake import snowflake_time_ms
 
 READ_MESSAGE_HISTORY = Permission.READ_MESSAGE_HISTORY.value
 MANAGE_THREADS = Permission.MANAGE_THREADS.value
@@ -124,20 +125,23 @@ class GuildRoom:
         """Whether anything but Guild Update is dispatched (gateway.md, Routing)."""
         return not (UNAVAILABLE_GUILD_FEATURES & set(self.state.guild.features))
 
-    def in_guild(self, permission: int = 0) -> Recipients:
-        """Every session; with `permission`, those of members that hold the bit in the guild."""
-        return self._cached(0, permission)
+    def recipients(self, channel_id: int, permission: int = 0) -> Recipients:
+        """Sessions that can view the channel, or with 0 for it every session; with `permission` those of members that
+        hold the bit there."""
+        large = self.state.member_count > PASSIVE_GUILD_MEMBERS
+        if large is not self._large:
+            self._large = large
+            self._recipients.clear()
+        recipients = self._recipients.get((channel_id, permission))
+        if recipients is None:
+            recipients = self._recipients[channel_id, permission] = self._compute(channel_id, permission)
+        return recipients
 
-    def in_channel(self, channel_id: int, permission: int = 0) -> Recipients:
-        """Sessions that can view the channel and hold the further bit there."""
-        return self._cached(channel_id, permission)
-
-    def readers(self, channel_id: int, message_created_at: int) -> Recipients:
-        """Sessions that can view the channel and may read a message made at that Unix millisecond."""
+    def readers(self, channel_id: int, message_id: int) -> Recipients:
+        """Sessions that can view the channel and may read the message."""
         cutoff = self.state.guild.message_history_cutoff
-        if cutoff is not None and message_created_at >= cutoff:
-            return self._cached(channel_id, 0)
-        return self._cached(channel_id, READ_MESSAGE_HISTORY)
+        is_open = cutoff is not None and snowflake_time_ms(message_id) >= cutoff
+        return self.recipients(channel_id, 0 if is_open else READ_MESSAGE_HISTORY)
 
     def shows_viewers_to(self, session: GatewaySession, channel_id: int) -> bool:
         """Whether the session's account may be told who sees a channel: VIEW_CHANNEL and VIEW_CHANNEL_MEMBERS there."""
@@ -155,16 +159,6 @@ class GuildRoom:
         """Whether the account saw a channel that is deleted, and is not told of that yet: what happens to those in it
         is judged on the state before (gateway.md, Audiences)."""
         return channel_id not in self.state.channels and channel_id in self._shown.get(user_id, ())
-
-    def _cached(self, channel_id: int, permission: int) -> Recipients:
-        large = self.state.member_count > PASSIVE_GUILD_MEMBERS
-        if large is not self._large:
-            self._large = large
-            self._recipients.clear()
-        recipients = self._recipients.get((channel_id, permission))
-        if recipients is None:
-            recipients = self._recipients[channel_id, permission] = self._compute(channel_id, permission)
-        return recipients
 
     def _compute(self, channel_id: int, permission: int) -> Recipients:
         full: list[GatewaySession] = []

@@ -8,45 +8,51 @@ from chat.protocol.commands import Identify, Resume, SessionCommand
 from chat.registries.close_codes import Close
 
 
+class Effect:
+    """What the machine wants done."""
+
+    __slots__ = ()
+
+
 @attrs.frozen
-class SendHello:
+class SendHello(Effect):
     """Hello, with the heartbeat interval that the machine was made with."""
 
 
 @attrs.frozen
-class SendHeartbeatAck:
+class SendHeartbeatAck(Effect):
     """Opcode 11."""
 
 
 @attrs.frozen
-class SendHeartbeatRequest:
+class SendHeartbeatRequest(Effect):
     """The server's own opcode 1."""
 
 
 @attrs.frozen
-class SendInvalidSession:
+class SendInvalidSession(Effect):
     """Opcode 9 with false."""
 
 
 @attrs.frozen
-class SendReconnect:
+class SendReconnect(Effect):
     """Opcode 7; `CloseSocket` follows."""
 
 
 @attrs.frozen
-class SendResumed:
+class SendResumed(Effect):
     """Resumed, with the session's current sequence, which it does not advance."""
 
 
 @attrs.frozen
-class CloseSocket:
+class CloseSocket(Effect):
     """The close frame, and the end of this connection."""
 
     close: Close
 
 
 @attrs.frozen
-class BeginStart:
+class BeginStart(Effect):
     """Create a session; answer with one of SessionStarted, StartRefused, StartPostponed, StartDiscarded.
 
     A `retried` Identify was held before and does not count against the Identify budget again.
@@ -57,68 +63,48 @@ class BeginStart:
 
 
 @attrs.frozen
-class BeginResume:
+class BeginResume(Effect):
     """Find and attach a session; answer with one of ResumeAccepted, ResumeRefused, ResumeUnknown."""
 
     resume: Resume
 
 
 @attrs.frozen
-class Replay:
+class Replay(Effect):
     """Send every retained Dispatch above the sequence of the Resume; answer with ReplayFinished."""
 
 
 @attrs.frozen
-class DetachSession:
+class DetachSession(Effect):
     """The session leaves this socket and is retained; the socket goes on."""
 
 
 @attrs.frozen
-class RetainSession:
+class RetainSession(Effect):
     """The socket is done for; its session is retained for 60,000 ms."""
 
 
 @attrs.frozen
-class HoldIdentify:
+class HoldIdentify(Effect):
     """Start a timer of 1,000 to 1,999 ms, in place of one that runs; answer with HeldRetried."""
 
     identify: Identify
 
 
 @attrs.frozen
-class DropHeldIdentify:
+class DropHeldIdentify(Effect):
     """Stop that timer."""
 
 
 @attrs.frozen
-class ConfirmSequence:
+class ConfirmSequence(Effect):
     """Record the sequence as acknowledged; answer with SequenceAccepted or SequenceRefused, in order of asking."""
 
     sequence: int
 
 
 @attrs.frozen
-class Process:
+class Process(Effect):
     """Do what the client asks of its session."""
 
     command: SessionCommand
-
-
-Effect = (
-    SendHello
-    | SendHeartbeatAck
-    | SendHeartbeatRequest
-    | SendInvalidSession
-    | SendReconnect
-    | SendResumed
-    | CloseSocket
-    | BeginStart
-    | BeginResume
-    | Replay
-    | DetachSession
-    | RetainSession
-    | HoldIdentify
-    | DropHeldIdentify
-    | ConfirmSequence
-    | Process
-)

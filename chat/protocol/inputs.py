@@ -1,7 +1,7 @@
 """What can happen to a gateway connection, as the machine is told it, and what kind of thing that is.
 
-An input that exists is already valid. Answers (`SessionStarted`, `ResumeAccepted`, `SequenceAccepted`, ...) belong to
-the latest effect that asked for them; news that comes after its question is settled changes nothing.
+Answers (`SessionStarted`, `ResumeAccepted`, `SequenceAccepted`, ...) belong to the latest effect that asked for them;
+news that comes after its question is settled changes nothing.
 
 `settle` gives an input its kind: the conditions of the state table that lie in the input itself. What depends on the
 connection's past as well (deadlines, waiting commands, unanswered questions) is left to the machine.
@@ -21,8 +21,14 @@ from chat.registries.close_codes import ALREADY_AUTHENTICATED, RATE_LIMITED, UNK
 from chat.registries.opcodes import SESSION_COMMANDS, Opcode
 
 
+class Input:
+    """What the machine is told. An input that exists is already valid."""
+
+    __slots__ = ()
+
+
 @attrs.frozen
-class Opened:
+class Opened(Input):
     """The WebSocket is accepted, and this is what was found out about it; judged in the order of the fields."""
 
     version_accepted: bool
@@ -32,142 +38,116 @@ class Opened:
 
 
 @attrs.frozen
-class Received:
+class Received(Input):
     """A client message, decompressed and decoded."""
 
     payload: Payload
 
 
 @attrs.frozen
-class Faulted:
+class Faulted(Input):
     """A client message that fails before or after the machine: size, compression, JSON, or the members of a command."""
 
     close: Close
 
 
 @attrs.frozen
-class CommandBudgetExceeded:
+class CommandBudgetExceeded(Input):
     """The client sends more payloads than a socket, a session or an address may."""
 
 
 @attrs.frozen
-class DeadlineReached:
+class DeadlineReached(Input):
     """The moment that `next_deadline` named may have come; too early does no harm."""
 
 
 @attrs.frozen
-class SessionStarted:
+class SessionStarted(Input):
     """The session of the latest `BeginStart` exists; Ready is sent."""
 
 
 @attrs.frozen
-class StartRefused:
+class StartRefused(Input):
     """The start failed for good."""
 
     close: Close
 
 
 @attrs.frozen
-class StartPostponed:
+class StartPostponed(Input):
     """The start failed for now: draining, at capacity, paused, outside the rollout, RPC failure, timeout."""
 
 
 @attrs.frozen
-class StartDiscarded:
+class StartDiscarded(Input):
     """The address has used up its Identify budget: as if nothing had been sent."""
 
 
 @attrs.frozen
-class HeldRetried:
+class HeldRetried(Input):
     """The timer of the latest `HoldIdentify` fired."""
 
 
 @attrs.frozen
-class ResumeAccepted:
+class ResumeAccepted(Input):
     """The session of the latest `BeginResume` is attached to this socket."""
 
 
 @attrs.frozen
-class ResumeRefused:
+class ResumeRefused(Input):
     """Wrong token, sequence out of bounds, or a session that cannot be reached."""
 
     close: Close
 
 
 @attrs.frozen
-class ResumeUnknown:
+class ResumeUnknown(Input):
     """No such session, or no longer, or too much of it is evicted."""
 
 
 @attrs.frozen
-class ReplayFinished:
+class ReplayFinished(Input):
     """All retained Dispatches are sent."""
 
 
 @attrs.frozen
-class SequenceAccepted:
+class SequenceAccepted(Input):
     """The session knows the sequence of the oldest unanswered `ConfirmSequence`."""
 
 
 @attrs.frozen
-class SequenceRefused:
+class SequenceRefused(Input):
     """The session does not: it is above the current one."""
 
 
 @attrs.frozen
-class SequenceUnconfirmed:
+class SequenceUnconfirmed(Input):
     """The session could not be asked. The machine waits 5,000 ms by itself; this is for who knows sooner."""
 
 
 @attrs.frozen
-class SessionEnded:
+class SessionEnded(Input):
     """The session's process ended, or its credential is revoked: there is nothing to resume."""
 
 
 @attrs.frozen
-class Displaced:
+class Displaced(Input):
     """Another socket attached the session with Resume."""
 
 
 @attrs.frozen
-class DrainRequested:
+class DrainRequested(Input):
     """The node drains, or transfers the session."""
 
 
 @attrs.frozen
-class ProcessEnding:
+class ProcessEnding(Input):
     """The process is about to end: no socket can stay."""
 
 
 @attrs.frozen
-class TransportEnded:
+class TransportEnded(Input):
     """The socket is gone, however it went."""
-
-
-Input = (
-    Opened
-    | Received
-    | Faulted
-    | CommandBudgetExceeded
-    | DeadlineReached
-    | SessionStarted
-    | StartRefused
-    | StartPostponed
-    | StartDiscarded
-    | HeldRetried
-    | ResumeAccepted
-    | ResumeRefused
-    | ResumeUnknown
-    | ReplayFinished
-    | SequenceAccepted
-    | SequenceRefused
-    | SequenceUnconfirmed
-    | SessionEnded
-    | Displaced
-    | DrainRequested
-    | ProcessEnding
-    | TransportEnded
-)
 
 
 Subject = Heartbeat | Identify | Resume | SessionCommand | Close | None
