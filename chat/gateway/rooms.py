@@ -7,6 +7,8 @@ audience it had at its commit.
 
 from __future__ import annotations
 
+from typing import Final
+
 import attrs
 
 from chat.domain.guilds.member_lists import SEE_VIEWERS
@@ -20,8 +22,8 @@ from chat.registries.limits import PASSIVE_GUILD_MEMBERS
 from chat.registries.permissions import Permission
 from chat.snowflake import snowflake_time_ms
 
-READ_MESSAGE_HISTORY = Permission.READ_MESSAGE_HISTORY.value
-MANAGE_THREADS = Permission.MANAGE_THREADS.value
+READ_MESSAGE_HISTORY: Final = Permission.READ_MESSAGE_HISTORY.value
+MANAGE_THREADS: Final = Permission.MANAGE_THREADS.value
 
 
 _Differences = dict[tuple[int, int], tuple[frozenset[int], frozenset[int]]]

@@ -181,6 +181,34 @@ OPENING, UNAUTHENTICATED, STARTING, REPLAYING, READY, CLOSED = State
 HELLO, RECONNECT, INVALID_SESSION, RESUMED = SendHello(), SendReconnect(), SendInvalidSession(), SendResumed()
 DETACH, RETAIN, REPLAY, DRAIN = DetachSession(), RetainSession(), Replay(), CloseSocket(DRAIN_REQUESTED)
 
+
+def attached(state: State) -> dict[tuple[State, Kind], Rule]:
+    """The rules that hold where a session is attached, in Replaying as in Ready."""
+    return {
+        (state, Kind.HEARTBEAT): go(state, Step.ACKNOWLEDGE),
+        (state, Kind.SEQUENCE_HEARTBEAT): go(state, Step.CONFIRM),
+        (state, Kind.INVALID_HEARTBEAT): leave(INVALID_SEQUENCE),
+        (state, Kind.IDENTIFY): leave(ALREADY_AUTHENTICATED),
+        (state, Kind.MALFORMED_IDENTIFY): leave(ALREADY_AUTHENTICATED),
+        (state, Kind.RESUME): go(STARTING, Step.ACKNOWLEDGE_UNCONFIRMED, DETACH, Step.BEGIN_RESUME),
+        (state, Kind.MALFORMED_RESUME): go(CLOSED, Step.REFUSE, RETAIN),
+        (state, Kind.COMMAND): go(state, Step.PROCESS),
+        (state, Kind.UNKNOWN_OPCODE): leave(UNKNOWN_OPCODE),
+        (state, Kind.FAULT): go(CLOSED, Step.REFUSE, RETAIN),
+        (state, Kind.HEARTBEAT_DUE): go(state, Step.REQUEST_HEARTBEAT),
+        (state, Kind.HEARTBEAT_OVERDUE): leave(HEARTBEAT_TIMEOUT),
+        (state, Kind.SEQUENCE_ACCEPTED): go(state, Step.ACKNOWLEDGE_CONFIRMED),
+        (state, Kind.SEQUENCE_REFUSED): leave(INVALID_SEQUENCE),
+        (state, Kind.SESSION_ENDED): go(UNAUTHENTICATED, INVALID_SESSION, Step.ACKNOWLEDGE_UNCONFIRMED),
+        (state, Kind.DISPLACED): go(CLOSED, RECONNECT, DRAIN),
+        (state, Kind.DRAIN_REQUESTED): go(CLOSED, RECONNECT, DRAIN, RETAIN),
+        (state, Kind.PROCESS_ENDING): go(CLOSED, RECONNECT, DRAIN, RETAIN),
+        (state, Kind.TRANSPORT_ENDED): go(CLOSED, RETAIN),
+        **stays(state, *ABOUT_OPENING, Kind.SESSION_STARTED, *ABOUT_START, Kind.HELD_RETRIED),
+        **stays(state, Kind.RESUME_ACCEPTED, *ABOUT_RESUME, Kind.WAITING_FULL, Kind.NO_NEWS),
+    }
+
+
 TRANSITIONS: Final[Mapping[tuple[State, Kind], Rule]] = MappingProxyType(
     {
         # Opening lasts from the handshake to Hello: before it, only refusals mean anything.
@@ -241,50 +269,11 @@ TRANSITIONS: Final[Mapping[tuple[State, Kind], Rule]] = MappingProxyType(
         (STARTING, Kind.TRANSPORT_ENDED): go(CLOSED),
         **stays(STARTING, *ABOUT_OPENING, *ABOUT_SEQUENCE, Kind.REPLAY_FINISHED, Kind.DISPLACED, Kind.NO_NEWS),
         #
-        (REPLAYING, Kind.HEARTBEAT): go(REPLAYING, Step.ACKNOWLEDGE),
-        (REPLAYING, Kind.SEQUENCE_HEARTBEAT): go(REPLAYING, Step.CONFIRM),
-        (REPLAYING, Kind.INVALID_HEARTBEAT): leave(INVALID_SEQUENCE),
-        (REPLAYING, Kind.IDENTIFY): leave(ALREADY_AUTHENTICATED),
-        (REPLAYING, Kind.MALFORMED_IDENTIFY): leave(ALREADY_AUTHENTICATED),
-        (REPLAYING, Kind.RESUME): go(STARTING, Step.ACKNOWLEDGE_UNCONFIRMED, DETACH, Step.BEGIN_RESUME),
-        (REPLAYING, Kind.MALFORMED_RESUME): go(CLOSED, Step.REFUSE, RETAIN),
-        (REPLAYING, Kind.COMMAND): go(REPLAYING, Step.PROCESS),
-        (REPLAYING, Kind.UNKNOWN_OPCODE): leave(UNKNOWN_OPCODE),
-        (REPLAYING, Kind.FAULT): go(CLOSED, Step.REFUSE, RETAIN),
-        (REPLAYING, Kind.HEARTBEAT_DUE): go(REPLAYING, Step.REQUEST_HEARTBEAT),
-        (REPLAYING, Kind.HEARTBEAT_OVERDUE): leave(HEARTBEAT_TIMEOUT),
+        **attached(REPLAYING),
         (REPLAYING, Kind.REPLAY_FINISHED): go(READY, RESUMED),
-        (REPLAYING, Kind.SEQUENCE_ACCEPTED): go(REPLAYING, Step.ACKNOWLEDGE_CONFIRMED),
-        (REPLAYING, Kind.SEQUENCE_REFUSED): leave(INVALID_SEQUENCE),
-        (REPLAYING, Kind.SESSION_ENDED): go(UNAUTHENTICATED, INVALID_SESSION, Step.ACKNOWLEDGE_UNCONFIRMED),
-        (REPLAYING, Kind.DISPLACED): go(CLOSED, RECONNECT, DRAIN),
-        (REPLAYING, Kind.DRAIN_REQUESTED): go(CLOSED, RECONNECT, DRAIN, RETAIN),
-        (REPLAYING, Kind.PROCESS_ENDING): go(CLOSED, RECONNECT, DRAIN, RETAIN),
-        (REPLAYING, Kind.TRANSPORT_ENDED): go(CLOSED, RETAIN),
-        **stays(REPLAYING, *ABOUT_OPENING, Kind.SESSION_STARTED, *ABOUT_START, Kind.HELD_RETRIED),
-        **stays(REPLAYING, Kind.RESUME_ACCEPTED, *ABOUT_RESUME, Kind.WAITING_FULL, Kind.NO_NEWS),
         #
-        (READY, Kind.HEARTBEAT): go(READY, Step.ACKNOWLEDGE),
-        (READY, Kind.SEQUENCE_HEARTBEAT): go(READY, Step.CONFIRM),
-        (READY, Kind.INVALID_HEARTBEAT): leave(INVALID_SEQUENCE),
-        (READY, Kind.IDENTIFY): leave(ALREADY_AUTHENTICATED),
-        (READY, Kind.MALFORMED_IDENTIFY): leave(ALREADY_AUTHENTICATED),
-        (READY, Kind.RESUME): go(STARTING, Step.ACKNOWLEDGE_UNCONFIRMED, DETACH, Step.BEGIN_RESUME),
-        (READY, Kind.MALFORMED_RESUME): go(CLOSED, Step.REFUSE, RETAIN),
-        (READY, Kind.COMMAND): go(READY, Step.PROCESS),
-        (READY, Kind.UNKNOWN_OPCODE): leave(UNKNOWN_OPCODE),
-        (READY, Kind.FAULT): go(CLOSED, Step.REFUSE, RETAIN),
-        (READY, Kind.HEARTBEAT_DUE): go(READY, Step.REQUEST_HEARTBEAT),
-        (READY, Kind.HEARTBEAT_OVERDUE): leave(HEARTBEAT_TIMEOUT),
-        (READY, Kind.SEQUENCE_ACCEPTED): go(READY, Step.ACKNOWLEDGE_CONFIRMED),
-        (READY, Kind.SEQUENCE_REFUSED): leave(INVALID_SEQUENCE),
-        (READY, Kind.SESSION_ENDED): go(UNAUTHENTICATED, INVALID_SESSION, Step.ACKNOWLEDGE_UNCONFIRMED),
-        (READY, Kind.DISPLACED): go(CLOSED, RECONNECT, DRAIN),
-        (READY, Kind.DRAIN_REQUESTED): go(CLOSED, RECONNECT, DRAIN, RETAIN),
-        (READY, Kind.PROCESS_ENDING): go(CLOSED, RECONNECT, DRAIN, RETAIN),
-        (READY, Kind.TRANSPORT_ENDED): go(CLOSED, RETAIN),
-        **stays(READY, *ABOUT_OPENING, Kind.SESSION_STARTED, *ABOUT_START, Kind.HELD_RETRIED),
-        **stays(READY, Kind.RESUME_ACCEPTED, *ABOUT_RESUME, Kind.REPLAY_FINISHED, Kind.WAITING_FULL, Kind.NO_NEWS),
+        **attached(READY),
+        (READY, Kind.REPLAY_FINISHED): go(READY),
         # Closed is the end; a session that comes too late is retained, for no socket holds it.
         **{(CLOSED, kind): go(CLOSED) for kind in Kind},
         (CLOSED, Kind.SESSION_STARTED): go(CLOSED, RETAIN),

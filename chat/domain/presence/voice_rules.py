@@ -37,11 +37,6 @@ WITH_REGION: Final = frozenset({ChannelType.GUILD_VOICE, *CALL_CHANNEL_TYPES})
 CONNECTIONS_PER_ACCOUNT: Final = 100
 """Voice connections that an account may have in all channels together: as many as one channel may allow."""
 
-VIEW_CHANNEL: Final = Permission.VIEW_CHANNEL.value
-CONNECT: Final = Permission.CONNECT.value
-STREAM: Final = Permission.STREAM.value
-MOVE_MEMBERS: Final = Permission.MOVE_MEMBERS.value
-
 
 @attrs.define(eq=False)
 class VoiceRules:
@@ -61,9 +56,9 @@ class VoiceRules:
             return VoiceRefusal.UNKNOWN_GUILD
         channel = state.channels.get(channel_id)
         mask = state.permissions(caller.user_id, channel_id)
-        if channel is None or channel.type != ChannelType.GUILD_VOICE or not mask & VIEW_CHANNEL:
+        if channel is None or channel.type != ChannelType.GUILD_VOICE or not mask & Permission.VIEW_CHANNEL:
             return VoiceRefusal.UNKNOWN_CHANNEL
-        if not mask & CONNECT:
+        if not mask & Permission.CONNECT:
             return VoiceRefusal.MISSING_PERMISSIONS
         if member.is_timed_out(self._clock.now_ms()):
             return VoiceRefusal.COMMUNICATION_DISABLED
@@ -83,7 +78,7 @@ class VoiceRules:
         if state.guild_id is None or not (state.self_video or state.self_stream):
             return state
         guild = self._guild_states.get(state.guild_id)
-        if guild is not None and guild.permissions(state.user_id, state.channel_id) & STREAM:
+        if guild is not None and guild.permissions(state.user_id, state.channel_id) & Permission.STREAM:
             return state
         return attrs.evolve(state, self_video=False, self_stream=False)
 
@@ -97,7 +92,7 @@ class VoiceRules:
         `voice_connection_limit` counts connections of one account and holds for all."""
         connections = self._connections.connections_in(channel.id, user_id)
         full = channel.user_limit and self._connections.accounts_in(channel.id) >= channel.user_limit
-        if full and not connections and not mask & MOVE_MEMBERS:
+        if full and not connections and not mask & Permission.MOVE_MEMBERS:
             return VoiceRefusal.CHANNEL_FULL
         limit = channel.voice_connection_limit
         if connections >= (VOICE_CONNECTION_LIMIT if limit is None else limit):
