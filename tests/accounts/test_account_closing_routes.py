@@ -1,4 +1,7 @@
-"""Disabling and deleting the own account (wire facts 6.5; document 000, Sudo mode 4; document 002)."""
+"""Disabling and deleting the own account (wire facts 6.5; document 000, Sudo mode 4; document 002).
+
+Area: accounts. Rules: 000.sudo-mode.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Browsers subscribe and are told of messages, by a push service that is really asked."""
+"""Browsers subscribe and are told of messages, by a push service that is really asked.
+
+Area: accounts. Rules: 001.registries.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""The operations that change one group of an account's fields, rule by rule (document 002)."""
+"""The operations that change one group of an account's fields, rule by rule (document 002).
+
+Area: administration. Rules: 002.acls, 002.bot-status, 002.change-log-object, 002.conventions, 002.dob, 002.email,
+002.email-verification, 002.events, 002.flags-op, 002.password-reset, 002.premium-flags, 002.profile-field-list,
+002.profile-fields, 002.states, 002.system-status, 002.traits, 002.user-object, 002.username, 002.verification-email.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Finding accounts (document 002, GET /v1/admin/users)."""
+"""Finding accounts (document 002, GET /v1/admin/users).
+
+Area: administration. Rules: 002.list-users.
+"""
 
 from __future__ import annotations
 

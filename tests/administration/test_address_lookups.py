@@ -1,4 +1,7 @@
-"""What administrators are told of addresses: their names in DNS and where they are (document 002)."""
+"""What administrators are told of addresses: their names in DNS and where they are (document 002).
+
+Area: administration. Rules: 002.sessions, 002.user-object.
+"""
 
 from __future__ import annotations
 

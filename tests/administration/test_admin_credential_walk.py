@@ -3,6 +3,8 @@ what it allows and by how its owner stands (wire facts 7.1; document 002, Authen
 
 Beside tests/conformance/test_credential_matrix.py, which presents credentials in every form, this one gives them
 exactly the ACLs of the operation at hand, or all but those.
+
+Area: administration. Rules: 002.auth, 002.conventions.
 """
 
 from __future__ import annotations

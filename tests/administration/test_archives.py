@@ -1,4 +1,7 @@
-"""Archives of accounts and guilds: ordering, what is in them, downloading, expiry, failure, who may see which."""
+"""Archives of accounts and guilds: ordering, what is in them, downloading, expiry, failure, who may see which.
+
+Area: administration. Rules: 002.archives, 002.partial-objects.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Reading the administrative audit log (wire facts 7.3; document 002)."""
+"""Reading the administrative audit log (wire facts 7.3; document 002).
+
+Area: administration. Rules: 002.email, 002.summary-object.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What follows from administrative operations after they have answered, and what does not (document 002, Endpoints)."""
+"""What follows from administrative operations after they have answered, and what does not (document 002, Endpoints).
+
+Area: administration. Rules: 002.profile-fields, 002.shreds, 002.username.
+"""
 
 from __future__ import annotations
 

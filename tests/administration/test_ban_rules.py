@@ -1,4 +1,7 @@
-"""Banning accounts, lifting bans and writing notes about them (document 002)."""
+"""Banning accounts, lifting bans and writing notes about them (document 002).
+
+Area: administration. Rules: 002.ban, 002.ban-notes, 002.conventions, 002.states, 002.unban, 002.user-object.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The blocklists: reading, asking and changing each, and that what is on them is refused wherever it may come in."""
+"""The blocklists: reading, asking and changing each, and that what is on them is refused wherever it may come in.
+
+Area: administration. Rules: 002.conventions.
+"""
 
 from __future__ import annotations
 

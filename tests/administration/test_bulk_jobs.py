@@ -1,4 +1,7 @@
-"""One change for many accounts or guilds (document 002, PATCH flags; wire facts 7.2, 7.7)."""
+"""One change for many accounts or guilds (document 002, PATCH flags; wire facts 7.2, 7.7).
+
+Area: administration. Rules: 002.flags-op.
+"""
 
 from __future__ import annotations
 

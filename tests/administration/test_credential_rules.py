@@ -1,5 +1,10 @@
 """Ways into accounts that administrators open and close: letters, links, kits, sign-ins, factors, passkeys (document
-002)."""
+002).
+
+Area: administration. Rules: 002.conventions, 002.errors, 002.events, 002.mfa, 002.partial-objects,
+002.password-reset, 002.recovery-kit, 002.reset-link, 002.reset-link-object, 002.session-object, 002.sessions,
+002.sessions-terminate, 002.user-object, 002.verification-email, 002.webauthn, 002.webauthn-delete.
+"""
 
 from __future__ import annotations
 

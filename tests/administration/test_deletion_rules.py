@@ -1,4 +1,8 @@
-"""Scheduling the erasure of an account, replacing and cancelling it (document 002)."""
+"""Scheduling the erasure of an account, replacing and cancelling it (document 002).
+
+Area: administration. Rules: 002.deletion, 002.deletion-cancel, 002.deletion-reasons, 002.get-user,
+002.message-deletion, 002.states, 002.user-object.
+"""
 
 from __future__ import annotations
 

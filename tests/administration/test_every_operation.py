@@ -1,5 +1,8 @@
 """What holds for every operation on accounts: its ACL, its bucket, its answer to an account that there is not, and that
-what was refused leaves nothing in the audit log."""
+what was refused leaves nothing in the audit log.
+
+Area: administration. Rules: 002.auth, 002.conventions, 002.verification-email, 002.versioning.
+"""
 
 from __future__ import annotations
 

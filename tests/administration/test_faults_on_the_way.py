@@ -1,5 +1,9 @@
 """What happens when part of an administrative operation fails: the store's own faults, mail that goes nowhere, a lock
-that somebody else holds; and how much of anything there can be (document 002)."""
+that somebody else holds; and how much of anything there can be (document 002).
+
+Area: administration. Rules: 002.ban, 002.change-log-object, 002.deletion, 002.dm-channels, 002.relationships,
+002.relationships-clear, 002.unban, 002.username.
+"""
 
 # ruff: noqa: S608 - the statements are made of what the test knows
 

@@ -1,4 +1,10 @@
-"""What is around an account, read and taken away by administrators (document 002)."""
+"""What is around an account, read and taken away by administrators (document 002).
+
+Area: administration. Rules: 002.applications, 002.change-log, 002.change-log-object, 002.conventions,
+002.dm-channels, 002.dm-object, 002.events, 002.get-user, 002.guilds, 002.me, 002.partial-objects,
+002.relationship-categories, 002.relationship-delete, 002.relationship-object, 002.relationships,
+002.relationships-clear, 002.user-object.
+"""
 
 from __future__ import annotations
 

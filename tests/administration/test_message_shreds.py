@@ -1,4 +1,7 @@
-"""Deleting what accounts wrote: the count, the order, the job that does it."""
+"""Deleting what accounts wrote: the count, the order, the job that does it.
+
+Area: administration. Rules: 002.messages, 002.shreds.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""The registries of document 002, and what holds for entries of the audit log, objects and credentials alike."""
+"""The registries of document 002, and what holds for entries of the audit log, objects and credentials alike.
+
+Area: administration. Rules: 002.acls, 002.auth, 002.conventions, 002.deletion, 002.deletion-reasons, 002.errors,
+002.flags, 002.me, 002.message-deletion, 002.premium-flags-registry, 002.sessions, 002.shred-entry-object,
+002.summary-object, 002.user-object, 002.verification-email.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Who reaches the administrative API, and with what: sessions, admin API keys, and the ACLs of both."""
+"""Who reaches the administrative API, and with what: sessions, admin API keys, and the ACLs of both.
+
+Area: administration. Rules: 000.admin-credentials, 000.credentials, 000.outcomes.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""What each credential gets, over HTTP: the matrix of document 000, Outcomes."""
+"""What each credential gets, over HTTP: the matrix of document 000, Outcomes.
+
+Area: api. Rules: 000.applications-me, 000.auth-family, 000.connect, 000.credentials, 000.errors, 000.gateway-bot,
+000.outcomes, 000.policies, 000.versioning.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The way of a request through the API, on operations made for the purpose."""
+"""The way of a request through the API, on operations made for the purpose.
+
+Area: api. Rules: 000.outcomes.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Request limits as clients meet them (wire facts 3.4)."""
+"""Request limits as clients meet them (wire facts 3.4).
+
+Area: api. Rules: 000.policies.
+"""
 
 from __future__ import annotations
 

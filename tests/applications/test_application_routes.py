@@ -1,4 +1,7 @@
-"""Applications and their bots (wire facts 5.7; appendix D, OAuth2)."""
+"""Applications and their bots (wire facts 5.7; appendix D, OAuth2).
+
+Area: applications. Rules: 000.credentials.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Access tokens on operations: which take them, with which scope, and what they show (document 000, Authentication)."""
+"""Access tokens on operations: which take them, with which scope, and what they show (document 000, Authentication).
+
+Area: applications. Rules: 000.credentials, 000.outcomes, 000.policies, 000.scope-error.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The token endpoint, revocation and introspection as dialogues (RFC 6749, 7009, 7636, 7662, 9700; wire facts 5.7)."""
+"""The token endpoint, revocation and introspection as dialogues (RFC 6749, 7009, 7636, 7662, 9700; wire facts 5.7).
+
+Area: applications. Rules: 000.outcomes.
+"""
 
 from __future__ import annotations
 

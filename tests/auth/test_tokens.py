@@ -1,4 +1,7 @@
-"""Tokens: their forms, and what is kept of them."""
+"""Tokens: their forms, and what is kept of them.
+
+Area: auth. Rules: 000.credentials.
+"""
 
 from __future__ import annotations
 

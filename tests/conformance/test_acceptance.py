@@ -1,4 +1,7 @@
-"""What an instance is accepted by: three kinds of client on `chat dev --json` hear one message, and none is lost."""
+"""What an instance is accepted by: three kinds of client on `chat dev --json` hear one message, and none is lost.
+
+Area: conformance. Rules: 000.overview, 000.resume, 000.sequencing, 000.surfaces.
+"""
 
 from __future__ import annotations
 

@@ -2,6 +2,8 @@
 
 Groups 12 and 13 are about compression extensions, of which there are none. NON-STRICT verdicts come and go with the
 timing of a run (reliability 2); FAILED must never be.
+
+Area: conformance. Rules: 000.framing.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 `spec_fixtures/access/matrix.json` says what each policy answers to each credential, `operations.json` which policy each
 operation has: both are the documents' and the rulings', not the program's, and both are walked both ways.
+
+Area: conformance. Rules: 000.admin-credentials, 000.credentials, 000.gates, 000.outcomes, 000.policies, 000.threads.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """Conversations with Node's built-in WebSocket, fetch and zstd: a client that shares no line with the server.
 
 The scripts in `node/` print one JSON object per step; the tests read them. Nothing is installed with npm.
+
+Area: conformance. Rules: 000.connect, 000.framing, 000.identify, 000.opcodes, 000.query, 000.surfaces.
 """
 
 from __future__ import annotations

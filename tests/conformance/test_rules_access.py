@@ -1,4 +1,8 @@
-"""Who may call what: every declared operation, asked with every form of credential that exists so far."""
+"""Who may call what: every declared operation, asked with every form of credential that exists so far.
+
+Area: conformance. Rules: 000.auth-family, 000.credentials, 000.errors, 000.gates, 000.outcomes, 000.policies,
+000.reconnect, 000.states.
+"""
 
 from __future__ import annotations
 

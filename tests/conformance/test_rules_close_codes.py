@@ -1,4 +1,7 @@
-"""Each registered way of closing, provoked on a whole server: the code and the reason stand in the close frame."""
+"""Each registered way of closing, provoked on a whole server: the code and the reason stand in the close frame.
+
+Area: conformance. Rules: 000.close-codes.
+"""
 
 from __future__ import annotations
 

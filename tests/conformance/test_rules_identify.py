@@ -1,4 +1,7 @@
-"""Identify and sharding: how many sessions and guilds, which shard, and what a bot is told after Ready."""
+"""Identify and sharding: how many sessions and guilds, which shard, and what a bot is told after Ready.
+
+Area: conformance. Rules: 000.events, 000.gateway-bot, 000.identify, 000.limits, 000.states.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Payloads and opcodes as a client hears and says them."""
+"""Payloads and opcodes as a client hears and says them.
+
+Area: conformance. Rules: 000.connect, 000.events, 000.identify, 000.opcodes, 000.payload, 000.resume, 000.states,
+000.surfaces.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What the query of the connection decides, asked over a whole server."""
+"""What the query of the connection decides, asked over a whole server.
+
+Area: conformance. Rules: 000.connect, 000.query, 000.states.
+"""
 
 from __future__ import annotations
 

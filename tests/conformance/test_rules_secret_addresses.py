@@ -1,5 +1,8 @@
 """Addresses that are secrets, and what a credential beside them means: nothing (document 000, Credential forms 5, and
-Gateway and other surfaces 2 and 3)."""
+Gateway and other surfaces 2 and 3).
+
+Area: conformance. Rules: 000.credentials, 000.surfaces.
+"""
 
 from __future__ import annotations
 

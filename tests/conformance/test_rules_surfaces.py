@@ -1,4 +1,8 @@
-"""What the service is: one instance on one port that tells without being polled; and who may start a session."""
+"""What the service is: one instance on one port that tells without being polled; and who may start a session.
+
+Area: conformance. Rules: 000.connect, 000.events, 000.heartbeat, 000.overview, 000.query, 000.states, 000.surfaces,
+000.versioning.
+"""
 
 from __future__ import annotations
 

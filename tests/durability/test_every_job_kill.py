@@ -2,6 +2,8 @@
 
 What `kill -9` leaves is what was committed. So the server under test ends right after the commit of a step, before
 anybody hears of it, and the next one starts on what the store holds; a real process is killed in `test_jobs_kill`.
+
+Area: durability. Rules: 002.states.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""SIGTERM and a new start: whoever resumes within 60 s misses nothing and keeps the sequence numbers."""
+"""SIGTERM and a new start: whoever resumes within 60 s misses nothing and keeps the sequence numbers.
+
+Area: durability. Rules: 000.reconnect.
+"""
 
 import signal
 from pathlib import Path

@@ -1,4 +1,7 @@
-"""Rows that nothing of ours can have written: they fail whom they concern, by a name, and nobody else."""
+"""Rows that nothing of ours can have written: they fail whom they concern, by a name, and nobody else.
+
+Area: gateway. Rules: 000.states.
+"""
 
 from __future__ import annotations
 

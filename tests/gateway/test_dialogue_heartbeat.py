@@ -1,4 +1,7 @@
-"""Document 000, Gateway behaviour rules, Heartbeat: as conversations with a whole server, on virtual time."""
+"""Document 000, Gateway behaviour rules, Heartbeat: as conversations with a whole server, on virtual time.
+
+Area: gateway. Rules: 000.heartbeat.
+"""
 
 from __future__ import annotations
 

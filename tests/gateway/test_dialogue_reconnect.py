@@ -1,4 +1,7 @@
-"""Document 000, Gateway behaviour rules, Reconnect and Invalid Session, Sequencing, and the section Limits."""
+"""Document 000, Gateway behaviour rules, Reconnect and Invalid Session, Sequencing, and the section Limits.
+
+Area: gateway. Rules: 000.identify, 000.limits, 000.reconnect, 000.sequencing, 000.states.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Document 000, Gateway behaviour rules, Resume: as conversations with a whole server, on virtual time."""
+"""Document 000, Gateway behaviour rules, Resume: as conversations with a whole server, on virtual time.
+
+Area: gateway. Rules: 000.limits, 000.reconnect, 000.resume, 000.sequencing.
+"""
 
 from __future__ import annotations
 

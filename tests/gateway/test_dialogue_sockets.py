@@ -1,4 +1,7 @@
-"""The same conversations over real sockets and real time: a few of each kind, against what memory cannot show."""
+"""The same conversations over real sockets and real time: a few of each kind, against what memory cannot show.
+
+Area: gateway. Rules: 000.heartbeat, 000.overview, 000.reconnect, 000.resume, 000.states.
+"""
 
 from __future__ import annotations
 

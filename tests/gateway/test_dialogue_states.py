@@ -1,4 +1,7 @@
-"""Document 000, States and transitions: every row as a conversation with a whole server, on virtual time."""
+"""Document 000, States and transitions: every row as a conversation with a whole server, on virtual time.
+
+Area: gateway. Rules: 000.limits, 000.reconnect, 000.sequencing, 000.states.
+"""
 
 from __future__ import annotations
 

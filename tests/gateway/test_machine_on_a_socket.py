@@ -1,4 +1,7 @@
-"""What the protocol machine wishes, carried out on a socket: alarms that move forward, commands that waited."""
+"""What the protocol machine wishes, carried out on a socket: alarms that move forward, commands that waited.
+
+Area: gateway. Rules: 000.framing, 000.heartbeat, 000.states.
+"""
 
 from __future__ import annotations
 

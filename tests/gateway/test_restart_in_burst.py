@@ -1,4 +1,7 @@
-"""A restart in the middle of what a session is told after its Ready (document 000, Reconnect; design 4)."""
+"""A restart in the middle of what a session is told after its Ready (document 000, Reconnect; design 4).
+
+Area: gateway. Rules: 000.reconnect, 000.resume.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Sessions without a socket: offline after 5,000 ms, over after 60,000 ms."""
+"""Sessions without a socket: offline after 5,000 ms, over after 60,000 ms.
+
+Area: gateway. Rules: 000.states.
+"""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

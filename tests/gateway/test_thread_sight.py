@@ -1,4 +1,7 @@
-"""Threads on the gateway: who is told of which, what comes into sight and goes out of it, what one may ask for."""
+"""Threads on the gateway: who is told of which, what comes into sight and goes out of it, what one may ask for.
+
+Area: gateway. Rules: 000.sequencing, 001.guild-object.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What a server's WebSocket receives and how it ends, told in frames."""
+"""What a server's WebSocket receives and how it ends, told in frames.
+
+Area: gateway. Rules: 000.framing, 000.limits.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Emojis and stickers over HTTP: who may do what, what is refused, what others hear, and where their images lie."""
+"""Emojis and stickers over HTTP: who may do what, what is refused, what others hear, and where their images lie.
+
+Area: guilds. Rules: 001.features, 001.get, 001.guild-object.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Channels of guilds over HTTP: making, changing, ordering and deleting them, and who hears of it."""
+"""Channels of guilds over HTTP: making, changing, ordering and deleting them, and who hears of it.
+
+Area: guilds. Rules: 001.features, 001.modify.
+"""
 
 from __future__ import annotations
 

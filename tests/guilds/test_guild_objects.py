@@ -1,4 +1,7 @@
-"""Guild, channel, role and member objects, and the guild as the gateway sends it whole."""
+"""Guild, channel, role and member objects, and the guild as the gateway sends it whole.
+
+Area: guilds. Rules: 000.sequencing, 001.features, 001.guild-object, 001.partial-guild.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Guilds and members over HTTP."""
+"""Guilds and members over HTTP.
+
+Area: guilds. Rules: 001.common, 001.create, 001.errors, 001.get, 001.guild-object, 001.list, 001.rate-limits.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
 """Templates as a pure function: JSON in, a plan or the documented refusal out (document 001, Guild creation template
-object; design 7, templates)."""
+object; design 7, templates).
+
+Area: guilds. Rules: 001.template, 001.template-channel, 001.template-role.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Create guild, List current user guilds, Get guild (document 001)."""
+"""Create guild, List current user guilds, Get guild (document 001).
+
+Area: guilds. Rules: 001.common, 001.create, 001.features, 001.get, 001.guild-object, 001.list.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Invites: making, reading, accepting, deleting, listing."""
+"""Invites: making, reading, accepting, deleting, listing.
+
+Area: guilds. Rules: 001.features, 001.partial-guild, 001.registries.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Joining, leaving, reading members."""
+"""Joining, leaving, reading members.
+
+Area: guilds. Rules: 001.leave, 001.registries.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Create guild (document 001, POST /v1/guilds)."""
+"""Create guild (document 001, POST /v1/guilds).
+
+Area: guilds. Rules: 001.create, 001.credentials, 001.errors, 001.guild-object, 001.policy, 001.rate-limits.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Delete guild and Transfer ownership (document 001, POST /v1/guilds/{guild_id}/delete)."""
+"""Delete guild and Transfer ownership (document 001, POST /v1/guilds/{guild_id}/delete).
+
+Area: guilds. Rules: 001.delete.
+"""
 
 from __future__ import annotations
 

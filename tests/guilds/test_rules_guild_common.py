@@ -1,5 +1,9 @@
 """What holds for all operations on guilds: who may, in which order, how often; and what a guild object is
-(document 001, Endpoints, Authentication, Errors, Limits, Versioning, Guild object)."""
+(document 001, Endpoints, Authentication, Errors, Limits, Versioning, Guild object).
+
+Area: guilds. Rules: 001.common, 001.credentials, 001.errors, 001.get, 001.guild-object, 001.list, 001.policy,
+001.rate-limits, 001.states, 001.versioning.
+"""
 
 from __future__ import annotations
 

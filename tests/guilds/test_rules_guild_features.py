@@ -1,4 +1,7 @@
-"""What a guild's features do, with each and without it (document 001, Guild features)."""
+"""What a guild's features do, with each and without it (document 001, Guild features).
+
+Area: guilds. Rules: 001.features, 001.guild-object.
+"""
 
 from __future__ import annotations
 

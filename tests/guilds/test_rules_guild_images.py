@@ -1,4 +1,7 @@
-"""Icon, banner and splashes of a guild (document 001, Guild object, Icon rules and Modify guild)."""
+"""Icon, banner and splashes of a guild (document 001, Guild object, Icon rules and Modify guild).
+
+Area: guilds. Rules: 001.features, 001.guild-object, 001.modify, 001.partial-guild.
+"""
 
 from __future__ import annotations
 

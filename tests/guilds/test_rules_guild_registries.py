@@ -1,4 +1,7 @@
-"""What a guild's registries do to those who live in it, over HTTP and the gateway (document 001, Registries)."""
+"""What a guild's registries do to those who live in it, over HTTP and the gateway (document 001, Registries).
+
+Area: guilds. Rules: 001.guild-object, 001.mfa, 001.registries, 001.verification.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
 """Guilds made from templates, over HTTP (document 001, Guild creation template object). What single values become is
-in tests/guilds/test_guild_template.py; here a template goes in and a guild comes out."""
+in tests/guilds/test_guild_template.py; here a template goes in and a guild comes out.
+
+Area: guilds. Rules: 001.create, 001.errors, 001.template, 001.template-channel, 001.template-role.
+"""
 
 from __future__ import annotations
 

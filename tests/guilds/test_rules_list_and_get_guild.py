@@ -1,4 +1,7 @@
-"""List current user guilds and Get guild (document 001, GET /v1/users/@me/guilds and GET /v1/guilds/{guild_id})."""
+"""List current user guilds and Get guild (document 001, GET /v1/users/@me/guilds and GET /v1/guilds/{guild_id}).
+
+Area: guilds. Rules: 001.common, 001.credentials, 001.get, 001.guild-object, 001.list, 001.rate-limits.
+"""
 
 from __future__ import annotations
 

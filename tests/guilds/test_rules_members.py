@@ -1,4 +1,7 @@
-"""Leave guild, and what becomes of a member who comes back (document 001, DELETE /v1/users/@me/guilds/{guild_id})."""
+"""Leave guild, and what becomes of a member who comes back (document 001, DELETE /v1/users/@me/guilds/{guild_id}).
+
+Area: guilds. Rules: 001.credentials, 001.leave, 001.rate-limits.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Elevated permissions in a guild that asks its moderators for a second factor (document 001, MFA levels)."""
+"""Elevated permissions in a guild that asks its moderators for a second factor (document 001, MFA levels).
+
+Area: guilds. Rules: 001.common, 001.mfa.
+"""
 
 from __future__ import annotations
 

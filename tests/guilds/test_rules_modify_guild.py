@@ -1,4 +1,7 @@
-"""Modify guild, field by field (document 001, PATCH /v1/guilds/{guild_id})."""
+"""Modify guild, field by field (document 001, PATCH /v1/guilds/{guild_id}).
+
+Area: guilds. Rules: 001.modify.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Overwrites in templates of guilds, over HTTP (document 001, Template role overwrite)."""
+"""Overwrites in templates of guilds, over HTTP (document 001, Template role overwrite).
+
+Area: guilds. Rules: 001.overwrite.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A guild's custom invite code (document 001, vanity-url)."""
+"""A guild's custom invite code (document 001, vanity-url).
+
+Area: guilds. Rules: 001.vanity-get, 001.vanity-object, 001.vanity-patch.
+"""
 
 from __future__ import annotations
 

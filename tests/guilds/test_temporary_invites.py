@@ -1,4 +1,7 @@
-"""Invites with terms: temporary ones, custom codes, and what the audit log tells of them."""
+"""Invites with terms: temporary ones, custom codes, and what the audit log tells of them.
+
+Area: guilds. Rules: 001.features, 001.registries.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Messages: sending, reading, editing, deleting, acknowledging."""
+"""Messages: sending, reading, editing, deleting, acknowledging.
+
+Area: messages. Rules: 001.guild-object, 001.policy, 001.registries, 001.verification.
+"""
 
 from __future__ import annotations
 

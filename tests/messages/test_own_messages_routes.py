@@ -1,4 +1,7 @@
-"""bulk-delete-mine and Leave guild with one's messages (document 001)."""
+"""bulk-delete-mine and Leave guild with one's messages (document 001).
+
+Area: messages. Rules: 000.sudo-mode, 001.bulk-delete.
+"""
 
 from __future__ import annotations
 

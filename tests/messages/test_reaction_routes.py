@@ -1,4 +1,7 @@
-"""Reactions over HTTP and on the gateway: who may react, what is refused, who hears what, how messages show them."""
+"""Reactions over HTTP and on the gateway: who may react, what is refused, who hears what, how messages show them.
+
+Area: messages. Rules: 001.registries.
+"""
 
 from __future__ import annotations
 

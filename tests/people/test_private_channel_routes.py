@@ -1,4 +1,7 @@
-"""Conversations of two: opening them, writing in them, and who hears of it."""
+"""Conversations of two: opening them, writing in them, and who hears of it.
+
+Area: people. Rules: 000.gates.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Friends, requests and blocks over HTTP, and what each side hears of them."""
+"""Friends, requests and blocks over HTTP, and what each side hears of them.
+
+Area: people. Rules: 000.gates.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The opening handshake: what becomes a WebSocket, and what is told instead."""
+"""The opening handshake: what becomes a WebSocket, and what is told instead.
+
+Area: port. Rules: 000.connect.
+"""
 
 from __future__ import annotations
 

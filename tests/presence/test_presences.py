@@ -1,4 +1,7 @@
-"""Presences: what an account's sessions select, what others see, and what is published when."""
+"""Presences: what an account's sessions select, what others see, and what is published when.
+
+Area: presence. Rules: 000.resume.
+"""
 
 from __future__ import annotations
 

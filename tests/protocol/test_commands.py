@@ -1,4 +1,7 @@
-"""Identify and Resume as clients write them: the fixtures' tables, and what Identify's members come to."""
+"""Identify and Resume as clients write them: the fixtures' tables, and what Identify's members come to.
+
+Area: protocol. Rules: 000.identify, 000.opcodes, 000.resume.
+"""
 
 from __future__ import annotations
 

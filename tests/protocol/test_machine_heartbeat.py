@@ -1,4 +1,7 @@
-"""The protocol machine in dialogues: Hello, Heartbeat in both directions, deadlines."""
+"""The protocol machine in dialogues: Hello, Heartbeat in both directions, deadlines.
+
+Area: protocol. Rules: 000.heartbeat, 000.limits, 000.opcodes, 000.states.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The protocol machine in dialogues: commands, Identify, and what becomes of an Identify that is held."""
+"""The protocol machine in dialogues: commands, Identify, and what becomes of an Identify that is held.
+
+Area: protocol. Rules: 000.framing, 000.identify, 000.opcodes, 000.payload, 000.states.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The protocol machine in dialogues: Resume, and every way in which a session or a socket ends."""
+"""The protocol machine in dialogues: Resume, and every way in which a session or a socket ends.
+
+Area: protocol. Rules: 000.reconnect, 000.states.
+"""
 
 from __future__ import annotations
 

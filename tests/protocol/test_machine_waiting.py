@@ -1,4 +1,7 @@
-"""The protocol machine in dialogues: commands that come while a session starts."""
+"""The protocol machine in dialogues: commands that come while a session starts.
+
+Area: protocol. Rules: 000.resume, 000.states.
+"""
 
 from __future__ import annotations
 

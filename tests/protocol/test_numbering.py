@@ -1,4 +1,7 @@
-"""Sequence numbers, acknowledgement, replay and its floor: the tables of the fixtures, the limits, a restart."""
+"""Sequence numbers, acknowledgement, replay and its floor: the tables of the fixtures, the limits, a restart.
+
+Area: protocol. Rules: 000.heartbeat, 000.resume, 000.sequencing.
+"""
 
 from __future__ import annotations
 

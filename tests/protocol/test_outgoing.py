@@ -1,4 +1,7 @@
-"""Dispatches on their way out: one event, many receivers; and the frames that carry payloads."""
+"""Dispatches on their way out: one event, many receivers; and the frames that carry payloads.
+
+Area: protocol. Rules: 000.framing, 000.payload.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What a client's message says: the table of framing_cases.json, and what always holds of the decoder."""
+"""What a client's message says: the table of framing_cases.json, and what always holds of the decoder.
+
+Area: protocol. Rules: 000.framing, 000.limits, 000.opcodes, 000.payload.
+"""
 
 from __future__ import annotations
 

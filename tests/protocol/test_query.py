@@ -1,4 +1,7 @@
-"""The query string of a connection, by the table of query_cases.json and by chance."""
+"""The query string of a connection, by the table of query_cases.json and by chance.
+
+Area: protocol. Rules: 000.connect, 000.query, 000.states.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Every row of the documents' state table, and the rulings beside it, told to the machine (states.json)."""
+"""Every row of the documents' state table, and the rulings beside it, told to the machine (states.json).
+
+Area: protocol. Rules: 000.close-codes, 000.framing, 000.states.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""zstd-stream in both directions: continuous, bounded in output and in window, and absent where it cannot be loaded."""
+"""zstd-stream in both directions: continuous, bounded in output and in window, and absent where it cannot be loaded.
+
+Area: protocol. Rules: 000.framing, 000.limits.
+"""
 
 from __future__ import annotations
 

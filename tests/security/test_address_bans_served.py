@@ -1,4 +1,7 @@
-"""Networks that try credentials in vain: refused everywhere, for a while, whatever they then bring along."""
+"""Networks that try credentials in vain: refused everywhere, for a while, whatever they then bring along.
+
+Area: security. Rules: 000.outcomes.
+"""
 
 from __future__ import annotations
 

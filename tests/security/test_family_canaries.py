@@ -2,6 +2,8 @@
 the secrets that were said, and no address that it makes holds a credential.
 
 Which values are secrets the run's own watch knows (`tests.canaries`), which also looks at the answers.
+
+Area: security. Rules: 000.credentials.
 """
 
 from __future__ import annotations

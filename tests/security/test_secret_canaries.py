@@ -1,6 +1,8 @@
 """Secrets go through everything the API does with them; none comes out in a log line or where it was not asked for.
 
 The log is looked at before its redaction: nothing is handed to it in the first place.
+
+Area: security. Rules: 000.credentials.
 """
 
 from __future__ import annotations

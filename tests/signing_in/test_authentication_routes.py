@@ -1,4 +1,7 @@
-"""Registration, login, logout, sign-ins and verification of addresses (wire facts 6.1, 6.2; design 7)."""
+"""Registration, login, logout, sign-ins and verification of addresses (wire facts 6.1, 6.2; design 7).
+
+Area: signing_in. Rules: 000.auth-family, 000.outcomes, 000.sudo-mode.
+"""
 
 from __future__ import annotations
 

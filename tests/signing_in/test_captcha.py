@@ -1,4 +1,7 @@
-"""CAPTCHAs before registration, login and recovery (wire facts 2.1, 3.2, 3.3; document 000, Credential policies)."""
+"""CAPTCHAs before registration, login and recovery (wire facts 2.1, 3.2, 3.3; document 000, Credential policies).
+
+Area: signing_in. Rules: 000.policies.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The second step of a login, and passkeys alone (wire facts 6.1, 6.2; design 7)."""
+"""The second step of a login, and passkeys alone (wire facts 6.1, 6.2; design 7).
+
+Area: signing_in. Rules: 000.gates.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The passkey bridge: a program is signed in by a passkey that a page in a browser asks for (design 7)."""
+"""The passkey bridge: a program is signed in by a passkey that a page in a browser asks for (design 7).
+
+Area: signing_in. Rules: 000.gates.
+"""
 
 from __future__ import annotations
 

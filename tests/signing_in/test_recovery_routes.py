@@ -1,4 +1,7 @@
-"""Forgotten passwords, recovery kits and suggestions for usernames (wire facts 6.1; design 7)."""
+"""Forgotten passwords, recovery kits and suggestions for usernames (wire facts 6.1; design 7).
+
+Area: signing_in. Rules: 000.outcomes.
+"""
 
 from __future__ import annotations
 

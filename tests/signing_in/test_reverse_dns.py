@@ -1,4 +1,7 @@
-"""Names of addresses, asked of a real DNS server on loopback that may be silent, slow or a liar."""
+"""Names of addresses, asked of a real DNS server on loopback that may be silent, slow or a liar.
+
+Area: signing_in. Rules: 002.user-object.
+"""
 
 from __future__ import annotations
 

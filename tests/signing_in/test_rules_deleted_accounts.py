@@ -1,4 +1,7 @@
-"""Deleted and disabled accounts: who turns them away, and who does not (document 000, Account state gates)."""
+"""Deleted and disabled accounts: who turns them away, and who does not (document 000, Account state gates).
+
+Area: signing_in. Rules: 000.gates.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Sudo mode (document 000, Sudo mode proof and Sudo mode; document 001, Sudo verification fields; design 7)."""
+"""Sudo mode (document 000, Sudo mode proof and Sudo mode; document 001, Sudo verification fields; design 7).
+
+Area: signing_in. Rules: 000.sudo, 000.sudo-mode, 001.sudo-fields.
+"""
 
 from __future__ import annotations
 

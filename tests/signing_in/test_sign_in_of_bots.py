@@ -1,4 +1,7 @@
-"""Bots on the authentication family (document 000, Outcomes; design 7)."""
+"""Bots on the authentication family (document 000, Outcomes; design 7).
+
+Area: signing_in. Rules: 000.outcomes.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The rows that the ledger names are rows of the tables."""
+"""The rows that the ledger names are rows of the tables.
+
+Area: spec. Rules: 000.framing, 000.identify, 000.limits, 000.opcodes, 000.resume.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The registries of document 001 as data in `spec_fixtures/guilds`, walked both ways."""
+"""The registries of document 001 as data in `spec_fixtures/guilds`, walked both ways.
+
+Area: spec. Rules: 001.guild-object, 001.partial-guild, 001.registries, 001.states.
+"""
 
 from __future__ import annotations
 

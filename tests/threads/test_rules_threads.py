@@ -1,4 +1,7 @@
-"""Who finds the routes of threads at all: bots, and sessions whose client declares that it knows threads."""
+"""Who finds the routes of threads at all: bots, and sessions whose client declares that it knows threads.
+
+Area: threads. Rules: 000.threads.
+"""
 
 from __future__ import annotations
 

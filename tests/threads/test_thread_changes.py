@@ -1,4 +1,7 @@
-"""Changing and deleting threads: who may do what, the archive and the clock, what is told of it."""
+"""Changing and deleting threads: who may do what, the archive and the clock, what is told of it.
+
+Area: threads. Rules: 001.leave.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Threads over HTTP and on the gateway: who may use the routes, who sees which thread, who hears what."""
+"""Threads over HTTP and on the gateway: who may use the routes, who sees which thread, who hears what.
+
+Area: threads. Rules: 000.gates, 000.threads.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Announcement channels: published messages, the channels that follow, and the copies there."""
+"""Announcement channels: published messages, the channels that follow, and the copies there.
+
+Area: webhooks. Rules: 001.features.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Purchases in app stores: listed, and read again from their stores (document 002)."""
+"""Purchases in app stores: listed, and read again from their stores (document 002).
+
+Area: administration. Rules: 002.premium-types, 002.purchase-object, 002.store-purchases, 002.store-refresh.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
 """What an account pays for by the period: whose it is, and that it ends when the account's deletion is scheduled
-(document 002)."""
+(document 002).
+
+Area: administration. Rules: 002.deletion, 002.list-users.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Client commands over real frames, on a whole server in memory."""
+"""Client commands over real frames, on a whole server in memory.
+
+Area: gateway. Rules: 000.resume.
+"""
 
 from __future__ import annotations
 

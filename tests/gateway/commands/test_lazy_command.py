@@ -1,4 +1,7 @@
-"""Lazy Request, opcode 14: active and passive, Guild Sync, watched members, typing; and Passive Updates."""
+"""Lazy Request, opcode 14: active and passive, Guild Sync, watched members, typing; and Passive Updates.
+
+Area: gateway. Rules: 000.sequencing.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Presence Update, opcode 3."""
+"""Presence Update, opcode 3.
+
+Area: gateway. Rules: 000.overview, 000.resume.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What enforced single sign-on closes, and what it leaves alone (document 000, Single sign-on enforcement)."""
+"""What enforced single sign-on closes, and what it leaves alone (document 000, Single sign-on enforcement).
+
+Area: signing_in. Rules: 000.sso.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Single sign-on against a real provider: who gets in, as whom, and where to (wire facts 6.1)."""
+"""Single sign-on against a real provider: who gets in, as whom, and where to (wire facts 6.1).
+
+Area: signing_in. Rules: 000.sso.
+"""
 
 from __future__ import annotations
 
