@@ -4,7 +4,7 @@
     ├── ApiError                 an answer of the HTTP API other than success
     │   ├── InvalidFormBody      400, names each field that is wrong
     │   ├── RateLimited          429, says how long to wait
-    │   ├── OAuth2Error          400 or 401 with an RFC 6749 body (`chat.domain.applications.oauth2_errors`)
+    │   ├── OAuth2Error          400 or 401 with an RFC 6749 body (`chat.domain.applications.oauth2_protocol`)
     │   └── StorageUnavailable   503, the store cannot be written
     └── OperatorError            what a person at the command line did or must mend; one line, exit status 1
 

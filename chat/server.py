@@ -26,14 +26,14 @@ from chat.auth.outgoing_http import OutgoingHttp
 from chat.bus.bus import CredentialsRevoked
 from chat.clock import JUMP_MS, MovableClock, SkippingClock, report_jumps
 from chat.config.loading import Overrides, accepted
-from chat.domain.administration import guild_administration
+from chat.domain.administration import command_line
 from chat.domain.policy.readiness import Readiness
 from chat.observation import Observer
 from chat.port.listener import Listener, Port
 from chat.snowflake import SnowflakeGenerator
 from chat.store import outside_changes
 from chat.store.accounts import accounts
-from chat.store.administration import chosen_settings
+from chat.store.administration import instance
 from chat.store.data_directory import DataDirectory
 from chat.store.whole_database import last_id
 from chat.supervision import lasting
@@ -125,7 +125,7 @@ class Server:
 
     def take_up_chosen_settings(self) -> None:
         """Put in force what the store says of settings chosen at run time."""
-        self.overrides.put(accepted(chosen_settings.every(self.surroundings.database.reader)))
+        self.overrides.put(accepted(instance.chosen_settings(self.surroundings.database.reader)))
 
     def _keep_ids_ascending(self) -> None:
         behind_ms = self.snowflakes.stay_above(last_id(self.database.reader))
@@ -248,9 +248,7 @@ class Server:
             case outside_changes.ADDRESS_BAN_LIFTED:
                 self._parts.address_bans.lift(str(body["network"]))
             case outside_changes.GUILD_CHANGED:
-                guild_administration.take_up(
-                    self.database, self.core.guild_states, self.core.bus, int(body["guild_id"])
-                )
+                command_line.take_up_guild(self.database, self.core.guild_states, self.core.bus, int(body["guild_id"]))
             case outside_changes.ACCOUNT_CHANGED:
                 account = accounts.by_id(self.database.reader, int(body["user_id"]))
                 if account is not None:

@@ -11,12 +11,13 @@ Acl.APPLICATION_LIST_BY_OWNER)`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, get_type_hints
 
 import attrs
 
-from chat.api.operation import Handler, Operation, Routes, declaring
+from chat.api.operation import Handler, Operation, Request, Routes, declaring
 from chat.auth.policy import Acls, Policy
+from chat.domain.administration.admin_audit_log import Acting
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminAction
 
@@ -35,8 +36,11 @@ class AdminOperation(Operation):
     """The action of its entry in the audit log; None for an operation that leaves none."""
 
     def declare(self, method: str, path: str, handler: Handler) -> None:
-        """As for other operations, under a name of its own."""
+        """As for other operations, under a name of its own. Body and query are read as the types of what the handler
+        calls `body` and `query`."""
         self.name = f"admin_{handler.__name__}"
+        types = get_type_hints(handler)
+        self.body, self.query = types.get("body"), types.get("query")
         super().declare(method, path, handler)
 
     @property
@@ -49,3 +53,8 @@ class AdminRoutes(Routes):
     """The operations of one module of administrative routes."""
 
     admin_operation = declaring(AdminOperation)
+
+
+def acting(request: Request) -> Acting:
+    """The administrator behind the request, with the reason that its header gives."""
+    return Acting(request.principal, request.audit_log_reason)

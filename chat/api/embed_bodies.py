@@ -15,7 +15,6 @@ import attrs
 
 from chat.api.fields import Items, Length, Refusal, Schema, UtcTimestamp
 from chat.clock import iso_timestamp
-from chat.domain.policy.embed_objects import OWN_FILE
 from chat.domain.policy.embeds import (
     AUTHOR_CHARACTERS,
     DESCRIPTION_CHARACTERS,
@@ -23,6 +22,7 @@ from chat.domain.policy.embeds import (
     FIELD_VALUE_CHARACTERS,
     FIELDS,
     FOOTER_CHARACTERS,
+    OWN_FILE,
     TITLE_CHARACTERS,
 )
 from chat.media.delivery import file_name

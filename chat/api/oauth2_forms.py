@@ -13,8 +13,7 @@ from urllib.parse import parse_qsl, unquote_plus
 
 from chat.api.bodies import read_body
 from chat.api.operation import Request
-from chat.domain.applications.oauth2_clients import ClientCredentials
-from chat.domain.applications.oauth2_errors import invalid_request, unauthenticated_client
+from chat.domain.applications.oauth2_protocol import ClientCredentials, invalid_request, unauthenticated_client
 from chat.errors import ApiError
 
 FORM_TYPE: Final = "application/x-www-form-urlencoded"

@@ -17,7 +17,7 @@ from chat.registries.built_in_applications import ADMIN_APPLICATION_ID
 from chat.registries.scopes import ADMIN_SCOPE
 from chat.store.accounts import account_deletions, accounts
 from chat.store.administration import admin_api_keys
-from chat.store.applications import applications, oauth2_tokens
+from chat.store.applications import applications, oauth2_grants
 from chat.store.signing_in import auth_sessions
 
 _NO_TOKEN: Final = token_hash("")
@@ -91,7 +91,7 @@ def _bot(reader: sqlite3.Connection, token: str) -> Principal | None:
 
 def _bearer(reader: sqlite3.Connection, token: str, now_ms: int) -> Principal | None:
     """The account that gave the grant, bounded by the grant's scopes (access.md, Credential forms)."""
-    bearer = oauth2_tokens.bearer(reader, token_hash(token), now_ms)
+    bearer = oauth2_grants.bearer(reader, token_hash(token), now_ms)
     if bearer is None:
         return None
     administers = bearer.application_id == ADMIN_APPLICATION_ID and ADMIN_SCOPE in bearer.scopes

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from chat.clock import Clock
     from chat.config import Settings
     from chat.domain.administration.admin_audit_log import AdminAuditLog
-    from chat.domain.administration.administration import Administration
+    from chat.domain.administration.command_line import Administration
     from chat.domain.areas import Areas
     from chat.snowflake import SnowflakeGenerator
     from chat.store.accounts.accounts import Account
@@ -115,10 +115,10 @@ async def _opened(directory: DataDirectory, settings: Settings, clock: Clock) ->
     from chat.auth.passwords import Passwords
     from chat.config.loading import accepted, effective
     from chat.domain.administration.admin_audit_log import AdminAuditLog
-    from chat.domain.administration.administration import Administration
-    from chat.domain.policy.usernames import Usernames
+    from chat.domain.administration.command_line import Administration
+    from chat.domain.policy.profiles import Usernames
     from chat.snowflake import SnowflakeGenerator
-    from chat.store.administration import chosen_settings
+    from chat.store.administration import instance
     from chat.store.database import open_database
     from chat.store.whole_database import last_id
 
@@ -127,7 +127,7 @@ async def _opened(directory: DataDirectory, settings: Settings, clock: Clock) ->
     snowflakes = SnowflakeGenerator(clock, worker)
     async with open_database(directory.database, inline=True) as database:
         snowflakes.stay_above(last_id(database.reader))
-        settings = effective(settings, accepted(chosen_settings.every(database.reader)))
+        settings = effective(settings, accepted(instance.chosen_settings(database.reader)))
         audit_log = AdminAuditLog(database, snowflakes)
         yield Instance(
             settings=settings,

@@ -154,7 +154,7 @@ def _sealed_secrets(directory: DataDirectory, connection: sqlite3.Connection) ->
     import secrets
 
     from chat.auth.keys import Keys
-    from chat.domain.administration.sealed_secrets import unopened
+    from chat.domain.administration.command_line import unopened
     from chat.store.data_directory import SIGNING_KEY_BYTES
 
     with contextlib.suppress(OSError):  # told by `_signing_key`

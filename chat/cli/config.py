@@ -40,11 +40,11 @@ def show_settings(data: Path, config_file: Path | None, dev: bool, as_json: bool
     What is chosen in the instance configuration, while a server runs, counts more than file and environment.
     """
     from chat.config.loading import ORIGIN, SETTINGS, accepted, effective, load_settings
-    from chat.store.administration.chosen_settings import in_file
+    from chat.store.administration.instance import chosen_settings_in_file
     from chat.store.data_directory import DataDirectory
 
     loaded = load_settings(data, config_file, os.environ, development=dev)
-    chosen = accepted(in_file(DataDirectory(data).database))
+    chosen = accepted(chosen_settings_in_file(DataDirectory(data).database))
     in_force = effective(loaded.settings, chosen)
     shown: list[dict[str, object]] = []
     for name, setting in SETTINGS.items():

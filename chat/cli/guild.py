@@ -23,7 +23,7 @@ from chat.errors import OperatorError
 
 if TYPE_CHECKING:
     from chat.config import Settings
-    from chat.domain.administration.invite_administration import InviteAdministration
+    from chat.domain.administration.command_line import InviteAdministration
     from chat.store.guilds.channels import Channel
     from chat.store.guilds.guilds import Guild
     from chat.store.guilds.invites import Invite
@@ -91,7 +91,7 @@ def features(data: Path, guild_id: int, add: tuple[str, ...], remove: tuple[str,
 
     Those are among them that its owner cannot reach.
     """
-    from chat.domain.administration.guild_administration import change_features
+    from chat.domain.administration.command_line import change_features
 
     async def command(instance: Instance) -> Guild:
         return await change_features(instance.database, instance.clock, instance.log, guild_id, add, remove)
@@ -199,7 +199,7 @@ def delete_invite(data: Path, code: str, as_json: bool) -> None:
 
 
 def _with_invites(data: Path, command: Callable[[InviteAdministration], Awaitable[T]]) -> tuple[T, Settings]:
-    from chat.domain.administration.invite_administration import InviteAdministration
+    from chat.domain.administration.command_line import InviteAdministration
 
     async def run(instance: Instance) -> tuple[T, Settings]:
         invites = InviteAdministration(

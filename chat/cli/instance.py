@@ -15,7 +15,7 @@ from chat.errors import ApiError, OperatorError
 from chat.registries.jobs import JobStatus, JobType
 
 if TYPE_CHECKING:
-    from chat.domain.administration.job_ledger import JobLedger
+    from chat.domain.administration.jobs import JobLedger
     from chat.store.signing_in.address_bans import AddressBan
 
 BAN_COLUMNS: Final = ("network", "reason", "created_at", "expires_at")
@@ -139,7 +139,7 @@ def cancel_job(data: Path, job_id: int, as_json: bool) -> None:
 
 
 def _with_jobs(data: Path, command: Callable[[JobLedger], Awaitable[T]], job_id: int | None = None) -> T:
-    from chat.domain.administration.job_ledger import JobLedger
+    from chat.domain.administration.jobs import JobLedger
     from chat.jobs.runner import Jobs
 
     async def run(instance: Instance) -> T:
@@ -183,7 +183,7 @@ def audit_log(data: Path, search: str | None, by: str | None, about: str | None,
 
     What was done at this command line has no account: its administrator is 0.
     """
-    from chat.domain.administration.admin_audit_reading import AdminAuditReading
+    from chat.domain.administration.admin_audit_log import AdminAuditReading
     from chat.store.administration.admin_audit_log import EntriesWanted
 
     async def command(instance: Instance) -> list[dict[str, Any]]:

@@ -58,7 +58,7 @@ def create_key(
     """
     from chat.auth.tokens import TokenMint
     from chat.domain.administration.admin_api_keys import NAME_LENGTH, AdminApiKeys, NewKey
-    from chat.domain.administration.administration import require_acls
+    from chat.domain.administration.command_line import require_acls
     from chat.store.administration import admin_api_keys
 
     if not 1 <= len(name) <= NAME_LENGTH:

@@ -107,7 +107,7 @@ def create(
 
     Where there is no data directory it is made as well.
     """
-    from chat.domain.administration.administration import NewAccount
+    from chat.domain.administration.command_line import NewAccount
 
     held = acls_of("--acl", acls, more)
     if bot_of is not None:
@@ -196,7 +196,7 @@ def acl(data: Path, name: str, acls: tuple[str, ...], as_json: bool, more: tuple
     * is everything; admin:authenticate is what every administrator needs besides.
     """
     from chat.domain.administration.admin_audit_log import the_instance
-    from chat.domain.administration.administration import require_acls
+    from chat.domain.administration.command_line import require_acls
     from chat.store.outside_changes import ACCOUNT_CHANGED
 
     wanted = require_acls(acls_of("--set", acls, more))

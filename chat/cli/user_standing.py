@@ -112,8 +112,8 @@ def delete(
         raise click.UsageError("--replace and --cancel exclude each other")
     _require_length("--public-reason", public_reason)
     _require_length("--reason", reason)
+    from chat.domain.administration.account_closing import DeletionWish
     from chat.domain.administration.admin_audit_log import the_instance
-    from chat.domain.administration.administered_deletions import DeletionWish
     from chat.store.accounts import account_deletions
 
     async def do(administration: AdministrationArea, instance: Instance, account: Account) -> dict[str, Any]:

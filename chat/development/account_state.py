@@ -12,7 +12,7 @@ import attrs
 
 from chat.api.fields import OMITTED, FlagBits, Items, Length, Maybe, Omitted, Pattern, Refusal, Timestamp
 from chat.development.parts import Development
-from chat.domain.administration.admin_user_object import admin_user
+from chat.domain.administration.admin_users import admin_user
 from chat.domain.standing.verification import holder_of_factors
 from chat.errors import ApiError, InvalidFormBody
 from chat.registries.user_flags import PremiumType, UserFlag

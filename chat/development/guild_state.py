@@ -16,7 +16,7 @@ from chat.bus.bus import Event, GuildJoined, GuildLeft, GuildStateChanged
 from chat.development.parts import Development
 from chat.development.seeded_world import DEVELOPMENT_WORKER
 from chat.domain.accounts import guild_folders
-from chat.domain.administration.guild_administration import announce
+from chat.domain.administration.command_line import announce
 from chat.domain.guilds.guild_plan import EVERYONE_NAME
 from chat.domain.messages.message_objects import author_object
 from chat.domain.standing.guild_objects import guild_object

@@ -1,9 +1,11 @@
-"""Connections to the database file; numbers and questions to full-text indexes as SQLite takes them."""
+"""Connections to the database file; numbers, lists and questions to full-text indexes as SQLite has them."""
 
 from __future__ import annotations
 
+import json
 import re
 import sqlite3
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -38,6 +40,11 @@ def to_unsigned(value: int) -> int:
     if not -_2_63 <= value < _2_63:
         raise ValueError("not a signed 64-bit number")
     return value + _2_64 if value < 0 else value
+
+
+def texts(value: str | Sequence[str]) -> tuple[str, ...]:
+    """A column that holds a JSON list of text, or such a list itself; a converter of attrs."""
+    return tuple(json.loads(value) if isinstance(value, str) else value)
 
 
 def connect(

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from trio.testing import MockClock
 
-from chat.domain.administration.administered_accounts import changed_bits
+from chat.domain.administration.account_fields import changed_bits
 from chat.registries.user_flags import UserFlag
 from chat.testing.server import ChatServer
 from chat.testing.world import World

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from trio.testing import MockClock
 
-from chat.store.administration import account_search
+from chat.store.administration import listings
 from chat.testing.server import ChatServer
 from chat.testing.world import World
 from tests.administration.asking import Asking
@@ -277,6 +277,6 @@ def test_no_text_breaks_the_index(tmp_path_factory: pytest.TempPathFactory, text
     with sqlite3.connect(":memory:") as connection:
         connection.execute("CREATE VIRTUAL TABLE account_search USING fts5 (tag, global_name)")
         connection.execute("CREATE TABLE users (id)")
-        account_search.found(connection, text, 10, 0)
-        account_search.finds(connection, text, 1)
+        listings.accounts_named(connection, text, 10, 0)
+        listings.is_named(connection, text, 1)
     connection.close()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chat.domain.administration.admin_user_object import admin_user
+from chat.domain.administration.admin_users import admin_user
 from chat.store.accounts.accounts import Account
 from tests.administration.admin_user_keys import ADMIN_USER_KEYS
 

@@ -15,7 +15,7 @@ from chat.domain.administration.archive_building import ArchiveBuild, BuildState
 from chat.media.storage import MediaStorage
 from chat.media.zip_writing import ZipWriter, list_of
 from chat.registries.archives import ArchiveSubject
-from chat.store.administration import archive_reading, archive_rows
+from chat.store.administration import archive_reading
 from chat.store.database import Database
 from chat.testing.server import ChatServer
 from chat.testing.world import World
@@ -30,7 +30,7 @@ MESSAGES: Final = 12
 @pytest.fixture
 def small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pages that hold next to nothing, so that there are many of them."""
-    monkeypatch.setattr(archive_rows, "PAGE_ROWS", 2)
+    monkeypatch.setattr(archive_reading, "PAGE_ROWS", 2)
     monkeypatch.setattr(archive_reading, "MESSAGES_AT_ONCE", 3)
     monkeypatch.setattr(archive_reading, "CHANNELS_AT_ONCE", 1)
     monkeypatch.setattr(archive_reading, "FILES_AT_ONCE", 2)

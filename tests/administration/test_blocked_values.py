@@ -9,8 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chat.auth.blocked_networks import BlockedNetworks
-from chat.domain.policy.blocked_links import BlockedLinks, comparable_page
-from chat.domain.policy.phrase_matcher import CHANGES_BORNE, PhraseMatcher, comparable_text
+from chat.domain.policy.blocked_texts import (
+    CHANGES_BORNE,
+    BlockedLinks,
+    PhraseMatcher,
+    comparable_page,
+    comparable_text,
+)
 
 short = st.text("abAB é", min_size=1, max_size=4)
 
@@ -54,8 +59,8 @@ def test_networks_cover_as_each_says(held: list[str], data: st.DataObject) -> No
 
 def test_pages_and_domains() -> None:
     links = BlockedLinks()
-    links.replace_pages({comparable_page("https://One.example/Bad")})
-    links.replace_domains({"evil.example", "xn--bcher-kva.example"})
+    links.pages.replace({comparable_page("https://One.example/Bad")})
+    links.domains.replace({"evil.example", "xn--bcher-kva.example"})
     for text in (
         "<https://one.example/Bad>",
         "[x](https://one.example/Bad)",
@@ -91,8 +96,8 @@ def test_hostile_texts_take_no_longer_than_others() -> None:
     nested = {"a" * length + "b" for length in range(1, 256)}
     phrases = PhraseMatcher(nested | {f"word {number}" for number in range(5_000)})
     links = BlockedLinks()
-    links.replace_pages({"https://one.example/"})
-    links.replace_domains({"evil.example"})
+    links.pages.replace({"https://one.example/"})
+    links.domains.replace({"evil.example"})
     for piece in (
         "a",
         "a.",

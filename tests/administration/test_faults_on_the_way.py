@@ -18,8 +18,8 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from chat.domain.administration.administered_accounts import ALLOCATION_WAIT_SECONDS
-from chat.domain.administration.administered_lists import GROUPS_MAXIMUM
+from chat.domain.administration.account_fields import ALLOCATION_WAIT_SECONDS
+from chat.domain.administration.account_lists import GROUPS_MAXIMUM
 from chat.domain.administration.reports import READ_AT_ONCE
 from chat.registries.user_flags import UserFlag
 from chat.snowflake import snowflake_at

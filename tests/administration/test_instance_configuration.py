@@ -10,7 +10,7 @@ import trio
 from trio.testing import MockClock
 
 from chat.admin import buckets
-from chat.store.administration import chosen_settings
+from chat.store.administration import instance
 from chat.testing.rest_client import Response, RestClient
 from chat.testing.server import ChatServer, open_chat_server
 from chat.testing.world import World
@@ -122,7 +122,7 @@ async def test_policy_is_in_force_at_once_and_over_a_restart(
 
     # What is stored is in force after a restart; what another version has stored is passed over.
     await chat_server.database.write(
-        lambda connection: chosen_settings.replace(
+        lambda connection: instance.choose_settings(
             connection,
             {"registration": "closed", "limits.max_bio_length": 7, "host": "h", "limits.gone": 1, "search": 3},
         )

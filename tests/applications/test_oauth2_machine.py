@@ -32,7 +32,7 @@ from hypothesis.stateful import (
 
 from chat.auth.principal import CredentialKind
 from chat.auth.resolve import resolve_authorization
-from chat.domain.applications.oauth2_clients import ClientCredentials
+from chat.domain.applications.oauth2_protocol import ClientCredentials
 from chat.testing.rest_client import Response
 from chat.testing.server import ChatServer, open_chat_server
 from chat.testing.stepped_run import SteppedRun

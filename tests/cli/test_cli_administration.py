@@ -14,7 +14,7 @@ from chat.registries.blocklists import Blocklist
 from chat.registries.jobs import JobType
 from chat.snowflake import snowflake_at
 from chat.store import outside_changes
-from chat.store.administration import blocklists, chosen_settings, jobs
+from chat.store.administration import blocklists, instance, jobs
 from chat.store.administration.jobs import Job
 from chat.store.data_directory import DataDirectory
 from chat.store.guilds import guilds
@@ -132,7 +132,7 @@ def test_invites_are_made_listed_and_deleted(chat: Callable[..., Outcome], data:
     full = chat("invite", "create", CHANNEL)
     assert (full.status, full.err) == (1, f"chat: guild {GUILD} has 2 invites, which is the most it may have\n")
     with stored(data) as connection:  # chosen while a server ran
-        chosen_settings.replace(connection, {"limits.max_guild_invites": 1})
+        instance.choose_settings(connection, {"limits.max_guild_invites": 1})
     assert "has 1 invites" in chat("invite", "create", CHANNEL).err
     assert chat("invite", "delete", made["code"]).json["code"] == made["code"]
     gone = chat("invite", "delete", made["code"])

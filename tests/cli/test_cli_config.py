@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from chat.config.loading import SETTINGS
-from chat.store.administration import chosen_settings
+from chat.store.administration import instance
 from chat.store.connections import connect
 from chat.store.data_directory import DataDirectory
 from chat.store.migrations import prepare
@@ -55,7 +55,7 @@ def test_what_is_chosen_while_a_server_runs_counts_most(run: Run, data: Path, mo
     database = DataDirectory(data).database
     prepare(database, durable=False)
     connection = connect(database)
-    chosen_settings.replace(connection, {"registration": "closed", "limits.max_guilds": 3, "port": 1, "gone": 2})
+    instance.choose_settings(connection, {"registration": "closed", "limits.max_guilds": 3, "port": 1, "gone": 2})
     connection.close()
     shown = {row[0]: row[1:3] for row in run("config", "show", "--data", data).rows}
     assert shown["registration"] == ["closed", "instance configuration"]

@@ -20,9 +20,8 @@ from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
 from chat.store.administration import admin_api_keys
 from chat.store.administration.admin_api_keys import AdminApiKey
-from chat.store.applications import applications, oauth2_grants, oauth2_tokens
-from chat.store.applications.oauth2_grants import Grant
-from chat.store.applications.oauth2_tokens import Token
+from chat.store.applications import applications, oauth2_grants
+from chat.store.applications.oauth2_grants import Grant, Token
 from chat.store.signing_in import auth_sessions
 from chat.store.signing_in.auth_sessions import AuthSession
 from chat.testing.server import ChatServer
@@ -106,7 +105,7 @@ class Issuer:
         application_id: int | None = None,
         expired: bool = False,
         revoked: bool = False,
-        kind: str = oauth2_tokens.ACCESS,
+        kind: str = oauth2_grants.ACCESS,
         token: str | None = None,
     ) -> str:
         token = self._mint.secret() if token is None else token
@@ -124,9 +123,9 @@ class Issuer:
 
         def unit(connection: sqlite3.Connection) -> None:
             oauth2_grants.insert(connection, grant)
-            oauth2_tokens.insert(connection, row)
+            oauth2_grants.insert_tokens(connection, row)
             if revoked:
-                oauth2_tokens.delete(connection, row.token_hash)
+                oauth2_grants.delete_token(connection, row.token_hash)
 
         await self.write(unit)
         return token
@@ -246,7 +245,7 @@ class Issuer:
                 return (f"Bearer {await self.access_token(await self.person(), scopes=(everybody,), revoked=True)}",)
             case "a refresh token":
                 person = await self.person()
-                token = await self.access_token(person, scopes=(everybody,), kind=oauth2_tokens.REFRESH)
+                token = await self.access_token(person, scopes=(everybody,), kind=oauth2_grants.REFRESH)
                 return (f"Bearer {token}",)
             case "an access token without scheme":
                 return (await self.access_token(await self.person(), scopes=(everybody,)),)

@@ -15,7 +15,7 @@ import pytest
 from trio.testing import MockClock
 
 from chat.domain.administration.admin_audit_log import AdminAuditLog
-from chat.domain.administration.guild_administration import change_features
+from chat.domain.administration.command_line import change_features
 from chat.registries.user_flags import UserFlag
 from chat.store.guilds import guilds
 from chat.store.policy import assets

@@ -11,7 +11,7 @@ import attrs
 import pytest
 
 from chat.config import Settings
-from chat.domain.policy.usernames import DISCRIMINATORS, Usernames
+from chat.domain.policy.profiles import DISCRIMINATORS, Usernames
 from chat.errors import InvalidFormBody
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account

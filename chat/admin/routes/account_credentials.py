@@ -1,14 +1,13 @@
-"""Operations on the ways into an account (administration.md, Ways into an account)."""
+"""Operations on the ways into an account (administration.md, Ways into an account), and on registrations that wait."""
 
 from __future__ import annotations
 
 from typing import Final
 
 from chat.admin import buckets
-from chat.admin.acting import acting
-from chat.admin.operation import AdminRoutes
+from chat.admin.operation import AdminRoutes, acting
 from chat.api.operation import Request
-from chat.api.schemas.administration.administration import PASSKEYS, RESET_LINK, TERMINATED
+from chat.api.schemas.administration.administration import PASSKEYS, REGISTRATIONS, RESET_LINK, TERMINATED
 from chat.api.schemas.shapes import NOTHING
 from chat.domain.administration.assemble import AdministrationArea
 from chat.errors import InvalidFormBody
@@ -128,3 +127,42 @@ async def terminate_sessions(request: Request, administration: AdministrationAre
     """End every sign-in of an account."""
     ended = await administration.credentials.terminate_sessions(acting(request), user_id)
     return {"terminated_count": ended}
+
+
+@routes.admin_operation(
+    "GET",
+    "/v1/admin/registrations",
+    acls=[Acl.USER_LOOKUP],
+    audit=AdminAction.LIST_REGISTRATIONS,
+    bucket=buckets.LOOKUP,
+    answers=REGISTRATIONS,
+)
+async def list_registrations(request: Request, administration: AdministrationArea) -> object:
+    """Registrations that wait for a decision, the longest waiting first."""
+    return await administration.registrations.waiting(acting(request))
+
+
+@routes.admin_operation(
+    "POST",
+    "/v1/admin/registrations/{user_id}/approve",
+    acls=[Acl.USER_UPDATE_FLAGS],
+    audit=AdminAction.APPROVE_REGISTRATION,
+    bucket=buckets.MODIFY,
+    answers=NOTHING,
+)
+async def approve_registration(request: Request, administration: AdministrationArea, user_id: int) -> None:
+    """From now on the account can sign in."""
+    await administration.registrations.approve(acting(request), user_id)
+
+
+@routes.admin_operation(
+    "POST",
+    "/v1/admin/registrations/{user_id}/reject",
+    acls=[Acl.USER_UPDATE_FLAGS],
+    audit=AdminAction.REJECT_REGISTRATION,
+    bucket=buckets.MODIFY,
+    answers=NOTHING,
+)
+async def reject_registration(request: Request, administration: AdministrationArea, user_id: int) -> None:
+    """The account cannot sign in."""
+    await administration.registrations.reject(acting(request), user_id)

@@ -9,8 +9,7 @@ from typing import Annotated, Final, Literal
 import attrs
 
 from chat.admin import buckets
-from chat.admin.acting import acting
-from chat.admin.operation import AdminRoutes
+from chat.admin.operation import AdminRoutes, acting
 from chat.api.fields import FlagBits, Items, Length, Pattern, Range, Refusal, Schema
 from chat.api.operation import Request
 from chat.api.schemas.administration.administration import USER
@@ -128,7 +127,6 @@ class UpdatePremiumFlags:
     acls=[Acl.USER_UPDATE_USERNAME],
     audit=AdminAction.CHANGE_USERNAME,
     bucket=buckets.MODIFY,
-    body=ChangeUsername,
     answers=USER,
 )
 async def change_username(
@@ -146,7 +144,6 @@ async def change_username(
     acls=[Acl.USER_UPDATE_EMAIL],
     audit=AdminAction.CHANGE_EMAIL,
     bucket=buckets.MODIFY,
-    body=ChangeEmail,
     answers=USER,
 )
 async def change_email(request: Request, administration: AdministrationArea, user_id: int, body: ChangeEmail) -> object:
@@ -174,7 +171,6 @@ async def verify_email(request: Request, administration: AdministrationArea, use
     acls=[Acl.USER_UPDATE_DOB],
     audit=AdminAction.CHANGE_DOB,
     bucket=buckets.MODIFY,
-    body=ChangeDateOfBirth,
     answers=USER,
 )
 async def change_date_of_birth(
@@ -191,7 +187,6 @@ async def change_date_of_birth(
     acls=[Acl.USER_UPDATE_PROFILE],
     audit=AdminAction.CLEAR_FIELDS,
     bucket=buckets.MODIFY,
-    body=ClearFields,
     answers=USER,
 )
 async def clear_profile_fields(
@@ -207,7 +202,6 @@ async def clear_profile_fields(
     acls=[Acl.USER_UPDATE_BOT_STATUS],
     audit=AdminAction.SET_BOT_STATUS,
     bucket=buckets.MODIFY,
-    body=SetBot,
     answers=USER,
 )
 async def set_bot_status(request: Request, administration: AdministrationArea, user_id: int, body: SetBot) -> object:
@@ -221,7 +215,6 @@ async def set_bot_status(request: Request, administration: AdministrationArea, u
     acls=[Acl.USER_UPDATE_BOT_STATUS],
     audit=AdminAction.SET_SYSTEM_STATUS,
     bucket=buckets.MODIFY,
-    body=SetSystem,
     answers=USER,
 )
 async def set_system_status(
@@ -238,7 +231,6 @@ async def set_system_status(
     acls=[Acl.ACL_SET_USER],
     audit=AdminAction.SET_ACLS,
     bucket=buckets.MODIFY,
-    body=SetAcls,
     answers=USER,
 )
 async def set_acls(request: Request, administration: AdministrationArea, user_id: int, body: SetAcls) -> object:
@@ -253,7 +245,6 @@ async def set_acls(request: Request, administration: AdministrationArea, user_id
     acls=[Acl.USER_UPDATE_TRAITS],
     audit=AdminAction.SET_TRAITS,
     bucket=buckets.MODIFY,
-    body=SetTraits,
     answers=USER,
 )
 async def set_traits(request: Request, administration: AdministrationArea, user_id: int, body: SetTraits) -> object:
@@ -267,7 +258,6 @@ async def set_traits(request: Request, administration: AdministrationArea, user_
     acls=[Acl.USER_UPDATE_FLAGS],
     audit=AdminAction.UPDATE_FLAGS,
     bucket=buckets.MODIFY,
-    body=UpdateFlags,
     answers=USER,
 )
 async def update_flags(request: Request, administration: AdministrationArea, user_id: int, body: UpdateFlags) -> object:
@@ -282,7 +272,6 @@ async def update_flags(request: Request, administration: AdministrationArea, use
     acls=[Acl.USER_UPDATE_FLAGS],
     audit=AdminAction.UPDATE_PREMIUM_FLAGS,
     bucket=buckets.MODIFY,
-    body=UpdatePremiumFlags,
     answers=USER,
 )
 async def update_premium_flags(

@@ -1,4 +1,4 @@
-"""Operations on admin API keys (administration.md, API keys)."""
+"""Operations on admin API keys, and the list of ACLs (administration.md, API keys; administration.md, ACLs)."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from chat.admin import buckets
 from chat.admin.operation import AdminRoutes
 from chat.api.fields import Items, Length, Range
 from chat.api.operation import Request
-from chat.api.schemas.administration.administration import API_KEY, NEW_API_KEY, SUCCESS
+from chat.api.schemas.administration.administration import ACL_NAMES, API_KEY, NEW_API_KEY, SUCCESS
 from chat.api.schemas.shapes import listed
 from chat.domain.administration.admin_api_keys import LIFETIME_DAYS_MAXIMUM, NAME_LENGTH, NewKey
 from chat.domain.administration.assemble import AdministrationArea
-from chat.registries.acls import ACLS_MAXIMUM, Acl
+from chat.registries.acls import ACLS, ACLS_MAXIMUM, Acl
 
 routes = AdminRoutes()
 
@@ -58,7 +58,6 @@ async def list_keys(request: Request, administration: AdministrationArea) -> obj
     acls=[Acl.ADMIN_API_KEY_MANAGE],
     audit=None,
     bucket=buckets.CODE_GENERATION,
-    body=CreateKey,
     answers=NEW_API_KEY,
     secret=True,
 )
@@ -87,7 +86,6 @@ async def get_key(request: Request, administration: AdministrationArea, key_id: 
     acls=[Acl.ADMIN_API_KEY_MANAGE],
     audit=None,
     bucket=buckets.MODIFY,
-    body=ChangeKey,
     answers=API_KEY,
 )
 async def change_key(request: Request, administration: AdministrationArea, key_id: int, body: ChangeKey) -> object:
@@ -108,3 +106,9 @@ async def delete_key(request: Request, administration: AdministrationArea, key_i
     """Take one of the caller's keys back."""
     await administration.admin_api_keys.delete(request.principal, key_id)
     return {"success": True}
+
+
+@routes.admin_operation("GET", "/v1/admin/acls", acls=[], audit=None, bucket=buckets.LOOKUP, answers=ACL_NAMES)
+async def list_acls(request: Request) -> object:
+    """Every ACL there is."""
+    return {"acls": [str(acl) for acl in ACLS]}

@@ -7,8 +7,7 @@ from typing import Final
 import attrs
 
 from chat.admin import buckets
-from chat.admin.acting import acting
-from chat.admin.operation import AdminRoutes
+from chat.admin.operation import AdminRoutes, acting
 from chat.api.fields import Snowflake
 from chat.api.operation import Request
 from chat.api.schemas.administration.administration import ADMIN_APPLICATION, APPLICATIONS
@@ -42,7 +41,6 @@ class TransferApplication:
     acls=[Acl.APPLICATION_LIST_BY_OWNER],
     audit=AdminAction.LIST_USER_APPLICATIONS,
     bucket=buckets.LOOKUP,
-    query=ListApplications,
     answers=APPLICATIONS,
 )
 async def list_applications_of_owner(
@@ -72,7 +70,6 @@ async def get_application(request: Request, administration: AdministrationArea, 
     acls=[Acl.APPLICATION_TRANSFER_OWNERSHIP],
     audit=AdminAction.TRANSFER_OWNERSHIP,
     bucket=buckets.MODIFY,
-    body=TransferApplication,
     answers=APPLICATION,
 )
 async def transfer_application(

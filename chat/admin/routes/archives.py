@@ -7,8 +7,7 @@ from typing import Annotated, Final
 import attrs
 
 from chat.admin import buckets
-from chat.admin.acting import acting
-from chat.admin.operation import AdminRoutes
+from chat.admin.operation import AdminRoutes, acting
 from chat.api.fields import Range, Snowflake
 from chat.api.operation import Request
 from chat.api.schemas.administration.administration import ARCHIVE, ARCHIVE_ADDRESS
@@ -49,7 +48,6 @@ class ListArchives:
     acls=[Acl.ARCHIVE_TRIGGER_USER],
     audit=AdminAction.TRIGGER_USER_ARCHIVE,
     bucket=buckets.LOOKUP,
-    body=OrderArchive,
     answers=ARCHIVE,
 )
 async def order_user_archive(
@@ -67,7 +65,6 @@ async def order_user_archive(
     acls=[Acl.ARCHIVE_TRIGGER_GUILD],
     audit=AdminAction.TRIGGER_GUILD_ARCHIVE,
     bucket=buckets.LOOKUP,
-    body=OrderArchive,
     answers=ARCHIVE,
 )
 async def order_guild_archive(
@@ -85,7 +82,6 @@ async def order_guild_archive(
     acls=[ANY_ARCHIVE_ACL],
     audit=None,
     bucket=buckets.LOOKUP,
-    query=ListArchives,
     answers=record({"archives": listed(ARCHIVE, maximum=200)}),
 )
 async def list_archives(request: Request, administration: AdministrationArea, query: ListArchives) -> object:

@@ -39,7 +39,6 @@ class SearchEntries:
     acls=[Acl.AUDIT_LOG_VIEW],
     audit=None,
     bucket=buckets.AUDIT_LOG,
-    query=SearchEntries,
     answers=AUDIT_LOG_ENTRIES,
 )
 async def search_audit_log(request: Request, administration: AdministrationArea, query: SearchEntries) -> object:

@@ -11,8 +11,7 @@ from typing import Annotated, Final
 import attrs
 
 from chat.admin import buckets
-from chat.admin.acting import acting
-from chat.admin.operation import AdminRoutes
+from chat.admin.operation import AdminRoutes, acting
 from chat.api.fields import Length, Range
 from chat.api.operation import Request
 from chat.api.schemas.administration.moderation import BLOCKED_VALUE, BLOCKLIST_ANSWER, BLOCKLIST_PAGE
@@ -85,7 +84,6 @@ def declare(name: Blocklist) -> None:
         acls=[kind.check],
         audit=kind.listed,
         bucket=buckets.LOOKUP,
-        query=ListEntries,
         answers=BLOCKLIST_PAGE,
     )(list_entries)
     routes.admin_operation(
@@ -94,14 +92,13 @@ def declare(name: Blocklist) -> None:
         acls=[kind.check],
         audit=kind.checked,
         bucket=buckets.LOOKUP,
-        body=Value,
         answers=BLOCKLIST_ANSWER,
     )(check_value)
     routes.admin_operation(
-        "POST", path, acls=[kind.add], audit=kind.added, bucket=buckets.MODIFY, body=NewEntry, answers=BLOCKED_VALUE
+        "POST", path, acls=[kind.add], audit=kind.added, bucket=buckets.MODIFY, answers=BLOCKED_VALUE
     )(add_entry)
     routes.admin_operation(
-        "DELETE", path, acls=[kind.remove], audit=kind.removed, bucket=buckets.MODIFY, body=Value, answers=NOTHING
+        "DELETE", path, acls=[kind.remove], audit=kind.removed, bucket=buckets.MODIFY, answers=NOTHING
     )(remove_entry)
 
 

@@ -7,8 +7,7 @@ from typing import Annotated, Final
 import attrs
 
 from chat.admin import buckets
-from chat.admin.acting import acting
-from chat.admin.operation import AdminRoutes
+from chat.admin.operation import AdminRoutes, acting
 from chat.api.fields import Length, Range
 from chat.api.operation import Request
 from chat.api.schemas.administration.moderation import DISCOVERY_APPLICATIONS, REVIEWED_APPLICATION
@@ -45,7 +44,6 @@ class Decision:
     acls=[Acl.DISCOVERY_REVIEW],
     audit=AdminAction.LIST_DISCOVERY_APPLICATIONS,
     bucket=buckets.LOOKUP,
-    query=ListApplications,
     answers=DISCOVERY_APPLICATIONS,
 )
 async def list_discovery_applications(
@@ -61,7 +59,6 @@ async def list_discovery_applications(
     acls=[Acl.DISCOVERY_REVIEW],
     audit=AdminAction.APPROVE_DISCOVERY,
     bucket=buckets.MODIFY,
-    body=Decision,
     answers=REVIEWED_APPLICATION,
 )
 async def approve_discovery(
@@ -77,7 +74,6 @@ async def approve_discovery(
     acls=[Acl.DISCOVERY_REVIEW],
     audit=AdminAction.REJECT_DISCOVERY,
     bucket=buckets.MODIFY,
-    body=Decision,
     answers=REVIEWED_APPLICATION,
 )
 async def reject_discovery(
@@ -93,7 +89,6 @@ async def reject_discovery(
     acls=[Acl.DISCOVERY_REMOVE],
     audit=AdminAction.REMOVE_FROM_DISCOVERY,
     bucket=buckets.MODIFY,
-    body=Decision,
     answers=NOTHING,
 )
 async def remove_from_discovery(

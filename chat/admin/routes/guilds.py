@@ -7,14 +7,13 @@ from typing import Annotated, Any, Final, Literal
 import attrs
 
 from chat.admin import buckets
-from chat.admin.acting import acting
-from chat.admin.operation import AdminRoutes
+from chat.admin.operation import AdminRoutes, acting
 from chat.api.fields import OMITTED, Exact, Items, Length, Maybe, Omitted, Range, Snowflake
 from chat.api.operation import Request
-from chat.api.schemas.administration.administered_guilds import ADMIN_GUILD_DETAILS, GUILDS_FOUND
+from chat.api.schemas.administration.moderation import ADMIN_GUILD_DETAILS, GUILDS_FOUND
 from chat.api.schemas.shapes import NOTHING, record
-from chat.domain.administration.administered_guilds import GuildSearch, GuildWishes
 from chat.domain.administration.assemble import AdministrationArea
+from chat.domain.administration.guilds import GuildSearch, GuildWishes
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminAction
 from chat.registries.guild_features import GuildFeature
@@ -104,7 +103,6 @@ class ChangeGuild(GuildSettings):
     acls=[Acl.GUILD_LOOKUP],
     audit=AdminAction.SEARCH_GUILDS,
     bucket=buckets.LOOKUP,
-    query=SearchGuilds,
     answers=GUILDS_FOUND,
 )
 async def search_guilds(request: Request, administration: AdministrationArea, query: SearchGuilds) -> object:
@@ -132,7 +130,6 @@ async def get_guild(request: Request, administration: AdministrationArea, guild_
     acls=[CHANGING],
     audit=AdminAction.UPDATE_SETTINGS,
     bucket=buckets.GUILD_MODIFY,
-    body=ChangeGuild,
     answers=GUILD,
 )
 async def change_guild(

@@ -1,5 +1,5 @@
-"""Operations on what the instance lets people do: policy, limits, registrations that wait (administration.md, Instance
-configuration)."""
+"""Operations on the instance: policy and limits (administration.md, Instance configuration), and figures
+(administration.md, Figures), which the console asks for so often that reading them leaves no entry in the audit log."""
 
 from __future__ import annotations
 
@@ -8,12 +8,17 @@ from typing import Annotated, Final, Literal
 import attrs
 
 from chat.admin import buckets
-from chat.admin.acting import acting
-from chat.admin.operation import AdminRoutes
+from chat.admin.operation import AdminRoutes, acting
 from chat.api.fields import OMITTED, Items, Length, Maybe, Omitted, Range, Snowflake
 from chat.api.operation import Request
-from chat.api.schemas.administration.instance_configuration import INSTANCE_CONFIG, LIMIT_CONFIG, REGISTRATIONS
-from chat.api.schemas.shapes import NOTHING
+from chat.api.schemas.administration.administration import (
+    GATEWAY_FIGURES,
+    GATEWAY_GUILDS,
+    INSTANCE_CONFIG,
+    INSTANCE_FIGURES,
+    LIMIT_CONFIG,
+)
+from chat.api.schemas.shapes import COUNT, record
 from chat.config.loading import POLICY
 from chat.domain.administration.assemble import AdministrationArea
 from chat.registries.acls import Acl
@@ -79,7 +84,6 @@ async def read_instance_config(request: Request, administration: AdministrationA
     acls=[Acl.INSTANCE_CONFIG_UPDATE],
     audit=AdminAction.UPDATE_INSTANCE_CONFIG,
     bucket=buckets.MODIFY,
-    body=ChangeInstanceConfig,
     first_run=True,
     answers=INSTANCE_CONFIG,
 )
@@ -115,7 +119,6 @@ async def read_limit_config(request: Request, administration: AdministrationArea
     acls=[Acl.INSTANCE_LIMIT_CONFIG_UPDATE],
     audit=AdminAction.UPDATE_LIMIT_CONFIG,
     bucket=buckets.MODIFY,
-    body=ChangeLimitConfig,
     answers=LIMIT_CONFIG,
 )
 async def change_limit_config(request: Request, administration: AdministrationArea, body: ChangeLimitConfig) -> object:
@@ -123,40 +126,68 @@ async def change_limit_config(request: Request, administration: AdministrationAr
     return await administration.configuration.change_limits(acting(request), body.limits or {}, body.reset)
 
 
+@attrs.frozen
+class ListGatewayGuilds:
+    """The query of GET /v1/admin/gateway/guilds."""
+
+    limit: Annotated[int, Range(1, 200)] = 50
+
+
+@attrs.frozen
+class ReloadGuilds:
+    """The body of POST /v1/admin/gateway/reload; without `guild_ids` all that are in memory."""
+
+    guild_ids: Annotated[list[Snowflake], Items(0, 1_000)] | None = None
+
+
 @routes.admin_operation(
     "GET",
-    "/v1/admin/registrations",
-    acls=[Acl.USER_LOOKUP],
-    audit=AdminAction.LIST_REGISTRATIONS,
+    "/v1/admin/instance/figures",
+    acls=[(Acl.INSTANCE_CONFIG_VIEW, Acl.GATEWAY_MEMORY_STATS)],
+    audit=None,
     bucket=buckets.LOOKUP,
-    answers=REGISTRATIONS,
+    answers=INSTANCE_FIGURES,
 )
-async def list_registrations(request: Request, administration: AdministrationArea) -> object:
-    """Registrations that wait for a decision, the longest waiting first."""
-    return await administration.registrations.waiting(acting(request))
+async def read_instance_figures(request: Request, administration: AdministrationArea) -> object:
+    """What there is of everything."""
+    return await administration.figures.instance()
+
+
+@routes.admin_operation(
+    "GET",
+    "/v1/admin/gateway",
+    acls=[Acl.GATEWAY_MEMORY_STATS],
+    audit=None,
+    bucket=buckets.LOOKUP,
+    answers=GATEWAY_FIGURES,
+)
+async def read_gateway_figures(request: Request, administration: AdministrationArea) -> object:
+    """Sessions, guilds in memory, memory."""
+    return administration.figures.gateway()
+
+
+@routes.admin_operation(
+    "GET",
+    "/v1/admin/gateway/guilds",
+    acls=[Acl.GATEWAY_MEMORY_STATS],
+    audit=None,
+    bucket=buckets.LOOKUP,
+    answers=GATEWAY_GUILDS,
+)
+async def list_gateway_guilds(request: Request, administration: AdministrationArea, query: ListGatewayGuilds) -> object:
+    """The guilds in memory, the largest first."""
+    return {"guilds": administration.figures.guilds(query.limit)}
 
 
 @routes.admin_operation(
     "POST",
-    "/v1/admin/registrations/{user_id}/approve",
-    acls=[Acl.USER_UPDATE_FLAGS],
-    audit=AdminAction.APPROVE_REGISTRATION,
-    bucket=buckets.MODIFY,
-    answers=NOTHING,
+    "/v1/admin/gateway/reload",
+    acls=[Acl.GATEWAY_RELOAD_ALL],
+    audit=AdminAction.RELOAD_GUILDS,
+    bucket=buckets.GUILD_MODIFY,
+    answers=record({"reloaded_count": COUNT}),
 )
-async def approve_registration(request: Request, administration: AdministrationArea, user_id: int) -> None:
-    """From now on the account can sign in."""
-    await administration.registrations.approve(acting(request), user_id)
-
-
-@routes.admin_operation(
-    "POST",
-    "/v1/admin/registrations/{user_id}/reject",
-    acls=[Acl.USER_UPDATE_FLAGS],
-    audit=AdminAction.REJECT_REGISTRATION,
-    bucket=buckets.MODIFY,
-    answers=NOTHING,
-)
-async def reject_registration(request: Request, administration: AdministrationArea, user_id: int) -> None:
-    """The account cannot sign in."""
-    await administration.registrations.reject(acting(request), user_id)
+async def reload_guilds(request: Request, administration: AdministrationArea, body: ReloadGuilds) -> object:
+    """Read guilds into memory afresh."""
+    guild_ids = None if body.guild_ids is None else tuple(body.guild_ids)
+    return {"reloaded_count": await administration.figures.reload(acting(request), guild_ids)}

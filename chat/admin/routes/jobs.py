@@ -1,20 +1,25 @@
-"""Operations on the ledger of background work (administration.md, Jobs)."""
+"""Operations on background work: its ledger (administration.md, Jobs), and one change for many accounts or guilds
+(administration.md, Bulk jobs)."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Final
 
 import attrs
 
 from chat.admin import buckets
-from chat.admin.acting import acting
-from chat.admin.operation import AdminRoutes
-from chat.api.fields import Range, Snowflake
+from chat.admin.operation import AdminRoutes, acting
+from chat.admin.routes.account_closing import DAYS, DAYS_MAXIMUM, REASON_LENGTH
+from chat.api.fields import FlagBits, Items, Length, Range, Snowflake
 from chat.api.operation import Request
 from chat.api.schemas.administration.administration import JOB
 from chat.api.schemas.shapes import listed, record
+from chat.domain.administration.account_closing import DeletionWish
 from chat.domain.administration.assemble import AdministrationArea
 from chat.registries.acls import Acl
+from chat.registries.admin_actions import AdminAction
+from chat.registries.deletion_reasons import DeletionReason
+from chat.registries.guild_features import GuildFeature
 from chat.registries.jobs import JobStatus, JobType
 
 routes = AdminRoutes()
@@ -36,7 +41,6 @@ class ListJobs:
     acls=[Acl.JOBS_VIEW],
     audit=None,
     bucket=buckets.LOOKUP,
-    query=ListJobs,
     answers=record({"jobs": listed(JOB)}),
 )
 async def list_jobs(request: Request, administration: AdministrationArea, query: ListJobs) -> object:
@@ -65,3 +69,116 @@ async def get_job(request: Request, administration: AdministrationArea, job_id: 
 async def cancel_job(request: Request, administration: AdministrationArea, job_id: int) -> object:
     """End a job."""
     return await administration.ledger.cancel(acting(request), job_id)
+
+
+ITEMS_MAXIMUM: Final = 1_000
+"""Accounts, or guilds, of one job (administration.md, Bulk jobs)."""
+
+FLAGS_MAXIMUM: Final = 64
+
+Ids = Annotated[list[Snowflake], Items(1, ITEMS_MAXIMUM)]
+Flags = Annotated[list[FlagBits], Items(0, FLAGS_MAXIMUM)]
+Features = Annotated[list[GuildFeature], Items(0, FLAGS_MAXIMUM)]
+
+
+@attrs.frozen
+class UpdateUserFlags:
+    """The body of POST …/update-user-flags."""
+
+    user_ids: Ids
+    add_flags: Flags = attrs.field(factory=list)
+    remove_flags: Flags = attrs.field(factory=list)
+
+
+@attrs.frozen
+class UpdateGuildFeatures:
+    """The body of POST …/update-guild-features."""
+
+    guild_ids: Ids
+    add_features: Features = attrs.field(factory=list)
+    remove_features: Features = attrs.field(factory=list)
+
+
+@attrs.frozen
+class AddGuildMembers:
+    """The body of POST …/add-guild-members."""
+
+    guild_id: Snowflake
+    user_ids: Ids
+
+
+@attrs.frozen(kw_only=True)
+class ScheduleUserDeletions:
+    """The body of POST …/schedule-user-deletions: as that of PUT …/deletion, for many."""
+
+    user_ids: Ids
+    reason_code: DeletionReason
+    public_reason: Annotated[str, Length(0, REASON_LENGTH)] | None = None
+    days_until_deletion: Annotated[int, Range(1, DAYS_MAXIMUM)] = DAYS
+    notify_user: bool = True
+
+
+@routes.admin_operation(
+    "POST",
+    "/v1/admin/bulk-jobs/update-user-flags",
+    acls=[Acl.BULK_UPDATE_USER_FLAGS],
+    audit=AdminAction.BULK_UPDATE_USER_FLAGS,
+    bucket=buckets.MODIFY,
+    answers=JOB,
+)
+async def order_user_flags(request: Request, administration: AdministrationArea, body: UpdateUserFlags) -> object:
+    """Set and clear flags of up to 1,000 accounts."""
+    bulk = administration.bulk_jobs
+    return await bulk.order_user_flags(acting(request), body.user_ids, body.add_flags, body.remove_flags)
+
+
+@routes.admin_operation(
+    "POST",
+    "/v1/admin/bulk-jobs/update-guild-features",
+    acls=[Acl.BULK_UPDATE_GUILD_FEATURES],
+    audit=AdminAction.BULK_UPDATE_GUILD_FEATURES,
+    bucket=buckets.GUILD_MODIFY,
+    answers=JOB,
+)
+async def order_guild_features(
+    request: Request, administration: AdministrationArea, body: UpdateGuildFeatures
+) -> object:
+    """Give features to up to 1,000 guilds, and take others away."""
+    bulk = administration.bulk_jobs
+    add, remove = [str(feature) for feature in body.add_features], [str(feature) for feature in body.remove_features]
+    return await bulk.order_guild_features(acting(request), body.guild_ids, add, remove)
+
+
+@routes.admin_operation(
+    "POST",
+    "/v1/admin/bulk-jobs/add-guild-members",
+    acls=[Acl.BULK_ADD_GUILD_MEMBERS],
+    audit=AdminAction.BULK_ADD_GUILD_MEMBERS,
+    bucket=buckets.GUILD_MODIFY,
+    answers=JOB,
+)
+async def order_guild_members(request: Request, administration: AdministrationArea, body: AddGuildMembers) -> object:
+    """Make up to 1,000 accounts members of a guild."""
+    return await administration.bulk_jobs.order_guild_members(acting(request), body.guild_id, body.user_ids)
+
+
+@routes.admin_operation(
+    "POST",
+    "/v1/admin/bulk-jobs/schedule-user-deletions",
+    acls=[Acl.BULK_DELETE_USERS],
+    audit=AdminAction.BULK_SCHEDULE_DELETION,
+    bucket=buckets.MODIFY,
+    answers=JOB,
+)
+async def order_user_deletions(
+    request: Request, administration: AdministrationArea, body: ScheduleUserDeletions
+) -> object:
+    """Schedule the erasure of up to 1,000 accounts."""
+    wish = DeletionWish(
+        reason=body.reason_code,
+        days=body.days_until_deletion,
+        public_reason=body.public_reason,
+        notify=body.notify_user,
+    )
+    bulk = administration.bulk_jobs
+    return await bulk.order_user_deletions(acting(request), body.user_ids, wish)

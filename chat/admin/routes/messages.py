@@ -1,21 +1,21 @@
-"""Operations that look single messages up, and delete them (administration.md, Messages and shreds)."""
+"""Operations on messages: looked up, deleted and shredded (administration.md, Messages and shreds), and sent by the
+instance itself (administration.md, Messages from the instance)."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Final
 
 import attrs
 
 from chat.admin import buckets
-from chat.admin.acting import acting
-from chat.admin.operation import AdminRoutes
-from chat.api.fields import Length, Range, Snowflake
+from chat.admin.operation import AdminRoutes, acting
+from chat.api.fields import Items, Length, Range, Snowflake
 from chat.api.operation import Request
-from chat.api.schemas.administration.administration import ENTRY_CHANNEL
+from chat.api.schemas.administration.administration import ALL_MESSAGES, ENTRY_CHANNEL, SHRED, SHRED_ORDERED
 from chat.api.schemas.messages.messages import MESSAGE
-from chat.api.schemas.shapes import NOTHING, listed, record
-from chat.domain.administration.administered_messages import MessageSelector
+from chat.api.schemas.shapes import COUNT, NOTHING, SNOWFLAKE, listed, record, wire_object
 from chat.domain.administration.assemble import AdministrationArea
+from chat.domain.administration.messages import Entry, MessageSelector
 from chat.domain.messages.message_reading import Page
 from chat.errors import FieldError, InvalidFormBody
 from chat.registries.acls import Acl
@@ -52,7 +52,6 @@ class FindMessage:
     acls=[Acl.MESSAGE_LOOKUP],
     audit=AdminAction.LIST_CHANNEL_MESSAGES,
     bucket=buckets.LOOKUP,
-    query=ListMessages,
     answers=record({"channel": ENTRY_CHANNEL, "messages": listed(MESSAGE, maximum=100)}),
 )
 async def list_channel_messages(
@@ -82,7 +81,6 @@ async def get_message(request: Request, administration: AdministrationArea, chan
     acls=[Acl.MESSAGE_LOOKUP],
     audit=AdminAction.LOOKUP_MESSAGE,
     bucket=buckets.LOOKUP,
-    query=FindMessage,
     answers=record({"messages": listed(FOUND, maximum=1)}),
 )
 async def find_message(request: Request, administration: AdministrationArea, query: FindMessage) -> object:
@@ -106,3 +104,105 @@ async def delete_message(
 ) -> None:
     """Delete one message."""
     await administration.messages.delete(acting(request), channel_id, message_id)
+
+
+FALSE: Final = frozenset({"false", "False", "0"})
+"""What makes a run more than a dry one (administration.md, Messages and shreds)."""
+
+ENTRIES_MAXIMUM: Final = 1_000
+
+
+@attrs.frozen
+class DeleteMessages:
+    """The query of DELETE …/messages: text, so that whatever is no clear word leaves a dry run."""
+
+    dry_run: str = "true"
+
+
+@attrs.frozen
+class ShredEntry:
+    """A message shred entry."""
+
+    channel_id: Snowflake
+    message_id: Snowflake
+
+
+@attrs.frozen
+class OrderShred:
+    """The body of POST …/message-shreds."""
+
+    entries: Annotated[list[ShredEntry], Length(1, ENTRIES_MAXIMUM)]
+
+
+@routes.admin_operation(
+    "DELETE",
+    "/v1/admin/users/{user_id}/messages",
+    acls=[Acl.MESSAGE_DELETE_ALL],
+    audit=AdminAction.DELETE_ALL_USER_MESSAGES,
+    bucket=buckets.MESSAGE,
+    answers=ALL_MESSAGES,
+)
+async def delete_messages(
+    request: Request, administration: AdministrationArea, user_id: int, query: DeleteMessages
+) -> object:
+    """Count what an account wrote, or delete it all."""
+    shreds = administration.shreds
+    return await shreds.delete_all(acting(request), user_id, dry_run=query.dry_run.strip() not in FALSE)
+
+
+@routes.admin_operation(
+    "POST",
+    "/v1/admin/users/{user_id}/message-shreds",
+    acls=[Acl.MESSAGE_SHRED],
+    audit=AdminAction.QUEUE_MESSAGE_SHRED,
+    bucket=buckets.MESSAGE,
+    answers=SHRED_ORDERED,
+)
+async def order_shred(request: Request, administration: AdministrationArea, user_id: int, body: OrderShred) -> object:
+    """Order the deletion of listed messages."""
+    entries = [Entry(entry.channel_id, entry.message_id) for entry in body.entries]
+    return await administration.shreds.order(acting(request), user_id, entries)
+
+
+@routes.admin_operation(
+    "GET",
+    "/v1/admin/messages/shreds/{job_id}",
+    acls=[Acl.MESSAGE_SHRED],
+    audit=None,
+    bucket=buckets.MESSAGE,
+    answers=SHRED,
+)
+async def get_shred(request: Request, administration: AdministrationArea, job_id: int) -> object:
+    """How far a shred is."""
+    return administration.shreds.status(job_id)
+
+
+ORDERED = wire_object(
+    "SystemDmOrdered",
+    {"job_id": SNOWFLAKE, "requested": COUNT},
+    description="The job that delivers them; the ledger of jobs tells how far it is.",
+)
+
+
+@attrs.frozen(kw_only=True)
+class SendSystemDm:
+    """The body of POST /v1/admin/system-dms: to these accounts, or to everyone."""
+
+    content: str
+    user_ids: Annotated[list[Snowflake], Items(1, 1_000)] | None = None
+    everyone: bool = False
+
+
+@routes.admin_operation(
+    "POST",
+    "/v1/admin/system-dms",
+    acls=[Acl.SYSTEM_DM_SEND],
+    audit=AdminAction.SEND_SYSTEM_DM,
+    bucket=buckets.MESSAGE,
+    answers=ORDERED,
+)
+async def send_system_dm(request: Request, administration: AdministrationArea, body: SendSystemDm) -> object:
+    """Send a message from the instance; it is delivered after this has answered."""
+    if (body.user_ids is None) is not body.everyone:
+        raise InvalidFormBody([FieldError("user_ids", "INVALID_FORMAT"), FieldError("everyone", "INVALID_FORMAT")])
+    return await administration.system_dms.order(acting(request), body.content, body.user_ids)

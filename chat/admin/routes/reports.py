@@ -7,8 +7,7 @@ from typing import Annotated, Final
 import attrs
 
 from chat.admin import buckets
-from chat.admin.acting import acting
-from chat.admin.operation import AdminRoutes
+from chat.admin.operation import AdminRoutes, acting
 from chat.api.fields import Length, Range, Snowflake
 from chat.api.operation import Request
 from chat.api.schemas.administration.administration import REPORTED
@@ -52,7 +51,6 @@ class ResolveReport:
     acls=[Acl.REPORT_VIEW],
     audit=AdminAction.LIST_REPORTS,
     bucket=buckets.LOOKUP,
-    query=SearchReports,
     answers=REPORTS_FOUND,
 )
 async def search_reports(request: Request, administration: AdministrationArea, query: SearchReports) -> object:
@@ -90,7 +88,6 @@ async def get_report(request: Request, administration: AdministrationArea, repor
     acls=[Acl.REPORT_RESOLVE],
     audit=AdminAction.RESOLVE_REPORT,
     bucket=buckets.MODIFY,
-    body=ResolveReport,
     answers=REPORTED,
 )
 async def resolve_report(

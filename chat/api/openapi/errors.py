@@ -20,7 +20,7 @@ from chat.api.operation import Operation
 from chat.api.schemas.instance import ERROR
 from chat.api.schemas.shapes import JSON, TEXT, Components, Shape, by_status, choice, either, wire_object
 from chat.auth.policy import Policy
-from chat.domain.applications.oauth2_errors import OAuth2ErrorCode
+from chat.domain.applications.oauth2_protocol import OAuth2ErrorCode
 from chat.registries.error_codes import ERROR_CODES
 
 REFUSALS_FILE: Final = "refusals.json"

@@ -15,7 +15,7 @@ import attrs
 import structlog
 
 from chat.domain.core import Core
-from chat.domain.policy.account_gates import present
+from chat.domain.policy.account_rules import present
 from chat.domain.signing_in.sudo import SudoMode, SudoProof
 from chat.errors import ApiError
 from chat.mail.mailer import MailKind

@@ -13,11 +13,9 @@ from chat.auth.principal import CredentialKind, Principal
 from chat.domain.accounts.account_images import ACCOUNT_IMAGES, AccountImages
 from chat.domain.core import Core
 from chat.domain.policy import account_rules
-from chat.domain.policy.account_gates import present
-from chat.domain.policy.account_history import note_changes
-from chat.domain.policy.profiles import KEEP_TAG, ProfileRules, TagChange, marked
-from chat.domain.policy.repeated_values import without_repeated
-from chat.domain.policy.usernames import Usernames
+from chat.domain.policy.account_rules import present
+from chat.domain.policy.changes import note_changes, without_repeated
+from chat.domain.policy.profiles import KEEP_TAG, ProfileRules, TagChange, Usernames, marked
 from chat.domain.signing_in.address_wishes import AddressWish, AddressWishes, Move
 from chat.domain.signing_in.password_change import NewPasswords
 from chat.domain.signing_in.sudo import SudoMode, SudoProof

@@ -1,10 +1,10 @@
 """The erasure of accounts whose deadline has come (accounts.md, Erasure).
 
-It is a durable job, whoever scheduled it: an administrator, or the holder. First the account itself goes, in one step:
-nobody gets in any more, its names are free, and what it wrote has a deleted author. Then everything that is somewhere
-because of it goes in portions, each of which is looked for in the store: what the store does not have any more is done,
-so the job may be broken off anywhere and begun again. There is no step without something to do: whoever goes on gets
-further, however often servers end.
+It is a durable job, scheduled by an administrator or the holder. First the account itself goes, in one step: no client
+gets in any more, its names are free, and what it wrote has a deleted author. Then everything that is there because of
+it goes in portions, each of which is looked for in the store: what the store does not have any more is done, so the job
+may be broken off anywhere and begun again. There is no step without something to do, so each start of the server gets
+further.
 
 What others hold stays: messages, and the other side of conversations, under the deleted-account representation
 (accounts.md, User objects); the records of moderators. A bot is erased likewise, with the application's owner.
@@ -13,7 +13,7 @@ What others hold stays: messages, and the other side of conversations, under the
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Final, TypeVar
 
@@ -56,30 +56,13 @@ MESSAGES_AT_ONCE: Final = 500
 ROUNDS: Final = 5
 """How often everything is gone through at most, should something have come back meanwhile."""
 
-STAGES: Final = (
-    "account",
-    "applications",
-    "owned guilds",
-    "memberships",
-    "groups",
-    "relationships",
-    "notes of others",
-    "conversations",
-    "own rows",
-    "search index",
-)
-"""What is gone through, in this order, as the ledger tells it."""
 
 KEPT_FLAGS: Final = int(UserFlag.SELF_DELETED)
 """What an erased account still says of itself, beside that it is one."""
 
 
-def _nothing(_: object) -> None:
-    """Nobody is told."""
-
-
 def erased(account: Account) -> Account:
-    """The account as nobody's: what it wrote and did keeps an author. Its tag is one that nobody can ask for."""
+    """The account without a holder: what it wrote and did keeps an author. No account can ask for its tag."""
     return Account(
         id=account.id,
         username=f"deleted-{account.id}",
@@ -99,15 +82,21 @@ class _Stage:
     account_id: int
     progress: Progress
 
-    async def step(self, unit: Callable[[sqlite3.Connection], T], then: Callable[[T], None] = _nothing) -> T:
-        """A step of the job; `then` is told what `unit` came to, after the commit."""
-        outcome: list[T] = []
+    async def step(
+        self, unit: Callable[[sqlite3.Connection], T | None], then: Callable[[T], None] | None = None
+    ) -> T | None:
+        """A step of the job; `then` is told what `unit` came to, if anything, after the commit."""
+        outcome: list[T | None] = []
 
         def whole(connection: sqlite3.Connection) -> Progress:
             outcome[:] = [unit(connection)]
             return self.progress
 
-        await self.run.step(whole, lambda: then(outcome[0]))
+        def told() -> None:
+            if then is not None and outcome[0] is not None:
+                then(outcome[0])
+
+        await self.run.step(whole, told)
         return outcome[0]
 
 
@@ -116,7 +105,7 @@ class AccountErasure(DueWork):
 
     NAME = "erasures"
     LOOK_SECONDS = 300.0
-    """Deadlines are days away; whoever sets one need not say so."""
+    """Deadlines are days away; they are set without telling."""
 
     def __init__(
         self,
@@ -189,7 +178,7 @@ class AccountErasure(DueWork):
         raise RuntimeError("there is always something left of the account")
 
     async def _begin(self, run: JobRun, user_id: int) -> bool:
-        """Take it that nobody cancels any more; False where somebody has."""
+        """Note that the erasure has begun and cannot be cancelled; False where it was."""
         known = account_deletions.of_user(self._core.database.reader, user_id)
         if known is not None and known.erasure_started_at is not None:
             return known.erased_at is None
@@ -212,55 +201,30 @@ class AccountErasure(DueWork):
         return deletion.erasure_started_at is not None or deletion.due_at <= self._clock.now_ms()
 
     async def _go_through(self, run: JobRun, user_id: int) -> None:
-        for position, name in enumerate(STAGES, start=1):
-            await self._do(name, _Stage(run, user_id, Progress(current=position, total=len(STAGES), message=name)))
-
-    async def _do(self, name: str, stage: _Stage) -> None:
-        match name:
-            case "account":
-                await self._empty(stage)
-            case "applications":
-                await self._end_applications(stage)
-            case "owned guilds":
-                await self._pass_guilds_on(stage)
-            case "memberships":
-                await self._leave_guilds(stage)
-            case "groups":
-                await self._leave_groups(stage)
-            case "relationships":
-                await self._end_relationships(stage)
-            case "notes of others":
-                await self._delete_notes_of_others(stage)
-            case "conversations":
-                await self._leave_conversations(stage)
-            case "own rows":
-                while account_erasure.has_own_rows(self._core.database.reader, stage.account_id):
-                    await stage.step(lambda connection: account_erasure.delete_own_rows(connection, stage.account_id))
-            case _:
-                await self._clean_search_index(stage)
+        for position, (name, do) in enumerate(STAGES.items(), start=1):
+            await do(self, _Stage(run, user_id, Progress(current=position, total=len(STAGES), message=name)))
 
     async def _empty(self, stage: _Stage) -> None:
-        """Nobody gets in any more, the names are free, and whoever asks for the account finds a deleted one."""
-
+        """No client gets in any more, the names are free, and the account shows as a deleted one."""
         reader = self._core.database.reader
         known = accounts.by_id(reader, stage.account_id)
         is_empty = known is None or known == erased(known)
         if is_empty and not account_erasure.has_credentials(reader, stage.account_id):
             return
 
-        def unit(connection: sqlite3.Connection) -> tuple[Account, Account] | None:
+        def unit(connection: sqlite3.Connection) -> list[Account]:
             account_erasure.delete_credentials(connection, stage.account_id)
             before = accounts.by_id(connection, stage.account_id)
             if before is None or before == erased(before):
-                return None
+                return []
             account_erasure.delete_mails(connection, before)
             accounts.replace(connection, erased(before))
-            return before, erased(before)
+            return [before]
 
-        def then(changed: tuple[Account, Account] | None) -> None:
+        def then(changed: list[Account]) -> None:
             self._core.account_events.signed_out(stage.account_id)
-            if changed is not None:
-                self._core.account_events.changed(*changed)
+            for before in changed:
+                self._core.account_events.changed(before, erased(before))
 
         await stage.step(unit, then)
 
@@ -269,8 +233,8 @@ class AccountErasure(DueWork):
         while (found := account_erasure.an_application(self._core.database.reader, stage.account_id)) is not None:
             application_id, bot_id = found
             if bot_id is not None:
-                for name in STAGES[:-1]:
-                    await self._do(name, attrs.evolve(stage, account_id=bot_id))
+                for do in list(STAGES.values())[:-1]:
+                    await do(self, attrs.evolve(stage, account_id=bot_id))
 
             def unit(connection: sqlite3.Connection, application_id: int = application_id) -> None:
                 applications.delete(connection, application_id)
@@ -286,11 +250,7 @@ class AccountErasure(DueWork):
             ) -> Succession | None:
                 return self._succession.pass_on(connection, guild_id, stage.account_id, successor_id)
 
-            def then(succession: Succession | None) -> None:
-                if succession is not None:
-                    self._succession.announce(succession)
-
-            await stage.step(unit, then)
+            await stage.step(unit, self._succession.announce)
 
     async def _leave_guilds(self, stage: _Stage) -> None:
         while (guild_id := account_erasure.a_guild(self._core.database.reader, stage.account_id)) is not None:
@@ -301,11 +261,7 @@ class AccountErasure(DueWork):
                     return None
                 return self._memberships.depart(connection, guild_id, account)
 
-            def then(left: Departure | None) -> None:
-                if left is not None:
-                    self._memberships.announce_departure(left)
-
-            await stage.step(unit, then)
+            await stage.step(unit, self._memberships.announce_departure)
 
     async def _leave_groups(self, stage: _Stage) -> None:
         while (channel_id := account_erasure.a_group(self._core.database.reader, stage.account_id)) is not None:
@@ -313,11 +269,7 @@ class AccountErasure(DueWork):
             def unit(connection: sqlite3.Connection, channel_id: int = channel_id) -> GroupDeparture | None:
                 return self._groups.depart(connection, channel_id, stage.account_id)
 
-            def then(left: GroupDeparture | None) -> None:
-                if left is not None:
-                    self._groups.announce_departure(left)
-
-            await stage.step(unit, then)
+            await stage.step(unit, self._groups.announce_departure)
 
     async def _end_relationships(self, stage: _Stage) -> None:
         """End what the account has with others, and what they have with it, blocks too."""
@@ -381,6 +333,10 @@ class AccountErasure(DueWork):
         ):
             await trio.lowlevel.checkpoint()
 
+    async def _delete_own_rows(self, stage: _Stage) -> None:
+        while account_erasure.has_own_rows(self._core.database.reader, stage.account_id):
+            await stage.step(lambda connection: account_erasure.delete_own_rows(connection, stage.account_id))
+
     async def _clean_search_index(self, stage: _Stage) -> None:
         """Take the words of the old name out of the index, unless an erasure that waits will do it for both."""
         is_first = True
@@ -404,6 +360,21 @@ class AccountErasure(DueWork):
 
         await run.step(unit)
         return run.job.result == {"outcome": "erased"}
+
+
+STAGES: Final[Mapping[str, Callable[[AccountErasure, _Stage], Awaitable[None]]]] = {
+    "account": AccountErasure._empty,
+    "applications": AccountErasure._end_applications,
+    "owned guilds": AccountErasure._pass_guilds_on,
+    "memberships": AccountErasure._leave_guilds,
+    "groups": AccountErasure._leave_groups,
+    "relationships": AccountErasure._end_relationships,
+    "notes of others": AccountErasure._delete_notes_of_others,
+    "conversations": AccountErasure._leave_conversations,
+    "own rows": AccountErasure._delete_own_rows,
+    "search index": AccountErasure._clean_search_index,
+}
+"""What is gone through, in this order, as the ledger tells it; the last once for an account and its bots."""
 
 
 def _is_private(connection: sqlite3.Connection, channel_id: int) -> bool:

@@ -1,6 +1,6 @@
 """Admin API keys: credentials that an administrator makes for programs (access.md, Admin credentials;
-administration.md, API keys). A key never reaches further than whoever writes it does, and at its use no further than
-its owner then does.
+administration.md, API keys). A key never reaches further than its owner does, neither when it is made or changed nor
+when it is used.
 """
 
 from __future__ import annotations
@@ -10,27 +10,24 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 import attrs
-import trio
 
 from chat.auth.principal import Principal
 from chat.auth.tokens import TokenMint, token_hash
 from chat.clock import Clock, iso_timestamp
-from chat.errors import ApiError, StorageUnavailable
+from chat.domain.administration.administration_objects import optional_timestamp
+from chat.domain.policy.due_work import NotedUses
+from chat.errors import ApiError
 from chat.snowflake import SnowflakeGenerator
 from chat.store.accounts import accounts
 from chat.store.administration import admin_api_keys
 from chat.store.administration.admin_api_keys import AdminApiKey
 from chat.store.database import Database
-from chat.store.guard import fallback
 
 NAME_LENGTH: Final = 100
 """Characters that the name of a key may have (administration.md, API keys)."""
 
 LIFETIME_DAYS_MAXIMUM: Final = 365
 DAY_MS: Final = 86_400_000
-
-USE_NOTED_EVERY_SECONDS: Final = 60
-"""How long the uses of keys are collected before they are written in one go."""
 
 
 @attrs.frozen
@@ -42,16 +39,14 @@ class NewKey:
     expires_in_days: int | None = None
 
 
-class AdminApiKeys:
+@attrs.define(eq=False)
+class AdminApiKeys(NotedUses[int, int]):
     """Makes, lists, changes and takes back admin API keys; each account sees its own."""
 
-    def __init__(self, database: Database, clock: Clock, snowflakes: SnowflakeGenerator, mint: TokenMint) -> None:
-        self._database = database
-        self._clock = clock
-        self._snowflakes = snowflakes
-        self._mint = mint
-        self._uses: dict[int, int] = {}
-        self._noted = trio.Event()
+    _database: Database
+    _clock: Clock
+    _snowflakes: SnowflakeGenerator
+    _mint: TokenMint
 
     async def of_account(self, principal: Principal) -> list[dict[str, Any]]:
         """The key objects of the caller's account, the oldest first; expired keys are left out."""
@@ -84,13 +79,13 @@ class AdminApiKeys:
             admin_api_keys.insert(connection, key)
             return key, text
 
-        key, text = await self._database.write(unit)
+        key, text = await self._database.write(unit, guard=principal.guard)
         return {
             "key_id": str(key.id),
             "key": text,
             "name": key.name,
             "created_at": iso_timestamp(key.created_at),
-            "expires_at": None if key.expires_at is None else iso_timestamp(key.expires_at),
+            "expires_at": optional_timestamp(key.expires_at),
             "acls": list(key.acls),
         }
 
@@ -129,7 +124,7 @@ class AdminApiKeys:
             admin_api_keys.change(connection, key.id, name=key.name, acls=key.acls)
             return key
 
-        return key_object(await self._database.write(unit))
+        return key_object(await self._database.write(unit, guard=principal.guard))
 
     async def delete(self, principal: Principal, key_id: int) -> None:
         """Take a key back: from now on it is unknown.
@@ -140,7 +135,7 @@ class AdminApiKeys:
         def unit(connection: sqlite3.Connection) -> None:
             admin_api_keys.delete(connection, self._own(connection, principal, key_id).id)
 
-        await self._database.write(unit)
+        await self._database.write(unit, guard=principal.guard)
         self._uses.pop(key_id, None)
 
     def _own(self, connection: sqlite3.Connection, principal: Principal, key_id: int) -> AdminApiKey:
@@ -153,57 +148,30 @@ class AdminApiKeys:
 
     def note_use(self, key_id: int) -> None:
         """Remember that a key was used now; written before long by `run`."""
-        self._uses[key_id] = self._clock.now_ms()
-        self._noted.set()
+        self._note(key_id, self._clock.now_ms())
 
-    async def write_uses(self) -> None:
-        """Write what was noted since the last time; kept for the next time where the store cannot be written."""
-        if not self._uses:
-            return
-        noted, self._uses = self._uses, {}
+    def _write_use(self, connection: sqlite3.Connection, thing: int, use: int) -> None:
+        admin_api_keys.touch(connection, thing, use)
 
-        def unit(connection: sqlite3.Connection) -> None:
-            for key_id, used_at in noted.items():
-                admin_api_keys.touch(connection, key_id, used_at)
-
-        try:
-            with fallback(None):  # what was used earlier was used
-                await self._database.write(unit)
-        except StorageUnavailable:
-            self._uses = {**noted, **self._uses}
-            self._noted.set()
-
-    def forget_uses(self) -> None:
-        """Forget what was noted and is not written yet (`/v1/_dev/reset`)."""
-        self._uses = {}
-
-    async def run(self) -> None:
-        """Write the uses of keys once in a while, for ever."""
-        while True:
-            await self._noted.wait()
-            await trio.sleep(USE_NOTED_EVERY_SECONDS)
-            self._noted = trio.Event()
-            await self.write_uses()
+    def _database_of_uses(self) -> Database:
+        return self._database
 
 
 def current(connection: sqlite3.Connection, principal: Principal) -> Principal:
     """The caller as they stand at this moment of the store: ACLs may have been taken away since the request came.
 
-    :raises ApiError: MISSING_ACL when the account or the key is gone.
+    :raises ApiError: MISSING_ACL if the account or the key is gone.
     """
     account = accounts.by_id(connection, principal.user_id)
-    if account is None:
+    key = None if principal.key_id is None else admin_api_keys.by_id(connection, principal.key_id)
+    if account is None or (principal.key_id is not None and key is None):
         raise ApiError("MISSING_ACL")
-    if principal.key_id is None:
-        return attrs.evolve(principal, account=account)
-    key = admin_api_keys.by_id(connection, principal.key_id)
-    if key is None:
-        raise ApiError("MISSING_ACL")
-    return attrs.evolve(principal, account=account, key_acls=frozenset(key.acls))
+    acls = principal.key_acls if key is None else frozenset(key.acls)
+    return attrs.evolve(principal, account=account, key_acls=acls)
 
 
 def require_held(principal: Principal, acls: Sequence[str]) -> None:
-    """Nobody hands on what they may not make use of themselves (access.md, Admin credentials).
+    """Administrators hand on only what they may make use of themselves (access.md, Admin credentials).
 
     :raises ApiError: MISSING_ACL.
     """
@@ -212,13 +180,13 @@ def require_held(principal: Principal, acls: Sequence[str]) -> None:
 
 
 def key_object(key: AdminApiKey) -> dict[str, Any]:
-    """The key object; the key's text is nowhere any more."""
+    """The key object; the key's text is not kept."""
     return {
         "key_id": str(key.id),
         "name": key.name,
         "acls": list(key.acls),
         "created_by_user_id": str(key.owner_id),
         "created_at": iso_timestamp(key.created_at),
-        "last_used_at": None if key.last_used_at is None else iso_timestamp(key.last_used_at),
-        "expires_at": None if key.expires_at is None else iso_timestamp(key.expires_at),
+        "last_used_at": optional_timestamp(key.last_used_at),
+        "expires_at": optional_timestamp(key.expires_at),
     }

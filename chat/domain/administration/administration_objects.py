@@ -1,15 +1,19 @@
-"""What administrators see of the things around an account (administration.md, Account lists)."""
+"""Guilds, applications, conversations, relationships and changes as administrators see them (administration.md, Account
+lists)."""
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from chat.clock import iso_timestamp
 from chat.domain.standing.guild_state import GuildState
+from chat.store.accounts import accounts
 from chat.store.accounts.account_changes import AccountChange
 from chat.store.accounts.accounts import Account
 from chat.store.applications.applications import Application
+from chat.store.guilds.channels import Channel
 from chat.store.guilds.guilds import Guild
 from chat.store.guilds.members import Member
 from chat.store.standing.private_channels import PrivateChannel
@@ -24,6 +28,22 @@ def user_summary(account: Account) -> dict[str, Any]:
         "discriminator": f"{account.discriminator:04}",
         "global_name": account.global_name,
         "avatar": account.avatar,
+    }
+
+
+def summary_of(connection: sqlite3.Connection, user_id: int | None) -> dict[str, Any] | None:
+    """As `user_summary`, of an account that may be gone; None for one that is."""
+    account = None if user_id is None else accounts.by_id(connection, user_id)
+    return None if account is None else user_summary(account)
+
+
+def channel_outline(channel: Channel) -> dict[str, Any]:
+    """Which channel it is."""
+    return {
+        "id": str(channel.id),
+        "name": channel.name,
+        "type": channel.type,
+        "guild_id": optional_id(channel.guild_id),
     }
 
 
@@ -69,7 +89,7 @@ def admin_guild_details(
                 "name": channel.name,
                 "type": channel.type,
                 "position": channel.position,
-                "parent_id": _optional_id(channel.parent_id),
+                "parent_id": optional_id(channel.parent_id),
                 "nsfw": bool(channel.nsfw),
             }
             for channel in channels
@@ -88,12 +108,15 @@ def admin_guild_member(
         "user": user_summary(account),
         "is_owner": member.user_id == owner_id,
         "join_source_type": member.join_source,
-        "inviter_id": _optional_id(member.inviter_id),
+        "inviter_id": optional_id(member.inviter_id),
     }
 
 
-def admin_application(application: Application, owner: Account | None, bot: Account | None) -> dict[str, Any]:
+def admin_application(
+    connection: sqlite3.Connection, application: Application, owner: Account | None
+) -> dict[str, Any]:
     """The Admin application object: no secret, no token, only whether there is one and since when."""
+    bot = None if application.bot_user_id is None else accounts.by_id(connection, application.bot_user_id)
     return {
         "id": str(application.id),
         "name": application.name,
@@ -101,7 +124,7 @@ def admin_application(application: Application, owner: Account | None, bot: Acco
         "owner_username": None if owner is None else owner.username,
         "owner_global_name": None if owner is None else owner.global_name,
         "owner_discriminator": None if owner is None else f"{owner.discriminator:04}",
-        "bot_user_id": None if application.bot_user_id is None else str(application.bot_user_id),
+        "bot_user_id": optional_id(application.bot_user_id),
         "bot_username": None if bot is None else bot.username,
         "bot_global_name": None if bot is None else bot.global_name,
         "bot_discriminator": None if bot is None else f"{bot.discriminator:04}",
@@ -111,8 +134,8 @@ def admin_application(application: Application, owner: Account | None, bot: Acco
         "has_client_secret": application.client_secret_hash is not None,
         "has_bot_token": application.bot_token_hash is not None,
         "bot_token_preview": application.bot_token_preview,
-        "bot_token_created_at": _timestamp(application.bot_token_created_at),
-        "client_secret_created_at": _timestamp(application.client_secret_created_at),
+        "bot_token_created_at": optional_timestamp(application.bot_token_created_at),
+        "client_secret_created_at": optional_timestamp(application.client_secret_created_at),
         "version": 1,
     }
 
@@ -129,11 +152,11 @@ def admin_private_channel(
         "guild_nsfw_level": None,
         "recipient_ids": [] if private is None else [str(user_id) for user_id in private.recipient_ids[:maximum]],
         "recipients": [user_summary(account) for account in recipients[:maximum]],
-        "last_message_id": _optional_id(None if channel is None else channel.last_message_id),
+        "last_message_id": optional_id(None if channel is None else channel.last_message_id),
         "is_open": is_open,
         "name": None if channel is None else channel.name,
         "icon": None if channel is None else channel.icon,
-        "owner_id": _optional_id(None if channel is None else channel.owner_id),
+        "owner_id": optional_id(None if channel is None else channel.owner_id),
     }
 
 
@@ -143,7 +166,7 @@ def admin_relationship(relationship: Relationship, category: str, target: Accoun
         "target_user_id": str(relationship.target_id),
         "category": category,
         "nickname": relationship.nickname,
-        "since": _timestamp(relationship.since),
+        "since": optional_timestamp(relationship.since),
         "target": None if target is None or target.is_deleted else user_summary(target),
     }
 
@@ -156,14 +179,16 @@ def change_log_entry(number: int, change: AccountChange, values: Mapping[str, st
         "field": change.field,
         **values,
         "reason": change.reason,
-        "actor_user_id": _optional_id(change.actor_user_id),
+        "actor_user_id": optional_id(change.actor_user_id),
         "event_at": iso_timestamp(change.changed_at),
     }
 
 
-def _optional_id(snowflake: int | None) -> str | None:
+def optional_id(snowflake: int | None) -> str | None:
+    """A snowflake as the wire has it."""
     return None if snowflake is None else str(snowflake)
 
 
-def _timestamp(milliseconds: int | None) -> str | None:
+def optional_timestamp(milliseconds: int | None) -> str | None:
+    """A moment (Unix milliseconds) as the wire has it."""
     return None if milliseconds is None else iso_timestamp(milliseconds)

@@ -21,8 +21,11 @@ import structlog
 import trio
 
 from chat.clock import iso_timestamp
+from chat.domain.administration.account_fields import found
 from chat.domain.administration.admin_audit_log import Acting, AdminAuditLog
+from chat.domain.administration.administration_objects import optional_timestamp
 from chat.domain.administration.archive_building import ArchiveBuild, BuildState, NoRoom, Wish
+from chat.domain.administration.guilds import require_guild
 from chat.domain.core import Core
 from chat.errors import ApiError, StorageUnavailable
 from chat.jobs.runner import Ending, JobFailed, JobRun, Jobs, Progress
@@ -32,12 +35,10 @@ from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminAction
 from chat.registries.archives import ArchiveSubject
 from chat.registries.jobs import JobStatus, JobType
-from chat.store.accounts import accounts
 from chat.store.administration import archives
-from chat.store.administration.archive_user_tables import PROTECTING
+from chat.store.administration.archive_tables import PROTECTING
 from chat.store.administration.archives import Archive
 from chat.store.administration.jobs import Job
-from chat.store.guilds import guilds
 
 DAY_MS: Final = 24 * 3_600_000
 
@@ -45,10 +46,10 @@ KEPT_MS: Final = 365 * DAY_MS
 """How long an archive can be had (administration.md, Archives), and how long it is listed after that."""
 
 ADDRESS_MS: Final = 3_600_000
-"""How long an address holds under which an archive is downloaded."""
+"""How long a URL holds under which an archive is downloaded."""
 
 SWEEP_SECONDS: Final = 600.0
-"""How often what nobody needs any more is deleted."""
+"""How often expired archives and files without an archive are deleted."""
 
 QUEUED: Final = "Queued"
 COMPLETED: Final = "Completed"
@@ -98,7 +99,10 @@ class Archives:
         """
 
         def unit(connection: sqlite3.Connection) -> Archive:
-            _require_subject(connection, kind, subject_id)
+            if kind is ArchiveSubject.USER:
+                found(connection, subject_id)
+            else:
+                require_guild(connection, subject_id)
             now = self._core.clock.now_ms()
             archive = Archive(
                 id=self._core.snowflakes(),
@@ -130,7 +134,9 @@ class Archives:
             self._log.record(connection, acting, _ACTIONS[kind], subject_id, metadata)
             return archive
 
-        return archive_object(await self._core.database.write(unit, lambda _: self._orders.ordered()))
+        return archive_object(
+            await self._core.database.write(unit, lambda _: self._orders.ordered(), guard=acting.guard)
+        )
 
     async def page(
         self,
@@ -174,7 +180,7 @@ class Archives:
     # Handing out
 
     async def address(self, acting: Acting, kind: ArchiveSubject, subject_id: int, archive_id: int) -> dict[str, Any]:
-        """An address under which the archive is found for a while, and until when.
+        """A URL under which the archive is found for a while, and until when.
 
         :raises ApiError: UNKNOWN_HARVEST; HARVEST_NOT_READY, HARVEST_FAILED, HARVEST_EXPIRED.
         """
@@ -186,13 +192,13 @@ class Archives:
             if archive is None:
                 raise ApiError("UNKNOWN_HARVEST")
             _require_file(archive, now)
-            # Whole seconds, as the address has it.
+            # Whole seconds, as the URL has it.
             until = min(now + ADDRESS_MS, archive.expires_at) // 1000 * 1000
             changed = attrs.evolve(archive, download_url_expires_at=until)
             archives.put(connection, changed)
             return changed
 
-        archive = await self._core.database.write(unit)
+        archive = await self._core.database.write(unit, guard=acting.guard)
         until = archive.download_url_expires_at or 0
         return {
             "downloadUrl": self._core.media_addresses.archive(archive.id, file_name_of(archive), until),
@@ -200,7 +206,7 @@ class Archives:
         }
 
     def downloadable(self, archive_id: int, name: str, ex: str | None, hm: str | None) -> Archive:
-        """The archive behind an address that was handed out.
+        """The archive behind a URL that was handed out.
 
         :raises ApiError: NOT_FOUND, the same for a wrong signature, an expired one and a file that is gone.
         """
@@ -315,7 +321,7 @@ class Archives:
         archives.put(connection, attrs.evolve(archive, started_at=started_at, **changes))
 
     def _note_end(self, connection: sqlite3.Connection, job: Job) -> None:
-        """The job is over: so is the archive, whatever became of it."""
+        """The job is over, and so is the archive."""
         archive = archives.by_id(connection, job.payload["archive_id"])
         if archive is None or archive.is_over:
             return
@@ -344,9 +350,9 @@ class Archives:
         while expired := archives.expired(reader, now):
             await self._delete_files(expired)
             await self._core.database.write(partial(archives.forget_files, archive_ids=expired))
-        found = await self._storage.computed(lambda: list(self._files.found()))
-        whole = {file.archive_id for file in found if file.is_whole}
-        partial_ = {file.archive_id for file in found if not file.is_whole}
+        files = await self._storage.computed(lambda: list(self._files.found()))
+        whole = {file.archive_id for file in files if file.is_whole}
+        partial_ = {file.archive_id for file in files if not file.is_whole}
         # Asked after the files were listed: what was ordered since has none among them.
         wanted = archives.with_file(reader, whole) | archives.unfinished(reader, partial_)
         await self._delete_files((whole | partial_) - wanted)
@@ -367,14 +373,14 @@ def archive_object(archive: Archive) -> dict[str, Any]:
         "subject_id": str(archive.subject_id),
         "requested_by": str(archive.requested_by),
         "requested_at": iso_timestamp(archive.requested_at),
-        "started_at": _timestamp(archive.started_at),
-        "completed_at": _timestamp(archive.completed_at),
-        "failed_at": _timestamp(archive.failed_at),
+        "started_at": optional_timestamp(archive.started_at),
+        "completed_at": optional_timestamp(archive.completed_at),
+        "failed_at": optional_timestamp(archive.failed_at),
         "file_size": None if archive.file_size is None else str(archive.file_size),
         "progress_percent": archive.progress_percent,
         "progress_step": archive.progress_step,
         "error_message": archive.error_message,
-        "download_url_expires_at": _timestamp(archive.download_url_expires_at),
+        "download_url_expires_at": optional_timestamp(archive.download_url_expires_at),
         "expires_at": iso_timestamp(archive.expires_at),
     }
 
@@ -384,20 +390,8 @@ def file_name_of(archive: Archive) -> str:
     return f"{archive.subject_type}-{archive.subject_id}-{archive.id}.zip"
 
 
-def _timestamp(moment: int | None) -> str | None:
-    return None if moment is None else iso_timestamp(moment)
-
-
-def _require_subject(connection: sqlite3.Connection, kind: ArchiveSubject, subject_id: int) -> None:
-    if kind is ArchiveSubject.USER:
-        if accounts.by_id(connection, subject_id) is None:
-            raise ApiError("UNKNOWN_USER")
-    elif guilds.by_id(connection, subject_id) is None:
-        raise ApiError("UNKNOWN_GUILD")
-
-
 def _withheld(acting: Acting, kind: ArchiveSubject, subject_id: int) -> list[str]:
-    """What the archive is to do without. Their own account everybody sees whole (administration.md, Admin user
+    """What the archive is to do without. Administrators see their own account whole (administration.md, Admin user
     object)."""
     if kind is ArchiveSubject.GUILD or subject_id == acting.user_id:
         return []

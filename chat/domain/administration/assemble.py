@@ -9,41 +9,30 @@ import attrs
 from chat.auth.outgoing_http import OutgoingHttp
 from chat.auth.typed_codes import TypedCodes
 from chat.domain.accounts.assemble import AccountsArea
+from chat.domain.administration.account_closing import AdministeredBans, AdministeredDeletions
+from chat.domain.administration.account_credentials import AdministeredCredentials, AdministeredRegistrations
 from chat.domain.administration.account_erasure import AccountErasure
-from chat.domain.administration.account_searches import AccountSearches
-from chat.domain.administration.admin_account_views import AdminAccountViews
+from chat.domain.administration.account_fields import AdministeredAccounts
+from chat.domain.administration.account_lists import AdministeredLists, AdministeredRelationships
 from chat.domain.administration.admin_api_keys import AdminApiKeys
-from chat.domain.administration.admin_audit_log import AdminAuditLog
-from chat.domain.administration.admin_audit_reading import AdminAuditReading
-from chat.domain.administration.administered_accounts import AdministeredAccounts
-from chat.domain.administration.administered_applications import AdministeredApplications
-from chat.domain.administration.administered_bans import AdministeredBans
-from chat.domain.administration.administered_credentials import AdministeredCredentials
-from chat.domain.administration.administered_deletions import AdministeredDeletions
-from chat.domain.administration.administered_discovery import AdministeredDiscovery
-from chat.domain.administration.administered_guild_contents import AdministeredGuildContents
-from chat.domain.administration.administered_guild_members import AdministeredGuildMembers
-from chat.domain.administration.administered_guilds import AdministeredGuilds
-from chat.domain.administration.administered_lists import AdministeredLists
-from chat.domain.administration.administered_messages import AdministeredMessages
-from chat.domain.administration.administered_registrations import AdministeredRegistrations
-from chat.domain.administration.administered_relationships import AdministeredRelationships
+from chat.domain.administration.admin_audit_log import AdminAuditLog, AdminAuditReading
+from chat.domain.administration.admin_users import AccountSearches, AdminAccountViews
+from chat.domain.administration.applications import AdministeredApplications
 from chat.domain.administration.archives import Archives
-from chat.domain.administration.billing import Billing
+from chat.domain.administration.billing import Billing, SubscriptionCancellations
 from chat.domain.administration.billing_service import BillingService
 from chat.domain.administration.blocklists import Blocklists
-from chat.domain.administration.bulk_jobs import BulkJobs
-from chat.domain.administration.discovery import Discovery
-from chat.domain.administration.instance_configuration import InstanceConfiguration
+from chat.domain.administration.discovery_document import Discovery
+from chat.domain.administration.discovery_review import AdministeredDiscovery
+from chat.domain.administration.guild_contents import AdministeredGuildContents, AdministeredGuildMembers
+from chat.domain.administration.guilds import AdministeredGuilds
+from chat.domain.administration.instance_configuration import InstanceConfiguration, InstanceSetup
 from chat.domain.administration.instance_figures import GatewayFigures, InstanceFigures
-from chat.domain.administration.instance_setup import InstanceSetup
-from chat.domain.administration.job_ledger import JobLedger
-from chat.domain.administration.message_shreds import MessageShreds
+from chat.domain.administration.jobs import BulkJobs, JobLedger
+from chat.domain.administration.messages import AdministeredMessages, MessageShreds
 from chat.domain.administration.outside_reports import OutsideReports
-from chat.domain.administration.report_reading import ReportReading
-from chat.domain.administration.reports import Reports
+from chat.domain.administration.reports import ReportReading, Reports
 from chat.domain.administration.store_purchases import StorePurchases
-from chat.domain.administration.subscription_cancellations import SubscriptionCancellations
 from chat.domain.administration.system_dms import SystemDms
 from chat.domain.core import Core
 from chat.domain.ground import Background
@@ -55,6 +44,7 @@ from chat.domain.presence.assemble import PresenceArea
 from chat.domain.signing_in.assemble import SigningInArea
 from chat.domain.standing.assemble import StandingArea
 from chat.jobs.runner import Jobs
+from chat.mail.mailer import Mailer
 from chat.media.storage import ArchiveFiles
 
 
@@ -66,15 +56,14 @@ class GatewayView:
     sessions_in: Callable[[int], int]
 
 
-@attrs.frozen(kw_only=True)
-class AdministrationArea:
-    """The services of administration."""
+@attrs.frozen(kw_only=True, slots=False)
+class _AccountServices:
+    """Those that are about accounts."""
 
-    log: AdminAuditLog
-    audit_reading: AdminAuditReading
     views: AdminAccountViews
     accounts: AdministeredAccounts
     credentials: AdministeredCredentials
+    registrations: AdministeredRegistrations
     bans: AdministeredBans
     deletions: AdministeredDeletions
     erasure: AccountErasure
@@ -82,28 +71,47 @@ class AdministrationArea:
     searches: AccountSearches
     relationships: AdministeredRelationships
     purchases: StorePurchases
-    blocklists: Blocklists
-    reports: Reports
-    outside_reports: OutsideReports
-    report_reading: ReportReading
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class _GuildServices:
+    """Those that are about guilds."""
+
     guilds: AdministeredGuilds
     guild_members: AdministeredGuildMembers
     guild_contents: AdministeredGuildContents
     discovery_review: AdministeredDiscovery
-    messages: AdministeredMessages
-    shreds: MessageShreds
-    system_dms: SystemDms
-    applications: AdministeredApplications
-    archives: Archives
-    jobs: Jobs
-    ledger: JobLedger
-    bulk_jobs: BulkJobs
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class _InstanceServices:
+    """Those that are about the instance."""
+
     figures: InstanceFigures
     setup: InstanceSetup
     configuration: InstanceConfiguration
     discovery: Discovery
-    registrations: AdministeredRegistrations
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class AdministrationArea(_AccountServices, _GuildServices, _InstanceServices):
+    """The services of administration."""
+
+    log: AdminAuditLog
+    audit_reading: AdminAuditReading
     admin_api_keys: AdminApiKeys
+    applications: AdministeredApplications
+    blocklists: Blocklists
+    reports: Reports
+    outside_reports: OutsideReports
+    report_reading: ReportReading
+    messages: AdministeredMessages
+    shreds: MessageShreds
+    system_dms: SystemDms
+    archives: Archives
+    jobs: Jobs
+    ledger: JobLedger
+    bulk_jobs: BulkJobs
 
     @property
     def background(self) -> Background:
@@ -124,41 +132,72 @@ def assemble(
     gateway: GatewayView,
 ) -> AdministrationArea:
     """Build the area."""
-    database, clock, snowflakes, settings = core.database, core.clock, core.snowflakes, core.settings
-    mailer, lookups = signing_in.mailer, signing_in.address_lookups
-    rosters, online_count, witness = standing.rosters, presence.presences.online_count, standing.witness
-    log = AdminAuditLog(database, snowflakes)
-    views = AdminAccountViews(core=core, lookups=lookups)
-    accounts = AdministeredAccounts(core=core, usernames=policy.usernames, log=log, views=views)
-    blocklists = Blocklists(core, log=log)
-    reports = Reports(core=core, messages=messages.messages, mailer=mailer, audit_log=log)
-    jobs = Jobs(database, clock, snowflakes)
-    billing = _billing(core)
-    setup = InstanceSetup(database=database)
-    deletions = AdministeredDeletions(
-        core=core,
-        mailer=mailer,
+    database, mailer, witness = core.database, signing_in.mailer, standing.witness
+    log = AdminAuditLog(database, core.snowflakes)
+    jobs = Jobs(database, core.clock, core.snowflakes)
+    blocklists = Blocklists(core, log)
+    reports = Reports(core, messages.messages, mailer, log)
+    of_guilds = _guild_services(core, log, standing, presence, guilds_area)
+    of_accounts = _account_services(
+        core, log, jobs, blocklists, reports, standing, policy, presence, signing_in, messages, people, guilds_area
+    )
+    push_key = accounts_area.vapid.public_key if core.settings.push.enabled else None
+    of_instance = _instance_services(core, log, standing, presence, gateway, mailer, push_key)
+    return AdministrationArea(
+        **attrs.asdict(of_accounts, recurse=False),
+        **attrs.asdict(of_guilds, recurse=False),
+        **attrs.asdict(of_instance, recurse=False),
         log=log,
-        views=views,
+        audit_reading=AdminAuditReading(database),
+        admin_api_keys=AdminApiKeys(database, core.clock, core.snowflakes, core.mint),
+        applications=AdministeredApplications(core=core, log=log),
         blocklists=blocklists,
         reports=reports,
-        cancellations=SubscriptionCancellations(database, billing, jobs),
+        outside_reports=OutsideReports(core, TypedCodes(core.keys, core.chance), messages.messages, mailer),
+        report_reading=ReportReading(core, log),
+        messages=AdministeredMessages(core=core, witness=witness, log=log),
+        shreds=MessageShreds(core, witness, jobs, log),
+        system_dms=SystemDms(
+            core=core,
+            usernames=policy.usernames,
+            conversations=standing.private_channels,
+            system_messages=messages.system_messages,
+            orders=jobs,
+            log=log,
+        ),
+        archives=Archives(core, jobs, log, policy.media.storage, ArchiveFiles(core.directory / "archives")),
+        jobs=jobs,
+        ledger=JobLedger(database=database, orders=jobs),
+        bulk_jobs=BulkJobs(
+            database=database,
+            orders=jobs,
+            log=log,
+            accounts=of_accounts.accounts,
+            deletions=of_accounts.deletions,
+            guilds=of_guilds.guilds,
+            members=of_guilds.guild_members,
+        ),
     )
-    guilds = AdministeredGuilds(
-        core=core,
-        log=log,
-        changes=guilds_area.guild_changes,
-        deletion=guilds_area.guild_deletion,
-        vanity_urls=guilds_area.vanity_urls,
-        rosters=rosters,
-        online_count=online_count,
-    )
-    guild_members = AdministeredGuildMembers(
-        core=core, memberships=guilds_area.memberships, bans=guilds_area.bans, rosters=rosters, log=log
-    )
-    return AdministrationArea(
-        log=log,
-        audit_reading=AdminAuditReading(database=database),
+
+
+def _account_services(
+    core: Core,
+    log: AdminAuditLog,
+    jobs: Jobs,
+    blocklists: Blocklists,
+    reports: Reports,
+    standing: StandingArea,
+    policy: PolicyArea,
+    presence: PresenceArea,
+    signing_in: SigningInArea,
+    messages: MessagesArea,
+    people: PeopleArea,
+    guilds: GuildsArea,
+) -> _AccountServices:
+    billing = _billing(core)
+    views = AdminAccountViews(core=core, lookups=signing_in.address_lookups)
+    accounts = AdministeredAccounts(core=core, usernames=policy.usernames, log=log, views=views)
+    return _AccountServices(
         views=views,
         accounts=accounts,
         credentials=AdministeredCredentials(
@@ -169,87 +208,85 @@ def assemble(
             passkeys=signing_in.passkeys,
             log=log,
         ),
-        bans=AdministeredBans(core=core, mailer=mailer, log=log, views=views),
-        deletions=deletions,
+        registrations=AdministeredRegistrations(core=core, log=log),
+        bans=AdministeredBans(core=core, mailer=signing_in.mailer, log=log, accounts=accounts),
+        deletions=AdministeredDeletions(
+            core=core,
+            mailer=signing_in.mailer,
+            log=log,
+            views=views,
+            accounts=accounts,
+            blocklists=blocklists,
+            reports=reports,
+            cancellations=SubscriptionCancellations(core.database, billing, jobs),
+        ),
         erasure=AccountErasure(
             core,
             orders=jobs,
             own_messages=messages.own_message_deletion,
-            succession=guilds_area.guild_succession,
-            memberships=guilds_area.memberships,
+            succession=guilds.guild_succession,
+            memberships=guilds.memberships,
             groups=people.groups,
             relationships=standing.relationships,
         ),
         lists=AdministeredLists(
-            database=database,
+            database=core.database,
             log=log,
             views=views,
-            lookups=lookups,
+            lookups=signing_in.address_lookups,
             user_agents=signing_in.user_agents,
-            online_count=online_count,
+            online_count=presence.presences.online_count,
         ),
-        searches=AccountSearches(core, log=log, views=views, billing=billing),
+        searches=AccountSearches(core, log, views, billing),
         relationships=AdministeredRelationships(core, standing.relationships, log),
         purchases=StorePurchases(core=core, billing=billing, log=log),
-        blocklists=blocklists,
-        reports=reports,
-        outside_reports=OutsideReports(
-            core, codes=TypedCodes(core.keys, core.chance), messages=messages.messages, mailer=mailer
-        ),
-        report_reading=ReportReading(core, log=log),
-        guilds=guilds,
-        guild_members=guild_members,
-        guild_contents=AdministeredGuildContents(core=core, expressions=guilds_area.expressions, log=log),
-        discovery_review=AdministeredDiscovery(core=core, log=log, changes=guilds_area.guild_changes),
-        messages=AdministeredMessages(core=core, witness=witness, log=log),
-        shreds=MessageShreds(core, witness=witness, orders=jobs, log=log),
-        system_dms=SystemDms(
-            core,
-            usernames=policy.usernames,
-            conversations=standing.private_channels,
-            system_messages=messages.system_messages,
-            orders=jobs,
+    )
+
+
+def _guild_services(
+    core: Core, log: AdminAuditLog, standing: StandingArea, presence: PresenceArea, guilds: GuildsArea
+) -> _GuildServices:
+    return _GuildServices(
+        guilds=AdministeredGuilds(
+            core=core,
             log=log,
+            changes=guilds.guild_changes,
+            deletion=guilds.guild_deletion,
+            vanity_urls=guilds.vanity_urls,
+            rosters=standing.rosters,
+            online_count=presence.presences.online_count,
         ),
-        applications=AdministeredApplications(core=core, log=log),
-        archives=Archives(
-            core,
-            orders=jobs,
-            log=log,
-            storage=policy.media.storage,
-            files=ArchiveFiles(core.directory / "archives"),
+        guild_members=AdministeredGuildMembers(
+            core=core, memberships=guilds.memberships, bans=guilds.bans, rosters=standing.rosters, log=log
         ),
-        jobs=jobs,
-        ledger=JobLedger(database=database, orders=jobs),
-        bulk_jobs=BulkJobs(
-            database=database,
-            orders=jobs,
-            log=log,
-            accounts=accounts,
-            deletions=deletions,
-            guilds=guilds,
-            members=guild_members,
-        ),
+        guild_contents=AdministeredGuildContents(core=core, expressions=guilds.expressions, log=log),
+        discovery_review=AdministeredDiscovery(core=core, log=log, changes=guilds.guild_changes),
+    )
+
+
+def _instance_services(
+    core: Core,
+    log: AdminAuditLog,
+    standing: StandingArea,
+    presence: PresenceArea,
+    gateway: GatewayView,
+    mailer: Mailer,
+    push_key: str | None,
+) -> _InstanceServices:
+    setup = InstanceSetup(core.database)
+    return _InstanceServices(
         figures=InstanceFigures(
-            core,
+            core=core,
             presences=presence.presences,
             voice_states=presence.voice_states,
-            rosters=rosters,
+            rosters=standing.rosters,
             log=log,
             gateway=gateway.figures,
             sessions_in=gateway.sessions_in,
         ),
         setup=setup,
         configuration=InstanceConfiguration(core=core, overrides=core.overrides, setup=setup, log=log),
-        discovery=Discovery(
-            core.overrides,
-            mailer,
-            accounts_area.vapid.public_key if settings.push.enabled else None,
-            setup,
-            core.origins,
-        ),
-        registrations=AdministeredRegistrations(core=core, log=log),
-        admin_api_keys=AdminApiKeys(database, clock, snowflakes, core.mint),
+        discovery=Discovery(core.overrides, mailer, push_key, setup, core.origins),
     )
 
 

@@ -1,4 +1,4 @@
-"""What nobody may use on the instance (administration.md, Blocklists): mail addresses, networks, phrases, pages, files,
+"""What is blocked on the instance (administration.md, Blocklists): email addresses, networks, phrases, pages, files,
 images.
 
 Every list is held in memory as well, so that asking it costs a look into a set; the store is what counts, and a change
@@ -16,9 +16,8 @@ from typing import Any, Final
 from chat.clock import iso_timestamp
 from chat.domain.administration.admin_audit_log import NO_TARGET, Acting, AdminAuditLog
 from chat.domain.core import Core
-from chat.domain.policy.blocked_links import comparable_domain, comparable_page, domain_and_above
+from chat.domain.policy.blocked_texts import comparable_domain, comparable_page, comparable_text, domain_and_above
 from chat.domain.policy.images import ANIMATED_PREFIX
-from chat.domain.policy.phrase_matcher import comparable_text
 from chat.errors import ApiError, InvalidFormBody
 from chat.registries.blocklists import BLOCKLISTS, Blocklist
 from chat.store.accounts import accounts
@@ -30,14 +29,14 @@ ENTRIES_MAXIMUM: Final = 100_000
 """Entries of one list; more are refused."""
 
 PHRASES_MAXIMUM: Final = 10_000
-"""Entries of a list of texts, which is looked for in whatever is written."""
+"""Entries of a list of texts, which is looked for in every text."""
 
 VALUE_LENGTH: Final = 1_024
 PHRASE_LENGTH: Final = 256
 SHA_DIGITS: Final = 64
 
 SHORTEST_PREFIX: Final = MappingProxyType({4: 8, 6: 16})
-"""Bits that a network has at least, by IP version: a slip shall not shut everybody out."""
+"""Bits that a network has at least, by IP version: a slip shall not shut all clients out."""
 
 TEXTS: Final = frozenset({Blocklist.PHRASE, Blocklist.PROFILE_SUBSTRING})
 
@@ -79,7 +78,7 @@ class Blocklists:
         def unit(connection: sqlite3.Connection) -> BlockedValue:
             return self.take_in(connection, acting, name, value, reason)
 
-        entry = await self._core.database.write(unit, lambda entry: self.added(name, entry.value))
+        entry = await self._core.database.write(unit, lambda entry: self.added(name, entry.value), guard=acting.guard)
         return entry_object(entry)
 
     def take_in(
@@ -126,7 +125,7 @@ class Blocklists:
                 raise ApiError("NOT_FOUND")
             self._log.record(connection, acting, BLOCKLISTS[name].removed, wanted)
 
-        await self._core.database.write(unit, lambda _: self.removed(name, wanted))
+        await self._core.database.write(unit, lambda _: self.removed(name, wanted), guard=acting.guard)
 
     async def check(self, acting: Acting, name: Blocklist, value: str) -> dict[str, Any]:
         """Whether a value is blocked, with the entry that blocks it: its own, or that of a network or domain that it
@@ -160,7 +159,7 @@ class Blocklists:
         }
 
     async def block_avatar(self, acting: Acting, user_id: int) -> dict[str, Any]:
-        """Block the avatar that an account shows, for everybody.
+        """Block the avatar that an account shows, for all accounts.
 
         :raises ApiError: UNKNOWN_USER.
         :raises InvalidFormBody: at `user_id`, for an account without an avatar, or when the list is full.

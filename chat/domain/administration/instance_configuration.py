@@ -1,5 +1,10 @@
 """The instance's policy and limits, as administrators see and choose them at run time (administration.md, Instance
-configuration)."""
+configuration), and the first run of an instance (access.md, First run).
+
+The account that completes the setup gets `*`, so the setup is open as narrowly as can be: only until any account holds
+an ACL, by any way, and only to a signed-in session of the very first account of a person. On an instance where the
+operator has made an administrator on the command line it is never open.
+"""
 
 from __future__ import annotations
 
@@ -10,16 +15,19 @@ from typing import Any, Final
 import attrs
 import structlog
 
+from chat.auth.principal import CredentialKind, Principal
 from chat.config.declare import UnexpectedValueError
 from chat.config.loading import LIMITS, POLICY, SECTION, Overrides, checked, effective
 from chat.config.settings import Settings
 from chat.domain.administration.admin_audit_log import NO_TARGET, Acting, AdminAuditLog
-from chat.domain.administration.instance_setup import InstanceSetup
 from chat.domain.core import Core
-from chat.errors import FieldError, InvalidFormBody
+from chat.errors import ApiError, FieldError, InvalidFormBody
+from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminAction
+from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
-from chat.store.administration import chosen_settings
+from chat.store.administration import instance
+from chat.store.database import Database
 from chat.store.guilds import guilds
 
 log: Final = structlog.get_logger("chat.admin")
@@ -67,7 +75,7 @@ class InstanceConfiguration:
             given.clear()
             values = self._merged(connection, chosen, reset)
             _require_community(connection, effective(self._overrides.loaded, values))
-            chosen_settings.replace(connection, values)
+            instance.choose_settings(connection, values)
             metadata = {**chosen, **({"reset": sorted(reset)} if reset else {})}
             self._log.record(connection, acting, AdminAction.UPDATE_INSTANCE_CONFIG, NO_TARGET, metadata)
             if completes_setup:
@@ -81,7 +89,7 @@ class InstanceConfiguration:
             for before, after in given:
                 self._core.account_events.changed(before, after)
 
-        values = await self._core.database.write(unit, then)
+        values = await self._core.database.write(unit, then, guard=acting.guard)
         log.info("instance configured", chosen=sorted(values), user_id=acting.user_id, setup_completed=completes_setup)
         return self._policy()
 
@@ -108,11 +116,11 @@ class InstanceConfiguration:
         def unit(connection: sqlite3.Connection) -> dict[str, Any]:
             values = self._merged(connection, chosen, [f"{SECTION}{name}" for name in taken_back])
             _require_order(effective(self._overrides.loaded, values))
-            chosen_settings.replace(connection, values)
+            instance.choose_settings(connection, values)
             self._log.record(connection, acting, AdminAction.UPDATE_LIMIT_CONFIG, NO_TARGET, metadata)
             return values
 
-        values = await self._core.database.write(unit, self._overrides.put)
+        values = await self._core.database.write(unit, self._overrides.put, guard=acting.guard)
         log.info("limits configured", chosen=sorted(values), user_id=acting.user_id)
         return self._limits()
 
@@ -120,7 +128,7 @@ class InstanceConfiguration:
         self, connection: sqlite3.Connection, chosen: Mapping[str, Any], reset: Collection[str]
     ) -> dict[str, Any]:
         """What is chosen afterwards, after what the store says at this moment."""
-        before = chosen_settings.every(connection)
+        before = instance.chosen_settings(connection)
         return {name: value for name, value in before.items() if name not in reset} | dict(chosen)
 
     def _policy(self) -> dict[str, Any]:
@@ -155,3 +163,60 @@ def _require_order(settings: Settings) -> None:
     for lower, higher in ORDERED:
         if getattr(limits, lower) > getattr(limits, higher):
             raise InvalidFormBody([FieldError(f"limits.{name}", "INVALID_FORMAT") for name in (lower, higher)])
+
+
+class InstanceSetup:
+    """Knows whether the instance is set up."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._configured = False
+
+    @property
+    def is_configured(self) -> bool:
+        """Whether any account holds, or has held, an ACL; what is once so stays so."""
+        if not self._configured:
+            self._configured = _is_configured(self._database.reader)
+        return self._configured
+
+    def forget(self) -> None:
+        """The store was emptied: look again."""
+        self._configured = False
+
+    def is_open_to(self, principal: Principal) -> bool:
+        """Whether this caller may configure the instance without an ACL."""
+        return (
+            principal.kind is CredentialKind.SESSION
+            and not self.is_configured
+            and _may_set_up(self._database.reader, principal.account)
+        )
+
+    def complete(self, connection: sqlite3.Connection, principal: Principal) -> tuple[Account, Account]:
+        """In a unit of writing: the setup is complete, and the caller holds `*`; the account before and after.
+
+        :raises ApiError: CONFLICT where it is complete already, or not this caller's to complete.
+        """
+        before = accounts.by_id(connection, principal.user_id)
+        if (
+            before is None
+            or principal.kind is not CredentialKind.SESSION
+            or _is_configured(connection)
+            or not _may_set_up(connection, before)
+        ):
+            raise ApiError("CONFLICT")
+        after = attrs.evolve(before, acls=(str(Acl.EVERYTHING),))
+        accounts.replace(connection, after)
+        return before, after
+
+
+def _is_configured(connection: sqlite3.Connection) -> bool:
+    return instance.value_of(connection, instance.CONFIGURED) is not None
+
+
+def _may_set_up(connection: sqlite3.Connection, account: Account) -> bool:
+    return (
+        not account.bot
+        and not account.is_deleted
+        and not account.is_limited
+        and accounts.first_person(connection) == account.id
+    )

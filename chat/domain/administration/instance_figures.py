@@ -43,32 +43,26 @@ class _Counted:
     stored: StoredFigures
 
 
+@attrs.define(kw_only=True, eq=False)
 class InstanceFigures:
     """Counts, and reads guilds into memory afresh.
 
     `gateway` tells the gateway's figures, `sessions_in` how many sessions hear a guild.
     """
 
-    def __init__(
-        self,
-        core: Core,
-        presences: Presences,
-        voice_states: VoiceStates,
-        rosters: Rosters,
-        log: AdminAuditLog,
-        gateway: Callable[[], GatewayFigures],
-        sessions_in: Callable[[int], int],
-    ) -> None:
-        self._core = core
-        self._presences = presences
-        self._voice_states = voice_states
-        self._rosters = rosters
-        self._log = log
-        self._gateway = gateway
-        self._sessions_in = sessions_in
-        self._started_at: Final = core.clock.now_ms()
-        self._counted: _Counted | None = None
-        self._counting = trio.Lock()
+    _core: Core
+    _presences: Presences
+    _voice_states: VoiceStates
+    _rosters: Rosters
+    _log: AdminAuditLog
+    _gateway: Callable[[], GatewayFigures]
+    _sessions_in: Callable[[int], int]
+    _started_at: int = attrs.field(init=False)
+    _counted: _Counted | None = attrs.field(init=False, default=None)
+    _counting: trio.Lock = attrs.field(init=False, factory=trio.Lock)
+
+    def __attrs_post_init__(self) -> None:
+        self._started_at = self._core.clock.now_ms()
 
     async def instance(self) -> dict[str, Any]:
         """What there is of everything; what the store is asked for is up to COUNTED_MS old."""
@@ -90,7 +84,7 @@ class InstanceFigures:
         }
 
     async def _stored(self) -> StoredFigures:
-        async with self._counting:  # who asks meanwhile waits for the same count
+        async with self._counting:  # requests meanwhile wait for the same count
             now = self._core.clock.now_ms()
             if self._counted is None or now - self._counted.at >= COUNTED_MS:
                 deleted = int(UserFlag.DELETED)

@@ -1,9 +1,9 @@
 """Reports by people without an account, as the Digital Services Act of the European Union asks for (instance.md,
 Reports).
 
-Whoever reports shows first that an address is theirs: a code goes to it, and whoever types the code in gets a ticket,
-which is good for one report. What is reported is named by what somebody without an account can see: the address of a
-message, somebody's tag, an invite; or by ids.
+The reporter first proves to hold an email address: a code goes to it, and for the code there is a ticket, which is good
+for one report. What is reported is named by what a person without an account can see: the URL of a message, a tag, an
+invite; or by ids.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from chat.store.accounts import accounts
 from chat.store.accounts.accounts import email_key
 from chat.store.administration import reports
 from chat.store.administration.reports import Report
+from chat.store.guard import Guard
 from chat.store.guilds import channels, guilds, invites
 from chat.store.signing_in import tickets
 from chat.store.signing_in.tickets import Ticket
@@ -49,7 +50,7 @@ log: Final = structlog.get_logger("chat.reports")
 
 @attrs.frozen(kw_only=True)
 class Reporter:
-    """Who reports: the full legal name, and the country of residence (ISO 3166-1, two letters)."""
+    """The full legal name of the reporter, and the country of residence (ISO 3166-1, two letters)."""
 
     name: str
     country: str
@@ -69,18 +70,17 @@ class ReportedThing:
     message_link: str | None = None
 
 
+@attrs.define(eq=False)
 class OutsideReports:
     """Takes reports of people without an account."""
 
-    def __init__(self, core: Core, codes: TypedCodes, messages: Messages, mailer: Mailer) -> None:
-        self._core = core
-        self._codes = codes
-        self._messages = messages
-        self._mailer = mailer
-        self._service_name = core.settings.service_name
+    _core: Core
+    _codes: TypedCodes
+    _messages: Messages
+    _mailer: Mailer
 
-    async def send_code(self, email: str) -> None:
-        """Mail a code to an address, in place of the one that it has been sent before."""
+    async def send_code(self, email: str, guard: Guard) -> None:
+        """Mail a code to an email address; it takes the place of an earlier one."""
         key = _code_key(email)
         code = self._codes.mailed()
         body = {"code": self._codes.digest(code, key).hex()}
@@ -89,11 +89,12 @@ class OutsideReports:
             now = self._core.clock.now_ms()
             tickets.delete(connection, key)
             tickets.insert(connection, Ticket(key, CODE_KIND, None, body, now, now + CODE_LIFETIME_MS))
-            self._mailer.post(connection, letters.report_code(email, service_name=self._service_name, code=code))
+            mail = letters.report_code(email, service_name=self._core.settings.service_name, code=code)
+            self._mailer.post(connection, mail)
 
-        await self._core.database.write(unit)
+        await self._core.database.write(unit, guard=guard)
 
-    async def verify(self, email: str, code: str) -> str:
+    async def verify(self, email: str, code: str, guard: Guard) -> str:
         """Take the code that went to an address; the ticket for one report.
 
         :raises InvalidFormBody: INVALID_CODE at `code`, the same for a wrong one, one that is over, and an address
@@ -114,11 +115,13 @@ class OutsideReports:
             tickets.insert(connection, ticket)
             return True
 
-        if not await self._core.database.write(unit):
+        if not await self._core.database.write(unit, guard=guard):
             raise wrong_code()
         return secret
 
-    async def report(self, secret: str, reporter: Reporter, thing: ReportedThing, new: NewReport) -> dict[str, Any]:
+    async def report(
+        self, secret: str, reporter: Reporter, thing: ReportedThing, new: NewReport, guard: Guard
+    ) -> dict[str, Any]:
         """Report something with a ticket, which is used up by it.
 
         :raises InvalidFormBody: INVALID_OR_EXPIRED_TICKET at `ticket`.
@@ -136,19 +139,18 @@ class OutsideReports:
             report = Report(
                 id=self._core.snowflakes(),
                 kind=thing.kind,
-                reporter_id=None,
+                category=new.category,
+                status=ReportStatus.PENDING,
+                additional_info=new.additional_info,
                 reporter_email=ticket.body["email"],
                 reporter_name=reporter.name,
                 reporter_country=reporter.country,
-                category=new.category,
-                additional_info=new.additional_info,
-                status=ReportStatus.PENDING,
-                **{**_NOTHING, **about},
+                **about,
             )
             reports.insert(connection, report)
             return report
 
-        report = await self._core.database.write(unit)
+        report = await self._core.database.write(unit, guard=guard)
         log.info("report from outside", report_id=report.id, kind=report.kind, category=report.category)
         return {"report_id": str(report.id), "status": report.status}
 
@@ -197,15 +199,6 @@ class OutsideReports:
             "message_id": message_id,
             "snapshot": orjson.dumps(message).decode(),
         }
-
-
-_NOTHING: Final = {
-    "reported_user_id": None,
-    "guild_id": None,
-    "channel_id": None,
-    "message_id": None,
-    "snapshot": None,
-}
 
 
 def _code_key(email: str) -> bytes:

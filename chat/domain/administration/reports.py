@@ -1,4 +1,5 @@
-"""What people report: accounts, messages and guilds; and what becomes of it (instance.md, Reports)."""
+"""What people report: accounts, messages and guilds; how administrators read it, and what becomes of it (instance.md,
+Reports; administration.md, Reports and discovery)."""
 
 from __future__ import annotations
 
@@ -10,7 +11,9 @@ import orjson
 import structlog
 
 from chat.auth.principal import Principal
-from chat.domain.administration.admin_audit_log import Acting, AdminAuditLog, in_the_name_of
+from chat.clock import iso_timestamp
+from chat.domain.administration.admin_audit_log import NO_TARGET, Acting, AdminAuditLog, in_the_name_of
+from chat.domain.administration.administration_objects import optional_id, optional_timestamp, summary_of
 from chat.domain.core import Core
 from chat.domain.messages.messages import Messages
 from chat.domain.policy.errands import Errand, State
@@ -18,24 +21,27 @@ from chat.domain.standing.verification import has_verified_address
 from chat.errors import ApiError, StorageUnavailable
 from chat.mail import letters
 from chat.mail.mailer import Mailer
+from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminAction
 from chat.registries.errands import ErrandKind
 from chat.registries.reports import KEPT_PENDING, ReportCategory, ReportKind, ReportStatus
 from chat.registries.user_flags import UserFlag
+from chat.snowflake import snowflake_time_ms
 from chat.store.accounts import accounts
 from chat.store.administration import reports
-from chat.store.administration.reports import Report
+from chat.store.administration.reports import Report, ReportsWanted
+from chat.store.guilds import guilds
 
 log: Final = structlog.get_logger("chat.reports")
 
 READ_AT_ONCE: Final = 100
 RESOLVED_AT_MOST: Final = 10_000
-"""Reports that one deletion resolves; the rest stay pending for somebody to look at."""
+"""Reports that one deletion resolves; the rest stay pending for an administrator to look at."""
 
 
 @attrs.frozen(kw_only=True)
 class NewReport:
-    """A report as somebody makes it."""
+    """What a reporter says of it."""
 
     category: ReportCategory
     additional_info: str | None = None
@@ -114,25 +120,21 @@ class Reports:
             raise ApiError("REPORT_EMAIL_VERIFICATION_REQUIRED")
 
     async def _add(self, principal: Principal, new: NewReport, kind: ReportKind, **about: Any) -> dict[str, Any]:
-        empty: dict[str, Any] = {"guild_id": None, "channel_id": None, "message_id": None, "snapshot": None}
         report = Report(
             id=self._core.snowflakes(),
             kind=kind,
-            reporter_id=principal.user_id,
-            reporter_email=None,
-            reporter_name=None,
-            reporter_country=None,
             category=new.category,
-            additional_info=new.additional_info,
             status=ReportStatus.PENDING,
-            **{**empty, **about},
+            additional_info=new.additional_info,
+            reporter_id=principal.user_id,
+            **about,
         )
-        await self._core.database.write(lambda connection: reports.insert(connection, report))
+        await self._core.database.write(lambda connection: reports.insert(connection, report), guard=principal.guard)
         log.info("report", report_id=report.id, kind=report.kind, category=report.category)
         return {"report_id": str(report.id), "status": report.status}
 
     async def resolve(self, acting: Acting, report_id: int, comment: str | None) -> dict[str, Any]:
-        """Resolve a report and thank whoever made it.
+        """Resolve a report and thank its reporter.
 
         :raises ApiError: UNKNOWN_REPORT, REPORT_ALREADY_RESOLVED.
         """
@@ -147,7 +149,7 @@ class Reports:
             metadata = {"public_comment": comment, "notified": notified}
             self._log.record(connection, acting, AdminAction.RESOLVE_REPORT, report_id, metadata)
 
-        await self._core.database.write(unit)
+        await self._core.database.write(unit, guard=acting.guard)
         return {"report_id": str(report_id), "status": str(ReportStatus.RESOLVED)}
 
     def begin_resolving_in(self, connection: sqlite3.Connection, acting: Acting, user_id: int) -> Errand:
@@ -236,3 +238,85 @@ def _address_of_reporter(connection: sqlite3.Connection, report: Report) -> str 
         return report.reporter_email
     reporter = accounts.by_id(connection, report.reporter_id)
     return None if reporter is None or reporter.is_deleted else reporter.email
+
+
+@attrs.define(eq=False)
+class ReportReading:
+    """Lists and shows reports. Who made one is for holders of report:view:reporter_pii."""
+
+    _core: Core
+    _log: AdminAuditLog
+
+    async def search(self, acting: Acting, wanted: ReportsWanted) -> dict[str, Any]:
+        """The reports that fit, the newest first, and how many there are in all.
+
+        :raises ApiError: MISSING_ACL for a reporter that is asked for without the ACL to see one;
+            FEATURE_TEMPORARILY_DISABLED for words where nothing is searched.
+        """
+        sees_reporter = acting.holds(Acl.REPORT_VIEW_REPORTER_PII)
+        if wanted.reporter_id is not None and not sees_reporter:
+            raise ApiError("MISSING_ACL")
+        if wanted.text is not None and self._core.settings.search != "on":
+            raise ApiError("FEATURE_TEMPORARILY_DISABLED")
+
+        def query(connection: sqlite3.Connection) -> tuple[list[dict[str, Any]], int]:
+            found, total = reports.search(connection, wanted)
+            return [report_object(connection, report, with_reporter=sees_reporter) for report in found], total
+
+        page, total = await self._core.database.read(query)
+        metadata = {"status": wanted.status, "limit": wanted.limit, "result_count": len(page)}
+        await self._log.note(acting, AdminAction.LIST_REPORTS, NO_TARGET, metadata)
+        return {"reports": page, "total": total}
+
+    async def get(self, acting: Acting, report_id: int) -> dict[str, Any]:
+        """One report.
+
+        :raises ApiError: UNKNOWN_REPORT.
+        """
+        sees_reporter = acting.holds(Acl.REPORT_VIEW_REPORTER_PII)
+
+        def query(connection: sqlite3.Connection) -> dict[str, Any] | None:
+            report = reports.by_id(connection, report_id)
+            return None if report is None else report_object(connection, report, with_reporter=sees_reporter)
+
+        found = await self._core.database.read(query)
+        if found is None:
+            raise ApiError("UNKNOWN_REPORT")
+        await self._log.note(acting, AdminAction.GET_REPORT, report_id, {"found": True})
+        return found
+
+
+def report_object(connection: sqlite3.Connection, report: Report, *, with_reporter: bool) -> dict[str, Any]:
+    """A report; `with_reporter` False withholds who made it."""
+    shown = report
+    if not with_reporter:
+        shown = attrs.evolve(report, reporter_id=None, reporter_email=None, reporter_name=None, reporter_country=None)
+    return {
+        "report_id": str(report.id),
+        "kind": report.kind,
+        "reporter_id": optional_id(shown.reporter_id),
+        "reporter": summary_of(connection, shown.reporter_id),
+        "reporter_email": shown.reporter_email,
+        "reporter_full_legal_name": shown.reporter_name,
+        "reporter_country_of_residence": shown.reporter_country,
+        "reported_user_id": optional_id(report.reported_user_id),
+        "reported_user": summary_of(connection, report.reported_user_id),
+        "guild_id": optional_id(report.guild_id),
+        "guild_name": _guild_name(connection, report.guild_id),
+        "channel_id": optional_id(report.channel_id),
+        "message_id": optional_id(report.message_id),
+        "category": report.category,
+        "additional_info": report.additional_info,
+        "message": None if report.snapshot is None else orjson.loads(report.snapshot),
+        "status": report.status,
+        "public_comment": report.public_comment,
+        "resolved_by": optional_id(report.resolved_by),
+        "resolver": summary_of(connection, report.resolved_by),
+        "resolved_at": optional_timestamp(report.resolved_at),
+        "created_at": iso_timestamp(snowflake_time_ms(report.id)),
+    }
+
+
+def _guild_name(connection: sqlite3.Connection, guild_id: int | None) -> str | None:
+    guild = None if guild_id is None else guilds.by_id(connection, guild_id)
+    return None if guild is None else guild.name

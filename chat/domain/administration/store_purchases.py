@@ -1,8 +1,11 @@
-"""Purchases in app stores, for administrators: listed, and read again from their stores (administration.md, Store
-purchases).
+"""Purchases in app stores, for administrators: listed, and read again from their stores; and what they mean for an
+account's premium (administration.md, Store purchases).
 
 A refresh asks for everything first and applies what it found in one unit, so that a store which cannot be reached
 leaves all as it was. What changes of the account's premium is told to its holder.
+
+A subscription grants premium while its state says so, until it ends; who bought a gift gets nothing by it. An account's
+premium may have come from elsewhere too: purchases lengthen that, and end only what they gave themselves.
 """
 
 from __future__ import annotations
@@ -15,15 +18,15 @@ import attrs
 import structlog
 import trio
 
+from chat.clock import iso_timestamp
+from chat.domain.administration.account_fields import found
 from chat.domain.administration.admin_audit_log import Acting, AdminAuditLog
-from chat.domain.administration.administered_accounts import found
-from chat.domain.administration.billing import Billing, BillingUnavailable, PurchaseLink, PurchaseReading
-from chat.domain.administration.billing_answers import LINKS_MAXIMUM
-from chat.domain.administration.store_premium import with_premium_of
-from chat.domain.administration.store_purchase_objects import store_purchase
+from chat.domain.administration.administration_objects import optional_timestamp
+from chat.domain.administration.billing import LINKS_MAXIMUM, Billing, BillingUnavailable, PurchaseLink, PurchaseReading
 from chat.domain.core import Core
 from chat.registries.admin_actions import AdminAction
-from chat.registries.store_purchases import PurchaseEnvironment, PurchaseKind, PurchaseState, StoreProvider
+from chat.registries.store_purchases import ENTITLING, PurchaseEnvironment, PurchaseKind, PurchaseState, StoreProvider
+from chat.registries.user_flags import PremiumType
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
 from chat.store.administration import store_purchases
@@ -78,6 +81,7 @@ class StorePurchases:
         links: Mapping[Key, PurchaseLink] = {}
         readings: Mapping[Key, PurchaseReading | None] = {}
         if self._billing is not None:
+            acting.guard.judge_again()  # asking the stores takes time
             links = await _links(self._billing, user_id, stored)
             readings = await _readings(self._billing, links)
         elif stored:
@@ -105,7 +109,7 @@ class StorePurchases:
             if refreshed.after != refreshed.before:
                 self._core.account_events.changed(refreshed.before, refreshed.after)
 
-        refreshed = await self._core.database.write(unit, then)
+        refreshed = await self._core.database.write(unit, then, guard=acting.guard)
         return self._objects(refreshed.purchases)
 
     async def _stored(self, user_id: int) -> list[StorePurchase]:
@@ -125,8 +129,8 @@ class StorePurchases:
     ) -> StorePurchase | None:
         """The purchase as it is to be stored; None where nothing is to be written.
 
-        A purchase that is somebody else's stays theirs; a purchase that is new here and that its store does not know
-        is none; what was read later, by another refresh, counts more.
+        A purchase of another account stays with it; a purchase that is new here and that its store does not know is
+        none; what was read later, by another refresh, counts more.
         """
         now = self._core.clock.now_ms()
         if known is None:
@@ -145,20 +149,14 @@ class StorePurchases:
         return attrs.evolve(standing, synced_at=read_at, updated_at=now if changed else known.updated_at)
 
     def _new(self, user_id: int, link: PurchaseLink, reading: PurchaseReading, now: int) -> StorePurchase:
+        known = attrs.asdict(link, recurse=False)
+        if link.kind is not PurchaseKind.GIFT:
+            known["gift_code"] = None
         return StorePurchase(
+            **known | {"bound_at": link.bound_at or now},
             id=self._core.snowflakes(),
             user_id=user_id,
-            provider=link.provider,
-            kind=link.kind,
-            slot=link.slot,
-            environment=link.environment,
-            app_id=link.app_id,
-            product_id=link.product_id,
-            purchase_token=link.purchase_token,
-            account_token=link.account_token,
             state=reading.state,
-            gift_code=link.gift_code if link.kind is PurchaseKind.GIFT else None,
-            bound_at=link.bound_at or now,
             created_at=now,
             updated_at=now,
         )
@@ -218,30 +216,125 @@ def _standing(purchase: StorePurchase, reading: PurchaseReading) -> StorePurchas
     purchases)."""
     is_a = purchase.provider is StoreProvider.STORE_A
     is_gift_of_a = is_a and purchase.kind is PurchaseKind.GIFT
-    return attrs.evolve(
-        purchase,
-        product_id=reading.product_id,
-        base_plan_id=None if is_a else reading.base_plan_id,
-        account_token=purchase.account_token if reading.account_token is None else reading.account_token,
-        latest_transaction_id=reading.latest_transaction_id,
-        ownership_type=reading.ownership_type if is_a else None,
-        state=reading.state,
-        store_state=None if is_gift_of_a and reading.revoked_at is None else reading.store_state,
-        expires_at=reading.expires_at,
-        grace_ends_at=reading.grace_ends_at,
-        auto_renew=reading.auto_renew,
-        started_at=reading.started_at,
-        purchased_at=reading.purchased_at,
-        revoked_at=reading.revoked_at,
-        revocation_reason=reading.revocation_reason,
-        superseded=reading.superseded and not is_a,
-        acknowledged=reading.acknowledged or is_a,
-        last_event_at=reading.last_event_at,
-    )
+    differing = {
+        "base_plan_id": None if is_a else reading.base_plan_id,
+        "account_token": purchase.account_token if reading.account_token is None else reading.account_token,
+        "ownership_type": reading.ownership_type if is_a else None,
+        "store_state": None if is_gift_of_a and reading.revoked_at is None else reading.store_state,
+        "superseded": reading.superseded and not is_a,
+        "acknowledged": reading.acknowledged or is_a,
+    }
+    return attrs.evolve(purchase, **attrs.asdict(reading, recurse=False) | differing)
 
 
 def _unknown_to_its_store(purchase: StorePurchase) -> StorePurchase:
-    """A subscription is over; a gift was bought and stays so, whatever its store still knows of it."""
+    """A subscription is over; a gift was bought and stays so, even if its store has forgotten it."""
     if purchase.kind is PurchaseKind.GIFT:
         return purchase
     return attrs.evolve(purchase, state=PurchaseState.EXPIRED, auto_renew=False)
+
+
+def ends_at(purchase: StorePurchase) -> int | None:
+    """Until when (Unix ms) the subscription grants premium if nothing else ends it: grace counts; None for no end."""
+    if purchase.expires_at is None or purchase.grace_ends_at is None:
+        return purchase.expires_at
+    return max(purchase.expires_at, purchase.grace_ends_at)
+
+
+def is_entitled(purchase: StorePurchase, now_ms: int) -> bool:
+    """Whether the purchase grants premium at this moment."""
+    end = ends_at(purchase)
+    return _grants(purchase) and (end is None or end > now_ms)
+
+
+def _grants(purchase: StorePurchase) -> bool:
+    """Whether it grants premium until its end."""
+    return (
+        purchase.kind is PurchaseKind.SUBSCRIPTION
+        and purchase.state in ENTITLING
+        and not purchase.superseded
+        and purchase.revoked_at is None
+    )
+
+
+def with_premium_of(
+    account: Account, before: Sequence[StorePurchase], after: Sequence[StorePurchase], now_ms: int
+) -> Account:
+    """The account with the premium that follows when its purchases, as they were `before`, turn out to be as `after`.
+
+    Premium for life is above all that.
+    """
+    if account.premium_type == PremiumType.LIFETIME:
+        return account
+    granting = [purchase for purchase in after if is_entitled(purchase, now_ms)]
+    ends = [ends_at(purchase) for purchase in granting]
+    until = None if None in ends else max((end for end in ends if end is not None), default=None)
+    has_subscription = account.premium_type == PremiumType.SUBSCRIPTION
+    is_from_store = has_subscription and any(
+        _grants(purchase) and ends_at(purchase) == account.premium_until for purchase in before
+    )
+    if not granting:
+        return _without_premium(account) if is_from_store else account
+    if has_subscription and not is_from_store:
+        own_end = account.premium_until
+        if own_end is None or (until is not None and until <= own_end):
+            return account
+    return attrs.evolve(
+        account,
+        premium_type=int(PremiumType.SUBSCRIPTION),
+        premium_since=min(_since(purchase) for purchase in granting),
+        premium_until=until,
+        premium_grace_ends_at=max(
+            (purchase.grace_ends_at for purchase in granting if purchase.grace_ends_at is not None), default=None
+        ),
+    )
+
+
+def _without_premium(account: Account) -> Account:
+    return attrs.evolve(
+        account,
+        premium_type=int(PremiumType.NONE),
+        premium_since=None,
+        premium_until=None,
+        premium_grace_ends_at=None,
+    )
+
+
+def _since(purchase: StorePurchase) -> int:
+    moments = (purchase.started_at, purchase.purchased_at, purchase.bound_at, purchase.created_at)
+    return next(moment for moment in moments if moment is not None)
+
+
+def store_purchase(purchase: StorePurchase, now_ms: int) -> dict[str, Any]:
+    """The Admin store purchase object at this moment (Unix ms); neither of the tokens is in it."""
+    return {
+        "id": str(purchase.id),
+        "user_id": None if purchase.user_id is None else str(purchase.user_id),
+        "provider": purchase.provider.value,
+        "kind": purchase.kind.value,
+        "slot": purchase.slot,
+        "environment": purchase.environment.value,
+        "app_id": purchase.app_id,
+        "product_id": purchase.product_id,
+        "base_plan_id": purchase.base_plan_id,
+        "latest_transaction_id": purchase.latest_transaction_id,
+        "ownership_type": purchase.ownership_type,
+        "state": purchase.state.value,
+        "store_state": purchase.store_state,
+        "entitled": is_entitled(purchase, now_ms),
+        "expires_at": optional_timestamp(purchase.expires_at),
+        "grace_ends_at": optional_timestamp(purchase.grace_ends_at),
+        "auto_renew": purchase.auto_renew,
+        "started_at": optional_timestamp(purchase.started_at),
+        "purchased_at": optional_timestamp(purchase.purchased_at),
+        "revoked_at": optional_timestamp(purchase.revoked_at),
+        "revocation_reason": purchase.revocation_reason,
+        "superseded": purchase.superseded,
+        "acknowledged": purchase.acknowledged,
+        "gift_code": purchase.gift_code,
+        "bound_at": optional_timestamp(purchase.bound_at),
+        "last_event_at": optional_timestamp(purchase.last_event_at),
+        "synced_at": optional_timestamp(purchase.synced_at),
+        "created_at": iso_timestamp(purchase.created_at),
+        "updated_at": iso_timestamp(purchase.updated_at),
+    }

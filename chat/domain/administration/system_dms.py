@@ -1,8 +1,8 @@
 """Messages from the instance itself to accounts, one or many, as durable jobs (administration.md, Messages from the
 instance).
 
-They come from the instance's own account: a bot of nobody with the system mark, made with the first of them. What
-people set about who may write to them does not concern it, nor does `direct_messages_disabled`.
+They come from the instance's own account: a bot without an owner, with the system mark, made with the first of them.
+People's settings of who may write to them do not concern it, nor does `direct_messages_disabled`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from chat.domain.administration.admin_audit_log import Acting, AdminAuditLog
 from chat.domain.core import Core
 from chat.domain.messages.message_drafts import require_content
 from chat.domain.messages.system_messages import SystemMessages, WrittenMessage
-from chat.domain.policy.usernames import Usernames
+from chat.domain.policy.profiles import Usernames
 from chat.domain.standing.private_channels import PrivateChannels
 from chat.jobs.runner import JobRun, Jobs, Progress
 from chat.registries.admin_actions import AdminAction
@@ -51,28 +51,22 @@ class _Sent:
     written: WrittenMessage
 
 
+@attrs.define(kw_only=True, eq=False)
 class SystemDms:
     """Orders system messages, and delivers them."""
 
-    def __init__(
-        self,
-        core: Core,
-        usernames: Usernames,
-        conversations: PrivateChannels,
-        system_messages: SystemMessages,
-        orders: Jobs,
-        log: AdminAuditLog,
-    ) -> None:
-        self._core = core
-        self._usernames = usernames
-        self._conversations = conversations
-        self._system_messages = system_messages
-        self._orders = orders
-        self._log = log
-        orders.handle(JobType.SYSTEM_DM, self.run)
+    _core: Core
+    _usernames: Usernames
+    _conversations: PrivateChannels
+    _system_messages: SystemMessages
+    _orders: Jobs
+    _log: AdminAuditLog
+
+    def __attrs_post_init__(self) -> None:
+        self._orders.handle(JobType.SYSTEM_DM, self.run)
 
     async def order(self, acting: Acting, content: str, user_ids: Sequence[int] | None) -> dict[str, Any]:
-        """Order a message to these accounts, or to everybody who has one now; nobody is looked up yet.
+        """Order a message to these accounts, or to all accounts of people that there are now; none is looked up yet.
 
         :raises ApiError: CANNOT_SEND_EMPTY_MESSAGE.
         :raises InvalidFormBody: CONTENT_EXCEEDS_MAX_LENGTH at `content`.
@@ -102,7 +96,7 @@ class SystemDms:
             self._log.record(connection, acting, AdminAction.SEND_SYSTEM_DM, job.id, metadata)
             return job
 
-        job = await self._core.database.write(unit, lambda _: self._orders.ordered())
+        job = await self._core.database.write(unit, lambda _: self._orders.ordered(), guard=acting.guard)
         return {"job_id": str(job.id), "requested": requested}
 
     async def run(self, run: JobRun) -> None:
@@ -190,7 +184,7 @@ class SystemDms:
 
 
 def _next(connection: sqlite3.Connection, payload: Any, position: int) -> list[int]:
-    """The accounts that are next: of the list from its position on, of everybody those with higher ids."""
+    """The accounts that are next: of the list from its position on, of all accounts those with higher ids."""
     if "user_ids" in payload:
         listed: list[int] = payload["user_ids"][position : position + BATCH_ACCOUNTS]
         return listed

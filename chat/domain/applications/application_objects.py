@@ -1,18 +1,27 @@
-"""Application objects as the wire has them (applications.md, Applications and bots)."""
+"""Applications and bots: their rows, and as the wire has them (applications.md, Applications and bots)."""
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
+import attrs
+
+from chat.auth.tokens import PREVIEW_CHARACTERS, token_hash
+from chat.domain.policy import account_rules
 from chat.domain.standing.user_objects import partial_user, public_flags
+from chat.errors import ApiError
+from chat.registries.user_flags import UserFlag
+from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
+from chat.store.applications import applications
 from chat.store.applications.applications import Application
 
 
 def application_object(application: Application, bot: Account | None) -> dict[str, Any]:
     """An application as its owner sees it; secrets are added where they are told, and nowhere else."""
-    data: dict[str, Any] = {
+    shown: dict[str, Any] = {
         "id": str(application.id),
         "name": application.name,
         "icon": application.icon,
@@ -21,9 +30,7 @@ def application_object(application: Application, bot: Account | None) -> dict[st
         "bot_public": application.bot_public,
         "bot_require_code_grant": application.bot_require_code_grant,
     }
-    if bot is not None:
-        data["bot"] = bot_object(bot)
-    return data
+    return shown if bot is None else {**shown, "bot": bot_object(bot)}
 
 
 def bot_object(bot: Account) -> dict[str, Any]:
@@ -52,8 +59,7 @@ def authorized_application(application: Application) -> dict[str, Any]:
 
 
 def public_application(application: Application, bot: Account | None, scopes: Sequence[str]) -> dict[str, Any]:
-    """An application as anybody sees it, with the scopes that it can be granted (applications.md, Applications and
-    bots)."""
+    """An application as the public sees it, with the scopes that it can be granted."""
     return {
         **authorized_application(application),
         "redirect_uris": list(application.redirect_uris),
@@ -64,7 +70,83 @@ def public_application(application: Application, bot: Account | None, scopes: Se
 
 def own_application(application: Application, owner: Account, bot: Account) -> dict[str, Any]:
     """An application as its own bot sees it: GET /v1/applications/@me."""
-    data = application_object(application, bot)
-    data["verify_key"] = application.verify_key
-    data["owner"] = partial_user(owner)
-    return data
+    shown = application_object(application, bot)
+    return {**shown, "verify_key": application.verify_key, "owner": partial_user(owner)}
+
+
+NAMELESS_BOT: Final = "bot"
+"""The username of a bot whose application's name makes none."""
+
+
+def new_bot(application: Application, *, service_name: str) -> Account:
+    """The bot account of a new application, without its discriminator.
+
+    Its snowflake is the application's (applications.md, Applications and bots): clients take either for the other.
+    """
+    return Account(
+        id=application.id,
+        username=account_rules.username_from(application.name, service_name=service_name) or NAMELESS_BOT,
+        discriminator=0,
+        email_verified=True,
+        bot=True,
+        created_at=application.created_at,
+    )
+
+
+def secret_columns(secret: str, now_ms: int) -> dict[str, Any]:
+    """The columns that a new client secret changes."""
+    return {"client_secret_hash": token_hash(secret), "client_secret_created_at": now_ms}
+
+
+def token_columns(token: str, now_ms: int) -> dict[str, Any]:
+    """The columns that a new bot token changes."""
+    return {
+        "bot_token_hash": token_hash(token),
+        "bot_token_preview": token.partition(".")[2][:PREVIEW_CHARACTERS],
+        "bot_token_created_at": now_ms,
+    }
+
+
+def owned(connection: sqlite3.Connection, user_id: int, application_id: int) -> Application:
+    """The application, if it is the account's own.
+
+    :raises ApiError: UNKNOWN_APPLICATION, ACCESS_DENIED.
+    """
+    application = applications.by_id(connection, application_id)
+    if application is None:
+        raise ApiError("UNKNOWN_APPLICATION")
+    if application.owner_id != user_id:
+        raise ApiError("ACCESS_DENIED")
+    return application
+
+
+def bot_of(connection: sqlite3.Connection, application: Application) -> Account | None:
+    """The application's bot account."""
+    return None if application.bot_user_id is None else accounts.by_id(connection, application.bot_user_id)
+
+
+def required_bot_of(connection: sqlite3.Connection, application: Application) -> Account:
+    """As `bot_of`.
+
+    :raises ApiError: BOT_USER_NOT_FOUND.
+    """
+    bot = bot_of(connection, application)
+    if bot is None:
+        raise ApiError("BOT_USER_NOT_FOUND")
+    return bot
+
+
+def deleted_bot(bot: Account) -> Account:
+    """The bot as the deleted author of what it wrote: without what it said of itself."""
+    return attrs.evolve(
+        bot,
+        flags=bot.flags | UserFlag.DELETED,
+        global_name=None,
+        avatar=None,
+        avatar_color=None,
+        banner=None,
+        banner_color=None,
+        accent_color=None,
+        bio=None,
+        pronouns=None,
+    )

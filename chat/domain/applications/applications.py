@@ -11,25 +11,24 @@ import structlog
 
 from chat.auth.principal import Principal
 from chat.domain.accounts.account_images import ACCOUNT_IMAGES, AccountImages
-from chat.domain.applications.application_objects import application_object, bot_object, own_application
-from chat.domain.applications.application_rows import (
+from chat.domain.applications.application_objects import (
+    application_object,
+    bot_object,
     bot_of,
     deleted_bot,
     new_bot,
+    own_application,
     owned,
-    owned_by,
     required_bot_of,
     secret_columns,
     token_columns,
 )
+from chat.domain.applications.oauth2_protocol import is_redirect
 from chat.domain.core import Core
 from chat.domain.guilds.memberships import Departure, Memberships
-from chat.domain.policy.account_history import note_changes
+from chat.domain.policy.changes import note_changes, without_repeated
 from chat.domain.policy.errands import Errand, State
-from chat.domain.policy.profiles import KEEP_TAG, ProfileRules, TagChange
-from chat.domain.policy.redirects import is_redirect
-from chat.domain.policy.repeated_values import without_repeated
-from chat.domain.policy.usernames import Usernames
+from chat.domain.policy.profiles import KEEP_TAG, ProfileRules, TagChange, Usernames
 from chat.domain.signing_in.sudo import SudoMode, SudoProof
 from chat.domain.standing.verification import is_unclaimed
 from chat.errors import ApiError, FieldError, InvalidFormBody
@@ -73,25 +72,20 @@ class BotChange:
     flags: int | None = None
 
 
+@attrs.define(kw_only=True, eq=False)
 class Applications:
-    """Creates, reads, changes and deletes applications; only the owner may."""
+    """Creates, reads, changes and deletes applications. Only the owner may: each method that names one raises
+    UNKNOWN_APPLICATION or ACCESS_DENIED for all others."""
 
-    def __init__(
-        self,
-        core: Core,
-        usernames: Usernames,
-        sudo: SudoMode,
-        rules: ProfileRules,
-        memberships: Memberships,
-        images: AccountImages,
-    ) -> None:
-        self._core = core
-        self._usernames = usernames
-        self._sudo = sudo
-        self._rules = rules
-        self._memberships = memberships
-        self._images = images
-        core.errands.handle(ErrandKind.DELETE_APPLICATION, self._delete)
+    _core: Core
+    _usernames: Usernames
+    _sudo: SudoMode
+    _rules: ProfileRules
+    _memberships: Memberships
+    _images: AccountImages
+
+    def __attrs_post_init__(self) -> None:
+        self._core.errands.handle(ErrandKind.DELETE_APPLICATION, self._delete)
 
     async def create(self, principal: Principal, new: NewApplication) -> dict[str, Any]:
         """Create an application with its bot account; the only answer that tells client secret and bot token together.
@@ -130,7 +124,7 @@ class Applications:
             applications.insert(connection, application)
             return made
 
-        made = await self._core.database.write(unit)
+        made = await self._core.database.write(unit, guard=principal.guard)
         log.info("application created", application_id=application_id, user_id=principal.user_id)
         data = application_object(application, made)
         data["client_secret"] = client_secret
@@ -147,12 +141,9 @@ class Applications:
         return await self._core.database.read(query)
 
     def get(self, principal: Principal, application_id: int) -> dict[str, Any]:
-        """One of the caller's applications.
-
-        :raises ApiError: UNKNOWN_APPLICATION, ACCESS_DENIED.
-        """
+        """One of the caller's applications."""
         reader = self._core.database.reader
-        application = owned(reader, principal, application_id)
+        application = owned(reader, principal.user_id, application_id)
         return application_object(application, bot_of(reader, application))
 
     def of_bot(self, principal: Principal) -> dict[str, Any]:
@@ -170,29 +161,29 @@ class Applications:
     async def change(self, principal: Principal, application_id: int, changes: Mapping[str, Any]) -> dict[str, Any]:
         """Change columns: name, redirect_uris, bot_public, bot_require_code_grant.
 
-        :raises ApiError: CONTENT_BLOCKED, UNKNOWN_APPLICATION, ACCESS_DENIED.
+        :raises ApiError: CONTENT_BLOCKED.
         :raises InvalidFormBody: for redirect addresses that cannot be taken.
         """
         self._require_redirects(changes.get("redirect_uris", ()))
         self._rules.require_name(changes.get("name", ""))
 
         def unit(connection: sqlite3.Connection) -> dict[str, Any]:
-            application = attrs.evolve(owned(connection, principal, application_id), **changes)
+            application = attrs.evolve(owned(connection, principal.user_id, application_id), **changes)
             applications.replace(connection, application)
             return application_object(application, bot_of(connection, application))
 
-        return await self._core.database.write(unit)
+        return await self._core.database.write(unit, guard=principal.guard)
 
     async def delete(self, principal: Principal, application_id: int, proof: SudoProof) -> None:
         """Delete an application. Its bot leaves its guilds and lives on as the deleted author of what it wrote.
 
-        :raises ApiError: UNKNOWN_APPLICATION, ACCESS_DENIED, SUDO_MODE_REQUIRED.
+        :raises ApiError: SUDO_MODE_REQUIRED.
         :raises InvalidFormBody: INVALID_PASSWORD at `password`.
         """
-        owned(self._core.database.reader, principal, application_id)
+        owned(self._core.database.reader, principal.user_id, application_id)
         await self._sudo.require(principal.account, proof)
         state = {"application_id": application_id, "owner_id": principal.user_id, "last_guild_id": 0}
-        await self._core.errands.do(ErrandKind.DELETE_APPLICATION, state)
+        await self._core.errands.do(ErrandKind.DELETE_APPLICATION, state, guard=principal.guard)
         log.info("application deleted", application_id=application_id, user_id=principal.user_id)
 
     async def _delete(self, errand: Errand) -> None:
@@ -201,7 +192,7 @@ class Applications:
         def portion(connection: sqlite3.Connection, state: State) -> tuple[State | None, Departure | Account | None]:
             application = applications.by_id(connection, state["application_id"])
             if errand.id is None:
-                application = owned_by(connection, state["owner_id"], state["application_id"])
+                application = owned(connection, state["owner_id"], state["application_id"])
             if application is None:
                 return None, None
             bot = bot_of(connection, application)
@@ -226,14 +217,14 @@ class Applications:
     async def change_bot(self, principal: Principal, application_id: int, change: BotChange) -> dict[str, Any]:
         """Change the bot account of an application; returns the bot object.
 
-        :raises ApiError: UNKNOWN_APPLICATION, ACCESS_DENIED, BOT_USER_NOT_FOUND, INVALID_BOT_FLAG.
+        :raises ApiError: BOT_USER_NOT_FOUND, INVALID_BOT_FLAG.
         :raises InvalidFormBody: for a tag, bio or image that cannot be taken.
         :raises StorageUnavailable: when an image cannot be written.
         """
         if change.flags is not None and change.flags & ~BOT_FLAGS:
             raise ApiError("INVALID_BOT_FLAG")
         reader = self._core.database.reader
-        known = required_bot_of(reader, owned(reader, principal, application_id))
+        known = required_bot_of(reader, owned(reader, principal.user_id, application_id))
         sent = {name: change.profile[name] for name in ACCOUNT_IMAGES.keys() & change.profile.keys()}
         written = {name: value for name, value in change.profile.items() if name not in sent}
         changes = without_repeated(known, self._rules.checked(known, dict(written), change.tag))
@@ -241,7 +232,7 @@ class Applications:
         pictures = (await self._images.judged(known, sent)).without_repeated(known)
 
         def unit(connection: sqlite3.Connection) -> tuple[Account, Account]:
-            before = required_bot_of(connection, owned(connection, principal, application_id))
+            before = required_bot_of(connection, owned(connection, principal.user_id, application_id))
             after = attrs.evolve(before, **changes, **pictures.columns())
             pictures.store(connection)
             if change.flags is not None:
@@ -258,49 +249,50 @@ class Applications:
             if after != before:
                 self._core.account_events.changed(before, after)
 
-        async with self._images.media.kept(*pictures.prepared):
-            _, bot = await self._core.database.write(unit, then)
+        async with self._images.media.kept(*pictures.prepared, guard=principal.guard):
+            _, bot = await self._core.database.write(unit, then, guard=principal.guard)
         return bot_object(bot)
 
     async def reset_bot_token(self, principal: Principal, application_id: int, proof: SudoProof) -> dict[str, Any]:
         """Give the bot a new token: the old one is worth nothing, and the bot's gateway sessions end.
 
-        :raises ApiError: UNKNOWN_APPLICATION, ACCESS_DENIED, BOT_USER_NOT_FOUND, SUDO_MODE_REQUIRED.
+        :raises ApiError: BOT_USER_NOT_FOUND, SUDO_MODE_REQUIRED.
         :raises InvalidFormBody: INVALID_PASSWORD at `password`.
         """
-        owned(self._core.database.reader, principal, application_id)
+        owned(self._core.database.reader, principal.user_id, application_id)
         await self._sudo.require(principal.account, proof)
         token = self._core.mint.bot_token(application_id)
 
         def unit(connection: sqlite3.Connection) -> Account:
-            application = owned(connection, principal, application_id)
+            application = owned(connection, principal.user_id, application_id)
             bot = required_bot_of(connection, application)
-            applications.replace(
-                connection, attrs.evolve(application, **token_columns(token, self._core.clock.now_ms()))
-            )
+            columns = token_columns(token, self._core.clock.now_ms())
+            applications.replace(connection, attrs.evolve(application, **columns))
             return bot
 
-        bot = await self._core.database.write(unit, lambda bot: self._core.account_events.signed_out(bot.id))
+        def then(bot: Account) -> None:
+            self._core.account_events.signed_out(bot.id)
+
+        bot = await self._core.database.write(unit, then, guard=principal.guard)
         log.info("bot token reset", application_id=application_id, user_id=principal.user_id)
         return {"token": token, "bot": bot_object(bot)}
 
     async def reset_client_secret(self, principal: Principal, application_id: int, proof: SudoProof) -> dict[str, Any]:
         """Give the application a new client secret.
 
-        :raises ApiError: UNKNOWN_APPLICATION, ACCESS_DENIED, SUDO_MODE_REQUIRED.
+        :raises ApiError: SUDO_MODE_REQUIRED.
         :raises InvalidFormBody: INVALID_PASSWORD at `password`.
         """
-        owned(self._core.database.reader, principal, application_id)
+        owned(self._core.database.reader, principal.user_id, application_id)
         await self._sudo.require(principal.account, proof)
         secret = self._core.mint.secret()
 
         def unit(connection: sqlite3.Connection) -> None:
-            application = owned(connection, principal, application_id)
-            applications.replace(
-                connection, attrs.evolve(application, **secret_columns(secret, self._core.clock.now_ms()))
-            )
+            application = owned(connection, principal.user_id, application_id)
+            columns = secret_columns(secret, self._core.clock.now_ms())
+            applications.replace(connection, attrs.evolve(application, **columns))
 
-        await self._core.database.write(unit)
+        await self._core.database.write(unit, guard=principal.guard)
         log.info("client secret reset", application_id=application_id, user_id=principal.user_id)
         return {"client_secret": secret}
 

@@ -9,7 +9,7 @@ from typing import Final
 import attrs
 
 from chat.auth.principal import Principal
-from chat.domain.applications.application_rows import bot_of
+from chat.domain.applications.application_objects import bot_of
 from chat.domain.core import Core
 from chat.domain.guilds.memberships import Memberships, Preparation
 from chat.domain.guilds.roles import Roles
@@ -23,10 +23,8 @@ from chat.registries.permissions import ALL_DEFINED, FULL_MASK, Permission
 from chat.store.applications.applications import Application
 from chat.store.guilds import guilds, members, roles
 
-MANAGE_GUILD: Final = Permission.MANAGE_GUILD.value
-
 NEW_ROLE_POSITION: Final = 1
-"""New roles go to the bottom, above everyone's (applications.md, Installing a bot)."""
+"""New roles go to the bottom, above that of all members (applications.md, Installing a bot)."""
 
 
 @attrs.define(kw_only=True, eq=False)
@@ -66,7 +64,7 @@ class BotInstallation:
             USER_BANNED_FROM_GUILD, MAX_GUILD_ROLES, MAX_GUILD_MEMBERS, and what `first` raises.
         """
         self.require_installable(principal, application)
-        self._core.access.guild(principal, guild_id, MANAGE_GUILD)
+        self._core.access.guild(principal, guild_id, Permission.MANAGE_GUILD.value)
         bot = bot_of(self._core.database.reader, application)
         if bot is None:
             raise ApiError("NOT_A_BOT_APPLICATION")
@@ -77,7 +75,7 @@ class BotInstallation:
 
         def prepare(connection: sqlite3.Connection) -> Preparation:
             held = _held(connection, guild_id, principal.user_id)
-            if not held & MANAGE_GUILD:
+            if not held & Permission.MANAGE_GUILD:
                 raise ApiError("MISSING_PERMISSIONS")
             first(connection)
             wanted = attrs.evolve(role, permissions=permissions & held & ALL_DEFINED)
@@ -94,7 +92,7 @@ class BotInstallation:
             return Preparation(frozenset() if written is None else frozenset({role.id}), announce)
 
         joined = await self._memberships.join(
-            bot, guild_id, JoinSource.BOT_INVITE, inviter_id=principal.user_id, first=prepare
+            bot, guild_id, JoinSource.BOT_INVITE, inviter_id=principal.user_id, first=prepare, guard=principal.guard
         )
         if not joined:
             raise ApiError("BOT_ALREADY_IN_GUILD")

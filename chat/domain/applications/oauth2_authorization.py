@@ -2,7 +2,7 @@
 
 RFC 6749 4.1, RFC 7636; applications.md, Authorisation. A request is judged the same whether a browser brings it (and is
 sent on to the page that asks for consent) or that page posts it. Until client and redirect address are known to belong
-together nobody is sent anywhere (RFC 6749 4.1.2.1).
+together no browser is sent anywhere (RFC 6749 4.1.2.1).
 """
 
 from __future__ import annotations
@@ -16,12 +16,19 @@ import structlog
 from chat.auth.principal import Principal
 from chat.auth.tokens import token_hash
 from chat.domain.applications.bot_installation import BotInstallation
-from chat.domain.applications.oauth2_clients import OAuth2Clients
-from chat.domain.applications.oauth2_errors import OAuth2Error, OAuth2ErrorCode, invalid_request, unknown_client
-from chat.domain.applications.oauth2_pkce import Challenge, challenge_of
-from chat.domain.applications.oauth2_scopes import requested_scopes
+from chat.domain.applications.oauth2_protocol import (
+    Challenge,
+    OAuth2Clients,
+    OAuth2Error,
+    OAuth2ErrorCode,
+    challenge_of,
+    invalid_request,
+    is_redirect,
+    requested_scopes,
+    unknown_client,
+    with_parameters,
+)
 from chat.domain.core import Core
-from chat.domain.policy.redirects import is_redirect, with_parameters
 from chat.errors import StorageUnavailable
 from chat.registries.built_in_applications import ADMIN_APPLICATION_ID
 from chat.registries.scopes import Scope
@@ -121,10 +128,10 @@ class OAuth2Authorization:
                 tickets.insert(connection, ticket)
 
         if Scope.BOT not in terms.scopes:
-            await self._core.database.write(write_ticket)
+            await self._core.database.write(write_ticket, guard=principal.guard)
         elif guild_id is None:
             self._bots.require_installable(principal, terms.application)
-            await self._core.database.write(write_ticket)
+            await self._core.database.write(write_ticket, guard=principal.guard)
         else:
             await self._bots.install(
                 principal, terms.application, guild_id, permissions, reason=reason, first=write_ticket

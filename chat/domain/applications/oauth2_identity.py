@@ -11,11 +11,9 @@ import attrs
 
 from chat.auth.principal import Principal
 from chat.clock import iso_timestamp
-from chat.domain.applications.application_objects import authorized_application, public_application
-from chat.domain.applications.application_rows import bot_of
+from chat.domain.applications.application_objects import authorized_application, bot_of, public_application
 from chat.domain.applications.oauth2_authorization import code_kind
-from chat.domain.applications.oauth2_clients import OAuth2Clients
-from chat.domain.applications.oauth2_scopes import scopes_of
+from chat.domain.applications.oauth2_protocol import OAuth2Clients, scopes_of
 from chat.domain.core import Core
 from chat.domain.standing.user_objects import partial_user, public_flags
 from chat.errors import ApiError, StorageUnavailable
@@ -35,7 +33,7 @@ class OAuth2Identity:
     _clients: OAuth2Clients
 
     def public(self, application_id: int, account: Account | None) -> dict[str, Any]:
-        """An application as anybody sees it, with who is looking.
+        """An application as the public sees it, with the account that is looking.
 
         :raises ApiError: UNKNOWN_APPLICATION.
         """
@@ -117,7 +115,7 @@ class OAuth2Identity:
                 oauth2_grants.delete_of_application(connection, user_id, application_id)
             return len(living.intersection(application_ids))
 
-        return await self._core.database.write(unit)
+        return await self._core.database.write(unit, guard=principal.guard)
 
     def _application(self, application_id: int) -> Application:
         application = self._clients.find(self._core.database.reader, application_id)

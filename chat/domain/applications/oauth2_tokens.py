@@ -2,7 +2,7 @@
 
 A grant comes of exchanging a code, and all its tokens come and go with it. An access token is good while its grant
 lives, it was not revoked itself, and seven days have not passed. A refresh token is exchanged once, for a new pair; one
-that is presented again tells that somebody else holds it too, and ends the grant. The same is true of a code.
+that is presented again tells that two parties hold it, and ends the grant. The same is true of a code.
 """
 
 from __future__ import annotations
@@ -16,15 +16,21 @@ import structlog
 
 from chat.auth.tokens import token_hash
 from chat.domain.applications.oauth2_authorization import code_kind
-from chat.domain.applications.oauth2_clients import Client, ClientCredentials, OAuth2Clients
-from chat.domain.applications.oauth2_errors import invalid_grant, invalid_scope, unauthenticated_client
-from chat.domain.applications.oauth2_pkce import Challenge
-from chat.domain.applications.oauth2_scopes import requested_scopes
+from chat.domain.applications.oauth2_protocol import (
+    Challenge,
+    Client,
+    ClientCredentials,
+    OAuth2Clients,
+    invalid_grant,
+    invalid_scope,
+    requested_scopes,
+    unauthenticated_client,
+)
 from chat.domain.core import Core
 from chat.errors import StorageUnavailable
-from chat.store.applications import oauth2_grants, oauth2_tokens
-from chat.store.applications.oauth2_grants import Grant
-from chat.store.applications.oauth2_tokens import ACCESS, REFRESH, Token
+from chat.store.applications import oauth2_grants
+from chat.store.applications.oauth2_grants import ACCESS, REFRESH, Grant, Token
+from chat.store.guard import Guard
 from chat.store.signing_in import tickets
 from chat.store.signing_in.tickets import Ticket
 
@@ -63,7 +69,7 @@ class OAuth2Tokens:
     _core: Core
     _clients: OAuth2Clients
 
-    async def exchange(self, shown: ClientCredentials, presented: CodeExchange) -> dict[str, Any]:
+    async def exchange(self, shown: ClientCredentials, presented: CodeExchange, guard: Guard) -> dict[str, Any]:
         """Exchange an authorisation code. Only success uses it up; used before, it ends what came of it.
 
         :raises OAuth2Error: invalid_client, invalid_grant.
@@ -92,12 +98,14 @@ class OAuth2Tokens:
                 created_at=now,
             )
             oauth2_grants.insert(connection, grant)
-            oauth2_tokens.insert(connection, *_tokens(grant_id, pair, now))
+            oauth2_grants.insert_tokens(connection, *_tokens(grant_id, pair, now))
             return grant
 
-        return self._answer(await self._write(shown, unit), pair)
+        return self._answer(await self._write(shown, unit, guard), pair)
 
-    async def refresh(self, shown: ClientCredentials, refresh_token: str, scope: str | None) -> dict[str, Any]:
+    async def refresh(
+        self, shown: ClientCredentials, refresh_token: str, scope: str | None, guard: Guard
+    ) -> dict[str, Any]:
         """Exchange a refresh token for a new pair; used before, it ends the grant.
 
         `scope` may name nothing that was not granted; the new tokens have the grant's scopes all the same (RFC 6749
@@ -122,13 +130,13 @@ class OAuth2Tokens:
                 return None
             if scope is not None and not set(requested_scopes(scope, grant.application_id)).issubset(grant.scopes):
                 raise invalid_scope()
-            oauth2_tokens.mark_used(connection, presented, now)
-            oauth2_tokens.insert(connection, *_tokens(grant.id, pair, now))
+            oauth2_grants.mark_used(connection, presented, now)
+            oauth2_grants.insert_tokens(connection, *_tokens(grant.id, pair, now))
             return grant
 
-        return self._answer(await self._write(shown, unit), pair)
+        return self._answer(await self._write(shown, unit, guard), pair)
 
-    async def revoke(self, shown: ClientCredentials, token: str) -> None:
+    async def revoke(self, shown: ClientCredentials, token: str, guard: Guard) -> None:
         """End an access token, or with a refresh token the whole grant (RFC 7009). Unknown ones, and those of other
         clients, are as if they were ended already.
 
@@ -138,7 +146,7 @@ class OAuth2Tokens:
 
         def unit(connection: sqlite3.Connection) -> None:
             client = self._clients.authenticate(connection, shown)
-            found = oauth2_tokens.find(connection, presented, now)
+            found = oauth2_grants.find_token(connection, presented, now)
             if found is None or found[1].application_id != client.application.id:
                 return
             known, grant = found
@@ -147,10 +155,10 @@ class OAuth2Tokens:
             if known.kind == REFRESH:
                 oauth2_grants.delete(connection, grant.id)
             else:
-                oauth2_tokens.delete(connection, presented)
+                oauth2_grants.delete_token(connection, presented)
 
         self._clients.authenticate(self._core.database.reader, shown)
-        await self._core.database.write(unit)
+        await self._core.database.write(unit, guard=guard)
 
     def introspect(self, shown: ClientCredentials, token: str) -> dict[str, Any]:
         """What a token of the client's own is worth (RFC 7662); of any other only that it is not active.
@@ -178,10 +186,12 @@ class OAuth2Tokens:
             answer["token_type"] = TOKEN_TYPE
         return answer
 
-    async def _write(self, shown: ClientCredentials, unit: Callable[[sqlite3.Connection], Grant | None]) -> Grant:
+    async def _write(
+        self, shown: ClientCredentials, unit: Callable[[sqlite3.Connection], Grant | None], guard: Guard
+    ) -> Grant:
         """Carry out an exchange; what it ended without granting anything stays ended."""
         self._clients.authenticate(self._core.database.reader, shown)  # strangers do not get as far as the writer
-        grant = await self._core.database.write(unit)
+        grant = await self._core.database.write(unit, guard=guard)
         if grant is None:
             raise invalid_grant()
         return grant
@@ -210,7 +220,7 @@ def _end_replayed(connection: sqlite3.Connection, client: Client, code_hash: byt
 
 def _may_exchange(client: Client, code: Ticket, presented: CodeExchange) -> bool:
     """Whether redirect address and verifier are those of the authorisation request. A verifier where there was no
-    challenge is wrong too: somebody has taken the challenge out (RFC 9700 2.1.1)."""
+    challenge is wrong too: the challenge was taken out on the way (RFC 9700 2.1.1)."""
     if presented.redirect_uri != code.body["redirect_uri"]:
         return False
     challenge = code.body["challenge"]
@@ -225,7 +235,7 @@ def _may_act_for(client: Client, grant: Grant) -> bool:
 
 
 def _token_of(connection: sqlite3.Connection, client: Client, presented: bytes, now: int) -> tuple[Token, Grant] | None:
-    found = oauth2_tokens.find(connection, presented, now)
+    found = oauth2_grants.find_token(connection, presented, now)
     return found if found is not None and _may_act_for(client, found[1]) else None
 
 

@@ -18,8 +18,8 @@ from chat.domain.guilds import guild_images
 from chat.domain.guilds.channel_fields import plain_name
 from chat.domain.guilds.guild_images import GUILD_IMAGES, GuildImageChanges
 from chat.domain.guilds.guilds import normalised_name
+from chat.domain.policy.changes import without_repeated
 from chat.domain.policy.media_library import MediaLibrary
-from chat.domain.policy.repeated_values import without_repeated
 from chat.domain.signing_in.sudo import SecondFactors, SudoMode, SudoProof
 from chat.domain.standing.access import GuildAccess, require_guild, require_seen
 from chat.domain.standing.audit_log import Actor, changes_between

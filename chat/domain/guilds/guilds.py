@@ -17,7 +17,7 @@ from chat.domain.guilds.guild_plan import default_plan, founded
 from chat.domain.guilds.guild_template import plan_of, read_template
 from chat.domain.policy import images
 from chat.domain.policy.images import ICONS
-from chat.domain.policy.limits import limits_of
+from chat.domain.policy.instance_policy import limits_of
 from chat.domain.policy.media_library import MediaLibrary
 from chat.domain.standing.guild_objects import EMOJIS, STICKERS, guild_object
 from chat.domain.standing.permissions import ADMINISTRATOR, sees_threads, without_thread_bits

@@ -18,7 +18,7 @@ from chat.domain.accounts.account_images import ACCOUNT_IMAGES, AccountImageChan
 from chat.domain.core import Core
 from chat.domain.guilds.roles import Roles
 from chat.domain.messages.message_objects import author_object
-from chat.domain.policy.repeated_values import without_repeated
+from chat.domain.policy.changes import without_repeated
 from chat.domain.presence.voice_connections import VoiceState
 from chat.domain.presence.voice_states import VoiceStates
 from chat.domain.standing.access import GuildAccess, require_guild

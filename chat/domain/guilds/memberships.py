@@ -23,7 +23,7 @@ from chat.domain.core import Core
 from chat.domain.messages.message_events import message_created
 from chat.domain.messages.message_objects import author_object, message_object
 from chat.domain.messages.system_messages import WrittenMessage, write_join_message
-from chat.domain.policy.limits import limits_of, max_guild_members
+from chat.domain.policy.instance_policy import limits_of, max_guild_members
 from chat.domain.standing.access import GuildChannelAccess, require_guild
 from chat.domain.standing.guild_states import GuildState, Member
 from chat.domain.standing.user_objects import partial_user

@@ -11,7 +11,7 @@ import attrs
 from chat.auth.principal import Principal
 from chat.config import Settings
 from chat.domain.messages.message_objects import webhook_author
-from chat.domain.policy.storage_room import require_room
+from chat.domain.policy.instance_policy import require_room
 from chat.domain.standing.user_objects import partial_user
 from chat.errors import ApiError, InvalidFormBody
 from chat.registries.channel_types import PRIVATE_CHANNEL_TYPES, THREAD_CHANNEL_TYPES, ChannelType
@@ -92,7 +92,7 @@ class AttachmentDraft:
 
 @attrs.frozen
 class MessageDraft:
-    """A message to be sent. `embeds` are as they are stored (`chat.domain.policy.embed_objects`)."""
+    """A message to be sent. `embeds` are as they are stored (`chat.domain.policy.embeds`)."""
 
     content: str = ""
     nonce: str | None = None

@@ -44,7 +44,7 @@ from chat.domain.messages.message_reading import (
     with_context,
 )
 from chat.domain.policy.embeds import require_embeds, require_own_files
-from chat.domain.policy.limits import limits_of
+from chat.domain.policy.instance_policy import limits_of
 from chat.domain.standing.access import ChannelAccess, GuildChannelAccess
 from chat.domain.standing.guild_objects import EMOJIS
 from chat.domain.standing.private_channels import require_unblocked

@@ -11,7 +11,7 @@ from chat.bus.audience import Audience, Mentions, ToChannel, ToThread
 from chat.bus.bus import Event
 from chat.clock import iso_timestamp
 from chat.domain.messages.message_reading import StoredMessages
-from chat.domain.policy.public_addresses import Addresses
+from chat.domain.policy.embeds import Addresses
 from chat.domain.standing.access import ChannelAccess
 from chat.registries.events import EventName
 from chat.registries.message_types import THREAD_MESSAGE_FLAGS, THREAD_MESSAGE_TYPES

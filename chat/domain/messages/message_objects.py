@@ -10,8 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from chat.clock import iso_timestamp
-from chat.domain.policy.embed_objects import embed_objects
-from chat.domain.policy.public_addresses import Addresses
+from chat.domain.policy.embeds import Addresses, embed_objects
 from chat.domain.standing.user_objects import partial_user
 from chat.registries.message_types import POINTING_MESSAGE_TYPES, MessageFlag
 from chat.registries.user_flags import UserFlag

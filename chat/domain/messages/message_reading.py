@@ -22,7 +22,7 @@ from chat.domain.messages.message_objects import (
     reaction_objects,
     stored_message_object,
 )
-from chat.domain.policy.public_addresses import Addresses
+from chat.domain.policy.embeds import Addresses
 from chat.domain.standing.permissions import sees_threads
 from chat.domain.standing.thread_objects import thread_object
 from chat.errors import ApiError

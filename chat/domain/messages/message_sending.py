@@ -43,7 +43,7 @@ from chat.domain.messages.read_states import Notified, notified_by
 from chat.domain.messages.recent_sending import NonceKey, Nonces, Slowmode
 from chat.domain.messages.thread_writing import InThread, Opening, into_thread
 from chat.domain.policy.embeds import require_embeds, require_own_files
-from chat.domain.policy.limits import limits_of
+from chat.domain.policy.instance_policy import limits_of
 from chat.domain.standing.access import ChannelAccess, GuildChannelAccess
 from chat.domain.standing.private_channels import PrivateChannelAccess, PrivateChannels
 from chat.domain.standing.thread_access import ThreadAccess

@@ -29,7 +29,7 @@ from chat.bus.bus import Event
 from chat.domain.core import Core
 from chat.domain.messages.message_events import message_created
 from chat.domain.messages.message_reading import StoredMessages, with_context
-from chat.domain.policy.public_addresses import Addresses
+from chat.domain.policy.embeds import Addresses
 from chat.domain.standing.access import ChannelAccess
 from chat.domain.standing.private_channels import PrivateChannelAccess, PrivateChannels
 from chat.registries.guild_values import SystemChannelFlag

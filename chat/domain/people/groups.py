@@ -19,9 +19,9 @@ from chat.bus.bus import AcquaintanceChanged, Event
 from chat.domain.core import Core
 from chat.domain.messages.system_messages import SystemMessages, WrittenMessage
 from chat.domain.people.friendships import Unaddable, group_refusal
+from chat.domain.policy.changes import without_repeated
 from chat.domain.policy.images import ICONS, PreparedImage, store
 from chat.domain.policy.media_library import MediaLibrary
-from chat.domain.policy.repeated_values import without_repeated
 from chat.domain.standing.private_channels import PrivateChannelAccess, PrivateChannels
 from chat.domain.standing.user_objects import partial_user
 from chat.domain.standing.verification import is_unclaimed

@@ -1,4 +1,5 @@
-"""What names, addresses, passwords and dates of birth an account may have (accounts.md, Names and tags).
+"""What names, addresses, passwords and dates of birth an account may have (accounts.md, Names and tags), and whether it
+is there at all.
 
 Each function returns the value as it is stored, or raises the refusal at the field that it was given for.
 """
@@ -13,8 +14,9 @@ from typing import Final
 
 from chat.auth.passwords import LONGEST, SHORTEST, is_too_common
 from chat.domain.standing.user_objects import age_years
-from chat.errors import InvalidFormBody
+from chat.errors import ApiError, InvalidFormBody
 from chat.protocol.visible_text import tidy
+from chat.store.accounts.accounts import Account
 
 USERNAME_LENGTH: Final = 32
 GLOBAL_NAME_LENGTH: Final = 32
@@ -22,10 +24,10 @@ EMAIL_LENGTH: Final = 254
 MINIMUM_AGE_YEARS: Final = 13
 
 RESERVED_NAMES: Final = frozenset({"everyone", "here"})
-"""Nobody is called like these mentions."""
+"""Mentions that no account is called like."""
 
 RESERVED_PARTS: Final = ("systemmessage",)
-"""Nobody's username holds these, nor the service's name."""
+"""No username holds these, nor the service's name."""
 
 _USERNAME: Final = re.compile(r"[A-Za-z0-9_]*", re.ASCII)
 _NOT_ALPHANUMERIC: Final = re.compile(r"[^a-z0-9]")
@@ -74,7 +76,7 @@ def global_name(value: str | None, *, path: str = "global_name") -> str | None:
 
 
 def email(value: str, *, path: str = "email") -> str:
-    """A mail address; any domain is taken, since an instance may live where no public name reaches.
+    """An email address; any domain is taken, since an instance may live where no public name reaches.
 
     :raises InvalidFormBody: at `path`.
     """
@@ -120,3 +122,18 @@ def date_of_birth(value: str, *, now_ms: int, path: str = "date_of_birth") -> st
 def _bare(text: str) -> str:
     """Letters and digits only, in lower case: how reserved words are looked for."""
     return _NOT_ALPHANUMERIC.sub("", text.casefold())
+
+
+def present(account: Account | None) -> Account:
+    """The account, if it is not deleted (access.md, Account gates).
+
+    Each operation that turns deleted accounts away asks here, not all operations: a session of a deleted account that
+    is still there may read and write, but its password and its email address belong to no account any more.
+
+    :raises ApiError: UNAUTHORIZED for an account that does not exist, ACCESS_DENIED for a deleted one.
+    """
+    if account is None:
+        raise ApiError("UNAUTHORIZED")
+    if account.is_deleted:
+        raise ApiError("ACCESS_DENIED")
+    return account

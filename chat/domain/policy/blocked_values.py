@@ -1,4 +1,4 @@
-"""What nobody may use on the instance, as it is asked for: held in memory, so that no request costs a statement.
+"""What is blocked on the instance, held in memory, so that no request costs a statement.
 
 The blocklists of administrators (administration.md, Blocklists) and the phrases of the setting
 `content_policy.blocked_phrases` together. `chat.domain.administration.blocklists` keeps what is held here in step with
@@ -7,120 +7,99 @@ the store. Addresses, files and images may be asked for in units of writing as w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import Final
+from collections.abc import Collection, Mapping, Sequence
+from typing import Final, Protocol
 
 from chat.auth.blocked_networks import BlockedNetworks
 from chat.config import Settings
-from chat.domain.policy.blocked_links import BlockedLinks, comparable_domain, domain_and_above, readable_domain
+from chat.domain.policy.blocked_texts import (
+    BlockedLinks,
+    Held,
+    PhraseMatcher,
+    comparable_domain,
+    comparable_text,
+    domain_and_above,
+)
 from chat.domain.policy.images import ANIMATED_PREFIX, HASH_CHARACTERS
-from chat.domain.policy.phrase_matcher import PhraseMatcher, comparable_text
 from chat.errors import ApiError
 from chat.registries.blocklists import Blocklist
 from chat.store.accounts.accounts import email_key
 
 
+class Values(Protocol):
+    """The values of a blocklist in memory, in the form of `chat.domain.administration.blocklists.comparable`."""
+
+    def replace(self, values: Collection[str], /) -> None:
+        """Hold these and no others."""
+
+    def add(self, value: str, /) -> None:
+        """Hold one more."""
+
+    def discard(self, value: str, /) -> None:
+        """Hold one less."""
+
+
 class BlockedValues:
-    """Tells what is blocked; `networks` is asked by whoever takes connections in."""
+    """Tells what is blocked; `networks` is asked where connections are taken in."""
 
     def __init__(self, settings: Settings, networks: BlockedNetworks) -> None:
-        self._of_settings: Final = {
-            comparable_text(phrase) for phrase in settings.content_policy.blocked_phrases if phrase
-        }
+        own_phrases = {comparable_text(phrase) for phrase in settings.content_policy.blocked_phrases if phrase}
         self.networks: Final = networks
-        self._emails: set[str] = set()
-        self._phrases = PhraseMatcher(self._of_settings)
-        self._profile_texts = PhraseMatcher()
-        self._links = BlockedLinks()
-        self._files: set[str] = set()
-        self._images: set[str] = set()
-        self._images_of_files: set[str] = set()
-
-    # What is held: values in the form of `chat.domain.administration.blocklists.comparable`
+        self._emails, self._files, self._images, self._images_of_files = Held(), Held(), Held(), Held(_image_of)
+        self._phrases, self._profile_texts, self._links = PhraseMatcher(), PhraseMatcher(), BlockedLinks()
+        self._matchers = (PhraseMatcher(own_phrases), self._phrases)
+        self._held: Mapping[Blocklist, Sequence[Values]] = {
+            Blocklist.EMAIL: (self._emails,),
+            Blocklist.IP: (networks,),
+            Blocklist.PHRASE: (self._phrases,),
+            Blocklist.PROFILE_SUBSTRING: (self._profile_texts,),
+            Blocklist.URL: (self._links.pages,),
+            Blocklist.URL_DOMAIN: (self._links.domains,),
+            Blocklist.FILE_SHA: (self._files, self._images_of_files),
+            Blocklist.AVATAR_HASH: (self._images,),
+        }
 
     def replace(self, name: Blocklist, values: Collection[str]) -> None:
         """A whole list anew."""
-        replacing: Mapping[Blocklist, Callable[[Iterable[str]], None]] = {
-            Blocklist.IP: self.networks.replace,
-            Blocklist.PHRASE: lambda phrases: self._phrases.replace({*self._of_settings, *phrases}),
-            Blocklist.PROFILE_SUBSTRING: self._profile_texts.replace,
-            Blocklist.URL: self._links.replace_pages,
-            Blocklist.URL_DOMAIN: self._links.replace_domains,
-        }
-        if name in replacing:
-            replacing[name](values)
-        else:
-            held = self._set(name)
-            held.clear()
-            held.update(values)
-        if name is Blocklist.FILE_SHA:
-            self._images_of_files = {_image_of(value) for value in values}
+        for held in self._held[name]:
+            held.replace(values)
 
     def add(self, name: Blocklist, value: str) -> None:
         """One value more."""
-        if name is Blocklist.IP:
-            self.networks.add(value)
-        elif name is Blocklist.PHRASE:
-            self._phrases.add(value)
-        elif name is Blocklist.PROFILE_SUBSTRING:
-            self._profile_texts.add(value)
-        elif name is Blocklist.URL_DOMAIN:
-            self._links.domains.add(readable_domain(value))
-        else:
-            self._set(name).add(value)
-        if name is Blocklist.FILE_SHA:
-            self._images_of_files.add(_image_of(value))
+        for held in self._held[name]:
+            held.add(value)
 
     def discard(self, name: Blocklist, value: str) -> None:
         """One value less."""
-        if name is Blocklist.IP:
-            self.networks.discard(value)
-        elif name is Blocklist.PHRASE:
-            if value not in self._of_settings:
-                self._phrases.discard(value)
-        elif name is Blocklist.PROFILE_SUBSTRING:
-            self._profile_texts.discard(value)
-        elif name is Blocklist.URL_DOMAIN:
-            self._links.domains.discard(readable_domain(value))
-        else:
-            self._set(name).discard(value)
-        if name is Blocklist.FILE_SHA:
-            self._images_of_files.discard(_image_of(value))
-
-    def _set(self, name: Blocklist) -> set[str]:
-        return {
-            Blocklist.EMAIL: self._emails,
-            Blocklist.URL: self._links.pages,
-            Blocklist.FILE_SHA: self._files,
-            Blocklist.AVATAR_HASH: self._images,
-        }[name]
-
-    # What is asked
+        for held in self._held[name]:
+            held.discard(value)
 
     def blocks_text(self, text: str) -> bool:
         """Whether a text holds a blocked phrase or leads to what is blocked, in any letter case."""
-        if self._phrases and self._phrases.is_in(comparable_text(text)):
-            return True
+        if any(self._matchers):
+            comparable = comparable_text(text)
+            if any(matcher.is_in(comparable) for matcher in self._matchers):
+                return True
         return self._links.are_in(text)
 
     def blocks_email(self, email: str) -> bool:
         """Whether an address is blocked, by itself or with its domain."""
-        if not self._emails:
+        if not self._emails.values:
             return False
         key = email_key(email)
-        if key in self._emails:
+        if key in self._emails.values:
             return True
         domain = comparable_domain(key.rpartition("@")[2])
-        return any(f"@{above}" in self._emails for above in domain_and_above(domain))
+        return any(f"@{above}" in self._emails.values for above in domain_and_above(domain))
 
     def blocks_file(self, sha256: str | None) -> bool:
         """Whether a file is blocked, by the digest of its bytes in hexadecimal digits."""
-        return sha256 in self._files
+        return sha256 in self._files.values
 
     def blocks_image(self, image_hash: str) -> bool:
         """Whether an image is blocked, by the hash in its address, be it that its file is."""
         bare = image_hash.removeprefix(ANIMATED_PREFIX)
-        return bare in self._images or bare in self._images_of_files
+        return bare in self._images.values or bare in self._images_of_files.values
 
     def require_text(self, text: str) -> None:
         """Raise CONTENT_BLOCKED for a text that may stand nowhere."""
@@ -139,12 +118,12 @@ class BlockedValues:
             raise ApiError("CONTENT_BLOCKED")
 
     def require_file(self, sha256: str | None) -> None:
-        """Raise CONTENT_BLOCKED for a file that nobody may send."""
+        """Raise CONTENT_BLOCKED for a blocked file."""
         if self.blocks_file(sha256):
             raise ApiError("CONTENT_BLOCKED")
 
     def require_image(self, image_hash: str) -> None:
-        """Raise CONTENT_BLOCKED for an image that nobody may show."""
+        """Raise CONTENT_BLOCKED for a blocked image."""
         if self.blocks_image(image_hash):
             raise ApiError("CONTENT_BLOCKED")
 

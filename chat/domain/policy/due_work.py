@@ -1,15 +1,23 @@
-"""Work that falls due at moments which stand in the store, so that a restart forgets none of it."""
+"""Work that falls due at moments which stand in the store, so that a restart forgets none of it; and uses that are
+collected in memory and written in one go once in a while."""
 
 from __future__ import annotations
 
+import sqlite3
 from abc import ABC, abstractmethod
-from typing import ClassVar, Final
+from typing import ClassVar, Final, Generic, TypeVar
 
+import attrs
 import structlog
 import trio
 
 from chat.clock import Clock
 from chat.errors import StorageUnavailable
+from chat.store.database import Database
+from chat.store.guard import fallback
+
+K = TypeVar("K")
+U = TypeVar("U")
 
 RETRY_SECONDS: Final = 10.0
 """How long a store that fails is left alone."""
@@ -18,6 +26,9 @@ SHORTEST_SECONDS: Final = 0.001
 """Clocks count milliseconds: within the present one nothing new falls due."""
 
 MILLISECONDS: Final = 1_000
+
+USE_NOTED_EVERY_SECONDS: Final = 60
+"""How long uses are collected before they are written."""
 
 log: Final = structlog.get_logger("chat.due_work")
 
@@ -29,7 +40,7 @@ class DueWork(ABC):
     """What waits when the store does, for the log."""
 
     LOOK_SECONDS: ClassVar[float]
-    """How long it sleeps at most: the time of day may be set anew, and nobody tells of everything."""
+    """How long it sleeps at most: the time of day may be set anew, and not every cause tells."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -65,3 +76,53 @@ class DueWork(ABC):
         if due is None:
             return self.LOOK_SECONDS
         return min(self.LOOK_SECONDS, max(SHORTEST_SECONDS, (due - self._clock.now_ms()) / MILLISECONDS))
+
+
+@attrs.define(eq=False)
+class NotedUses(ABC, Generic[K, U]):
+    """Notes the uses of things, of which the last one counts."""
+
+    _uses: dict[K, U] = attrs.field(factory=dict, init=False)
+    _noted: trio.Event = attrs.field(factory=trio.Event, init=False)
+
+    @abstractmethod
+    def _write_use(self, connection: sqlite3.Connection, thing: K, use: U) -> None:
+        """In a unit of writing: the last use of one thing."""
+
+    @abstractmethod
+    def _database_of_uses(self) -> Database:
+        """Where they are written."""
+
+    def _note(self, thing: K, use: U) -> None:
+        """Remember a use; written before long by `run`."""
+        self._uses[thing] = use
+        self._noted.set()
+
+    async def write_uses(self) -> None:
+        """Write what was noted since the last time; kept for the next time where the store cannot be written."""
+        if not self._uses:
+            return
+        noted, self._uses = self._uses, {}
+
+        def unit(connection: sqlite3.Connection) -> None:
+            for thing, use in noted.items():
+                self._write_use(connection, thing, use)
+
+        try:
+            with fallback(None):  # no guard: what was used earlier was used
+                await self._database_of_uses().write(unit)
+        except StorageUnavailable:
+            self._uses = {**noted, **self._uses}
+            self._noted.set()
+
+    def forget_uses(self) -> None:
+        """Forget what was noted and is not written yet (`/v1/_dev/reset`)."""
+        self._uses = {}
+
+    async def run(self) -> None:
+        """Write uses once in a while, for ever."""
+        while True:
+            await self._noted.wait()
+            await trio.sleep(USE_NOTED_EVERY_SECONDS)
+            self._noted = trio.Event()
+            await self.write_uses()

@@ -1,12 +1,16 @@
-"""What embeds may hold beyond the form of each member (limits of the field)."""
+"""Embeds: what they may hold beyond the form of each member, and as the wire has them (messages.md, Embeds).
+
+They are stored as they are shown, but for what depends on the moment and on the place of the server: media have no
+`proxy_url` yet, and `attachment://NAME` stands for a file of the same message.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, Protocol
 
-from chat.domain.policy.embed_objects import MEDIA_MEMBERS, names_of_own_files
 from chat.errors import InvalidFormBody
+from chat.store.messages.attachments import Attachment
 
 EMBED_CHARACTERS: Final = 6_000
 """Characters of all texts in all embeds of one message."""
@@ -63,3 +67,84 @@ def addresses_of(embeds: Embeds) -> Iterator[str]:
         for member in ("author", "footer", *MEDIA_MEMBERS):
             part = embed.get(member) or {}
             yield from (part[name] for name in ("url", "icon_url") if part.get(name))
+
+
+OWN_FILE: Final = "attachment://"
+MEDIA_MEMBERS: Final = ("image", "thumbnail", "video", "audio")
+ICON_MEMBERS: Final = ("author", "footer", "provider")
+
+
+def embed_objects(
+    stored: Iterable[Mapping[str, Any]], files: Sequence[Attachment], addresses: Addresses
+) -> list[dict[str, Any]]:
+    """Embeds to be shown; `files` are the attachments of their message."""
+    return [_embed_object(embed, files, addresses) for embed in stored]
+
+
+def names_of_own_files(embed: Mapping[str, Any]) -> set[str]:
+    """The names of files of the same message that an embed shows."""
+    media = (embed.get(member, {}).get("url", "") for member in MEDIA_MEMBERS)
+    icons = (embed.get(member, {}).get("icon_url", "") for member in ICON_MEMBERS)
+    return {url.removeprefix(OWN_FILE) for url in (*media, *icons) if url.startswith(OWN_FILE)}
+
+
+def _embed_object(embed: Mapping[str, Any], files: Sequence[Attachment], addresses: Addresses) -> dict[str, Any]:
+    shown = dict(embed)
+    for member in MEDIA_MEMBERS:
+        if member in embed:
+            media = _media_object(embed[member], files, addresses)
+            if media is None:
+                del shown[member]
+            else:
+                shown[member] = media
+    for member in ICON_MEMBERS:
+        if "icon_url" in embed.get(member, {}):
+            shown[member] = _with_icon(embed[member], files, addresses)
+    if "children" in embed:
+        shown["children"] = embed_objects(embed["children"], files, addresses)
+    return shown
+
+
+def _media_object(media: Mapping[str, Any], files: Sequence[Attachment], addresses: Addresses) -> dict[str, Any] | None:
+    """None for a file that the message has no more."""
+    url: str = media["url"]
+    if not url.startswith(OWN_FILE):
+        return {**media, "proxy_url": addresses.external(url)}
+    file = _file(url, files)
+    if file is None:
+        return None
+    address = addresses.attachment(file)
+    shown = {**media, "url": address, "proxy_url": address, "content_type": file.content_type}
+    if file.content_hash is not None:
+        shown["content_hash"] = file.content_hash
+    if file.width is not None and file.height is not None:
+        shown.update(width=file.width, height=file.height)
+    if file.placeholder is not None:
+        shown["placeholder"] = file.placeholder
+    return shown
+
+
+def _with_icon(part: Mapping[str, Any], files: Sequence[Attachment], addresses: Addresses) -> dict[str, Any]:
+    url: str = part["icon_url"]
+    if not url.startswith(OWN_FILE):
+        return {**part, "proxy_icon_url": addresses.external(url)}
+    file = _file(url, files)
+    if file is None:
+        return {member: value for member, value in part.items() if member != "icon_url"}
+    address = addresses.attachment(file)
+    return {**part, "icon_url": address, "proxy_icon_url": address}
+
+
+def _file(url: str, files: Sequence[Attachment]) -> Attachment | None:
+    name = url.removeprefix(OWN_FILE)
+    return next((file for file in files if file.filename == name), None)
+
+
+class Addresses(Protocol):
+    """Gives addresses of media (`chat.media.signing.MediaAddresses`)."""
+
+    def attachment(self, attachment: Attachment) -> str:
+        """Where an attachment is found from now on, for a while."""
+
+    def external(self, url: str) -> str:
+        """The address here under which something outside is served."""

@@ -1,6 +1,6 @@
 """What a request does in more than one unit of writing, and what has to be done to the end all the same.
 
-Whoever deletes ten thousand messages gets them deleted in portions, so that no writer waits for all of them. What is
+Ten thousand messages are deleted in portions, so that no other writer waits for all of them. What is
 still to do stands in the store from the first portion on, and goes with the last, each in the portion's own
 transaction. The request itself goes through the portions and answers when none is left; where it cannot (the server
 ends, by `kill -9` too; its caller goes away; the store fails for a while), the runner goes on from there.
@@ -38,7 +38,7 @@ RETRY_SECONDS: Final = 10.0
 
 
 def _nothing(_: object) -> None:
-    """Nobody is told."""
+    """No further effect."""
 
 
 class Errand:
@@ -57,7 +57,7 @@ class Errand:
         self.count = 0
         """How much was done of it here, where the request's answer says so."""
         self.when_left: Callable[[], None] | None = None
-        """Told of portions that are written once nobody waits for them any more."""
+        """Told of portions that are written after the request has gone."""
 
     async def step(
         self,
@@ -78,7 +78,7 @@ class Errand:
             return _Portion(left, self._write(connection, state, left), outcome)
 
         def after(done: _Portion | None) -> None:
-            if done is None:  # somebody else has finished it
+            if done is None:  # another process has finished it
                 self.is_over = True
                 return
             self.id, self.is_over = done.errand_id, done.left is None
@@ -133,7 +133,7 @@ class Errands:
 
     @property
     def handled(self) -> frozenset[ErrandKind]:
-        """The kinds that somebody does."""
+        """The kinds that have a handler."""
         return frozenset(self._handlers)
 
     async def do(self, kind: ErrandKind, state: State, *, guard: Guard = UNGUARDED) -> Errand:

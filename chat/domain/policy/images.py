@@ -4,8 +4,8 @@
     async with media.kept(prepared):
         await database.write(unit)  # in which images.store(connection, prepared, replaces=guild.icon)
 
-Only the header of an image is looked at; what it shows is nobody's business on this side. An image is written before
-the row that names it, and the one that it replaces goes after the commit: whatever fails, one of them is whole.
+Only the header of an image is looked at; what it shows is not looked at. An image is written before
+the row that names it, and the one that it replaces goes after the commit: at any failure one of them is whole.
 """
 
 from __future__ import annotations

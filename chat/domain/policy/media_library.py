@@ -1,6 +1,6 @@
-"""What is stored and what is served: images that belong to somebody, attachments, media from outside.
+"""What is stored and what is served: images of accounts and guilds, attachments, media from outside.
 
-Whoever knows the address gets the file (access.md, Secret addresses). Rows say what there is, files hold
+A request that knows the URL gets the file (access.md, Secret addresses). Rows say what there is, files hold
 the bytes (`chat.media.storage`); a file is written before its row and deleted after it, so a row never lacks its file.
 """
 
@@ -37,7 +37,7 @@ from chat.store.policy.assets import Asset
 __all__ = ["AVATARS", "MediaLibrary"]
 
 SWEEP_SECONDS: Final = 600.0
-"""How often what nobody needs any more is deleted."""
+"""How often files and rows that are not needed any more are deleted."""
 
 SWEEPS_TO_A_TRIM: Final = 6
 """How often, in sweeps, all files are looked through."""
@@ -78,7 +78,7 @@ class MediaLibrary:
     # Finding
 
     def asset(self, kind: str, owner_id: int, name: str) -> Asset:
-        """An image of somebody by its hash; a moving one also by its hash without `a_`, which is all that is told of it
+        """An image of an owner by its hash; a moving one also by its hash without `a_`, which is all that is told of it
         where a guild may not have moving images.
 
         :raises ApiError: NOT_FOUND, for a blocked image as well.
@@ -119,7 +119,7 @@ class MediaLibrary:
             raise ApiError("NOT_FOUND")
         return found, seconds
 
-    # Images that belong to somebody
+    # Images that have an owner
 
     async def prepare(
         self, kind: str, owner_id: int, text: str, *, path: str, still: bool = False, guard: Guard = UNGUARDED
@@ -128,7 +128,7 @@ class MediaLibrary:
         step of a request, whose `guard` judges again after it.
 
         :raises InvalidFormBody: at `path`, as `chat.domain.policy.images.take`.
-        :raises ApiError: CONTENT_BLOCKED for an image that nobody may show.
+        :raises ApiError: CONTENT_BLOCKED for a blocked image.
         """
         taken = await self.storage.computed(take, text, self._settings.limits.avatar_max_size, path, guard=guard)
         self._blocked.require_image(taken.hash)
@@ -177,7 +177,7 @@ class MediaLibrary:
             yield prepared.asset
 
     def outside_image(self, kind: str, owner_id: int, url: str) -> Asset:
-        """An image that stays where it is; it is fetched when somebody wants to see it."""
+        """An image that stays where it is; it is fetched when it is asked for."""
         digest = hashlib.sha256(f"{owner_id} {url}".encode()).hexdigest()[:HASH_CHARACTERS]
         return Asset(kind, owner_id, digest, self._snowflakes(), "", source_url=url)
 
@@ -187,7 +187,7 @@ class MediaLibrary:
     async def settled(self, *keys: str) -> AsyncIterator[None]:
         """After the block these files stay if rows refer to them, and go if not.
 
-        When the block was cancelled nobody knows yet; the next start of the server looks.
+        After a cancelled block that is not known yet; the next start of the server looks.
         """
         try:
             yield
@@ -236,11 +236,11 @@ class MediaLibrary:
             await self._database.write(lambda connection: attachments.forget_garbage(connection, keys))
 
     async def _delete_forgotten(self, newest: int) -> None:
-        """Delete files with an id under `newest` that nobody noted down: received by a process that was killed, or for
+        """Delete files with an id under `newest` that no row names: received by a process that was killed, or for
         a request that was broken off."""
         async with aclosing(self.storage.keys(FILES_AT_ONCE)) as pages:
             async for keys in pages:
-                # What is being written is not meant, whatever the reader sees of it.
+                # What is being written is not meant, even if the reader sees no row of it yet.
                 old = [key for key in keys if int(key.partition("/")[2]) < newest]
                 unneeded = await self._database.read(partial(attachments.unreferenced, keys=old))
                 if unneeded:

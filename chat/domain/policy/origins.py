@@ -1,8 +1,8 @@
 """The origin in addresses that are handed out: `public_url`, or what the request itself was sent to.
 
 A server that listens on more than loopback and was not told its `public_url` cannot know by which name it is reached.
-So an answer that goes to nobody else names the host of its request. What many receive at once, or by mail, must not
-follow what one of them sent: it names `shared`.
+So an answer that goes to one client alone names the host of its request. What many receive at once, or by mail, must
+not follow what one of them sent: it names `shared`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Whether this server can do its work: for supervisors, load balancers and whoever watches."""
+"""Whether this server can do its work: for supervisors, load balancers and monitoring."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ import attrs
 
 from chat.domain.core import Core
 from chat.domain.policy import account_rules
-from chat.domain.policy.account_gates import present
+from chat.domain.policy.account_rules import present
 from chat.domain.signing_in.email_addresses import EmailAddresses, EmailVerification
 from chat.domain.signing_in.email_change import EmailChanges
 from chat.errors import ApiError, InvalidFormBody

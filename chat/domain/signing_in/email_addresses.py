@@ -16,8 +16,8 @@ import attrs
 from chat.auth.tokens import token_hash
 from chat.domain.core import Core
 from chat.domain.policy import account_rules
-from chat.domain.policy.account_gates import present
-from chat.domain.policy.account_history import note_changes
+from chat.domain.policy.account_rules import present
+from chat.domain.policy.changes import note_changes
 from chat.domain.presence.account_events import AccountEvents
 from chat.domain.signing_in.mailed_codes import Issued
 from chat.errors import ApiError, InvalidFormBody, RateLimited

@@ -22,7 +22,7 @@ import structlog
 
 from chat.auth.tokens import token_hash
 from chat.domain.core import Core
-from chat.domain.policy.account_gates import present
+from chat.domain.policy.account_rules import present
 from chat.domain.signing_in.email_addresses import CHANGE_KIND, REPLACEMENT_KIND, TOKEN_KIND, EmailAddresses
 from chat.domain.signing_in.mailed_codes import TICKET_LIFETIME_MS, Found, Issued, MailedCodes, refused_ticket
 from chat.domain.signing_in.sudo import SudoMode, SudoProof

@@ -14,7 +14,7 @@ from chat.auth.principal import Principal
 from chat.auth.turns import Asker
 from chat.domain.core import Core
 from chat.domain.policy import account_rules
-from chat.domain.policy.account_gates import present
+from chat.domain.policy.account_rules import present
 from chat.domain.signing_in.authentication import Authentication, Change, SignedIn, Way
 from chat.domain.signing_in.mailed_codes import Issued, MailedCodes, refused_ticket
 from chat.domain.signing_in.sign_ins import Client

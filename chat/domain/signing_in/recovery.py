@@ -17,8 +17,8 @@ from chat.auth.tokens import token_hash
 from chat.auth.turns import Asker
 from chat.auth.typed_codes import TypedCodes
 from chat.domain.core import Core
-from chat.domain.policy.account_gates import present
-from chat.domain.policy.account_history import note_changes
+from chat.domain.policy.account_rules import present
+from chat.domain.policy.changes import note_changes
 from chat.domain.signing_in.authentication import Authentication, MfaChallenge, SignedIn, person_called
 from chat.domain.signing_in.email_addresses import REVERT_KIND, require_free_address
 from chat.domain.signing_in.password_change import NewPasswords

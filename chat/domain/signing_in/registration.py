@@ -14,7 +14,7 @@ from chat.auth.turns import Asker
 from chat.clock import Clock
 from chat.domain.core import Core
 from chat.domain.policy import account_rules
-from chat.domain.policy.usernames import Usernames
+from chat.domain.policy.profiles import Usernames
 from chat.domain.signing_in.authentication import SignedIn
 from chat.domain.signing_in.email_addresses import EmailVerification, require_free_address
 from chat.domain.signing_in.ip_authorization import IpAuthorization

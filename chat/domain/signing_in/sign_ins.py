@@ -10,25 +10,22 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import attrs
-import trio
 
 from chat.auth.principal import Principal
 from chat.auth.sudo_token import LIFETIME_SECONDS as PROOF_LIFETIME_SECONDS
 from chat.auth.tokens import digest_of, id_hash, token_hash
 from chat.clock import iso_timestamp
 from chat.domain.core import Core
+from chat.domain.policy.due_work import NotedUses
 from chat.domain.signing_in.client_info import AddressLookups, UserAgents, client_info, masked_address
 from chat.domain.standing.user_objects import partial_user
-from chat.errors import ApiError, StorageUnavailable
+from chat.errors import ApiError
 from chat.registries.user_flags import UserFlag
 from chat.store.accounts import account_deletions, accounts
 from chat.store.accounts.accounts import Account
-from chat.store.guard import fallback
+from chat.store.database import Database
 from chat.store.signing_in import auth_sessions, pending_registrations
 from chat.store.signing_in.auth_sessions import AuthSession
-
-USE_NOTED_EVERY_SECONDS: Final = 60
-"""How long the uses of sign-ins are collected before they are written in one go."""
 
 USES_LIMIT: Final = 100_000
 """Sign-ins used within that time of which a note is kept; the use of further ones is not noted."""
@@ -95,15 +92,12 @@ class Standing:
 
 
 @attrs.define(kw_only=True, eq=False)
-class SignIns:
-    """The sign-ins of all accounts."""
+class SignIns(NotedUses[str, tuple[int, int, str]]):
+    """The sign-ins of all accounts; of their uses it notes account, moment and IP address."""
 
     _core: Core
     _lookups: AddressLookups
     _user_agents: UserAgents
-    _uses: dict[str, tuple[int, int, str]] = attrs.field(factory=dict, init=False)
-    """Account, moment and IP address of the last use of each sign-in, as far as it is not written yet."""
-    _noted: trio.Event = attrs.field(factory=trio.Event, init=False)
 
     def new(self, user_id: int, client: Client, *, proved_at: int | None) -> SignIn:
         """A fresh sign-in of an account; to be written with `auth_sessions.insert`.
@@ -205,40 +199,16 @@ class SignIns:
         """Remember that a sign-in was used now; written before long by `run`."""
         session_id_hash = principal.session_id_hash
         if session_id_hash is not None and (session_id_hash in self._uses or len(self._uses) < USES_LIMIT):
-            self._uses[session_id_hash] = (principal.user_id, self._core.clock.now_ms(), address)
-            self._noted.set()
+            self._note(session_id_hash, (principal.user_id, self._core.clock.now_ms(), address))
 
-    async def write_uses(self) -> None:
-        """Write what was noted since the last time; kept for the next time where the store cannot be written."""
-        if not self._uses:
-            return
-        noted, self._uses = self._uses, {}
+    def _write_use(self, connection: sqlite3.Connection, thing: str, use: tuple[int, int, str]) -> None:
+        digest, (user_id, used_at, address) = digest_of(thing), use
+        if digest is not None:
+            auth_sessions.touch(connection, digest, used_at, address)
+        accounts.touch(connection, user_id, used_at, address)
 
-        def unit(connection: sqlite3.Connection) -> None:
-            for session_id_hash, (user_id, used_at, address) in noted.items():
-                digest = digest_of(session_id_hash)
-                if digest is not None:
-                    auth_sessions.touch(connection, digest, used_at, address)
-                accounts.touch(connection, user_id, used_at, address)
-
-        try:
-            with fallback(None):  # what was used earlier was used
-                await self._core.database.write(unit)
-        except StorageUnavailable:
-            self._uses = {**noted, **self._uses}
-            self._noted.set()
-
-    def forget_uses(self) -> None:
-        """Forget what was noted and is not written yet (`/v1/_dev/reset`)."""
-        self._uses = {}
-
-    async def run(self) -> None:
-        """Write the uses of sign-ins once in a while, for ever."""
-        while True:
-            await self._noted.wait()
-            await trio.sleep(USE_NOTED_EVERY_SECONDS)
-            self._noted = trio.Event()
-            await self.write_uses()
+    def _database_of_uses(self) -> Database:
+        return self._core.database
 
 
 def _session_object(session: AuthSession, info: dict[str, Any] | None, current: str | None) -> dict[str, Any]:

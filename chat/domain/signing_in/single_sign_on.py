@@ -21,7 +21,7 @@ from chat.auth.openid_connect import Claims, CodeRefused, OpenIdConnect
 from chat.auth.tokens import token_hash
 from chat.domain.core import Core
 from chat.domain.policy import account_rules
-from chat.domain.policy.usernames import Usernames
+from chat.domain.policy.profiles import Usernames
 from chat.domain.signing_in.authentication import Authentication, SignedIn, Way
 from chat.domain.signing_in.ip_authorization import IpAuthorization
 from chat.domain.signing_in.registration import NAMELESS

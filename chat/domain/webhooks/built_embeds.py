@@ -61,7 +61,7 @@ def built_embed(
     image: str = "",
     thumbnail: str = "",
 ) -> Embed | None:
-    """An embed as it is stored (`chat.domain.policy.embed_objects`); None if nothing would stand in it."""
+    """An embed as it is stored (`chat.domain.policy.embeds`); None if nothing would stand in it."""
     content = _present(
         {
             "title": shortened(title, TITLE_CHARACTERS),

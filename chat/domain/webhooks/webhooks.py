@@ -23,8 +23,8 @@ from chat.domain.core import Core
 from chat.domain.messages.assemble import MessagesArea
 from chat.domain.messages.message_drafts import MessageDraft, MessageEdit, require_message_channel, webhook_sender
 from chat.domain.messages.message_objects import author_object
+from chat.domain.policy.changes import without_repeated
 from chat.domain.policy.media_library import AVATARS, MediaLibrary
-from chat.domain.policy.repeated_values import without_repeated
 from chat.domain.standing.access import GuildChannelAccess
 from chat.domain.standing.audit_log import Actor
 from chat.domain.standing.guild_states import Member

@@ -1,7 +1,7 @@
 """Deleting what there is of one account, in portions; `chat.domain.administration.account_erasure` says in which order.
 
-Only what nobody else has a part in is here. What others are told of (memberships, groups, relationships) goes the way
-that it goes whenever somebody ends it.
+Only what no other account has a part in is here. What others are told of (memberships, groups, relationships) goes the
+way that it goes whenever it ends.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ CREDENTIALS: Final = (
     OwnRows("backup_codes", ("user_id", "position")),
     OwnRows("used_totp_codes", ("user_id", "step")),
 )
-"""With what somebody could still come in: deleted as a whole, together with the account's password. An account has few
+"""With what a client could still come in: deleted as a whole, together with the account's password. An account has few
 of each."""
 
 OWN_ROWS: Final = (
@@ -72,7 +72,7 @@ OWN_ROWS: Final = (
 
 
 def delete_credentials(connection: sqlite3.Connection, user_id: int) -> None:
-    """Delete everything with which somebody could come in, or let a program in, as this account."""
+    """Delete everything with which a person or a program could come in as this account."""
     for rows in CREDENTIALS:
         connection.execute(f"DELETE FROM {rows.table} WHERE {rows.column} = ?", (user_id,))  # noqa: S608 - our own names
     connection.execute(
@@ -97,7 +97,7 @@ def has_own_rows(connection: sqlite3.Connection, user_id: int) -> bool:
 
 
 def delete_own_rows(connection: sqlite3.Connection, user_id: int, limit: int = AT_ONCE) -> None:
-    """Delete up to `limit` rows of the account. What was paid for in app stores stays in the books, and is nobody's."""
+    """Delete up to `limit` rows of the account. What was paid for in app stores stays in the books."""
     connection.execute(
         "UPDATE store_purchases SET user_id = NULL, account_token = NULL, gift_code = NULL WHERE user_id = ?",
         (user_id,),

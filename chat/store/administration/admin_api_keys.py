@@ -9,10 +9,7 @@ from typing import Any, Final
 
 import attrs
 
-
-def _texts(value: str | Sequence[str]) -> tuple[str, ...]:
-    """A column that holds a JSON list of text, or such a list itself."""
-    return tuple(json.loads(value) if isinstance(value, str) else value)
+from chat.store.connections import texts
 
 
 @attrs.frozen
@@ -23,7 +20,7 @@ class AdminApiKey:
     owner_id: int
     name: str
     key_hash: bytes = attrs.field(repr=False)
-    acls: tuple[str, ...] = attrs.field(converter=_texts)
+    acls: tuple[str, ...] = attrs.field(converter=texts)
     created_at: int
     expires_at: int | None = None
     last_used_at: int | None = None

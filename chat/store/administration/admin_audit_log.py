@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import attrs
 
-from chat.store.connections import beginning_with
+from chat.store.administration.listings import Wanted, fitting
 
 
 def _parsed(value: Any) -> Any:
@@ -33,10 +33,10 @@ _COLUMNS: Final = ", ".join(field.name for field in attrs.fields(AdminAuditLogEn
 _BY_ID: Final = f"SELECT {_COLUMNS} FROM admin_audit_log WHERE id = ?"  # noqa: S608 - the column names are our own
 
 SORTS: Final = {
-    ("createdAt", "asc"): "log.id",
-    ("createdAt", "desc"): "log.id DESC",
-    ("relevance", "asc"): "found.rank DESC, log.id",
-    ("relevance", "desc"): "found.rank, log.id DESC",  # the better an entry fits, the smaller its rank
+    ("createdAt", "asc"): "entry.id",
+    ("createdAt", "desc"): "entry.id DESC",
+    ("relevance", "asc"): "found.rank DESC, entry.id",
+    ("relevance", "desc"): "found.rank, entry.id DESC",  # the better an entry fits, the smaller its rank
 }
 """By what entries can be sorted, and how; without words to look for every entry fits alike."""
 
@@ -64,38 +64,17 @@ def by_id(connection: sqlite3.Connection, entry_id: int) -> AdminAuditLogEntry |
 
 
 @attrs.frozen(kw_only=True)
-class EntriesWanted:
+class EntriesWanted(Wanted):
     """Which entries are wanted: by words, administrator, target; `sort` is of SORTS."""
 
-    text: str | None = None
     admin_user_id: int | None = None
     target_type: str | None = None
     target_id: str | None = None
     sort: tuple[str, str] = ("createdAt", "desc")
-    limit: int = 50
-    offset: int = 0
 
 
 def search(connection: sqlite3.Connection, wanted: EntriesWanted) -> tuple[list[AdminAuditLogEntry], int]:
     """The entries that fit, and how many there are in all."""
-    conditions, source = ["1"], "admin_audit_log AS log"
-    values: dict[str, Any] = {"limit": wanted.limit, "offset": wanted.offset}
-    order = SORTS[wanted.sort]
-    if wanted.text is not None and wanted.text.strip():
-        values["words"] = beginning_with(wanted.text)
-        if values["words"] is None:
-            return [], 0
-        source += " JOIN admin_audit_search AS found ON found.rowid = log.id"
-        conditions.append("found.admin_audit_search MATCH :words")
-    else:
-        order = SORTS["createdAt", wanted.sort[1]]
-    for column in ("admin_user_id", "target_type", "target_id"):
-        value = getattr(wanted, column)
-        if value is not None:
-            values[column] = value
-            conditions.append(f"log.{column} = :{column}")
-    where = f"FROM {source} WHERE {' AND '.join(conditions)}"
-    (total,) = connection.execute(f"SELECT count(*) {where}", values).fetchone()
-    columns = ", ".join(f"log.{field.name}" for field in attrs.fields(AdminAuditLogEntry))
-    rows = connection.execute(f"SELECT {columns} {where} ORDER BY {order} LIMIT :limit OFFSET :offset", values)
-    return [AdminAuditLogEntry(*row) for row in rows], int(total)
+    columns = ("admin_user_id", "target_type", "target_id")
+    order = SORTS[wanted.sort if wanted.has_words else ("createdAt", wanted.sort[1])]
+    return fitting(connection, AdminAuditLogEntry, "admin_audit_log", "admin_audit_search", wanted, columns, order)

@@ -37,7 +37,7 @@ class Archive:
 
     @property
     def is_over(self) -> bool:
-        """Whether nobody works on it any more."""
+        """Whether it is complete or has failed."""
         return self.completed_at is not None or self.failed_at is not None
 
 
@@ -142,7 +142,7 @@ def with_file(connection: sqlite3.Connection, archive_ids: Iterable[int]) -> set
 
 
 def unfinished(connection: sqlite3.Connection, archive_ids: Iterable[int]) -> set[int]:
-    """Those of these that somebody works on, or is to work on."""
+    """Those of these that are neither complete nor failed."""
     rows = connection.execute(
         """
         SELECT id FROM archives

@@ -1,4 +1,4 @@
-"""What nobody may use on the instance: the rows of `blocklists`."""
+"""What is blocked on the instance: the rows of `blocklists`."""
 
 from __future__ import annotations
 

@@ -1,12 +1,16 @@
-"""What the instance remembers about itself: a few named texts (the seeded world's marker, the instance's identity)."""
+"""What the instance remembers about itself: a few named texts (the seeded world's marker, the instance's identity), and
+the settings that the operator has chosen while the server ran."""
 
 from __future__ import annotations
 
+import json
 import sqlite3
-from typing import Final
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
 
 TOUCHED: Final = "touched"
-"""A bit that changes whenever somebody wants to know whether the database can be written."""
+"""A bit that changes with each test of whether the database can be written."""
 
 CONFIGURED: Final = "setup_configured"
 """The key of the mark that the instance is set up. Triggers on `users.acls` write it."""
@@ -37,3 +41,33 @@ def touch(connection: sqlite3.Connection) -> None:
 def remove_value(connection: sqlite3.Connection, key: str) -> None:
     """Forget what is stored under `key`."""
     connection.execute("DELETE FROM instance WHERE key = ?", (key,))
+
+
+def chosen_settings(connection: sqlite3.Connection) -> dict[str, Any]:
+    """What is chosen, by the dotted names of settings."""
+    rows = connection.execute("SELECT name, value FROM chosen_settings")
+    return {name: json.loads(value) for name, value in rows}
+
+
+def choose_settings(connection: sqlite3.Connection, chosen: Mapping[str, Any]) -> None:
+    """This is chosen, and nothing else."""
+    connection.execute("DELETE FROM chosen_settings")
+    connection.executemany(
+        "INSERT INTO chosen_settings (name, value) VALUES (?, ?)",
+        [(name, json.dumps(value)) for name, value in chosen.items()],
+    )
+
+
+def chosen_settings_in_file(path: Path) -> dict[str, Any]:
+    """What is chosen in a database that is not opened otherwise, with or without a server on it; nothing where there is
+    no database, or one of an older version."""
+    if not path.is_file():
+        return {}
+    try:
+        connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
+        try:
+            return chosen_settings(connection)
+        finally:
+            connection.close()
+    except sqlite3.Error:
+        return {}

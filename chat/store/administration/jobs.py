@@ -82,7 +82,7 @@ def next_run_at(connection: sqlite3.Connection) -> int | None:
 
 
 def left_behind(connection: sqlite3.Connection, except_ids: Collection[int]) -> bool:
-    """Whether a job runs that nobody runs."""
+    """Whether other jobs than these are marked as running: an earlier process left them."""
     rows = connection.execute("SELECT id FROM jobs WHERE status = 'running'")
     return any(job_id not in except_ids for (job_id,) in rows)
 
@@ -93,7 +93,7 @@ def any_over(connection: sqlite3.Connection, before_ms: int) -> bool:
 
 
 def take_up_again(connection: sqlite3.Connection, except_ids: Collection[int] = ()) -> int:
-    """Jobs that run and that nobody runs wait again; how many there were."""
+    """Other jobs than these that are marked as running wait again; the number of them."""
     return connection.execute(
         "UPDATE jobs SET status = 'pending' WHERE status = 'running' AND id NOT IN (SELECT value FROM json_each(?))",
         (json.dumps(list(except_ids)),),

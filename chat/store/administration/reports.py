@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
-from typing import Any, Final
+from typing import Final
 
 import attrs
 
-from chat.store.connections import beginning_with
+from chat.store.administration.listings import Wanted, fitting
 
 
 @attrs.frozen
@@ -16,21 +16,21 @@ class Report:
 
     id: int
     kind: str
-    reporter_id: int | None
-    """None for somebody without an account, of whom the next three tell."""
-    reporter_email: str | None
-    reporter_name: str | None
-    reporter_country: str | None
-    """ISO 3166-1, two letters."""
-    reported_user_id: int | None
-    guild_id: int | None
-    channel_id: int | None
-    message_id: int | None
     category: str
-    additional_info: str | None
-    snapshot: str | None
-    """JSON: the message as it was when it was reported."""
     status: str
+    additional_info: str | None = None
+    reporter_id: int | None = None
+    """None for a person without an account, of whom the next three tell."""
+    reporter_email: str | None = None
+    reporter_name: str | None = None
+    reporter_country: str | None = None
+    """ISO 3166-1, two letters."""
+    reported_user_id: int | None = None
+    guild_id: int | None = None
+    channel_id: int | None = None
+    message_id: int | None = None
+    snapshot: str | None = None
+    """JSON: the message as it was when it was reported."""
     public_comment: str | None = None
     resolved_by: int | None = None
     resolved_at: int | None = None
@@ -56,40 +56,21 @@ def by_id(connection: sqlite3.Connection, report_id: int) -> Report | None:
 
 
 @attrs.frozen(kw_only=True)
-class ReportsWanted:
-    """Which reports are wanted: those that fit everything that is not None; `text` is words that they hold."""
+class ReportsWanted(Wanted):
+    """Which reports are wanted: those that fit everything that is not None."""
 
-    text: str | None = None
     status: str | None = None
     category: str | None = None
     kind: str | None = None
     reporter_id: int | None = None
     reported_user_id: int | None = None
     guild_id: int | None = None
-    limit: int = 50
-    offset: int = 0
 
 
 def search(connection: sqlite3.Connection, wanted: ReportsWanted) -> tuple[list[Report], int]:
     """The reports that fit, the newest first, and how many there are in all."""
-    conditions, source = ["1"], "reports AS report"
-    values: dict[str, Any] = {"limit": wanted.limit, "offset": wanted.offset}
-    if wanted.text is not None and wanted.text.strip():
-        values["words"] = beginning_with(wanted.text)
-        if values["words"] is None:
-            return [], 0
-        source += " JOIN report_search AS found ON found.rowid = report.id"
-        conditions.append("found.report_search MATCH :words")
-    for column in ("status", "category", "kind", "reporter_id", "reported_user_id", "guild_id"):
-        value = getattr(wanted, column)
-        if value is not None:
-            values[column] = value
-            conditions.append(f"report.{column} = :{column}")
-    where = f"FROM {source} WHERE {' AND '.join(conditions)}"
-    (total,) = connection.execute(f"SELECT count(*) {where}", values).fetchone()
-    columns = ", ".join(f"report.{field.name}" for field in attrs.fields(Report))
-    rows = connection.execute(f"SELECT {columns} {where} ORDER BY report.id DESC LIMIT :limit OFFSET :offset", values)
-    return [Report(*row) for row in rows], int(total)
+    columns = ("status", "category", "kind", "reporter_id", "reported_user_id", "guild_id")
+    return fitting(connection, Report, "reports", "report_search", wanted, columns, "entry.id DESC")
 
 
 def against(connection: sqlite3.Connection, user_id: int, status: str, after: int, limit: int) -> list[Report]:

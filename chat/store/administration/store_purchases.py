@@ -68,7 +68,7 @@ def of_user(connection: sqlite3.Connection, user_id: int, limit: int) -> list[St
 def by_token(
     connection: sqlite3.Connection, provider: StoreProvider, environment: PurchaseEnvironment, purchase_token: str
 ) -> StorePurchase | None:
-    """The purchase that its store knows by this token, whoever it is linked to."""
+    """The purchase that its store knows by this token, linked to any account or none."""
     row = connection.execute(
         f"""
         SELECT {_COLUMNS} FROM store_purchases WHERE provider = ? AND environment = ? AND purchase_token = ?

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Sequence
 from typing import Final
 
 import attrs
 
-
-def _texts(value: str | Sequence[str]) -> tuple[str, ...]:
-    """A column that holds a JSON list of text, or such a list itself."""
-    return tuple(json.loads(value) if isinstance(value, str) else value)
+from chat.store.connections import texts
 
 
 @attrs.frozen
@@ -27,7 +23,7 @@ class Application:
     bot_user_id: int | None = None
     bot_public: bool = attrs.field(default=True, converter=bool)
     bot_require_code_grant: bool = attrs.field(default=False, converter=bool)
-    redirect_uris: tuple[str, ...] = attrs.field(default=(), converter=_texts)
+    redirect_uris: tuple[str, ...] = attrs.field(default=(), converter=texts)
     client_secret_hash: bytes | None = attrs.field(default=None, repr=False)
     client_secret_created_at: int | None = None
     bot_token_hash: bytes | None = attrs.field(default=None, repr=False)

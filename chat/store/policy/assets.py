@@ -1,4 +1,4 @@
-"""Avatars, icons and other images that belong to somebody: the rows of `assets`."""
+"""Avatars, icons and other images that have an owner: the rows of `assets`."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ import trio
 from trio.testing import MockClock
 
 from chat.clock import iso_timestamp
-from chat.domain.administration.store_purchase_objects import store_purchase
+from chat.domain.administration.store_purchases import store_purchase
 from chat.registries.user_flags import PremiumType
 from chat.store.administration import store_purchases
 from chat.testing.gateway_client import GatewayClient

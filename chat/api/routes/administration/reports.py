@@ -153,7 +153,7 @@ async def send_report_code(request: Request, administration: AdministrationArea,
     """Mail a code to the address of somebody who wants to report something without an account."""
     email = account_rules.email(body.email)
     request.limit(buckets.REPORT_CODES_TO_EMAIL, email_key(email))
-    await administration.outside_reports.send_code(email)
+    await administration.outside_reports.send_code(email, request.guard)
 
 
 @routes.operation(
@@ -169,7 +169,7 @@ async def verify_report_code(request: Request, administration: AdministrationAre
     """Take the code; the ticket is good for one report."""
     email = account_rules.email(body.email)
     request.limit(buckets.REPORT_CODES_TRIED, email_key(email))
-    return {"ticket": await administration.outside_reports.verify(email, body.code)}
+    return {"ticket": await administration.outside_reports.verify(email, body.code, request.guard)}
 
 
 @routes.operation(
@@ -183,4 +183,5 @@ async def verify_report_code(request: Request, administration: AdministrationAre
 async def report_from_outside(request: Request, administration: AdministrationArea, body: ReportFromOutside) -> object:
     """Report something without an account."""
     reporter = Reporter(name=body.reporter_full_legal_name, country=body.reporter_country_of_residence)
-    return await administration.outside_reports.report(body.ticket, reporter, body.thing(), body.new())
+    reports = administration.outside_reports
+    return await reports.report(body.ticket, reporter, body.thing(), body.new(), request.guard)

@@ -39,7 +39,7 @@ from chat.api.schemas.shapes import (
 from chat.auth.principal import CredentialKind
 from chat.domain.applications.assemble import ApplicationsArea
 from chat.domain.applications.oauth2_authorization import AuthorizationRequest
-from chat.domain.applications.oauth2_errors import NOT_STORED, OAuth2Error, OAuth2ErrorCode
+from chat.domain.applications.oauth2_protocol import NOT_STORED, OAuth2Error, OAuth2ErrorCode
 from chat.domain.applications.oauth2_tokens import CodeExchange
 from chat.registries.scopes import Scope
 
@@ -190,10 +190,12 @@ async def issue_tokens(request: Request, applications: ApplicationsArea) -> Answ
     match required(form, "grant_type"):
         case "authorization_code":
             presented = CodeExchange(required(form, "code"), required(form, "redirect_uri"), form.get("code_verifier"))
-            return _tokens(await applications.oauth2_tokens.exchange(shown, presented))
+            return _tokens(await applications.oauth2_tokens.exchange(shown, presented, request.guard))
         case "refresh_token":
             refresh_token = required(form, "refresh_token")
-            return _tokens(await applications.oauth2_tokens.refresh(shown, refresh_token, form.get("scope")))
+            return _tokens(
+                await applications.oauth2_tokens.refresh(shown, refresh_token, form.get("scope"), request.guard)
+            )
         case _:
             raise OAuth2Error(
                 OAuth2ErrorCode.UNSUPPORTED_GRANT_TYPE, "grant_type is authorization_code or refresh_token."
@@ -215,7 +217,7 @@ async def revoke_token(request: Request, applications: ApplicationsArea) -> Answ
     """End a token; 200 whether there was one or not (RFC 7009 2.2)."""
     form = await read_form(request)
     shown = client_credentials(request, form)
-    await applications.oauth2_tokens.revoke(shown, required(form, "token"))
+    await applications.oauth2_tokens.revoke(shown, required(form, "token"), request.guard)
     return _tokens({})
 
 
@@ -319,5 +321,5 @@ async def list_connections(request: Request) -> object:
 
 
 def _tokens(body: Mapping[str, Any]) -> Answer:
-    """An answer that nobody may keep (RFC 6749 5.1)."""
+    """An answer that no cache may keep (RFC 6749 5.1)."""
     return Answer(200, body, NOT_STORED)

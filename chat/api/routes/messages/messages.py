@@ -18,7 +18,7 @@ from chat.domain.messages.assemble import MessagesArea
 from chat.domain.messages.message_drafts import AttachmentDraft
 from chat.domain.messages.message_reading import Page
 from chat.domain.policy.assemble import PolicyArea
-from chat.domain.policy.embed_objects import embed_objects
+from chat.domain.policy.embeds import embed_objects
 from chat.errors import ApiError, InvalidFormBody
 from chat.media.outside_addresses import as_asked_for
 

@@ -281,7 +281,7 @@ async def _asset(
     asset = policy.media.asset(kind, _number(owner), match[1])
     if asset.source_url is not None:
         return await relayed(request, asset.source_url, policy=policy)
-    # Under its name without `a_` nobody is told that a picture moves.
+    # Under its name without `a_` it is not told that a picture moves.
     may_move = match[1].startswith(ANIMATED_PREFIX)
     return await _own_picture(request, asset, FOR_EVER, match[2], query, may_move=may_move, policy=policy)
 

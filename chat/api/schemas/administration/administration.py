@@ -1,4 +1,5 @@
-"""Administrative operations (administration.md, Conventions)."""
+"""What administrative operations answer about accounts, the audit log, jobs, archives and the instance
+(administration.md, Conventions)."""
 
 from __future__ import annotations
 
@@ -37,6 +38,7 @@ from chat.registries.archives import ArchiveSubject
 from chat.registries.channel_types import ChannelType
 from chat.registries.jobs import JobStatus, JobType
 from chat.registries.reports import ReportStatus
+from chat.registries.store_purchases import PurchaseEnvironment, PurchaseKind, PurchaseState, StoreProvider
 
 API_KEY: Final = wire_object(
     "AdminApiKey",
@@ -279,3 +281,131 @@ AUDIT_LOG_ENTRY: Final = wire_object(
     },
 )
 AUDIT_LOG_ENTRIES: Final = record({"logs": listed(AUDIT_LOG_ENTRY, maximum=200), "total": INTEGER})
+
+
+_LIFE: Final = {"started_at": TIMESTAMP, "uptime_seconds": COUNT, "memory_bytes": nullable(COUNT)}
+
+INSTANCE_FIGURES: Final = wire_object(
+    "InstanceFigures",
+    {
+        **_LIFE,
+        "version": TEXT,
+        "accounts": record({"people": COUNT, "bots": COUNT, "deleted": COUNT}),
+        "guilds": COUNT,
+        "channels": COUNT,
+        "messages": COUNT,
+        "storage": record({"upload_bytes": COUNT, "database_bytes": COUNT}),
+        "jobs_waiting": COUNT,
+        "sessions": COUNT,
+        "online": COUNT,
+    },
+    description="What there is of everything; counts of the store may be some seconds old.",
+)
+
+GATEWAY_FIGURES: Final = wire_object(
+    "GatewayFigures",
+    {
+        **_LIFE,
+        "connections": COUNT,
+        "sessions": record({"total": COUNT, "attached": COUNT, "retained": COUNT, "bots": COUNT}),
+        "guilds_in_memory": COUNT,
+        "presences": COUNT,
+        "voice_connections": COUNT,
+        "backlog": COUNT,
+    },
+    description="The gateway of the node; `memory_bytes` is the whole process.",
+)
+
+GATEWAY_GUILDS: Final = record(
+    {
+        "guilds": listed(
+            wire_object(
+                "GatewayGuild",
+                {
+                    "guild_id": SNOWFLAKE,
+                    "name": TEXT,
+                    "icon": nullable(ASSET),
+                    "member_count": COUNT,
+                    "session_count": COUNT,
+                    "presence_count": COUNT,
+                    "memory_bytes": COUNT,
+                },
+                description="A guild in memory; `memory_bytes` is an estimate.",
+            ),
+            maximum=200,
+        )
+    }
+)
+
+
+INSTANCE_CONFIG: Final = record(
+    {
+        "config": record(
+            {
+                "registration": choice("open", "approval", "closed"),
+                "email_verification_required": BOOLEAN,
+                "single_community_enabled": BOOLEAN,
+                "single_community_guild_id": nullable(SNOWFLAKE),
+                "direct_messages_disabled": BOOLEAN,
+            }
+        ),
+        "overridden": listed(TEXT),
+        "setup": record({"configured": BOOLEAN}),
+    }
+)
+
+LIMIT_CONFIG: Final = record({"limits": mapped(COUNT), "defaults": mapped(COUNT), "overridden": listed(TEXT)})
+
+REGISTRATIONS: Final = record(
+    {
+        "registrations": listed(
+            record(
+                {
+                    "user": USER_SUMMARY,
+                    "email": nullable(TEXT),
+                    "client_ip": nullable(TEXT),
+                    "registered_at": TIMESTAMP,
+                }
+            )
+        )
+    }
+)
+
+
+STORE_PURCHASE: Final = wire_object(
+    "StorePurchase",
+    {
+        "id": SNOWFLAKE,
+        "user_id": nullable(SNOWFLAKE),
+        "provider": member_of(StoreProvider),
+        "kind": member_of(PurchaseKind),
+        "slot": TEXT,
+        "environment": member_of(PurchaseEnvironment),
+        "app_id": TEXT,
+        "product_id": TEXT,
+        "base_plan_id": nullable(TEXT),
+        "latest_transaction_id": nullable(TEXT),
+        "ownership_type": nullable(TEXT),
+        "state": member_of(PurchaseState),
+        "store_state": nullable(TEXT),
+        "entitled": BOOLEAN,
+        "expires_at": nullable(TIMESTAMP),
+        "grace_ends_at": nullable(TIMESTAMP),
+        "auto_renew": nullable(BOOLEAN),
+        "started_at": nullable(TIMESTAMP),
+        "purchased_at": nullable(TIMESTAMP),
+        "revoked_at": nullable(TIMESTAMP),
+        "revocation_reason": nullable(TEXT),
+        "superseded": BOOLEAN,
+        "acknowledged": BOOLEAN,
+        "gift_code": nullable(TEXT),
+        "bound_at": nullable(TIMESTAMP),
+        "last_event_at": nullable(TIMESTAMP),
+        "synced_at": nullable(TIMESTAMP),
+        "created_at": TIMESTAMP,
+        "updated_at": TIMESTAMP,
+    },
+    description="A purchase in an app store as the administration sees it.",
+)
+
+PURCHASES: Final = record({"purchases": listed(STORE_PURCHASE)})

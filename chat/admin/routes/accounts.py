@@ -1,0 +1,301 @@
+"""Operations that find accounts and read what is around them (administration.md, Finding accounts; administration.md,
+Account lists), on relationships (administration.md, Account relationships) and on purchases in app stores
+(administration.md, Store purchases)."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Final, Literal
+
+import attrs
+
+from chat.admin import buckets
+from chat.admin.operation import AdminRoutes, acting
+from chat.api.fields import SNOWFLAKE, Items, Length, Pattern, Range, Snowflake
+from chat.api.operation import InstanceKind, Request
+from chat.api.schemas.administration.administration import (
+    APPLICATIONS,
+    CHANGE_LOG,
+    GUILDS,
+    PRIVATE_CHANNELS,
+    PURCHASES,
+    RELATIONSHIPS,
+    REMOVED,
+    SESSIONS,
+    USER,
+    USERS,
+    USERS_FOUND,
+)
+from chat.api.schemas.shapes import NOTHING
+from chat.domain.administration.account_lists import Window
+from chat.domain.administration.admin_users import Selection
+from chat.domain.administration.assemble import AdministrationArea
+from chat.domain.signing_in.assemble import SigningInArea
+from chat.errors import FieldError, InvalidFormBody
+from chat.registries.acls import Acl
+from chat.registries.admin_actions import AdminAction
+
+routes = AdminRoutes()
+
+
+@routes.admin_operation("GET", "/v1/admin/users/@me", acls=[], audit=None, bucket=buckets.LOOKUP, answers=USER)
+async def get_own_account(request: Request, administration: AdministrationArea) -> object:
+    """The caller's account, unredacted whatever the credential holds."""
+    return {"user": await administration.views.own(acting(request))}
+
+
+IDS_MAXIMUM: Final = 100
+OFFSET_MAXIMUM: Final = 100_000
+
+
+@attrs.frozen(kw_only=True)
+class SearchUsers:
+    """The query of GET /v1/admin/users; `user_id` may be repeated."""
+
+    user_id: Annotated[list[Snowflake], Items(0, IDS_MAXIMUM)] | None = None
+    resolve: Annotated[str, Length(1, 1_024)] | None = None
+    email: Annotated[str, Length(1, 320)] | None = None
+    last_active_ip: Annotated[str, Length(1, 64)] | None = None
+    q: Annotated[str, Length(1, 1_024)] | None = None
+    limit: Annotated[int, Range(1, 200)] = 50
+    offset: Annotated[int, Range(0, OFFSET_MAXIMUM)] = 0
+
+
+@routes.admin_operation(
+    "GET",
+    "/v1/admin/users",
+    acls=[Acl.USER_LOOKUP],
+    audit=AdminAction.SEARCH_USERS,
+    bucket=buckets.LOOKUP,
+    answers=USERS_FOUND,
+)
+async def search_users(request: Request, administration: AdministrationArea, query: SearchUsers) -> object:
+    """Find accounts."""
+    selection = Selection(
+        user_ids=query.user_id,
+        resolve=query.resolve,
+        email=query.email,
+        last_active_ip=query.last_active_ip,
+        text=query.q,
+        limit=query.limit,
+        offset=query.offset,
+    )
+    return await administration.searches.search(acting(request), selection)
+
+
+TRUE: Final = frozenset({"true", "True", "1"})
+"""What counts as true of a parameter that is text (administration.md, Account lists)."""
+
+
+@attrs.frozen
+class ListGuilds:
+    """The query of GET …/guilds."""
+
+    before: Snowflake | None = None
+    after: Snowflake | None = None
+    limit: Annotated[int, Range(1, 200)] = 200
+    with_counts: str = "false"
+
+
+@attrs.frozen
+class ListPrivateChannels:
+    """The query of GET …/dm-channels."""
+
+    type: Literal["dm", "group_dm"] = "dm"
+    before: Snowflake | None = None
+    after: Snowflake | None = None
+    limit: Annotated[int, Range(1, 200)] = 50
+
+
+@attrs.frozen
+class ReadChangeLog:
+    """The query of GET …/change-log."""
+
+    limit: Annotated[int, Range(1, 200)] = 50
+    page_token: Annotated[str, Length(1, 64), Pattern(re.compile(r"[0-9]+", re.ASCII), "INVALID_FORMAT")] | None = None
+
+
+@routes.admin_operation(
+    "GET",
+    "/v1/admin/users/{user_id}",
+    acls=[Acl.USER_LOOKUP],
+    audit=AdminAction.GET_USER,
+    bucket=buckets.LOOKUP,
+    answers=USERS,
+)
+async def get_account(request: Request, administration: AdministrationArea, user_id: int) -> object:
+    """An account, or none."""
+    return {"users": await administration.lists.account(acting(request), user_id)}
+
+
+@routes.admin_operation(
+    "GET",
+    "/v1/admin/users/{user_id}/guilds",
+    acls=[Acl.USER_LIST_GUILDS],
+    audit=AdminAction.LIST_USER_GUILDS,
+    bucket=buckets.LOOKUP,
+    answers=GUILDS,
+)
+async def list_guilds(request: Request, administration: AdministrationArea, user_id: int, query: ListGuilds) -> object:
+    """An account's guilds."""
+    window = Window(query.limit, query.before, query.after)
+    with_counts = query.with_counts in TRUE
+    lists = administration.lists
+    return {"guilds": await lists.guilds(acting(request), user_id, window, with_counts=with_counts)}
+
+
+@routes.admin_operation(
+    "GET",
+    "/v1/admin/users/{user_id}/dm-channels",
+    acls=[Acl.USER_LIST_DM_CHANNELS],
+    audit=AdminAction.LIST_USER_DM_CHANNELS,
+    bucket=buckets.LOOKUP,
+    answers=PRIVATE_CHANNELS,
+)
+async def list_private_channels(
+    request: Request, administration: AdministrationArea, user_id: int, query: ListPrivateChannels
+) -> object:
+    """An account's conversations of two, or its groups."""
+    if query.before is not None and query.after is not None:
+        raise InvalidFormBody([FieldError("before", "INVALID_FORMAT"), FieldError("after", "INVALID_FORMAT")])
+    window = Window(query.limit, query.before, query.after)
+    lists = administration.lists
+    return {"channels": await lists.private_channels(acting(request), user_id, query.type, window)}
+
+
+@routes.admin_operation(
+    "GET",
+    "/v1/admin/users/{user_id}/applications",
+    acls=[(Acl.APPLICATION_LOOKUP, Acl.APPLICATION_LIST_BY_OWNER)],
+    audit=AdminAction.LIST_USER_APPLICATIONS,
+    bucket=buckets.LOOKUP,
+    answers=APPLICATIONS,
+)
+async def list_applications(request: Request, administration: AdministrationArea, user_id: int) -> object:
+    """An account's own applications."""
+    return {"applications": await administration.lists.applications(acting(request), user_id)}
+
+
+@routes.admin_operation(
+    "GET",
+    "/v1/admin/users/{user_id}/relationships",
+    acls=[Acl.USER_LIST_RELATIONSHIPS],
+    audit=AdminAction.LIST_USER_RELATIONSHIPS,
+    bucket=buckets.LOOKUP,
+    answers=RELATIONSHIPS,
+)
+async def list_relationships(request: Request, administration: AdministrationArea, user_id: int) -> object:
+    """An account's relationships by category."""
+    return await administration.lists.relationships(acting(request), user_id)
+
+
+@routes.admin_operation(
+    "GET",
+    "/v1/admin/users/{user_id}/sessions",
+    acls=[Acl.USER_LIST_SESSIONS],
+    audit=AdminAction.LIST_USER_SESSIONS,
+    bucket=buckets.MODIFY,
+    answers=SESSIONS,
+)
+async def list_sessions(
+    request: Request, signing_in: SigningInArea, administration: AdministrationArea, user_id: int
+) -> object:
+    """An account's sign-ins, those that have ended included."""
+    await signing_in.sign_ins.write_uses()
+    return {"sessions": await administration.lists.sessions(acting(request), user_id)}
+
+
+@routes.admin_operation(
+    "GET",
+    "/v1/admin/users/{user_id}/change-log",
+    acls=[Acl.USER_VIEW_CONTACT_LOG],
+    audit=AdminAction.LIST_USER_CHANGE_LOG,
+    bucket=buckets.LOOKUP,
+    answers=CHANGE_LOG,
+)
+async def read_change_log(
+    request: Request, administration: AdministrationArea, user_id: int, query: ReadChangeLog
+) -> object:
+    """What addresses and tags an account has had."""
+    # There is nothing beyond the largest number; a token that names something there asks for the newest page.
+    token = None if query.page_token is None else min(int(query.page_token), SNOWFLAKE.maximum)
+    lists = administration.lists
+    return await lists.change_log(acting(request), user_id, query.limit, token)
+
+
+@attrs.frozen
+class Category:
+    """Which kind of relationship, in the query string or in the body."""
+
+    category: Literal["friend", "incoming_request", "outgoing_request", "blocked"] | None = None
+
+
+@routes.admin_operation(
+    "DELETE",
+    "/v1/admin/users/{user_id}/relationships",
+    acls=[Acl.USER_REMOVE_RELATIONSHIP],
+    audit=AdminAction.REMOVE_RELATIONSHIPS_BY_CATEGORY,
+    bucket=buckets.MODIFY,
+    answers=REMOVED,
+)
+async def clear_relationships(
+    request: Request, administration: AdministrationArea, user_id: int, query: Category, body: Category
+) -> object:
+    """Remove every relationship of one category."""
+    removed = await administration.relationships.clear(acting(request), user_id, _named(query, body))
+    return {"removed_count": removed}
+
+
+@routes.admin_operation(
+    "DELETE",
+    "/v1/admin/users/{user_id}/relationships/{target_user_id}",
+    acls=[Acl.USER_REMOVE_RELATIONSHIP],
+    audit=AdminAction.REMOVE_RELATIONSHIP,
+    bucket=buckets.MODIFY,
+    answers=NOTHING,
+)
+async def remove_relationship(
+    request: Request,
+    administration: AdministrationArea,
+    user_id: int,
+    target_user_id: int,
+    query: Category,
+    body: Category,
+) -> None:
+    """Remove one relationship."""
+    await administration.relationships.remove(acting(request), user_id, target_user_id, _named(query, body))
+
+
+def _named(query: Category, body: Category) -> str:
+    category = query.category or body.category
+    if category is None:
+        raise InvalidFormBody.at("category", "INVALID_FORMAT")
+    return category
+
+
+@routes.admin_operation(
+    "GET",
+    "/v1/admin/users/{user_id}/store-purchases",
+    acls=[Acl.USER_LOOKUP],
+    audit=AdminAction.LIST_USER_STORE_PURCHASES,
+    bucket=buckets.LOOKUP,
+    instance=InstanceKind.HOSTED,
+    answers=PURCHASES,
+)
+async def list_store_purchases(request: Request, administration: AdministrationArea, user_id: int) -> object:
+    """The account's purchases in app stores, the newest first."""
+    return {"purchases": await administration.purchases.of(acting(request), user_id)}
+
+
+@routes.admin_operation(
+    "POST",
+    "/v1/admin/users/{user_id}/store-purchases/refresh",
+    acls=[Acl.USER_UPDATE_FLAGS],
+    audit=AdminAction.REFRESH_STORE_PURCHASES,
+    bucket=buckets.MODIFY,
+    instance=InstanceKind.HOSTED,
+    answers=PURCHASES,
+)
+async def refresh_store_purchases(request: Request, administration: AdministrationArea, user_id: int) -> object:
+    """Read every purchase of the account again from its store."""
+    return {"purchases": await administration.purchases.refresh(acting(request), user_id)}
