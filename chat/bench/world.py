@@ -123,7 +123,7 @@ ROLES: Final = 50
 ROLES_PER_MEMBER: Final = 2
 CHANNELS_PER_CATEGORY: Final = 50
 HIDDEN_SHARE: Final = 4
-"""Every so-manieth channel is hidden from everyone and shown by one role."""
+"""One channel of so many is hidden from everyone and shown by one role."""
 
 
 @attrs.frozen

@@ -1,4 +1,4 @@
-"""Avatars of those who have none: a head and shoulders in six colours, drawn here rather than shipped."""
+"""Avatars of accounts without one: a head and shoulders in six colours, drawn here rather than shipped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a file is handed out: ranges, validators, and headers under which a browser shows it but never runs it
+"""How a file is handed out: names, ranges, validators, and headers under which a browser shows it but never runs it
 (RFC 9110, sections 8.8, 13 and 14)."""
 
 from __future__ import annotations

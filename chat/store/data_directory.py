@@ -130,8 +130,8 @@ class DataDirectory:
     def signing_key(self) -> bytes:
         """The instance's secret, made on first use.
 
-        Raises OperatorError when its file is damaged or unreadable, and when it is missing beside a database with
-        secrets that it sealed: another key would lock out everybody with an authenticator.
+        Raises OperatorError if its file is damaged or unreadable, and if it is missing beside a database with secrets
+        that it sealed: another key would lock out every account with an authenticator.
         """
         file = self.key_file
         try:

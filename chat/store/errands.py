@@ -47,8 +47,7 @@ def ids(connection: sqlite3.Connection) -> list[int]:
 
 
 def add_guild_accounts(connection: sqlite3.Connection, errand_id: int, guild_id: int) -> int:
-    """Put everybody before the errand whose settings may know the guild: its members, and those who have been; how
-    many there are."""
+    """Give the errand every account whose settings may know the guild, members now or once; how many there are."""
     return connection.execute(
         """
         INSERT INTO errand_accounts (errand_id, user_id)
