@@ -120,7 +120,7 @@ CHANNEL_THREADS: Final = "channel_threads"
 """The client capability that lets a user session see threads (access.md, Client capabilities)."""
 
 VIEW_CHANNEL_MEMBERS_CAPABILITY: Final = "view_channel_members_permission"
-"""The client capability that lets a user session write that bit (access.md, Client capabilities)."""
+"""The client capability that lets a user session write VIEW_CHANNEL_MEMBERS (access.md, Client capabilities)."""
 
 
 def sees_threads(principal: Principal) -> bool:

@@ -247,7 +247,7 @@ class Webhooks:
         avatar = webhook.avatar
         if disguise.avatar_url is not None:
             avatar = (await self._outside_avatar(webhook, disguise.avatar_url, guard)).hash
-        sender = webhook_sender(webhook, name, avatar)
+        sender = webhook_sender(webhook, name, avatar, guard)
         if place.post is not None:
             return await self._posts.create_of_webhook(sender, access, place.post, draft)
         return await self._messages.sending.create_of_webhook(sender, access, draft)
@@ -260,21 +260,22 @@ class Webhooks:
         return await self._messages.messages.get_of_webhook(webhook.id, self.place_of(webhook, thread_id), message_id)
 
     async def edit_message(
-        self, webhook: Webhook, message_id: int, edit: MessageEdit, thread_id: int | None = None
+        self, webhook: Webhook, message_id: int, edit: MessageEdit, thread_id: int | None, guard: Guard
     ) -> dict[str, Any]:
         """Change one of the webhook's messages.
 
         :raises ApiError: as `message` and `MessageEditing.edit_of_webhook`.
         """
         place = self.place_of(webhook, thread_id)
-        return await self._messages.editing.edit_of_webhook(webhook.id, place, message_id, edit)
+        return await self._messages.editing.edit_of_webhook(webhook.id, place, message_id, edit, guard)
 
-    async def delete_message(self, webhook: Webhook, message_id: int, thread_id: int | None = None) -> None:
+    async def delete_message(self, webhook: Webhook, message_id: int, thread_id: int | None, guard: Guard) -> None:
         """Delete one of the webhook's messages.
 
         :raises ApiError: as `message`.
         """
-        await self._messages.deletion.delete_of_webhook(webhook.id, self.place_of(webhook, thread_id), message_id)
+        place = self.place_of(webhook, thread_id)
+        await self._messages.deletion.delete_of_webhook(webhook.id, place, message_id, guard)
 
     def place_of(self, webhook: Webhook, thread_id: int | None) -> GuildChannelAccess:
         """The webhook's channel, or a thread there, as the webhook has access to it.

@@ -297,7 +297,7 @@ async def edit_webhook_message(
         return uploads.webhook_owner(webhook.user_id, place.channel.id)
 
     async with received_edit(request, owner, body, uploads) as edit:
-        return await area.webhooks.edit_message(webhook, message_id, edit, query.thread_id)
+        return await area.webhooks.edit_message(webhook, message_id, edit, query.thread_id, request.guard)
 
 
 @routes.operation(
@@ -312,9 +312,8 @@ async def delete_webhook_message(
     request: Request, area: WebhooksArea, webhook_id: int, token: str, message_id: int, query: InThread
 ) -> None:
     """Delete one of the webhook's messages."""
-    await area.webhooks.delete_message(
-        area.webhooks.identified(webhook_id, token, guard=request.guard), message_id, query.thread_id
-    )
+    webhook = area.webhooks.identified(webhook_id, token, guard=request.guard)
+    await area.webhooks.delete_message(webhook, message_id, query.thread_id, request.guard)
 
 
 def _change(body: ChangeWebhook) -> WebhookChange:
