@@ -35,9 +35,11 @@ from chat.store.guilds import bans, members
 from chat.store.guilds.bans import Ban
 from chat.store.standing.guild_audit_log import AuditLogEntry
 
+First = Callable[[sqlite3.Connection], Any]
+"""Runs in the unit of a ban or a removal before anything is written, and may refuse."""
 
-def _nothing(_: sqlite3.Connection) -> None:
-    """What happens in a unit of writing beside what it is there for."""
+
+def _nothing(_: sqlite3.Connection) -> None: ...
 
 
 @attrs.frozen
@@ -101,12 +103,11 @@ class Bans:
         guild_id: int,
         user_id: int,
         new: NewBan,
-        first: Callable[[sqlite3.Connection], Any] = _nothing,
+        first: First = _nothing,
         *,
         guard: Guard = UNGUARDED,
     ) -> Ban:
-        """Ban an account, without regard to the actor's rights, for the actor's reason; the ban. `first` runs in the
-        same unit before anything is written.
+        """Ban an account, without regard to the actor's rights, for the actor's reason; the ban.
 
         :raises ApiError: UNKNOWN_GUILD, UNKNOWN_USER; MISSING_PERMISSIONS for the owner.
         """
@@ -158,15 +159,9 @@ class Bans:
         await self.take_back(Actor(principal.user_id, reason), guild_id, user_id, guard=principal.guard)
 
     async def take_back(
-        self,
-        actor: Actor,
-        guild_id: int,
-        user_id: int,
-        first: Callable[[sqlite3.Connection], Any] = _nothing,
-        *,
-        guard: Guard = UNGUARDED,
+        self, actor: Actor, guild_id: int, user_id: int, first: First = _nothing, *, guard: Guard = UNGUARDED
     ) -> None:
-        """Lift a ban, without regard to the actor's rights. `first` runs in the same unit.
+        """Lift a ban, without regard to the actor's rights.
 
         :raises ApiError: UNKNOWN_GUILD.
         :raises InvalidFormBody: USER_IS_NOT_BANNED at `user_id`.
@@ -203,16 +198,9 @@ class Bans:
         await self.remove(Actor(principal.user_id, reason), guild_id, user_id, guard=principal.guard)
 
     async def remove(
-        self,
-        actor: Actor,
-        guild_id: int,
-        user_id: int,
-        first: Callable[[sqlite3.Connection], Any] = _nothing,
-        *,
-        guard: Guard = UNGUARDED,
+        self, actor: Actor, guild_id: int, user_id: int, first: First = _nothing, *, guard: Guard = UNGUARDED
     ) -> None:
-        """Remove a member, without regard to the actor's rights. `first` runs in the same unit before anything is
-        written.
+        """Remove a member, without regard to the actor's rights.
 
         :raises ApiError: UNKNOWN_GUILD, UNKNOWN_MEMBER; MISSING_PERMISSIONS for the owner.
         """
