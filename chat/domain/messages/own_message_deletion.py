@@ -1,8 +1,8 @@
-"""Deleting everything that one has written, everywhere: at once, or a day after it was asked for (messages.md, Deletion
-of everything written).
+"""Deleting everything that an account has written, everywhere: at once, or a day after it was asked for (messages.md,
+Deletion of everything written).
 
-When, stands with the account, and with it a restart goes on where an earlier process was. What is written after that
-moment stays. Cancelling, by the holder or by an administrator, takes effect between two batches.
+The moment stands with the account, so a restart goes on where an earlier process was. What is written after that moment
+stays. Cancelling, by the holder or by an administrator, takes effect between two batches.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ log: Final = structlog.get_logger("chat.messages")
 
 @attrs.frozen
 class _Batch:
-    """What went, and, where nothing was left to go, the account before and after its wish was fulfilled."""
+    """What went; or, when nothing was left, the account with and without its scheduled deletion."""
 
     removed: Removed | None = None
     before: Account | None = None
@@ -50,7 +50,7 @@ class _Batch:
 
 
 class OwnMessageDeletion(DueWork):
-    """Takes the wish, and fulfils it."""
+    """The operations that schedule, cancel and carry out such a deletion."""
 
     NAME = "messages to be deleted"
     LOOK_SECONDS = 3_600.0
@@ -63,8 +63,8 @@ class OwnMessageDeletion(DueWork):
         core.errands.handle(ErrandKind.DELETE_OWN_MESSAGES, self._delete_now)
 
     async def schedule(self, principal: Principal, proof: SudoProof) -> dict[str, Any]:
-        """Have everything deleted that the caller has written by then, DELAY_MS from now; a second wish takes the place
-        of the first. Returns when, and how much it is now.
+        """Have everything deleted that the caller has written by the moment DELAY_MS from now; a second time takes the
+        place of the first. Returns that moment, and how much it is now.
 
         :raises ApiError: SUDO_MODE_REQUIRED.
         :raises InvalidFormBody: for a wrong proof.
@@ -80,7 +80,7 @@ class OwnMessageDeletion(DueWork):
         return pending
 
     async def cancel(self, principal: Principal) -> None:
-        """Take the wish back; without one there is nothing to do. What is deleted stays deleted."""
+        """Cancel a scheduled deletion, if there is one. What is deleted stays deleted."""
         if principal.account.pending_bulk_message_deletion_at is not None:
             await self._change(principal, without_wish)
 
@@ -121,7 +121,7 @@ class OwnMessageDeletion(DueWork):
         _, after = await self._core.database.write(unit, then, guard=principal.guard)
         return after
 
-    # Fulfilling
+    # Carrying out
 
     async def _work(self) -> None:
         for user_id in accounts.with_bulk_deletion_due(self._core.database.reader, self._clock.now_ms()):
@@ -131,8 +131,8 @@ class OwnMessageDeletion(DueWork):
         return accounts.next_bulk_deletion(self._core.database.reader)
 
     async def fulfil(self, user_id: int, *, at_once: bool = False) -> None:
-        """Delete what the account wants to have deleted, if that is due; `at_once` whether or not, for an account that
-        goes before. Can be broken off and begun again."""
+        """Carry out the account's scheduled deletion if it is due, or `at_once` for an account that goes before. Can
+        be broken off and begun again."""
 
         def unit(connection: sqlite3.Connection) -> _Batch:
             account = accounts.by_id(connection, user_id)
@@ -159,7 +159,7 @@ class OwnMessageDeletion(DueWork):
 
 
 def without_wish(account: Account) -> Account:
-    """The account without a deletion ahead."""
+    """The account without a scheduled deletion."""
     return _with_wish(account, None, 0, 0)
 
 

@@ -174,7 +174,7 @@ class Reactions:
 
         def unit(connection: sqlite3.Connection) -> _EventOf | None:
             if own:
-                _require_unarchived(connection, place.access)
+                _require_open_thread(connection, place.access)
             reaction = reactions.find(connection, message_id, emoji.key)
             if reaction is None or not reactions.leave(connection, message_id, reaction, user_id):
                 return None
@@ -302,17 +302,13 @@ def _require_message(connection: sqlite3.Connection, place: ReactionPlace) -> No
         raise ApiError("UNKNOWN_CHANNEL")
 
 
-def _require_unarchived(connection: sqlite3.Connection, access: ChannelAccess) -> None:
-    if isinstance(access, ThreadAccess):
-        thread = threads.by_id(connection, access.thread.id)
-        if thread is not None and thread.archived:
-            raise ApiError("THREAD_ARCHIVED")
-
-
-def _require_open_thread(connection: sqlite3.Connection, access: ChannelAccess, now_ms: int) -> None:
-    """In a locked thread only those who manage threads react."""
-    _require_unarchived(connection, access)
-    if isinstance(access, ThreadAccess) and not access.moderates(now_ms):
-        thread = threads.by_id(connection, access.thread.id)
-        if thread is not None and thread.locked:
-            raise ApiError("THREAD_LOCKED")
+def _require_open_thread(connection: sqlite3.Connection, access: ChannelAccess, adding_at: int | None = None) -> None:
+    """Raise THREAD_ARCHIVED in an archived thread. In a locked one only those who manage threads add reactions, which
+    others are refused with THREAD_LOCKED; `adding_at` is the present moment where one is added."""
+    thread = threads.by_id(connection, access.thread.id) if isinstance(access, ThreadAccess) else None
+    if not isinstance(access, ThreadAccess) or thread is None:
+        return
+    if thread.archived:
+        raise ApiError("THREAD_ARCHIVED")
+    if thread.locked and adding_at is not None and not access.moderates(adding_at):
+        raise ApiError("THREAD_LOCKED")

@@ -210,6 +210,10 @@ def _shown(row: tuple[Any, ...]) -> ShownThread:
     return ShownThread(_thread(row[:width]), None if row[width] is None else ThreadMember(*row[width:]))
 
 
+def _all_shown(connection: sqlite3.Connection, statement: str, **names: Any) -> list[ShownThread]:
+    return [_shown(row) for row in connection.execute(statement, names)]
+
+
 def by_id(connection: sqlite3.Connection, thread_id: int) -> Thread | None:
     """The thread with this snowflake."""
     row = connection.execute(_BY_ID, (thread_id,)).fetchone()
@@ -224,42 +228,32 @@ def by_ids(connection: sqlite3.Connection, thread_ids: Iterable[int]) -> dict[in
 
 def active_of_guild(connection: sqlite3.Connection, guild_id: int, user_id: int) -> list[ShownThread]:
     """The guild's threads that are not archived, the newest first, as they are shown to the account."""
-    rows = connection.execute(_ACTIVE_OF_GUILD, {"guild_id": guild_id, "user_id": user_id})
-    return [_shown(row) for row in rows]
+    return _all_shown(connection, _ACTIVE_OF_GUILD, guild_id=guild_id, user_id=user_id)
 
 
 def joined(
     connection: sqlite3.Connection, guild_id: int, user_id: int, *, archived_too: bool = False
 ) -> list[ShownThread]:
     """Those of the guild's threads that the account is in, the newest first; the active ones, if not all."""
-    names = {"guild_id": guild_id, "user_id": user_id, "archived_too": archived_too}
-    return [_shown(row) for row in connection.execute(_JOINED_OF_GUILD, names)]
+    return _all_shown(connection, _JOINED_OF_GUILD, guild_id=guild_id, user_id=user_id, archived_too=archived_too)
 
 
 def archived(
     connection: sqlite3.Connection, parent_id: int, user_id: int, *, private: bool, before: int, limit: int
 ) -> list[ShownThread]:
     """Threads below a channel that were archived before a moment (Unix milliseconds), the last one archived first."""
-    if private:
-        types = [int(ChannelType.PRIVATE_THREAD)]
-    else:
-        types = [int(ChannelType.PUBLIC_THREAD), int(ChannelType.ANNOUNCEMENT_THREAD)]
-    names = {
-        "parent_id": parent_id,
-        "user_id": user_id,
-        "types": json.dumps(types),
-        "before": before,
-        "limit": limit,
-    }
-    return [_shown(row) for row in connection.execute(_ARCHIVED, names)]
+    public = (ChannelType.PUBLIC_THREAD, ChannelType.ANNOUNCEMENT_THREAD)
+    types = json.dumps([int(kind) for kind in ((ChannelType.PRIVATE_THREAD,) if private else public)])
+    return _all_shown(
+        connection, _ARCHIVED, parent_id=parent_id, user_id=user_id, types=types, before=before, limit=limit
+    )
 
 
 def archived_and_joined(
     connection: sqlite3.Connection, parent_id: int, user_id: int, *, before: int, limit: int
 ) -> list[ShownThread]:
     """Archived private threads below a channel that the account is in, with an id under `before`, the newest first."""
-    names = {"parent_id": parent_id, "user_id": user_id, "before": before, "limit": limit}
-    return [_shown(row) for row in connection.execute(_ARCHIVED_JOINED, names)]
+    return _all_shown(connection, _ARCHIVED_JOINED, parent_id=parent_id, user_id=user_id, before=before, limit=limit)
 
 
 def search(
@@ -296,8 +290,7 @@ def search(
 
 def shown_by_ids(connection: sqlite3.Connection, user_id: int, thread_ids: Iterable[int]) -> list[ShownThread]:
     """Those of these threads that exist, as they are shown to the account."""
-    rows = connection.execute(_SHOWN_BY_IDS, {"user_id": user_id, "ids": json.dumps(list(thread_ids))})
-    return [_shown(row) for row in rows]
+    return _all_shown(connection, _SHOWN_BY_IDS, user_id=user_id, ids=json.dumps(list(thread_ids)))
 
 
 def active_below(connection: sqlite3.Connection, guild_id: int, parent_id: int) -> list[Thread]:
