@@ -25,7 +25,7 @@ from chat.registries.errands import ErrandKind
 from chat.registries.permissions import Permission
 from chat.snowflake import MAXIMUM
 from chat.store.accounts import accounts
-from chat.store.guard import UNGUARDED, Guard
+from chat.store.guard import Guard
 from chat.store.guilds import channels
 from chat.store.messages import messages
 from chat.store.messages.messages import Message
@@ -143,7 +143,7 @@ class MessageDeletion:
         await self._delete(access, message, moderating_actor(access, message, reason), principal.guard)
 
     async def delete_of_webhook(
-        self, webhook_id: int, access: GuildChannelAccess, message_id: int, guard: Guard = UNGUARDED
+        self, webhook_id: int, access: GuildChannelAccess, message_id: int, guard: Guard
     ) -> None:
         """Delete a message that the webhook wrote.
 

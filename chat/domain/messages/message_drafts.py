@@ -16,7 +16,7 @@ from chat.domain.standing.user_objects import partial_user
 from chat.errors import ApiError, InvalidFormBody
 from chat.registries.channel_types import PRIVATE_CHANNEL_TYPES, THREAD_CHANNEL_TYPES, ChannelType
 from chat.registries.message_types import MessageFlag
-from chat.store.guard import UNGUARDED, Guard
+from chat.store.guard import Guard
 from chat.store.guilds.channels import Channel
 from chat.store.messages import attachments
 from chat.store.messages.attachments import Attachment
@@ -190,7 +190,7 @@ class Sender:
     webhook_id: int | None = None
     extra: MessageExtra | None = None
     """What the message keeps of a webhook's name and avatar."""
-    guard: Guard = attrs.field(default=UNGUARDED, eq=False, repr=False)
+    guard: Guard = attrs.field(kw_only=True, eq=False, repr=False)
     """Of the request that sends."""
 
 
@@ -200,10 +200,10 @@ def account_sender(principal: Principal) -> Sender:
     return Sender(principal.user_id, author, not principal.is_bot, guard=principal.guard)
 
 
-def webhook_sender(webhook: Webhook, name: str, avatar: str | None, guard: Guard = UNGUARDED) -> Sender:
+def webhook_sender(webhook: Webhook, name: str, avatar: str | None, guard: Guard) -> Sender:
     """A webhook under this name and avatar, which need not be its own."""
     author, extra = webhook_author(webhook.id, name, avatar), MessageExtra(webhook_name=name, webhook_avatar=avatar)
-    return Sender(webhook.id, author, False, webhook.id, extra, guard)
+    return Sender(webhook.id, author, False, webhook.id, extra, guard=guard)
 
 
 def put_into_message(

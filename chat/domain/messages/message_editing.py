@@ -54,7 +54,7 @@ from chat.registries.permissions import Permission
 from chat.snowflake import MAXIMUM
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
-from chat.store.guard import UNGUARDED, Guard
+from chat.store.guard import Guard
 from chat.store.guilds import expressions
 from chat.store.guilds.expressions import ExpressionPlace
 from chat.store.messages import attachments, messages
@@ -146,12 +146,7 @@ class MessageEditing:
         await self._core.database.write(unit, then, guard=principal.guard)
 
     async def edit_of_webhook(
-        self,
-        webhook_id: int,
-        access: GuildChannelAccess,
-        message_id: int,
-        edit: MessageEdit,
-        guard: Guard = UNGUARDED,
+        self, webhook_id: int, access: GuildChannelAccess, message_id: int, edit: MessageEdit, guard: Guard
     ) -> dict[str, Any]:
         """Change a message that the webhook wrote.
 

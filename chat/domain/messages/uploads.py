@@ -90,7 +90,7 @@ class Owner:
     user_id: int
     channel_id: int
     file_bytes: int
-    guard: Guard = attrs.field(default=UNGUARDED, eq=False, repr=False)
+    guard: Guard = attrs.field(eq=False, repr=False)
     """Of the request that brings the files."""
 
 
@@ -114,7 +114,7 @@ class Uploads:
         file_bytes = self._limits.attachment_max_size_bot if principal.is_bot else limits.attachment_max_size
         return Owner(principal.user_id, channel_id, file_bytes, principal.guard)
 
-    def webhook_owner(self, user_id: int, channel_id: int, guard: Guard = UNGUARDED) -> Owner:
+    def webhook_owner(self, user_id: int, channel_id: int, guard: Guard) -> Owner:
         """The account that made a webhook, as one that sends files through it."""
         file_bytes = self._core.settings.limits_for(premium=False).attachment_max_size
         return Owner(user_id, channel_id, file_bytes, guard)

@@ -234,7 +234,8 @@ async def execute_webhook(
     """Send a message."""
     uploads = messages.uploads
     webhook = area.webhooks.identified(webhook_id, token, guard=request.guard)
-    owner = uploads.webhook_owner(webhook.user_id, area.webhooks.place_of(webhook, query.thread_id).channel.id)
+    channel_id = area.webhooks.place_of(webhook, query.thread_id).channel.id
+    owner = uploads.webhook_owner(webhook.user_id, channel_id, request.guard)
     async with received_message(request, owner, ExecuteWebhook, body, uploads) as (message, attachments):
         if message.message_reference is not None:
             raise InvalidFormBody.at("message_reference", "INVALID_FORMAT")  # its author may read nothing here
@@ -294,7 +295,7 @@ async def edit_webhook_message(
     place = area.webhooks.place_of(webhook, query.thread_id)
 
     def owner() -> Owner:
-        return uploads.webhook_owner(webhook.user_id, place.channel.id)
+        return uploads.webhook_owner(webhook.user_id, place.channel.id, request.guard)
 
     async with received_edit(request, owner, body, uploads) as edit:
         return await area.webhooks.edit_message(webhook, message_id, edit, query.thread_id, request.guard)
