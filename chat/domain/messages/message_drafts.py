@@ -122,8 +122,8 @@ class KeptAttachment:
 @attrs.frozen
 class MessageEdit:
     """Changes to a message; None keeps what is there. `kept_attachments` are those that stay, by id; `attachments` are
-    new ones; `removed_attachment` is the one that goes, whatever the others are. `attachment_order` names by their ids
-    where those that stay are to stand, and by None where the next new one is; further new ones come last."""
+    new ones; `removed_attachment` takes a single one away. `attachment_order` places those that stay by their ids, and
+    the next new one by None; further new ones come last."""
 
     content: str | None = None
     flags: int | None = None

@@ -223,7 +223,7 @@ async def preload_channel_messages(request: Request, messages: MessagesArea, bod
 
 @attrs.frozen
 class Unfurl:
-    """A link."""
+    """The link to look at."""
 
     url: Annotated[str, Length(1, URL_CHARACTERS)]
 
