@@ -16,6 +16,7 @@ from trio.testing import MockClock
 
 from chat.admin import buckets
 from chat.admin.routes import ADMIN_ROUTES
+from chat.domain.administration.administration_objects import admin_private_channel
 from chat.store.database import Database
 from chat.testing.server import ChatServer
 from chat.testing.world import World
@@ -113,7 +114,6 @@ async def test_counts_for_whoever_says_so(ask: Asking, autojump_clock: MockClock
 # Conversations
 
 
-@pytest.mark.rule("002.dm-object.2")
 async def test_conversations(ask: Asking, autojump_clock: MockClock) -> None:
     world = ask.world
     for person in (world.alice, world.carol):
@@ -205,6 +205,9 @@ async def test_conversations(ask: Asking, autojump_clock: MockClock) -> None:
             with_alice: False,
             with_carol: True,
         }
+    without_record = admin_private_channel(int(with_carol), True, None, [], 100)
+    with proves("002.dm-object.2"):
+        assert (without_record["channel_type"], without_record["channel_nsfw"]) == (None, None)
 
 
 @pytest.mark.rule("002.dm-object.6")
