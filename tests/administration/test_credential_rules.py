@@ -514,6 +514,7 @@ async def test_a_passkey_goes_with_those_that_it_replaced(ask: Asking, autojump_
         assert laptop not in str(event.data)
     with proves("002.webauthn-delete.11"):
         await bob.expect_silence(1)  # and no User Update: passkeys were no second factor
+        assert "USER_UPDATE" not in {payload.name for payload in bob.dispatches}
     with proves("002.webauthn-delete.8"):
         assert await refused(replaced) == (404, "UNKNOWN_USER")
     (await ask("DELETE", f"/webauthn-credentials/{phone}")).expect(204)
