@@ -1,6 +1,6 @@
 """What is left of an account whose deadline has come, whoever set it (document 002; design 7).
 
-Area: administration. Rules: 002.get-user, 002.states.
+Area: administration. Rules: 002.deletion, 002.get-user, 002.states.
 """
 
 from __future__ import annotations

@@ -1,7 +1,13 @@
 """What holds for every operation on accounts: its ACL, its bucket, its answer to an account that there is not, and that
 what was refused leaves nothing in the audit log.
 
-Area: administration. Rules: 002.auth, 002.conventions, 002.verification-email, 002.versioning.
+Area: administration. Rules: 002.acls, 002.applications, 002.archives, 002.auth, 002.ban, 002.ban-notes,
+002.bot-status, 002.change-log, 002.conventions, 002.deletion, 002.deletion-cancel, 002.dm-channels, 002.dob,
+002.email, 002.email-verification, 002.flags-op, 002.get-user, 002.guilds, 002.message-deletion, 002.messages,
+002.mfa, 002.password-reset, 002.premium-flags, 002.profile-fields, 002.recovery-kit, 002.relationship-delete,
+002.relationships, 002.relationships-clear, 002.reset-link, 002.sessions, 002.sessions-terminate, 002.shreds,
+002.store-purchases, 002.store-refresh, 002.system-status, 002.traits, 002.unban, 002.username,
+002.verification-email, 002.versioning, 002.webauthn, 002.webauthn-delete.
 """
 
 from __future__ import annotations
