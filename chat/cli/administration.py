@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import attrs
 
 from chat.cli import importing
+from chat.cli.options import fields_of, settings_file
 
 if TYPE_CHECKING:
     from chat.clock import Clock
@@ -87,7 +88,6 @@ def administer(data: Path, command: Callable[[Instance], Awaitable[T]], *, creat
     import trio
 
     from chat import log
-    from chat.cli.options import settings_file
     from chat.clock import SystemClock, iso_timestamp
     from chat.config import load_settings
     from chat.store.data_directory import DataDirectory
@@ -145,17 +145,10 @@ async def _opened(directory: DataDirectory, settings: Settings, clock: Clock) ->
 
 def account_fields(account: Account) -> dict[str, object]:
     """What commands print of an account."""
-    from chat.clock import iso_timestamp
-
     return {
-        "id": str(account.id),
-        "username": account.username,
+        **fields_of(account, "id", "username"),
         "discriminator": f"{account.discriminator:04}",
-        "global_name": account.global_name,
-        "email": account.email,
-        "email_verified": account.email_verified,
-        "bot": account.bot,
-        "acls": list(account.acls),
+        **fields_of(account, "global_name", "email", "email_verified", "bot", "acls"),
         "flags": str(account.flags),
-        "created_at": iso_timestamp(account.created_at),
+        **fields_of(account, "created_at"),
     }

@@ -11,6 +11,7 @@ import click
 
 from chat.cli.administration import Instance, administer
 from chat.cli.options import (
+    fields_of,
     id_argument,
     instance_options,
     is_terminal,
@@ -47,7 +48,9 @@ def list_guilds(data: Path, as_json: bool) -> None:
     async def command(instance: Instance) -> list[Guild]:
         return await instance.database.read(guilds.every)
 
-    print_objects([_guild_fields(found) for found in administer(data, command)], GUILD_COLUMNS, as_json=as_json)
+    print_objects(
+        [fields_of(found, *GUILD_COLUMNS) for found in administer(data, command)], GUILD_COLUMNS, as_json=as_json
+    )
 
 
 @guild.command()
@@ -71,7 +74,7 @@ def show(data: Path, guild_id: int, as_json: bool) -> None:
         return await instance.database.read(query)
 
     found, listed = administer(data, command)
-    fields, shown = _guild_fields(found), [_channel_fields(channel) for channel in listed]
+    fields, shown = fields_of(found, *GUILD_COLUMNS), [fields_of(channel, *CHANNEL_COLUMNS) for channel in listed]
     if as_json or not is_terminal():
         print_json({**fields, "channels": shown})
         return
@@ -97,30 +100,7 @@ def features(data: Path, guild_id: int, add: tuple[str, ...], remove: tuple[str,
         return await change_features(instance.database, instance.clock, instance.log, guild_id, add, remove)
 
     changed = administer(data, command)
-    fields = {"id": str(changed.id), "name": changed.name, "features": sorted(changed.features)}
-    print_object(fields, as_json=as_json)
-
-
-def _guild_fields(guild: Guild) -> dict[str, object]:
-    from chat.clock import iso_timestamp
-
-    return {
-        "id": str(guild.id),
-        "name": guild.name,
-        "owner_id": str(guild.owner_id),
-        "member_count": guild.member_count,
-        "features": sorted(guild.features),
-        "created_at": iso_timestamp(guild.created_at),
-    }
-
-
-def _channel_fields(channel: Channel) -> dict[str, object]:
-    return {
-        "id": str(channel.id),
-        "name": channel.name,
-        "type": channel.type,
-        "parent_id": None if channel.parent_id is None else str(channel.parent_id),
-    }
+    print_object(fields_of(changed, "id", "name", "features"), as_json=as_json)
 
 
 T = TypeVar("T")
@@ -211,18 +191,9 @@ def _with_invites(data: Path, command: Callable[[InviteAdministration], Awaitabl
 
 
 def _invite_fields(invite: Invite, settings: Settings) -> dict[str, object]:
-    from chat.clock import iso_timestamp
-
+    limits = ("max_age", "max_uses", "uses", "temporary")
     return {
         "code": invite.code,
         "url": f"{settings.public_url}/invite/{invite.code}",
-        "guild_id": str(invite.guild_id),
-        "channel_id": str(invite.channel_id),
-        "inviter_id": None if invite.inviter_id is None else str(invite.inviter_id),
-        "max_age": invite.max_age,
-        "max_uses": invite.max_uses,
-        "uses": invite.uses,
-        "temporary": invite.temporary,
-        "created_at": iso_timestamp(invite.created_at),
-        "expires_at": None if invite.expires_at is None else iso_timestamp(invite.expires_at),
+        **fields_of(invite, "guild_id", "channel_id", "inviter_id", *limits, "created_at", "expires_at"),
     }

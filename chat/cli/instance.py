@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import click
 
 from chat.cli.administration import Instance, administer
-from chat.cli.options import id_argument, instance_options, json_option, print_object, print_objects
+from chat.cli.options import fields_of, id_argument, instance_options, json_option, print_object, print_objects
 from chat.errors import ApiError, OperatorError
 from chat.registries.jobs import JobStatus, JobType
 
@@ -31,22 +31,13 @@ def ban() -> None:
 @json_option
 def list_bans(data: Path, as_json: bool) -> None:
     """Every ban that stands, the oldest first."""
-    from chat.clock import iso_timestamp
     from chat.store.signing_in import address_bans
 
     async def command(instance: Instance) -> list[AddressBan]:
         now = instance.clock.now_ms()
         return await instance.database.read(lambda connection: address_bans.every(connection, now))
 
-    rows = [
-        {
-            "network": ban.network,
-            "reason": ban.reason,
-            "created_at": iso_timestamp(ban.created_at),
-            "expires_at": iso_timestamp(ban.expires_at),
-        }
-        for ban in administer(data, command)
-    ]
+    rows = [fields_of(ban, *BAN_COLUMNS) for ban in administer(data, command)]
     print_objects(rows, BAN_COLUMNS, as_json=as_json)
 
 

@@ -11,6 +11,7 @@ import click
 from chat.cli.administration import Instance, administer
 from chat.cli.options import (
     acls_of,
+    fields_of,
     id_argument,
     instance_options,
     json_option,
@@ -79,15 +80,8 @@ def create_key(
         return made, text
 
     made, text = administer(data, command)
-    fields = _fields(made)
-    print_object(
-        {
-            "key_id": fields["key_id"],
-            "key": text,
-            **{name: fields[name] for name in ("owner_id", "name", "acls", "expires_at")},
-        },
-        as_json=as_json,
-    )
+    told = {"key_id": str(made.id), "key": text, **fields_of(made, "owner_id", "name", "acls", "expires_at")}
+    print_object(told, as_json=as_json)
 
 
 @key.command("list")
@@ -136,20 +130,7 @@ def delete_key(data: Path, key_id: int, as_json: bool) -> None:
 
 
 def _fields(key: AdminApiKey) -> dict[str, object]:
-    from chat.clock import iso_timestamp
-
-    def moment(milliseconds: int | None) -> str | None:
-        return None if milliseconds is None else iso_timestamp(milliseconds)
-
-    return {
-        "key_id": str(key.id),
-        "owner_id": str(key.owner_id),
-        "name": key.name,
-        "acls": list(key.acls),
-        "created_at": moment(key.created_at),
-        "last_used_at": moment(key.last_used_at),
-        "expires_at": moment(key.expires_at),
-    }
+    return {"key_id": str(key.id), **fields_of(key, *KEY_COLUMNS[1:])}
 
 
 @click.group()

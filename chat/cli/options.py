@@ -135,6 +135,25 @@ def print_json(value: object) -> None:
     click.echo(json.dumps(value, ensure_ascii=False, indent=2 if is_terminal() else None))
 
 
+def fields_of(record: object, *names: str) -> dict[str, Any]:
+    """These members of a row as the wire has them: ids as text, moments as ISO 8601, sets in order."""
+    return {name: _on_the_wire(name, getattr(record, name)) for name in names}
+
+
+def _on_the_wire(name: str, value: Any) -> Any:
+    if isinstance(value, frozenset):
+        return sorted(value)
+    if isinstance(value, tuple):
+        return list(value)
+    if value is not None and (name == "id" or name.endswith("_id")):
+        return str(value)
+    if value is not None and name.endswith("_at"):
+        from chat.clock import iso_timestamp
+
+        return iso_timestamp(value)
+    return value
+
+
 def print_object(fields: Mapping[str, object], *, as_json: bool, shown: Sequence[str] | None = None) -> None:
     """One thing: a line for each field on a terminal (those of `shown`, or all), JSON anywhere else."""
     if as_json or not is_terminal():
