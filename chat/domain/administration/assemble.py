@@ -220,15 +220,7 @@ def _account_services(
             reports=reports,
             cancellations=SubscriptionCancellations(core.database, billing, jobs),
         ),
-        erasure=AccountErasure(
-            core,
-            orders=jobs,
-            own_messages=messages.own_message_deletion,
-            succession=guilds.guild_succession,
-            memberships=guilds.memberships,
-            groups=people.groups,
-            relationships=standing.relationships,
-        ),
+        erasure=_erasure(core, jobs, standing, messages, people, guilds),
         lists=AdministeredLists(
             database=core.database,
             log=log,
@@ -240,6 +232,20 @@ def _account_services(
         searches=AccountSearches(core, log, views, billing),
         relationships=AdministeredRelationships(core, standing.relationships, log),
         purchases=StorePurchases(core=core, billing=billing, log=log),
+    )
+
+
+def _erasure(
+    core: Core, jobs: Jobs, standing: StandingArea, messages: MessagesArea, people: PeopleArea, guilds: GuildsArea
+) -> AccountErasure:
+    return AccountErasure(
+        core,
+        orders=jobs,
+        own_messages=messages.own_message_deletion,
+        succession=guilds.guild_succession,
+        memberships=guilds.memberships,
+        groups=people.groups,
+        relationships=standing.relationships,
     )
 
 
