@@ -77,8 +77,8 @@ def body_of(operation: AdminOperation, world: World) -> Any:
     return json.loads(json.dumps(body).replace(BOB, world.bob.id))
 
 
-def path_of(operation: AdminOperation, world: World, user_id: str | None = None) -> str:
-    """Its path, about bob and the seeded guild; what else a path names does not exist."""
+def path_of(operation: AdminOperation, world: World, user_id: str | None = None, *, path: str | None = None) -> str:
+    """Its path (or the one given), about bob and the seeded guild; what else a path names does not exist."""
     known = {
         "user_id": world.bob.id if user_id is None else user_id,
         "guild_id": world.guild_id,
@@ -87,4 +87,4 @@ def path_of(operation: AdminOperation, world: World, user_id: str | None = None)
         "target_user_id": world.carol.id,
         "subject_type": "user",
     }
-    return re.sub(r"{(\w+)}", lambda match: known.get(match[1], "1"), operation.path)
+    return re.sub(r"{(\w+)}", lambda match: known.get(match[1], "1"), operation.path if path is None else path)

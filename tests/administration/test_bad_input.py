@@ -139,8 +139,7 @@ async def walked(walk: Walk, world: World, operation: AdminOperation) -> None:
     for member in operation.path_members:
         for text in TEXTS if walk.is_new(member) else TEXTS[:3]:
             bad = operation.path.replace("{" + member + "}", text or "%20")
-            bad = path_of(attrs.evolve(operation, path=bad), world)
-            await walk.ask(operation, bad, good)
+            await walk.ask(operation, path_of(operation, world, path=bad), good)
     if operation.query is not None and walk.is_new(operation.query):
         for field in attrs.fields(operation.query):
             for text in TEXTS:
