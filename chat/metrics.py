@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -133,45 +134,35 @@ class Metrics:
         self._scraping = trio.Lock()
         self._dispatches_of_ended = 0
         self._snapshot = _Snapshot()
-        self.registry = registry = CollectorRegistry()
-        registry.register(self._snapshot)
-        ProcessCollector(registry=registry)
-        Gauge("chat_build_info", "The version that runs; always 1.", ["version"], registry=registry).labels(
-            __version__
-        ).set(1)
-        self._requests = Counter(
-            "chat_http_requests_total", "Requests by operation and status.", ["operation", "status"], registry=registry
+        self.registry = CollectorRegistry()
+        self.registry.register(self._snapshot)
+        ProcessCollector(registry=self.registry)
+        counter = partial(Counter, registry=self.registry)
+        histogram = partial(Histogram, registry=self.registry)
+        build = Gauge("chat_build_info", "The version that runs; always 1.", ["version"], registry=self.registry)
+        build.labels(__version__).set(1)
+        self._requests = counter(
+            "chat_http_requests_total", "Requests by operation and status.", ["operation", "status"]
         )
-        self._request_seconds = Histogram(
+        self._request_seconds = histogram(
             "chat_http_request_duration_seconds",
             "From a request's head to the end of its answer.",
             ["operation"],
             buckets=REQUEST_SECONDS,
-            registry=registry,
         )
-        self._answer_bytes = Counter("chat_http_response_bytes_total", "Bytes of answers' bodies.", registry=registry)
-        self._rate_limited = Counter(
-            "chat_http_rate_limited_total", "Requests refused with 429, by scope.", ["scope"], registry=registry
+        self._answer_bytes = counter("chat_http_response_bytes_total", "Bytes of answers' bodies.")
+        self._rate_limited = counter("chat_http_rate_limited_total", "Requests refused with 429, by scope.", ["scope"])
+        self._commit_seconds = histogram(
+            "chat_store_commit_duration_seconds", "How long a group of units took to write.", buckets=COMMIT_SECONDS
         )
-        self._commit_seconds = Histogram(
-            "chat_store_commit_duration_seconds",
-            "How long a group of units took to write.",
-            buckets=COMMIT_SECONDS,
-            registry=registry,
-        )
-        self._units = Counter("chat_store_units_total", "Units of writing, by outcome.", ["outcome"], registry=registry)
-        self._closes = Counter(
-            "chat_gateway_closes_total", "Sockets that ended, by close code.", ["code"], registry=registry
-        )
-        self._lag_seconds = Histogram(
+        self._units = counter("chat_store_units_total", "Units of writing, by outcome.", ["outcome"])
+        self._closes = counter("chat_gateway_closes_total", "Sockets that ended, by close code.", ["code"])
+        self._lag_seconds = histogram(
             "chat_event_loop_lag_seconds",
             "How much later than asked for the event loop gave a task its turn.",
             buckets=LAG_SECONDS,
-            registry=registry,
         )
-        self._mails = Counter(
-            "chat_mails_total", "Attempts to send a mail, by outcome.", ["outcome"], registry=registry
-        )
+        self._mails = counter("chat_mails_total", "Attempts to send a mail, by outcome.", ["outcome"])
         for outcome in ("written", "failed"):
             self._units.labels(outcome)
         for outcome in OUTCOMES:
