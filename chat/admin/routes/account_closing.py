@@ -61,7 +61,7 @@ class AnnotateBan:
     answers=USER,
 )
 async def ban_account(request: Request, administration: AdministrationArea, user_id: int, body: Ban) -> object:
-    """Keep everybody out of an account, for a time or for good."""
+    """Close an account, for a time or for good."""
     user = await administration.bans.ban(
         acting(request), user_id, hours=body.duration_hours, reason=body.reason, notify=body.notify_user
     )

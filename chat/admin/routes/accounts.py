@@ -40,7 +40,7 @@ routes = AdminRoutes()
 
 @routes.admin_operation("GET", "/v1/admin/users/@me", acls=[], audit=None, bucket=buckets.LOOKUP, answers=USER)
 async def get_own_account(request: Request, administration: AdministrationArea) -> object:
-    """The caller's account, unredacted whatever the credential holds."""
+    """The caller's account, unredacted for every credential."""
     return {"user": await administration.views.own(acting(request))}
 
 

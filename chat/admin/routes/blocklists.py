@@ -46,7 +46,7 @@ class Value:
 
 @attrs.frozen
 class NewEntry(Value):
-    """The body of POST: what nobody may use, and why; without `reason` it is that of X-Audit-Log-Reason."""
+    """The body of POST: what is blocked, and why; without `reason` it is that of X-Audit-Log-Reason."""
 
     reason: Annotated[str, Length(0, REASON_LENGTH)] | None = None
 
@@ -115,5 +115,5 @@ for listed in Blocklist:
     answers=BLOCKED_VALUE,
 )
 async def block_avatar(request: Request, administration: AdministrationArea, user_id: int) -> object:
-    """Block the avatar that an account shows; it is shown no more, by whomever."""
+    """Block the avatar that an account shows; no account shows it any more."""
     return await administration.blocklists.block_avatar(acting(request), user_id)

@@ -114,7 +114,7 @@ ENTRIES_MAXIMUM: Final = 1_000
 
 @attrs.frozen
 class DeleteMessages:
-    """The query of DELETE …/messages: text, so that whatever is no clear word leaves a dry run."""
+    """The query of DELETE …/messages: text, so that all but a clear word leaves a dry run."""
 
     dry_run: str = "true"
 

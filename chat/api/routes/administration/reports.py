@@ -150,7 +150,7 @@ class ReportFromOutside(Reported):
     answers=NOTHING,
 )
 async def send_report_code(request: Request, administration: AdministrationArea, body: SendReportCode) -> None:
-    """Mail a code to the address of somebody who wants to report something without an account."""
+    """Mail a code to the address of a person who wants to report something without an account."""
     email = account_rules.email(body.email)
     request.limit(buckets.REPORT_CODES_TO_EMAIL, email_key(email))
     await administration.outside_reports.send_code(email, request.guard)
