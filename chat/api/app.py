@@ -17,11 +17,12 @@ from quart_trio import QuartTrio
 from werkzeug.exceptions import HTTPException
 
 from chat.api.answers import Answer, Send, encode, refusal
-from chat.api.bodies import BODY_LIMIT, Receive
+from chat.api.bodies import Receive
 from chat.api.kernel import Kernel
 from chat.errors import ApiError
 from chat.observation import SEEN, Observation, Observer, told, watching
 from chat.registries.error_codes import STATUS_FALLBACKS
+from chat.registries.limits import JSON_BODY_BYTES
 
 log: Final = structlog.get_logger("chat.api")
 
@@ -48,7 +49,7 @@ class ChatApp(QuartTrio):
         self._kernel = kernel
         self._pages = pages
         self._observers = observers
-        self.config["MAX_CONTENT_LENGTH"] = BODY_LIMIT
+        self.config["MAX_CONTENT_LENGTH"] = JSON_BODY_BYTES
         self.url_map.redirect_defaults = False
         self.register_error_handler(HTTPException, self._refuse)
         self.register_error_handler(ApiError, self._explain)

@@ -11,9 +11,7 @@ import orjson
 
 from chat.api.fields import Refusal
 from chat.errors import ApiError, InvalidFormBody
-
-BODY_LIMIT: Final = 1_048_576
-"""Bytes of a JSON body; beyond it 413 PAYLOAD_TOO_LARGE and the connection closes (http.md, Body sizes)."""
+from chat.registries.limits import JSON_BODY_BYTES, JSON_DEPTH_MAXIMUM
 
 DIGITS_LIMIT: Final = 18
 """Digits of a Content-Length that are worth reading."""
@@ -26,7 +24,7 @@ class ClientGone(Exception):
     """The connection ended before the body did."""
 
 
-async def read_body(receive: Receive, announced: str | None, limit: int = BODY_LIMIT) -> bytes:
+async def read_body(receive: Receive, announced: str | None, limit: int = JSON_BODY_BYTES) -> bytes:
     """The whole body. `announced` is the value of Content-Length.
 
     :raises ApiError: PAYLOAD_TOO_LARGE as soon as it is known to exceed `limit` bytes.
@@ -66,9 +64,9 @@ class BodyChunks:
 
 
 def announces_little(headers: Mapping[str, str]) -> bool:
-    """Whether the head of a request (lower-case names) promises a body within BODY_LIMIT."""
+    """Whether the head of a request (lower-case names) promises a body within JSON_BODY_BYTES."""
     announced = headers.get("content-length", "")
-    return announced.isdecimal() and len(announced) <= DIGITS_LIMIT and int(announced) <= BODY_LIMIT
+    return announced.isdecimal() and len(announced) <= DIGITS_LIMIT and int(announced) <= JSON_BODY_BYTES
 
 
 def comes_in_parts(headers: Mapping[str, str]) -> bool:
@@ -84,9 +82,6 @@ def _refuse_announced(announced: str | None, limit: int) -> None:
 def _too_large() -> ApiError:
     return ApiError("PAYLOAD_TOO_LARGE", headers={"Connection": "close"})
 
-
-DEPTH_LIMIT: Final = 64
-"""Arrays and objects nested deeper are refused; no documented body comes near."""
 
 MAGNITUDE_LIMIT: Final = 2.0**63
 """Numbers of at least this size that are not 64-bit integers are refused: the parser makes floats of huge integers."""
@@ -107,7 +102,7 @@ def parse_json(body: bytes, *, empty_strings_are_null: bool = True) -> object:
     if not body:
         return {}
     try:
-        return _normalise(orjson.loads(body), DEPTH_LIMIT, empty_strings_are_null)
+        return _normalise(orjson.loads(body), JSON_DEPTH_MAXIMUM, empty_strings_are_null)
     except (orjson.JSONDecodeError, Refusal):
         raise InvalidFormBody.at("body", "INVALID_FORMAT") from None
 

@@ -12,7 +12,7 @@ from typing import Annotated, Final, Literal, Protocol, TypeVar
 
 import attrs
 
-from chat.api.bodies import BODY_LIMIT, BodyChunks, parse_json
+from chat.api.bodies import BodyChunks, parse_json
 from chat.api.embed_bodies import EmbedBodies, stored_embeds
 from chat.api.fields import OMITTED, Items, Length, Maybe, Pattern, Range, Refusal, Schema, Snowflake
 from chat.api.operation import Request
@@ -30,6 +30,7 @@ from chat.domain.messages.message_drafts import (
 from chat.domain.messages.uploads import AttachmentWish, Owner, Uploads
 from chat.errors import InvalidFormBody
 from chat.protocol.visible_text import without_nul
+from chat.registries.limits import JSON_BODY_BYTES
 from chat.registries.message_types import MessageReferenceType
 
 NONCE_CHARACTERS: Final = 32
@@ -336,7 +337,7 @@ async def _received(
     boundary = boundary_of(request.headers.get("content-type"))
     if boundary is None:
         raise InvalidFormBody.at("body", "INVALID_FORMAT")
-    most = uploads.form_bytes(owner) + 2 * BODY_LIMIT
+    most = uploads.form_bytes(owner) + 2 * JSON_BODY_BYTES
     chunks = BodyChunks(request.receive, request.headers.get("content-length"), most)
     async with uploads.form(owner, chunks, boundary) as form:
         value = parse_json(form.fields.get(PAYLOAD, b""), empty_strings_are_null=False)

@@ -11,6 +11,7 @@ from chat.api.fields import OMITTED, Items, Length, Maybe, Range, Snowflake, nam
 from chat.domain.guilds.channel_fields import TagWish
 from chat.domain.threads.thread_changes import ThreadChange
 from chat.errors import InvalidFormBody
+from chat.registries.channel_types import ForumLayout, ForumSortOrder
 from chat.registries.limits import APPLIED_TAGS, FORUM_TAG_CHARACTERS, FORUM_TAGS
 from chat.store.guilds.channels import ForumReaction
 
@@ -53,8 +54,8 @@ class ForumFields:
     default_thread_rate_limit_per_user: Maybe[Slowmode | None] = OMITTED
     available_tags: Maybe[Annotated[list[TagBody], Items(0, FORUM_TAGS)] | None] = OMITTED
     default_reaction_emoji: Maybe[ReactionBody | None] = OMITTED
-    default_sort_order: Maybe[Literal[0, 1] | None] = OMITTED
-    default_forum_layout: Maybe[Literal[0, 1, 2] | None] = OMITTED
+    default_sort_order: Maybe[ForumSortOrder | None] = OMITTED
+    default_forum_layout: Maybe[ForumLayout | None] = OMITTED
     default_tag_setting: Maybe[Literal["match_all", "match_some"] | None] = OMITTED
 
 

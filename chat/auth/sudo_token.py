@@ -10,8 +10,8 @@ from typing import Final
 
 from chat.auth.keys import Keys
 from chat.clock import Clock
+from chat.registries.limits import SUDO_PROOF_MS
 
-LIFETIME_SECONDS: Final = 300
 TYPE: Final = "sudo"
 AUDIENCE: Final = "chat:sudo"
 ALGORITHM: Final = "HS256"
@@ -37,7 +37,7 @@ class SudoTokens:
         import jwt  # with cryptography a tenth of a second, which a start of the server does not pay
 
         now = self._clock.now_ms() // 1_000
-        claims = {"sub": str(user_id), "type": TYPE, "aud": AUDIENCE, "iat": now, "exp": now + LIFETIME_SECONDS}
+        claims = {"sub": str(user_id), "type": TYPE, "aud": AUDIENCE, "iat": now, "exp": now + SUDO_PROOF_MS // 1_000}
         return jwt.encode(claims, self._keys.of(KEY_PURPOSE), algorithm=ALGORITHM, headers={"typ": TOKEN_TYPE})
 
     def is_valid(self, token: str, user_id: int) -> bool:

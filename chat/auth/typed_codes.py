@@ -13,15 +13,13 @@ import random
 from typing import Final
 
 from chat.auth.keys import Keys
+from chat.registries.limits import RECOVERY_CODE_CHARACTERS
 
 ALPHABET: Final = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
 """32 characters: 5 bits each."""
 
 MAILED_CHARACTERS: Final = 8
 """40 bits, for codes of which a handful of guesses is allowed; shown in two halves."""
-
-RECOVERY_CHARACTERS: Final = 32
-"""160 bits (signing_in.md, Recovery kit)."""
 
 
 class TypedCodes:
@@ -37,8 +35,8 @@ class TypedCodes:
         return f"{code[:4]}-{code[4:]}"
 
     def recovery(self) -> str:
-        """The code of a recovery kit: 32 characters."""
-        return self._characters(RECOVERY_CHARACTERS)
+        """The code of a recovery kit: 160 bits (signing_in.md, Recovery kit)."""
+        return self._characters(RECOVERY_CODE_CHARACTERS)
 
     def digest(self, code: str, purpose: bytes) -> bytes:
         """What is kept of a code; `purpose` is whatever it is for, so that it serves nothing else."""

@@ -11,6 +11,7 @@ from typing import Final
 import attrs
 
 from chat.config.declare import setting
+from chat.registries.limits import BIO_CHARACTERS
 
 MEBIBYTE: Final = 1_048_576
 
@@ -75,7 +76,7 @@ class Limits:
     max_bookmarks_premium: int = _count(300, "the same with premium", follows="max_bookmarks")
     max_favorite_memes: int = _count(50, "favourite memes of an account")
     max_favorite_memes_premium: int = _count(500, "the same with premium", follows="max_favorite_memes")
-    max_bio_length: int = _count(320, "an account's bio", unit="characters", minimum=1)
+    max_bio_length: int = _count(BIO_CHARACTERS, "an account's bio", unit="characters", minimum=1)
 
     feature_custom_discriminator: int = _count(0, "above zero: an account may choose its discriminator")
     feature_custom_discriminator_premium: int = _count(

@@ -9,7 +9,4 @@ class ArchiveSubject(enum.StrEnum):
     """What an archive holds."""
 
     USER = "user"
-    """What the instance has of an account."""
-
     GUILD = "guild"
-    """A guild with everything in it."""

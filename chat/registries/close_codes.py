@@ -137,31 +137,5 @@ SHARDING_REQUIRED: Final = Close(CloseCode.SHARDING_REQUIRED, "Sharding required
 INVALID_API_VERSION: Final = Close(CloseCode.INVALID_API_VERSION, "Invalid API version")
 """The query has no `v`, or another than 1 (gateway.md, Connecting)."""
 
-CLOSES: Final[tuple[Close, ...]] = (
-    FAILED_TO_START_SESSION,
-    DRAIN_REQUESTED,
-    SESSION_UNAVAILABLE,
-    UNKNOWN_OPCODE,
-    DECODE_FAILED,
-    INVALID_PAYLOAD,
-    PAYLOAD_TOO_LARGE,
-    DECOMPRESSION_FAILED,
-    INVALID_IDENTIFY_PAYLOAD,
-    INVALID_RESUME_PAYLOAD,
-    INVALID_PRESENCE_PAYLOAD,
-    COMPRESSION_FAILED,
-    ENCODE_FAILED,
-    NOT_AUTHENTICATED,
-    INVALID_TOKEN,
-    ALREADY_AUTHENTICATED,
-    INVALID_SEQUENCE,
-    RATE_LIMITED,
-    TOO_MANY_CONNECTIONS,
-    TOO_MANY_SESSIONS,
-    OUTBOX_FULL,
-    HEARTBEAT_TIMEOUT,
-    INVALID_SHARD,
-    SHARDING_REQUIRED,
-    INVALID_API_VERSION,
-)
+CLOSES: Final[tuple[Close, ...]] = tuple(value for value in tuple(globals().values()) if isinstance(value, Close))
 """Every close from 4000 up that this gateway ever sends."""

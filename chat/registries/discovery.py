@@ -12,31 +12,14 @@ class DiscoveryCategory(enum.IntEnum):
     """What a guild is about."""
 
     GAMING = 0
-    """Games."""
-
     MUSIC = 1
-    """Music."""
-
     ENTERTAINMENT = 2
-    """What entertains and has no category of its own."""
-
     EDUCATION = 3
-    """Learning and teaching."""
-
     SCIENCE_AND_TECHNOLOGY = 4
-    """Science and technology."""
-
     CONTENT_CREATOR = 5
-    """Somebody who makes something, and those who follow it."""
-
     ANIME_AND_MANGA = 6
-    """Anime and manga."""
-
     MOVIES_AND_TV = 7
-    """Films and series."""
-
     OTHER = 8
-    """Anything else."""
 
 
 CATEGORY_NAMES: Final[Mapping[DiscoveryCategory, str]] = MappingProxyType(

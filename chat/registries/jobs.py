@@ -31,18 +31,6 @@ class JobStatus(enum.StrEnum):
     """Somebody stopped it; what it had done by then stays done."""
 
 
-JOB_TRANSITIONS: Final[Mapping[JobStatus, frozenset[JobStatus]]] = MappingProxyType(
-    {
-        JobStatus.PENDING: frozenset({JobStatus.RUNNING, JobStatus.CANCELLED}),
-        JobStatus.RUNNING: frozenset({JobStatus.PENDING, JobStatus.COMPLETED, JobStatus.FAILED, JobStatus.CANCELLED}),
-        JobStatus.COMPLETED: frozenset(),
-        JobStatus.FAILED: frozenset(),
-        JobStatus.CANCELLED: frozenset(),
-    }
-)
-"""What may follow on what. A running job waits again after a failure that is to be retried, and after a restart."""
-
-
 class JobType(enum.StrEnum):
     """What is to be done: `task_type` of the ledger."""
 

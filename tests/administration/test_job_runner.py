@@ -16,7 +16,7 @@ from trio.testing import MockClock
 from chat.clock import TrioClock
 from chat.errors import ApiError
 from chat.jobs.runner import AT_ONCE, Handler, JobFailed, JobRun, Jobs, Progress
-from chat.registries.jobs import JOB_KINDS, JOB_TRANSITIONS, JobStatus, JobType
+from chat.registries.jobs import JOB_KINDS, JobStatus, JobType
 from chat.snowflake import SnowflakeGenerator
 from chat.store.administration import jobs
 from chat.store.administration.jobs import Job
@@ -24,6 +24,15 @@ from chat.store.database import Database, open_database
 
 START_MS = 1_800_000_000_000
 STEPS = 5
+
+JOB_TRANSITIONS = {
+    JobStatus.PENDING: frozenset({JobStatus.RUNNING, JobStatus.CANCELLED}),
+    JobStatus.RUNNING: frozenset({JobStatus.PENDING, JobStatus.COMPLETED, JobStatus.FAILED, JobStatus.CANCELLED}),
+    JobStatus.COMPLETED: frozenset(),
+    JobStatus.FAILED: frozenset(),
+    JobStatus.CANCELLED: frozenset(),
+}
+"""What may follow on what. A running job waits again after a failure that is to be retried, and after a restart."""
 
 
 class Work:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat.api.bodies import DEPTH_LIMIT, parse_json, parse_query
+from chat.api.bodies import parse_json, parse_query
 from chat.api.fields import (
     OMITTED,
     FlagBits,
@@ -27,6 +27,7 @@ from chat.api.fields import (
 )
 from chat.api.structuring import body_structure, query_structure
 from chat.errors import InvalidFormBody
+from chat.registries.limits import JSON_DEPTH_MAXIMUM
 from chat.snowflake import MAXIMUM
 
 
@@ -248,8 +249,8 @@ def test_a_pattern_holds_for_the_whole_text() -> None:
         b"\xef\xbb\xbf{}",
         "{}".encode("utf-16"),
         b"[" * 8_000,
-        b"[" * (DEPTH_LIMIT + 1) + b"]" * (DEPTH_LIMIT + 1),
-        b'{"a":' * (DEPTH_LIMIT + 1) + b"1" + b"}" * (DEPTH_LIMIT + 1),
+        b"[" * (JSON_DEPTH_MAXIMUM + 1) + b"]" * (JSON_DEPTH_MAXIMUM + 1),
+        b'{"a":' * (JSON_DEPTH_MAXIMUM + 1) + b"1" + b"}" * (JSON_DEPTH_MAXIMUM + 1),
         b'{"a": 1} {"b": 2}',
     ],
 )
@@ -262,7 +263,7 @@ def test_what_is_not_json_is_wrong_at_the_body(body: bytes) -> None:
 def test_json_at_its_limits_is_read() -> None:
     assert parse_json(b"") == {}
     assert parse_json(b"18446744073709551615") == 18446744073709551615
-    assert parse_json(b"[" * DEPTH_LIMIT + b"]" * DEPTH_LIMIT)
+    assert parse_json(b"[" * JSON_DEPTH_MAXIMUM + b"]" * JSON_DEPTH_MAXIMUM)
 
 
 def test_empty_strings_and_empty_objects_become_null() -> None:

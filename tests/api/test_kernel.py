@@ -17,11 +17,11 @@ import trio
 
 from chat.api.answers import Answer
 from chat.api.app import ChatApp
-from chat.api.bodies import BODY_LIMIT
 from chat.api.endpoint import LARGE_BODY
 from chat.api.operation import Policy, Request, Routes
 from chat.bus.bus import BACKLOG_LIMIT
 from chat.errors import ApiError
+from chat.registries.limits import JSON_BODY_BYTES
 from chat.registries.scopes import Scope
 from chat.registries.user_flags import UserFlag
 from chat.testing.server import ChatServer
@@ -274,7 +274,7 @@ async def test_a_large_body_is_parsed_all_the_same(app: ChatApp) -> None:
     assert (await reply(app, "POST", "/v1/text", body=[b'{"text": "', text.encode(), b'"}'])).json == {"text": text}
 
 
-@pytest.mark.parametrize("announced", [None, str(BODY_LIMIT + 1), "9" * 30])
+@pytest.mark.parametrize("announced", [None, str(JSON_BODY_BYTES + 1), "9" * 30])
 async def test_a_body_beyond_the_limit_is_refused_and_the_connection_closes(
     app: ChatApp, announced: str | None
 ) -> None:
@@ -286,7 +286,7 @@ async def test_a_body_beyond_the_limit_is_refused_and_the_connection_closes(
 
 
 async def test_a_body_of_exactly_the_limit_is_read(app: ChatApp) -> None:
-    body = b'{"text": null}'.ljust(BODY_LIMIT)
+    body = b'{"text": null}'.ljust(JSON_BODY_BYTES)
     assert (await reply(app, "POST", "/v1/text", body=[body])).status == 200
 
 

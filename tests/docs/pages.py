@@ -137,8 +137,11 @@ def registries_page() -> str:
         for name, registry in vars(module).items():
             if isinstance(registry, enum.EnumMeta) and registry.__module__ == module.__name__:
                 about = _plain(inspect.getdoc(registry) or "")
-                rows = _members(registry, documented.get(name, {}))
-                sections.append(_section(name, about, _table(("value", "name", "meaning"), rows)))
+                rows = list(_members(registry, documented.get(name, {})))
+                head = ["value", "name", "meaning"]
+                if not any(meaning for _, _, meaning in rows):  # the names say it
+                    head, rows = head[:2], [row[:2] for row in rows]
+                sections.append(_section(name, about, _table(head, rows)))
     return _page("Registries", "The enumerations of `chat.registries`.", *sections)
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 import enum
 import importlib
 import json
 import pkgutil
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -232,13 +234,37 @@ def test_scopes_in_their_order() -> None:
     assert scopes.ADMIN_SCOPE == "admin"  # of the built-in application alone, and so no member of the registry
 
 
-def test_every_member_of_a_registry_has_its_sentence() -> None:
+def test_every_constant_of_a_registry_has_its_sentence() -> None:
     for module in REGISTRIES:
         assert module.__file__ is not None
         source = Path(module.__file__).read_text(encoding="utf-8").splitlines()
         for number, line in enumerate(source):
-            if re.match(r"(?:    )?[A-Z][A-Z0-9_]*(: Final.*?)? = ", line):
+            if re.match(r"[A-Z][A-Z0-9_]*(: Final.*?)? = ", line):
                 end = number
                 while not source[end + 1].strip().startswith('"""') and source[end + 1].strip():
                     end += 1
                 assert source[end + 1].strip().startswith('"""'), f"{module.__name__}:{number + 1}"
+
+
+NOT_READ: Final = {"CLOSES", "ENCODE_FAILED"}
+"""The sum of all closes is for tests. `Encode failed` is registered, and no payload of the server causes it."""
+
+
+def names_used(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        match node:
+            case ast.Name(name, ast.Load()) | ast.Attribute(_, name) | ast.alias(name):
+                yield name
+
+
+def test_the_program_uses_every_name_of_a_registry() -> None:
+    files = Path(chat.registries.__path__[0]).parent.rglob("*.py")
+    used = {name for file in files for name in names_used(ast.parse(file.read_text(encoding="utf-8")))}
+    for module in REGISTRIES:
+        own = {
+            name
+            for name, value in vars(module).items()
+            if re.fullmatch(r"[A-Z][A-Z0-9_]*", name) or getattr(value, "__module__", None) == module.__name__
+        }
+        unused = {name for name in own if not name.startswith("_")} - used - NOT_READ
+        assert not unused, f"{module.__name__} holds what the program does not read: {sorted(unused)}"

@@ -30,7 +30,7 @@ from chat.errors import ApiError, FieldError, InvalidFormBody
 from chat.registries.audit_actions import AuditAction
 from chat.registries.channel_types import SYSTEM_CHANNEL_TYPES, ChannelType
 from chat.registries.guild_features import TOGGLEABLE_GUILD_FEATURES, UNAVAILABLE_GUILD_FEATURES, GuildFeature
-from chat.registries.guild_values import NsfwLevel, SystemChannelFlag, VerificationLevel
+from chat.registries.guild_values import ContentWarningLevel, NsfwLevel, SystemChannelFlag, VerificationLevel
 from chat.registries.permissions import Permission
 from chat.store.guard import UNGUARDED, Guard
 from chat.store.guilds import channels, guilds
@@ -38,7 +38,7 @@ from chat.store.guilds.guilds import Guild
 from chat.store.standing.guild_audit_log import AuditLogEntry
 
 SYSTEM_CHANNEL_FLAGS: Final = sum(flag.value for flag in SystemChannelFlag)
-CONTENT_WARNING: Final = 1
+CONTENT_WARNING: Final = ContentWarningLevel.CONTENT_WARNING.value
 """The only content warning level besides none."""
 
 CHANNEL_MEMBERS: Final = frozenset({"system_channel_id", "afk_channel_id"})

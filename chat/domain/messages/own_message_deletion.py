@@ -26,13 +26,11 @@ from chat.domain.standing.channel_witness import ChannelWitness
 from chat.domain.standing.user_objects import pending_deletion
 from chat.errors import ApiError
 from chat.registries.errands import ErrandKind
+from chat.registries.limits import OWN_MESSAGE_DELETION_DELAY_MS
 from chat.snowflake import snowflake_at
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
 from chat.store.messages import messages
-
-DELAY_MS: Final = 24 * 3_600_000
-"""How long a scheduled deletion waits."""
 
 BATCH_MESSAGES: Final = 100
 """Messages that one transaction deletes, and that one event names."""
@@ -72,7 +70,7 @@ class OwnMessageDeletion(DueWork):
         await self._sudo.require(principal.account, proof)
         user_id = principal.user_id
         number, channels = await self._core.database.read(partial(messages.count_of_author, author_id=user_id))
-        due_at = self._clock.now_ms() + DELAY_MS
+        due_at = self._clock.now_ms() + OWN_MESSAGE_DELETION_DELAY_MS
         after = await self._change(principal, lambda account: _with_wish(account, due_at, number, channels))
         log.info("deletion of own messages scheduled", user_id=user_id, messages=number)
         pending = pending_deletion(after)

@@ -23,6 +23,7 @@ from chat.domain.signing_in.mailed_codes import Issued
 from chat.errors import ApiError, InvalidFormBody, RateLimited
 from chat.mail import letters
 from chat.mail.mailer import Mailer, MailKind
+from chat.registries.limits import VERIFICATION_MAILS, VERIFICATION_MAILS_WINDOW_MS
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account, email_key
 from chat.store.signing_in import email_tokens, tickets
@@ -35,11 +36,6 @@ REVERT_LIFETIME_MS: Final = 72 * 3_600_000
 VERIFICATION_KIND: Final = str(MailKind.VERIFICATION)
 VERIFICATION_LIFETIME_MS: Final = 24 * 3_600_000
 """How long the link in the mail works (signing_in.md, Verification mails)."""
-
-MAILS_PER_WINDOW: Final = 3
-MAILS_WINDOW_MS: Final = 15 * 60_000
-"""Three mails per address within it (signing_in.md, Verification mails): a rule, not a request limit, so it always
-holds."""
 
 CHANGE_KIND: Final = "email_change"
 REPLACEMENT_KIND: Final = "email_replacement"
@@ -150,14 +146,16 @@ class EmailVerification:
     def send(self, connection: sqlite3.Connection, account: Account, token: str) -> None:
         """In a unit of writing: mail the account's address its token.
 
-        :raises RateLimited: when the address was sent three within fifteen minutes.
+        :raises RateLimited: when the address was sent VERIFICATION_MAILS within VERIFICATION_MAILS_WINDOW_MS: a rule,
+            not a request limit, so it always holds (signing_in.md, Verification mails).
         """
         if account.email is None or not self._mailer.is_on:
             return
         now = self._core.clock.now_ms()
-        sent = email_tokens.sent_since(connection, VERIFICATION_KIND, account.email, now - MAILS_WINDOW_MS)
-        if len(sent) >= MAILS_PER_WINDOW:
-            raise RateLimited((sent[-MAILS_PER_WINDOW] + MAILS_WINDOW_MS - now) / 1000)
+        since = now - VERIFICATION_MAILS_WINDOW_MS
+        sent = email_tokens.sent_since(connection, VERIFICATION_KIND, account.email, since)
+        if len(sent) >= VERIFICATION_MAILS:
+            raise RateLimited((sent[-VERIFICATION_MAILS] - since) / 1000)
         expires_at = now + VERIFICATION_LIFETIME_MS
         email_tokens.insert(
             connection, EmailToken(token_hash(token), VERIFICATION_KIND, account.id, account.email, now, expires_at)

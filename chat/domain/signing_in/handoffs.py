@@ -37,6 +37,7 @@ from chat.domain.signing_in.login_completion import passkey_failed
 from chat.domain.signing_in.passkey_assertions import ChallengeContext, PasskeyAssertions
 from chat.domain.signing_in.sign_ins import Client, SignIns, Standing
 from chat.errors import ApiError, InvalidFormBody
+from chat.registries.limits import PASSKEY_BRIDGE_MS
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
 from chat.store.signing_in import tickets, webauthn_credentials
@@ -50,6 +51,8 @@ CODE_CHARACTERS: Final = 12
 """60 bits, shown in two halves."""
 
 LIFETIME_MS: Final = 5 * 60_000
+"""How long the code of a hand-off works."""
+
 KEPT_MS: Final = 5 * 60_000
 """For how long a code is known to have expired; after that it is unknown."""
 
@@ -202,7 +205,7 @@ class PasskeyBridge:
         bridge_id = self._core.mint.secret()
         now = self._core.clock.now_ms()
         body = {"code_challenge": code_challenge, "proved": None}
-        ticket = Ticket(token_hash(bridge_id), BRIDGE, None, body, now, now + LIFETIME_MS)
+        ticket = Ticket(token_hash(bridge_id), BRIDGE, None, body, now, now + PASSKEY_BRIDGE_MS)
         await self._core.database.write(lambda connection: tickets.insert(connection, ticket))
         url = f"{origin}/passkey-bridge#bridge_id={bridge_id}"
         return Bridge(bridge_id, url, ticket.expires_at)

@@ -12,7 +12,6 @@ from typing import Any, Final
 import attrs
 
 from chat.auth.principal import Principal
-from chat.auth.sudo_token import LIFETIME_SECONDS as PROOF_LIFETIME_SECONDS
 from chat.auth.tokens import digest_of, id_hash, token_hash
 from chat.clock import iso_timestamp
 from chat.domain.core import Core
@@ -119,7 +118,7 @@ class SignIns(NotedUses[str, tuple[int, int, str]]):
         proved_at = None if digest is None else auth_sessions.proved_at(self._core.database.reader, digest)
         if proved_at is None:
             return False
-        return 0 <= self._core.clock.now_ms() - proved_at <= PROOF_LIFETIME_SECONDS * 1_000
+        return 0 <= self._core.clock.now_ms() - proved_at <= SUDO_PROOF_MS
 
     def admitted(self, connection: sqlite3.Connection, account: Account) -> Account:
         """The account as a sign-in leaves it: a ban that is over is lifted, and what the holder closed is open.
