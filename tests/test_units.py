@@ -8,7 +8,7 @@ import pytest
 from trio.testing import MockClock
 
 from chat.domain.policy.errands import Errands
-from chat.registries.errands import ErrandKind
+from chat.registries.jobs import ErrandKind
 from chat.store.database import Database
 from chat.testing.server import ChatServer
 from chat.testing.world import World

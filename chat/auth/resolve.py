@@ -13,8 +13,7 @@ from typing import Final
 from chat.auth.credentials import Credential, parse_authorization
 from chat.auth.principal import CredentialKind, Principal
 from chat.auth.tokens import admin_key_of, application_of, id_hash, is_session_token, token_hash
-from chat.registries.built_in_applications import ADMIN_APPLICATION_ID
-from chat.registries.scopes import ADMIN_SCOPE
+from chat.registries.scopes import ADMIN_APPLICATION_ID, ADMIN_SCOPE
 from chat.store.accounts import account_deletions, accounts
 from chat.store.administration import admin_api_keys
 from chat.store.applications import applications, oauth2_grants

@@ -19,7 +19,7 @@ from chat.clock import SystemClock
 from chat.domain.accounts import guild_folders
 from chat.registries.channel_types import ChannelType, OverwriteType
 from chat.registries.guild_features import NEW_GUILD_FEATURES
-from chat.registries.join_sources import JoinSource
+from chat.registries.guild_values import JoinSource
 from chat.registries.message_types import MessageType
 from chat.registries.permissions import DEFAULT_EVERYONE, Permission
 from chat.snowflake import SnowflakeGenerator, snowflake_at

@@ -44,7 +44,7 @@ async def _export(instance: Instance, user_id: int, draft: Path, tell: Tell, *, 
     from chat.domain.administration.archive_building import ArchiveBuild, NoRoom, Wish
     from chat.media.storage import MediaStorage
     from chat.media.zip_writing import ZipWriter, list_of
-    from chat.registries.archives import ArchiveSubject
+    from chat.registries.jobs import ArchiveSubject
 
     storage = MediaStorage(instance.directory.uploads, in_threads=False)
     wish = Wish(kind=ArchiveSubject.USER, subject_id=user_id, include_attachments=include_attachments)

@@ -11,7 +11,7 @@ import click
 from chat.cli.administration import Instance, administer
 from chat.cli.options import account_argument, instance_options, json_option, notify_option, print_object, reason_option
 from chat.errors import ApiError, OperatorError
-from chat.registries.deletion_reasons import DeletionReason
+from chat.registries.reports import DeletionReason
 
 if TYPE_CHECKING:
     from chat.domain.administration.assemble import AdministrationArea

@@ -26,8 +26,7 @@ from chat.protocol.commands import Shard
 from chat.registries.channel_types import ChannelType
 from chat.registries.events import EventName
 from chat.registries.guild_features import NEW_GUILD_FEATURES
-from chat.registries.guild_values import DisabledOperation
-from chat.registries.join_sources import JoinSource
+from chat.registries.guild_values import DisabledOperation, JoinSource
 from chat.registries.permissions import DEFAULT_EVERYONE
 from chat.snowflake import snowflake_at
 from chat.store.accounts import accounts

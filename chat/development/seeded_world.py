@@ -24,7 +24,7 @@ from chat.domain.guilds.guild_plan import EVERYONE_NAME
 from chat.errors import OperatorError
 from chat.registries.channel_types import ChannelType
 from chat.registries.guild_features import NEW_GUILD_FEATURES
-from chat.registries.join_sources import JoinSource
+from chat.registries.guild_values import JoinSource
 from chat.registries.permissions import DEFAULT_EVERYONE
 from chat.snowflake import SnowflakeGenerator
 from chat.store.accounts import accounts

@@ -1,4 +1,4 @@
-"""Kinds of channel (guilds.md, Channels)."""
+"""Kinds of channel (guilds.md, Channels), and how read states tell them apart (messages.md, Read states)."""
 
 from __future__ import annotations
 
@@ -152,3 +152,20 @@ class ThreadMemberFlag(enum.IntFlag):
 
     NO_MESSAGES = 1 << 3
     """Is notified of nothing."""
+
+
+class ReadStateFlag(enum.IntFlag):
+    """Bits of `flags`."""
+
+    GUILD_CHANNEL = 1 << 0
+    """A channel of a guild, or a thread below one."""
+
+    THREAD = 1 << 1
+    """A thread."""
+
+
+def read_state_flags(channel_type: int) -> ReadStateFlag:
+    """The flags of a channel of a guild."""
+    if channel_type in THREAD_CHANNEL_TYPES:
+        return ReadStateFlag.GUILD_CHANNEL | ReadStateFlag.THREAD
+    return ReadStateFlag.GUILD_CHANNEL

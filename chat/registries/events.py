@@ -388,6 +388,9 @@ EVENTS: Final[Mapping[EventName, EventRule]] = MappingProxyType(
 )
 """The dispatch registry (gateway.md, Routing; gateway.md, Audiences)."""
 
+NEVER_RETAINED: Final[frozenset[EventName]] = frozenset(name for name, rule in EVENTS.items() if not rule.retained)
+"""Not kept for replay, though all but RESUMED take a sequence number (gateway.md, Replay buffer)."""
+
 PASSIVE_WHEN_MENTIONED: Final[frozenset[EventName]] = frozenset({EventName.MESSAGE_CREATE})
 """Reach a passive session when they mention its account (gateway.md, Passive sessions)."""
 

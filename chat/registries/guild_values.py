@@ -1,8 +1,11 @@
-"""Numbers that a guild's settings are made of (guilds.md, Guild values)."""
+"""What a guild's settings are made of (guilds.md, Guild values), how members came in (guilds.md, Members), and public
+discovery (guilds.md, Discovery)."""
 
 from __future__ import annotations
 
 import enum
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Final
 
 
@@ -125,3 +128,71 @@ class DisabledOperation(enum.IntFlag):
 
     MEMBER_LIST_UPDATES = 1 << 6
     """Guild Member List Update."""
+
+
+class JoinSource(enum.IntEnum):
+    """The join source of a membership (guilds.md, Members); 5 is unassigned."""
+
+    CREATOR = 0
+    """Made the guild."""
+
+    INSTANT_INVITE = 1
+    """Used an ordinary invite."""
+
+    VANITY_URL = 2
+    """Used the guild's custom invite code."""
+
+    BOT_INVITE = 3
+    """A bot, added through its application's consent page."""
+
+    ADMIN_FORCE_ADD = 4
+    """Put there by an administrator."""
+
+    DISCOVERY = 6
+    """Joined from public discovery."""
+
+
+class DiscoveryCategory(enum.IntEnum):
+    """What a guild is about."""
+
+    GAMING = 0
+    MUSIC = 1
+    ENTERTAINMENT = 2
+    EDUCATION = 3
+    SCIENCE_AND_TECHNOLOGY = 4
+    CONTENT_CREATOR = 5
+    ANIME_AND_MANGA = 6
+    MOVIES_AND_TV = 7
+    OTHER = 8
+
+
+CATEGORY_NAMES: Final[Mapping[DiscoveryCategory, str]] = MappingProxyType(
+    {
+        DiscoveryCategory.GAMING: "Gaming",
+        DiscoveryCategory.MUSIC: "Music",
+        DiscoveryCategory.ENTERTAINMENT: "Entertainment",
+        DiscoveryCategory.EDUCATION: "Education",
+        DiscoveryCategory.SCIENCE_AND_TECHNOLOGY: "Science & Technology",
+        DiscoveryCategory.CONTENT_CREATOR: "Content Creator",
+        DiscoveryCategory.ANIME_AND_MANGA: "Anime & Manga",
+        DiscoveryCategory.MOVIES_AND_TV: "Movies & TV",
+        DiscoveryCategory.OTHER: "Other",
+    }
+)
+"""What people are shown, in the order in which they are shown it."""
+
+
+class DiscoveryStatus(enum.StrEnum):
+    """How an application stands."""
+
+    PENDING = "pending"
+    """Nobody has decided on it."""
+
+    APPROVED = "approved"
+    """The guild was taken into discovery."""
+
+    REJECTED = "rejected"
+    """It was not; it may apply again."""
+
+    REMOVED = "removed"
+    """It was, and was taken out again; it may apply again."""

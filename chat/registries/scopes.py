@@ -1,4 +1,5 @@
-"""OAuth2 scopes (applications.md, Scopes)."""
+"""OAuth2 scopes (applications.md, Scopes), and the application that every instance has (access.md, Admin
+credentials)."""
 
 from __future__ import annotations
 
@@ -31,3 +32,11 @@ SCOPES: Final[tuple[Scope, ...]] = tuple(Scope)
 ADMIN_SCOPE: Final = "admin"
 """Use the administrative API. It exists inside the built-in Admin application only, and comes after all others
 (applications.md, Scopes)."""
+
+
+ADMIN_APPLICATION_ID: Final = 2
+"""The snowflake of the Admin application: below all that are ever made, and beside the fixed ids of accounts
+(access.md, Admin credentials)."""
+
+ADMIN_APPLICATION_NAME: Final = "Admin"
+"""What people read when the Admin application asks for their consent."""

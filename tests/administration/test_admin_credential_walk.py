@@ -17,8 +17,7 @@ import pytest
 
 from chat.admin.operation import AdminOperation
 from chat.registries.acls import ACLS, Acl
-from chat.registries.built_in_applications import ADMIN_APPLICATION_ID
-from chat.registries.scopes import ADMIN_SCOPE
+from chat.registries.scopes import ADMIN_APPLICATION_ID, ADMIN_SCOPE
 from chat.registries.user_flags import UserFlag
 from chat.store.accounts import account_deletions, accounts
 from chat.store.accounts.account_deletions import AccountDeletion

@@ -14,7 +14,7 @@ from trio.testing import MockClock
 from chat.domain.administration.archive_building import ArchiveBuild, BuildState, Wish
 from chat.media.storage import MediaStorage
 from chat.media.zip_writing import ZipWriter, list_of
-from chat.registries.archives import ArchiveSubject
+from chat.registries.jobs import ArchiveSubject
 from chat.store.administration import archive_reading
 from chat.store.database import Database
 from chat.testing.server import ChatServer

@@ -13,8 +13,7 @@ import trio
 from trio.testing import MockClock
 
 from chat.clock import iso_timestamp
-from chat.registries.deletion_reasons import DeletionReason
-from chat.registries.reports import KEPT_PENDING, RESOLVED_BY_DELETION, ReportCategory
+from chat.registries.reports import KEPT_PENDING, RESOLVED_BY_DELETION, DeletionReason, ReportCategory
 from chat.registries.user_flags import UserFlag
 from chat.store.accounts import account_deletions
 from chat.testing.server import ChatServer

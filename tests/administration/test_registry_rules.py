@@ -15,8 +15,8 @@ from trio.testing import MockClock
 
 from chat.clock import iso_timestamp
 from chat.registries.acls import ACLS, Acl
-from chat.registries.deletion_reasons import DeletionReason
 from chat.registries.error_codes import ERROR_CODES, FIELD_CODES
+from chat.registries.reports import DeletionReason
 from chat.registries.user_flags import PremiumFlag, UserFlag
 from chat.testing.server import ChatServer
 from chat.testing.world import World

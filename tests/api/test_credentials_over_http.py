@@ -12,8 +12,7 @@ import orjson
 import pytest
 import trio
 
-from chat.registries.built_in_applications import ADMIN_APPLICATION_ID
-from chat.registries.scopes import ADMIN_SCOPE, Scope
+from chat.registries.scopes import ADMIN_APPLICATION_ID, ADMIN_SCOPE, Scope
 from chat.registries.user_flags import UserFlag
 from chat.testing.rest_client import Response, RestClient
 from chat.testing.server import ChatServer

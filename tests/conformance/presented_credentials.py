@@ -13,8 +13,7 @@ from typing import Final
 import attrs
 
 from chat.auth.tokens import TokenMint, token_hash
-from chat.registries.built_in_applications import ADMIN_APPLICATION_ID
-from chat.registries.scopes import ADMIN_SCOPE, SCOPES, Scope
+from chat.registries.scopes import ADMIN_APPLICATION_ID, ADMIN_SCOPE, SCOPES, Scope
 from chat.registries.user_flags import UserFlag
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account

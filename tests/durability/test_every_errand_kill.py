@@ -16,7 +16,7 @@ from trio.testing import MockClock
 
 from chat.domain.guilds import guild_ownership, own_messages
 from chat.domain.messages import message_deletion, own_message_deletion
-from chat.registries.errands import ErrandKind
+from chat.registries.jobs import ErrandKind
 from chat.store import consistency, errands
 from chat.testing.server import ChatServer, open_chat_server
 from chat.testing.world import World

@@ -45,7 +45,7 @@ from chat.errors import ApiError, InvalidFormBody
 from chat.media.signing import MediaAddresses
 from chat.media.storage import MediaStorage
 from chat.registries.events import EventName
-from chat.registries.join_sources import JoinSource
+from chat.registries.guild_values import JoinSource
 from chat.snowflake import SnowflakeGenerator
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account

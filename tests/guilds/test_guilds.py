@@ -15,7 +15,7 @@ from chat.config.settings import ContentPolicySettings
 from chat.domain.guilds.guilds import GuildPage
 from chat.registries.events import EventName
 from chat.registries.guild_features import NEW_GUILD_FEATURES
-from chat.registries.join_sources import JoinSource
+from chat.registries.guild_values import JoinSource
 from chat.registries.permissions import DEFAULT_EVERYONE, FULL_MASK, THREAD_PERMISSIONS, Permission
 from chat.registries.user_flags import UserFlag
 from tests.guilds.guild_world import GuildWorld, refused

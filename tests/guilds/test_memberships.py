@@ -13,7 +13,7 @@ from chat.bus.bus import GuildJoined, GuildLeft
 from chat.config import Limits, Settings
 from chat.errors import ApiError
 from chat.registries.events import EventName
-from chat.registries.join_sources import JoinSource
+from chat.registries.guild_values import JoinSource
 from chat.registries.message_types import MessageType
 from tests.guilds.guild_world import GuildWorld, refused
 from tests.spec.ledger import proves

@@ -11,7 +11,7 @@ from chat.bus.bus import GuildDeleted, GuildLeft
 from chat.domain.standing import rosters as module
 from chat.domain.standing.rosters import Rosters
 from chat.errors import StorageUnavailable
-from chat.registries.join_sources import JoinSource
+from chat.registries.guild_values import JoinSource
 from chat.store.database import open_database
 
 

@@ -17,11 +17,17 @@ from chat.admin.operation import AdminOperation
 from chat.admin.routes import ADMIN_ROUTES
 from chat.registries.admin_actions import AdminTarget
 from chat.registries.blocklists import Blocklist
-from chat.registries.deletion_reasons import MINIMUM_DAYS, MINIMUM_DAYS_ON_REQUEST, DeletionReason
 from chat.registries.guild_features import GuildFeature
 from chat.registries.guild_values import DisabledOperation
 from chat.registries.jobs import JobStatus, JobType
-from chat.registries.reports import RESOLVED_BY_DELETION, ReportCategory, ReportKind
+from chat.registries.reports import (
+    MINIMUM_DAYS,
+    MINIMUM_DAYS_ON_REQUEST,
+    RESOLVED_BY_DELETION,
+    DeletionReason,
+    ReportCategory,
+    ReportKind,
+)
 from chat.registries.user_flags import PremiumFlag, PremiumType, UserFlag
 from chat.store.administration import jobs
 from chat.store.administration.jobs import Job

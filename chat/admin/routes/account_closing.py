@@ -17,7 +17,7 @@ from chat.domain.administration.account_closing import DeletionWish
 from chat.domain.administration.assemble import AdministrationArea
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminAction
-from chat.registries.deletion_reasons import DeletionReason
+from chat.registries.reports import DeletionReason
 
 routes = AdminRoutes()
 

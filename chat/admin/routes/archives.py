@@ -16,7 +16,7 @@ from chat.domain.administration.assemble import AdministrationArea
 from chat.errors import InvalidFormBody
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminAction
-from chat.registries.archives import ArchiveSubject
+from chat.registries.jobs import ArchiveSubject
 
 routes = AdminRoutes()
 

@@ -15,7 +15,7 @@ from chat.api.schemas.shapes import NOTHING
 from chat.domain.administration.assemble import AdministrationArea
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminAction
-from chat.registries.discovery import DiscoveryStatus
+from chat.registries.guild_values import DiscoveryStatus
 
 routes = AdminRoutes()
 

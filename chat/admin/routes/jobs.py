@@ -18,9 +18,9 @@ from chat.domain.administration.account_closing import DeletionWish
 from chat.domain.administration.assemble import AdministrationArea
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminAction
-from chat.registries.deletion_reasons import DeletionReason
 from chat.registries.guild_features import GuildFeature
 from chat.registries.jobs import JobStatus, JobType
+from chat.registries.reports import DeletionReason
 
 routes = AdminRoutes()
 

@@ -19,7 +19,7 @@ from chat.domain.policy.account_rules import present
 from chat.domain.signing_in.sudo import SudoMode, SudoProof
 from chat.errors import ApiError
 from chat.mail.mailer import MailKind
-from chat.registries.deletion_reasons import MINIMUM_DAYS_ON_REQUEST, DeletionReason
+from chat.registries.reports import MINIMUM_DAYS_ON_REQUEST, DeletionReason
 from chat.registries.user_flags import UserFlag
 from chat.store.accounts import account_deletions, accounts
 from chat.store.accounts.account_deletions import AccountDeletion

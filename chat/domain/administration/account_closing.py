@@ -32,8 +32,8 @@ from chat.mail import letters
 from chat.mail.mailer import Mailer, MailKind
 from chat.registries.admin_actions import AdminAction, AdminTarget
 from chat.registries.blocklists import Blocklist
-from chat.registries.deletion_reasons import MINIMUM_DAYS, MINIMUM_DAYS_ON_REQUEST, DeletionReason
-from chat.registries.reports import RESOLVED_BY_DELETION
+from chat.registries.limits import PERMANENT_BAN_YEARS
+from chat.registries.reports import MINIMUM_DAYS, MINIMUM_DAYS_ON_REQUEST, RESOLVED_BY_DELETION, DeletionReason
 from chat.registries.user_flags import UserFlag
 from chat.store.accounts import account_deletions, accounts
 from chat.store.accounts.account_deletions import AccountDeletion
@@ -46,9 +46,6 @@ log: Final = structlog.get_logger("chat.admin")
 
 HOUR_MS: Final = 3_600_000
 DAY_MS: Final = 24 * HOUR_MS
-
-PERMANENT_YEARS: Final = 100
-"""How long a permanent ban is stored to last (administration.md, Account bans)."""
 
 CLOSED: Final = UserFlag.DELETED | UserFlag.SELF_DELETED
 """An account with one of these gets no mail about a lifted ban."""
@@ -155,7 +152,7 @@ class AdministeredBans:
 def _in_a_century(now_ms: int) -> int:
     now = datetime.datetime.fromtimestamp(now_ms / 1_000, datetime.UTC)
     day = 28 if (now.month, now.day) == (2, 29) else now.day
-    return int(now.replace(year=now.year + PERMANENT_YEARS, day=day).timestamp() * 1_000)
+    return int(now.replace(year=now.year + PERMANENT_BAN_YEARS, day=day).timestamp() * 1_000)
 
 
 @attrs.frozen(kw_only=True)

@@ -35,7 +35,7 @@ from chat.domain.standing.relationships import Change, Relationships, Relationsh
 from chat.errors import ApiError
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminAction
-from chat.registries.errands import ErrandKind
+from chat.registries.jobs import ErrandKind
 from chat.store.accounts import account_changes, accounts
 from chat.store.administration import listings
 from chat.store.applications import applications

@@ -29,7 +29,7 @@ import orjson
 from chat.clock import iso_timestamp
 from chat.media.delivery import file_name
 from chat.media.zip_writing import ZipPosition, ZipWriter
-from chat.registries.archives import ArchiveSubject
+from chat.registries.jobs import ArchiveSubject
 from chat.snowflake import snowflake_time_ms
 from chat.store.administration import archive_reading
 from chat.store.administration.archive_reading import FoundFile, Place, Table

@@ -33,8 +33,7 @@ from chat.media.storage import ArchiveFiles, MediaStorage
 from chat.media.zip_writing import PositionLost, ZipWriter
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminAction
-from chat.registries.archives import ArchiveSubject
-from chat.registries.jobs import JobStatus, JobType
+from chat.registries.jobs import ArchiveSubject, JobStatus, JobType
 from chat.store.administration import archives
 from chat.store.administration.archive_tables import PROTECTING
 from chat.store.administration.archives import Archive

@@ -16,9 +16,8 @@ from chat.domain.guilds.guild_discovery import application_object, out_of_discov
 from chat.domain.standing.audit_log import Actor
 from chat.errors import ApiError
 from chat.registries.admin_actions import AdminAction
-from chat.registries.discovery import DiscoveryStatus
 from chat.registries.guild_features import GuildFeature
-from chat.registries.guild_values import VerificationLevel
+from chat.registries.guild_values import DiscoveryStatus, VerificationLevel
 from chat.store.accounts import accounts
 from chat.store.guilds import guild_discovery, guilds
 from chat.store.guilds.guild_discovery import DiscoveryApplication

@@ -25,7 +25,7 @@ from chat.domain.standing.guild_objects import EMOJIS, STICKERS, expression_obje
 from chat.domain.standing.rosters import Rosters
 from chat.errors import ApiError
 from chat.registries.admin_actions import AdminAction
-from chat.registries.join_sources import JoinSource
+from chat.registries.guild_values import JoinSource
 from chat.registries.limits import MEMBERS_FULL_LIST_MAXIMUM
 from chat.snowflake import MAXIMUM
 from chat.store.accounts import accounts

@@ -25,8 +25,8 @@ from chat.domain.administration.guilds import AdministeredGuilds, GuildWishes, r
 from chat.errors import ApiError, StorageUnavailable
 from chat.jobs.runner import JobRun, Jobs, Progress
 from chat.registries.admin_actions import AdminAction
-from chat.registries.deletion_reasons import DeletionReason
 from chat.registries.jobs import JOB_KINDS, JobStatus, JobType
+from chat.registries.reports import DeletionReason
 from chat.store.administration import jobs
 from chat.store.administration.jobs import Job
 from chat.store.database import Database

@@ -23,7 +23,7 @@ from chat.mail import letters
 from chat.mail.mailer import Mailer
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminAction
-from chat.registries.errands import ErrandKind
+from chat.registries.jobs import ErrandKind
 from chat.registries.reports import KEPT_PENDING, ReportCategory, ReportKind, ReportStatus
 from chat.registries.user_flags import UserFlag
 from chat.snowflake import snowflake_time_ms

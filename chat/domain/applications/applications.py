@@ -32,7 +32,7 @@ from chat.domain.policy.profiles import KEEP_TAG, ProfileRules, TagChange, Usern
 from chat.domain.signing_in.sudo import SudoMode, SudoProof
 from chat.domain.standing.verification import is_unclaimed
 from chat.errors import ApiError, FieldError, InvalidFormBody
-from chat.registries.errands import ErrandKind
+from chat.registries.jobs import ErrandKind
 from chat.registries.user_flags import UserFlag
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account

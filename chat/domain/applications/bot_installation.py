@@ -18,7 +18,7 @@ from chat.domain.standing.guild_states import Role
 from chat.domain.standing.permissions import ADMINISTRATOR
 from chat.errors import ApiError
 from chat.registries.audit_actions import AuditAction
-from chat.registries.join_sources import JoinSource
+from chat.registries.guild_values import JoinSource
 from chat.registries.permissions import ALL_DEFINED, FULL_MASK, Permission
 from chat.store.applications.applications import Application
 from chat.store.guilds import guilds, members, roles

@@ -30,8 +30,7 @@ from chat.domain.applications.oauth2_protocol import (
 )
 from chat.domain.core import Core
 from chat.errors import StorageUnavailable
-from chat.registries.built_in_applications import ADMIN_APPLICATION_ID
-from chat.registries.scopes import Scope
+from chat.registries.scopes import ADMIN_APPLICATION_ID, Scope
 from chat.store.applications.applications import Application
 from chat.store.signing_in import tickets
 from chat.store.signing_in.tickets import Ticket

@@ -27,8 +27,7 @@ import attrs
 from chat.auth.tokens import token_hash
 from chat.config import Settings
 from chat.errors import ApiError
-from chat.registries.built_in_applications import ADMIN_APPLICATION_ID, ADMIN_APPLICATION_NAME
-from chat.registries.scopes import ADMIN_SCOPE, SCOPES, Scope
+from chat.registries.scopes import ADMIN_APPLICATION_ID, ADMIN_APPLICATION_NAME, ADMIN_SCOPE, SCOPES, Scope
 from chat.snowflake import MAXIMUM
 from chat.store.applications import applications
 from chat.store.applications.applications import Application

@@ -23,9 +23,8 @@ from chat.domain.standing.access import require_guild
 from chat.domain.standing.audit_log import Actor
 from chat.domain.standing.guild_objects import partial_guild_object
 from chat.errors import ApiError
-from chat.registries.discovery import CATEGORY_NAMES, DiscoveryCategory, DiscoveryStatus
 from chat.registries.guild_features import UNAVAILABLE_GUILD_FEATURES, GuildFeature
-from chat.registries.join_sources import JoinSource
+from chat.registries.guild_values import CATEGORY_NAMES, DiscoveryCategory, DiscoveryStatus, JoinSource
 from chat.registries.permissions import Permission
 from chat.store.guilds import guild_discovery, guilds
 from chat.store.guilds.guild_discovery import DiscoveryApplication

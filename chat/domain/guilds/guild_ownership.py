@@ -31,8 +31,8 @@ from chat.domain.standing.audit_log import Actor
 from chat.domain.standing.guild_objects import guild_object
 from chat.domain.standing.permissions import rank_of
 from chat.errors import ApiError, StorageUnavailable
-from chat.registries.errands import ErrandKind
 from chat.registries.events import EventName
+from chat.registries.jobs import ErrandKind
 from chat.store import errands
 from chat.store.accounts import accounts, user_guild_settings
 from chat.store.guard import UNGUARDED, Guard

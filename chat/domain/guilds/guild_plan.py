@@ -13,7 +13,7 @@ import attrs
 from chat.config import Limits
 from chat.domain.standing.guild_states import Channel, Member, Role
 from chat.registries.channel_types import ChannelType
-from chat.registries.join_sources import JoinSource
+from chat.registries.guild_values import JoinSource
 from chat.registries.permissions import DEFAULT_EVERYONE
 from chat.snowflake import snowflake_time_ms
 from chat.store.guilds.channels import Overwrite

@@ -26,8 +26,7 @@ from chat.registries.audit_actions import AuditAction
 from chat.registries.channel_types import FLEXIBLE_NAME_CHANNEL_TYPES, ChannelType
 from chat.registries.events import EventName
 from chat.registries.guild_features import GuildFeature
-from chat.registries.guild_values import DisabledOperation
-from chat.registries.join_sources import JoinSource
+from chat.registries.guild_values import DisabledOperation, JoinSource
 from chat.registries.permissions import Permission
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account

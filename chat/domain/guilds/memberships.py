@@ -30,7 +30,7 @@ from chat.domain.standing.user_objects import partial_user
 from chat.errors import ApiError, InvalidFormBody
 from chat.registries.channel_types import ChannelType
 from chat.registries.events import EventName
-from chat.registries.join_sources import JoinSource
+from chat.registries.guild_values import JoinSource
 from chat.registries.limits import THREAD_MEMBER_COUNT_MAXIMUM
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account

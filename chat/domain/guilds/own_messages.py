@@ -22,7 +22,7 @@ from chat.domain.policy.errands import Errand, State
 from chat.domain.signing_in.sudo import SudoMode, SudoProof
 from chat.domain.standing.access import Access, ChannelAccess
 from chat.domain.standing.channel_witness import ChannelWitness
-from chat.registries.errands import ErrandKind
+from chat.registries.jobs import ErrandKind
 from chat.store.guard import Guard
 from chat.store.messages import messages
 

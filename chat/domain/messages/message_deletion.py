@@ -21,7 +21,7 @@ from chat.domain.standing.private_channels import PrivateChannelAccess
 from chat.errors import ApiError
 from chat.registries.audit_actions import AuditAction
 from chat.registries.channel_types import ChannelType
-from chat.registries.errands import ErrandKind
+from chat.registries.jobs import ErrandKind
 from chat.registries.permissions import Permission
 from chat.snowflake import MAXIMUM
 from chat.store.accounts import accounts

@@ -25,7 +25,7 @@ from chat.domain.signing_in.sudo import SudoMode, SudoProof
 from chat.domain.standing.channel_witness import ChannelWitness
 from chat.domain.standing.user_objects import pending_deletion
 from chat.errors import ApiError
-from chat.registries.errands import ErrandKind
+from chat.registries.jobs import ErrandKind
 from chat.registries.limits import OWN_MESSAGE_DELETION_DELAY_MS
 from chat.snowflake import snowflake_at
 from chat.store.accounts import accounts

@@ -25,9 +25,8 @@ from chat.domain.standing.access import ChannelAccess
 from chat.domain.standing.guild_states import GuildStates
 from chat.domain.standing.private_channels import PrivateChannelAccess
 from chat.errors import ApiError
-from chat.registries.channel_types import CHANNEL_THREADS_TYPES, THREAD_CHANNEL_TYPES, ChannelType
+from chat.registries.channel_types import CHANNEL_THREADS_TYPES, THREAD_CHANNEL_TYPES, ChannelType, read_state_flags
 from chat.registries.events import EventName
-from chat.registries.read_states import read_state_flags
 from chat.store.accounts import user_guild_settings
 from chat.store.database import Database
 from chat.store.guilds import channels

@@ -20,7 +20,7 @@ import structlog
 import trio
 
 from chat.errors import StorageUnavailable
-from chat.registries.errands import ErrandKind
+from chat.registries.jobs import ErrandKind
 from chat.store import errands
 from chat.store.database import Database
 from chat.store.guard import UNGUARDED, Guard

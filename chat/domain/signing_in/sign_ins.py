@@ -19,6 +19,7 @@ from chat.domain.policy.due_work import NotedUses
 from chat.domain.signing_in.client_info import AddressLookups, UserAgents, client_info, masked_address
 from chat.domain.standing.user_objects import partial_user
 from chat.errors import ApiError
+from chat.registries.limits import SUDO_PROOF_MS
 from chat.registries.user_flags import UserFlag
 from chat.store.accounts import account_deletions, accounts
 from chat.store.accounts.accounts import Account

@@ -19,7 +19,7 @@ from typing import Any, Final
 import attrs
 
 from chat.clock import iso_timestamp
-from chat.registries.archives import ArchiveSubject
+from chat.registries.jobs import ArchiveSubject
 from chat.store.connections import to_unsigned
 from chat.store.messages import attachments, messages
 from chat.store.messages.attachments import Attachment

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import attrs
 
-from chat.registries.archives import ArchiveSubject
+from chat.registries.jobs import ArchiveSubject
 
 SWEPT_AT_ONCE: Final = 200
 """Rows that one unit of the sweep deals with."""

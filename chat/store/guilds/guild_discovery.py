@@ -10,7 +10,7 @@ import attrs
 
 @attrs.frozen
 class DiscoveryApplication:
-    """One row. `category` and `status` are of `chat.registries.discovery`; times are Unix milliseconds."""
+    """One row. `category` and `status` are of `chat.registries.guild_values`; times are Unix milliseconds."""
 
     guild_id: int
     category: int

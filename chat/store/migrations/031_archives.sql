@@ -2,7 +2,7 @@
 
 CREATE TABLE archives (
     id                      INTEGER PRIMARY KEY,
-    subject_type            TEXT    NOT NULL,  -- chat.registries.archives.ArchiveSubject
+    subject_type            TEXT    NOT NULL,  -- chat.registries.jobs.ArchiveSubject
     subject_id              INTEGER NOT NULL,  -- an account or a guild, which may be gone
     requested_by            INTEGER NOT NULL,
     requested_at            INTEGER NOT NULL,

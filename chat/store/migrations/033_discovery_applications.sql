@@ -2,9 +2,9 @@
 
 CREATE TABLE discovery_applications (
     guild_id      INTEGER PRIMARY KEY REFERENCES guilds (id) ON DELETE CASCADE,
-    category      INTEGER NOT NULL,  -- chat.registries.discovery.DiscoveryCategory
+    category      INTEGER NOT NULL,  -- chat.registries.guild_values.DiscoveryCategory
     description   TEXT NOT NULL,
-    status        TEXT NOT NULL,     -- chat.registries.discovery.DiscoveryStatus
+    status        TEXT NOT NULL,     -- chat.registries.guild_values.DiscoveryStatus
     applied_by    INTEGER NOT NULL,
     applied_at    INTEGER NOT NULL,
     reviewed_by   INTEGER,

@@ -2,7 +2,7 @@
 
 CREATE TABLE errands (
     id    INTEGER PRIMARY KEY AUTOINCREMENT,
-    kind  TEXT NOT NULL,  -- chat.registries.errands.ErrandKind
+    kind  TEXT NOT NULL,  -- chat.registries.jobs.ErrandKind
     state TEXT NOT NULL   -- JSON: what was asked for, and how far it has come
 ) STRICT;
 

@@ -12,7 +12,7 @@ from trio.testing import MockClock
 from chat.gateway.subscriptions import WATCHED_LISTS
 from chat.registries.channel_types import ChannelType, OverwriteType
 from chat.registries.events import EventName
-from chat.registries.join_sources import JoinSource
+from chat.registries.guild_values import JoinSource
 from chat.registries.opcodes import Opcode
 from chat.registries.permissions import Permission
 from chat.store.guilds.channels import Overwrite

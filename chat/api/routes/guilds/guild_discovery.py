@@ -12,7 +12,7 @@ from chat.api.schemas.guilds.guilds import DISCOVERED_GUILD, DISCOVERY_APPLICATI
 from chat.api.schemas.shapes import BOOLEAN, COUNT, NOTHING, listed, nullable, record
 from chat.domain.guilds.assemble import GuildsArea
 from chat.domain.guilds.guild_discovery import Wish, categories
-from chat.registries.discovery import DiscoveryCategory
+from chat.registries.guild_values import DiscoveryCategory
 
 routes = Routes()
 

@@ -34,9 +34,8 @@ from chat.api.schemas.shapes import (
 from chat.api.schemas.signing_in.authentication import WEBAUTHN_CREDENTIAL
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminTarget
-from chat.registries.archives import ArchiveSubject
 from chat.registries.channel_types import ChannelType
-from chat.registries.jobs import JobStatus, JobType
+from chat.registries.jobs import ArchiveSubject, JobStatus, JobType
 from chat.registries.reports import ReportStatus
 from chat.registries.store_purchases import PurchaseEnvironment, PurchaseKind, PurchaseState, StoreProvider
 

@@ -23,7 +23,7 @@ from chat.api.schemas.shapes import (
 )
 from chat.registries.blocklists import Blocklist
 from chat.registries.channel_types import ChannelType
-from chat.registries.join_sources import JoinSource
+from chat.registries.guild_values import JoinSource
 from chat.registries.reports import ReportCategory, ReportKind, ReportStatus
 
 BLOCKED_VALUE: Final = wire_object(

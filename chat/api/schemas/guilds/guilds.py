@@ -28,16 +28,17 @@ from chat.api.schemas.shapes import (
 )
 from chat.registries.audit_actions import AuditAction
 from chat.registries.channel_types import ChannelType
-from chat.registries.discovery import DiscoveryCategory, DiscoveryStatus
 from chat.registries.guild_values import (
     DefaultMessageNotifications,
+    DiscoveryCategory,
+    DiscoveryStatus,
     GuildExplicitContentFilter,
+    JoinSource,
     MfaLevel,
     NsfwLevel,
     SplashCardAlignment,
     VerificationLevel,
 )
-from chat.registries.join_sources import JoinSource
 
 _ASSETS: Final = {
     "icon": nullable(ASSET),
