@@ -20,6 +20,9 @@ from chat.store.mails import KeptMail
 if TYPE_CHECKING:
     from chat.mail.outbox import Outbox
 
+OUTBOX_PURPOSE: Final = "mail outbox"
+"""What waiting mail is sealed for."""
+
 log: Final = structlog.get_logger("chat.mail")
 
 

@@ -24,7 +24,7 @@ import trio
 from chat.clock import Clock
 from chat.errors import StorageUnavailable
 from chat.mail import smtp
-from chat.mail.mailer import Action, Letter
+from chat.mail.mailer import OUTBOX_PURPOSE, Action, Letter
 from chat.mail.smtp import Refused, ServerUnusable, SmtpConnection, message_of, require_sender
 from chat.store import mails
 from chat.store.mails import OutgoingMail
@@ -82,8 +82,6 @@ class Bounces(Protocol):
 
 OUTCOMES: Final = ("sent", "postponed", "refused", "given_up")
 """What may become of an attempt to send a mail."""
-
-PURPOSE: Final = "mail outbox"
 
 
 @attrs.frozen
@@ -165,7 +163,7 @@ class Outbox:
     def put(self, connection: sqlite3.Connection, recipient: str, kind: str, letter: Letter) -> None:
         """In a unit of writing: take a mail. It goes out once the unit is committed."""
         plain = json.dumps(attrs.asdict(letter)).encode()
-        sealed = self._sealing.seal(PURPOSE, plain, recipient.encode())
+        sealed = self._sealing.seal(OUTBOX_PURPOSE, plain, recipient.encode())
         mails.enqueue(connection, recipient, kind, sealed, self._clock.now_ms())
         if self._token is not None:
             # The unit runs in the writer's thread. The task woken by this asks that same thread what is due, which
@@ -252,7 +250,7 @@ class Outbox:
                 await self._blocking(connection.close)
 
     async def _deliver_one(self, connection: SmtpConnection, mail: OutgoingMail) -> None:
-        opened = self._sealing.open(PURPOSE, mail.sealed_letter, mail.recipient.encode())
+        opened = self._sealing.open(OUTBOX_PURPOSE, mail.sealed_letter, mail.recipient.encode())
         if opened is None:
             log.error("a mail was sealed with another key and is dropped", mail=mail.id, kind=mail.kind)
             await self._database.write(lambda store: mails.delete(store, mail.id))

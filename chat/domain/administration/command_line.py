@@ -30,8 +30,7 @@ from chat.domain.signing_in import mfa_codes
 from chat.domain.standing.guild_states import GuildState, GuildStates
 from chat.domain.webhooks import webhooks
 from chat.errors import InvalidFormBody, OperatorError
-from chat.mail import outbox
-from chat.mail.mailer import MailKind
+from chat.mail.mailer import OUTBOX_PURPOSE, MailKind
 from chat.registries.acls import ACLS
 from chat.registries.admin_actions import AdminAction
 from chat.registries.audit_actions import AuditAction
@@ -379,7 +378,7 @@ PURPOSES: Final[Mapping[str, str]] = {
     sealed_secrets.AUTHENTICATORS: mfa_codes.SEALED_TOTP_SECRET,
     sealed_secrets.BACKUP_CODES: mfa_codes.SEALED_BACKUP_CODES,
     sealed_secrets.WEBHOOKS: webhooks.SEALED_FOR,
-    sealed_secrets.MAILS: outbox.PURPOSE,
+    sealed_secrets.MAILS: OUTBOX_PURPOSE,
 }
 """What each kind is sealed for."""
 
