@@ -154,11 +154,8 @@ class Memberships:
                 prepared,
             )
 
-        def then(joined: _Joined | None) -> None:
-            if joined is not None:
-                self._announce_join(account, joined)
-
-        return await self._core.database.write(unit, then, guard=guard) is not None
+        announce = functools.partial(self._announce_join, account)
+        return await self._core.database.write(unit, announce, guard=guard) is not None
 
     async def leave(self, principal: Principal, guild_id: int) -> None:
         """Leave guild. Works on a guild that is unavailable too.
@@ -224,7 +221,9 @@ class Memberships:
             tuple(left.thread.id for left in left_threads),
         )
 
-    def _announce_join(self, account: Account, joined: _Joined) -> None:
+    def _announce_join(self, account: Account, joined: _Joined | None) -> None:
+        if joined is None:
+            return
         guild_id = joined.member.guild_id
         state = self._core.guild_states.get(guild_id)
         if state is None:
