@@ -21,7 +21,7 @@ from chat.api.operation import Routes
 from chat.api.routes import ROUTES
 from chat.assembly import Surroundings, assemble
 from chat.auth.captcha import Captcha
-from chat.auth.connection_counts import ConnectionCounts
+from chat.auth.client_address import ConnectionCounts
 from chat.auth.outgoing_http import OutgoingHttp
 from chat.bus.bus import CredentialsRevoked
 from chat.clock import JUMP_MS, MovableClock, SkippingClock, report_jumps

@@ -8,7 +8,7 @@ from typing import Any, Final
 import pyotp
 import trio
 
-from chat.auth.totp import STEP_MS
+from chat.auth.typed_codes import STEP_MS
 from chat.clock import Clock
 from chat.testing.authenticator import HONEST, Lie, SoftwareAuthenticator
 from chat.testing.rest_client import Response, RestClient

@@ -49,10 +49,9 @@ from chat.auth.client_address import (
     ClientAddresses,
     network_of,
 )
-from chat.auth.credentials import Credential, parse_authorization
+from chat.auth.credentials import Credential, parse_authorization, resolve
 from chat.auth.policy import ADMITTED_BEFORE_BUCKET, ADMITTED_UNCOUNTED, BOT_IN_ANY_CASE, Policy, admit, lost_acls
 from chat.auth.principal import CredentialKind, Principal
-from chat.auth.resolve import resolve
 from chat.domain.areas import Areas
 from chat.domain.core import Core
 from chat.errors import ApiError, InvalidFormBody, RateLimited, StorageUnavailable

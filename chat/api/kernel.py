@@ -38,8 +38,7 @@ from chat.api.faults import HttpFaults
 from chat.api.operation import Operation, Routes
 from chat.api.routing import RouteTable
 from chat.auth.address_bans import AddressBans
-from chat.auth.client_address import ClientAddresses, parse_address
-from chat.auth.connection_counts import ConnectionCounts
+from chat.auth.client_address import ClientAddresses, ConnectionCounts, parse_address
 from chat.errors import ApiError, RateLimited
 from chat.observation import SEEN, Observation
 

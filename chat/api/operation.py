@@ -22,10 +22,10 @@ from chat.api.fields import SudoFields
 from chat.api.rate_limit import Bucket as Bucket
 from chat.api.rate_limit import RateLimiter
 from chat.api.schemas.shapes import Answers, ObjectShape, Shape
+from chat.auth.passwords import Asker
 from chat.auth.policy import Acls
 from chat.auth.policy import Policy as Policy
 from chat.auth.principal import Principal
-from chat.auth.turns import Asker
 from chat.config import Settings
 from chat.domain.policy.origins import Origins
 from chat.domain.signing_in.sudo import SudoProof

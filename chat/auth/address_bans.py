@@ -4,8 +4,8 @@ What counts is an answer of 401 kind over HTTP and 4004 over the gateway. An IPv
 address with the 64 bits of its network. Failures are remembered in memory, in a table that an attacker cannot grow
 beyond its bounds; a ban is a row of the store too, so that a restart does not lift it.
 
-Networks that administrators have blocked are refused here as well, for good. Exempt ones (`ip_ban.exempt`) are served
-whatever happens, so that an operator finds a way in.
+Networks that administrators have blocked are refused here as well, for good (administration.md, Blocklists; the
+blocklist `ip`). Exempt ones (`ip_ban.exempt`) are served in any case, so that an operator finds a way in.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ import array
 import collections
 import ipaddress
 import sqlite3
-from collections.abc import Callable
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Iterable
 from typing import Final
 
 import structlog
 import trio
 
-from chat.auth.blocked_networks import BlockedNetworks
 from chat.auth.client_address import network_of, parse_address
 from chat.clock import Clock, iso_timestamp
 from chat.config.settings import IpBanSettings
@@ -41,6 +41,9 @@ BANS_MAXIMUM: Final = 100_000
 RETRY_SECONDS: Final = 5.0
 """When what could not be written is tried again."""
 
+REMEMBERED: Final = 4_096
+"""Addresses whose answer is remembered; beyond it those go that have been asked for least recently."""
+
 REASON: Final = "authentication failures"
 KIND: Final = "temporary"
 BLOCKED_KIND: Final = "permanent"
@@ -48,10 +51,76 @@ BLOCKED_KIND: Final = "permanent"
 log: Final = structlog.get_logger("chat.auth")
 
 
+class BlockedNetworks:
+    """A set of networks that is asked with every request: one look per length of prefix that occurs in it."""
+
+    def __init__(self) -> None:
+        self._networks: set[tuple[int, int, int]] = set()
+        self._lengths: Counter[tuple[int, int]] = Counter()
+        self._answers: OrderedDict[str, bool] = OrderedDict()
+
+    def __len__(self) -> int:
+        """How many networks there are."""
+        return len(self._networks)
+
+    def replace(self, networks: Iterable[str]) -> None:
+        """Hold these and no others, each as `ipaddress` writes networks."""
+        self._networks.clear()
+        self._lengths.clear()
+        self._answers.clear()
+        for network in networks:
+            self.add(network)
+
+    def add(self, network: str) -> None:
+        """Block a network."""
+        key = _key(network)
+        if key not in self._networks:
+            self._networks.add(key)
+            self._lengths[key[:2]] += 1
+            self._answers.clear()
+
+    def discard(self, network: str) -> None:
+        """Let a network in again."""
+        key = _key(network)
+        if key in self._networks:
+            self._networks.remove(key)
+            self._lengths -= Counter({key[:2]: 1})
+            self._answers.clear()
+
+    def cover(self, address: str) -> bool:
+        """Whether an address lies in one of them; what is no address does not."""
+        if not self._networks:
+            return False
+        answer = self._answers.get(address)
+        if answer is None:
+            answer = self._answers[address] = self._find(address)
+            if len(self._answers) > REMEMBERED:
+                self._answers.popitem(last=False)
+        else:
+            self._answers.move_to_end(address)
+        return answer
+
+    def _find(self, address: str) -> bool:
+        parsed = parse_address(address)
+        if parsed is None:
+            return False
+        number, bits = int(parsed), parsed.max_prefixlen
+        return any(
+            version == parsed.version and (version, length, number >> (bits - length)) in self._networks
+            for version, length in self._lengths
+        )
+
+
+def _key(network: str) -> tuple[int, int, int]:
+    """IP version, bits of the prefix, and the prefix as a number."""
+    parsed = ipaddress.ip_network(network)
+    return parsed.version, parsed.prefixlen, int(parsed.network_address) >> (parsed.max_prefixlen - parsed.prefixlen)
+
+
 class AddressBans:
     """Counts failures, bans and lifts bans; `blocked` are the networks that administrators have blocked.
 
-    Behind a proxy that is not trusted everybody has the proxy's address. It may be an exempt one, such as loopback: so
+    Behind a proxy that is not trusted all have the proxy's address. It may be an exempt one, such as loopback: so
     requests that came through such a proxy are not exempt, and those that come straight from that address still are.
     """
 
@@ -87,7 +156,7 @@ class AddressBans:
         return self._remembered
 
     def refuse(self, address: str, by_unnamed_proxy: bool = False) -> None:
-        """Turn away whoever comes from a banned network.
+        """Turn away a request from a banned network.
 
         :raises ApiError: GLOBAL_IP_BANNED, GLOBAL_IP_TEMPORARILY_BANNED.
         """

@@ -1,7 +1,7 @@
 """CAPTCHAs: whether a challenge was solved, as hCaptcha or Cloudflare Turnstile tell it (http.md, CAPTCHA).
 
-Both take the same form and give the same answer. Where the service cannot be asked nobody passes: a gate that opens
-when its guard is away is none.
+Both take the same form and give the same answer. Where the service cannot be asked no caller passes: a gate that
+opens when its guard is away is none.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+import attrs
 import structlog
 
 from chat.auth.outgoing_http import OutgoingHttp, unavailable
@@ -26,18 +27,22 @@ TOKEN_LENGTH: Final = 8_192
 OUR_MISTAKES: Final = frozenset(
     {"missing-input-secret", "invalid-input-secret", "sitekey-secret-mismatch", "invalid-sitekey"}
 )
-"""Error codes of theirs that an operator must mend; nobody's solution is judged."""
+"""Error codes of theirs that an operator must mend; the solution is not judged."""
 
 log: Final = structlog.get_logger("chat.captcha")
 
 
+@attrs.define(eq=False)
 class Captcha:
     """Asks the service that the settings name."""
 
-    def __init__(self, settings: CaptchaSettings, http: OutgoingHttp) -> None:
-        self._settings = settings
-        self._http = http
-        self.is_on: Final = settings.provider != "none"
+    _settings: CaptchaSettings
+    _http: OutgoingHttp
+
+    @property
+    def is_on(self) -> bool:
+        """Whether the instance asks for CAPTCHAs."""
+        return self._settings.provider != "none"
 
     async def require(self, token: str | None, kind: str | None, address: str) -> None:
         """Refuse a caller who has not solved a challenge.

@@ -6,8 +6,10 @@ Only a peer on a trusted network is believed, and of what proxies have noted onl
 
 from __future__ import annotations
 
+import collections
 import ipaddress
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Final
 
 import structlog
@@ -69,7 +71,7 @@ class ClientAddresses:
     def is_unnamed_proxy(self, peer: str) -> bool:
         """Whether a peer that sent a forwarded header is no trusted proxy; the first one is told to the operator.
 
-        Everybody behind it looks like the peer itself, so nothing that the peer is let off may be passed on to them.
+        All who are behind it look like the peer itself, so nothing that the peer is let off may be passed on to them.
         """
         if peer in self._unnamed:
             return True
@@ -78,7 +80,7 @@ class ClientAddresses:
             return False
         if not self._unnamed:
             log.warning(
-                "a forwarded header was ignored: whoever sent it is no trusted proxy",
+                "a forwarded header was ignored: its sender is no trusted proxy",
                 peer=peer,
                 remedy="if it is a proxy of yours, name it in trusted_proxies; else all its clients count as one",
             )
@@ -127,3 +129,30 @@ def parse_address(text: str) -> _Address | None:
     if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is not None:
         return address.ipv4_mapped
     return address
+
+
+class ConnectionCounts:
+    """Counts per address, the 64 bits of an IPv6 network being one, up to `limit` each."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._held: collections.Counter[str] = collections.Counter()
+
+    @contextmanager
+    def connection(self, address: str) -> Iterator[bool]:
+        """Count a connection for as long as the block lasts; yields whether there was room for it."""
+        key = network_of(address)
+        if self._held[key] >= self._limit:
+            yield False
+            return
+        self._held[key] += 1
+        try:
+            yield True
+        finally:
+            self._held[key] -= 1
+            if not self._held[key]:
+                del self._held[key]
+
+    def held(self, address: str) -> int:
+        """How many connections the address holds."""
+        return self._held.get(network_of(address), 0)

@@ -140,10 +140,10 @@ def _require_audience(claims: Mapping[str, Any], client_id: str) -> None:
     audience = claims.get("aud")
     audiences = [audience] if isinstance(audience, str) else audience
     if not isinstance(audiences, list) or client_id not in audiences:
-        raise InvalidIdToken("it is for somebody else")
+        raise InvalidIdToken("it is for another client")
     party = claims.get("azp")
     if party != client_id and (party is not None or len(audiences) > 1):
-        raise InvalidIdToken("it was issued to somebody else")
+        raise InvalidIdToken("it was issued to another client")
 
 
 def _require_time(claims: Mapping[str, Any], now: int) -> None:

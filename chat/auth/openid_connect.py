@@ -1,7 +1,8 @@
-"""Signing in at an OpenID Connect provider: the address to send people to, and what their code is worth.
+"""Signing in at an OpenID Connect provider: what the provider publishes of itself (OpenID Connect Discovery), the
+address to send people to, and what their code is worth.
 
 Authorisation code flow with PKCE (RFC 7636, S256) and a nonce. Both are derived from the state, so that the state,
-which the browser carries around, is all that has to be remembered, and nobody who sees it can make the rest of it.
+which the browser carries around, is all that has to be remembered, and the rest cannot be made by those who see it.
 """
 
 from __future__ import annotations
@@ -16,10 +17,11 @@ from urllib.parse import quote, urlencode, urlsplit
 import attrs
 import structlog
 
-from chat.auth.openid_provider import OpenIdProvider, ProviderMetadata
-from chat.auth.outgoing_http import OutgoingHttp, unusable
+from chat.auth.outgoing_http import OutgoingHttp, is_protected, unusable
+from chat.auth.tokens import base64url
 from chat.clock import Clock
 from chat.config.settings import SsoSettings
+from chat.errors import ApiError
 
 SCOPE: Final = "openid email profile"
 
@@ -29,7 +31,101 @@ CODE_REFUSED: Final = frozenset({"invalid_grant"})
 TEXT_LENGTH: Final = 256
 """Characters read of a name or an address in the claims."""
 
+KEPT_MS: Final = 3_600_000
+"""How long metadata and keys are believed without asking again."""
+
+WELL_KNOWN: Final = "/.well-known/openid-configuration"
+
 log: Final = structlog.get_logger("chat.sso")
+
+
+@attrs.frozen
+class ProviderMetadata:
+    """The part of a provider's discovery document that a sign-in needs."""
+
+    authorization_endpoint: str
+    token_endpoint: str
+    jwks_uri: str
+    userinfo_endpoint: str | None
+    algorithms: frozenset[str]
+    """With which it signs id tokens."""
+    token_auth_methods: frozenset[str]
+    """How clients may prove themselves at the token endpoint."""
+
+
+@attrs.define(eq=False)
+class OpenIdProvider:
+    """One provider, by its issuer: its endpoints and its keys.
+
+    Both are kept for a while, so that most sign-ins ask the provider for nothing but the token; keys that are not known
+    yet are fetched when a token names one.
+    """
+
+    issuer: str
+    _http: OutgoingHttp
+    _clock: Clock
+    _metadata: tuple[int, ProviderMetadata] | None = attrs.field(default=None, init=False)
+    _keys: tuple[int, list[dict[str, Any]]] | None = attrs.field(default=None, init=False)
+
+    async def metadata(self) -> ProviderMetadata:
+        """Its endpoints.
+
+        :raises ApiError: SERVICE_UNAVAILABLE when it cannot be reached, BAD_GATEWAY when it makes no sense.
+        """
+        now = self._clock.now_ms()
+        if self._metadata is None or now - self._metadata[0] >= KEPT_MS:
+            document = await self._object(self.issuer.rstrip("/") + WELL_KNOWN)
+            self._metadata = (now, self._understood(document))
+        return self._metadata[1]
+
+    async def keys(self, *, afresh: bool = False) -> list[dict[str, Any]]:
+        """The keys with which it signs, as JSON Web Keys; `afresh` does not take those that are kept.
+
+        :raises ApiError: as `metadata`.
+        """
+        now = self._clock.now_ms()
+        if afresh or self._keys is None or now - self._keys[0] >= KEPT_MS:
+            keys = (await self._object((await self.metadata()).jwks_uri)).get("keys")
+            if not isinstance(keys, list):
+                raise self._senseless("it publishes no keys")
+            self._keys = (now, [key for key in keys if isinstance(key, dict)])
+        return self._keys[1]
+
+    async def _object(self, url: str) -> dict[str, Any]:
+        reply = await self._http.get(url)
+        if reply.status != 200:
+            raise self._senseless(f"{urlsplit(url).path} answers {reply.status}")
+        return reply.object()
+
+    def _understood(self, document: dict[str, Any]) -> ProviderMetadata:
+        if document.get("issuer") != self.issuer:
+            raise self._senseless("it calls itself by another issuer")
+        userinfo = document.get("userinfo_endpoint")
+        return ProviderMetadata(
+            authorization_endpoint=self._endpoint(document.get("authorization_endpoint")),
+            token_endpoint=self._endpoint(document.get("token_endpoint")),
+            jwks_uri=self._endpoint(document.get("jwks_uri")),
+            userinfo_endpoint=None if userinfo is None else self._endpoint(userinfo),
+            algorithms=_texts(document.get("id_token_signing_alg_values_supported"), {"RS256"}),
+            token_auth_methods=_texts(document.get("token_endpoint_auth_methods_supported"), {"client_secret_basic"}),
+        )
+
+    def _endpoint(self, url: object) -> str:
+        """An address of the provider's; plain HTTP only where the issuer itself is on this machine."""
+        is_plain = isinstance(url, str) and not url.startswith("https://")
+        if not isinstance(url, str) or not is_protected(url) or (is_plain and self.issuer.startswith("https://")):
+            raise self._senseless("an endpoint is missing, or not protected")
+        return url
+
+    def _senseless(self, problem: str) -> ApiError:
+        log.warning("the OpenID Connect provider makes no sense", issuer=self.issuer, problem=problem)
+        return unusable()
+
+
+def _texts(value: object, default: set[str]) -> frozenset[str]:
+    if not isinstance(value, list):
+        return frozenset(default)
+    return frozenset(text for text in value if isinstance(text, str))
 
 
 class CodeRefused(Exception):
@@ -61,7 +157,7 @@ class OpenIdConnect:
         self._provider = OpenIdProvider(settings.issuer or "", http, clock)
 
     async def authorization_url(self, state: str) -> str:
-        """Where to send somebody who wants to sign in.
+        """Where to send a person who wants to sign in.
 
         :raises ApiError: SERVICE_UNAVAILABLE, BAD_GATEWAY.
         """
@@ -74,13 +170,13 @@ class OpenIdConnect:
             "scope": SCOPE,
             "state": state,
             "nonce": self._derived("nonce", state),
-            "code_challenge": _base64url(challenge),
+            "code_challenge": base64url(challenge),
             "code_challenge_method": "S256",
         }
         return f"{endpoint}{'&' if urlsplit(endpoint).query else '?'}{urlencode(parameters, quote_via=quote)}"
 
     async def redeem(self, code: str, state: str) -> Claims:
-        """What the provider says of whoever came back with this code.
+        """What the provider says of the person who came back with this code.
 
         :raises CodeRefused: the provider does not take it, or it answers another state.
         :raises ApiError: SERVICE_UNAVAILABLE when the provider cannot be reached, BAD_GATEWAY when what it says does
@@ -156,12 +252,12 @@ class OpenIdConnect:
         reply = await self._http.get(metadata.userinfo_endpoint, {"Authorization": f"Bearer {access_token}"})
         answer = reply.object() if reply.status == 200 else {}
         if answer.get("sub") != subject:
-            log.warning("the userinfo endpoint speaks of somebody else, or of nobody", status=reply.status)
+            log.warning("the userinfo endpoint speaks of another person, or of none", status=reply.status)
             raise unusable()
         return answer
 
     def _derived(self, what: str, state: str) -> str:
-        return _base64url(hmac.digest(self._key, f"{what} {state}".encode(), "sha256"))
+        return base64url(hmac.digest(self._key, f"{what} {state}".encode(), "sha256"))
 
 
 def _basic(client_id: str, client_secret: str) -> str:
@@ -172,7 +268,3 @@ def _basic(client_id: str, client_secret: str) -> str:
 
 def _text(value: object) -> str | None:
     return value if isinstance(value, str) and 0 < len(value) <= TEXT_LENGTH else None
-
-
-def _base64url(data: bytes) -> str:
-    return base64.urlsafe_b64encode(data).rstrip(b"=").decode("ascii")

@@ -1,8 +1,9 @@
-"""Passwords: argon2id with the second choice of RFC 9106, kept off the loop and behind a short queue.
+"""Passwords: argon2id with the second choice of RFC 9106, kept off the loop and behind queues that networks share
+fairly (signing_in.md, Passwords).
 
 One verification takes some 100 milliseconds and 64 MiB, so a flood of logins is bounded to two threads and a short
-queue; who comes later is told to wait (signing_in.md, Passwords). An account that does not exist costs a
-verification too: the time of an answer tells nobody which addresses are known.
+queue; those who come later are told to wait. An account that does not exist costs a verification too: the time of an
+answer does not tell which addresses are known.
 """
 
 from __future__ import annotations
@@ -10,7 +11,9 @@ from __future__ import annotations
 import base64
 import functools
 import random
-from collections.abc import Callable, Iterable
+from collections import OrderedDict, deque
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager
 from importlib import resources
 from typing import Final, TypeVar
 
@@ -19,7 +22,8 @@ import attrs
 import trio
 from argon2.exceptions import InvalidHashError, VerificationError
 
-from chat.auth.turns import OURSELVES, Asker, Turns
+from chat.auth.client_address import subnet_of
+from chat.errors import RateLimited
 from chat.store.guard import UNGUARDED, Guard
 
 T = TypeVar("T")
@@ -58,9 +62,142 @@ STRONG: Final = HashCost(memory_kib=65_536, passes=3, lanes=4)
 CHEAP: Final = HashCost(memory_kib=8, passes=1, lanes=1)
 """For throw-away instances and tests: no protection at all."""
 
-
 SALT_BYTES: Final = 16
 DIGEST_BYTES: Final = 32
+
+
+@attrs.frozen
+class Asker:
+    """A caller who asks for a turn: a network, and the account where the caller is its holder."""
+
+    network: str
+    account: int | None = None
+
+    @classmethod
+    def at(cls, address: str, account: int | None = None) -> Asker:
+        """The caller at an IP address."""
+        return cls(subnet_of(address), account)
+
+
+OURSELVES: Final = Asker("")
+"""The program, for its own purposes."""
+
+
+@attrs.define(eq=False)
+class _Waiter:
+    asker: Asker
+    called: trio.Event = attrs.field(factory=trio.Event)
+    has_turn: bool = False
+
+
+class _Queue:
+    """Those who wait, at most `most` altogether, and `most_of_one` of one asker."""
+
+    def __init__(self, most: int, most_of_one: int) -> None:
+        self._most = most
+        self._most_of_one = most_of_one
+        self._waiting: OrderedDict[str, deque[_Waiter]] = OrderedDict()
+        """By network; the first network is the next to have a turn."""
+        self._count = 0
+
+    def add(self, waiter: _Waiter) -> _Waiter | None:
+        """Let a caller wait; returns the one who cannot any longer for it, who may be the same."""
+        network = waiter.asker.network
+        own = self._waiting.get(network, deque())
+        if sum(other.asker == waiter.asker for other in own) >= self._most_of_one:
+            return waiter
+        last = None
+        if self._count >= self._most:
+            largest = max(self._waiting.values(), key=len)
+            if len(largest) <= len(own) + 1:  # to change places would do no good
+                return waiter
+            last = largest[-1]
+            self.remove(last)
+        self._waiting.setdefault(network, own).append(waiter)
+        self._count += 1
+        return last
+
+    def take(self) -> _Waiter | None:
+        """The next whose turn it is, who waits no longer."""
+        if not self._waiting:
+            return None
+        network, waiters = next(iter(self._waiting.items()))
+        waiter = waiters[0]
+        self.remove(waiter)
+        if waiters:
+            self._waiting.move_to_end(network)
+        return waiter
+
+    def remove(self, waiter: _Waiter) -> None:
+        """Let a caller wait no longer."""
+        waiters = self._waiting[waiter.asker.network]
+        waiters.remove(waiter)
+        self._count -= 1
+        if not waiters:
+            del self._waiting[waiter.asker.network]
+
+
+class Turns:
+    """So many turns at the same time; `holders` and `strangers` are the most who wait, and the most of one asker.
+
+    There are two queues, and they take turns. Holders wait in one: an account at a network that it has signed in from,
+    or signed in already. Each has a place of its own there, however many others wait. Strangers wait in the other. In
+    each the networks take turns, so that a crowd from one of them holds up none but itself; where a queue is full, the
+    network that has the most in it gives one up. A caller who finds no place, or loses it, is told to come back.
+    """
+
+    def __init__(self, at_once: int, *, holders: tuple[int, int], strangers: tuple[int, int]) -> None:
+        self._free = at_once
+        self._holders = _Queue(*holders)
+        self._strangers = _Queue(*strangers)
+        self._next = self._holders
+        """The queue that is looked into first."""
+
+    @asynccontextmanager
+    async def turn(self, asker: Asker) -> AsyncIterator[None]:
+        """Enter once it is the asker's turn.
+
+        :raises RateLimited: when too many wait already.
+        """
+        if self._free:
+            self._free -= 1
+        else:
+            await self._wait(asker)
+        try:
+            yield
+        finally:
+            self._pass_on()
+
+    async def _wait(self, asker: Asker) -> None:
+        queue = self._strangers if asker.account is None else self._holders
+        waiter = _Waiter(asker)
+        refused = queue.add(waiter)
+        if refused is waiter:
+            raise RateLimited(1.0, "shared")
+        if refused is not None:
+            refused.called.set()
+        try:
+            await waiter.called.wait()
+        except trio.Cancelled:
+            if waiter.has_turn:
+                self._pass_on()
+            elif not waiter.called.is_set():
+                queue.remove(waiter)
+            raise
+        if not waiter.has_turn:
+            raise RateLimited(1.0, "shared")
+
+    def _pass_on(self) -> None:
+        first = self._next
+        second = self._strangers if first is self._holders else self._holders
+        for queue, other in ((first, second), (second, first)):
+            waiter = queue.take()
+            if waiter is not None:
+                self._next = other
+                waiter.has_turn = True
+                waiter.called.set()
+                return
+        self._free += 1
 
 
 @functools.cache
@@ -98,7 +235,7 @@ class Passwords:
             holders=(WAITING_HOLDERS, WAITING_OF_HOLDER),
             strangers=(WAITING_STRANGERS, WAITING_OF_NETWORK),
         )
-        self._nobodys = _encoded(cost, chance.randbytes(SALT_BYTES), chance.randbytes(DIGEST_BYTES))
+        self._unmatched = _encoded(cost, chance.randbytes(SALT_BYTES), chance.randbytes(DIGEST_BYTES))
 
     async def hash(self, password: str, asker: Asker = OURSELVES, *, guard: Guard = UNGUARDED) -> str:
         """The encoded hash to store.
@@ -130,7 +267,7 @@ class Passwords:
 
     def _verify(self, encoded: str | None, password: str) -> bool:
         try:
-            self._hasher.verify(self._nobodys if encoded is None else encoded, password)
+            self._hasher.verify(self._unmatched if encoded is None else encoded, password)
         except (VerificationError, InvalidHashError):
             return False
         return encoded is not None

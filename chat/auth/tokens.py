@@ -1,7 +1,7 @@
-"""Secrets that stand for somebody: how they are made, told apart and kept.
+"""Secrets that stand for an account: how they are made, told apart and kept.
 
-Every token has at least 190 bits of chance, so its SHA-256 is enough to keep (signing_in.md, Tokens and secrets): a
-stolen database signs nobody in. Forms are those of signing_in.md, Tokens and secrets.
+Every token has at least 190 bits of chance, so its SHA-256 is enough to keep (signing_in.md, Tokens and secrets): no
+sign-in comes of a stolen database. Forms are those of signing_in.md, Tokens and secrets.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ import random
 import re
 import string
 from typing import Final
+
+import attrs
 
 from chat.snowflake import MAXIMUM
 
@@ -41,11 +43,11 @@ _ADMIN_KEY: Final = re.compile(
 _BOT_TOKEN: Final = re.compile(r"(0|[1-9][0-9]{0,18})\.[A-Za-z0-9_-]{43}", re.ASCII)
 
 
+@attrs.define(eq=False)
 class TokenMint:
     """Makes tokens from a source of chance: `secrets.SystemRandom()` where people rely on them."""
 
-    def __init__(self, chance: random.Random) -> None:
-        self._chance = chance
+    _chance: random.Random
 
     def session_token(self) -> str:
         """A token for one sign-in."""
@@ -57,7 +59,7 @@ class TokenMint:
 
     def secret(self) -> str:
         """43 characters base64url of 32 random bytes."""
-        return _base64url(self._chance.randbytes(SECRET_BYTES))
+        return base64url(self._chance.randbytes(SECRET_BYTES))
 
     def admin_key(self, key_id: int) -> str:
         """An admin API key with this snowflake."""
@@ -83,16 +85,13 @@ def token_hash(token: str) -> bytes:
 def id_hash(digest: bytes) -> str:
     """The name of a sign-in on the wire: unpadded base64url of its token's SHA-256 (signing_in.md, Tokens and
     secrets)."""
-    return _base64url(digest)
+    return base64url(digest)
 
 
 def digest_of(name: str) -> bytes | None:
     """The reverse of `id_hash`; None for text that names no sign-in."""
-    try:
-        digest = base64.b64decode(name + "=" * (-len(name) % 4), altchars=b"-_", validate=True)
-    except ValueError:
-        return None
-    return digest if len(digest) == hashlib.sha256().digest_size else None
+    digest = from_base64url(name)
+    return digest if digest is not None and len(digest) == hashlib.sha256().digest_size else None
 
 
 def is_session_token(token: str) -> bool:
@@ -128,5 +127,14 @@ def _snowflake(digits: str) -> int | None:
     return int(digits) if int(digits) <= MAXIMUM else None
 
 
-def _base64url(data: bytes) -> str:
+def base64url(data: bytes) -> str:
+    """Base64 of the URL alphabet, without padding."""
     return base64.urlsafe_b64encode(data).rstrip(b"=").decode("ascii")
+
+
+def from_base64url(text: str) -> bytes | None:
+    """The bytes behind base64url without padding; None for other text."""
+    try:
+        return base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
+    except ValueError:
+        return None

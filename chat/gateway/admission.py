@@ -14,7 +14,7 @@ from typing import Final
 import attrs
 import trio
 
-from chat.auth.connection_counts import ConnectionCounts
+from chat.auth.client_address import ConnectionCounts
 from chat.registries.limits import (
     ADDRESS_COMMAND_BUDGET,
     ADDRESS_COMMAND_BUDGET_WINDOW_MS,

@@ -15,8 +15,8 @@ import structlog
 import trio
 
 from chat.auth.address_bans import AddressBans
+from chat.auth.credentials import resolve_gateway_token
 from chat.auth.principal import Principal
-from chat.auth.resolve import resolve_gateway_token
 from chat.domain.accounts.account_states import AccountStates
 from chat.domain.core import Core
 from chat.domain.presence.account_presence import initial_presence

@@ -17,8 +17,7 @@ import attrs
 import structlog
 import trio
 
-from chat.auth.client_address import ClientAddresses
-from chat.auth.connection_counts import ConnectionCounts
+from chat.auth.client_address import ClientAddresses, ConnectionCounts
 from chat.errors import ApiError, RateLimited
 from chat.observation import UNKNOWN, Observation, Observer, told
 from chat.port import request_head

@@ -25,7 +25,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from quart import Blueprint, Request, Response, request
 
 from chat import __version__
-from chat.auth.resolve import resolve_authorization
+from chat.auth.credentials import resolve_authorization
 from chat.clock import Clock
 from chat.config import Settings
 from chat.domain.policy.origins import Origins

@@ -8,7 +8,7 @@ import time
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat.auth.blocked_networks import BlockedNetworks
+from chat.auth.address_bans import BlockedNetworks
 from chat.domain.policy.blocked_texts import (
     CHANGES_BORNE,
     BlockedLinks,

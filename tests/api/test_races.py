@@ -7,8 +7,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 import trio
 
-from chat.auth.passwords import Passwords
-from chat.auth.turns import Asker
+from chat.auth.passwords import Asker, Passwords
 from chat.testing.rest_client import Response
 from chat.testing.server import ChatServer
 from chat.testing.world import World

@@ -30,8 +30,8 @@ from hypothesis.stateful import (
     rule,
 )
 
+from chat.auth.credentials import resolve_authorization
 from chat.auth.principal import CredentialKind
-from chat.auth.resolve import resolve_authorization
 from chat.domain.applications.oauth2_protocol import ClientCredentials
 from chat.testing.rest_client import Response
 from chat.testing.server import ChatServer, open_chat_server

@@ -14,11 +14,11 @@ from chat.auth.passwords import (
     CONCURRENT_HASHES,
     STRONG,
     WAITING_OF_NETWORK,
+    Asker,
     HashCost,
     Passwords,
     is_too_common,
 )
-from chat.auth.turns import Asker
 from chat.errors import RateLimited
 
 MODERATE = HashCost(memory_kib=8_192, passes=2, lanes=1)

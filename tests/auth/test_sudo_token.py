@@ -16,8 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat.auth.keys import Keys
-from chat.auth.sudo_token import KEY_PURPOSE, SudoTokens
+from chat.auth.keys import SUDO_KEY_PURPOSE, Keys, SudoTokens
 
 ALICE, BOB = 1, 2
 NOON = 1_767_268_800_000
@@ -38,7 +37,7 @@ def issuer(clock: HandClock, secret: bytes = SECRET) -> SudoTokens:
     return SudoTokens(Keys(secret, random.Random(1)), clock)
 
 
-def key_of(purpose: str = KEY_PURPOSE) -> bytes:
+def key_of(purpose: str = SUDO_KEY_PURPOSE) -> bytes:
     return Keys(SECRET, random.Random(1)).of(purpose)
 
 

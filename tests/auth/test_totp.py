@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from chat.auth.totp import STEP_MS, matching_step, normalised_secret, oldest_step
+from chat.auth.typed_codes import STEP_MS, matching_step, normalised_secret, oldest_step
 
 RFC_SECRET = base64.b32encode(b"12345678901234567890").decode()
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from trio.testing import wait_all_tasks_blocked
 
-from chat.auth.turns import Asker, Turns
+from chat.auth.passwords import Asker, Turns
 from chat.errors import RateLimited
 
 

@@ -12,15 +12,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from webauthn.helpers import encode_cbor
 
-from chat.auth.webauthn_options import (
+from chat.auth.webauthn import (
     Descriptor,
+    NewCredential,
     RelyingParty,
+    UnreadablePublicKey,
+    asserted,
     authentication_options,
     base64url,
+    claim_of,
     credential_id_of,
+    registered,
     registration_options,
 )
-from chat.auth.webauthn_responses import NewCredential, UnreadablePublicKey, asserted, claim_of, registered
 from chat.config import Settings
 from chat.testing.authenticator import AAGUID, Algorithm, Lie, NotAllowed, SoftwareAuthenticator, from_base64url
 from chat.testing.strategies import json_values

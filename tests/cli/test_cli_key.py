@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from chat.auth.credentials import parse_authorization
-from chat.auth.resolve import resolve
+from chat.auth.credentials import parse_authorization, resolve
 from chat.store import outside_changes
 from chat.store.signing_in import address_bans
 from chat.store.signing_in.address_bans import AddressBan

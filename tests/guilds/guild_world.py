@@ -9,7 +9,7 @@ from typing import Any
 
 import attrs
 
-from chat.auth.blocked_networks import BlockedNetworks
+from chat.auth.address_bans import BlockedNetworks
 from chat.auth.keys import Keys
 from chat.auth.passwords import CHEAP, Passwords
 from chat.auth.principal import CredentialKind, Principal

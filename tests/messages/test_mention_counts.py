@@ -23,7 +23,7 @@ from chat.domain.messages.read_states import SUPPRESS_EVERYONE, SUPPRESS_ROLES, 
 from chat.registries.channel_types import ChannelType, OverwriteType
 from chat.registries.events import EventName
 from chat.registries.permissions import Permission
-from chat.store.accounts import user_guild_settings
+from chat.store.accounts import user_settings
 from chat.store.database import open_database
 from chat.store.guilds import channels, members
 from chat.store.guilds.channels import Overwrite
@@ -212,7 +212,7 @@ class History:
         body = dict.fromkeys(suppresses, True)
         user_id = self.who[user].user_id
         await self.world.database.write(
-            lambda connection: user_guild_settings.put(connection, user_id, self.guild.id, body)
+            lambda connection: user_settings.put_of_guild(connection, user_id, self.guild.id, body)
         )
 
     async def block(self, user: int, other: int, blocks: bool) -> None:

@@ -10,7 +10,7 @@ import attrs
 import pyotp
 import trio
 
-from chat.auth.webauthn_options import RelyingParty
+from chat.auth.webauthn import RelyingParty
 from chat.store.accounts import accounts
 from chat.testing.authenticator import HONEST, Lie, SoftwareAuthenticator
 from chat.testing.rest_client import Response, RestClient

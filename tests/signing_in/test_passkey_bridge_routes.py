@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import trio
 
-from chat.auth.webauthn_options import RelyingParty
+from chat.auth.webauthn import RelyingParty
 from chat.registries.user_flags import UserFlag
 from chat.testing.authenticator import HONEST, Lie, SoftwareAuthenticator
 from chat.testing.rest_client import Response, RestClient

@@ -14,8 +14,8 @@ import trio
 from chat.auth.tokens import token_hash
 from chat.registries.user_flags import UserFlag
 from chat.store.accounts import accounts
-from chat.store.signing_in import email_tokens, recovery_kits
-from chat.store.signing_in.email_tokens import EmailToken
+from chat.store.signing_in import one_time_codes, tickets
+from chat.store.signing_in.tickets import EmailToken
 from chat.testing.rest_client import Response, RestClient
 from chat.testing.server import ChatServer
 from chat.testing.world import World
@@ -347,7 +347,7 @@ async def test_a_link_that_an_administrator_hands_over(chat_server: ChatServer, 
     """Document 002, Create password reset link: a token that no address belongs to."""
     user_id, now = int(chat_world.bob.id), chat_server.clock.now_ms()
     issued = EmailToken(token_hash(MAIL_TOKEN), "password_reset", user_id, None, now, now + 3_600_000)
-    await chat_server.database.write(lambda connection: email_tokens.insert(connection, issued))
+    await chat_server.database.write(lambda connection: tickets.insert_email_token(connection, issued))
     assert await is_valid(chat_world, MAIL_TOKEN)
     assert await holder_of(chat_world, await reset(chat_world, MAIL_TOKEN)) == chat_world.bob.id
     assert (await chat_world.anyone.login(username="bob", password=NEW_PASSWORD)).status == 200
@@ -467,7 +467,7 @@ async def test_codes_are_tried_five_times_a_name(
 
 @username_instance
 async def test_a_stolen_database_shows_no_code(chat_server: ChatServer, chat_world: World, kit: str) -> None:
-    stored = recovery_kits.of_user(chat_server.database.reader, int(chat_world.bob.id))
+    stored = one_time_codes.recovery_kit_of(chat_server.database.reader, int(chat_world.bob.id))
     assert stored is not None
     assert kit.encode() not in stored.code_hash
     assert kit not in repr(stored)

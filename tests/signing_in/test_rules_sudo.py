@@ -23,8 +23,7 @@ from trio.testing import MockClock
 from chat.admin.routes import ADMIN_ROUTES
 from chat.api.fields import SudoFields
 from chat.api.routes import ROUTES
-from chat.auth.keys import Keys
-from chat.auth.sudo_token import KEY_PURPOSE
+from chat.auth.keys import SUDO_KEY_PURPOSE, Keys
 from chat.testing.rest_client import Response
 from chat.testing.server import SECRET, ChatServer
 from chat.testing.world import World
@@ -252,7 +251,7 @@ def token_for(user_id: str, now_ms: int, key: bytes | None = None, **changed: An
     """A token as the server makes it, with other claims where that is wanted."""
     issued = now_ms // 1_000
     claims = {"sub": user_id, "type": "sudo", "aud": "chat:sudo", "iat": issued, "exp": issued + 300, **changed}
-    key = Keys(SECRET, random.Random(0)).of(KEY_PURPOSE) if key is None else key
+    key = Keys(SECRET, random.Random(0)).of(SUDO_KEY_PURPOSE) if key is None else key
     return jwt.encode(claims, key, algorithm="HS256", headers={"typ": "sudo+jwt"})
 
 
@@ -343,8 +342,8 @@ async def test_whatever_is_no_token_is_as_good_as_none(scene: Scene, autojump_cl
         unsigned(honest, {"alg": "none", "typ": "sudo+jwt"}),
         unsigned(honest, {"alg": "None"}),
         unsigned(honest, {"alg": "HS256", "jku": "https://evil.example/keys"}),
-        signed(claims, {"alg": "HS512", "typ": "sudo+jwt"}, keys.of(KEY_PURPOSE)),
-        signed(claims, {"alg": "RS256", "typ": "sudo+jwt"}, keys.of(KEY_PURPOSE)),
+        signed(claims, {"alg": "HS512", "typ": "sudo+jwt"}, keys.of(SUDO_KEY_PURPOSE)),
+        signed(claims, {"alg": "RS256", "typ": "sudo+jwt"}, keys.of(SUDO_KEY_PURPOSE)),
         signed(claims, {"alg": "HS256", "typ": "sudo+jwt"}, pem),
         token_for(bob, now, key=bytes(32)),
         token_for(bob, now, key=SECRET),

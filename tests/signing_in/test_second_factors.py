@@ -16,13 +16,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chat.auth.keys import Keys
-from chat.auth.totp import STEP_MS
+from chat.auth.typed_codes import STEP_MS
 from chat.domain.signing_in.mfa_codes import CODES, BackupCodes, MfaCodes, opened_secret, sealed_secret, significant
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
 from chat.store.database import connect
 from chat.store.migrations import prepare
-from chat.store.signing_in import backup_codes, used_totp_codes
+from chat.store.signing_in import one_time_codes
 
 ALICE, BOB = 11, 12
 SECRET = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
@@ -88,14 +88,14 @@ def test_every_code_counts_once_in_any_order_and_spelling(database: Path, order:
         codes_book.replace(connection, ALICE, codes)
         used: set[int] = set()
         for moment, position in enumerate(order):
-            assert backup_codes.is_one_left(connection, ALICE) is (len(used) < CODES)
+            assert one_time_codes.is_backup_code_left(connection, ALICE) is (len(used) < CODES)
             written = spoilt(codes[position], chance)
             assert codes_book.use(connection, ALICE, written, moment) is (position not in used)
             used.add(position)
             shown = codes_book.of_user(connection, ALICE)
             assert [code["code"] for code in shown] == codes
             assert [code["consumed"] for code in shown] == [place in used for place in range(CODES)]
-        assert not backup_codes.is_one_left(connection, BOB)
+        assert not one_time_codes.is_backup_code_left(connection, BOB)
 
 
 def test_a_code_is_its_accounts_own_even_when_the_rows_are_moved(database: Path) -> None:
@@ -219,8 +219,8 @@ def test_an_account_that_cannot_be_known_has_no_codes(database: Path) -> None:
 def test_what_is_past_is_forgotten(database: Path) -> None:
     with emptied(database) as connection:
         for step in range(100, 150):
-            assert used_totp_codes.use(connection, ALICE, step, oldest=step - 1)
-            assert not used_totp_codes.use(connection, ALICE, step, oldest=step - 1)
-            assert used_totp_codes.use(connection, BOB, step, oldest=step - 1)
+            assert one_time_codes.use_totp_step(connection, ALICE, step, oldest=step - 1)
+            assert not one_time_codes.use_totp_step(connection, ALICE, step, oldest=step - 1)
+            assert one_time_codes.use_totp_step(connection, BOB, step, oldest=step - 1)
         rows = connection.execute("SELECT user_id, step FROM used_totp_codes ORDER BY user_id, step").fetchall()
         assert rows == [(ALICE, 148), (ALICE, 149), (BOB, 148), (BOB, 149)]

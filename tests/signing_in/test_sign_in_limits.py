@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 import trio
 
-from chat.auth.passwords import CONCURRENT_HASHES, WAITING_STRANGERS, HashCost, Passwords
-from chat.auth.turns import Asker
+from chat.auth.passwords import CONCURRENT_HASHES, WAITING_STRANGERS, Asker, HashCost, Passwords
 from chat.registries.user_flags import UserFlag
 from chat.testing.authenticator import Lie
 from chat.testing.rest_client import Response, RestClient

@@ -9,7 +9,7 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from chat.auth.totp import STEP_MS
+from chat.auth.typed_codes import STEP_MS
 from chat.testing.server import ChatServer
 from chat.testing.world import World
 from tests.enrolment import MFA, SECRET, SUDO_HEADER, Phone, assertion, errors, passkey_of

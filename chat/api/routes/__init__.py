@@ -6,7 +6,7 @@ from typing import Final
 
 from chat.api.operation import Routes
 from chat.api.routes import discovery, gateway_bot, openapi
-from chat.api.routes.accounts import account_closing, accounts, push, user_guild_settings, user_notes, user_settings
+from chat.api.routes.accounts import accounts, push, user_settings
 from chat.api.routes.administration import reports
 from chat.api.routes.applications import applications, oauth2
 from chat.api.routes.guilds import bans, expressions, guild_channels, guild_discovery, guilds, invites, members, roles
@@ -26,10 +26,7 @@ from chat.api.routes.signing_in import (
     authentication,
     email_change,
     handoffs,
-    ip_authorization,
     login_completion,
-    passkey_bridge,
-    password_change,
     recovery,
     second_factors,
     single_sign_on,
@@ -45,17 +42,12 @@ ROUTES: Final[tuple[Routes, ...]] = tuple(
         gateway_bot,
         authentication,
         login_completion,
-        passkey_bridge,
-        ip_authorization,
         single_sign_on,
         recovery,
         accounts,
-        password_change,
         email_change,
-        account_closing,
         second_factors,
         user_settings,
-        user_guild_settings,
         relationships,
         private_channels,
         threads,
@@ -77,7 +69,6 @@ ROUTES: Final[tuple[Routes, ...]] = tuple(
         read_states,
         kept_messages,
         uploads,
-        user_notes,
         push,
         reports,
         media,

@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import attrs
+
 from chat.domain.core import Core
 from chat.domain.messages.read_states import read_states_of
 from chat.domain.presence.voice_rules import region_objects
@@ -14,31 +16,22 @@ from chat.domain.standing.private_channels import PrivateChannels
 from chat.domain.standing.relationships import Relationships
 from chat.domain.standing.user_objects import partial_user, private_user, user_settings_object
 from chat.domain.standing.verification import holder_of_factors
-from chat.store.accounts import accounts, user_guild_settings, user_notes, user_settings
+from chat.store.accounts import accounts, user_settings
+from chat.store.accounts.accounts import Account
 from chat.store.guilds import guilds
 
 
+@attrs.define(kw_only=True, eq=False)
 class AccountStates:
     """Reads the state of one account at a time, inline: each part is a point read or a short index range."""
 
-    def __init__(
-        self,
-        core: Core,
-        relationships: Relationships,
-        private_channels: PrivateChannels,
-        *,
-        premium_for_everyone: bool,
-        calls_of: Callable[[int], list[dict[str, Any]]] = lambda user_id: [],
-        voice_regions: Sequence[str] = (),
-        memes_of: Callable[[int], list[dict[str, Any]]] = lambda user_id: [],
-    ) -> None:
-        self._core = core
-        self._relationships = relationships
-        self._private_channels = private_channels
-        self._premium_for_everyone = premium_for_everyone
-        self._calls_of = calls_of
-        self._voice_regions = region_objects(voice_regions)
-        self._memes_of = memes_of
+    _core: Core
+    _relationships: Relationships
+    _private_channels: PrivateChannels
+    calls: Callable[[int], list[dict[str, Any]]]
+    """The calls that are going on in an account's conversations, as CALL_CREATE has them."""
+    favorite_memes: Callable[[int], list[dict[str, Any]]]
+    """What an account keeps at hand."""
 
     def guild_ids(self, user_id: int) -> list[int]:
         """Guilds the account is a member of, ascending."""
@@ -49,12 +42,7 @@ class AccountStates:
         account = accounts.by_id(self._core.database.reader, user_id)
         if account is None:
             raise LookupError("a session belongs to an account that exists")
-        return private_user(
-            account,
-            factors_of=holder_of_factors(self._core.database.reader, account),
-            now_ms=self._core.clock.now_ms(),
-            premium_for_everyone=self._premium_for_everyone,
-        )
+        return own_user(self._core, account)
 
     def partial_users(self, user_ids: Sequence[int]) -> list[dict[str, Any]]:
         """Accounts as others see them; unknown ids are left out."""
@@ -78,15 +66,11 @@ class AccountStates:
 
     def notes(self, user_id: int) -> dict[str, str]:
         """What the account noted of others, by their ids."""
-        return {str(target_id): note for target_id, note in user_notes.of_user(self._core.database.reader, user_id)}
-
-    def calls(self, user_id: int) -> list[dict[str, Any]]:
-        """The calls that are going on in the account's conversations, as CALL_CREATE has them."""
-        return self._calls_of(user_id)
+        return {str(target_id): note for target_id, note in user_settings.notes_of(self._core.database.reader, user_id)}
 
     def voice_regions(self) -> list[dict[str, str]]:
         """The regions that voice channels may ask for, the automatic one first."""
-        return self._voice_regions
+        return region_objects(self._core.settings.voice.regions)
 
     def settings(self, user_id: int) -> dict[str, Any]:
         """The user settings object."""
@@ -94,12 +78,18 @@ class AccountStates:
 
     def guild_settings(self, user_id: int) -> list[dict[str, Any]]:
         """User guild settings objects."""
-        return user_guild_settings.of_user(self._core.database.reader, user_id)
-
-    def favorite_memes(self, user_id: int) -> list[dict[str, Any]]:
-        """What the account keeps at hand."""
-        return self._memes_of(user_id)
+        return user_settings.of_all_guilds(self._core.database.reader, user_id)
 
     def read_states(self, user_id: int, *, threads: bool) -> list[dict[str, Any]]:
         """Read state objects (accounts.md, Account states); without `threads` none of threads."""
         return read_states_of(self._core.database, self._core.guild_states, user_id, threads=threads)
+
+
+def own_user(core: Core, account: Account) -> dict[str, Any]:
+    """The private user object, as the account sees itself."""
+    return private_user(
+        account,
+        factors_of=holder_of_factors(core.database.reader, account),
+        now_ms=core.clock.now_ms(),
+        premium_for_everyone=core.settings.premium_mode == "everyone",
+    )

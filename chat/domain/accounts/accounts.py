@@ -1,9 +1,9 @@
-"""Accounts as their holders and others read and change them (accounts.md, Private user)."""
+"""Accounts as their holders and others read, change and close them (accounts.md, Private user, Closing an account)."""
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import attrs
@@ -11,6 +11,7 @@ import structlog
 
 from chat.auth.principal import CredentialKind, Principal
 from chat.domain.accounts.account_images import ACCOUNT_IMAGES, AccountImages
+from chat.domain.accounts.account_states import own_user
 from chat.domain.core import Core
 from chat.domain.policy import account_rules
 from chat.domain.policy.account_rules import present
@@ -19,14 +20,23 @@ from chat.domain.policy.profiles import KEEP_TAG, ProfileRules, TagChange, Usern
 from chat.domain.signing_in.address_wishes import AddressWish, AddressWishes, Move
 from chat.domain.signing_in.password_change import NewPasswords
 from chat.domain.signing_in.sudo import SudoMode, SudoProof
-from chat.domain.standing.user_objects import bearer_user, partial_user, private_user
-from chat.domain.standing.verification import holder_of_factors
+from chat.domain.standing.user_objects import bearer_user, partial_user
 from chat.errors import ApiError, InvalidFormBody
+from chat.mail.mailer import MailKind
+from chat.registries.reports import MINIMUM_DAYS_ON_REQUEST, DeletionReason
 from chat.registries.scopes import Scope
-from chat.store.accounts import accounts
+from chat.registries.user_flags import UserFlag
+from chat.store.accounts import account_deletions, accounts
+from chat.store.accounts.account_deletions import AccountDeletion
 from chat.store.accounts.accounts import Account
+from chat.store.applications import oauth2_grants
+from chat.store.guilds import guilds
+from chat.store.signing_in import auth_sessions, tickets
 
 log: Final = structlog.get_logger("chat.accounts")
+
+ERASED_AFTER_MS: Final = MINIMUM_DAYS_ON_REQUEST * 24 * 3_600_000
+"""How long an account waits for its holder to come back."""
 
 
 @attrs.frozen(kw_only=True)
@@ -66,9 +76,7 @@ class Accounts:
 
     def own(self, account: Account) -> dict[str, Any]:
         """The private user object, as the account sees itself."""
-        everyone = self._core.settings.premium_mode == "everyone"
-        holder = holder_of_factors(self._core.database.reader, account)
-        return private_user(account, factors_of=holder, now_ms=self._core.clock.now_ms(), premium_for_everyone=everyone)
+        return own_user(self._core, account)
 
     def of_caller(self, principal: Principal) -> dict[str, Any]:
         """The private user object of the caller's account; behind an access token only as much as its scopes show."""
@@ -88,9 +96,9 @@ class Accounts:
         return partial_user(account)
 
     def is_taken(self, principal: Principal, username: str, discriminator: int) -> bool:
-        """Whether somebody else has this tag.
+        """Whether another account has this tag.
 
-        :raises InvalidFormBody: at `username`, for a name that nobody may have.
+        :raises InvalidFormBody: at `username`, for a name that no account may have.
         """
         username = account_rules.username(username, service_name=self._core.settings.service_name)
         holder = accounts.by_tag(self._core.database.reader, username, discriminator)
@@ -200,3 +208,66 @@ class Accounts:
                 account, password_hash=checked.password_hash, password_last_changed_at=self._core.clock.now_ms()
             )
         return self._new_passwords.replaced(connection, account, checked.password_hash)
+
+
+@attrs.define(kw_only=True, eq=False)
+class AccountClosing:
+    """Closes accounts for their holders: for a while, or for good (administration.md, Scheduled deletion).
+
+    Either way every sign-in ends, and signing in again takes it back (`SignIns.enter`). What is closed for good is
+    erased once its date has come.
+    """
+
+    _core: Core
+    _sudo: SudoMode
+
+    async def disable(self, account: Account, proof: SudoProof) -> None:
+        """Disable the account until its holder signs in again; no sudo token is issued (access.md, Sudo mode).
+
+        :raises ApiError: ACCESS_DENIED for a deleted account, SUDO_MODE_REQUIRED.
+        :raises InvalidFormBody: as `SudoMode.require`.
+        """
+        present(account)
+        await self._sudo.require(account, proof, issues_token=False)
+        await self._close(account, UserFlag.DISABLED, lambda connection: None)
+        log.info("account disabled", user_id=account.id)
+
+    async def delete(self, account: Account, proof: SudoProof) -> None:
+        """Schedule the account's erasure, which its holder takes back by signing in before the date.
+
+        :raises ApiError: ACCESS_DENIED for a deleted account, SUDO_MODE_REQUIRED, USER_OWNS_GUILDS.
+        :raises InvalidFormBody: as `SudoMode.require`.
+        """
+        present(account)
+        await self._sudo.require(account, proof)
+        now = self._core.clock.now_ms()
+        reason = int(DeletionReason.USER_REQUESTED)
+        deletion = AccountDeletion(account.id, now + ERASED_AFTER_MS, reason, None, None, None, now)
+
+        def schedule(connection: sqlite3.Connection) -> None:
+            if guilds.are_owned_by(connection, account.id):
+                raise ApiError("USER_OWNS_GUILDS")
+            if account_deletions.of_user(connection, account.id) is None:  # what an administrator scheduled stands
+                account_deletions.put(connection, deletion)
+            oauth2_grants.delete_of_user(connection, account.id)  # as scheduling does
+
+        await self._close(account, UserFlag.SELF_DELETED, schedule)
+        log.info("account deletion scheduled", user_id=account.id)
+
+    async def _close(self, account: Account, flag: UserFlag, also: Callable[[sqlite3.Connection], None]) -> None:
+        def unit(connection: sqlite3.Connection) -> tuple[Account, Account]:
+            before = present(accounts.by_id(connection, account.id))
+            also(connection)
+            after = attrs.evolve(before, flags=before.flags | flag)
+            accounts.replace(connection, after)
+            auth_sessions.end_of_user(connection, account.id, self._core.clock.now_ms())
+            # Signing in opens the account again, but nothing that was begun before does.
+            tickets.delete_email_tokens(connection, str(MailKind.PASSWORD_RESET), account.id)
+            tickets.delete_of_user(connection, account.id)
+            return before, after
+
+        def then(changed: tuple[Account, Account]) -> None:
+            self._core.account_events.signed_out(account.id)
+            self._core.account_events.changed(*changed)
+
+        await self._core.database.write(unit, then)

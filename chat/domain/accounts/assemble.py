@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import attrs
 
-from chat.domain.accounts.account_closing import AccountClosing
 from chat.domain.accounts.account_images import AccountImages
 from chat.domain.accounts.account_states import AccountStates
-from chat.domain.accounts.accounts import Accounts
+from chat.domain.accounts.accounts import AccountClosing, Accounts
+from chat.domain.accounts.notification_settings import UserGuildSettings
 from chat.domain.accounts.push_notifications import PushNotifications
 from chat.domain.accounts.push_subscriptions import PushSubscriptions
-from chat.domain.accounts.settings_due import SettingsDue
-from chat.domain.accounts.user_guild_settings import UserGuildSettings
 from chat.domain.accounts.user_notes import UserNotes
-from chat.domain.accounts.user_settings import UserSettings
+from chat.domain.accounts.user_settings import SettingsDue, UserSettings
 from chat.domain.core import Core
 from chat.domain.ground import Background
 from chat.domain.messages.assemble import MessagesArea
@@ -59,7 +57,7 @@ def assemble(
     images = AccountImages(core=core, media=policy.media)
     sender = PushSender(settings.push.private_networks_allowed) if settings.push.enabled else None
     vapid = Vapid(core.keys, core.clock, settings.push_contact)
-    subscriptions = PushSubscriptions(core, sender=sender)
+    subscriptions = PushSubscriptions(core=core, sender=sender)
     return AccountsArea(
         accounts=Accounts(
             core=core,
@@ -73,26 +71,18 @@ def assemble(
         account_closing=AccountClosing(core=core, sudo=sudo),
         account_images=images,
         account_states=AccountStates(
-            core,
+            core=core,
             relationships=standing.relationships,
             private_channels=standing.private_channels,
-            premium_for_everyone=settings.premium_mode == "everyone",
-            calls_of=presence.active_calls.of_account,
-            voice_regions=settings.voice.regions,
-            memes_of=messages.favorite_memes.of_user,
+            calls=presence.active_calls.of_account,
+            favorite_memes=messages.favorite_memes.of_user,
         ),
         user_settings=UserSettings(core=core, due=SettingsDue(core)),
         user_guild_settings=UserGuildSettings(core=core),
         user_notes=UserNotes(core=core),
         push_subscriptions=subscriptions,
         push_notifications=PushNotifications(
-            core,
-            presences=presence.presences,
-            subscriptions=subscriptions,
-            sender=sender,
-            vapid=vapid,
-            origin=core.origins.shared,
-            topic_key=core.keys.of("push topics"),
+            core=core, presences=presence.presences, subscriptions=subscriptions, sender=sender, vapid=vapid
         ),
         vapid=vapid,
     )

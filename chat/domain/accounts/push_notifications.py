@@ -1,10 +1,10 @@
 """Who is told of a message on devices where no client runs, and the telling.
 
-Messages are seen as they are published, and nobody who sends one waits for this: what concerns accounts that have
+Messages are seen as they are published, and their senders do not wait for this: what concerns accounts that have
 subscribed is looked at afterwards, within bounds; a server that ends forgets what it had not yet sent. An account is
-told when the message is for it (`chat.domain.accounts.push_rules`), it sees the channel, has not blocked the author,
-and no client of it is in use. Where an administrator has disabled push notifications in a guild, nobody is told of
-anything in it (guilds.md, Disabled operations).
+told when the message is for it (`chat.domain.accounts.notification_settings`), it sees the channel, has
+not blocked the author, and no client of it is in use. Where an administrator has disabled push notifications in a
+guild, nothing in it is told (guilds.md, Disabled operations).
 """
 
 from __future__ import annotations
@@ -21,10 +21,9 @@ import trio
 
 from chat.bus.audience import Mentions, ToAccounts, ToChannel, ToThread
 from chat.bus.bus import Event
+from chat.domain.accounts.notification_settings import ALL_MESSAGES, OUTSIDE_GUILDS, HeardMessage, Listener, is_notified
 from chat.domain.accounts.push_objects import Place, push_bytes, push_object
-from chat.domain.accounts.push_rules import ALL_MESSAGES, HeardMessage, Listener, is_notified
 from chat.domain.accounts.push_subscriptions import PushSubscriptions
-from chat.domain.accounts.user_guild_settings import OUTSIDE_GUILDS
 from chat.domain.core import Core
 from chat.domain.presence.calls import Ringing, ringing
 from chat.domain.presence.presences import Presences
@@ -36,7 +35,7 @@ from chat.registries.channel_types import ChannelType
 from chat.registries.events import EventName
 from chat.registries.guild_values import DisabledOperation
 from chat.registries.message_types import MessageFlag, MessageType
-from chat.store.accounts import push_subscriptions, user_guild_settings
+from chat.store.accounts import push_subscriptions, user_settings
 from chat.store.accounts.push_subscriptions import PushSubscription
 from chat.store.messages import read_states
 from chat.store.standing import private_channels
@@ -45,7 +44,7 @@ from chat.store.threads import threads
 from chat.store.threads.threads import Thread, ThreadMember
 
 WAITING_MAXIMUM: Final = 1_024
-"""Messages that wait to be looked at; of one more nobody is told."""
+"""Messages that wait to be looked at; one more is not told."""
 
 MESSAGE_SECONDS: Final = 86_400
 """How long a push service keeps what it cannot deliver."""
@@ -55,7 +54,7 @@ TOPIC_DIGITS: Final = 32
 TOLD: Final = frozenset({MessageType.DEFAULT, MessageType.REPLY, MessageType.CALL})
 PUSH_DISABLED: Final = DisabledOperation.PUSH_NOTIFICATIONS.value
 SILENT: Final = MessageFlag.SUPPRESS_NOTIFICATIONS.value
-NOBODY_NAMED: Final = Mentions()
+NONE_NAMED: Final = Mentions()
 
 log: Final = structlog.get_logger("chat.push")
 
@@ -89,43 +88,36 @@ class _Found:
     subscriptions: Sequence[PushSubscription]
 
 
+@attrs.define(kw_only=True, eq=False)
 class PushNotifications:
     """Sees messages go by on the bus, and tells devices. Nothing is sent unless `run` runs."""
 
-    def __init__(
-        self,
-        core: Core,
-        presences: Presences,
-        subscriptions: PushSubscriptions,
-        sender: PushSender | None,
-        vapid: Vapid,
-        *,
-        origin: str,
-        topic_key: bytes,
-    ) -> None:
-        self._core = core
-        self._presences = presences
-        self._subscriptions = subscriptions
-        self._sender = sender
-        self._vapid = vapid
-        self._origin = origin
-        self._topic_key = topic_key
-        self._queue: PushQueue[PushSubscription] = PushQueue(self._send, self._over, core.chance)
+    _core: Core
+    _presences: Presences
+    _subscriptions: PushSubscriptions
+    _sender: PushSender | None
+    _vapid: Vapid
+    _queue: PushQueue[PushSubscription] = attrs.field(init=False)
+    _heard: trio.MemorySendChannel[_Heard] = attrs.field(init=False)
+    _to_look_at: trio.MemoryReceiveChannel[_Heard] = attrs.field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self._queue = PushQueue(self._send, self._over, self._core.chance)
         self._heard, self._to_look_at = trio.open_memory_channel[_Heard](WAITING_MAXIMUM)
-        if sender is not None:
-            core.bus.subscribe_events((EventName.MESSAGE_CREATE,), self._message_written)
+        if self._sender is not None:
+            self._core.bus.subscribe_events((EventName.MESSAGE_CREATE,), self._message_written)
 
     def _message_written(self, signal: Event) -> None:
-        """Take note of a message that may concern somebody who has subscribed."""
+        """Take note of a message that may concern an account that has subscribed."""
         data = signal.data if signal.thread_data is None else signal.thread_data
         if not isinstance(data, Mapping) or not isinstance(signal.audience, ToAccounts | ToChannel | ToThread):
             return
         if not self._may_concern(signal.audience) or data["type"] not in TOLD or data["flags"] & SILENT:
             return
         try:
-            self._heard.send_nowait(_Heard(data, signal.audience, signal.mentions or NOBODY_NAMED))
+            self._heard.send_nowait(_Heard(data, signal.audience, signal.mentions or NONE_NAMED))
         except trio.WouldBlock:
-            log.warning("nobody is notified of a message: too many wait")
+            log.warning("a message is not notified of: too many wait")
 
     async def run(self) -> None:
         """Tell devices, for as long as the server runs."""
@@ -192,7 +184,7 @@ class PushNotifications:
 
     def _put(self, heard: _Heard, place: Place, subscription: PushSubscription) -> None:
         user_id = subscription.user_id
-        told = push_object(heard.data, place, user_id, self._origin)
+        told = push_object(heard.data, place, user_id, self._core.origins.shared)
         is_personal = isinstance(heard.audience, ToAccounts) or user_id in heard.mentions.user_ids
         urgency = Urgency.HIGH if is_personal else Urgency.NORMAL
         notice = Notice(push_bytes(told, PLAIN_BYTES), urgency, self._topic(heard.channel_id), MESSAGE_SECONDS)
@@ -201,10 +193,12 @@ class PushNotifications:
     def _topic(self, channel_id: int) -> str:
         """Of what waits for a device only the last of each channel is kept. The name, at most 32 characters of
         base64url (RFC 8030, 5.4), says nothing of the channel to the push service."""
-        return hmac.digest(self._topic_key, str(channel_id).encode(), hashlib.sha256).hex()[:TOPIC_DIGITS]
+        return hmac.digest(self._core.keys.of("push topics"), str(channel_id).encode(), hashlib.sha256).hex()[
+            :TOPIC_DIGITS
+        ]
 
     async def _send(self, subscription: PushSubscription, notice: Notice) -> Outcome:
-        # It may have gone while the notice waited: its sign-in ended, or somebody else has the browser now.
+        # It may have gone while the notice waited: its sign-in ended, or another account has the browser now.
         present = push_subscriptions.by_id(self._core.database.reader, subscription.id)
         if present is None or self._sender is None:
             return Outcome(Result.GONE)
@@ -240,7 +234,7 @@ def _found(connection: sqlite3.Connection, heard: _Heard, state: GuildState | No
     in_thread = isinstance(heard.audience, ToThread)
     members = ((user_id, threads.member(connection, heard.channel_id, user_id)) for user_id in unblocked)
     return _Found(
-        settings=user_guild_settings.of_users(connection, unblocked, place),
+        settings=user_settings.of_guild_by_users(connection, unblocked, place),
         unblocked=unblocked,
         thread=threads.by_id(connection, heard.channel_id) if in_thread else None,
         thread_members={user_id: member for user_id, member in members if member is not None} if in_thread else {},

@@ -1,7 +1,7 @@
-"""Browsers that are told of messages while nobody looks at a client (Web Push, RFC 8030).
+"""Browsers that are told of messages while no client is looked at (Web Push, RFC 8030).
 
 An account subscribes with a sign-in, and with that sign-in it ends. Who subscribed is known in memory too, so that
-messages which concern nobody of them cost nothing.
+messages which concern none of them cost nothing.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ import functools
 import hashlib
 from collections.abc import Callable, Sequence
 from typing import Any, Final
+
+import attrs
 
 from chat.auth.principal import Principal
 from chat.auth.tokens import digest_of
@@ -29,21 +31,23 @@ GUILDS_REMEMBERED: Final = 4_096
 ID_DIGITS: Final = 32
 
 
+@attrs.define(kw_only=True, eq=False)
 class PushSubscriptions:
     """The operations on subscriptions, and who has any. `sender` None where the operator wants none of it."""
 
-    def __init__(self, core: Core, sender: PushSender | None) -> None:
-        self._core = core
-        self._sender = sender
-        self._subscribed: set[int] = set()
-        """Accounts with a subscription, and some that had one."""
-        self._in_guilds: collections.OrderedDict[int, frozenset[int]] = collections.OrderedDict()
-        """Which of them are members of a guild, of those guilds that were asked for."""
-        self._changes = 0
-        if sender is not None:
-            core.bus.subscribe(GuildJoined, self._member_joined)
-            core.bus.subscribe(GuildLeft, self._member_left)
-            core.bus.subscribe(GuildDeleted, lambda signal: self._in_guilds.pop(signal.guild_id, None))
+    _core: Core
+    _sender: PushSender | None
+    _subscribed: set[int] = attrs.field(factory=set, init=False)
+    """Accounts with a subscription, and some that had one."""
+    _in_guilds: collections.OrderedDict[int, frozenset[int]] = attrs.field(factory=collections.OrderedDict, init=False)
+    """Which of them are members of a guild, of those guilds that were asked for."""
+    _changes: int = attrs.field(default=0, init=False)
+
+    def __attrs_post_init__(self) -> None:
+        if self._sender is not None:
+            self._core.bus.subscribe(GuildJoined, self._member_joined)
+            self._core.bus.subscribe(GuildLeft, self._member_left)
+            self._core.bus.subscribe(GuildDeleted, lambda signal: self._in_guilds.pop(signal.guild_id, None))
 
     async def begin(self) -> None:
         """Learn who has subscribed; once, before the server serves."""

@@ -13,7 +13,7 @@ from chat.domain.core import Core
 from chat.errors import ApiError, InvalidFormBody
 from chat.protocol.visible_text import tidy
 from chat.registries.events import EventName
-from chat.store.accounts import accounts, user_notes
+from chat.store.accounts import accounts, user_settings
 
 NOTE_LENGTH: Final = 256
 NOTES_MAXIMUM: Final = 2_000
@@ -28,21 +28,20 @@ class UserNotes:
 
     def of_user(self, user_id: int) -> dict[str, str]:
         """The account's notes, by the ids of those whom they are about."""
-        return {str(target_id): note for target_id, note in user_notes.of_user(self._core.database.reader, user_id)}
+        return {str(target_id): note for target_id, note in user_settings.notes_of(self._core.database.reader, user_id)}
 
     def get(self, user_id: int, target_id: int) -> str:
         """The account's note about another one.
 
         :raises ApiError: UNKNOWN_USER where there is none.
         """
-        note = user_notes.by_id(self._core.database.reader, user_id, target_id)
+        note = user_settings.note_about(self._core.database.reader, user_id, target_id)
         if note is None:
             raise ApiError("UNKNOWN_USER")
         return note
 
     async def put(self, user_id: int, target_id: int, note: str | None) -> None:
-        """Note something about an account, whatever one has with it; None or nothing but white space takes the note
-        away.
+        """Note something about any account; None or nothing but white space takes the note away.
 
         USER_NOTE_UPDATE goes to the account's sessions even where nothing changed.
 
@@ -59,12 +58,12 @@ class UserNotes:
             if accounts.by_id(connection, target_id) is None:
                 raise ApiError("UNKNOWN_USER")
             if kept is None:
-                user_notes.delete(connection, user_id, target_id)
+                user_settings.delete_note(connection, user_id, target_id)
                 return
-            is_new = user_notes.by_id(connection, user_id, target_id) is None
-            if is_new and user_notes.count(connection, user_id) >= NOTES_MAXIMUM:
+            is_new = user_settings.note_about(connection, user_id, target_id) is None
+            if is_new and user_settings.count_notes(connection, user_id) >= NOTES_MAXIMUM:
                 raise InvalidFormBody.at("note", "INVALID_FORMAT")
-            user_notes.put(connection, user_id, target_id, kept)
+            user_settings.put_note(connection, user_id, target_id, kept)
 
         def then(_: None) -> None:
             data = {"id": str(target_id), "note": kept or ""}

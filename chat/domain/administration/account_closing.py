@@ -40,7 +40,7 @@ from chat.store.accounts.account_deletions import AccountDeletion
 from chat.store.accounts.accounts import Account
 from chat.store.administration import admin_audit_log
 from chat.store.applications import oauth2_grants
-from chat.store.signing_in import auth_sessions, email_tokens, tickets
+from chat.store.signing_in import auth_sessions, tickets
 
 log: Final = structlog.get_logger("chat.admin")
 
@@ -262,7 +262,7 @@ class AdministeredDeletions:
         auth_sessions.end_of_user(connection, account.id, deletion.scheduled_at)
         oauth2_grants.delete_of_user(connection, account.id)
         tickets.delete_of_user(connection, account.id)
-        email_tokens.delete_of_user(connection, str(MailKind.PASSWORD_RESET), account.id)
+        tickets.delete_email_tokens(connection, str(MailKind.PASSWORD_RESET), account.id)
         self._cancellations.order_in(connection, acting, account.id)
         metadata = self._metadata(connection, account, deletion, wish, pending)
         self._log.record(connection, acting, AdminAction.SCHEDULE_DELETION, account.id, metadata)

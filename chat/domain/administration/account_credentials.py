@@ -13,7 +13,7 @@ from typing import Any, Final
 import attrs
 
 from chat.auth.tokens import id_hash
-from chat.auth.webauthn_options import credential_id_of
+from chat.auth.webauthn import credential_id_of
 from chat.clock import iso_timestamp
 from chat.domain.administration.account_fields import (
     AdministeredAccounts,
@@ -34,14 +34,7 @@ from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminAction
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
-from chat.store.signing_in import (
-    auth_sessions,
-    backup_codes,
-    email_tokens,
-    pending_registrations,
-    recovery_kits,
-    webauthn_credentials,
-)
+from chat.store.signing_in import auth_sessions, one_time_codes, pending_registrations, tickets, webauthn_credentials
 
 NO_ADDRESS: Final = "USER_DOES_NOT_HAVE_AN_EMAIL_ADDRESS"
 
@@ -109,8 +102,8 @@ class AdministeredCredentials:
             account = found(connection, user_id)
             require_every_acl_of(acting, account)
             require_person(account)
-            email_tokens.delete_of_user(connection, str(MailKind.PASSWORD_RESET), user_id)
-            recovery_kits.delete(connection, user_id)
+            tickets.delete_email_tokens(connection, str(MailKind.PASSWORD_RESET), user_id)
+            one_time_codes.delete_recovery_kit(connection, user_id)
             expires_at = self._recovery.remember(connection, user_id, None, token)
             self._log.record(connection, acting, AdminAction.CREATE_PASSWORD_RESET_LINK, user_id)
             return expires_at
@@ -127,7 +120,7 @@ class AdministeredCredentials:
 
         def unit(connection: sqlite3.Connection) -> None:
             require_every_acl_of(acting, found(connection, user_id))
-            recovery_kits.delete(connection, user_id)
+            one_time_codes.delete_recovery_kit(connection, user_id)
             self._log.record(connection, acting, AdminAction.REVOKE_RECOVERY_KIT, user_id)
 
         await self._core.database.write(unit, guard=acting.guard)
@@ -139,7 +132,7 @@ class AdministeredCredentials:
         """
 
         def edit(connection: sqlite3.Connection, before: Account) -> Edited:
-            backup_codes.delete_of_user(connection, user_id)
+            one_time_codes.delete_backup_codes(connection, user_id)
             return attrs.evolve(before, totp_secret=None, passkey_second_factor=False), {}
 
         await self._accounts.changed(acting, user_id, AdminAction.DISABLE_MFA, edit)

@@ -35,7 +35,7 @@ from chat.registries.channel_types import ChannelType
 from chat.registries.events import EventName
 from chat.registries.jobs import JobType
 from chat.registries.user_flags import UserFlag
-from chat.store.accounts import account_deletions, accounts, user_notes
+from chat.store.accounts import account_deletions, accounts, user_settings
 from chat.store.accounts.account_deletions import AccountDeletion
 from chat.store.accounts.accounts import Account
 from chat.store.administration import account_erasure, jobs
@@ -288,7 +288,7 @@ class AccountErasure(DueWork):
         def unit(connection: sqlite3.Connection) -> list[int]:
             found = account_erasure.authors_of_notes_about(connection, stage.account_id, PEOPLE_AT_ONCE)
             for author_id in found:
-                user_notes.delete(connection, author_id, stage.account_id)
+                user_settings.delete_note(connection, author_id, stage.account_id)
             return found
 
         def then(author_ids: list[int]) -> None:

@@ -36,7 +36,7 @@ from chat.errors import ApiError
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminAction
 from chat.registries.jobs import ErrandKind
-from chat.store.accounts import account_changes, accounts
+from chat.store.accounts import accounts
 from chat.store.administration import listings
 from chat.store.applications import applications
 from chat.store.database import Database
@@ -223,7 +223,7 @@ class AdministeredLists:
         # Entries without an id of their own come last and go by the account's: behind that there is nothing.
         ends = page_token == user_id
         rows = await self._database.read(
-            lambda connection: [] if ends else account_changes.page_of_user(connection, user_id, limit, page_token)
+            lambda connection: [] if ends else accounts.changes_of(connection, user_id, limit, page_token)
         )
         sees_addresses = acting.holds(Acl.USER_VIEW_EMAIL)
         entries = []

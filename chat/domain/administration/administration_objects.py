@@ -10,8 +10,7 @@ from typing import Any
 from chat.clock import iso_timestamp
 from chat.domain.standing.guild_state import GuildState
 from chat.store.accounts import accounts
-from chat.store.accounts.account_changes import AccountChange
-from chat.store.accounts.accounts import Account
+from chat.store.accounts.accounts import Account, AccountChange
 from chat.store.applications.applications import Application
 from chat.store.guilds.channels import Channel
 from chat.store.guilds.guilds import Guild

@@ -46,7 +46,7 @@ from chat.store.guilds import channels, guilds, invites
 from chat.store.guilds.guilds import Guild
 from chat.store.guilds.invites import Invite, InviteType
 from chat.store.outside_changes import CREDENTIALS_REVOKED
-from chat.store.signing_in import auth_sessions, email_tokens, tickets
+from chat.store.signing_in import auth_sessions, tickets
 from chat.store.standing import guild_audit_log
 from chat.store.standing.guild_audit_log import AuditLogEntry
 
@@ -162,7 +162,7 @@ class Administration:
             accounts.replace(connection, account)
             auth_sessions.end_of_user(connection, user_id, now)
             # As in `chat.domain.signing_in.password_change`: nothing that was begun under the old password is left.
-            email_tokens.delete_of_user(connection, str(MailKind.PASSWORD_RESET), user_id)
+            tickets.delete_email_tokens(connection, str(MailKind.PASSWORD_RESET), user_id)
             tickets.delete_of_user(connection, user_id)
             outside_changes.record(connection, CREDENTIALS_REVOKED, {"user_id": user_id}, now)
             return account

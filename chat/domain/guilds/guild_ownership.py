@@ -34,7 +34,7 @@ from chat.errors import ApiError, StorageUnavailable
 from chat.registries.events import EventName
 from chat.registries.jobs import ErrandKind
 from chat.store import errands
-from chat.store.accounts import accounts, user_guild_settings
+from chat.store.accounts import accounts, user_settings
 from chat.store.guard import UNGUARDED, Guard
 from chat.store.guilds import channels, guilds, members, roles
 from chat.store.guilds.guilds import Guild
@@ -124,7 +124,7 @@ class GuildDeletion:
             errand_id = errand.id or 0
             user_ids = errands.some_accounts(connection, errand_id, MEMBERS_AT_ONCE)
             for account in accounts.by_ids(connection, user_ids):
-                user_guild_settings.delete(connection, account.id, guild_id)
+                user_settings.delete_of_guild(connection, account.id, guild_id)
                 settings = guild_folders.leave_guild(connection, account, guild_id)
                 if settings is not None:
                     changed[account.id] = settings

@@ -27,7 +27,7 @@ from chat.domain.standing.private_channels import PrivateChannelAccess
 from chat.errors import ApiError
 from chat.registries.channel_types import CHANNEL_THREADS_TYPES, THREAD_CHANNEL_TYPES, ChannelType, read_state_flags
 from chat.registries.events import EventName
-from chat.store.accounts import user_guild_settings
+from chat.store.accounts import user_settings
 from chat.store.database import Database
 from chat.store.guilds import channels
 from chat.store.messages import read_states
@@ -119,7 +119,7 @@ def find_unread_mass_mentions(connection: sqlite3.Connection, user_id: int) -> d
     for mention in read_states.unread_mass_mentions(connection, user_id):
         guild_id, channel_id = mention.guild_id, mention.channel_id
         if guild_id not in settings:
-            settings[guild_id] = user_guild_settings.get(connection, user_id, guild_id) or {}
+            settings[guild_id] = user_settings.of_guild(connection, user_id, guild_id) or {}
         if settings[guild_id].get(SUPPRESS_EVERYONE if mention.role_id in (EVERYONE, HERE) else SUPPRESS_ROLES):
             continue
         if channel_id not in found:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import attrs
 
-from chat.auth.blocked_networks import BlockedNetworks
+from chat.auth.address_bans import BlockedNetworks
 from chat.domain.ground import Background, Ground
 from chat.domain.policy.blocked_values import BlockedValues
 from chat.domain.policy.errands import Errands

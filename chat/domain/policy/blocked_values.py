@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final, Protocol
 
-from chat.auth.blocked_networks import BlockedNetworks
+from chat.auth.address_bans import BlockedNetworks
 from chat.config import Settings
 from chat.domain.policy.blocked_texts import (
     BlockedLinks,

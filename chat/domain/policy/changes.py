@@ -7,9 +7,8 @@ import sqlite3
 from collections.abc import Mapping
 from typing import Any, Final
 
-from chat.store.accounts import account_changes
-from chat.store.accounts.account_changes import AccountChange
-from chat.store.accounts.accounts import Account
+from chat.store.accounts import accounts
+from chat.store.accounts.accounts import Account, AccountChange
 
 EMAIL: Final = "email"
 SERVICE_TAG: Final = "service_tag"
@@ -28,7 +27,7 @@ def note_changes(
         (EMAIL, before.email, after.email),
     ):
         if old != new:
-            account_changes.insert(connection, AccountChange(after.id, field, old, new, reason, actor_id, now_ms))
+            accounts.note_change(connection, AccountChange(after.id, field, old, new, reason, actor_id, now_ms))
 
 
 def _tag(account: Account) -> str:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import attrs
 
+from chat.auth.keys import SudoTokens
 from chat.auth.openid_connect import OpenIdConnect
 from chat.auth.outgoing_http import OutgoingHttp
-from chat.auth.sudo_token import SudoTokens
 from chat.auth.typed_codes import TypedCodes
-from chat.auth.webauthn_options import RelyingParty
+from chat.auth.webauthn import RelyingParty
 from chat.domain.core import Core
 from chat.domain.ground import Background
 from chat.domain.policy.assemble import PolicyArea

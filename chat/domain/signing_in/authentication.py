@@ -13,9 +13,9 @@ from typing import Any, Final
 import attrs
 import structlog
 
+from chat.auth.passwords import Asker
 from chat.auth.principal import Principal
 from chat.auth.tokens import token_hash
-from chat.auth.turns import Asker
 from chat.domain.core import Core
 from chat.domain.signing_in.ip_authorization import IpAuthorization
 from chat.domain.signing_in.sign_ins import Client, SignIn, SignIns, Standing

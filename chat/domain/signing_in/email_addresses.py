@@ -26,9 +26,8 @@ from chat.mail.mailer import Mailer, MailKind
 from chat.registries.limits import VERIFICATION_MAILS, VERIFICATION_MAILS_WINDOW_MS
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account, email_key
-from chat.store.signing_in import email_tokens, tickets
-from chat.store.signing_in.email_tokens import EmailToken
-from chat.store.signing_in.tickets import Ticket
+from chat.store.signing_in import tickets
+from chat.store.signing_in.tickets import EmailToken, Ticket
 
 REVERT_KIND: Final = str(MailKind.EMAIL_REVERT)
 REVERT_LIFETIME_MS: Final = 72 * 3_600_000
@@ -86,7 +85,7 @@ class EmailAddresses:
         """
         self.require_free(connection, account, email, path=path)
         for kind in (MailKind.VERIFICATION, MailKind.PASSWORD_RESET):
-            email_tokens.delete_of_user(connection, str(kind), account.id)
+            tickets.delete_email_tokens(connection, str(kind), account.id)
         tickets.delete_of_user(connection, account.id, CHANGE_KIND, REPLACEMENT_KIND, TOKEN_KIND)
         if account.email is not None and email_key(account.email) != email_key(email):
             self._offer_revert(connection, account, account.email)
@@ -103,7 +102,7 @@ class EmailAddresses:
         token = self._core.mint.mail_token()
         totp_hash = None if account.totp_secret is None else token_hash(account.totp_secret)
         expires_at = now + REVERT_LIFETIME_MS
-        email_tokens.insert(
+        tickets.insert_email_token(
             connection, EmailToken(token_hash(token), REVERT_KIND, account.id, old, now, expires_at, totp_hash)
         )
         letter = letters.email_revert(
@@ -120,7 +119,7 @@ def require_free_address(
     :raises InvalidFormBody: EMAIL_ALREADY_IN_USE at `path`.
     """
     holder = accounts.by_email_key(connection, email)
-    holders = email_tokens.accounts_of(connection, REVERT_KIND, email, now)
+    holders = tickets.accounts_of_email_tokens(connection, REVERT_KIND, email, now)
     if holder is not None:
         holders.add(holder.id)
     if holders - {user_id}:
@@ -153,11 +152,11 @@ class EmailVerification:
             return
         now = self._core.clock.now_ms()
         since = now - VERIFICATION_MAILS_WINDOW_MS
-        sent = email_tokens.sent_since(connection, VERIFICATION_KIND, account.email, since)
+        sent = tickets.email_tokens_since(connection, VERIFICATION_KIND, account.email, since)
         if len(sent) >= VERIFICATION_MAILS:
             raise RateLimited((sent[-VERIFICATION_MAILS] - since) / 1000)
         expires_at = now + VERIFICATION_LIFETIME_MS
-        email_tokens.insert(
+        tickets.insert_email_token(
             connection, EmailToken(token_hash(token), VERIFICATION_KIND, account.id, account.email, now, expires_at)
         )
         letter = letters.verification(
@@ -193,7 +192,7 @@ class EmailVerification:
         refused = InvalidFormBody.at("token", "INVALID_OR_EXPIRED_VERIFICATION_TOKEN")
 
         def unit(connection: sqlite3.Connection) -> tuple[Account, Account]:
-            issued = email_tokens.by_hash(connection, VERIFICATION_KIND, token_hash(token))
+            issued = tickets.email_token(connection, VERIFICATION_KIND, token_hash(token))
             before = None if issued is None else accounts.by_id(connection, issued.user_id)
             if issued is None or issued.expires_at <= now:
                 raise refused
@@ -203,7 +202,7 @@ class EmailVerification:
                 raise ApiError("BOT_USER_AUTH_ENDPOINT_ACCESS_DENIED")
             after = attrs.evolve(before, email_verified=True, email_bounced=False)
             accounts.replace(connection, after)
-            email_tokens.delete_of_user(connection, VERIFICATION_KIND, before.id)
+            tickets.delete_email_tokens(connection, VERIFICATION_KIND, before.id)
             return before, after
 
         await self._core.database.write(unit, lambda changed: self._core.account_events.changed(*changed))

@@ -13,7 +13,6 @@ passkey was shown. What was noted counts no longer once the account has another 
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import hmac
 import re
@@ -26,9 +25,9 @@ import structlog
 
 from chat.auth.client_address import network_of
 from chat.auth.principal import Principal
-from chat.auth.tokens import token_hash
+from chat.auth.tokens import base64url, token_hash
 from chat.auth.typed_codes import ALPHABET
-from chat.auth.webauthn_responses import claim_of
+from chat.auth.webauthn import claim_of
 from chat.clock import iso_timestamp
 from chat.domain.core import Core
 from chat.domain.signing_in.authentication import Authentication, SignedIn, Way
@@ -284,8 +283,7 @@ class PasskeyBridge:
 
 
 def _hashed(code_verifier: str) -> str:
-    digest = hashlib.sha256(code_verifier.encode()).digest()
-    return base64.urlsafe_b64encode(digest).rstrip(b"=").decode("ascii")
+    return base64url(hashlib.sha256(code_verifier.encode()).digest())
 
 
 def _unknown() -> InvalidFormBody:

@@ -15,8 +15,8 @@ import attrs
 import structlog
 
 from chat.auth.client_address import network_of
+from chat.auth.passwords import Asker
 from chat.auth.tokens import token_hash
-from chat.auth.turns import Asker
 from chat.domain.core import Core
 from chat.domain.signing_in.sign_ins import Client, SignIns, Standing
 from chat.domain.standing.user_objects import partial_user
@@ -25,7 +25,7 @@ from chat.mail import letters
 from chat.mail.mailer import Mailer
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
-from chat.store.signing_in import authorized_addresses, tickets
+from chat.store.signing_in import auth_sessions, tickets
 from chat.store.signing_in.tickets import Ticket
 
 log: Final = structlog.get_logger("chat.accounts")
@@ -95,12 +95,12 @@ class IpAuthorization:
         """Whether the account may sign in from the address: nothing is asked of its first sign-in."""
         if not self.is_on or account.email is None:
             return True
-        networks = authorized_addresses.of_user(connection, account.id)
+        networks = auth_sessions.networks_of(connection, account.id)
         return not networks or network_of(address) in networks
 
     def asker(self, user_id: int | None, address: str) -> Asker:
         """Who asks for an account's sign-in: its holder, as far as an address that it has signed in from tells."""
-        known = user_id is not None and authorized_addresses.is_one(
+        known = user_id is not None and auth_sessions.is_network_of(
             self._core.database.reader, user_id, network_of(address)
         )
         return Asker.at(address, user_id if known else None)
@@ -108,7 +108,7 @@ class IpAuthorization:
     def remember(self, connection: sqlite3.Connection, account: Account, address: str) -> None:
         """In a unit of writing: the account has signed in from the address."""
         now = self._core.clock.now_ms()
-        authorized_addresses.add(connection, account.id, network_of(address), now, most=MOST_NETWORKS)
+        auth_sessions.authorize_network(connection, account.id, network_of(address), now, most=MOST_NETWORKS)
 
     def ask(
         self, connection: sqlite3.Connection, account: Account, client: Client, demand: Demand, invite_code: str | None
@@ -177,7 +177,7 @@ class IpAuthorization:
             for other in waiting.body["links"]:
                 tickets.delete(connection, bytes.fromhex(other))
             network = network_of(waiting.body["client"]["address"])
-            authorized_addresses.add(connection, account.id, network, now, most=MOST_NETWORKS)
+            auth_sessions.authorize_network(connection, account.id, network, now, most=MOST_NETWORKS)
             body = {**waiting.body, "completed": True, "links": []}
             tickets.insert(connection, attrs.evolve(waiting, body=body, expires_at=now + RESULT_LIFETIME_MS))
             return waiting
@@ -215,7 +215,7 @@ class IpAuthorization:
     async def forget(self, user_id: int) -> None:
         """Forget every network of the account: the next sign-in from anywhere is confirmed by mail."""
         now = self._core.clock.now_ms()
-        await self._core.database.write(lambda connection: authorized_addresses.forget(connection, user_id, now))
+        await self._core.database.write(lambda connection: auth_sessions.forget_networks(connection, user_id, now))
 
     def _waiting(self, connection: sqlite3.Connection, secret: str) -> tuple[Ticket, Account]:
         waiting = tickets.find(connection, WAITING, token_hash(secret), self._core.clock.now_ms())

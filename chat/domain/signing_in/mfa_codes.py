@@ -19,12 +19,12 @@ import attrs
 import structlog
 
 from chat.auth.keys import Keys
-from chat.auth.totp import matching_step, oldest_step
+from chat.auth.typed_codes import matching_step, oldest_step
 from chat.clock import Clock
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
-from chat.store.signing_in import backup_codes, used_totp_codes
-from chat.store.signing_in.backup_codes import BackupCode
+from chat.store.signing_in import one_time_codes
+from chat.store.signing_in.one_time_codes import BackupCode
 
 CODES: Final = 10
 HALF_CHARACTERS: Final = 4
@@ -61,7 +61,7 @@ class BackupCodes:
         """Give the account these codes; the ones before count no longer."""
         context = str(user_id).encode()
         sealed = [self._keys.seal(SEALED_BACKUP_CODES, code.encode(), context) for code in codes]
-        backup_codes.replace_all(connection, user_id, sealed)
+        one_time_codes.replace_backup_codes(connection, user_id, sealed)
 
     def of_user(self, connection: sqlite3.Connection, user_id: int) -> list[dict[str, Any]]:
         """The account's codes as the wire has them, used ones included."""
@@ -76,14 +76,14 @@ class BackupCodes:
             matches = hmac.compare_digest(significant(known), wanted)
             if matches and row.consumed_at is None:
                 position = row.position
-        return position is not None and backup_codes.consume(connection, user_id, position, now)
+        return position is not None and one_time_codes.consume_backup_code(connection, user_id, position, now)
 
     def _half(self) -> str:
         return "".join(self._chance.choice(_ALPHABET) for _ in range(HALF_CHARACTERS))
 
     def _readable(self, connection: sqlite3.Connection, user_id: int) -> Iterator[tuple[BackupCode, str]]:
         """The account's codes; those that were sealed for another account or with another secret are none."""
-        for row in backup_codes.of_user(connection, user_id):
+        for row in one_time_codes.backup_codes_of(connection, user_id):
             plain = self._keys.open(SEALED_BACKUP_CODES, row.sealed_code, str(user_id).encode())
             if plain is not None:
                 yield row, plain.decode()
@@ -119,7 +119,7 @@ class MfaCodes:
             log.error("a TOTP secret was sealed with another key", user_id=user_id)
         step = None if secret is None else matching_step(secret, code, now)
         if step is not None:
-            return used_totp_codes.use(connection, user_id, step, oldest=oldest_step(now))
+            return one_time_codes.use_totp_step(connection, user_id, step, oldest=oldest_step(now))
         return self.backup_codes.use(connection, user_id, code, now)
 
 

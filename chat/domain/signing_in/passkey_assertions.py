@@ -11,8 +11,7 @@ import attrs
 import structlog
 
 from chat.auth.tokens import token_hash
-from chat.auth.webauthn_options import Descriptor, RelyingParty, authentication_options
-from chat.auth.webauthn_responses import asserted, claim_of
+from chat.auth.webauthn import Descriptor, RelyingParty, asserted, authentication_options, claim_of
 from chat.domain.core import Core
 from chat.errors import ApiError
 from chat.store.accounts import accounts

@@ -10,8 +10,15 @@ from typing import Any, Final
 import attrs
 import structlog
 
-from chat.auth.webauthn_options import RelyingParty, base64url, credential_id_of, registration_options
-from chat.auth.webauthn_responses import NewCredential, UnreadablePublicKey, registered
+from chat.auth.tokens import base64url
+from chat.auth.webauthn import (
+    NewCredential,
+    RelyingParty,
+    UnreadablePublicKey,
+    credential_id_of,
+    registered,
+    registration_options,
+)
 from chat.bus.audience import ToAccounts
 from chat.bus.bus import Event
 from chat.clock import iso_timestamp
@@ -22,7 +29,7 @@ from chat.errors import ApiError
 from chat.registries.events import EventName
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
-from chat.store.signing_in import backup_codes, webauthn_credentials
+from chat.store.signing_in import one_time_codes, webauthn_credentials
 from chat.store.signing_in.webauthn_credentials import WebauthnCredential
 
 log: Final = structlog.get_logger("chat.accounts")
@@ -218,7 +225,7 @@ def remove(connection: sqlite3.Connection, user_id: int, credential_id: bytes) -
     if not remaining:
         after = attrs.evolve(before, passkey_second_factor=False)
         if after.totp_secret is None:
-            backup_codes.delete_of_user(connection, user_id)
+            one_time_codes.delete_backup_codes(connection, user_id)
     if after != before:
         accounts.replace(connection, after)
     return Removal(before, after, remaining)

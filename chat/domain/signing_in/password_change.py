@@ -10,8 +10,8 @@ from typing import Final
 import attrs
 import structlog
 
+from chat.auth.passwords import Asker
 from chat.auth.principal import Principal
-from chat.auth.turns import Asker
 from chat.domain.core import Core
 from chat.domain.policy import account_rules
 from chat.domain.policy.account_rules import present
@@ -24,7 +24,7 @@ from chat.mail import letters
 from chat.mail.mailer import Mailer, MailKind
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
-from chat.store.signing_in import auth_sessions, email_tokens, tickets
+from chat.store.signing_in import auth_sessions, tickets
 from chat.store.signing_in.tickets import Ticket
 
 log: Final = structlog.get_logger("chat.accounts")
@@ -64,7 +64,7 @@ class NewPasswords:
         """
         now = self._core.clock.now_ms()
         auth_sessions.end_of_user(connection, account.id, now)
-        email_tokens.delete_of_user(connection, str(MailKind.PASSWORD_RESET), account.id)
+        tickets.delete_email_tokens(connection, str(MailKind.PASSWORD_RESET), account.id)
         tickets.delete_of_user(connection, account.id)
         return attrs.evolve(account, password_hash=password_hash, password_last_changed_at=now)
 

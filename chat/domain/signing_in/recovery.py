@@ -13,8 +13,8 @@ from typing import Final
 import attrs
 import structlog
 
+from chat.auth.passwords import Asker
 from chat.auth.tokens import token_hash
-from chat.auth.turns import Asker
 from chat.auth.typed_codes import TypedCodes
 from chat.domain.core import Core
 from chat.domain.policy.account_rules import present
@@ -30,10 +30,9 @@ from chat.mail.mailer import Mailer, MailKind
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account, email_key
 from chat.store.applications import oauth2_grants
-from chat.store.signing_in import backup_codes, email_tokens, recovery_kits, tickets, webauthn_credentials
-from chat.store.signing_in.email_tokens import EmailToken
-from chat.store.signing_in.recovery_kits import RecoveryKit
-from chat.store.signing_in.tickets import Ticket
+from chat.store.signing_in import one_time_codes, tickets, webauthn_credentials
+from chat.store.signing_in.one_time_codes import RecoveryKit
+from chat.store.signing_in.tickets import EmailToken, Ticket
 
 log: Final = structlog.get_logger("chat.accounts")
 
@@ -97,7 +96,9 @@ class PasswordRecovery:
         """
         now = self._core.clock.now_ms()
         expires_at = now + RESET_LIFETIME_MS
-        email_tokens.insert(connection, EmailToken(token_hash(token), RESET_KIND, user_id, email, now, expires_at))
+        tickets.insert_email_token(
+            connection, EmailToken(token_hash(token), RESET_KIND, user_id, email, now, expires_at)
+        )
         return expires_at
 
     def is_valid(self, token: str) -> bool:
@@ -131,7 +132,7 @@ class PasswordRecovery:
 
     def _holder(self, connection: sqlite3.Connection, token: str) -> Account | None:
         """The account that a good token is for: it still has the address that the token was mailed to, if any."""
-        issued = email_tokens.by_hash(connection, RESET_KIND, token_hash(token))
+        issued = tickets.email_token(connection, RESET_KIND, token_hash(token))
         if issued is None or issued.expires_at <= self._core.clock.now_ms():
             return None
         account = accounts.by_id(connection, issued.user_id)
@@ -179,7 +180,7 @@ class EmailReverts:
         return entered
 
     def _found(self, connection: sqlite3.Connection, token: str) -> tuple[EmailToken, Account]:
-        issued = email_tokens.by_hash(connection, REVERT_KIND, token_hash(token))
+        issued = tickets.email_token(connection, REVERT_KIND, token_hash(token))
         account = None if issued is None else accounts.by_id(connection, issued.user_id)
         if issued is None or issued.expires_at <= self._core.clock.now_ms() or account is None or account.is_deleted:
             raise _refused_revert()
@@ -191,8 +192,8 @@ class EmailReverts:
             raise _refused_revert()
         self._core.blocked.require_email(issued.email)
         require_free_address(connection, issued.email, account.id, self._core.clock.now_ms(), path="token")
-        email_tokens.delete_of_user(connection, REVERT_KIND, account.id, since=issued.created_at)
-        email_tokens.delete_of_user(connection, str(MailKind.VERIFICATION), account.id)
+        tickets.delete_email_tokens(connection, REVERT_KIND, account.id, since=issued.created_at)
+        tickets.delete_email_tokens(connection, str(MailKind.VERIFICATION), account.id)
         account = _without_what_came_since(connection, account, issued)
         after = attrs.evolve(account, email=issued.email, email_verified=True, email_bounced=False)
         note_changes(connection, account, after, self._core.clock.now_ms())
@@ -207,7 +208,7 @@ def _without_what_came_since(connection: sqlite3.Connection, account: Account, i
     if not webauthn_credentials.is_one_listed(connection, account.id):
         account = attrs.evolve(account, passkey_second_factor=False)
     if account.totp_secret is not None and token_hash(account.totp_secret) != issued.totp_hash:
-        backup_codes.delete_of_user(connection, account.id)
+        one_time_codes.delete_backup_codes(connection, account.id)
         account = attrs.evolve(account, totp_secret=None)
     return account
 
@@ -247,7 +248,7 @@ class RecoveryKits:
 
         def unit(connection: sqlite3.Connection) -> None:
             present(accounts.by_id(connection, account.id))
-            recovery_kits.put(connection, kit)
+            one_time_codes.put_recovery_kit(connection, kit)
 
         await self._core.database.write(unit)
         log.info("recovery kit made", user_id=account.id)
@@ -278,7 +279,7 @@ class RecoveryKits:
         def change(connection: sqlite3.Connection, account: Account) -> Account:
             if not self._is_code_of(connection, account, code):  # it was used in the meantime
                 raise refused
-            recovery_kits.delete(connection, account.id)
+            one_time_codes.delete_recovery_kit(connection, account.id)
             return self._new_passwords.replaced(connection, account, password_hash)
 
         entered = await self._authentication.proceed(found, client, self._new_passwords.way(refused, change))
@@ -286,7 +287,7 @@ class RecoveryKits:
         return entered
 
     def _is_code_of(self, connection: sqlite3.Connection, account: Account | None, code: str) -> bool:
-        kit = None if account is None or account.is_deleted else recovery_kits.of_user(connection, account.id)
+        kit = None if account is None or account.is_deleted else one_time_codes.recovery_kit_of(connection, account.id)
         purpose = _purpose(0 if account is None else account.id)
         matches = self._codes.matches(code, purpose, self._unmatched if kit is None else kit.code_hash)
         return matches and kit is not None

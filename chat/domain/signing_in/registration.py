@@ -10,7 +10,7 @@ from typing import Any, Final
 import attrs
 import structlog
 
-from chat.auth.turns import Asker
+from chat.auth.passwords import Asker
 from chat.clock import Clock
 from chat.domain.core import Core
 from chat.domain.policy import account_rules

@@ -32,15 +32,7 @@ from chat.protocol.visible_text import tidy
 from chat.store.accounts import accounts, user_settings
 from chat.store.accounts.accounts import Account
 from chat.store.applications import oauth2_grants
-from chat.store.signing_in import (
-    auth_sessions,
-    backup_codes,
-    email_tokens,
-    recovery_kits,
-    sso_identities,
-    tickets,
-    webauthn_credentials,
-)
+from chat.store.signing_in import auth_sessions, one_time_codes, tickets, webauthn_credentials
 from chat.store.signing_in.tickets import Ticket
 
 KIND: Final = "sso_state"
@@ -141,8 +133,8 @@ class SingleSignOn:
             found = holder_of(connection, claims)
             if found is None or found.id != current.id:
                 raise ApiError("SSO_REQUIRED")
-            is_new = sso_identities.account_of(connection, claims.issuer, claims.subject) is None
-            sso_identities.put(connection, claims.issuer, claims.subject, current.id, self._core.clock.now_ms())
+            is_new = auth_sessions.account_of_subject(connection, claims.issuer, claims.subject) is None
+            auth_sessions.put_subject(connection, claims.issuer, claims.subject, current.id, self._core.clock.now_ms())
             if not is_new or current.email_verified:
                 return current
             return _handed_over(connection, current, self._core.clock.now_ms())
@@ -164,10 +156,12 @@ class SingleSignOn:
 
 def holder_of(connection: sqlite3.Connection, claims: Claims) -> Account | None:
     """The account that the claims match: by subject, else by verified address; never a deleted one."""
-    account = sso_identities.account_of(connection, claims.issuer, claims.subject)
+    account = auth_sessions.account_of_subject(connection, claims.issuer, claims.subject)
     if account is None or account.is_deleted:
         account = None if claims.email is None else accounts.by_email_key(connection, claims.email)
-        if account is not None and sso_identities.has_another(connection, claims.issuer, claims.subject, account.id):
+        if account is not None and auth_sessions.has_other_subject(
+            connection, claims.issuer, claims.subject, account.id
+        ):
             return None
     return None if account is None or account.is_deleted else account
 
@@ -187,11 +181,11 @@ def _handed_over(connection: sqlite3.Connection, account: Account, now_ms: int) 
     auth_sessions.end_of_user(connection, account.id, now_ms)
     tickets.delete_of_user(connection, account.id)
     webauthn_credentials.delete_of_user(connection, account.id)
-    backup_codes.delete_of_user(connection, account.id)
+    one_time_codes.delete_backup_codes(connection, account.id)
     oauth2_grants.delete_of_user(connection, account.id)
-    recovery_kits.delete(connection, account.id)
+    one_time_codes.delete_recovery_kit(connection, account.id)
     for kind in MailKind:
-        email_tokens.delete_of_user(connection, str(kind), account.id)
+        tickets.delete_email_tokens(connection, str(kind), account.id)
     log.info("an unproven account was handed over to the holder of its address", user_id=account.id)
     return attrs.evolve(
         account,
@@ -235,7 +229,7 @@ class SsoAccounts:
                 made = attrs.evolve(made, email=None, email_verified=False)  # it is another person's of the provider's
             accounts.insert(connection, made)
             user_settings.put(connection, made.id, {})
-            sso_identities.put(connection, claims.issuer, claims.subject, made.id, made.created_at)
+            auth_sessions.put_subject(connection, claims.issuer, claims.subject, made.id, made.created_at)
             self._networks.remember(connection, made, client.address)
             return self._sign_ins.enter(connection, made, sign_in)
 

@@ -14,9 +14,8 @@ from typing import Any, Final
 import attrs
 import structlog
 
-from chat.auth.passwords import Passwords
-from chat.auth.sudo_token import SudoTokens
-from chat.auth.turns import OURSELVES, Asker
+from chat.auth.keys import SudoTokens
+from chat.auth.passwords import OURSELVES, Asker, Passwords
 from chat.domain.signing_in.mfa_codes import MfaCodes
 from chat.domain.signing_in.passkey_assertions import ChallengeContext, PasskeyAssertions
 from chat.domain.signing_in.sign_ins import SignIns

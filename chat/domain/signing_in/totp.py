@@ -8,7 +8,7 @@ from typing import Any, Final
 import attrs
 import structlog
 
-from chat.auth.totp import matching_step, normalised_secret, oldest_step
+from chat.auth.typed_codes import matching_step, normalised_secret, oldest_step
 from chat.domain.core import Core
 from chat.domain.signing_in.email_addresses import EmailVerification
 from chat.domain.signing_in.mfa_codes import MfaCodes, public_codes, sealed_secret, significant
@@ -17,7 +17,7 @@ from chat.domain.standing.verification import held_in
 from chat.errors import ApiError, InvalidFormBody
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
-from chat.store.signing_in import backup_codes, used_totp_codes
+from chat.store.signing_in import one_time_codes
 
 log: Final = structlog.get_logger("chat.accounts")
 
@@ -63,7 +63,7 @@ class Totp:
                 raise ApiError("TWO_FA_NOT_ENABLED")
             after = attrs.evolve(before, totp_secret=sealed)
             accounts.replace(connection, after)
-            used_totp_codes.use(connection, account.id, step, oldest=oldest_step(now))
+            one_time_codes.use_totp_step(connection, account.id, step, oldest=oldest_step(now))
             self._codes.backup_codes.replace(connection, account.id, fresh)
             return before, after
 
@@ -95,7 +95,7 @@ class Totp:
                 raise InvalidFormBody.at("code", "INVALID_CODE")
             after = attrs.evolve(before, totp_secret=None)
             accounts.replace(connection, after)
-            backup_codes.delete_of_user(connection, account.id)
+            one_time_codes.delete_backup_codes(connection, account.id)
             return before, after
 
         await self._core.database.write(unit, lambda changed: self._core.account_events.changed(*changed))

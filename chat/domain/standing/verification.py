@@ -19,7 +19,7 @@ from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
 from chat.store.applications import applications
 from chat.store.database import Database
-from chat.store.signing_in import backup_codes, webauthn_credentials
+from chat.store.signing_in import one_time_codes, webauthn_credentials
 
 
 def is_unclaimed(account: Account) -> bool:
@@ -83,7 +83,7 @@ def held_in(connection: sqlite3.Connection, account: Account) -> FactorsHeld:
     return FactorsHeld(
         totp=account.totp_secret is not None,
         webauthn=webauthn_credentials.is_one_listed(connection, account.id),
-        backup_codes=backup_codes.is_one_left(connection, account.id),
+        backup_codes=one_time_codes.is_backup_code_left(connection, account.id),
     )
 
 

@@ -22,7 +22,7 @@ class AccountDeletion:
     """The administrator; None where the holder wants it."""
     scheduled_at: int
     erasure_started_at: int | None = None
-    """Once it is set, nobody takes the erasure back."""
+    """Once it is set, the erasure cannot be taken back."""
     erased_at: int | None = None
     """When nothing was left of the account; the row stays, to say why."""
 
@@ -49,11 +49,9 @@ def of_user(connection: sqlite3.Connection, user_id: int) -> AccountDeletion | N
 
 
 def is_ordered(connection: sqlite3.Connection, user_id: int) -> bool:
-    """Whether an administrator has scheduled the account's erasure: until then nobody gets in."""
-    row = connection.execute(
-        "SELECT 1 FROM account_deletions WHERE user_id = ? AND scheduled_by IS NOT NULL", (user_id,)
-    ).fetchone()
-    return row is not None
+    """Whether an administrator has scheduled the account's erasure: until then it cannot sign in."""
+    ordered = "SELECT 1 FROM account_deletions WHERE user_id = ? AND scheduled_by IS NOT NULL"
+    return connection.execute(ordered, (user_id,)).fetchone() is not None
 
 
 def cancel_own(connection: sqlite3.Connection, user_id: int) -> bool:
@@ -66,7 +64,7 @@ def cancel_own(connection: sqlite3.Connection, user_id: int) -> bool:
 
 
 def delete(connection: sqlite3.Connection, user_id: int) -> None:
-    """Take back whatever is scheduled for the account."""
+    """Take back what is scheduled for the account."""
     connection.execute("DELETE FROM account_deletions WHERE user_id = ?", (user_id,))
 
 

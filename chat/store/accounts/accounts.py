@@ -1,4 +1,9 @@
-"""Accounts: the rows of `users`, people and bots alike."""
+"""Accounts, people and bots alike, and what addresses and tags they have had: the rows of `users` and `account_changes`
+(administration.md, Change log).
+
+A change's number is its id on the wire. The store gives numbers from 1 on; rows that were put in from elsewhere without
+an id have one below that.
+"""
 
 from __future__ import annotations
 
@@ -91,7 +96,7 @@ class Account:
 
     @property
     def is_disabled(self) -> bool:
-        """Whether nobody can sign in: banned, or disabled by the holder."""
+        """Whether the account is banned, or disabled by the holder."""
         return bool(self.flags & UserFlag.DISABLED)
 
     def is_banned(self, now_ms: int) -> bool:
@@ -275,3 +280,45 @@ def _row(account: Account) -> dict[str, Any]:
     row["username_key"] = username_key(account.username)
     row["email_key"] = row["address_key"] = None if account.email is None else email_key(account.email)
     return row
+
+
+@attrs.frozen
+class AccountChange:
+    """One row of `account_changes`, without its number, which the store gives."""
+
+    user_id: int
+    field: str
+    """`email` or `service_tag`."""
+    old_value: str | None
+    new_value: str | None
+    reason: str | None
+    actor_user_id: int | None
+    """The administrator; None where the holder did it."""
+    changed_at: int
+
+
+_ACCOUNT_CHANGES_COLUMNS: Final = ", ".join(field.name for field in attrs.fields(AccountChange))
+
+
+def note_change(connection: sqlite3.Connection, change: AccountChange) -> None:
+    """Note a change."""
+    connection.execute(
+        f"INSERT INTO account_changes ({_ACCOUNT_CHANGES_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)",  # noqa: S608 - our own names
+        attrs.astuple(change),
+    )
+
+
+def changes_of(
+    connection: sqlite3.Connection, user_id: int, limit: int, before_id: int | None
+) -> list[tuple[int, AccountChange]]:
+    """Up to `limit` changes of an account, the newest first, each with its number; those before `before_id`."""
+    rows = connection.execute(
+        f"""
+        SELECT id, {_ACCOUNT_CHANGES_COLUMNS} FROM account_changes
+         WHERE user_id = ? AND (? IS NULL OR id < ?)
+         ORDER BY id DESC
+         LIMIT ?
+        """,  # noqa: S608
+        (user_id, before_id, before_id, limit),
+    )
+    return [(number, AccountChange(*rest)) for number, *rest in rows]

@@ -67,13 +67,9 @@ def put(connection: sqlite3.Connection, subscription: PushSubscription, most: in
 
     Nothing happens when its sign-in has ended; returns whether it has not.
     """
-    if connection.execute("SELECT 1 FROM auth_sessions WHERE token_hash = ?", (subscription.token_hash,)).fetchone():
-        _put(connection, subscription, most)
-        return True
-    return False
-
-
-def _put(connection: sqlite3.Connection, subscription: PushSubscription, most: int) -> None:
+    signed_in = "SELECT 1 FROM auth_sessions WHERE token_hash = ?"
+    if connection.execute(signed_in, (subscription.token_hash,)).fetchone() is None:
+        return False
     # Takes the place of a row with the same id, and of one with the same endpoint, whosever that is.
     connection.execute(_PUT, attrs.astuple(subscription))
     connection.execute(
@@ -84,13 +80,10 @@ def _put(connection: sqlite3.Connection, subscription: PushSubscription, most: i
         """,
         (subscription.user_id, most, subscription.id),
     )
+    return True
 
 
 def delete(connection: sqlite3.Connection, user_id: int, subscription_id: str) -> bool:
     """Take a subscription of the account away; whether there was one."""
-    return (
-        connection.execute(
-            "DELETE FROM push_subscriptions WHERE id = ? AND user_id = ?", (subscription_id, user_id)
-        ).rowcount
-        > 0
-    )
+    gone = "DELETE FROM push_subscriptions WHERE id = ? AND user_id = ?"
+    return connection.execute(gone, (subscription_id, user_id)).rowcount > 0

@@ -1,4 +1,9 @@
-"""Sign-ins: the rows of `auth_sessions`. The token itself is never stored, its SHA-256 is the key."""
+"""Sign-ins, the networks that accounts may sign in from without a mailed link, and the subjects of an OpenID Connect
+provider that sign in: the rows of `auth_sessions`, `authorized_addresses` and `sso_identities`.
+
+Of a token its SHA-256 is stored, which is the key. A network that is empty says that the account once had authorised
+networks and forgot them, which is not the same as never having had any.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +13,7 @@ from typing import Final
 
 import attrs
 
+from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account, qualified_columns
 
 
@@ -38,6 +44,9 @@ class EndedAuthSession:
 
 ENDED_KEPT: Final = 1_000
 """Ended sign-ins of one account that stay listed."""
+
+NOWHERE: Final = ""
+"""The network of the row that outlives `forget`."""
 
 _NAMES: Final = [field.name for field in attrs.fields(AuthSession)]
 _COLUMNS: Final = ", ".join(_NAMES)
@@ -123,4 +132,79 @@ def touch(connection: sqlite3.Connection, token_hash: bytes, used_at: int, addre
     """Note a use at this moment from this address; a sign-in that has ended stays ended."""
     connection.execute(
         "UPDATE auth_sessions SET last_used_at = ?, address = ? WHERE token_hash = ?", (used_at, address, token_hash)
+    )
+
+
+def networks_of(connection: sqlite3.Connection, user_id: int) -> list[str]:
+    """The account's networks, NOWHERE among them where they were once forgotten."""
+    rows = connection.execute(
+        "SELECT network FROM authorized_addresses WHERE user_id = ? ORDER BY authorized_at, network", (user_id,)
+    )
+    return [row[0] for row in rows]
+
+
+def is_network_of(connection: sqlite3.Connection, user_id: int, network: str) -> bool:
+    """Whether it is one of the account's networks."""
+    known = "SELECT 1 FROM authorized_addresses WHERE user_id = ? AND network = ?"
+    return connection.execute(known, (user_id, network)).fetchone() is not None
+
+
+def authorize_network(connection: sqlite3.Connection, user_id: int, network: str, now: int, most: int) -> None:
+    """Authorise a network. Beyond `most` the longest authorised ones are forgotten."""
+    connection.execute(
+        """
+        INSERT INTO authorized_addresses (user_id, network, authorized_at) VALUES (?, ?, ?)
+            ON CONFLICT (user_id, network) DO UPDATE SET authorized_at = excluded.authorized_at
+        """,
+        (user_id, network, now),
+    )
+    connection.execute(
+        """
+        DELETE FROM authorized_addresses
+         WHERE user_id = ?
+           AND network <> ?
+           AND network NOT IN (SELECT network FROM authorized_addresses
+                                WHERE user_id = ?
+                                ORDER BY authorized_at DESC, network
+                                LIMIT ?)
+        """,
+        (user_id, NOWHERE, user_id, most),
+    )
+
+
+def forget_networks(connection: sqlite3.Connection, user_id: int, now: int) -> None:
+    """Forget every network of the account, and remember that it had some."""
+    connection.execute("DELETE FROM authorized_addresses WHERE user_id = ?", (user_id,))
+    connection.execute(
+        "INSERT INTO authorized_addresses (user_id, network, authorized_at) VALUES (?, ?, ?)", (user_id, NOWHERE, now)
+    )
+
+
+def account_of_subject(connection: sqlite3.Connection, issuer: str, subject: str) -> Account | None:
+    """The account of the provider's subject, deleted ones included."""
+    row = connection.execute(
+        "SELECT user_id FROM sso_identities WHERE issuer = ? AND subject = ?", (issuer, subject)
+    ).fetchone()
+    return None if row is None else accounts.by_id(connection, row[0])
+
+
+def has_other_subject(connection: sqlite3.Connection, issuer: str, subject: str, user_id: int) -> bool:
+    """Whether the account belongs to another of the provider's subjects."""
+    row = connection.execute(
+        "SELECT 1 FROM sso_identities WHERE user_id = ? AND issuer = ? AND subject != ? LIMIT 1",
+        (user_id, issuer, subject),
+    ).fetchone()
+    return row is not None
+
+
+def put_subject(connection: sqlite3.Connection, issuer: str, subject: str, user_id: int, now: int) -> None:
+    """The provider's subject has this account from now on, in place of any other."""
+    connection.execute(
+        """
+        INSERT INTO sso_identities (issuer, subject, user_id, created_at)
+        VALUES (?, ?, ?, ?)
+        ON CONFLICT (issuer, subject) DO UPDATE SET user_id = excluded.user_id, created_at = excluded.created_at
+         WHERE user_id != excluded.user_id
+        """,
+        (issuer, subject, user_id, now),
     )

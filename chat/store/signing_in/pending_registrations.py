@@ -40,7 +40,7 @@ def of_user(connection: sqlite3.Connection, user_id: int) -> PendingRegistration
 
 
 def waiting(connection: sqlite3.Connection, limit: int = -1) -> list[PendingRegistration]:
-    """The registrations that nobody has decided on, the oldest first; at most `limit` unless that is negative."""
+    """The registrations that are not decided, the oldest first; at most `limit` unless that is negative."""
     rows = connection.execute(
         f"""
         SELECT {_COLUMNS} FROM pending_registrations WHERE rejected_at IS NULL ORDER BY created_at, user_id LIMIT ?

@@ -74,10 +74,8 @@ def listed_of_user(connection: sqlite3.Connection, user_id: int) -> list[Webauth
 
 def is_one_listed(connection: sqlite3.Connection, user_id: int) -> bool:
     """Whether the account has a passkey that nothing has replaced."""
-    row = connection.execute(
-        "SELECT 1 FROM webauthn_credentials WHERE user_id = ? AND replaced_by IS NULL LIMIT 1", (user_id,)
-    ).fetchone()
-    return row is not None
+    listed = "SELECT 1 FROM webauthn_credentials WHERE user_id = ? AND replaced_by IS NULL LIMIT 1"
+    return connection.execute(listed, (user_id,)).fetchone() is not None
 
 
 def replace(connection: sqlite3.Connection, predecessor_id: bytes, successor_id: bytes) -> None:

@@ -1,4 +1,5 @@
-"""Operations on accounts (accounts.md, Private user)."""
+"""Operations on accounts: reading, changing and closing one, and notes about others (accounts.md, Private user, Closing
+an account; people.md, Notes)."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from chat.api import buckets
 from chat.api.fields import OMITTED, Exact, Length, Maybe, Refusal, Schema, SudoFields
 from chat.api.operation import Policy, Request, Routes
 from chat.api.schemas.accounts.users import PARTIAL_USER, PRIVATE_USER
-from chat.api.schemas.shapes import BOOLEAN, record
+from chat.api.schemas.shapes import BOOLEAN, NOTHING, SNOWFLAKE, TEXT, mapped, record
 from chat.domain.accounts.accounts import CredentialChange
 from chat.domain.accounts.assemble import AccountsArea
 from chat.domain.policy.profiles import MARKS, TagChange
@@ -135,7 +136,7 @@ async def change_own_account(request: Request, accounts: AccountsArea, body: Cha
     answers=record({"taken": BOOLEAN}),
 )
 async def check_tag(request: Request, accounts_area: AccountsArea, query: WantedTag) -> object:
-    """Whether somebody has a tag; the caller's own is not in its way."""
+    """Whether another account has a tag; the caller's own is not in its way."""
     accounts = accounts_area.accounts
     return {"taken": accounts.is_taken(request.principal, query.username, query.discriminator)}
 
@@ -189,3 +190,78 @@ def _limit_username_changes(request: Request) -> None:
         request.limit(buckets.USERNAME_CHANGES, request.principal.user_id)
     except RateLimited:
         raise InvalidFormBody.at("username", "USERNAME_CHANGED_TOO_MANY_TIMES") from None
+
+
+@attrs.frozen(kw_only=True)
+class CloseAccount(SudoFields):
+    """The body of disable and delete."""
+
+
+@routes.operation(
+    "POST",
+    "/v1/users/@me/disable",
+    policy=Policy.USER_ONLY,
+    bucket=buckets.ACCOUNT_CLOSING,
+    body=CloseAccount,
+    answers=NOTHING,
+)
+async def disable_own_account(request: Request, accounts: AccountsArea, body: CloseAccount) -> None:
+    """Sign out everywhere until the holder signs in again; sudo mode, without a token in the answer."""
+    await accounts.account_closing.disable(request.principal.account, request.proof(body))
+
+
+@routes.operation(
+    "POST",
+    "/v1/users/@me/delete",
+    policy=Policy.USER_ONLY,
+    bucket=buckets.ACCOUNT_CLOSING,
+    body=CloseAccount,
+    answers=NOTHING,
+)
+async def delete_own_account(request: Request, accounts: AccountsArea, body: CloseAccount) -> None:
+    """Have the account erased, unless its holder signs in again before the date; sudo mode."""
+    await accounts.account_closing.delete(request.principal.account, request.proof(body))
+
+
+@attrs.frozen(kw_only=True)
+class WriteNote:
+    """The body of PUT /v1/users/@me/notes/{user_id}: nothing, or null, takes the note away."""
+
+    note: str | None = None
+
+
+@routes.operation(
+    "GET",
+    "/v1/users/@me/notes",
+    policy=Policy.USER_ONLY,
+    bucket=buckets.NOTES,
+    answers=mapped(TEXT, names=SNOWFLAKE),
+)
+async def list_notes(request: Request, accounts: AccountsArea) -> object:
+    """The caller's notes, by the ids of those whom they are about."""
+    return accounts.user_notes.of_user(request.principal.user_id)
+
+
+@routes.operation(
+    "GET",
+    "/v1/users/@me/notes/{user_id}",
+    policy=Policy.USER_ONLY,
+    bucket=buckets.NOTES,
+    answers=record({"note": TEXT}),
+)
+async def get_note(request: Request, accounts: AccountsArea, user_id: int) -> object:
+    """The caller's note about an account."""
+    return {"note": accounts.user_notes.get(request.principal.user_id, user_id)}
+
+
+@routes.operation(
+    "PUT",
+    "/v1/users/@me/notes/{user_id}",
+    policy=Policy.USER_ONLY,
+    bucket=buckets.NOTE_CHANGE,
+    body=WriteNote,
+    answers=NOTHING,
+)
+async def put_note(request: Request, accounts: AccountsArea, user_id: int, body: WriteNote) -> None:
+    """Note something about an account."""
+    await accounts.user_notes.put(request.principal.user_id, user_id, body.note)

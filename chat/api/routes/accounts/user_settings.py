@@ -1,4 +1,4 @@
-"""Operations on an account's settings (accounts.md, User settings)."""
+"""Operations on an account's settings, in general and for guilds (accounts.md, User settings, User guild settings)."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Annotated, Any, Final, Literal
 import attrs
 
 from chat.api import buckets
-from chat.api.fields import OMITTED, Items, Length, Maybe, Pattern, Range, Snowflake, Timestamp
-from chat.api.operation import Policy, Request, Routes
+from chat.api.fields import OMITTED, Items, Length, Maybe, Pattern, Range, Snowflake, Timestamp, named_members
+from chat.api.operation import Bucket, Policy, Request, Routes
 from chat.api.routes.accounts.accounts import Color
-from chat.api.schemas.accounts.users import PRIVATE_USER, USER_SETTINGS
+from chat.api.schemas.accounts.users import PRIVATE_USER, USER_GUILD_SETTINGS, USER_SETTINGS
 from chat.clock import iso_timestamp
 from chat.domain.accounts.assemble import AccountsArea
 from chat.domain.core import Core
@@ -32,7 +32,16 @@ SYNCED_PREFERENCES_LENGTH: Final = 65_536
 
 AFK_SECONDS_MAXIMUM: Final = 3_600
 
+OVERRIDES_MAXIMUM: Final = 2_000
+"""Channels and threads that one object may name."""
+
+WINDOW_MINIMUM: Final = -1
+
+GUILD_SETTINGS_CHANGE: Final = Bucket("user:guild:settings", limit=40, window_ms=10_000)
+
 Ids = Annotated[list[Snowflake], Items(0, LIST_MAXIMUM)]
+Notifications = Annotated[int, Range(0, 3)]
+Badges = Annotated[int, Range(0, 3)]
 Status = Literal["online", "idle", "dnd", "invisible"]
 Locale = Annotated[str, Length(2, 35), Pattern(re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*", re.ASCII))]
 Domain = Annotated[str, Length(1, 253)]
@@ -143,7 +152,7 @@ async def get_settings(request: Request, accounts: AccountsArea) -> object:
 )
 async def change_settings(request: Request, core: Core, accounts: AccountsArea, body: ChangeSettings) -> object:
     """Change the caller's settings; answers all of them."""
-    changes = {name: value for name, value in attrs.asdict(body, recurse=False).items() if value is not OMITTED}
+    changes = named_members(body)
     status = changes.get("custom_status")
     if status is not None and status.expires_at is not None and status.expires_at <= core.clock.now_ms():
         raise InvalidFormBody.at("custom_status.expires_at", "INVALID_FORMAT")
@@ -172,7 +181,9 @@ def _wire(name: str, value: Any) -> Any:
     if name in IDS:
         return [str(item) for item in value]
     if name == "guild_folders":
-        return [_folder(folder) for folder in value]
+        return [
+            {**attrs.asdict(folder), "guild_ids": [str(guild_id) for guild_id in folder.guild_ids]} for folder in value
+        ]
     if name == "custom_status" and value is not None:
         return _custom_status(value)
     if name == "status_resets_at" and value is not None:
@@ -180,17 +191,6 @@ def _wire(name: str, value: Any) -> Any:
     if name == "synced_preferences":
         return value or ""
     return value
-
-
-def _folder(folder: Folder) -> Mapping[str, Any]:
-    return {
-        "id": folder.id,
-        "name": folder.name,
-        "color": folder.color,
-        "flags": folder.flags,
-        "icon": folder.icon,
-        "guild_ids": [str(guild_id) for guild_id in folder.guild_ids],
-    }
 
 
 def _custom_status(status: CustomStatus) -> Mapping[str, Any]:
@@ -201,3 +201,95 @@ def _custom_status(status: CustomStatus) -> Mapping[str, Any]:
         "emoji_name": None if status.emoji_id is not None else status.emoji_name,
         "emoji_animated": False,
     }
+
+
+@attrs.frozen(kw_only=True)
+class MuteConfig:
+    """Until when something is muted; `selected_time_window` is the choice, in seconds, that led there."""
+
+    end_time: Timestamp | None = None
+    selected_time_window: Annotated[int, Range(WINDOW_MINIMUM, INT32_MAXIMUM)] = WINDOW_MINIMUM
+
+
+@attrs.frozen(kw_only=True)
+class ChannelOverride:
+    """What holds for one channel instead."""
+
+    collapsed: bool = False
+    message_notifications: Notifications = 3
+    muted: bool = False
+    mute_config: MuteConfig | None = None
+    unread_badges: Badges | None = None
+
+
+@attrs.frozen(kw_only=True)
+class ChangeGuildSettings:
+    """The body of both operations; every member is a setting. `channel_overrides` is sent whole; one that says nothing
+    is none."""
+
+    message_notifications: Maybe[Notifications] = OMITTED
+    muted: Maybe[bool] = OMITTED
+    mute_config: Maybe[MuteConfig | None] = OMITTED
+    mobile_push: Maybe[bool] = OMITTED
+    suppress_everyone: Maybe[bool] = OMITTED
+    suppress_roles: Maybe[bool] = OMITTED
+    hide_muted_channels: Maybe[bool] = OMITTED
+    channel_overrides: Maybe[Annotated[dict[Snowflake, ChannelOverride | None], Items(0, OVERRIDES_MAXIMUM)] | None] = (
+        OMITTED
+    )
+    unread_badges: Maybe[Badges | None] = OMITTED
+
+
+@routes.operation(
+    "PATCH",
+    "/v1/users/@me/guilds/@me/settings",
+    policy=Policy.USER_ONLY,
+    bucket=GUILD_SETTINGS_CHANGE,
+    body=ChangeGuildSettings,
+    answers=USER_GUILD_SETTINGS,
+)
+async def change_settings_outside_guilds(request: Request, accounts: AccountsArea, body: ChangeGuildSettings) -> object:
+    """Change the caller's settings for conversations outside of guilds; answers all of them."""
+    return await accounts.user_guild_settings.change(request.principal, None, _guild_wire(body))
+
+
+@routes.operation(
+    "PATCH",
+    "/v1/users/@me/guilds/{guild_id}/settings",
+    policy=Policy.USER_ONLY,
+    bucket=GUILD_SETTINGS_CHANGE,
+    body=ChangeGuildSettings,
+    answers=USER_GUILD_SETTINGS,
+)
+async def change_guild_settings(
+    request: Request, accounts: AccountsArea, guild_id: int, body: ChangeGuildSettings
+) -> object:
+    """Change the caller's settings for a guild; answers all of them."""
+    return await accounts.user_guild_settings.change(request.principal, guild_id, _guild_wire(body))
+
+
+def _guild_wire(body: ChangeGuildSettings) -> Mapping[str, Any]:
+    """New values as the wire shows them and the store keeps them."""
+    changes = named_members(body)
+    if "mute_config" in changes:
+        changes["mute_config"] = _mute_config(changes["mute_config"])
+    overrides = changes.get("channel_overrides")
+    if overrides is not None:
+        changes["channel_overrides"] = {
+            str(channel_id): _override(entry) for channel_id, entry in overrides.items() if entry is not None
+        }
+    return changes
+
+
+def _override(entry: ChannelOverride) -> Mapping[str, Any]:
+    shown = {**attrs.asdict(entry, recurse=False), "mute_config": _mute_config(entry.mute_config)}
+    if entry.unread_badges is None:
+        del shown["unread_badges"]
+    return shown
+
+
+def _mute_config(config: MuteConfig | None) -> Mapping[str, Any] | None:
+    if config is None:
+        return None
+    end_time = None if config.end_time is None else iso_timestamp(config.end_time)
+    return {"end_time": end_time, "selected_time_window": config.selected_time_window}

@@ -17,8 +17,8 @@ from chat.api.operation import InstanceKind, Policy, Request, Routes
 from chat.api.schemas.shapes import NOTHING, listed
 from chat.api.schemas.signing_in.authentication import AUTH_SESSION, REGISTRATION, SIGN_IN
 from chat.auth.client_address import network_of, subnet_of
+from chat.auth.passwords import Asker
 from chat.auth.principal import CredentialKind, Principal
-from chat.auth.turns import Asker
 from chat.domain.guilds.assemble import GuildsArea
 from chat.domain.signing_in.assemble import SigningInArea
 from chat.domain.signing_in.authentication import MfaChallenge, SignedIn

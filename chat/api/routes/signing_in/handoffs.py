@@ -1,17 +1,26 @@
-"""Hand-off: a signed-in browser signs a program in (signing_in.md, Hand-off)."""
+"""Signing a program in through a browser: hand-off and passkey bridge (signing_in.md, Hand-off, Passkey bridge)."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import attrs
 
 from chat.api import buckets
 from chat.api.fields import Exact, Length
-from chat.api.operation import Policy, Request, Routes
-from chat.api.routes.signing_in.authentication import NO_BOTS, client_of
+from chat.api.operation import Answer, Policy, Request, Routes
+from chat.api.routes.signing_in.authentication import NO_BOTS, answer_to_sign_in, client_of
 from chat.api.schemas.shapes import NOTHING
-from chat.api.schemas.signing_in.authentication import HANDOFF_INFO, HANDOFF_STARTED, HANDOFF_STATUS
+from chat.api.schemas.signing_in.authentication import (
+    HANDOFF_INFO,
+    HANDOFF_STARTED,
+    HANDOFF_STATUS,
+    NOT_COMPLETED,
+    PASSKEY_BRIDGE,
+    SIGN_IN,
+    WEBAUTHN_REQUEST_OPTIONS,
+)
+from chat.domain.guilds.assemble import GuildsArea
 from chat.domain.signing_in.assemble import SigningInArea
 
 routes = Routes()
@@ -34,7 +43,7 @@ class CompleteHandoff:
     secret=True,
 )
 async def initiate_handoff(request: Request, signing_in: SigningInArea) -> object:
-    """A code that somebody who is signed in may agree to."""
+    """A code that a person who is signed in may agree to."""
     return await signing_in.handoffs.initiate(client_of(request))
 
 
@@ -61,7 +70,7 @@ async def get_handoff(request: Request, signing_in: SigningInArea, code: str) ->
     secret=True,
 )
 async def poll_handoff(request: Request, signing_in: SigningInArea, code: str) -> object:
-    """Whether somebody has agreed to the code: then the sign-in, once."""
+    """Whether a person has agreed to the code: then the sign-in, once."""
     signed_in = await signing_in.handoffs.status(code, client_of(request))
     if signed_in is None:
         return {"status": "pending"}
@@ -91,5 +100,105 @@ async def cancel_handoff(request: Request, signing_in: SigningInArea, code: str)
     answers=NOTHING,
 )
 async def complete_handoff(request: Request, signing_in: SigningInArea, body: CompleteHandoff) -> None:
-    """Agree that whoever asked for the code is signed in to the caller's account."""
+    """Agree that the program that asked for the code is signed in to the caller's account."""
     await signing_in.handoffs.complete(request.principal, body.code)
+
+
+BridgeId = Annotated[str, Exact(), Length(1, 256)]
+
+
+@attrs.frozen
+class StartBridge:
+    """The body of start: the unpadded base64url of the SHA-256 of a secret (S256 of RFC 7636)."""
+
+    code_challenge: Annotated[str, Length(1, 256)]
+
+
+@attrs.frozen
+class GetBridgeOptions:
+    """The body of authentication-options, sent by the page at the bridge's address."""
+
+    bridge_id: BridgeId = attrs.field(repr=False)
+
+
+@attrs.frozen
+class CompleteBridge:
+    """The body of complete, sent by the page: an assertion."""
+
+    bridge_id: BridgeId = attrs.field(repr=False)
+    response: dict[str, Any] = attrs.field(repr=False)
+    challenge: Annotated[str, Exact(), Length(1, 1_024)] = attrs.field(repr=False)
+
+
+@attrs.frozen
+class RedeemBridge:
+    """The body of redeem, sent by the program: the secret whose hash it started with."""
+
+    bridge_id: BridgeId = attrs.field(repr=False)
+    code_verifier: Annotated[str, Exact(), Length(1, 256)] = attrs.field(repr=False)
+
+
+@routes.operation(
+    "POST",
+    "/v1/auth/passkey-bridge/start",
+    policy=Policy.NONE,
+    bots_refused_with=NO_BOTS,
+    bucket=buckets.AUTH_BRIDGE_START,
+    closed_by_sso=True,
+    body=StartBridge,
+    answers=PASSKEY_BRIDGE,
+    secret=True,
+)
+async def start_passkey_bridge(request: Request, signing_in: SigningInArea, body: StartBridge) -> object:
+    """A new bridge, with the address of its page."""
+    return (await signing_in.passkey_bridge.start(body.code_challenge, request.origin)).answer()
+
+
+@routes.operation(
+    "POST",
+    "/v1/auth/passkey-bridge/authentication-options",
+    policy=Policy.NONE,
+    bots_refused_with=NO_BOTS,
+    bucket=buckets.AUTH_BRIDGE_COMPLETE,
+    body=GetBridgeOptions,
+    answers=WEBAUTHN_REQUEST_OPTIONS,
+)
+async def get_bridge_options(request: Request, signing_in: SigningInArea, body: GetBridgeOptions) -> object:
+    """What the page asks a passkey for."""
+    return await signing_in.passkey_bridge.options(body.bridge_id)
+
+
+@routes.operation(
+    "POST",
+    "/v1/auth/passkey-bridge/complete",
+    policy=Policy.NONE,
+    bots_refused_with=NO_BOTS,
+    bucket=buckets.AUTH_BRIDGE_COMPLETE,
+    body=CompleteBridge,
+    answers=NOTHING,
+)
+async def complete_passkey_bridge(request: Request, signing_in: SigningInArea, body: CompleteBridge) -> None:
+    """Note whom the passkey proved; the program may now sign in."""
+    await signing_in.passkey_bridge.complete(body.bridge_id, body.response, body.challenge)
+
+
+@routes.operation(
+    "POST",
+    "/v1/auth/passkey-bridge/redeem",
+    policy=Policy.NONE,
+    bots_refused_with=NO_BOTS,
+    bucket=buckets.AUTH_BRIDGE_REDEEM,
+    closed_by_sso=True,
+    body=RedeemBridge,
+    answers={200: SIGN_IN, 202: NOT_COMPLETED},
+    secret=True,
+)
+async def redeem_passkey_bridge(
+    request: Request, signing_in: SigningInArea, guilds: GuildsArea, body: RedeemBridge
+) -> object:
+    """Sign the program in; 202 until a passkey was shown."""
+    bridge = signing_in.passkey_bridge
+    signed_in = await bridge.redeem(body.bridge_id, body.code_verifier, client_of(request))
+    if signed_in is None:
+        return Answer(202, {"completed": False})
+    return await answer_to_sign_in(request, signed_in, guilds=guilds)

@@ -74,6 +74,6 @@ async def start_single_sign_on(request: Request, signing_in: SigningInArea, body
 async def complete_single_sign_on(
     request: Request, signing_in: SigningInArea, guilds: GuildsArea, body: CompleteSingleSignOn
 ) -> object:
-    """Sign in whoever came back from the provider."""
+    """Sign in the person who came back from the provider."""
     arrival = await signing_in.single_sign_on.complete(body.code, body.state, client_of(request))
     return {**await answer_to_sign_in(request, arrival.signed_in, guilds=guilds), "redirect_to": arrival.redirect_to}

@@ -1,4 +1,4 @@
-"""Accounts (accounts.md, User objects)."""
+"""Accounts, their settings and push subscriptions (accounts.md, User objects)."""
 
 from __future__ import annotations
 
@@ -273,3 +273,13 @@ USER_GUILD_SETTINGS: Final = wire_object(
     },
     description="What an account wants to be told of a guild; `guild_id` null: of conversations outside of guilds.",
 )
+
+
+_SUBSCRIPTION_ID: Final = text(pattern="^[0-9a-f]{32}$")
+_PUSH_SUBSCRIPTION: Final = wire_object(
+    "PushSubscription", {"subscription_id": _SUBSCRIPTION_ID, "user_agent": nullable(TEXT)}
+)
+
+PUSH_SUBSCRIBED: Final = record({"subscription_id": _SUBSCRIPTION_ID})
+PUSH_SUBSCRIPTIONS: Final = record({"subscriptions": listed(_PUSH_SUBSCRIPTION)})
+PUSH_UNSUBSCRIBED: Final = record({"success": choice(True)})

@@ -1,19 +1,31 @@
-"""What authenticators answer, judged: registration and assertion (Web Authentication level 3, sections 7.1 and 7.2).
+"""Passkeys as browsers and authenticators have them: the options of both ceremonies, and their answers, judged (Web
+Authentication level 3, sections 7.1 and 7.2; signing_in.md, Passkeys).
 
-The checks are py_webauthn's; here is what stands around them: bounds before anything is parsed, no exception of
-whatever kind for bytes that a stranger made up, and the counter left to whoever keeps it.
+Binary members are unpadded base64url, as `PublicKeyCredential.parseCreationOptionsFromJSON` and its twin want them. The
+checks of answers are py_webauthn's; here is what stands around them: bounds before anything is parsed, no exception of
+any kind for bytes that a stranger made up, and the counter left to the caller, who keeps it.
 """
 
 from __future__ import annotations
 
-import base64
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 import attrs
 import structlog
 
-from chat.auth.webauthn_options import ALGORITHMS, TRANSPORTS, RelyingParty
+from chat.auth.tokens import base64url, from_base64url
+from chat.config import Settings
+
+TIMEOUT_MS: Final = 60_000
+"""How long a browser waits for the person."""
+
+ALGORITHMS: Final = (-8, -7, -257)
+"""Keys that are taken, as COSE numbers, the best first: EdDSA, ES256, RS256."""
+
+TRANSPORTS: Final = frozenset({"ble", "cable", "hybrid", "internal", "nfc", "smart-card", "usb"})
+"""Ways to an authenticator that are remembered and told (signing_in.md, Passkeys)."""
 
 IDENTIFIER_CHARACTERS: Final = 1_366
 """Of a credential's id in base64url: 1,023 bytes at most."""
@@ -21,7 +33,99 @@ IDENTIFIER_CHARACTERS: Final = 1_366
 MEMBER_CHARACTERS: Final = 65_536
 """Of any other member of a response."""
 
+_DEFAULT_PORTS: Final = {"http": 80, "https": 443}
+
 log: Final = structlog.get_logger("chat.accounts")
+
+
+@attrs.frozen
+class RelyingParty:
+    """Who asks: the instance, as authenticators know it (signing_in.md, Passkeys)."""
+
+    id: str
+    name: str
+    origins: tuple[str, ...]
+    """Where pages and programs may have asked from, in the form of `window.origin`."""
+
+    @classmethod
+    def of(cls, settings: Settings) -> RelyingParty:
+        """The party that these settings describe."""
+        origins = (_origin(settings.public_url), f"http://localhost:{settings.port}")
+        return cls(settings.relying_party_id, settings.service_name, origins)
+
+
+@attrs.frozen
+class Descriptor:
+    """A credential that an authenticator may be asked for."""
+
+    credential_id: bytes
+    transports: tuple[str, ...] = ()
+
+    def as_member(self) -> dict[str, Any]:
+        """The credential descriptor."""
+        data: dict[str, Any] = {"id": base64url(self.credential_id), "type": "public-key"}
+        if self.transports:
+            data["transports"] = list(self.transports)
+        return data
+
+
+def registration_options(
+    party: RelyingParty,
+    challenge: str,
+    *,
+    handle: bytes,
+    name: str,
+    display_name: str,
+    known: Sequence[Descriptor],
+) -> dict[str, Any]:
+    """The options of `navigator.credentials.create`; `known` are credentials whose authenticator is not to make another
+    one."""
+    return {
+        "rp": {"name": party.name, "id": party.id},
+        "user": {"id": base64url(handle), "name": name, "displayName": display_name},
+        "challenge": challenge,
+        "pubKeyCredParams": [{"alg": algorithm, "type": "public-key"} for algorithm in ALGORITHMS],
+        "timeout": TIMEOUT_MS,
+        "excludeCredentials": [descriptor.as_member() for descriptor in known],
+        "authenticatorSelection": {
+            "residentKey": "preferred",
+            "requireResidentKey": False,
+            "userVerification": "preferred",
+        },
+        "attestation": "none",
+        "extensions": {"credProps": True},
+        "hints": [],
+    }
+
+
+def authentication_options(
+    party: RelyingParty, challenge: str, allowed: Sequence[Descriptor] | None = None
+) -> dict[str, Any]:
+    """The options of `navigator.credentials.get`.
+
+    `allowed` are the credentials of a known account, whose password or session has been seen; None asks for whichever
+    the person picks, and then the authenticator has to know the person.
+    """
+    data: dict[str, Any] = {"challenge": challenge, "timeout": TIMEOUT_MS, "rpId": party.id}
+    if allowed is not None:
+        data["allowCredentials"] = [descriptor.as_member() for descriptor in allowed]
+    data["userVerification"] = "required" if allowed is None else "discouraged"
+    return data
+
+
+def credential_id_of(text: str) -> bytes | None:
+    """The reverse of `base64url`; None for text that it never makes."""
+    data = from_base64url(text)
+    return data if data is not None and base64url(data) == text else None
+
+
+def _origin(url: str) -> str:
+    """As a browser writes it: in lower case, without a port that goes without saying."""
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    host = f"[{host}]" if ":" in host else host
+    usual = parts.port is None or parts.port == _DEFAULT_PORTS.get(parts.scheme)
+    return f"{parts.scheme}://{host}" if usual else f"{parts.scheme}://{host}:{parts.port}"
 
 
 class UnreadablePublicKey(ValueError):
@@ -153,10 +257,7 @@ def _is_text(value: object, most: int) -> bool:
 
 def _bytes(text: str) -> bytes | None:
     """The bytes behind base64url with or without padding; None for other text."""
-    try:
-        return base64.b64decode(text.rstrip("=") + "=" * (-len(text.rstrip("=")) % 4), altchars=b"-_", validate=True)
-    except ValueError:
-        return None
+    return from_base64url(text.rstrip("="))
 
 
 def _require_readable(public_key: bytes) -> None:

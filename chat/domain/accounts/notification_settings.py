@@ -1,5 +1,5 @@
-"""Whether an account is notified of a message: a pure judgement of what it wants to be told (messages.md, Push
-notifications).
+"""What an account wants to be told of a guild, or of its conversations outside of guilds, and whether a message is
+among it (accounts.md, User guild settings; messages.md, Push notifications).
 
 What stands nearer counts more: the thread, its channel, the category, the guild as the account has set it, the guild's
 own default. What is muted at any of these places is silent, mentions included; a mute with an end is over then.
@@ -7,21 +7,33 @@ own default. What is muted at any of these places is silent, mentions included; 
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 import attrs
 
-from chat.bus.audience import Mentions
+from chat.auth.principal import Principal
+from chat.bus.audience import Mentions, ToAccounts
+from chat.bus.bus import Event
 from chat.clock import iso_timestamp
+from chat.domain.core import Core
+from chat.errors import ApiError
 from chat.registries.channel_types import ThreadMemberFlag
+from chat.registries.events import EventName
+from chat.store.accounts import user_settings
+from chat.store.guilds import members
 from chat.store.threads.threads import ThreadMember
+
+OUTSIDE_GUILDS: Final = 0
+"""Stands in the store for what holds outside of guilds."""
 
 ALL_MESSAGES: Final = 0
 ONLY_MENTIONS: Final = 1
 NO_MESSAGES: Final = 2
 INHERIT: Final = 3
-"""Values of `message_notifications` (messages.md, Push notifications)."""
+"""Values of `message_notifications` (messages.md, Push notifications). INHERIT is as the guild, or the channel's guild,
+has them."""
 
 _THREAD_LEVELS: Final = {
     ThreadMemberFlag.NO_MESSAGES.value: NO_MESSAGES,
@@ -29,6 +41,55 @@ _THREAD_LEVELS: Final = {
     ThreadMemberFlag.ALL_MESSAGES.value: ALL_MESSAGES,
 }
 """What the choice in a thread means; where several are made, the first counts."""
+
+DEFAULTS: Final[Mapping[str, Any]] = {
+    "message_notifications": INHERIT,
+    "muted": False,
+    "mute_config": None,
+    "mobile_push": True,
+    "suppress_everyone": False,
+    "suppress_roles": False,
+    "hide_muted_channels": False,
+    "channel_overrides": None,
+    "unread_badges": None,
+}
+"""The settings of an account that never changed any."""
+
+
+@attrs.define(kw_only=True, eq=False)
+class UserGuildSettings:
+    """Changes an account's settings for one guild; what was never changed has its default."""
+
+    _core: Core
+
+    async def change(self, principal: Principal, guild_id: int | None, changes: Mapping[str, Any]) -> dict[str, Any]:
+        """Put new values, as the wire has them, in the place of old ones; returns the object with its next version.
+
+        `guild_id` None is for what lies outside of guilds. USER_GUILD_SETTINGS_UPDATE goes to the account's sessions.
+
+        :raises ApiError: as `Access.guild`.
+        """
+        user_id = principal.user_id
+        if guild_id is not None:
+            self._core.access.guild(principal, guild_id)
+
+        def unit(connection: sqlite3.Connection) -> dict[str, Any]:
+            if guild_id is not None and not members.exists(connection, guild_id, user_id):
+                raise ApiError("MISSING_PERMISSIONS")
+            key = OUTSIDE_GUILDS if guild_id is None else guild_id
+            before = user_settings.of_guild(connection, user_id, key) or {}
+            body = {
+                "guild_id": None if guild_id is None else str(guild_id),
+                **{name: changes.get(name, before.get(name, default)) for name, default in DEFAULTS.items()},
+                "version": before.get("version", 0) + 1,
+            }
+            user_settings.put_of_guild(connection, user_id, key, body)
+            return body
+
+        def then(body: dict[str, Any]) -> None:
+            self._core.bus.publish(Event(EventName.USER_GUILD_SETTINGS_UPDATE, body, ToAccounts((user_id,))))
+
+        return await self._core.database.write(unit, then)
 
 
 @attrs.frozen
