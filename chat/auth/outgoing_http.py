@@ -71,7 +71,7 @@ def is_protected(url: str) -> bool:
 
 @attrs.frozen
 class Reply:
-    """A service's answer, whatever its status."""
+    """A service's answer, of any status."""
 
     status: int
     content: bytes = attrs.field(repr=False)

@@ -44,13 +44,13 @@ class Policy(enum.Enum):
     """GET /v1/applications/@me: a bot token behind `Bot` in any letter case."""
 
     THREADS = "threads"
-    """A bot, or a session that declares `channel_threads`; there is nothing here for anybody else."""
+    """A bot, or a session that declares `channel_threads`; there is nothing here for others."""
 
     ADMIN = "admin"
     """A session, an access token of the Admin application or an admin API key, with the operation's ACLs."""
 
     URL = "url"
-    """Whoever knows the address. Authorization is not looked at, whatever it holds: webhooks by their token, media
+    """Those who know the URL. Authorization is not looked at, valid or not: webhooks by their token, media
     (access.md, Secret addresses)."""
 
 
@@ -130,7 +130,7 @@ def _admit_bot_token_form(credential: Credential | None) -> None:
 
 
 def _admit_to_threads(principal: Principal | None) -> None:
-    """Whoever may not come in is told what an unknown path tells (access.md, Thread routes)."""
+    """A caller who may not come in is told what an unknown path tells (access.md, Thread routes)."""
     if principal is not None:
         if principal.kind is CredentialKind.BOT:
             return

@@ -116,7 +116,7 @@ class LoginTickets:
     def holder_of(self, secret: str) -> tuple[Ticket, Account]:
         """The ticket and the account that it is for.
 
-        :raises InvalidFormBody: SESSION_TIMEOUT at `ticket`, for whatever reason it is not good.
+        :raises InvalidFormBody: SESSION_TIMEOUT at `ticket`, for any reason.
         :raises ApiError: as `SignIns.admitted`.
         """
         reader = self._core.database.reader

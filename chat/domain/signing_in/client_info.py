@@ -15,7 +15,7 @@ from chat.domain.signing_in.reverse_dns import ReverseDns
 from chat.store.signing_in.auth_sessions import AuthSession
 
 WAITING_SECONDS: Final = 2.5
-"""How long an answer may wait for look-ups, whatever the number of addresses in it."""
+"""How long an answer may wait for look-ups, for any number of addresses in it."""
 
 USER_AGENT_CHARACTERS: Final = 512
 """How much of the header is kept with a sign-in, and looked at."""
@@ -126,7 +126,7 @@ class UserAgents:
     virtual time.
 
     Headers are read when an answer shows them, so better rules need no migration. They are run by a matcher that takes
-    linear time whatever the header says (ua-parser-rs): any client may send anything there.
+    linear time for any header (ua-parser-rs): any client may send anything there.
     """
 
     def __init__(self, *, in_threads: bool = True) -> None:

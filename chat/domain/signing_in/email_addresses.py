@@ -185,7 +185,7 @@ class EmailVerification:
     async def verify(self, token: str) -> None:
         """Take a token back: the address that it was sent to is verified.
 
-        :raises InvalidFormBody: INVALID_OR_EXPIRED_VERIFICATION_TOKEN at `token`, for whatever reason it is not good.
+        :raises InvalidFormBody: INVALID_OR_EXPIRED_VERIFICATION_TOKEN at `token`, for any reason.
         :raises ApiError: BOT_USER_AUTH_ENDPOINT_ACCESS_DENIED where the account has become a bot's.
         """
         now = self._core.clock.now_ms()

@@ -1,4 +1,4 @@
-"""Mail that an instance keeps instead of sending, for whoever develops against it (development.md, Development
+"""Mail that an instance keeps instead of sending, for those who develop against it (development.md, Development
 routes)."""
 
 from __future__ import annotations

@@ -81,7 +81,7 @@ class Passkeys:
         )
 
     async def register(self, account: Account, response: Mapping[str, Any], challenge: str, name: str) -> None:
-        """Add the passkey that an authenticator made for the challenge, which is used up whatever comes of it.
+        """Add the passkey that an authenticator made for the challenge, which is used up in any case.
 
         It takes the place of one with the same name and the same model of authenticator (signing_in.md, Passkeys).
 

@@ -1,8 +1,8 @@
 """The names of network addresses in DNS (signing_in.md, Client information).
 
-Whoever owns an address says what its name is, and may say anything, slowly, or nothing: an answer has to come soon, few
+The owner of an address says what its name is, and may say anything, slowly, or nothing: an answer has to come soon, few
 questions are under way at a time, and what is no host name is no answer. Addresses of private networks are not asked
-about: they mean nothing outside, and nobody there need know of them.
+about: they mean nothing outside, and no server there need know of them.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ class ReverseDns:
 
     async def _find_all(self, left: Iterator[str], found: dict[str, str]) -> None:
         for address in left:
-            # Whoever asks at the same time waits for the same answer; nobody gives one when the asker is cancelled.
+            # Those who ask at the same time wait for the same answer; there is none when the asker is cancelled.
             while not self._remembered(address, found):
                 asking = self._asking.get(address)
                 if asking is None:
@@ -186,7 +186,7 @@ def is_host_name(name: str) -> bool:
 
 
 def is_public(address: str) -> bool:
-    """Whether it is an address that anybody on the internet could have."""
+    """Whether it is an address that any host on the internet could have."""
     try:
         parsed = _unmapped(address)
     except ValueError:
