@@ -11,6 +11,7 @@ import trio
 
 from chat.auth.passwords import CONCURRENT_HASHES, WAITING_STRANGERS, Asker, HashCost, Passwords
 from chat.registries.user_flags import UserFlag
+from chat.store.guard import UNGUARDED, Guard
 from chat.testing.authenticator import Lie
 from chat.testing.rest_client import Response, RestClient
 from chat.testing.server import ChatServer, open_chat_server
@@ -218,13 +219,15 @@ class Tally:
         self.count = 0
         verify, make = Passwords.verify, Passwords.hash
 
-        async def counted_verify(passwords: Passwords, encoded: str | None, password: str, asker: Asker) -> bool:
+        async def counted_verify(
+            passwords: Passwords, encoded: str | None, password: str, asker: Asker, *, guard: Guard = UNGUARDED
+        ) -> bool:
             self.count += 1
-            return await verify(passwords, encoded, password, asker)
+            return await verify(passwords, encoded, password, asker, guard=guard)
 
-        async def counted_hash(passwords: Passwords, password: str, asker: Asker) -> str:
+        async def counted_hash(passwords: Passwords, password: str, asker: Asker, *, guard: Guard = UNGUARDED) -> str:
             self.count += 1
-            return await make(passwords, password, asker)
+            return await make(passwords, password, asker, guard=guard)
 
         patch.setattr(Passwords, "verify", counted_verify)
         patch.setattr(Passwords, "hash", counted_hash)
