@@ -20,7 +20,7 @@ from typing import Any
 
 import attrs
 
-from chat.registries.error_codes import ERROR_CODES, FIELD_CODES
+from chat.registries.error_codes import ErrorCode, FieldCode
 
 
 class ChatError(Exception):
@@ -35,18 +35,17 @@ class ApiError(ChatError):
 
     def __init__(
         self,
-        code: str,
+        code: ErrorCode,
         message: str | None = None,
         *,
         members: Mapping[str, Any] | None = None,
         headers: Mapping[str, str] | None = None,
         status: int | None = None,
     ) -> None:
-        registered = ERROR_CODES[code]
         super().__init__(code)
-        self.code = code
-        self.status = registered.status if status is None else status
-        self.message = registered.message if message is None else message
+        self.code: str = code
+        self.status = code.status if status is None else status
+        self.message = code.message if message is None else message
         self.members = dict(members or {})
         self.headers = dict(headers or {})
 
@@ -60,12 +59,12 @@ class FieldError:
     """One wrong field: `path` is dot-joined with array indices; `root` where no field is meant, `body` for bad JSON."""
 
     path: str
-    code: str
+    code: FieldCode
     message: str | None = None
 
     def as_member(self) -> dict[str, str]:
         """The entry of the error body's `errors`."""
-        return {"path": self.path, "code": self.code, "message": self.message or FIELD_CODES[self.code]}
+        return {"path": self.path, "code": self.code, "message": self.message or self.code.message}
 
 
 class InvalidFormBody(ApiError):
@@ -73,11 +72,13 @@ class InvalidFormBody(ApiError):
 
     def __init__(self, errors: Sequence[FieldError]) -> None:
         distinct = {(error.path, error.code): error for error in errors}
-        super().__init__("INVALID_FORM_BODY", members={"errors": [error.as_member() for error in distinct.values()]})
+        super().__init__(
+            ErrorCode.INVALID_FORM_BODY, members={"errors": [error.as_member() for error in distinct.values()]}
+        )
         self.errors = tuple(distinct.values())
 
     @classmethod
-    def at(cls, path: str, code: str) -> InvalidFormBody:
+    def at(cls, path: str, code: FieldCode) -> InvalidFormBody:
         """The common case of a single wrong field."""
         return cls([FieldError(path, code)])
 
@@ -90,7 +91,9 @@ class RateLimited(ApiError):
         if scope == "global":
             headers["X-RateLimit-Global"] = "true"
         seconds = max(1, math.ceil(retry_after * 1000)) / 1000
-        super().__init__("RATE_LIMITED", members={"global": scope == "global", "retry_after": seconds}, headers=headers)
+        super().__init__(
+            ErrorCode.RATE_LIMITED, members={"global": scope == "global", "retry_after": seconds}, headers=headers
+        )
         self.scope = scope
 
 
@@ -98,7 +101,7 @@ class StorageUnavailable(ApiError):
     """The store refuses or fails to write; nothing was written."""
 
     def __init__(self) -> None:
-        super().__init__("SERVICE_UNAVAILABLE", headers={"Retry-After": "1"})
+        super().__init__(ErrorCode.SERVICE_UNAVAILABLE, headers={"Retry-After": "1"})
 
 
 class OperatorError(ChatError):

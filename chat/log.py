@@ -16,7 +16,7 @@ from typing import Any, Final, TextIO
 
 import structlog
 
-from chat.registries.error_codes import ERROR_CODES
+from chat.registries.error_codes import ErrorCode
 
 REDACTED: Final = "[redacted]"
 
@@ -119,7 +119,7 @@ def _may_be_secret(value: object) -> bool:
     """A `code` is the digits that a person typed as well as the code of an error or of a close."""
     if value is None or isinstance(value, (bool, int, float)):
         return False
-    return not (isinstance(value, str) and value in ERROR_CODES)
+    return not (isinstance(value, str) and value in ErrorCode.__members__)
 
 
 def _redacted(value: object) -> Any:

@@ -36,6 +36,7 @@ from chat.port.listener import Listener, Port
 from chat.port.transport import Transport
 from chat.port.upgrade import UpgradeRequest
 from chat.registries.close_codes import Close, CloseCode
+from chat.registries.error_codes import ErrorCode
 from chat.store.administration import figures
 from chat.store.administration.figures import WaitingFigures
 from chat.store.database import Database
@@ -285,7 +286,7 @@ def routes_of(metrics: Metrics) -> Routes:
         """Metrics for Prometheus, for loopback alone."""
         address = parse_address(request.address)
         if address is None or not address.is_loopback or is_forwarded(request.headers):
-            raise ApiError("NOT_FOUND")
+            raise ApiError(ErrorCode.NOT_FOUND)
         return await _answer(metrics, request.headers.get("accept", ""))
 
     return routes
@@ -316,7 +317,7 @@ class MetricsApp:
         if scope["type"] != "http":
             return
         if scope["path"] != PATH or scope["method"] not in {"GET", "HEAD"}:
-            status, headers, body = encode(refusal(ApiError("NOT_FOUND")), REQUEST_ID)
+            status, headers, body = encode(refusal(ApiError(ErrorCode.NOT_FOUND)), REQUEST_ID)
         else:
             accept = next((value for name, value in scope["headers"] if name == b"accept"), b"")
             answer = await _answer(self._metrics, accept.decode("latin-1"))
@@ -345,7 +346,7 @@ async def page_of_its_own(metrics: Metrics, listeners: Sequence[Listener], clock
 
 
 def _refuse_socket(_address: str, _by_unnamed_proxy: bool) -> None:
-    raise ApiError("NOT_FOUND")
+    raise ApiError(ErrorCode.NOT_FOUND)
 
 
 async def _no_gateway(_: UpgradeRequest, transport: Transport) -> None:

@@ -34,7 +34,7 @@ from chat.api.operation import SUDO_HEADER, Operation
 from chat.api.routes import ROUTES
 from chat.api.routing import RouteTable
 from chat.api.schemas.shapes import JSON, Components, Shape, by_status
-from chat.registries.error_codes import ERROR_CODES
+from chat.registries.error_codes import ErrorCode
 from chat.testing.rest_client import Response, RestClient
 
 REFUSALS: Final = "chat/api/openapi/refusals.json"
@@ -143,7 +143,7 @@ def refusal_fault(method: str, path: str, answer: Response) -> str | None:
     if answer.status in by_status(operation.answers):  # and not under the status that the code goes with elsewhere
         return None
     where = f"{name_of(operation)} refused with {code}"
-    if code not in ERROR_CODES:
+    if code not in ErrorCode.__members__:
         return None if operation.oauth2_errors else f"{where}, which is not registered"
     known = _codes.get(id(operation))
     if known is None:

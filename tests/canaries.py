@@ -17,7 +17,7 @@ import attrs
 import pytest
 import structlog
 
-from chat.registries.error_codes import ERROR_CODES, FIELD_CODES
+from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.testing.rest_client import Response, RestClient
 
 NEVER_REPEATED: Final = frozenset(
@@ -112,7 +112,12 @@ def values_of(body: object, names: frozenset[str]) -> Iterator[str]:
     """The texts under these names, however deep."""
     if isinstance(body, Mapping):
         for name, value in body.items():
-            if isinstance(value, str) and name in names and value not in ERROR_CODES and value not in FIELD_CODES:
+            if (
+                isinstance(value, str)
+                and name in names
+                and value not in ErrorCode.__members__
+                and value not in FieldCode.__members__
+            ):
                 yield value
             elif not isinstance(value, str):
                 yield from values_of(value, names)

@@ -21,7 +21,7 @@ from chat.api.bodies import Receive
 from chat.api.kernel import Kernel
 from chat.errors import ApiError
 from chat.observation import SEEN, Observation, Observer, told, watching
-from chat.registries.error_codes import STATUS_FALLBACKS
+from chat.registries.error_codes import STATUS_FALLBACKS, ErrorCode
 from chat.registries.limits import JSON_BODY_BYTES
 
 log: Final = structlog.get_logger("chat.api")
@@ -86,7 +86,7 @@ class ChatApp(QuartTrio):
 
     async def _refuse(self, error: HTTPException) -> Response:
         status = 404 if error.code in UNKNOWN_TO_PEOPLE else error.code or 500
-        return await self._explain(ApiError(STATUS_FALLBACKS.get(status, "GENERAL_ERROR"), status=status))
+        return await self._explain(ApiError(STATUS_FALLBACKS.get(status, ErrorCode.GENERAL_ERROR), status=status))
 
     async def _explain(self, error: ApiError) -> Response:
         page = self._pages.not_found(request) if self._pages is not None and error.status == 404 else None
@@ -94,7 +94,7 @@ class ChatApp(QuartTrio):
 
     async def _fail(self, error: Exception) -> Response:
         log.error("page failed", path=request.path, exc_info=error)
-        return self._response(refusal(ApiError("INTERNAL_SERVER_ERROR")))
+        return self._response(refusal(ApiError(ErrorCode.INTERNAL_SERVER_ERROR)))
 
     def _response(self, answer: Answer) -> Response:
         status, headers, body = encode(answer, self._kernel.request_id(request.headers.get("X-Request-ID")))
@@ -115,6 +115,6 @@ async def _refuse_websocket(scope: Any, receive: Receive, send: Send) -> None:
     if "websocket.http.response" not in (scope.get("extensions") or {}):
         await send({"type": "websocket.close", "code": 1000})
         return
-    status, headers, body = encode(refusal(ApiError("NOT_FOUND")), "websocket")
+    status, headers, body = encode(refusal(ApiError(ErrorCode.NOT_FOUND)), "websocket")
     await send({"type": "websocket.http.response.start", "status": status, "headers": headers})
     await send({"type": "websocket.http.response.body", "body": body, "more_body": False})

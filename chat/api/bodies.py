@@ -11,6 +11,7 @@ import orjson
 
 from chat.api.fields import Refusal
 from chat.errors import ApiError, InvalidFormBody
+from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.registries.limits import JSON_BODY_BYTES, JSON_DEPTH_MAXIMUM
 
 DIGITS_LIMIT: Final = 18
@@ -80,7 +81,7 @@ def _refuse_announced(announced: str | None, limit: int) -> None:
 
 
 def _too_large() -> ApiError:
-    return ApiError("PAYLOAD_TOO_LARGE", headers={"Connection": "close"})
+    return ApiError(ErrorCode.PAYLOAD_TOO_LARGE, headers={"Connection": "close"})
 
 
 MAGNITUDE_LIMIT: Final = 2.0**63
@@ -104,7 +105,7 @@ def parse_json(body: bytes, *, empty_strings_are_null: bool = True) -> object:
     try:
         return _normalise(orjson.loads(body), JSON_DEPTH_MAXIMUM, empty_strings_are_null)
     except (orjson.JSONDecodeError, Refusal):
-        raise InvalidFormBody.at("body", "INVALID_FORMAT") from None
+        raise InvalidFormBody.at("body", FieldCode.INVALID_FORMAT) from None
 
 
 def _normalise(value: Any, depth: int, to_null: bool) -> Any:
@@ -148,7 +149,7 @@ def parse_query(query_string: bytes, repeated: Collection[str] = ()) -> dict[str
     try:
         pairs = parse_qsl(query_string.decode("latin-1"), keep_blank_values=True, max_num_fields=QUERY_PARAMETER_LIMIT)
     except ValueError:
-        raise InvalidFormBody.at("root", "INVALID_FORMAT") from None
+        raise InvalidFormBody.at("root", FieldCode.INVALID_FORMAT) from None
     parameters: dict[str, str | list[str] | None] = {}
     lists: dict[str, list[str]] = {}
     for name, value in pairs:

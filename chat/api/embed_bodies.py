@@ -26,6 +26,7 @@ from chat.domain.policy.embeds import (
     TITLE_CHARACTERS,
 )
 from chat.media.delivery import file_name
+from chat.registries.error_codes import FieldCode
 
 URL_CHARACTERS: Final = 2_048
 COLOR_MAXIMUM: Final = 0xFFFFFF
@@ -45,7 +46,7 @@ class _Url:
 
     def check(self, value: str) -> None:
         if len(value) > URL_CHARACTERS:
-            raise Refusal("CONTENT_EXCEEDS_MAX_LENGTH")
+            raise Refusal(FieldCode.CONTENT_EXCEEDS_MAX_LENGTH)
         if self._own_files and value.startswith(OWN_FILE) and len(value) > len(OWN_FILE):
             return
         if value and not _is_web_address(value):
@@ -59,9 +60,9 @@ class _Color:
 
     def check(self, value: int) -> None:
         if value < 0:
-            raise Refusal("COLOR_VALUE_TOO_LOW")
+            raise Refusal(FieldCode.COLOR_VALUE_TOO_LOW)
         if value > COLOR_MAXIMUM:
-            raise Refusal("COLOR_VALUE_TOO_HIGH")
+            raise Refusal(FieldCode.COLOR_VALUE_TOO_HIGH)
 
 
 Url = Annotated[str, _Url()]
@@ -118,7 +119,7 @@ class EmbedBody:
     fields: Annotated[list[EmbedFieldBody], Items(0, FIELDS)] = attrs.field(factory=list)
 
 
-EmbedBodies = Annotated[list[EmbedBody], Items(0, EMBED_BODIES, "TOO_MANY_EMBEDS")]
+EmbedBodies = Annotated[list[EmbedBody], Items(0, EMBED_BODIES, FieldCode.TOO_MANY_EMBEDS)]
 
 
 def stored_embeds(bodies: Sequence[EmbedBody]) -> tuple[dict[str, Any], ...]:

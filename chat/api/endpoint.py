@@ -55,6 +55,7 @@ from chat.auth.principal import CredentialKind, Principal
 from chat.domain.areas import Areas
 from chat.domain.core import Core
 from chat.errors import ApiError, InvalidFormBody, RateLimited, StorageUnavailable
+from chat.registries.error_codes import ErrorCode
 from chat.registries.limits import IMAGE_BODY_BYTES
 from chat.registries.user_flags import UserFlag
 from chat.store.guard import Guard, fallback
@@ -196,7 +197,7 @@ class Endpoint:
         :raises ApiError: the first refusal on the way.
         """
         if self._closed_by_sso:
-            raise ApiError("SSO_REQUIRED")
+            raise ApiError(ErrorCode.SSO_REQUIRED)
         if self._reads_accounts and self._core.database.failing:
             raise StorageUnavailable
         credential = None
@@ -231,7 +232,7 @@ class Endpoint:
             origins=self._core.origins,
         )
         if self._not_offered is not None:
-            raise ApiError(self._not_offered.value)
+            raise ApiError(self._not_offered.refusal)
         if self._precondition is not None:
             self._precondition(request)
         if self.operation.images and not announces_little(exchange.headers):
@@ -307,7 +308,7 @@ class Endpoint:
         caller = resolve(connection, credential, self._core.clock.now_ms(), capabilities)
         self._admit(credential, caller)
         if self._takes_admin_keys and (caller is None or lost_acls(admitted, caller)):
-            raise ApiError("MISSING_ACL")
+            raise ApiError(ErrorCode.MISSING_ACL)
 
     def _note_use(self, exchange: Exchange, caller: Principal) -> None:
         if caller.session_id_hash is not None:
@@ -328,7 +329,7 @@ class Endpoint:
             acls=operation.acls,
         )
         if operation.closed_to_limited and caller is not None and caller.account.is_limited:
-            raise ApiError("ACCOUNT_LIMITED")
+            raise ApiError(ErrorCode.ACCOUNT_LIMITED)
 
     async def _limit_all(self, exchange: Exchange, caller: Principal | None) -> Hashable | None:
         """Count the request among all of its caller. The caller's name in buckets; None where nothing is counted.

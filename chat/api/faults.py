@@ -9,12 +9,12 @@ from typing import Final
 import attrs
 
 from chat.errors import ApiError, RateLimited
-from chat.registries.error_codes import ERROR_CODES, STATUS_FALLBACKS
+from chat.registries.error_codes import STATUS_FALLBACKS, ErrorCode
 
 UNTOUCHED_PREFIX: Final = "/v1/_dev/"
 """Requests below it are never answered with a fault: they are how faults are set and taken back."""
 
-FALLBACK_CODE: Final = "GENERAL_ERROR"
+FALLBACK_CODE: Final = ErrorCode.GENERAL_ERROR
 DEFAULT_RETRY_SECONDS: Final = 1.0
 
 
@@ -37,7 +37,8 @@ class HttpFault:
     def error(self) -> ApiError:
         """The answer. A code that nobody registered is its own message."""
         code = STATUS_FALLBACKS.get(self.status, FALLBACK_CODE) if self.code is None else self.code
-        message = ERROR_CODES[code].message if code in ERROR_CODES else code
+        known = ErrorCode.__members__.get(code)
+        message = code if known is None else known.message
         error = self._error(DEFAULT_RETRY_SECONDS if self.retry_after is None else self.retry_after)
         error.code, error.status, error.message = code, self.status, message
         return error

@@ -14,6 +14,7 @@ from typing import Annotated, Any, Final, Literal, Protocol, TypeVar, Union, run
 
 import attrs
 
+from chat.registries.error_codes import FieldCode
 from chat.snowflake import MAXIMUM as SNOWFLAKE_MAXIMUM
 
 T = TypeVar("T")
@@ -34,7 +35,7 @@ Maybe = Union[T, Omitted]  # noqa: UP007 - a generic alias is written this way
 class Refusal(ValueError):
     """A value is not what its field asks for."""
 
-    def __init__(self, code: str = "INVALID_FORMAT") -> None:
+    def __init__(self, code: FieldCode = FieldCode.INVALID_FORMAT) -> None:
         super().__init__(code)
         self.code = code
 
@@ -80,7 +81,7 @@ class Length:
 
     minimum: int
     maximum: int
-    code: str | None = None
+    code: FieldCode | None = None
 
     @property
     def schema(self) -> Schema:
@@ -88,9 +89,9 @@ class Length:
 
     def check(self, value: str) -> None:
         if len(value) > self.maximum:
-            raise Refusal(self.code or "CONTENT_EXCEEDS_MAX_LENGTH")
+            raise Refusal(self.code or FieldCode.CONTENT_EXCEEDS_MAX_LENGTH)
         if len(value) < self.minimum:
-            raise Refusal(self.code or "INVALID_FORMAT")
+            raise Refusal(self.code or FieldCode.INVALID_FORMAT)
 
 
 class Exact:
@@ -110,7 +111,7 @@ class Range:
 
     minimum: int
     maximum: int
-    code: str = "INVALID_FORMAT"
+    code: FieldCode = FieldCode.INVALID_FORMAT
 
     @property
     def schema(self) -> Schema:
@@ -127,7 +128,7 @@ class Items:
 
     minimum: int
     maximum: int
-    code: str = "INVALID_FORMAT"
+    code: FieldCode = FieldCode.INVALID_FORMAT
 
     @property
     def schema(self) -> Schema:
@@ -148,7 +149,7 @@ class Pattern:
     """Text that as a whole matches a regular expression."""
 
     expression: re.Pattern[str]
-    code: str = "INVALID_FORMAT"
+    code: FieldCode = FieldCode.INVALID_FORMAT
 
     @property
     def schema(self) -> Schema:
@@ -167,8 +168,8 @@ class Decimal:
     """A whole number of up to 64 bits, from a string of decimal digits or, with `numbers`, from a JSON integer."""
 
     maximum: int
-    format_code: str
-    range_code: str
+    format_code: FieldCode
+    range_code: FieldCode
     numbers: bool = True
 
     @property
@@ -186,7 +187,7 @@ class Decimal:
         elif type(value) is int and self.numbers:
             number = value
         else:
-            raise Refusal(self.format_code if type(value) is float else "INVALID_FORMAT")
+            raise Refusal(self.format_code if type(value) is float else FieldCode.INVALID_FORMAT)
         if number < 0:
             raise Refusal(self.format_code)
         if number > self.maximum:
@@ -194,15 +195,19 @@ class Decimal:
         return number
 
 
-SNOWFLAKE: Final = Decimal(SNOWFLAKE_MAXIMUM, "INVALID_SNOWFLAKE_FORMAT", "SNOWFLAKE_OUT_OF_RANGE")
+SNOWFLAKE: Final = Decimal(SNOWFLAKE_MAXIMUM, FieldCode.INVALID_SNOWFLAKE_FORMAT, FieldCode.SNOWFLAKE_OUT_OF_RANGE)
 
 Snowflake = Annotated[int, SNOWFLAKE]
 """An id, at most 9223372036854775807."""
 
-PermissionBits = Annotated[int, Decimal((1 << 63) - 1, "INVALID_INTEGER_FORMAT", "INTEGER_OUT_OF_INT64_RANGE")]
+PermissionBits = Annotated[
+    int, Decimal((1 << 63) - 1, FieldCode.INVALID_INTEGER_FORMAT, FieldCode.INTEGER_OUT_OF_INT64_RANGE)
+]
 """A permission mask; requests may not set bit 63 (permissions.md, Masks)."""
 
-FlagBits = Annotated[int, Decimal((1 << 64) - 1, "INVALID_INTEGER_FORMAT", "INTEGER_OUT_OF_INT64_RANGE", numbers=False)]
+FlagBits = Annotated[
+    int, Decimal((1 << 64) - 1, FieldCode.INVALID_INTEGER_FORMAT, FieldCode.INTEGER_OUT_OF_INT64_RANGE, numbers=False)
+]
 """An unsigned 64-bit mask, as decimal text (http.md, Validation)."""
 
 
@@ -220,14 +225,14 @@ class _Moment:
         try:
             moment = datetime.datetime.fromisoformat(value)
         except ValueError:
-            raise Refusal("INVALID_ISO_TIMESTAMP") from None
+            raise Refusal(FieldCode.INVALID_ISO_TIMESTAMP) from None
         if moment.tzinfo is None:
             if self._zone is None or len(value) <= _DATE_CHARACTERS:
-                raise Refusal("INVALID_ISO_TIMESTAMP")
+                raise Refusal(FieldCode.INVALID_ISO_TIMESTAMP)
             moment = moment.replace(tzinfo=self._zone)
         milliseconds = round((moment - _EPOCH) / _MILLISECOND)
         if not 0 <= milliseconds < _YEAR_10000_MS:  # what lies outside cannot be shown as ISO 8601 again
-            raise Refusal("INVALID_ISO_TIMESTAMP")
+            raise Refusal(FieldCode.INVALID_ISO_TIMESTAMP)
         return milliseconds
 
 

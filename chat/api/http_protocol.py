@@ -31,7 +31,7 @@ from hypercorn.typing import AppWrapper, ConnectionState
 from hypercorn.utils import suppress_body
 
 from chat.port import request_head
-from chat.registries.error_codes import ERROR_CODES, STATUS_FALLBACKS
+from chat.registries.error_codes import STATUS_FALLBACKS, ErrorCode
 from chat.registries.limits import BODY_BASE_MS, BODY_BYTES_PER_EXTRA_SECOND
 
 EVENTS_PER_TURN: Final = 128
@@ -271,8 +271,8 @@ def _fault(error: h11.RemoteProtocolError) -> str:
 
 def error_answer(status: int, message: str | None = None) -> tuple[list[tuple[bytes, bytes]], bytes]:
     """Headers and body of a refusal of which the status alone is known; the connection closes after it."""
-    code = STATUS_FALLBACKS.get(status, "GENERAL_ERROR")
-    body = orjson.dumps({"code": code, "message": message or ERROR_CODES[code].message})
+    code = STATUS_FALLBACKS.get(status, ErrorCode.GENERAL_ERROR)
+    body = orjson.dumps({"code": code, "message": message or code.message})
     headers = [
         (b"content-type", b"application/json"),
         (b"content-length", b"%d" % len(body)),

@@ -41,6 +41,7 @@ from chat.auth.address_bans import AddressBans
 from chat.auth.client_address import ClientAddresses, ConnectionCounts, parse_address
 from chat.errors import ApiError, RateLimited
 from chat.observation import SEEN, Observation
+from chat.registries.error_codes import ErrorCode
 
 _REQUEST_ID: Final = re.compile(r"[A-Za-z0-9._-]{1,128}", re.ASCII)
 
@@ -149,7 +150,7 @@ class Kernel:
         if operation is None:
             if shared and method == "OPTIONS" and "access-control-request-method" in exchange.headers:
                 return encode(Answer(204, headers=PREFLIGHT_HEADERS), exchange.id), None
-            raise ApiError("NOT_FOUND")
+            raise ApiError(ErrorCode.NOT_FOUND)
         try:
             answer = await self._endpoint(operation)(exchange)
             if operation.secret:
@@ -164,7 +165,7 @@ class Kernel:
         except Exception as error:
             # Whatever it is, it is ours: the client learns that much, the log learns the rest.
             log.exception("request failed", request_id=exchange.id, method=method, path=operation.path)
-            raise ApiError("INTERNAL_SERVER_ERROR") from error
+            raise ApiError(ErrorCode.INTERNAL_SERVER_ERROR) from error
 
     def _endpoint(self, operation: Operation) -> Endpoint:
         endpoint = self._endpoints.get(operation)
@@ -212,7 +213,7 @@ def require_same_origin(headers: Mapping[str, str], public_url: str) -> None:
     origin = headers.get("origin")
     is_ours = _is_loopback(host) or host == urlsplit(public_url).netloc.lower()
     if not is_ours or (origin is not None and origin.lower() not in {f"http://{host}", f"https://{host}"}):
-        raise ApiError("ACCESS_DENIED")
+        raise ApiError(ErrorCode.ACCESS_DENIED)
 
 
 def _is_loopback(host: str) -> bool:

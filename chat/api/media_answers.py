@@ -16,6 +16,7 @@ from chat.domain.policy.assemble import PolicyArea
 from chat.errors import ApiError
 from chat.media.delivery import GUARDED, Delivery, File, delivery, with_ending
 from chat.media.renditions import FORMATS, REDRAWN_TYPES, SIZES, Original, Rendition, next_size
+from chat.registries.error_codes import ErrorCode
 from chat.store.messages.attachments import Attachment
 from chat.store.policy.assets import Asset
 
@@ -49,7 +50,7 @@ async def file_at(request: Request, path: Path, file: File, *, policy: PolicyAre
         return Answer(304, headers=answer.headers)
     storage = policy.media.storage
     if not await storage.computed(path.is_file):
-        raise ApiError("NOT_FOUND")
+        raise ApiError(ErrorCode.NOT_FOUND)
     pieces = partial(storage.pieces_of, path, answer.start, answer.stop)
     return Streamed(answer.status, headers=answer.headers, pieces=pieces, length=answer.stop - answer.start)
 
@@ -128,5 +129,5 @@ def _delivery(request: Request, file: File) -> Delivery:
     answer = delivery(file, request.headers)
     if answer.status == 416:
         headers = {**GUARDED, "Content-Range": answer.headers["Content-Range"]}
-        raise ApiError("BAD_REQUEST", "There are no such bytes.", status=416, headers=headers)
+        raise ApiError(ErrorCode.BAD_REQUEST, "There are no such bytes.", status=416, headers=headers)
     return answer

@@ -30,6 +30,7 @@ from chat.domain.messages.message_drafts import (
 from chat.domain.messages.uploads import AttachmentWish, Owner, Uploads
 from chat.errors import InvalidFormBody
 from chat.protocol.visible_text import without_nul
+from chat.registries.error_codes import FieldCode
 from chat.registries.limits import JSON_BODY_BYTES
 from chat.registries.message_types import MessageReferenceType
 
@@ -70,7 +71,7 @@ class _Nonce:
         if type(value) is not str:
             raise Refusal
         if len(value) > NONCE_CHARACTERS:
-            raise Refusal("CONTENT_EXCEEDS_MAX_LENGTH")
+            raise Refusal(FieldCode.CONTENT_EXCEEDS_MAX_LENGTH)
         return without_nul(value)
 
 
@@ -119,7 +120,7 @@ class AttachmentBody:
     waveform: Annotated[str, Length(0, WAVEFORM_CHARACTERS), Pattern(WAVEFORM)] | None = None
 
 
-Attachments = Annotated[list[AttachmentBody], Items(0, ATTACHMENT_BODIES, "TOO_MANY_FILES")]
+Attachments = Annotated[list[AttachmentBody], Items(0, ATTACHMENT_BODIES, FieldCode.TOO_MANY_FILES)]
 
 
 @attrs.frozen
@@ -159,7 +160,7 @@ def message_draft(
     :raises InvalidFormBody: for parts that would be lost.
     """
     if body.favorite_meme_id is not None and meme is None:
-        raise InvalidFormBody.at("favorite_meme_id", "INVALID_FORMAT")
+        raise InvalidFormBody.at("favorite_meme_id", FieldCode.INVALID_FORMAT)
     reference = body.message_reference
     forwards = reference is not None and reference.type == FORWARD
     return MessageDraft(
@@ -244,7 +245,7 @@ def _allowed_mentions(body: AllowedMentionsBody | None) -> AllowedMentions:
     if body is None:
         return ALL_MENTIONS
     if (body.users and "users" in body.parse) or (body.roles and "roles" in body.parse):
-        raise InvalidFormBody.at("allowed_mentions.parse", "INVALID_FORMAT")
+        raise InvalidFormBody.at("allowed_mentions.parse", FieldCode.INVALID_FORMAT)
     return AllowedMentions(frozenset(body.parse), frozenset(body.users), frozenset(body.roles), body.replied_user)
 
 
@@ -297,7 +298,7 @@ async def received_post(
 
 def _message_of(post: PostBody) -> CreateMessage:
     if post.message is None:
-        raise InvalidFormBody.at("message", "INVALID_FORMAT")
+        raise InvalidFormBody.at("message", FieldCode.INVALID_FORMAT)
     return post.message
 
 
@@ -336,7 +337,7 @@ async def _received(
 
     boundary = boundary_of(request.headers.get("content-type"))
     if boundary is None:
-        raise InvalidFormBody.at("body", "INVALID_FORMAT")
+        raise InvalidFormBody.at("body", FieldCode.INVALID_FORMAT)
     most = uploads.form_bytes(owner) + 2 * JSON_BODY_BYTES
     chunks = BodyChunks(request.receive, request.headers.get("content-length"), most)
     async with uploads.form(owner, chunks, boundary) as form:

@@ -31,6 +31,7 @@ from chat.domain.policy.origins import Origins
 from chat.domain.signing_in.sudo import SudoProof
 from chat.errors import RateLimited
 from chat.protocol.visible_text import visible
+from chat.registries.error_codes import ErrorCode
 from chat.registries.scopes import Scope
 from chat.store.guard import UNGUARDED, Guard
 
@@ -156,12 +157,17 @@ class InstanceKind(enum.Enum):
     """The kind of instance that an operation is for; on another one it refuses with the code (access.md, Account
     gates; administration.md, Store purchases)."""
 
-    EMAIL = "EMAIL_UNAVAILABLE_ON_INSTANCE"
+    EMAIL = ErrorCode.EMAIL_UNAVAILABLE_ON_INSTANCE
     """Accounts sign in with an email address."""
-    USERNAME = "USERNAME_SIGN_IN_ONLY"
+    USERNAME = ErrorCode.USERNAME_SIGN_IN_ONLY
     """Accounts sign in with a username."""
-    HOSTED = "NOT_FOUND"
+    HOSTED = ErrorCode.NOT_FOUND
     """The instance is not self-hosted."""
+
+    @property
+    def refusal(self) -> ErrorCode:
+        """The code on another instance."""
+        return ErrorCode[self.value]
 
     def is_kind_of(self, settings: Settings) -> bool:
         """Whether an instance with these settings is of this kind."""
@@ -186,7 +192,7 @@ class Operation:
     policy: Policy
     scope: Scope | None = None
     """Lets OAuth2 access tokens in."""
-    bots_refused_with: str | None = None
+    bots_refused_with: ErrorCode | None = None
     """The code that bots get where they may not call."""
     acls: Acls = ()
     """Of each set the caller holds at least one; for Policy.ADMIN."""

@@ -20,6 +20,7 @@ from cattrs.gen import make_dict_structure_fn
 from chat.api.fields import Form, Omitted, Refusal, Rule
 from chat.errors import FieldError, InvalidFormBody
 from chat.protocol.visible_text import is_empty, visible
+from chat.registries.error_codes import FieldCode
 
 T = TypeVar("T")
 
@@ -91,7 +92,7 @@ def _field_errors(error: Exception, path: tuple[str, ...]) -> Iterator[FieldErro
             yield FieldError(".".join((*path, *inside)) or "root", field.code, field.message)
     else:
         # A missing member is a KeyError, an unknown value of an enumeration a ValueError: one code stands for both.
-        code = error.code if isinstance(error, Refusal) else "INVALID_FORMAT"
+        code = error.code if isinstance(error, Refusal) else FieldCode.INVALID_FORMAT
         yield FieldError(".".join(path) or "root", code)
 
 

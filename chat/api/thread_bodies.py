@@ -12,6 +12,7 @@ from chat.domain.guilds.channel_fields import TagWish
 from chat.domain.threads.thread_changes import ThreadChange
 from chat.errors import InvalidFormBody
 from chat.registries.channel_types import ForumLayout, ForumSortOrder
+from chat.registries.error_codes import FieldCode
 from chat.registries.limits import APPLIED_TAGS, FORUM_TAG_CHARACTERS, FORUM_TAGS
 from chat.store.guilds.channels import ForumReaction
 
@@ -84,7 +85,7 @@ def thread_change(body: Any, fields: Mapping[str, Any]) -> ThreadChange:
     """
     slowmode = fields.get("rate_limit_per_user")
     if slowmode is not None and slowmode > SLOWMODE_SECONDS_MAXIMUM:
-        raise InvalidFormBody.at("rate_limit_per_user", "INVALID_FORMAT")
+        raise InvalidFormBody.at("rate_limit_per_user", FieldCode.INVALID_FORMAT)
     return ThreadChange(
         name=fields.get("name"),
         archived=body.archived,

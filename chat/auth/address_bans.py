@@ -25,6 +25,7 @@ from chat.auth.client_address import network_of, parse_address
 from chat.clock import Clock, iso_timestamp
 from chat.config.settings import IpBanSettings
 from chat.errors import ApiError, StorageUnavailable
+from chat.registries.error_codes import ErrorCode
 from chat.store.database import Database
 from chat.store.signing_in import address_bans
 from chat.store.signing_in.address_bans import AddressBan
@@ -161,7 +162,7 @@ class AddressBans:
         :raises ApiError: GLOBAL_IP_BANNED, GLOBAL_IP_TEMPORARILY_BANNED.
         """
         if self._blocked.cover(address) and (by_unnamed_proxy or not self._is_exempt(address)):
-            raise _refusal("GLOBAL_IP_BANNED", address, BLOCKED_KIND, None)
+            raise _refusal(ErrorCode.GLOBAL_IP_BANNED, address, BLOCKED_KIND, None)
         if not self._bans:
             return
         network = network_of(address)
@@ -171,7 +172,7 @@ class AddressBans:
         if ban.expires_at <= self._clock.now_ms():
             del self._bans[network]
         elif by_unnamed_proxy or not self._is_exempt(address):
-            raise _refusal("GLOBAL_IP_TEMPORARILY_BANNED", address, KIND, iso_timestamp(ban.expires_at))
+            raise _refusal(ErrorCode.GLOBAL_IP_TEMPORARILY_BANNED, address, KIND, iso_timestamp(ban.expires_at))
 
     def note_failure(self, address: str) -> None:
         """Count a credential that was refused; the one that is too many bans the network from now on."""
@@ -256,7 +257,7 @@ class AddressBans:
             self._unwritten = {**made, **self._unwritten}
 
 
-def _refusal(code: str, address: str, kind: str, expires_at: str | None) -> ApiError:
+def _refusal(code: ErrorCode, address: str, kind: str, expires_at: str | None) -> ApiError:
     return ApiError(
         code,
         members={

@@ -15,6 +15,7 @@ import structlog
 from chat.auth.outgoing_http import OutgoingHttp, unavailable
 from chat.config.settings import CaptchaSettings
 from chat.errors import ApiError
+from chat.registries.error_codes import ErrorCode
 
 VERIFY_URLS: Final[Mapping[str, str]] = {
     "hcaptcha": "https://api.hcaptcha.com/siteverify",
@@ -55,11 +56,11 @@ class Captcha:
         if not self.is_on:
             return
         if not token:
-            raise ApiError("CAPTCHA_REQUIRED")
+            raise ApiError(ErrorCode.CAPTCHA_REQUIRED)
         if len(token) > TOKEN_LENGTH or (kind is not None and kind.strip().lower() != self._settings.provider):
-            raise ApiError("INVALID_CAPTCHA")
+            raise ApiError(ErrorCode.INVALID_CAPTCHA)
         if not await self._is_solved(token, address):
-            raise ApiError("INVALID_CAPTCHA")
+            raise ApiError(ErrorCode.INVALID_CAPTCHA)
 
     async def _is_solved(self, token: str, address: str) -> bool:
         settings = self._settings

@@ -20,6 +20,7 @@ import structlog
 import trio
 
 from chat.errors import ApiError
+from chat.registries.error_codes import ErrorCode
 from chat.store.guard import UNGUARDED, Guard
 
 if TYPE_CHECKING:
@@ -42,12 +43,12 @@ log: Final = structlog.get_logger("chat.outgoing")
 
 def unavailable() -> ApiError:
     """The refusal for a service that cannot be reached in time."""
-    return ApiError("SERVICE_UNAVAILABLE", headers={"Retry-After": str(RETRY_AFTER_SECONDS)})
+    return ApiError(ErrorCode.SERVICE_UNAVAILABLE, headers={"Retry-After": str(RETRY_AFTER_SECONDS)})
 
 
 def unusable() -> ApiError:
     """The refusal for a service whose answer makes no sense."""
-    return ApiError("BAD_GATEWAY")
+    return ApiError(ErrorCode.BAD_GATEWAY)
 
 
 def _is_this_machine(host: str) -> bool:

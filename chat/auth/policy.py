@@ -15,6 +15,7 @@ from chat.auth.principal import CredentialKind, Principal, grants
 from chat.auth.tokens import has_bot_token_form
 from chat.errors import ApiError
 from chat.registries.acls import ACLS, Acl
+from chat.registries.error_codes import ErrorCode
 from chat.registries.scopes import Scope
 
 
@@ -78,7 +79,7 @@ def admit(
     principal: Principal | None,
     *,
     scope: Scope | None = None,
-    bots_refused_with: str | None = None,
+    bots_refused_with: ErrorCode | None = None,
     acls: Acls = (),
 ) -> None:
     """Let the caller of an operation in, or raise the refusal.
@@ -107,18 +108,18 @@ def _admit_user(
     credential: Credential | None,
     principal: Principal | None,
     scope: Scope | None,
-    bots_refused_with: str | None,
+    bots_refused_with: ErrorCode | None,
 ) -> None:
     if policy is Policy.OWN_APPLICATION and credential is not None and credential.kind not in _BOT_OR_AMBIGUOUS:
-        raise ApiError("INVALID_TOKEN")
+        raise ApiError(ErrorCode.INVALID_TOKEN)
     if principal is None or principal.kind is CredentialKind.ADMIN_KEY:  # a key counts below /v1/admin only
         if policy is Policy.NONE:
             return
-        raise ApiError("UNAUTHORIZED")
+        raise ApiError(ErrorCode.UNAUTHORIZED)
     if principal.is_bot and (bots_refused_with is not None or policy is Policy.USER_ONLY):
-        raise ApiError(bots_refused_with or "ACCESS_DENIED")
+        raise ApiError(bots_refused_with or ErrorCode.ACCESS_DENIED)
     if policy is Policy.BOT and principal.kind is not CredentialKind.BOT:
-        raise ApiError("ACCESS_DENIED")
+        raise ApiError(ErrorCode.ACCESS_DENIED)
     _admit_kind(policy, principal, scope)
 
 
@@ -126,7 +127,7 @@ def _admit_bot_token_form(credential: Credential | None) -> None:
     """Only the form is checked, so success proves nothing (instance.md, Gateway address)."""
     token = credential.token if credential is not None and credential.kind is CredentialKind.BOT else None
     if token is None or not has_bot_token_form(token):
-        raise ApiError("INVALID_AUTH_TOKEN")
+        raise ApiError(ErrorCode.INVALID_AUTH_TOKEN)
 
 
 def _admit_to_threads(principal: Principal | None) -> None:
@@ -136,21 +137,21 @@ def _admit_to_threads(principal: Principal | None) -> None:
             return
         if principal.kind is CredentialKind.SESSION and THREADS_CAPABILITY in principal.capabilities:
             return
-    raise ApiError("NOT_FOUND")
+    raise ApiError(ErrorCode.NOT_FOUND)
 
 
 def _admit_administrator(principal: Principal | None, acls: Acls) -> None:
     """In the order of access.md, Admin credentials; a key that lacks `admin:authenticate` itself lacks an ACL."""
     if principal is None or principal.kind is CredentialKind.BOT:
-        raise ApiError("UNAUTHORIZED")
+        raise ApiError(ErrorCode.UNAUTHORIZED)
     if principal.kind is CredentialKind.OAUTH2 and not principal.is_admin_application:
-        raise ApiError("ACCESS_DENIED")
+        raise ApiError(ErrorCode.ACCESS_DENIED)
     if not grants(principal.account.acls, Acl.ADMIN_AUTHENTICATE):
-        raise ApiError("MISSING_PERMISSIONS")
+        raise ApiError(ErrorCode.MISSING_PERMISSIONS)
     if not principal.holds(Acl.ADMIN_AUTHENTICATE):
-        raise ApiError("MISSING_ACL")
+        raise ApiError(ErrorCode.MISSING_ACL)
     if not all(any(principal.holds(acl) for acl in alternatives) for alternatives in acls):
-        raise ApiError("MISSING_ACL")
+        raise ApiError(ErrorCode.MISSING_ACL)
 
 
 def lost_acls(before: Principal, after: Principal) -> frozenset[str]:
@@ -165,8 +166,8 @@ def _admit_kind(policy: Policy, principal: Principal, scope: Scope | None) -> No
         if scope is None:
             if policy is Policy.OAUTH2:
                 return
-            raise ApiError("ACCESS_DENIED")
+            raise ApiError(ErrorCode.ACCESS_DENIED)
         if scope not in principal.scopes:
-            raise ApiError("MISSING_OAUTH_SCOPE", members={"required_scope": str(scope)})
+            raise ApiError(ErrorCode.MISSING_OAUTH_SCOPE, members={"required_scope": str(scope)})
     elif policy is Policy.OAUTH2:
-        raise ApiError("UNAUTHORIZED")
+        raise ApiError(ErrorCode.UNAUTHORIZED)

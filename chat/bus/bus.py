@@ -17,6 +17,7 @@ import trio
 
 from chat.bus.audience import Audience, Mentions
 from chat.errors import ApiError
+from chat.registries.error_codes import ErrorCode
 from chat.registries.events import EventName
 
 BACKLOG_LIMIT: Final = 4_096
@@ -227,7 +228,7 @@ class Bus:
         deadline = trio.current_time() + ROOM_SECONDS
         while self.backlog() > BACKLOG_LIMIT:
             if trio.current_time() > deadline:
-                raise ApiError("SERVICE_UNAVAILABLE", headers={"Retry-After": "1"})
+                raise ApiError(ErrorCode.SERVICE_UNAVAILABLE, headers={"Retry-After": "1"})
             # Polled, since being told would cost something at every single delivery.
             await trio.sleep(LOOK_SECONDS)
 

@@ -12,6 +12,7 @@ import click
 from chat.cli.administration import Instance, administer
 from chat.cli.options import fields_of, id_argument, instance_options, json_option, print_object, print_objects
 from chat.errors import ApiError, OperatorError
+from chat.registries.error_codes import ErrorCode
 from chat.registries.jobs import JobStatus, JobType
 
 if TYPE_CHECKING:
@@ -140,9 +141,9 @@ def _with_jobs(data: Path, command: Callable[[JobLedger], Awaitable[T]], job_id:
                 JobLedger(database=database, orders=Jobs(database, instance.clock, instance.snowflakes))
             )
         except ApiError as error:
-            if error.code == "NOT_FOUND":
+            if error.code == ErrorCode.NOT_FOUND:
                 raise OperatorError(f"there is no job {job_id}") from None
-            if error.code == "CONFLICT":
+            if error.code == ErrorCode.CONFLICT:
                 raise OperatorError(f"job {job_id} is over, or is of a type that must not be cancelled") from None
             raise
 

@@ -11,6 +11,7 @@ import click
 from chat.cli.administration import Instance, administer
 from chat.cli.options import account_argument, instance_options, json_option, notify_option, print_object, reason_option
 from chat.errors import ApiError, OperatorError
+from chat.registries.error_codes import ErrorCode
 from chat.registries.reports import DeletionReason
 
 if TYPE_CHECKING:
@@ -133,7 +134,7 @@ def delete(
             )
             return await deletions.schedule(acting, account.id, wish)
         except ApiError as error:
-            if error.code != "CONFLICT":
+            if error.code != ErrorCode.CONFLICT:
                 raise
             if account.is_deleted or (pending is not None and pending.erasure_started_at is not None):
                 raise OperatorError(f"{name} is erased already, or is being erased") from None

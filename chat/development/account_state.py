@@ -15,6 +15,7 @@ from chat.development.parts import Development
 from chat.domain.administration.admin_users import admin_user
 from chat.domain.standing.verification import holder_of_factors
 from chat.errors import ApiError, InvalidFormBody
+from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.registries.user_flags import PremiumType, UserFlag
 from chat.store.accounts import accounts, user_settings
 from chat.store.accounts.accounts import Account
@@ -33,7 +34,7 @@ class _DateOfBirth:
                 return
         except ValueError:
             pass
-        raise Refusal("INVALID_DATE_OF_BIRTH_FORMAT")
+        raise Refusal(FieldCode.INVALID_DATE_OF_BIRTH_FORMAT)
 
 
 class _Address:
@@ -46,8 +47,8 @@ class _Address:
 
 Email = Annotated[
     str,
-    Length(3, EMAIL_CHARACTERS, "EMAIL_LENGTH_INVALID"),
-    Pattern(re.compile(r"[^@\s]+@[^@\s]+"), "INVALID_EMAIL_ADDRESS"),
+    Length(3, EMAIL_CHARACTERS, FieldCode.EMAIL_LENGTH_INVALID),
+    Pattern(re.compile(r"[^@\s]+@[^@\s]+"), FieldCode.INVALID_EMAIL_ADDRESS),
 ]
 Names = Annotated[tuple[Annotated[str, Length(1, 100)], ...], Items(0, NAMES_MAXIMUM)]
 
@@ -66,7 +67,7 @@ class AccountChange:
     traits: Maybe[Names] = OMITTED
     created_at: Maybe[Timestamp] = OMITTED
     last_active_ip: Maybe[Annotated[str, _Address()] | None] = OMITTED
-    global_name: Maybe[Annotated[str, Length(1, 32, "GLOBAL_NAME_LENGTH_INVALID")] | None] = OMITTED
+    global_name: Maybe[Annotated[str, Length(1, 32, FieldCode.GLOBAL_NAME_LENGTH_INVALID)] | None] = OMITTED
     avatar: Maybe[Annotated[str, Length(1, 128)] | None] = OMITTED
     date_of_birth: Maybe[Annotated[str, _DateOfBirth()] | None] = OMITTED
     temp_banned_until: Maybe[Timestamp | None] = OMITTED
@@ -90,11 +91,11 @@ async def change_account(development: Development, user_id: int, change: Account
     def write(connection: sqlite3.Connection) -> tuple[Account, Account]:
         before = accounts.by_id(connection, user_id)
         if before is None:
-            raise ApiError("UNKNOWN_USER")
+            raise ApiError(ErrorCode.UNKNOWN_USER)
         after = change.applied_to(before)
         holder = None if after.email is None else accounts.by_email_key(connection, after.email)
         if holder is not None and holder.id != user_id:
-            raise InvalidFormBody.at("email", "EMAIL_ALREADY_IN_USE")
+            raise InvalidFormBody.at("email", FieldCode.EMAIL_ALREADY_IN_USE)
         accounts.replace(connection, after)
         return before, after
 

@@ -17,6 +17,7 @@ from chat.gateway.gateway import Gateway
 from chat.gateway.session import GatewaySession
 from chat.protocol.frames import PEER_CLOSE_CODES, REASON_BYTES
 from chat.registries.close_codes import Close
+from chat.registries.error_codes import FieldCode
 
 
 class FaultAction(enum.StrEnum):
@@ -168,11 +169,11 @@ class FaultRequest:
     def as_http_fault(self) -> HttpFault:
         """:raises InvalidFormBody: without a status, for a code that is no text, and for a negative `retry_after`."""
         if self.status is None:
-            raise InvalidFormBody.at("status", "INVALID_FORMAT")
+            raise InvalidFormBody.at("status", FieldCode.INVALID_FORMAT)
         if self.code is not None and not isinstance(self.code, str):
-            raise InvalidFormBody.at("code", "INVALID_FORMAT")
+            raise InvalidFormBody.at("code", FieldCode.INVALID_FORMAT)
         if self.retry_after is not None and not self.retry_after >= 0:
-            raise InvalidFormBody.at("retry_after", "INVALID_FORMAT")
+            raise InvalidFormBody.at("retry_after", FieldCode.INVALID_FORMAT)
         return HttpFault(
             status=self.status,
             times=self.times,
@@ -185,16 +186,16 @@ class FaultRequest:
     def as_socket_fault(self) -> SocketFault:
         """:raises InvalidFormBody: without a target, and where the action's own members are missing or impossible."""
         if self.target is None:
-            raise InvalidFormBody.at("target", "INVALID_FORMAT")
+            raise InvalidFormBody.at("target", FieldCode.INVALID_FORMAT)
         action = FaultAction(self.action.value)
         if action is FaultAction.STALL and self.ms is None:
-            raise InvalidFormBody.at("ms", "INVALID_FORMAT")
+            raise InvalidFormBody.at("ms", FieldCode.INVALID_FORMAT)
         close = self._close() if action is FaultAction.CLOSE else None
         return SocketFault(action, self.target, close, self.ms or 0)
 
     def _close(self) -> Close:
         if not isinstance(self.code, int) or self.code not in PEER_CLOSE_CODES:
-            raise InvalidFormBody.at("code", "INVALID_FORMAT")
+            raise InvalidFormBody.at("code", FieldCode.INVALID_FORMAT)
         if len(self.reason.encode()) > REASON_BYTES:
-            raise InvalidFormBody.at("reason", "CONTENT_EXCEEDS_MAX_LENGTH")
+            raise InvalidFormBody.at("reason", FieldCode.CONTENT_EXCEEDS_MAX_LENGTH)
         return Close(self.code, self.reason)

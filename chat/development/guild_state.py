@@ -24,6 +24,7 @@ from chat.domain.standing.guild_states import GuildState
 from chat.errors import ApiError, InvalidFormBody
 from chat.protocol.commands import Shard
 from chat.registries.channel_types import ChannelType
+from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.registries.events import EventName
 from chat.registries.guild_features import NEW_GUILD_FEATURES
 from chat.registries.guild_values import DisabledOperation, JoinSource
@@ -100,7 +101,7 @@ async def change_guild(development: Development, guild_id: int, change: GuildCha
     def write(connection: sqlite3.Connection) -> _Written:
         before = guilds.by_id(connection, guild_id)
         if before is None:
-            raise ApiError("UNKNOWN_GUILD")
+            raise ApiError(ErrorCode.UNKNOWN_GUILD)
         moved = _Movements(connection, guild_id, now)
         for user_id, member_change in change.members.items():
             moved.apply(user_id, member_change)
@@ -118,7 +119,7 @@ def _check_owner(connection: sqlite3.Connection, change: GuildChange, before: Gu
     owner_id = change.applied_to(before).owner_id
     named = not isinstance(change.owner_id, Omitted)
     if (named or owner_id in change.members) and not members.exists(connection, before.id, owner_id):
-        raise InvalidFormBody.at("owner_id" if named else f"members.{owner_id}", "INVALID_FORMAT")
+        raise InvalidFormBody.at("owner_id" if named else f"members.{owner_id}", FieldCode.INVALID_FORMAT)
 
 
 class _Movements:
@@ -153,7 +154,7 @@ class _Movements:
     def _add(self, member: Member) -> None:
         account = accounts.by_id(self._connection, member.user_id)
         if account is None:
-            raise InvalidFormBody.at(f"members.{member.user_id}", "INVALID_FORMAT")
+            raise InvalidFormBody.at(f"members.{member.user_id}", FieldCode.INVALID_FORMAT)
         self._check_roles(member)
         members.insert(self._connection, member)
         self._note(Movement.JOINED, member, guild_folders.enter_guild(self._connection, account, self._guild_id))
@@ -174,7 +175,7 @@ class _Movements:
 
     def _check_roles(self, member: Member) -> None:
         if not member.role_ids <= self._role_ids:
-            raise InvalidFormBody.at(f"members.{member.user_id}.roles", "INVALID_ROLE_ID")
+            raise InvalidFormBody.at(f"members.{member.user_id}.roles", FieldCode.INVALID_ROLE_ID)
 
 
 def _announce(development: Development, written: _Written) -> None:
@@ -247,7 +248,7 @@ async def make_guilds(development: Development, user_id: int, count: int, shard:
 def _owner_id(connection: sqlite3.Connection, user_id: int) -> int:
     account = accounts.by_id(connection, user_id)
     if account is None:
-        raise ApiError("UNKNOWN_USER")
+        raise ApiError(ErrorCode.UNKNOWN_USER)
     application = applications.by_bot(connection, user_id) if account.bot else None
     return user_id if application is None else application.owner_id
 

@@ -23,6 +23,7 @@ from chat.domain.standing.relationships import RelationshipType
 from chat.errors import ApiError, InvalidFormBody
 from chat.gateway.session import GatewaySession
 from chat.protocol.commands import Shard, parse_shard
+from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.registries.statuses import Status
 from chat.store.accounts import accounts
 
@@ -98,7 +99,7 @@ async def advance_clock(request: Request, development: Development, body: ClockA
     mover = _clock_mover(development)
     async with development.turn:
         if development.clock.skipped_ms + body.advance_ms > OFFSET_MAXIMUM_MS:
-            raise InvalidFormBody.at("advance_ms", "INVALID_FORMAT")
+            raise InvalidFormBody.at("advance_ms", FieldCode.INVALID_FORMAT)
         await mover.advance(body.advance_ms)
         return mover.reading()
 
@@ -147,7 +148,7 @@ class GuildsInBulk:
         shard = parse_shard(self.shard)
         if shard is None or isinstance(shard, Shard):
             return shard
-        raise InvalidFormBody.at("shard", "INVALID_FORMAT")
+        raise InvalidFormBody.at("shard", FieldCode.INVALID_FORMAT)
 
 
 @routes.operation("POST", "/v1/_dev/guilds/bulk", policy=Policy.NONE, body=GuildsInBulk)
@@ -170,10 +171,10 @@ class RelationshipOfTwo:
 async def set_relationship(request: Request, development: Development, body: RelationshipOfTwo) -> None:
     """Write both sides of a relationship."""
     if body.user_id == body.target_user_id:
-        raise InvalidFormBody.at("target_user_id", "INVALID_FORMAT")
+        raise InvalidFormBody.at("target_user_id", FieldCode.INVALID_FORMAT)
     for user_id in (body.user_id, body.target_user_id):
         if accounts.by_id(development.core.database.reader, user_id) is None:
-            raise ApiError("UNKNOWN_USER")
+            raise ApiError(ErrorCode.UNKNOWN_USER)
     await development.areas.standing.relationships.set_both(body.user_id, body.target_user_id, body.type)
 
 

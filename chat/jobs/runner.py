@@ -21,6 +21,7 @@ import trio
 from chat.clock import Clock
 from chat.errors import ApiError, StorageUnavailable
 from chat.registries.acls import Acl
+from chat.registries.error_codes import ErrorCode
 from chat.registries.jobs import JOB_KINDS, JobStatus, JobType
 from chat.snowflake import SnowflakeGenerator
 from chat.store.accounts import accounts
@@ -215,9 +216,9 @@ class Jobs:
         """
         job = jobs.by_id(connection, job_id)
         if job is None:
-            raise ApiError("NOT_FOUND")
+            raise ApiError(ErrorCode.NOT_FOUND)
         if job.is_over or not JOB_KINDS[job.task_type].can_be_cancelled:
-            raise ApiError("CONFLICT")
+            raise ApiError(ErrorCode.CONFLICT)
         now = self._clock.now_ms()
         if job.status is JobStatus.PENDING:
             changed = attrs.evolve(

@@ -22,6 +22,7 @@ import trio
 
 from chat.errors import ApiError
 from chat.media.renditions import Rendition
+from chat.registries.error_codes import ErrorCode
 
 AT_A_TIME: Final = 2
 """Processes."""
@@ -114,7 +115,7 @@ class ImageWorkers:
 
     async def _in_a_process(self, job: dict[str, Any]) -> dict[str, Any]:
         if self._places.statistics().tasks_waiting >= WAITING_MAXIMUM:
-            raise ApiError("SERVICE_UNAVAILABLE", headers={"Retry-After": "1"})
+            raise ApiError(ErrorCode.SERVICE_UNAVAILABLE, headers={"Retry-After": "1"})
         async with self._places:
             try:
                 with trio.fail_after(JOB_SECONDS):

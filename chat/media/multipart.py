@@ -15,6 +15,7 @@ from python_multipart.multipart import MultipartParser, parse_options_header
 
 from chat.errors import ApiError, InvalidFormBody
 from chat.media.storage import Incoming
+from chat.registries.error_codes import ErrorCode, FieldCode
 
 FIELD_BYTES: Final = 1_048_576
 """The longest field that is not a file: `payload_json` is a JSON body (http.md, Body sizes)."""
@@ -72,9 +73,9 @@ async def read_form(
             events.clear()
         parser.finalize()
     except FormParserError:
-        raise InvalidFormBody.at("body", "INVALID_FORMAT") from None
+        raise InvalidFormBody.at("body", FieldCode.INVALID_FORMAT) from None
     if not reader.complete:
-        raise InvalidFormBody.at("body", "INVALID_FORMAT")
+        raise InvalidFormBody.at("body", FieldCode.INVALID_FORMAT)
     return form
 
 
@@ -144,26 +145,26 @@ class _Reader:
         kind, options = parse_options_header(self._disposition)
         name = options.get(b"name")
         if kind != b"form-data" or name is None:
-            raise InvalidFormBody.at("body", "INVALID_FORMAT")
+            raise InvalidFormBody.at("body", FieldCode.INVALID_FORMAT)
         filename = options.get(b"filename")
         sent = None if filename is None else filename.decode("utf-8", "replace")
         self._part = Part(name.decode("utf-8", "replace"), sent)
         if sent is None:
             self._others += 1
             if self._others > OTHER_PARTS:
-                raise InvalidFormBody.at("body", "INVALID_FORMAT")
+                raise InvalidFormBody.at("body", FieldCode.INVALID_FORMAT)
             return
         if len(self._form.files) >= self._files_maximum:
-            raise InvalidFormBody.at("files", "TOO_MANY_FILES")
+            raise InvalidFormBody.at("files", FieldCode.TOO_MANY_FILES)
         self._file = await self._new_file()
         self._form.files.append((self._part, self._file))
 
     async def _data(self, data: bytes) -> None:
         if self._file is None:
             if len(self._field) + len(data) > FIELD_BYTES:
-                raise ApiError("PAYLOAD_TOO_LARGE", headers={"Connection": "close"})
+                raise ApiError(ErrorCode.PAYLOAD_TOO_LARGE, headers={"Connection": "close"})
             self._field += data
             return
         if self._file.size + len(data) > self._file_bytes:
-            raise ApiError("FILE_SIZE_TOO_LARGE", headers={"Connection": "close"})
+            raise ApiError(ErrorCode.FILE_SIZE_TOO_LARGE, headers={"Connection": "close"})
         await self._file.write(data)

@@ -26,6 +26,7 @@ import trio
 from chat.errors import ApiError
 from chat.media.content_types import IMAGE_TYPES, MOVING_TYPES, SNIFFED_BYTES, content_type
 from chat.media.outside_addresses import Guard, OutsideRefused, Target
+from chat.registries.error_codes import ErrorCode
 
 HEAD_BYTES: Final = 32_768
 """The longest head of an answer."""
@@ -333,7 +334,7 @@ class ExternalMedia:
         :raises ApiError: BAD_GATEWAY for any failure there; SERVICE_UNAVAILABLE when too many are fetched already.
         """
         if self.under_way >= TRANSFERS_AT_A_TIME:
-            raise ApiError("SERVICE_UNAVAILABLE", headers={"Retry-After": "1"})
+            raise ApiError(ErrorCode.SERVICE_UNAVAILABLE, headers={"Retry-After": "1"})
         async with contextlib.AsyncExitStack() as stack:
             self.under_way += 1
             stack.callback(self._done)
@@ -344,7 +345,7 @@ class ExternalMedia:
             except (OutsideRefused, EOFError, trio.TooSlowError) as error:
                 # Neither the client nor the log learns what was found there, or under which address.
                 log.info("outside media refused", reason=type(error).__name__)
-                raise ApiError("BAD_GATEWAY") from None
+                raise ApiError(ErrorCode.BAD_GATEWAY) from None
             return OutsideMedia(content_type(head), length, lambda: _bounded(head, exchange), stack.pop_all().aclose)
         raise AssertionError("nothing on the stack swallows an exception")
 

@@ -23,6 +23,7 @@ from chat.observation import UNKNOWN, Observation, Observer, told
 from chat.port import request_head
 from chat.port.transport import SocketTransport, Transport
 from chat.port.upgrade import UpgradeRefused, UpgradeRequest, open_websocket
+from chat.registries.error_codes import ErrorCode
 from chat.registries.limits import REQUEST_HEADER_BYTES, REQUEST_HEADER_MS
 
 BACKLOG: Final = 4_096
@@ -49,7 +50,7 @@ GATEWAY_ROUTE: Final = "/gateway"
 RETRY: Final[Mapping[str, str]] = {"Retry-After": "1"}
 
 FULL: Final = request_head.refusal(
-    503, "SERVICE_UNAVAILABLE", "The server has as many connections as it can hold.", RETRY
+    503, ErrorCode.SERVICE_UNAVAILABLE, "The server has as many connections as it can hold.", RETRY
 )
 
 log = structlog.get_logger(__name__)
@@ -163,7 +164,7 @@ def not_ready(status: str, reason: str) -> Callable[[bytes], bytes]:
             return request_head.answer(200, {"status": "ok"})
         if path == b"/_ready":
             return request_head.answer(503, {"status": status, "reason": reason}, RETRY)
-        return request_head.refusal(503, "SERVICE_UNAVAILABLE", f"No requests are taken: {reason}.", RETRY)
+        return request_head.refusal(503, ErrorCode.SERVICE_UNAVAILABLE, f"No requests are taken: {reason}.", RETRY)
 
     return answer
 
@@ -271,7 +272,7 @@ class Port:
                 await serving
         except request_head.HeadRefused as refused:
             self._tell(400, UNKNOWN)
-            await self._refuse(connection, request_head.refusal(400, "BAD_REQUEST", str(refused)))
+            await self._refuse(connection, request_head.refusal(400, ErrorCode.BAD_REQUEST, str(refused)))
         except UpgradeRefused as refused:
             self._tell(refused.status)
             await self._refuse(connection, refused.answer)

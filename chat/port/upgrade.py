@@ -17,6 +17,7 @@ from wsproto.utilities import generate_accept_token
 
 from chat.auth.client_address import FORWARDED_HEADER, TEST_HEADER, ClientAddresses, is_forwarded
 from chat.port.request_head import refusal
+from chat.registries.error_codes import ErrorCode
 
 WEBSOCKET_VERSION: Final = b"13"
 KEY_BYTES: Final = 16
@@ -66,7 +67,7 @@ class UpgradeRefused(Exception):
     def __init__(self, status: int, message: str, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(message)
         self.status = status
-        self.answer = refusal(status, "BAD_REQUEST", message, headers)
+        self.answer = refusal(status, ErrorCode.BAD_REQUEST, message, headers)
 
 
 def open_websocket(

@@ -30,6 +30,7 @@ from chat.clock import Clock
 from chat.config import Settings
 from chat.domain.policy.origins import Origins
 from chat.errors import ApiError, InvalidFormBody
+from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.store.database import Database
 
 TEMPLATES: Final = Path(__file__).with_name("templates")
@@ -159,13 +160,13 @@ class Pages:
 
     async def _show_place(self, page: str, place: str) -> Response:
         if not _wants_html(request):
-            raise ApiError("NOT_FOUND")
+            raise ApiError(ErrorCode.NOT_FOUND)
         return await self._show(page)
 
     async def _send_asset(self, digest: str, name: str) -> Response:
         asset = self._assets.find(digest, name)
         if asset is None:
-            raise ApiError("NOT_FOUND")
+            raise ApiError(ErrorCode.NOT_FOUND)
         return Response(
             asset.content,
             headers={**EVERY_ANSWER, "Content-Type": asset.content_type, "Cache-Control": FOR_EVER},
@@ -179,12 +180,12 @@ class Pages:
         """
         authorizations = request.headers.getlist("Authorization")
         if resolve_authorization(self._database.reader, authorizations, self._clock.now_ms()) is None:
-            raise ApiError("UNAUTHORIZED")
+            raise ApiError(ErrorCode.UNAUTHORIZED)
         uri = _member(await request.get_data(cache=False, as_text=False, parse_form_data=False), "uri")
         if not isinstance(uri, str) or not uri.startswith("otpauth://totp/"):
-            raise InvalidFormBody.at("uri", "INVALID_FORMAT")
+            raise InvalidFormBody.at("uri", FieldCode.INVALID_FORMAT)
         if len(uri) > TOTP_URI_LENGTH:
-            raise InvalidFormBody.at("uri", "CONTENT_EXCEEDS_MAX_LENGTH")
+            raise InvalidFormBody.at("uri", FieldCode.CONTENT_EXCEEDS_MAX_LENGTH)
         headers = {**EVERY_ANSWER, "Content-Type": "image/svg+xml", "Cache-Control": "no-store"}
         return Response(draw(uri), headers=headers)
 

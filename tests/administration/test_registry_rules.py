@@ -15,7 +15,7 @@ from trio.testing import MockClock
 
 from chat.clock import iso_timestamp
 from chat.registries.acls import ACLS, Acl
-from chat.registries.error_codes import ERROR_CODES, FIELD_CODES
+from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.registries.reports import DeletionReason
 from chat.registries.user_flags import PremiumFlag, UserFlag
 from chat.testing.server import ChatServer
@@ -149,7 +149,7 @@ def test_deletion_reasons(table: dict[int, str]) -> None:
 @pytest.mark.parametrize("table", by_rule(STATUSES))
 def test_statuses_of_codes(table: dict[int, set[str]]) -> None:
     for status, codes in table.items():
-        assert {code for code in codes if ERROR_CODES[code].status == status} == codes
+        assert {code for code in codes if ErrorCode[code].status == status} == codes
 
 
 @pytest.mark.rule("002.errors.5", "002.errors.6")
@@ -160,8 +160,8 @@ def test_codes_of_fields_are_no_codes_of_answers() -> None:
         "USER_DOES_NOT_HAVE_AN_EMAIL_ADDRESS",
         "USER_MUST_BE_A_BOT_TO_BE_MARKED_AS_A_SYSTEM_USER",
     }
-    assert codes <= FIELD_CODES.keys()
-    assert not codes & ERROR_CODES.keys()
+    assert codes <= {*FieldCode}
+    assert not codes & {*ErrorCode}
 
 
 NAMED_ACLS = """admin:authenticate user:lookup user:view:email user:view:dob user:view:ip user:view:contact_log

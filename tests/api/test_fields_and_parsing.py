@@ -27,6 +27,7 @@ from chat.api.fields import (
 )
 from chat.api.structuring import body_structure, query_structure
 from chat.errors import InvalidFormBody
+from chat.registries.error_codes import FieldCode
 from chat.registries.limits import JSON_DEPTH_MAXIMUM
 from chat.snowflake import MAXIMUM
 
@@ -49,7 +50,7 @@ class Overwrite:
 @attrs.frozen(kw_only=True)
 class Body:
     name: Annotated[str, Length(2, 5)]
-    code: Annotated[str, Length(1, 3, "STRING_LENGTH_INVALID")] | None = None
+    code: Annotated[str, Length(1, 3, FieldCode.STRING_LENGTH_INVALID)] | None = None
     topic: Maybe[str | None] = OMITTED
     limit: Annotated[int, Range(1, 100)] = 50
     ratio: float = 1.0

@@ -21,6 +21,7 @@ from chat.api.endpoint import LARGE_BODY
 from chat.api.operation import Policy, Request, Routes
 from chat.bus.bus import BACKLOG_LIMIT
 from chat.errors import ApiError
+from chat.registries.error_codes import ErrorCode
 from chat.registries.limits import JSON_BODY_BYTES
 from chat.registries.scopes import Scope
 from chat.registries.user_flags import UserFlag
@@ -97,7 +98,7 @@ async def scoped(request: Request) -> object:
     "POST",
     "/v1/guilds",
     policy=Policy.USER_ONLY,
-    bots_refused_with="BOTS_CANNOT_CREATE_GUILDS",
+    bots_refused_with=ErrorCode.BOTS_CANNOT_CREATE_GUILDS,
     closed_to_limited=True,
 )
 async def gated(request: Request) -> object:

@@ -12,6 +12,7 @@ from chat.auth.policy import Policy, admit
 from chat.auth.principal import CredentialKind, Principal
 from chat.errors import ApiError
 from chat.registries.acls import Acl
+from chat.registries.error_codes import ErrorCode
 from chat.registries.scopes import Scope
 from chat.store.accounts.accounts import Account
 
@@ -77,11 +78,14 @@ def test_a_session_needs_no_scope_where_both_are_taken() -> None:
 
 
 def test_an_operation_may_have_a_code_of_its_own_for_bots() -> None:
-    assert outcome(Policy.NONE, BOT, bots_refused_with="BOT_USER_AUTH_ENDPOINT_ACCESS_DENIED") == (
+    assert outcome(Policy.NONE, BOT, bots_refused_with=ErrorCode.BOT_USER_AUTH_ENDPOINT_ACCESS_DENIED) == (
         "BOT_USER_AUTH_ENDPOINT_ACCESS_DENIED"
     )
-    assert outcome(Policy.NONE, SESSION, bots_refused_with="BOT_USER_AUTH_ENDPOINT_ACCESS_DENIED") == "admitted"
-    assert outcome(Policy.USER_ONLY, BOT, bots_refused_with="BOTS_CANNOT_CREATE_GUILDS") == "BOTS_CANNOT_CREATE_GUILDS"
+    assert outcome(Policy.NONE, SESSION, bots_refused_with=ErrorCode.BOT_USER_AUTH_ENDPOINT_ACCESS_DENIED) == "admitted"
+    assert (
+        outcome(Policy.USER_ONLY, BOT, bots_refused_with=ErrorCode.BOTS_CANNOT_CREATE_GUILDS)
+        == "BOTS_CANNOT_CREATE_GUILDS"
+    )
 
 
 @pytest.mark.parametrize(

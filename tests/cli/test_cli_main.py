@@ -16,6 +16,7 @@ import chat
 from chat import __version__
 from chat.cli import main as cli
 from chat.errors import ApiError, InvalidFormBody, OperatorError
+from chat.registries.error_codes import ErrorCode, FieldCode
 from tests.cli.command_line import Run
 
 
@@ -136,8 +137,8 @@ async def _raise_one(error: Exception) -> None:
     ("error", "line"),
     [
         (OperatorError("the disk\nis full"), "chat: the disk is full\n"),
-        (InvalidFormBody.at("email", "EMAIL_ALREADY_IN_USE"), "chat: email: "),
-        (ApiError("UNKNOWN_USER"), "chat: "),
+        (InvalidFormBody.at("email", FieldCode.EMAIL_ALREADY_IN_USE), "chat: email: "),
+        (ApiError(ErrorCode.UNKNOWN_USER), "chat: "),
     ],
 )
 def test_what_a_person_can_mend_is_one_line_also_out_of_a_nursery(

@@ -25,7 +25,7 @@ from chat.config.declare import Setting
 from chat.config.loading import DEVELOPMENT, SETTINGS
 from chat.config.settings import Settings
 from chat.registries import close_codes, events, limits, opcodes
-from chat.registries.error_codes import ERROR_CODES, FIELD_CODES
+from chat.registries.error_codes import ErrorCode, FieldCode
 
 REFERENCE: Final = Path(__file__).parents[2] / "docs" / "reference"
 NOTE: Final = "This page is made from the code by `python -m tests.docs.pages`. Change the declaration, not the page."
@@ -69,8 +69,8 @@ def limits_page() -> str:
 
 def errors_page() -> str:
     """Every error code with its status and its default text."""
-    codes = ([f"`{error.code}`", str(error.status), error.message] for error in ERROR_CODES.values())
-    fields = ([f"`{code}`", message] for code, message in FIELD_CODES.items())
+    codes = ([f"`{error}`", str(error.status), error.message] for error in ErrorCode)
+    fields = ([f"`{code}`", code.message] for code in FieldCode)
     return _page(
         "Error codes",
         "The envelope is in http.md, Error envelope. Programs read `code`; the texts may change.",

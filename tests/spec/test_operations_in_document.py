@@ -17,7 +17,7 @@ from chat.api.openapi.document import openapi_document
 from chat.api.openapi.errors import REFUSALS_FILE, name_of
 from chat.api.operation import Operation
 from chat.api.routes import ROUTES
-from chat.registries.error_codes import ERROR_CODES
+from chat.registries.error_codes import ErrorCode
 
 ORIGIN: Final = "https://chat.example"
 OPERATIONS: Final = [operation for module in (*ROUTES, *ADMIN_ROUTES) for operation in module.operations]
@@ -103,4 +103,4 @@ def test_the_kept_refusals_are_those_of_operations() -> None:
     assert kept.keys() <= {*map(name_of, OPERATIONS)}, f"take what is gone out of {REFUSALS_FILE}"
     for name, codes in kept.items():
         assert codes == sorted({*codes}), name
-        assert {*codes} <= ERROR_CODES.keys(), name
+        assert {*codes} <= {*ErrorCode}, name

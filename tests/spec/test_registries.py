@@ -28,7 +28,7 @@ from chat.registries import (
     user_flags,
 )
 from chat.registries.close_codes import CLOSES, Close, CloseCode
-from chat.registries.error_codes import ERROR_CODES, FIELD_CODES, STATUS_FALLBACKS
+from chat.registries.error_codes import STATUS_FALLBACKS, ErrorCode, FieldCode
 from chat.registries.events import EVENTS, Audience, EventName, EventRule
 from chat.registries.opcodes import SESSION_COMMANDS, Opcode
 from chat.registries.permissions import Permission
@@ -46,7 +46,9 @@ WITH_A_TABLE_OF_THEIR_OWN = {
     "AdminTarget",
     "Audience",
     "CloseCode",
+    "ErrorCode",
     "EventName",
+    "FieldCode",
     "Opcode",
     "Permission",
 }
@@ -125,28 +127,28 @@ def test_permission_masks_are_the_union_of_their_bits(mask: dict[str, Any]) -> N
 
 
 def test_error_codes_have_an_error_status_and_one_plain_sentence() -> None:
-    for code, registered in ERROR_CODES.items():
-        assert code == registered.code
+    for code, registered in ErrorCode.__members__.items():
+        assert code == registered
         assert re.fullmatch(r"[A-Z][A-Z0-9_]*", code)
         assert 400 <= registered.status <= 599
-    for message in [*FIELD_CODES.values(), *(registered.message for registered in ERROR_CODES.values())]:
+    for message in [registered.message for registered in (*FieldCode, *ErrorCode)]:
         assert re.fullmatch(r"[A-Z].*\.", message)
-    assert all(re.fullmatch(r"[A-Z][A-Z0-9_]*", code) for code in FIELD_CODES)
+    assert all(re.fullmatch(r"[A-Z][A-Z0-9_]*", code) for code in FieldCode)
 
 
 def test_a_status_falls_back_to_a_code_of_its_own() -> None:
-    assert all(ERROR_CODES[code].status == status for status, code in STATUS_FALLBACKS.items())
+    assert all(code.status == status for status, code in STATUS_FALLBACKS.items())
 
 
 @pytest.mark.parametrize("row", fixture("error_codes.json")["codes"], ids=lambda row: row["code"])
 def test_a_documented_error_code_has_its_status(row: dict[str, Any]) -> None:
-    assert ERROR_CODES[row["code"]].status == row["status"]
+    assert ErrorCode[row["code"]].status == row["status"]
 
 
 def test_error_codes_are_those_of_the_documents() -> None:
     rows = fixture("error_codes.json")
-    assert set(ERROR_CODES) == {row["code"] for row in rows["codes"]}
-    assert set(FIELD_CODES) == {row["code"] for row in rows["field_codes"]}
+    assert set(ErrorCode) == {row["code"] for row in rows["codes"]}
+    assert set(FieldCode) == {row["code"] for row in rows["field_codes"]}
 
 
 def test_states_close_and_dispatch_only_what_the_registries_hold() -> None:

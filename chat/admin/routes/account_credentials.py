@@ -13,6 +13,7 @@ from chat.domain.administration.assemble import AdministrationArea
 from chat.errors import InvalidFormBody
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminAction
+from chat.registries.error_codes import FieldCode
 
 routes = AdminRoutes()
 
@@ -111,7 +112,7 @@ async def delete_webauthn_credential(
 ) -> None:
     """Take one of an account's passkeys away."""
     if len(credential) > CREDENTIAL_ID_LENGTH:
-        raise InvalidFormBody.at("credential_id", "INVALID_FORMAT")
+        raise InvalidFormBody.at("credential_id", FieldCode.INVALID_FORMAT)
     await administration.credentials.delete_passkey(acting(request), user_id, credential)
 
 

@@ -16,6 +16,7 @@ from chat.api.schemas.administration.administration import USER
 from chat.domain.administration.assemble import AdministrationArea
 from chat.registries.acls import ACLS_MAXIMUM, Acl
 from chat.registries.admin_actions import AdminAction
+from chat.registries.error_codes import FieldCode
 
 routes = AdminRoutes()
 
@@ -40,7 +41,7 @@ class _Date:
                 return
         except ValueError:
             pass
-        raise Refusal("INVALID_DATE_OF_BIRTH_FORMAT")
+        raise Refusal(FieldCode.INVALID_DATE_OF_BIRTH_FORMAT)
 
 
 @attrs.frozen
@@ -48,14 +49,14 @@ class ChangeUsername:
     """The body of PATCH …/username."""
 
     username: str
-    discriminator: Annotated[str, Pattern(re.compile(r"[0-9]{1,4}", re.ASCII), "INVALID_FORMAT")] | None = None
+    discriminator: Annotated[str, Pattern(re.compile(r"[0-9]{1,4}", re.ASCII), FieldCode.INVALID_FORMAT)] | None = None
 
 
 @attrs.frozen
 class ChangeEmail:
     """The body of PATCH …/email."""
 
-    email: Annotated[str, Length(1, EMAIL_LENGTH, "EMAIL_LENGTH_INVALID")]
+    email: Annotated[str, Length(1, EMAIL_LENGTH, FieldCode.EMAIL_LENGTH_INVALID)]
 
 
 @attrs.frozen

@@ -34,6 +34,7 @@ from chat.domain.signing_in.assemble import SigningInArea
 from chat.errors import FieldError, InvalidFormBody
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminAction
+from chat.registries.error_codes import FieldCode
 
 routes = AdminRoutes()
 
@@ -112,7 +113,9 @@ class ReadChangeLog:
     """The query of GET …/change-log."""
 
     limit: Annotated[int, Range(1, 200)] = 50
-    page_token: Annotated[str, Length(1, 64), Pattern(re.compile(r"[0-9]+", re.ASCII), "INVALID_FORMAT")] | None = None
+    page_token: (
+        Annotated[str, Length(1, 64), Pattern(re.compile(r"[0-9]+", re.ASCII), FieldCode.INVALID_FORMAT)] | None
+    ) = None
 
 
 @routes.admin_operation(
@@ -157,7 +160,9 @@ async def list_private_channels(
 ) -> object:
     """An account's conversations of two, or its groups."""
     if query.before is not None and query.after is not None:
-        raise InvalidFormBody([FieldError("before", "INVALID_FORMAT"), FieldError("after", "INVALID_FORMAT")])
+        raise InvalidFormBody(
+            [FieldError("before", FieldCode.INVALID_FORMAT), FieldError("after", FieldCode.INVALID_FORMAT)]
+        )
     window = Window(query.limit, query.before, query.after)
     lists = administration.lists
     return {"channels": await lists.private_channels(acting(request), user_id, query.type, window)}
@@ -269,7 +274,7 @@ async def remove_relationship(
 def _named(query: Category, body: Category) -> str:
     category = query.category or body.category
     if category is None:
-        raise InvalidFormBody.at("category", "INVALID_FORMAT")
+        raise InvalidFormBody.at("category", FieldCode.INVALID_FORMAT)
     return category
 
 

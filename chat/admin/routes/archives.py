@@ -16,6 +16,7 @@ from chat.domain.administration.assemble import AdministrationArea
 from chat.errors import InvalidFormBody
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminAction
+from chat.registries.error_codes import FieldCode
 from chat.registries.jobs import ArchiveSubject
 
 routes = AdminRoutes()
@@ -133,4 +134,4 @@ def _kind(text: str) -> ArchiveSubject:
     try:
         return ArchiveSubject(text)
     except ValueError:
-        raise InvalidFormBody.at("subject_type", "INVALID_FORMAT") from None
+        raise InvalidFormBody.at("subject_type", FieldCode.INVALID_FORMAT) from None

@@ -16,6 +16,7 @@ from chat.domain.administration.assemble import AdministrationArea
 from chat.domain.administration.guilds import GuildSearch, GuildWishes
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminAction
+from chat.registries.error_codes import FieldCode
 from chat.registries.guild_features import GuildFeature
 from chat.registries.guild_values import DisabledOperation
 
@@ -57,7 +58,7 @@ class GuildSettings:
     nsfw: Maybe[bool] = OMITTED
     nsfw_level: Maybe[Literal[0, 3]] = OMITTED
     content_warning_level: Maybe[Annotated[int, Range(0, INT32_MAXIMUM)]] = OMITTED
-    content_warning_text: Maybe[Annotated[str, Length(0, 200, "STRING_LENGTH_INVALID")] | None] = OMITTED
+    content_warning_text: Maybe[Annotated[str, Length(0, 200, FieldCode.STRING_LENGTH_INVALID)] | None] = OMITTED
     explicit_content_filter: Maybe[Literal[0, 1, 2]] = OMITTED
     default_message_notifications: Maybe[Literal[0, 1]] = OMITTED
     disabled_operations: Maybe[Annotated[int, Range(0, EVERY_DISABLED_OPERATION)]] = OMITTED
@@ -73,7 +74,9 @@ class ChangeGuild(GuildSettings):
     """The body of PATCH /v1/admin/guilds/{guild_id}; settings stand in it themselves or below `settings`."""
 
     name: str | None = None
-    vanity_url_code: Maybe[Annotated[str, Exact(), Length(1, 256, "VANITY_URL_CODE_LENGTH_INVALID")] | None] = OMITTED
+    vanity_url_code: Maybe[Annotated[str, Exact(), Length(1, 256, FieldCode.VANITY_URL_CODE_LENGTH_INVALID)] | None] = (
+        OMITTED
+    )
     new_owner_id: Snowflake | None = None
     add_features: Features | None = None
     remove_features: Features | None = None

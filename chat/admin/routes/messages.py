@@ -20,6 +20,7 @@ from chat.domain.messages.message_reading import Page
 from chat.errors import FieldError, InvalidFormBody
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminAction
+from chat.registries.error_codes import FieldCode
 
 routes = AdminRoutes()
 
@@ -86,7 +87,7 @@ async def get_message(request: Request, administration: AdministrationArea, chan
 async def find_message(request: Request, administration: AdministrationArea, query: FindMessage) -> object:
     """The message with an id, with a file, or behind an address; or none."""
     if query.message_id is None and query.attachment_id is None and query.link is None:
-        raise InvalidFormBody([FieldError("message_id", "INVALID_FORMAT")])
+        raise InvalidFormBody([FieldError("message_id", FieldCode.INVALID_FORMAT)])
     selector = MessageSelector(query.message_id, query.attachment_id, query.link)
     return {"messages": await administration.messages.find(acting(request), selector)}
 
@@ -204,5 +205,7 @@ class SendSystemDm:
 async def send_system_dm(request: Request, administration: AdministrationArea, body: SendSystemDm) -> object:
     """Send a message from the instance; it is delivered after this has answered."""
     if (body.user_ids is None) is not body.everyone:
-        raise InvalidFormBody([FieldError("user_ids", "INVALID_FORMAT"), FieldError("everyone", "INVALID_FORMAT")])
+        raise InvalidFormBody(
+            [FieldError("user_ids", FieldCode.INVALID_FORMAT), FieldError("everyone", FieldCode.INVALID_FORMAT)]
+        )
     return await administration.system_dms.order(acting(request), body.content, body.user_ids)

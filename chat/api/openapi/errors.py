@@ -21,23 +21,23 @@ from chat.api.schemas.instance import ERROR
 from chat.api.schemas.shapes import JSON, TEXT, Components, Shape, by_status, choice, either, wire_object
 from chat.auth.policy import Policy
 from chat.domain.applications.oauth2_protocol import OAuth2ErrorCode
-from chat.registries.error_codes import ERROR_CODES
+from chat.registries.error_codes import ErrorCode
 
 REFUSALS_FILE: Final = "refusals.json"
 
 EVERYWHERE: Final = (
-    "GLOBAL_IP_BANNED",
-    "GLOBAL_IP_TEMPORARILY_BANNED",
-    "RATE_LIMITED",
-    "INTERNAL_SERVER_ERROR",
-    "SERVICE_UNAVAILABLE",
+    ErrorCode.GLOBAL_IP_BANNED,
+    ErrorCode.GLOBAL_IP_TEMPORARILY_BANNED,
+    ErrorCode.RATE_LIMITED,
+    ErrorCode.INTERNAL_SERVER_ERROR,
+    ErrorCode.SERVICE_UNAVAILABLE,
 )
 """What any request may get."""
 
-SHARED: Final[Mapping[int, str]] = {
-    429: "RATE_LIMITED",
-    500: "INTERNAL_SERVER_ERROR",
-    503: "SERVICE_UNAVAILABLE",
+SHARED: Final[Mapping[int, ErrorCode]] = {
+    429: ErrorCode.RATE_LIMITED,
+    500: ErrorCode.INTERNAL_SERVER_ERROR,
+    503: ErrorCode.SERVICE_UNAVAILABLE,
 }
 """Statuses that stand for one code at most operations."""
 
@@ -53,34 +53,39 @@ OAUTH2_ERROR: Final = wire_object(
 _PROTOCOL_STATUSES: Final = (400, 401)
 _EITHER_ERROR: Final = either(ERROR, OAUTH2_ERROR)
 
-_OF_POLICY: Final[Mapping[Policy, tuple[str, ...]]] = {
+_OF_POLICY: Final[Mapping[Policy, tuple[ErrorCode, ...]]] = {
     Policy.NONE: (),
     Policy.URL: (),
-    Policy.USER: ("UNAUTHORIZED", "ACCESS_DENIED"),
-    Policy.USER_ONLY: ("UNAUTHORIZED", "ACCESS_DENIED"),
-    Policy.BOT: ("UNAUTHORIZED", "ACCESS_DENIED"),
-    Policy.OAUTH2: ("UNAUTHORIZED", "ACCESS_DENIED"),
-    Policy.GATEWAY_BOT: ("INVALID_AUTH_TOKEN",),
-    Policy.OWN_APPLICATION: ("UNAUTHORIZED", "INVALID_TOKEN", "ACCESS_DENIED"),
-    Policy.THREADS: ("NOT_FOUND",),
-    Policy.ADMIN: ("UNAUTHORIZED", "ACCESS_DENIED", "MISSING_PERMISSIONS", "MISSING_ACL"),
+    Policy.USER: (ErrorCode.UNAUTHORIZED, ErrorCode.ACCESS_DENIED),
+    Policy.USER_ONLY: (ErrorCode.UNAUTHORIZED, ErrorCode.ACCESS_DENIED),
+    Policy.BOT: (ErrorCode.UNAUTHORIZED, ErrorCode.ACCESS_DENIED),
+    Policy.OAUTH2: (ErrorCode.UNAUTHORIZED, ErrorCode.ACCESS_DENIED),
+    Policy.GATEWAY_BOT: (ErrorCode.INVALID_AUTH_TOKEN,),
+    Policy.OWN_APPLICATION: (ErrorCode.UNAUTHORIZED, ErrorCode.INVALID_TOKEN, ErrorCode.ACCESS_DENIED),
+    Policy.THREADS: (ErrorCode.NOT_FOUND,),
+    Policy.ADMIN: (
+        ErrorCode.UNAUTHORIZED,
+        ErrorCode.ACCESS_DENIED,
+        ErrorCode.MISSING_PERMISSIONS,
+        ErrorCode.MISSING_ACL,
+    ),
 }
 
 
-_ACCESS: Final = ("MISSING_ACCESS", "MISSING_PERMISSIONS", "TWO_FACTOR_REQUIRED")
+_ACCESS: Final = (ErrorCode.MISSING_ACCESS, ErrorCode.MISSING_PERMISSIONS, ErrorCode.TWO_FACTOR_REQUIRED)
 
-_OF_PATH_MEMBER: Final[Mapping[str, tuple[str, ...]]] = {
-    "guild_id": ("UNKNOWN_GUILD", *_ACCESS),
-    "channel_id": ("UNKNOWN_CHANNEL", "INVALID_CHANNEL_TYPE", *_ACCESS),
-    "thread_id": ("UNKNOWN_CHANNEL", "INVALID_CHANNEL_TYPE", *_ACCESS),
-    "message_id": ("UNKNOWN_MESSAGE",),
-    "role_id": ("UNKNOWN_ROLE",),
-    "emoji_id": ("UNKNOWN_EMOJI",),
-    "sticker_id": ("UNKNOWN_STICKER",),
-    "webhook_id": ("UNKNOWN_WEBHOOK",),
-    "invite_code": ("UNKNOWN_INVITE",),
-    "application_id": ("UNKNOWN_APPLICATION",),
-    "user_id": ("UNKNOWN_USER",),
+_OF_PATH_MEMBER: Final[Mapping[str, tuple[ErrorCode, ...]]] = {
+    "guild_id": (ErrorCode.UNKNOWN_GUILD, *_ACCESS),
+    "channel_id": (ErrorCode.UNKNOWN_CHANNEL, ErrorCode.INVALID_CHANNEL_TYPE, *_ACCESS),
+    "thread_id": (ErrorCode.UNKNOWN_CHANNEL, ErrorCode.INVALID_CHANNEL_TYPE, *_ACCESS),
+    "message_id": (ErrorCode.UNKNOWN_MESSAGE,),
+    "role_id": (ErrorCode.UNKNOWN_ROLE,),
+    "emoji_id": (ErrorCode.UNKNOWN_EMOJI,),
+    "sticker_id": (ErrorCode.UNKNOWN_STICKER,),
+    "webhook_id": (ErrorCode.UNKNOWN_WEBHOOK,),
+    "invite_code": (ErrorCode.UNKNOWN_INVITE,),
+    "application_id": (ErrorCode.UNKNOWN_APPLICATION,),
+    "user_id": (ErrorCode.UNKNOWN_USER,),
 }
 """What a path may name that is not there, or not for the caller (`chat.domain.standing.access`)."""
 
@@ -91,13 +96,13 @@ def name_of(operation: Operation) -> str:
 
 
 @functools.cache
-def refusals() -> Mapping[str, tuple[str, ...]]:
+def refusals() -> Mapping[str, tuple[ErrorCode, ...]]:
     """The codes of `refusals.json`."""
     kept = importlib.resources.files(__package__).joinpath(REFUSALS_FILE).read_bytes()
-    return {name: tuple(codes) for name, codes in orjson.loads(kept).items()}
+    return {name: tuple(ErrorCode[code] for code in codes) for name, codes in orjson.loads(kept).items()}
 
 
-def following_codes(operation: Operation) -> Iterator[str]:
+def following_codes(operation: Operation) -> Iterator[ErrorCode]:
     """The codes that an operation may refuse with because of what it declares."""
     yield from EVERYWHERE
     yield from _OF_POLICY[operation.policy]
@@ -106,39 +111,39 @@ def following_codes(operation: Operation) -> Iterator[str]:
         or operation.query is not None
         or any(name.endswith("_id") for name in operation.path_members)
     ):
-        yield "INVALID_FORM_BODY"
+        yield ErrorCode.INVALID_FORM_BODY
     if operation.reads_body or operation.streamed:
-        yield "PAYLOAD_TOO_LARGE"
+        yield ErrorCode.PAYLOAD_TOO_LARGE
     for member in operation.path_members:
         yield from _OF_PATH_MEMBER.get(member, ())
     if {"guild_id", "user_id"} <= {*operation.path_members}:
-        yield "UNKNOWN_MEMBER"
+        yield ErrorCode.UNKNOWN_MEMBER
     if operation.scope is not None:
-        yield "MISSING_OAUTH_SCOPE"
+        yield ErrorCode.MISSING_OAUTH_SCOPE
     if operation.bots_refused_with is not None:
         yield operation.bots_refused_with
     if isinstance(operation.body, type) and issubclass(operation.body, SudoFields):
-        yield "SUDO_MODE_REQUIRED"
+        yield ErrorCode.SUDO_MODE_REQUIRED
     if operation.asks_captcha:
-        yield from ("CAPTCHA_REQUIRED", "INVALID_CAPTCHA")
+        yield from (ErrorCode.CAPTCHA_REQUIRED, ErrorCode.INVALID_CAPTCHA)
     if operation.closed_by_sso:
-        yield "SSO_REQUIRED"
+        yield ErrorCode.SSO_REQUIRED
     if operation.closed_to_limited:
-        yield "ACCOUNT_LIMITED"
+        yield ErrorCode.ACCOUNT_LIMITED
     if operation.instance is not None:
-        yield operation.instance.value
+        yield operation.instance.refusal
 
 
-def codes_of(operation: Operation) -> frozenset[str]:
+def codes_of(operation: Operation) -> frozenset[ErrorCode]:
     """Every code that an operation may refuse with."""
     return frozenset({*following_codes(operation), *refusals().get(name_of(operation), ())})
 
 
-def codes_by_status(operation: Operation) -> Mapping[int, tuple[str, ...]]:
+def codes_by_status(operation: Operation) -> Mapping[int, tuple[ErrorCode, ...]]:
     """The codes that an operation may refuse with, by status; both in order."""
-    codes: dict[int, list[str]] = defaultdict(list)
+    codes: dict[int, list[ErrorCode]] = defaultdict(list)
     for code in sorted(codes_of(operation)):
-        codes[ERROR_CODES[code].status].append(code)
+        codes[code.status].append(code)
     if operation.oauth2_errors:
         for status in _PROTOCOL_STATUSES:
             codes[status] += ()
@@ -176,8 +181,8 @@ def shared_responses(components: Components, headers: Mapping[int, Mapping[str, 
     }
 
 
-def _response(shape: Shape, codes: tuple[str, ...], components: Components) -> dict[str, Any]:
-    told = [f"`{code}`: {ERROR_CODES[code].message}" for code in codes]
+def _response(shape: Shape, codes: tuple[ErrorCode, ...], components: Components) -> dict[str, Any]:
+    told = [f"`{code}`: {code.message}" for code in codes]
     if shape is not ERROR:
         told.insert(0, "A refusal of the OAuth2 protocol.")
     return {

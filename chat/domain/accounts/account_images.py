@@ -14,6 +14,7 @@ from chat.domain.policy.images import AVATARS, BANNERS, PreparedImage
 from chat.domain.policy.media_library import MediaLibrary
 from chat.domain.standing.user_objects import has_premium
 from chat.errors import FieldError, InvalidFormBody
+from chat.registries.error_codes import FieldCode
 from chat.store.accounts.accounts import Account
 from chat.store.guilds.members import Member
 
@@ -89,10 +90,10 @@ class AccountImages:
             return None
         is_privileged = self._is_privileged(account)
         if field == "banner" and not is_privileged:
-            raise InvalidFormBody.at(field, "BANNERS_REQUIRE_PREMIUM")
+            raise InvalidFormBody.at(field, FieldCode.BANNERS_REQUIRE_PREMIUM)
         image = await self.media.prepare(kind, account.id, text, path=field)
         if image.is_animated and not is_privileged:
-            raise InvalidFormBody.at(field, "ANIMATED_AVATARS_REQUIRE_PREMIUM")
+            raise InvalidFormBody.at(field, FieldCode.ANIMATED_AVATARS_REQUIRE_PREMIUM)
         return image
 
     def _is_privileged(self, account: Account) -> bool:

@@ -23,6 +23,7 @@ from chat.domain.signing_in.sudo import SudoMode, SudoProof
 from chat.domain.standing.user_objects import bearer_user, partial_user
 from chat.errors import ApiError, InvalidFormBody
 from chat.mail.mailer import MailKind
+from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.registries.reports import MINIMUM_DAYS_ON_REQUEST, DeletionReason
 from chat.registries.scopes import Scope
 from chat.registries.user_flags import UserFlag
@@ -92,7 +93,7 @@ class Accounts:
         """
         account = accounts.by_id(self._core.database.reader, user_id)
         if account is None:
-            raise ApiError("UNKNOWN_USER")
+            raise ApiError(ErrorCode.UNKNOWN_USER)
         return partial_user(account)
 
     def is_taken(self, principal: Principal, username: str, discriminator: int) -> bool:
@@ -111,7 +112,7 @@ class Accounts:
         def unit(connection: sqlite3.Connection) -> tuple[Account, Account]:
             before = accounts.by_id(connection, principal.user_id)
             if before is None:
-                raise ApiError("UNAUTHORIZED")
+                raise ApiError(ErrorCode.UNAUTHORIZED)
             after = attrs.evolve(before, terms_agreed_at=now, privacy_agreed_at=now)
             accounts.replace(connection, after)
             return before, after
@@ -150,14 +151,14 @@ class Accounts:
         def unit(connection: sqlite3.Connection) -> tuple[Account, Account]:
             before = accounts.by_id(connection, principal.user_id)
             if before is None:
-                raise ApiError("UNAUTHORIZED")
+                raise ApiError(ErrorCode.UNAUTHORIZED)
             after = marked(attrs.evolve(before, **changes), marks)
             if tag != KEEP_TAG:
                 after = self._usernames.claimed(connection, after, tag.username, tag.discriminator)
                 note_changes(connection, before, after, self._core.clock.now_ms())
             if checked != _NOTHING:
                 if before.password_hash != known.password_hash:  # it was changed after the proof was checked
-                    raise InvalidFormBody.at("password", "INVALID_PASSWORD")
+                    raise InvalidFormBody.at("password", FieldCode.INVALID_PASSWORD)
                 after = self._with_credentials(connection, present(after), checked)
             pictures.store(connection)
             if after != before:
@@ -246,7 +247,7 @@ class AccountClosing:
 
         def schedule(connection: sqlite3.Connection) -> None:
             if guilds.are_owned_by(connection, account.id):
-                raise ApiError("USER_OWNS_GUILDS")
+                raise ApiError(ErrorCode.USER_OWNS_GUILDS)
             if account_deletions.of_user(connection, account.id) is None:  # what an administrator scheduled stands
                 account_deletions.put(connection, deletion)
             oauth2_grants.delete_of_user(connection, account.id)  # as scheduling does

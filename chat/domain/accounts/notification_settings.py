@@ -20,6 +20,7 @@ from chat.clock import iso_timestamp
 from chat.domain.core import Core
 from chat.errors import ApiError
 from chat.registries.channel_types import ThreadMemberFlag
+from chat.registries.error_codes import ErrorCode
 from chat.registries.events import EventName
 from chat.store.accounts import user_settings
 from chat.store.guilds import members
@@ -75,7 +76,7 @@ class UserGuildSettings:
 
         def unit(connection: sqlite3.Connection) -> dict[str, Any]:
             if guild_id is not None and not members.exists(connection, guild_id, user_id):
-                raise ApiError("MISSING_PERMISSIONS")
+                raise ApiError(ErrorCode.MISSING_PERMISSIONS)
             key = OUTSIDE_GUILDS if guild_id is None else guild_id
             before = user_settings.of_guild(connection, user_id, key) or {}
             body = {

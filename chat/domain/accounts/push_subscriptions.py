@@ -21,6 +21,7 @@ from chat.domain.core import Core
 from chat.errors import ApiError, InvalidFormBody
 from chat.push.encryption import Receiver
 from chat.push.sending import PushSender
+from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.store.accounts import push_subscriptions
 from chat.store.accounts.push_subscriptions import PushSubscription
 
@@ -65,16 +66,16 @@ class PushSubscriptions:
         :raises InvalidFormBody: INVALID_FORMAT at `endpoint`, `keys.p256dh` or `keys.auth`.
         """
         if self._sender is None:
-            raise ApiError("FEATURE_TEMPORARILY_DISABLED")
+            raise ApiError(ErrorCode.FEATURE_TEMPORARILY_DISABLED)
         if not self._sender.accepts(endpoint):
-            raise InvalidFormBody.at("endpoint", "INVALID_FORMAT")
+            raise InvalidFormBody.at("endpoint", FieldCode.INVALID_FORMAT)
         try:
             receiver = Receiver.of(p256dh, auth)
         except ValueError as error:
-            raise InvalidFormBody.at(f"keys.{error}", "INVALID_FORMAT") from error
+            raise InvalidFormBody.at(f"keys.{error}", FieldCode.INVALID_FORMAT) from error
         token_hash = digest_of(principal.session_id_hash or "")
         if token_hash is None:
-            raise ApiError("ACCESS_DENIED")
+            raise ApiError(ErrorCode.ACCESS_DENIED)
         subscription = PushSubscription(
             _id_of(principal.user_id, endpoint),
             principal.user_id,
@@ -94,7 +95,7 @@ class PushSubscriptions:
 
         put = functools.partial(push_subscriptions.put, subscription=subscription, most=SUBSCRIPTIONS_MAXIMUM)
         if not await self._core.database.write(put, then):
-            raise ApiError("UNAUTHORIZED")
+            raise ApiError(ErrorCode.UNAUTHORIZED)
         return {"subscription_id": subscription.id}
 
     def of_user(self, user_id: int) -> list[dict[str, Any]]:

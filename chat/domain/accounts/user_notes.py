@@ -12,6 +12,7 @@ from chat.bus.bus import Event
 from chat.domain.core import Core
 from chat.errors import ApiError, InvalidFormBody
 from chat.protocol.visible_text import tidy
+from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.registries.events import EventName
 from chat.store.accounts import accounts, user_settings
 
@@ -37,7 +38,7 @@ class UserNotes:
         """
         note = user_settings.note_about(self._core.database.reader, user_id, target_id)
         if note is None:
-            raise ApiError("UNKNOWN_USER")
+            raise ApiError(ErrorCode.UNKNOWN_USER)
         return note
 
     async def put(self, user_id: int, target_id: int, note: str | None) -> None:
@@ -51,18 +52,18 @@ class UserNotes:
         kept = tidy(note or "") or None
         if kept is not None:
             if len(kept) > NOTE_LENGTH:
-                raise InvalidFormBody.at("note", "STRING_LENGTH_INVALID")
+                raise InvalidFormBody.at("note", FieldCode.STRING_LENGTH_INVALID)
             self._core.policy.require_unblocked(kept)
 
         def unit(connection: sqlite3.Connection) -> None:
             if accounts.by_id(connection, target_id) is None:
-                raise ApiError("UNKNOWN_USER")
+                raise ApiError(ErrorCode.UNKNOWN_USER)
             if kept is None:
                 user_settings.delete_note(connection, user_id, target_id)
                 return
             is_new = user_settings.note_about(connection, user_id, target_id) is None
             if is_new and user_settings.count_notes(connection, user_id) >= NOTES_MAXIMUM:
-                raise InvalidFormBody.at("note", "INVALID_FORMAT")
+                raise InvalidFormBody.at("note", FieldCode.INVALID_FORMAT)
             user_settings.put_note(connection, user_id, target_id, kept)
 
         def then(_: None) -> None:

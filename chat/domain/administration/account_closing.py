@@ -32,6 +32,7 @@ from chat.mail import letters
 from chat.mail.mailer import Mailer, MailKind
 from chat.registries.admin_actions import AdminAction, AdminTarget
 from chat.registries.blocklists import Blocklist
+from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.registries.limits import PERMANENT_BAN_YEARS
 from chat.registries.reports import MINIMUM_DAYS, MINIMUM_DAYS_ON_REQUEST, RESOLVED_BY_DELETION, DeletionReason
 from chat.registries.user_flags import UserFlag
@@ -122,11 +123,11 @@ class AdministeredBans:
                 str(AdminTarget.USER),
                 str(user_id),
             ):
-                raise InvalidFormBody.at("ban_audit_log_id", "INVALID_FORMAT")
+                raise InvalidFormBody.at("ban_audit_log_id", FieldCode.INVALID_FORMAT)
             until = account.temp_banned_until
             current = None if until is None or until <= now else iso_timestamp(until)
             if current is None or entry.metadata.get("banned_until") != text_of(current):
-                raise ApiError("CONFLICT")
+                raise ApiError(ErrorCode.CONFLICT)
             self._log.record(
                 connection, acting, AdminAction.ANNOTATE_BAN, user_id, {"ban_audit_log_id": ban_entry_id}, reason=note
             )
@@ -255,9 +256,9 @@ class AdministeredDeletions:
         """In the unit that schedules: the schedule with its entry, and the end of all ways into the account."""
         pending = account_deletions.of_user(connection, account.id)
         if (None if pending is None else pending.due_at) != wish.replaces or account.is_deleted:
-            raise ApiError("CONFLICT")
+            raise ApiError(ErrorCode.CONFLICT)
         if pending is not None and pending.erasure_started_at is not None:
-            raise ApiError("CONFLICT")
+            raise ApiError(ErrorCode.CONFLICT)
         account_deletions.put(connection, deletion)
         auth_sessions.end_of_user(connection, account.id, deletion.scheduled_at)
         oauth2_grants.delete_of_user(connection, account.id)
@@ -328,9 +329,9 @@ class AdministeredDeletions:
         def edit(connection: sqlite3.Connection, account: Account) -> Edited:
             pending = account_deletions.of_user(connection, user_id)
             if pending is None:
-                raise ApiError("NO_PENDING_DELETION")
+                raise ApiError(ErrorCode.NO_PENDING_DELETION)
             if pending.due_at != expected or pending.erasure_started_at is not None:
-                raise ApiError("CONFLICT")
+                raise ApiError(ErrorCode.CONFLICT)
             account_deletions.delete(connection, user_id)
             if notify and account.email is not None:
                 service, url = self._core.settings.service_name, self._core.settings.public_url

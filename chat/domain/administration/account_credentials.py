@@ -32,11 +32,12 @@ from chat.errors import ApiError, FieldError, InvalidFormBody
 from chat.mail.mailer import MailKind
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminAction
+from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
 from chat.store.signing_in import auth_sessions, one_time_codes, pending_registrations, tickets, webauthn_credentials
 
-NO_ADDRESS: Final = "USER_DOES_NOT_HAVE_AN_EMAIL_ADDRESS"
+NO_ADDRESS: Final = FieldCode.USER_DOES_NOT_HAVE_AN_EMAIL_ADDRESS
 
 
 @attrs.define(kw_only=True, eq=False)
@@ -162,12 +163,12 @@ class AdministeredCredentials:
             found(connection, user_id)
             known = None if credential_id is None else webauthn_credentials.by_id(connection, credential_id)
             if known is None or known.user_id != user_id:
-                raise ApiError("UNKNOWN_USER")
+                raise ApiError(ErrorCode.UNKNOWN_USER)
             if known.replaced_by is not None:
-                raise ApiError("UNKNOWN_WEBAUTHN_CREDENTIAL")
+                raise ApiError(ErrorCode.UNKNOWN_WEBAUTHN_CREDENTIAL)
             removal = remove(connection, user_id, known.credential_id)
             if removal is None:
-                raise ApiError("UNKNOWN_USER")
+                raise ApiError(ErrorCode.UNKNOWN_USER)
             self._log.record(
                 connection, acting, AdminAction.DELETE_WEBAUTHN_CREDENTIAL, user_id, {"credential_id": credential}
             )
@@ -255,7 +256,7 @@ class AdministeredRegistrations:
     ) -> None:
         def unit(connection: sqlite3.Connection) -> None:
             if not decide(connection, user_id):
-                raise ApiError("UNKNOWN_USER")
+                raise ApiError(ErrorCode.UNKNOWN_USER)
             self._log.record(connection, acting, action, user_id)
 
         await self._core.database.write(unit, guard=acting.guard)

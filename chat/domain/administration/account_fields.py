@@ -24,6 +24,7 @@ from chat.domain.policy.profiles import DISCRIMINATORS, Usernames
 from chat.errors import ApiError, InvalidFormBody, StorageUnavailable
 from chat.registries.acls import ACLS, Acl
 from chat.registries.admin_actions import AdminAction
+from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
 from chat.store.database import was_locked
@@ -124,7 +125,7 @@ class AdministeredAccounts:
                 account = await self.changed(acting, user_id, AdminAction.CHANGE_USERNAME, edit)
             except StorageUnavailable as refused:
                 if trio.current_time() >= given_up_at:
-                    raise ApiError("TAG_ALREADY_TAKEN") from refused
+                    raise ApiError(ErrorCode.TAG_ALREADY_TAKEN) from refused
                 if not was_locked(refused):
                     raise
                 await trio.sleep(ALLOCATION_PAUSE_SECONDS)
@@ -137,18 +138,18 @@ class AdministeredAccounts:
         wanted = discriminator
         if not self._usernames.has_discriminators:
             if wanted not in {None, 0} and not account.bot:
-                raise InvalidFormBody.at("discriminator", "DISCRIMINATOR_NOT_SUPPORTED_ON_INSTANCE")
+                raise InvalidFormBody.at("discriminator", FieldCode.DISCRIMINATOR_NOT_SUPPORTED_ON_INSTANCE)
             wanted = None
         elif not self._may_choose(account):
             wanted = None
         if wanted is not None and wanted not in DISCRIMINATORS:
-            raise InvalidFormBody.at("discriminator", "DISCRIMINATOR_OUT_OF_RANGE")
+            raise InvalidFormBody.at("discriminator", FieldCode.DISCRIMINATOR_OUT_OF_RANGE)
         try:
             return self._usernames.claimed(connection, account, username, wanted)
         except InvalidFormBody as refused:
-            if refused.errors[0].code == "USERNAME_ALREADY_TAKEN":
+            if refused.errors[0].code == FieldCode.USERNAME_ALREADY_TAKEN:
                 raise
-            raise ApiError("TAG_ALREADY_TAKEN") from None
+            raise ApiError(ErrorCode.TAG_ALREADY_TAKEN) from None
 
     def _may_choose(self, account: Account) -> bool:
         """Whether the account may have a discriminator of its choice (administration.md, Account fields)."""
@@ -215,7 +216,7 @@ class AdministeredAccounts:
 
         def edit(_: sqlite3.Connection, before: Account) -> Edited:
             if bot and not _ADMIN_ACLS.isdisjoint(before.acls):
-                raise ApiError("ACCESS_DENIED")
+                raise ApiError(ErrorCode.ACCESS_DENIED)
             return attrs.evolve(before, bot=bot, system=before.system and bot), {"bot": bot}
 
         return await self.change(acting, user_id, AdminAction.SET_BOT_STATUS, edit)
@@ -228,7 +229,7 @@ class AdministeredAccounts:
 
         def edit(_: sqlite3.Connection, before: Account) -> Edited:
             if system and not before.bot:
-                raise InvalidFormBody.at("system", "USER_MUST_BE_A_BOT_TO_BE_MARKED_AS_A_SYSTEM_USER")
+                raise InvalidFormBody.at("system", FieldCode.USER_MUST_BE_A_BOT_TO_BE_MARKED_AS_A_SYSTEM_USER)
             return attrs.evolve(before, system=system), {"system": system}
 
         return await self.change(acting, user_id, AdminAction.SET_SYSTEM_STATUS, edit)
@@ -245,10 +246,10 @@ class AdministeredAccounts:
 
         def edit(_: sqlite3.Connection, before: Account) -> Edited:
             if user_id == acting.user_id:
-                raise ApiError("ACCESS_DENIED")
+                raise ApiError(ErrorCode.ACCESS_DENIED)
             changed = set(before.acls) ^ set(wanted)
             if not acting.holds(Acl.EVERYTHING) and not all(acting.holds(acl) for acl in changed):
-                raise ApiError("ACCESS_DENIED")
+                raise ApiError(ErrorCode.ACCESS_DENIED)
             return attrs.evolve(before, acls=wanted), {"acls": wanted}
 
         return await self.change(acting, user_id, AdminAction.SET_ACLS, edit)
@@ -303,12 +304,12 @@ class AdministeredAccounts:
     def require_mail_instance(self) -> None:
         """Raise EMAIL_UNAVAILABLE_ON_INSTANCE where people sign in with a username (administration.md, Conventions)."""
         if self._core.settings.sign_in == "username":
-            raise ApiError("EMAIL_UNAVAILABLE_ON_INSTANCE")
+            raise ApiError(ErrorCode.EMAIL_UNAVAILABLE_ON_INSTANCE)
 
     def require_username_instance(self) -> None:
         """Raise USERNAME_SIGN_IN_ONLY where people sign in with an email address (administration.md, Conventions)."""
         if self._core.settings.sign_in != "username":
-            raise ApiError("USERNAME_SIGN_IN_ONLY")
+            raise ApiError(ErrorCode.USERNAME_SIGN_IN_ONLY)
 
 
 def found(connection: sqlite3.Connection, user_id: int) -> Account:
@@ -318,20 +319,20 @@ def found(connection: sqlite3.Connection, user_id: int) -> Account:
     """
     account = accounts.by_id(connection, user_id)
     if account is None:
-        raise ApiError("UNKNOWN_USER")
+        raise ApiError(ErrorCode.UNKNOWN_USER)
     return account
 
 
 def require_every_acl_of(acting: Acting, account: Account) -> None:
     """Raise MISSING_ACL unless the administrator holds all that the account does (administration.md, ACLs)."""
     if not all(acting.holds(acl) for acl in account.acls if acl in _ADMIN_ACLS):
-        raise ApiError("MISSING_ACL")
+        raise ApiError(ErrorCode.MISSING_ACL)
 
 
 def require_person(account: Account) -> None:
     """Raise BOT_USER_AUTH_ENDPOINT_ACCESS_DENIED for a bot."""
     if account.bot:
-        raise ApiError("BOT_USER_AUTH_ENDPOINT_ACCESS_DENIED")
+        raise ApiError(ErrorCode.BOT_USER_AUTH_ENDPOINT_ACCESS_DENIED)
 
 
 def changed_bits(bits: int, add: Collection[int], remove: Collection[int]) -> int:

@@ -35,6 +35,7 @@ from chat.domain.standing.relationships import Change, Relationships, Relationsh
 from chat.errors import ApiError
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminAction
+from chat.registries.error_codes import ErrorCode
 from chat.registries.jobs import ErrandKind
 from chat.store.accounts import accounts
 from chat.store.administration import listings
@@ -208,7 +209,7 @@ class AdministeredLists:
         """The sign-ins with what their addresses and user agents tell."""
         findings = await self._lookups.of_all(session.address for session, _ in rows)
         if findings.located_none:
-            raise ApiError("SERVICE_UNAVAILABLE")
+            raise ApiError(ErrorCode.SERVICE_UNAVAILABLE)
         agents = await self._user_agents.of_all(session.user_agent for session, _ in rows)
         listed = []
         for number, (session, ended_at) in enumerate(rows):
@@ -291,7 +292,7 @@ class AdministeredRelationships:
             found(connection, user_id)
             own = relationships.by_id(connection, user_id, target_id)
             if own is None or own.type != CATEGORIES[category]:
-                raise ApiError("UNKNOWN_USER")
+                raise ApiError(ErrorCode.UNKNOWN_USER)
             changes = neither_side(connection, user_id, target_id)
             metadata = {"target_user_id": target_id, "category": category}
             self._log.record(connection, acting, AdminAction.REMOVE_RELATIONSHIP, user_id, metadata)
@@ -346,4 +347,4 @@ class AdministeredRelationships:
             log.exception("relationships were removed in part", user_id=user_id, category=category)
             if errand.id is not None:  # else nothing was removed, and there is nothing to tell
                 await errand.step(end, then)
-            raise ApiError("INTERNAL_SERVER_ERROR") from error
+            raise ApiError(ErrorCode.INTERNAL_SERVER_ERROR) from error

@@ -17,6 +17,7 @@ from chat.clock import Clock, iso_timestamp
 from chat.domain.administration.administration_objects import optional_timestamp
 from chat.domain.policy.due_work import NotedUses
 from chat.errors import ApiError
+from chat.registries.error_codes import ErrorCode
 from chat.snowflake import SnowflakeGenerator
 from chat.store.accounts import accounts
 from chat.store.administration import admin_api_keys
@@ -141,7 +142,7 @@ class AdminApiKeys(NotedUses[int, int]):
     def _own(self, connection: sqlite3.Connection, principal: Principal, key_id: int) -> AdminApiKey:
         key = admin_api_keys.by_id(connection, key_id)
         if key is None or key.owner_id != principal.user_id or key.is_expired(self._clock.now_ms()):
-            raise ApiError("ADMIN_API_KEY_NOT_FOUND")
+            raise ApiError(ErrorCode.ADMIN_API_KEY_NOT_FOUND)
         return key
 
     # When keys were used
@@ -165,7 +166,7 @@ def current(connection: sqlite3.Connection, principal: Principal) -> Principal:
     account = accounts.by_id(connection, principal.user_id)
     key = None if principal.key_id is None else admin_api_keys.by_id(connection, principal.key_id)
     if account is None or (principal.key_id is not None and key is None):
-        raise ApiError("MISSING_ACL")
+        raise ApiError(ErrorCode.MISSING_ACL)
     acls = principal.key_acls if key is None else frozenset(key.acls)
     return attrs.evolve(principal, account=account, key_acls=acls)
 
@@ -176,7 +177,7 @@ def require_held(principal: Principal, acls: Sequence[str]) -> None:
     :raises ApiError: MISSING_ACL.
     """
     if not all(principal.holds(acl) for acl in acls):
-        raise ApiError("MISSING_ACL")
+        raise ApiError(ErrorCode.MISSING_ACL)
 
 
 def key_object(key: AdminApiKey) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from chat.domain.administration.administration_objects import channel_outline, s
 from chat.errors import ApiError
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import ADMIN_ACTIONS, AdminAction, AdminTarget
+from chat.registries.error_codes import ErrorCode
 from chat.snowflake import MAXIMUM as SNOWFLAKE_MAXIMUM
 from chat.snowflake import SnowflakeGenerator, snowflake_time_ms
 from chat.store.accounts.accounts import Account
@@ -160,7 +161,7 @@ class AdminAuditReading:
 
         found = await self._database.read(query)
         if found is None:
-            raise ApiError("NOT_FOUND")
+            raise ApiError(ErrorCode.NOT_FOUND)
         return found
 
 

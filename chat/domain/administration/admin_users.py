@@ -21,6 +21,7 @@ from chat.domain.standing.verification import holder_of_factors
 from chat.errors import ApiError
 from chat.registries.acls import ACLS, Acl
 from chat.registries.admin_actions import AdminAction
+from chat.registries.error_codes import ErrorCode
 from chat.snowflake import MAXIMUM as SNOWFLAKE_MAXIMUM
 from chat.store.accounts import account_deletions, accounts, user_settings
 from chat.store.accounts.account_deletions import AccountDeletion
@@ -236,7 +237,7 @@ class AccountSearches:
 
             return _Found("last_active_ip", *await self._core.database.read(seen), window)
         if self._core.settings.search != "on":
-            raise ApiError("FEATURE_TEMPORARILY_DISABLED")
+            raise ApiError(ErrorCode.FEATURE_TEMPORARILY_DISABLED)
         text = wanted.text or ""
         matching, total = await self._core.database.read(lambda connection: _matching(connection, text, wanted))
         return _Found("search", matching, total, {**window, "has_query": bool(text.strip())})
@@ -298,4 +299,4 @@ def _there(account: Account | None) -> list[Account]:
 
 def _require(acting: Acting, acl: Acl) -> None:
     if not acting.holds(acl):
-        raise ApiError("MISSING_ACL")
+        raise ApiError(ErrorCode.MISSING_ACL)

@@ -13,6 +13,7 @@ from chat.domain.administration.administration_objects import admin_application
 from chat.domain.core import Core
 from chat.errors import ApiError
 from chat.registries.admin_actions import AdminAction
+from chat.registries.error_codes import ErrorCode
 from chat.store.accounts import accounts
 from chat.store.applications import applications
 from chat.store.applications.applications import Application
@@ -51,11 +52,11 @@ class AdministeredApplications:
             before = _known(connection, application_id)
             successor = accounts.by_id(connection, new_owner_id)
             if successor is None or successor.is_deleted:
-                raise ApiError("UNKNOWN_USER")
+                raise ApiError(ErrorCode.UNKNOWN_USER)
             if successor.bot:
-                raise ApiError("CANNOT_TRANSFER_OWNERSHIP_TO_BOT")
+                raise ApiError(ErrorCode.CANNOT_TRANSFER_OWNERSHIP_TO_BOT)
             if before.owner_id != new_owner_id and applications.count_of_owner(connection, new_owner_id) >= most:
-                raise ApiError("MAX_APPLICATIONS")
+                raise ApiError(ErrorCode.MAX_APPLICATIONS)
             after = attrs.evolve(before, owner_id=new_owner_id)
             applications.replace(connection, after)
             metadata = {"old_owner_id": before.owner_id, "new_owner_id": new_owner_id}
@@ -73,7 +74,7 @@ class AdministeredApplications:
 def _known(connection: sqlite3.Connection, application_id: int) -> Application:
     application = applications.by_id(connection, application_id)
     if application is None:
-        raise ApiError("UNKNOWN_APPLICATION")
+        raise ApiError(ErrorCode.UNKNOWN_APPLICATION)
     return application
 
 

@@ -33,6 +33,7 @@ from chat.media.storage import ArchiveFiles, MediaStorage
 from chat.media.zip_writing import PositionLost, ZipWriter
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminAction
+from chat.registries.error_codes import ErrorCode
 from chat.registries.jobs import ArchiveSubject, JobStatus, JobType
 from chat.store.administration import archives
 from chat.store.administration.archive_tables import PROTECTING
@@ -184,12 +185,12 @@ class Archives:
         :raises ApiError: UNKNOWN_HARVEST; HARVEST_NOT_READY, HARVEST_FAILED, HARVEST_EXPIRED.
         """
         if self._visible(acting, kind, subject_id, archive_id) is None:
-            raise ApiError("UNKNOWN_HARVEST")
+            raise ApiError(ErrorCode.UNKNOWN_HARVEST)
 
         def unit(connection: sqlite3.Connection) -> Archive:
             archive, now = archives.by_id(connection, archive_id), self._core.clock.now_ms()
             if archive is None:
-                raise ApiError("UNKNOWN_HARVEST")
+                raise ApiError(ErrorCode.UNKNOWN_HARVEST)
             _require_file(archive, now)
             # Whole seconds, as the URL has it.
             until = min(now + ADDRESS_MS, archive.expires_at) // 1000 * 1000
@@ -212,9 +213,9 @@ class Archives:
         is_signed = self._core.media_addresses.is_of_archive(archive_id, ex, hm)
         archive = archives.by_id(self._core.database.reader, archive_id) if is_signed else None
         if archive is None or archive.file_size is None:
-            raise ApiError("NOT_FOUND")
+            raise ApiError(ErrorCode.NOT_FOUND)
         if archive.expires_at <= self._core.clock.now_ms() or name != file_name_of(archive):
-            raise ApiError("NOT_FOUND")
+            raise ApiError(ErrorCode.NOT_FOUND)
         return archive
 
     def path_of(self, archive: Archive) -> Path:
@@ -399,8 +400,8 @@ def _withheld(acting: Acting, kind: ArchiveSubject, subject_id: int) -> list[str
 
 def _require_file(archive: Archive, now_ms: int) -> None:
     if archive.failed_at is not None:
-        raise ApiError("HARVEST_FAILED")
+        raise ApiError(ErrorCode.HARVEST_FAILED)
     if archive.completed_at is None:
-        raise ApiError("HARVEST_NOT_READY")
+        raise ApiError(ErrorCode.HARVEST_NOT_READY)
     if archive.file_size is None or archive.expires_at <= now_ms:
-        raise ApiError("HARVEST_EXPIRED")
+        raise ApiError(ErrorCode.HARVEST_EXPIRED)

@@ -22,6 +22,7 @@ import structlog
 from chat.domain.administration.admin_audit_log import Acting
 from chat.errors import ApiError
 from chat.jobs.runner import JobFailed, JobRun, Jobs, Progress
+from chat.registries.error_codes import ErrorCode
 from chat.registries.jobs import JobType
 from chat.registries.store_purchases import PurchaseEnvironment, PurchaseKind, PurchaseState, StoreProvider
 from chat.store.accounts import account_deletions, accounts
@@ -38,7 +39,7 @@ class BillingUnavailable(ApiError):
     far as is known."""
 
     def __init__(self) -> None:
-        super().__init__("STORE_BILLING_UNAVAILABLE", headers={"Retry-After": str(RETRY_AFTER_SECONDS)})
+        super().__init__(ErrorCode.STORE_BILLING_UNAVAILABLE, headers={"Retry-After": str(RETRY_AFTER_SECONDS)})
 
 
 @attrs.frozen(kw_only=True)

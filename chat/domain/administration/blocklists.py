@@ -20,6 +20,7 @@ from chat.domain.policy.blocked_texts import comparable_domain, comparable_page,
 from chat.domain.policy.images import ANIMATED_PREFIX
 from chat.errors import ApiError, InvalidFormBody
 from chat.registries.blocklists import BLOCKLISTS, Blocklist
+from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import email_key
 from chat.store.administration import blocklists
@@ -90,7 +91,7 @@ class Blocklists:
         """
         wanted = comparable(name, value)
         if blocklists.count(connection, name) >= (PHRASES_MAXIMUM if name in TEXTS else ENTRIES_MAXIMUM):
-            raise InvalidFormBody.at("value", "INVALID_FORMAT")
+            raise InvalidFormBody.at("value", FieldCode.INVALID_FORMAT)
         return self.add_in(connection, acting, name, wanted, reason)
 
     def add_in(
@@ -122,7 +123,7 @@ class Blocklists:
 
         def unit(connection: sqlite3.Connection) -> None:
             if not blocklists.remove(connection, name, wanted):
-                raise ApiError("NOT_FOUND")
+                raise ApiError(ErrorCode.NOT_FOUND)
             self._log.record(connection, acting, BLOCKLISTS[name].removed, wanted)
 
         await self._core.database.write(unit, lambda _: self.removed(name, wanted), guard=acting.guard)
@@ -166,9 +167,9 @@ class Blocklists:
         """
         account = accounts.by_id(self._core.database.reader, user_id)
         if account is None:
-            raise ApiError("UNKNOWN_USER")
+            raise ApiError(ErrorCode.UNKNOWN_USER)
         if account.avatar is None:
-            raise InvalidFormBody.at("user_id", "INVALID_FORMAT")
+            raise InvalidFormBody.at("user_id", FieldCode.INVALID_FORMAT)
         return await self.add(acting, Blocklist.AVATAR_HASH, account.avatar, acting.reason)
 
 
@@ -191,9 +192,9 @@ def comparable(name: Blocklist, value: str, *, judged: bool = False) -> str:
     longest = PHRASE_LENGTH if name in TEXTS else VALUE_LENGTH
     found = _FORMS[name](value.strip()) if len(value) <= longest else value
     if len(found) > longest:  # who reads the list and sends back what stands there is to be understood
-        raise InvalidFormBody.at("value", "CONTENT_EXCEEDS_MAX_LENGTH")
+        raise InvalidFormBody.at("value", FieldCode.CONTENT_EXCEEDS_MAX_LENGTH)
     if not found or (name is Blocklist.IP and not judged and _is_too_wide(found)):
-        raise InvalidFormBody.at("value", "INVALID_FORMAT")
+        raise InvalidFormBody.at("value", FieldCode.INVALID_FORMAT)
     return found
 
 

@@ -34,6 +34,7 @@ from chat.mail.mailer import OUTBOX_PURPOSE, MailKind
 from chat.registries.acls import ACLS
 from chat.registries.admin_actions import AdminAction
 from chat.registries.audit_actions import AuditAction
+from chat.registries.error_codes import FieldCode
 from chat.registries.events import EventName
 from chat.registries.guild_features import GuildFeature
 from chat.snowflake import MAXIMUM, SnowflakeGenerator
@@ -133,7 +134,7 @@ class Administration:
 
         def unit(connection: sqlite3.Connection) -> Account:
             if email is not None and accounts.by_email_key(connection, email) is not None:
-                raise InvalidFormBody.at("email", "EMAIL_ALREADY_IN_USE")
+                raise InvalidFormBody.at("email", FieldCode.EMAIL_ALREADY_IN_USE)
             made = attrs.evolve(account, discriminator=self._usernames.allocate(connection, username))
             accounts.insert(connection, made)
             if made.acls:

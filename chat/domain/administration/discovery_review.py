@@ -16,6 +16,7 @@ from chat.domain.guilds.guild_discovery import application_object, out_of_discov
 from chat.domain.standing.audit_log import Actor
 from chat.errors import ApiError
 from chat.registries.admin_actions import AdminAction
+from chat.registries.error_codes import ErrorCode
 from chat.registries.guild_features import GuildFeature
 from chat.registries.guild_values import DiscoveryStatus, VerificationLevel
 from chat.store.accounts import accounts
@@ -85,7 +86,7 @@ class AdministeredDiscovery:
         def unit(connection: sqlite3.Connection) -> tuple[dict[str, Any], ChangedGuild | None]:
             application = required_application(connection, guild_id)
             if application.status != DiscoveryStatus.PENDING:
-                raise ApiError("DISCOVERY_APPLICATION_ALREADY_REVIEWED")
+                raise ApiError(ErrorCode.DISCOVERY_APPLICATION_ALREADY_REVIEWED)
             after = self._review(connection, acting, application, status, reason)
             self._log.record(connection, acting, action, guild_id, {"reason": reason})
             changed = None
@@ -126,7 +127,7 @@ def _approved(_: Guild, guild: Guild) -> Guild:
 
 def _removed(_: Guild, guild: Guild) -> Guild:
     if GuildFeature.DISCOVERABLE not in guild.features:
-        raise ApiError("DISCOVERY_NOT_DISCOVERABLE")
+        raise ApiError(ErrorCode.DISCOVERY_NOT_DISCOVERABLE)
     return out_of_discovery(guild)
 
 

@@ -25,6 +25,7 @@ from chat.domain.standing.guild_objects import EMOJIS, STICKERS, expression_obje
 from chat.domain.standing.rosters import Rosters
 from chat.errors import ApiError
 from chat.registries.admin_actions import AdminAction
+from chat.registries.error_codes import ErrorCode
 from chat.registries.guild_values import JoinSource
 from chat.registries.limits import MEMBERS_FULL_LIST_MAXIMUM
 from chat.snowflake import MAXIMUM
@@ -81,7 +82,7 @@ class AdministeredGuildMembers:
         state = known_guild(self._core, guild_id)
         member = state.member(user_id)
         if account is None or member is None:  # and left again
-            raise ApiError("UNKNOWN_MEMBER")
+            raise ApiError(ErrorCode.UNKNOWN_MEMBER)
         return admin_guild_member(state.member_object(member, None), member, account, state.guild.owner_id)
 
     async def put(
@@ -98,12 +99,12 @@ class AdministeredGuildMembers:
         known_guild(self._core, guild_id)
         account = accounts.by_id(self._core.database.reader, user_id)
         if account is None or account.is_deleted:
-            raise ApiError("UNKNOWN_USER")
+            raise ApiError(ErrorCode.UNKNOWN_USER)
 
         def first(connection: sqlite3.Connection) -> Preparation | None:
             present = accounts.by_id(connection, user_id)
             if present is None or present.is_deleted:
-                raise ApiError("UNKNOWN_USER")
+                raise ApiError(ErrorCode.UNKNOWN_USER)
             self._record(connection, acting, AdminAction.FORCE_ADD_MEMBER, guild_id, user_id)
             if also is not None:
                 also(connection)
@@ -171,12 +172,12 @@ class _Actions:
 
     listed: AdminAction
     purged: AdminAction
-    unknown: str
+    unknown: ErrorCode
 
 
 ACTIONS: Final[Mapping[str, _Actions]] = {
-    EMOJIS: _Actions(AdminAction.LIST_GUILD_EMOJIS, AdminAction.PURGE_GUILD_EMOJI, "UNKNOWN_EMOJI"),
-    STICKERS: _Actions(AdminAction.LIST_GUILD_STICKERS, AdminAction.PURGE_GUILD_STICKER, "UNKNOWN_STICKER"),
+    EMOJIS: _Actions(AdminAction.LIST_GUILD_EMOJIS, AdminAction.PURGE_GUILD_EMOJI, ErrorCode.UNKNOWN_EMOJI),
+    STICKERS: _Actions(AdminAction.LIST_GUILD_STICKERS, AdminAction.PURGE_GUILD_STICKER, ErrorCode.UNKNOWN_STICKER),
 }
 
 

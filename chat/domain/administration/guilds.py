@@ -27,6 +27,7 @@ from chat.domain.standing.rosters import Rosters
 from chat.errors import ApiError, InvalidFormBody
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminAction
+from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.registries.guild_features import GuildFeature
 from chat.registries.guild_values import NsfwLevel, VerificationLevel
 from chat.snowflake import MAXIMUM
@@ -76,7 +77,7 @@ class GuildWishes:
             Acl.GUILD_UPDATE_SETTINGS: self.cleared is not None or bool(self.settings),
         }
         if not all(acting.holds(acl) for acl, is_needed in needed.items() if is_needed):
-            raise ApiError("MISSING_ACL")
+            raise ApiError(ErrorCode.MISSING_ACL)
 
     def fields(self) -> dict[str, Any]:
         """What Modify guild would be asked for."""
@@ -258,14 +259,14 @@ def known_guild(core: Core, guild_id: int) -> GuildState:
     """
     state = core.guild_states.get(guild_id)
     if state is None:
-        raise ApiError("UNKNOWN_GUILD")
+        raise ApiError(ErrorCode.UNKNOWN_GUILD)
     return state
 
 
 def require_guild(connection: sqlite3.Connection, guild_id: int) -> None:
     """As `known_guild`, in a query or a unit."""
     if guilds.by_id(connection, guild_id) is None:
-        raise ApiError("UNKNOWN_GUILD")
+        raise ApiError(ErrorCode.UNKNOWN_GUILD)
 
 
 def _exact(connection: sqlite3.Connection, text: str) -> int | None:
@@ -284,4 +285,4 @@ def _require_discoverable(before: Guild, after: Guild) -> None:
     if after.verification_level < VerificationLevel.LOW and (
         GuildFeature.DISCOVERABLE not in before.features or before.verification_level != after.verification_level
     ):
-        raise InvalidFormBody.at("verification_level", "DISCOVERABLE_GUILD_VERIFICATION_LEVEL_TOO_LOW")
+        raise InvalidFormBody.at("verification_level", FieldCode.DISCOVERABLE_GUILD_VERIFICATION_LEVEL_TOO_LOW)

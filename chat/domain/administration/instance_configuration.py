@@ -24,6 +24,7 @@ from chat.domain.core import Core
 from chat.errors import ApiError, FieldError, InvalidFormBody
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminAction
+from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
 from chat.store.administration import instance
@@ -100,12 +101,14 @@ class InstanceConfiguration:
             limit cannot have, and values that contradict each other.
         """
         chosen = {}
-        errors = [FieldError(f"reset.{at}", "INVALID_FORMAT") for at, name in enumerate(reset) if name not in LIMITS]
+        errors = [
+            FieldError(f"reset.{at}", FieldCode.INVALID_FORMAT) for at, name in enumerate(reset) if name not in LIMITS
+        ]
         for name, value in wanted.items():
             try:
                 chosen[f"{SECTION}{name}"] = checked(f"{SECTION}{name}", value)
             except UnexpectedValueError:
-                errors.append(FieldError(f"limits.{name}", "INVALID_FORMAT"))
+                errors.append(FieldError(f"limits.{name}", FieldCode.INVALID_FORMAT))
         if errors:
             raise InvalidFormBody(errors)
         taken_back = sorted({name for name in reset if name not in wanted})
@@ -155,14 +158,14 @@ def _require_community(connection: sqlite3.Connection, settings: Settings) -> No
     guild_id = settings.single_community_guild_id
     is_missing = guild_id is None or guilds.by_id(connection, guild_id) is None
     if settings.single_community_enabled and is_missing:
-        raise InvalidFormBody.at("single_community_guild_id", "INVALID_FORMAT")
+        raise InvalidFormBody.at("single_community_guild_id", FieldCode.INVALID_FORMAT)
 
 
 def _require_order(settings: Settings) -> None:
     limits = settings.limits
     for lower, higher in ORDERED:
         if getattr(limits, lower) > getattr(limits, higher):
-            raise InvalidFormBody([FieldError(f"limits.{name}", "INVALID_FORMAT") for name in (lower, higher)])
+            raise InvalidFormBody([FieldError(f"limits.{name}", FieldCode.INVALID_FORMAT) for name in (lower, higher)])
 
 
 class InstanceSetup:
@@ -203,7 +206,7 @@ class InstanceSetup:
             or _is_configured(connection)
             or not _may_set_up(connection, before)
         ):
-            raise ApiError("CONFLICT")
+            raise ApiError(ErrorCode.CONFLICT)
         after = attrs.evolve(before, acls=(str(Acl.EVERYTHING),))
         accounts.replace(connection, after)
         return before, after

@@ -25,6 +25,7 @@ from chat.domain.administration.guilds import AdministeredGuilds, GuildWishes, r
 from chat.errors import ApiError, StorageUnavailable
 from chat.jobs.runner import JobRun, Jobs, Progress
 from chat.registries.admin_actions import AdminAction
+from chat.registries.error_codes import ErrorCode
 from chat.registries.jobs import JOB_KINDS, JobStatus, JobType
 from chat.registries.reports import DeletionReason
 from chat.store.administration import jobs
@@ -58,7 +59,7 @@ class JobLedger:
         """
         job = jobs.by_id(self._database.reader, job_id)
         if job is None:
-            raise ApiError("NOT_FOUND")
+            raise ApiError(ErrorCode.NOT_FOUND)
         return job_object(job)
 
     async def cancel(self, acting: Acting, job_id: int) -> dict[str, Any]:
@@ -290,7 +291,7 @@ class BulkJobs:
             except StorageUnavailable:  # no refusal of this item: the job waits, and goes on with it
                 raise
             except ApiError as refusal:
-                listed = outcome.skipping if refusal.code == "CONFLICT" else outcome.failing
+                listed = outcome.skipping if refusal.code == ErrorCode.CONFLICT else outcome.failing
                 await self._listed(run, listed(item_id, refusal.code), position)
                 continue
             if was_done:

@@ -32,6 +32,7 @@ from chat.domain.standing.channel_witness import ChannelWitness
 from chat.errors import ApiError
 from chat.jobs.runner import JobRun, Jobs, Progress
 from chat.registries.admin_actions import AdminAction
+from chat.registries.error_codes import ErrorCode
 from chat.registries.jobs import JobStatus, JobType
 from chat.snowflake import MAXIMUM
 from chat.store.administration import jobs
@@ -97,7 +98,7 @@ class AdministeredMessages:
             channel = _channel(connection, channel_id)
             found = one_message(channel_id, message_id, connection, viewer=Viewer(acting.user_id))
             if found is None:
-                raise ApiError("UNKNOWN_MESSAGE")
+                raise ApiError(ErrorCode.UNKNOWN_MESSAGE)
             return channel, found
 
         channel, found = await self._core.database.read(query)
@@ -136,7 +137,7 @@ class AdministeredMessages:
             _channel(connection, channel_id)
             message = messages.by_id(connection, channel_id, message_id)
             if message is None:
-                raise ApiError("UNKNOWN_MESSAGE")
+                raise ApiError(ErrorCode.UNKNOWN_MESSAGE)
             metadata = {"channel_id": channel_id, "author_id": message.author_id}
             self._log.record(connection, acting, AdminAction.DELETE_MESSAGE, message_id, metadata)
             return message, remove_messages(connection, channel_id, [message_id])
@@ -174,7 +175,7 @@ def _named(connection: sqlite3.Connection, selector: MessageSelector) -> int | N
 def _channel(connection: sqlite3.Connection, channel_id: int) -> Channel:
     channel = channels.by_id(connection, channel_id)
     if channel is None:
-        raise ApiError("UNKNOWN_CHANNEL")
+        raise ApiError(ErrorCode.UNKNOWN_CHANNEL)
     return channel
 
 

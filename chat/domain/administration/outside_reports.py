@@ -25,6 +25,7 @@ from chat.domain.signing_in.mailed_codes import MOST_WRONG, refused_ticket, wron
 from chat.errors import ApiError
 from chat.mail import letters
 from chat.mail.mailer import Mailer
+from chat.registries.error_codes import ErrorCode
 from chat.registries.reports import ReportKind, ReportStatus
 from chat.snowflake import MAXIMUM
 from chat.store.accounts import accounts
@@ -169,7 +170,7 @@ class OutsideReports:
         elif (tag := _TAG.fullmatch(thing.user_tag or "")) is not None:
             account = accounts.by_tag(reader, tag[1], int(tag[2] or 0))
         if account is None or account.is_deleted:
-            raise ApiError("UNKNOWN_USER")
+            raise ApiError(ErrorCode.UNKNOWN_USER)
         return {"reported_user_id": account.id}
 
     def _about_guild(self, thing: ReportedThing) -> dict[str, Any]:
@@ -181,7 +182,7 @@ class OutsideReports:
             guild_id = guilds.by_vanity_url_code(reader, code.lower()) if invite is None else invite.guild_id
         guild = None if guild_id is None else guilds.by_id(reader, guild_id)
         if guild is None:
-            raise ApiError("UNKNOWN_GUILD")
+            raise ApiError(ErrorCode.UNKNOWN_GUILD)
         return {"guild_id": guild.id, "reported_user_id": guild.owner_id}
 
     async def _about_message(self, thing: ReportedThing) -> dict[str, Any]:
@@ -190,7 +191,7 @@ class OutsideReports:
             found = _TO_MESSAGE.search(thing.message_link or "")
             channel_id, message_id = (0, 0) if found is None else (int(found[1]), int(found[2]))
         if max(channel_id, message_id) > MAXIMUM:
-            raise ApiError("UNKNOWN_MESSAGE")
+            raise ApiError(ErrorCode.UNKNOWN_MESSAGE)
         message = await self._messages.without_viewer(channel_id, message_id)
         return {
             "reported_user_id": None if "webhook_id" in message else int(message["author"]["id"]),

@@ -23,6 +23,7 @@ from chat.mail import letters
 from chat.mail.mailer import Mailer
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminAction
+from chat.registries.error_codes import ErrorCode
 from chat.registries.jobs import ErrandKind
 from chat.registries.reports import KEPT_PENDING, ReportCategory, ReportKind, ReportStatus
 from chat.registries.user_flags import UserFlag
@@ -66,10 +67,10 @@ class Reports:
         """
         self._require_may_report(principal)
         if user_id == principal.user_id:
-            raise ApiError("CANNOT_REPORT_YOURSELF")
+            raise ApiError(ErrorCode.CANNOT_REPORT_YOURSELF)
         account = accounts.by_id(self._core.database.reader, user_id)
         if account is None or account.is_deleted:
-            raise ApiError("UNKNOWN_USER")
+            raise ApiError(ErrorCode.UNKNOWN_USER)
         return await self._add(principal, new, ReportKind.USER, reported_user_id=user_id, guild_id=guild_id)
 
     async def report_message(
@@ -84,7 +85,7 @@ class Reports:
         message = await self._messages.get(principal, channel_id, message_id)
         author_id = int(message["author"]["id"])
         if author_id == principal.user_id:
-            raise ApiError("CANNOT_REPORT_OWN_MESSAGE")
+            raise ApiError(ErrorCode.CANNOT_REPORT_OWN_MESSAGE)
         guild_id = self._core.access.channel(principal, channel_id).channel.guild_id
         return await self._add(
             principal,
@@ -105,9 +106,9 @@ class Reports:
         self._require_may_report(principal)
         state = self._core.guild_states.get(guild_id)
         if state is None:
-            raise ApiError("UNKNOWN_GUILD")
+            raise ApiError(ErrorCode.UNKNOWN_GUILD)
         if state.guild.owner_id == principal.user_id:
-            raise ApiError("CANNOT_REPORT_OWN_GUILD")
+            raise ApiError(ErrorCode.CANNOT_REPORT_OWN_GUILD)
         return await self._add(
             principal, new, ReportKind.GUILD, reported_user_id=state.guild.owner_id, guild_id=guild_id
         )
@@ -115,9 +116,9 @@ class Reports:
     def _require_may_report(self, principal: Principal) -> None:
         account = principal.account
         if account.flags & UserFlag.REPORT_BANNED:
-            raise ApiError("REPORT_BANNED")
+            raise ApiError(ErrorCode.REPORT_BANNED)
         if not has_verified_address(account):
-            raise ApiError("REPORT_EMAIL_VERIFICATION_REQUIRED")
+            raise ApiError(ErrorCode.REPORT_EMAIL_VERIFICATION_REQUIRED)
 
     async def _add(self, principal: Principal, new: NewReport, kind: ReportKind, **about: Any) -> dict[str, Any]:
         report = Report(
@@ -142,9 +143,9 @@ class Reports:
         def unit(connection: sqlite3.Connection) -> None:
             report = reports.by_id(connection, report_id)
             if report is None:
-                raise ApiError("UNKNOWN_REPORT")
+                raise ApiError(ErrorCode.UNKNOWN_REPORT)
             if report.status != ReportStatus.PENDING:
-                raise ApiError("REPORT_ALREADY_RESOLVED")
+                raise ApiError(ErrorCode.REPORT_ALREADY_RESOLVED)
             notified = self._resolve_in(connection, acting, report, comment)
             metadata = {"public_comment": comment, "notified": notified}
             self._log.record(connection, acting, AdminAction.RESOLVE_REPORT, report_id, metadata)
@@ -255,9 +256,9 @@ class ReportReading:
         """
         sees_reporter = acting.holds(Acl.REPORT_VIEW_REPORTER_PII)
         if wanted.reporter_id is not None and not sees_reporter:
-            raise ApiError("MISSING_ACL")
+            raise ApiError(ErrorCode.MISSING_ACL)
         if wanted.text is not None and self._core.settings.search != "on":
-            raise ApiError("FEATURE_TEMPORARILY_DISABLED")
+            raise ApiError(ErrorCode.FEATURE_TEMPORARILY_DISABLED)
 
         def query(connection: sqlite3.Connection) -> tuple[list[dict[str, Any]], int]:
             found, total = reports.search(connection, wanted)
@@ -281,7 +282,7 @@ class ReportReading:
 
         found = await self._core.database.read(query)
         if found is None:
-            raise ApiError("UNKNOWN_REPORT")
+            raise ApiError(ErrorCode.UNKNOWN_REPORT)
         await self._log.note(acting, AdminAction.GET_REPORT, report_id, {"found": True})
         return found
 

@@ -12,6 +12,7 @@ from chat.auth.tokens import PREVIEW_CHARACTERS, token_hash
 from chat.domain.policy import account_rules
 from chat.domain.standing.user_objects import partial_user, public_flags
 from chat.errors import ApiError
+from chat.registries.error_codes import ErrorCode
 from chat.registries.user_flags import UserFlag
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
@@ -114,9 +115,9 @@ def owned(connection: sqlite3.Connection, user_id: int, application_id: int) -> 
     """
     application = applications.by_id(connection, application_id)
     if application is None:
-        raise ApiError("UNKNOWN_APPLICATION")
+        raise ApiError(ErrorCode.UNKNOWN_APPLICATION)
     if application.owner_id != user_id:
-        raise ApiError("ACCESS_DENIED")
+        raise ApiError(ErrorCode.ACCESS_DENIED)
     return application
 
 
@@ -132,7 +133,7 @@ def required_bot_of(connection: sqlite3.Connection, application: Application) ->
     """
     bot = bot_of(connection, application)
     if bot is None:
-        raise ApiError("BOT_USER_NOT_FOUND")
+        raise ApiError(ErrorCode.BOT_USER_NOT_FOUND)
     return bot
 
 

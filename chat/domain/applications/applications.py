@@ -32,6 +32,7 @@ from chat.domain.policy.profiles import KEEP_TAG, ProfileRules, TagChange, Usern
 from chat.domain.signing_in.sudo import SudoMode, SudoProof
 from chat.domain.standing.verification import is_unclaimed
 from chat.errors import ApiError, FieldError, InvalidFormBody
+from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.registries.jobs import ErrandKind
 from chat.registries.user_flags import UserFlag
 from chat.store.accounts import accounts
@@ -93,7 +94,7 @@ class Applications:
         :raises ApiError: UNCLAIMED_ACCOUNT_CANNOT_CREATE_APPLICATIONS, CONTENT_BLOCKED, MAX_APPLICATIONS.
         """
         if is_unclaimed(principal.account):
-            raise ApiError("UNCLAIMED_ACCOUNT_CANNOT_CREATE_APPLICATIONS")
+            raise ApiError(ErrorCode.UNCLAIMED_ACCOUNT_CANNOT_CREATE_APPLICATIONS)
         self._require_redirects(new.redirect_uris)
         self._rules.require_name(new.name)
         application_id = self._core.snowflakes()
@@ -117,7 +118,7 @@ class Applications:
 
         def unit(connection: sqlite3.Connection) -> Account:
             if applications.count_of_owner(connection, principal.user_id) >= most:
-                raise ApiError("MAX_APPLICATIONS")
+                raise ApiError(ErrorCode.MAX_APPLICATIONS)
             username, number = self._usernames.allocate_like(connection, bot.username, bot=True)
             made = attrs.evolve(bot, username=username, discriminator=number)
             accounts.insert(connection, made)
@@ -155,7 +156,7 @@ class Applications:
         application = applications.by_bot(reader, principal.user_id)
         owner = None if application is None else accounts.by_id(reader, application.owner_id)
         if application is None or owner is None:
-            raise ApiError("UNKNOWN_APPLICATION")
+            raise ApiError(ErrorCode.UNKNOWN_APPLICATION)
         return own_application(application, owner, principal.account)
 
     async def change(self, principal: Principal, application_id: int, changes: Mapping[str, Any]) -> dict[str, Any]:
@@ -222,7 +223,7 @@ class Applications:
         :raises StorageUnavailable: when an image cannot be written.
         """
         if change.flags is not None and change.flags & ~BOT_FLAGS:
-            raise ApiError("INVALID_BOT_FLAG")
+            raise ApiError(ErrorCode.INVALID_BOT_FLAG)
         reader = self._core.database.reader
         known = required_bot_of(reader, owned(reader, principal.user_id, application_id))
         sent = {name: change.profile[name] for name in ACCOUNT_IMAGES.keys() & change.profile.keys()}
@@ -299,7 +300,9 @@ class Applications:
     def _require_redirects(self, addresses: Sequence[str]) -> None:
         """Raise InvalidFormBody unless each is an address to be sent back to, and there are not too many."""
         if len(addresses) > self._core.settings.limits.max_redirect_uris_per_application:
-            raise InvalidFormBody.at("redirect_uris", "INVALID_FORMAT")
+            raise InvalidFormBody.at("redirect_uris", FieldCode.INVALID_FORMAT)
         wrong = [position for position, address in enumerate(addresses) if not is_redirect(address)]
         if wrong:
-            raise InvalidFormBody([FieldError(f"redirect_uris.{position}", "INVALID_FORMAT") for position in wrong])
+            raise InvalidFormBody(
+                [FieldError(f"redirect_uris.{position}", FieldCode.INVALID_FORMAT) for position in wrong]
+            )

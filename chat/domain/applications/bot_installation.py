@@ -18,6 +18,7 @@ from chat.domain.standing.guild_states import Role
 from chat.domain.standing.permissions import ADMINISTRATOR
 from chat.errors import ApiError
 from chat.registries.audit_actions import AuditAction
+from chat.registries.error_codes import ErrorCode
 from chat.registries.guild_values import JoinSource
 from chat.registries.permissions import ALL_DEFINED, FULL_MASK, Permission
 from chat.store.applications.applications import Application
@@ -41,9 +42,9 @@ class BotInstallation:
         :raises ApiError: NOT_A_BOT_APPLICATION, BOT_IS_PRIVATE.
         """
         if application.bot_user_id is None:
-            raise ApiError("NOT_A_BOT_APPLICATION")
+            raise ApiError(ErrorCode.NOT_A_BOT_APPLICATION)
         if not application.bot_public and application.owner_id != principal.user_id:
-            raise ApiError("BOT_IS_PRIVATE")
+            raise ApiError(ErrorCode.BOT_IS_PRIVATE)
 
     async def install(
         self,
@@ -67,7 +68,7 @@ class BotInstallation:
         self._core.access.guild(principal, guild_id, Permission.MANAGE_GUILD.value)
         bot = bot_of(self._core.database.reader, application)
         if bot is None:
-            raise ApiError("NOT_A_BOT_APPLICATION")
+            raise ApiError(ErrorCode.NOT_A_BOT_APPLICATION)
         role = Role(
             self._core.snowflakes(), guild_id, bot.username, position=NEW_ROLE_POSITION, permissions=permissions
         )
@@ -76,7 +77,7 @@ class BotInstallation:
         def prepare(connection: sqlite3.Connection) -> Preparation:
             held = _held(connection, guild_id, principal.user_id)
             if not held & Permission.MANAGE_GUILD:
-                raise ApiError("MISSING_PERMISSIONS")
+                raise ApiError(ErrorCode.MISSING_PERMISSIONS)
             first(connection)
             wanted = attrs.evolve(role, permissions=permissions & held & ALL_DEFINED)
             written = self._roles.write_new(connection, wanted, actor) if permissions else None
@@ -95,7 +96,7 @@ class BotInstallation:
             bot, guild_id, JoinSource.BOT_INVITE, inviter_id=principal.user_id, first=prepare, guard=principal.guard
         )
         if not joined:
-            raise ApiError("BOT_ALREADY_IN_GUILD")
+            raise ApiError(ErrorCode.BOT_ALREADY_IN_GUILD)
 
 
 def _held(connection: sqlite3.Connection, guild_id: int, user_id: int) -> int:

@@ -17,6 +17,7 @@ from chat.domain.applications.oauth2_protocol import OAuth2Clients, scopes_of
 from chat.domain.core import Core
 from chat.domain.standing.user_objects import partial_user, public_flags
 from chat.errors import ApiError, StorageUnavailable
+from chat.registries.error_codes import ErrorCode
 from chat.registries.scopes import Scope
 from chat.store.accounts.accounts import Account
 from chat.store.applications import oauth2_grants
@@ -69,7 +70,7 @@ class OAuth2Identity:
         :raises ApiError: UNKNOWN_APPLICATION, UNAUTHORIZED for a caller without an access token.
         """
         if principal.application_id is None or principal.expires_at is None:
-            raise ApiError("UNAUTHORIZED")
+            raise ApiError(ErrorCode.UNAUTHORIZED)
         known = scopes_of(principal.application_id)
         data: dict[str, Any] = {
             "application": authorized_application(self._application(principal.application_id)),
@@ -101,7 +102,7 @@ class OAuth2Identity:
         :raises ApiError: UNKNOWN_APPLICATION for one that the account has not authorised.
         """
         if not await self.end_all(principal, [application_id]):
-            raise ApiError("UNKNOWN_APPLICATION")
+            raise ApiError(ErrorCode.UNKNOWN_APPLICATION)
 
     async def end_all(self, principal: Principal, application_ids: Sequence[int]) -> int:
         """As `end`, for several; those that the account has not authorised are passed over. Returns how many there
@@ -120,7 +121,7 @@ class OAuth2Identity:
     def _application(self, application_id: int) -> Application:
         application = self._clients.find(self._core.database.reader, application_id)
         if application is None:
-            raise ApiError("UNKNOWN_APPLICATION")
+            raise ApiError(ErrorCode.UNKNOWN_APPLICATION)
         return application
 
 

@@ -27,6 +27,7 @@ import attrs
 from chat.auth.tokens import token_hash
 from chat.config import Settings
 from chat.errors import ApiError
+from chat.registries.error_codes import ErrorCode
 from chat.registries.scopes import ADMIN_APPLICATION_ID, ADMIN_APPLICATION_NAME, ADMIN_SCOPE, SCOPES, Scope
 from chat.snowflake import MAXIMUM
 from chat.store.applications import applications
@@ -54,7 +55,9 @@ class OAuth2Error(ApiError):
     """
 
     def __init__(self, error: OAuth2ErrorCode, description: str, *, unauthenticated: bool = False) -> None:
-        super().__init__("UNAUTHORIZED" if unauthenticated else "BAD_REQUEST", description, headers=NOT_STORED)
+        super().__init__(
+            ErrorCode.UNAUTHORIZED if unauthenticated else ErrorCode.BAD_REQUEST, description, headers=NOT_STORED
+        )
         self.error = error
 
     def body(self) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from chat.domain.standing.access import GuildAccess, require_guild
 from chat.domain.standing.audit_log import Actor
 from chat.errors import ApiError, InvalidFormBody
 from chat.registries.audit_actions import AuditAction
+from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.registries.events import EventName
 from chat.registries.permissions import Permission
 from chat.snowflake import snowflake_at
@@ -117,9 +118,9 @@ class Bans:
         def unit(connection: sqlite3.Connection) -> _Banned:
             guild, target = require_guild(connection, guild_id), accounts.by_id(connection, user_id)
             if target is None or target.is_deleted:
-                raise ApiError("UNKNOWN_USER")
+                raise ApiError(ErrorCode.UNKNOWN_USER)
             if guild.owner_id == user_id:
-                raise ApiError("MISSING_PERMISSIONS")
+                raise ApiError(ErrorCode.MISSING_PERMISSIONS)
             first(connection)
             network = None if target.last_active_ip is None or target.bot else network_of(target.last_active_ip)
             bans.delete_expired(connection, guild_id, now)
@@ -173,7 +174,7 @@ class Bans:
             stands = bans.by_id(connection, guild_id, user_id, now) is not None
             bans.delete(connection, guild_id, user_id)
             if not stands:
-                raise InvalidFormBody.at("user_id", "USER_IS_NOT_BANNED")
+                raise InvalidFormBody.at("user_id", FieldCode.USER_IS_NOT_BANNED)
             first(connection)
             return self._core.audit_log.record(
                 connection, guild_id, AuditAction.MEMBER_BAN_REMOVE, actor, target_id=user_id
@@ -193,7 +194,7 @@ class Bans:
         """
         access = self._core.access.guild(principal, guild_id, Permission.KICK_MEMBERS)
         if access.state.member(user_id) is None:
-            raise ApiError("UNKNOWN_MEMBER")
+            raise ApiError(ErrorCode.UNKNOWN_MEMBER)
         self._require_below(access, user_id)
         await self.remove(Actor(principal.user_id, reason), guild_id, user_id, guard=principal.guard)
 
@@ -208,9 +209,9 @@ class Bans:
         def unit(connection: sqlite3.Connection) -> _Removed:
             guild, target = require_guild(connection, guild_id), accounts.by_id(connection, user_id)
             if target is None or not members.exists(connection, guild_id, user_id):
-                raise ApiError("UNKNOWN_MEMBER")
+                raise ApiError(ErrorCode.UNKNOWN_MEMBER)
             if guild.owner_id == user_id:
-                raise ApiError("MISSING_PERMISSIONS")
+                raise ApiError(ErrorCode.MISSING_PERMISSIONS)
             first(connection)
             departure = self._memberships.depart(connection, guild_id, target)
             entry = self._core.audit_log.record(connection, guild_id, AuditAction.MEMBER_KICK, actor, target_id=user_id)
@@ -227,7 +228,7 @@ class Bans:
         """Raise MISSING_PERMISSIONS unless the account stands below the caller; one that is no member does."""
         state, target = access.state, access.state.member(user_id)
         if user_id == access.member.user_id or (target is not None and state.rank(target) >= state.rank(access.member)):
-            raise ApiError("MISSING_PERMISSIONS")
+            raise ApiError(ErrorCode.MISSING_PERMISSIONS)
 
 
 def ban_object(ban: Ban, account: Account | None) -> dict[str, Any]:

@@ -29,6 +29,7 @@ from chat.registries.channel_types import (
     ChannelFlag,
     ChannelType,
 )
+from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.registries.guild_features import GuildFeature
 from chat.store.guilds.channels import NO_FORUM, Channel, Forum, ForumReaction, ForumTag
 
@@ -99,16 +100,16 @@ def stored_fields(kind: ChannelType, fields: Mapping[str, Any], state: GuildStat
         flexible = GuildFeature.TEXT_CHANNEL_FLEXIBLE_NAMES in features
         columns["name"] = channel_name(fields["name"], kind, flexible=flexible)
         if not columns["name"]:
-            errors.append(FieldError("name", "CHANNEL_NAME_EMPTY_AFTER_NORMALIZATION"))
+            errors.append(FieldError("name", FieldCode.CHANNEL_NAME_EMPTY_AFTER_NORMALIZATION))
     if columns.get("topic") is not None and len(columns["topic"]) > limits.max_topic_length:
-        errors.append(FieldError("topic", "CONTENT_EXCEEDS_MAX_LENGTH"))
+        errors.append(FieldError("topic", FieldCode.CONTENT_EXCEEDS_MAX_LENGTH))
     for name, most in (
         ("rate_limit_per_user", limits.max_rate_limit_per_user),
         ("user_limit", limits.max_user_limit),
         ("voice_connection_limit", limits.max_voice_connection_limit),
     ):
         if columns.get(name) is not None and columns[name] > most:
-            errors.append(FieldError(name, "VALUE_MUST_BE_INTEGER_IN_RANGE"))
+            errors.append(FieldError(name, FieldCode.VALUE_MUST_BE_INTEGER_IN_RANGE))
     errors.extend(_settle_voice(columns, features, limits))
     if columns.get("content_warning_text") is not None:
         columns["content_warning_text"] = columns["content_warning_text"].strip() or None
@@ -132,7 +133,7 @@ def _settle_voice(columns: dict[str, Any], features: Set[str], limits: Limits) -
     if "bitrate" not in columns:
         return []
     if columns["bitrate"] < limits.min_bitrate:
-        return [FieldError("bitrate", "VALUE_MUST_BE_INTEGER_IN_RANGE")]
+        return [FieldError("bitrate", FieldCode.VALUE_MUST_BE_INTEGER_IN_RANGE)]
     columns["bitrate"] = min(columns["bitrate"], bitrate_cap(features, limits))
     return []
 
@@ -180,7 +181,7 @@ def _forum_errors(fields: Mapping[str, Any], emoji_ids: Collection[int]) -> list
     for index, tag in enumerate(fields.get("available_tags") or ()):
         name = tag.name.strip()
         if not name or name.casefold() in seen:
-            errors.append(FieldError(f"available_tags.{index}.name", "INVALID_FORMAT"))
+            errors.append(FieldError(f"available_tags.{index}.name", FieldCode.INVALID_FORMAT))
         seen.add(name.casefold())
         errors += _emoji_errors(f"available_tags.{index}", tag, emoji_ids)
     reaction = fields.get("default_reaction_emoji")
@@ -212,7 +213,7 @@ def with_forum(channel: Channel, fields: Mapping[str, Any], new_id: Callable[[],
 def _emoji_errors(path: str, named: TagWish | ForumReaction, emoji_ids: Collection[int]) -> list[FieldError]:
     if named.emoji_id is None or named.emoji_id in emoji_ids:
         return []
-    return [FieldError(f"{path}.emoji_id", "INVALID_FORMAT")]
+    return [FieldError(f"{path}.emoji_id", FieldCode.INVALID_FORMAT)]
 
 
 def _reaction(wished: ForumReaction | None) -> ForumReaction | None:
@@ -224,7 +225,7 @@ def _reaction(wished: ForumReaction | None) -> ForumReaction | None:
 def _tags(before: Forum, wished: Sequence[TagWish], new_id: Callable[[], int]) -> tuple[ForumTag, ...]:
     known = {tag.id for tag in before.tags}
     if any(tag.id is not None and tag.id not in known for tag in wished):
-        raise ApiError("UNKNOWN_FORUM_TAG")
+        raise ApiError(ErrorCode.UNKNOWN_FORUM_TAG)
     return tuple(
         ForumTag(
             id=new_id() if tag.id is None else tag.id,

@@ -25,6 +25,7 @@ from chat.domain.standing.audit_log import Actor
 from chat.domain.standing.guild_objects import CLONING, EMOJIS, STICKERS, expression_metadata_object, expression_object
 from chat.errors import ApiError, InvalidFormBody
 from chat.registries.audit_actions import AuditAction
+from chat.registries.error_codes import ErrorCode
 from chat.registries.events import EventName
 from chat.registries.guild_features import GuildFeature
 from chat.registries.permissions import Permission
@@ -48,9 +49,9 @@ class _Kind:
     updated: AuditAction
     deleted: AuditAction
     unlimited: GuildFeature
-    full: str
+    full: ErrorCode
     """The refusal of one too many."""
-    unknown: str
+    unknown: ErrorCode
 
 
 KINDS: Final[Mapping[str, _Kind]] = {
@@ -60,8 +61,8 @@ KINDS: Final[Mapping[str, _Kind]] = {
         AuditAction.EMOJI_UPDATE,
         AuditAction.EMOJI_DELETE,
         GuildFeature.UNLIMITED_EMOJI,
-        "MAX_EMOJIS",
-        "UNKNOWN_EMOJI",
+        ErrorCode.MAX_EMOJIS,
+        ErrorCode.UNKNOWN_EMOJI,
     ),
     STICKERS: _Kind(
         EventName.GUILD_STICKERS_UPDATE,
@@ -69,8 +70,8 @@ KINDS: Final[Mapping[str, _Kind]] = {
         AuditAction.STICKER_UPDATE,
         AuditAction.STICKER_DELETE,
         GuildFeature.UNLIMITED_STICKERS,
-        "MAX_STICKERS",
-        "UNKNOWN_STICKER",
+        ErrorCode.MAX_STICKERS,
+        ErrorCode.UNKNOWN_STICKER,
     ),
 }
 
@@ -198,7 +199,7 @@ class Expressions:
             raise ApiError(KINDS[kind].unknown)
         self._core.access.require_open(principal, state)
         if CLONING[kind] not in state.guild.features and state.member(principal.user_id) is None:
-            raise ApiError("MISSING_ACCESS")
+            raise ApiError(ErrorCode.MISSING_ACCESS)
         expression = attrs.evolve(source, id=self._core.snowflakes(), guild_id=guild_id, user_id=principal.user_id)
         asset = attrs.evolve(image, owner_id=expression.id, id=self._core.snowflakes())
         storage = self._media.storage
@@ -293,7 +294,7 @@ class Expressions:
     ) -> GuildAccess:
         access = self._core.access.guild(principal, guild_id)
         if purge and GuildFeature.EXPRESSION_PURGE_ALLOWED not in access.state.guild.features:
-            raise ApiError("MISSING_ACCESS")
+            raise ApiError(ErrorCode.MISSING_ACCESS)
         known = next((entry for entry in access.state.expressions(kind) if entry.id == expression_id), None)
         if known is None:
             raise ApiError(KINDS[kind].unknown)

@@ -20,6 +20,7 @@ from chat.domain.standing.private_channels import PrivateChannelAccess
 from chat.domain.standing.user_objects import partial_user
 from chat.errors import ApiError
 from chat.registries.channel_types import ChannelType
+from chat.registries.error_codes import ErrorCode
 from chat.registries.events import EventName
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
@@ -57,13 +58,13 @@ class GroupInvites:
 
         def unit(connection: sqlite3.Connection) -> _Made | None:
             if not private_channels.is_in(connection, wanted.channel_id, access.user_id):
-                raise ApiError("UNKNOWN_CHANNEL")
+                raise ApiError(ErrorCode.UNKNOWN_CHANNEL)
             similar = None if unique else invites.similar(connection, wanted, wanted.created_at)
             if similar is not None:
                 return _Made(similar, is_new=False)
             invites.delete_dead_of_channel(connection, wanted.channel_id, wanted.created_at)
             if invites.count_of_channel(connection, wanted.channel_id) >= self._core.settings.limits.max_guild_invites:
-                raise ApiError("MAX_INVITES")
+                raise ApiError(ErrorCode.MAX_INVITES)
             return _Made(wanted, is_new=True) if invites.insert(connection, wanted) else None
 
         def then(made: _Made | None) -> None:
@@ -93,7 +94,7 @@ class GroupInvites:
 
         def spend(connection: sqlite3.Connection) -> None:
             if invites.by_code(connection, code, self._core.clock.now_ms()) is None:
-                raise ApiError("UNKNOWN_INVITE")
+                raise ApiError(ErrorCode.UNKNOWN_INVITE)
             invites.add_use(connection, code)
 
         await self._groups.join(principal, invite.channel_id, spend)
@@ -109,11 +110,11 @@ class GroupInvites:
         def unit(connection: sqlite3.Connection) -> PrivateChannel:
             private = private_channels.by_id(connection, invite.channel_id)
             if private is None or private.channel.type != ChannelType.GROUP_DM:
-                raise ApiError("UNKNOWN_INVITE")
+                raise ApiError(ErrorCode.UNKNOWN_INVITE)
             if user_id not in private.recipient_ids or user_id not in (invite.inviter_id, private.channel.owner_id):
-                raise ApiError("MISSING_PERMISSIONS")
+                raise ApiError(ErrorCode.MISSING_PERMISSIONS)
             if not invites.delete(connection, invite.code):
-                raise ApiError("UNKNOWN_INVITE")
+                raise ApiError(ErrorCode.UNKNOWN_INVITE)
             return private
 
         def then(private: PrivateChannel) -> None:
@@ -130,7 +131,7 @@ class GroupInvites:
     def _object(self, invite: Invite, view: Callable[[Account], dict[str, Any]]) -> dict[str, Any]:
         private = private_channels.by_id(self._core.database.reader, invite.channel_id)
         if private is None or private.channel.type != ChannelType.GROUP_DM:
-            raise ApiError("UNKNOWN_INVITE")
+            raise ApiError(ErrorCode.UNKNOWN_INVITE)
         return self._shown(invite, private, view)
 
     def _with_metadata(self, invite: Invite, private: PrivateChannel) -> dict[str, Any]:

@@ -29,6 +29,7 @@ from chat.domain.standing.guild_states import Channel, GuildState
 from chat.errors import ApiError, FieldError, InvalidFormBody
 from chat.registries.audit_actions import AuditAction
 from chat.registries.channel_types import SYSTEM_CHANNEL_TYPES, ChannelType
+from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.registries.guild_features import TOGGLEABLE_GUILD_FEATURES, UNAVAILABLE_GUILD_FEATURES, GuildFeature
 from chat.registries.guild_values import ContentWarningLevel, NsfwLevel, SystemChannelFlag, VerificationLevel
 from chat.registries.permissions import Permission
@@ -111,7 +112,7 @@ class GuildChanges:
         def unit(connection: sqlite3.Connection) -> ChangedGuild:
             changed = self.write(connection, guild_id, judged, Actor(principal.user_id, reason))
             if "mfa_level" in judged.columns and changed.before.owner_id != principal.user_id:
-                raise ApiError("MISSING_PERMISSIONS")
+                raise ApiError(ErrorCode.MISSING_PERMISSIONS)
             return changed
 
         async with self._media.kept(*judged.pictures.prepared, guard=principal.guard):
@@ -176,9 +177,9 @@ class GuildChanges:
         """Sudo mode first, then ownership, then a second factor (guilds.md, Modify guild)."""
         await self._sudo.require(principal.account, proof)
         if access.state.guild.owner_id != principal.user_id:
-            raise ApiError("MISSING_PERMISSIONS")
+            raise ApiError(ErrorCode.MISSING_PERMISSIONS)
         if not self._factors.held(principal.account).any:
-            raise InvalidFormBody.at("mfa_level", "MUST_ENABLE_2FA_BEFORE_REQUIRING_FOR_MODS")
+            raise InvalidFormBody.at("mfa_level", FieldCode.MUST_ENABLE_2FA_BEFORE_REQUIRING_FOR_MODS)
 
     def _judged(
         self,
@@ -220,7 +221,7 @@ class GuildChanges:
     def _features(self, guild: Guild, value: list[str]) -> frozenset[str]:
         wanted = frozenset(value)
         if wanted - guild.features - TOGGLEABLE_GUILD_FEATURES:
-            raise InvalidFormBody.at("features", "GUILD_FEATURE_NOT_TOGGLEABLE")
+            raise InvalidFormBody.at("features", FieldCode.GUILD_FEATURE_NOT_TOGGLEABLE)
         return wanted
 
     def _verification_level(self, guild: Guild, value: int) -> int:
@@ -231,9 +232,11 @@ class GuildChanges:
     def _message_history_cutoff(self, guild: Guild, value: int | None) -> int | None:
         if value is not None:
             if value < guild.created_at:
-                raise InvalidFormBody.at("message_history_cutoff", "MESSAGE_HISTORY_CUTOFF_BEFORE_GUILD_CREATION")
+                raise InvalidFormBody.at(
+                    "message_history_cutoff", FieldCode.MESSAGE_HISTORY_CUTOFF_BEFORE_GUILD_CREATION
+                )
             if value > self._core.clock.now_ms():
-                raise InvalidFormBody.at("message_history_cutoff", "MESSAGE_HISTORY_CUTOFF_IN_FUTURE")
+                raise InvalidFormBody.at("message_history_cutoff", FieldCode.MESSAGE_HISTORY_CUTOFF_IN_FUTURE)
         return value
 
     def announce(self, changed: ChangedGuild) -> None:
@@ -275,7 +278,7 @@ def changes_availability(before: Guild, after: Guild) -> bool:
 
 def _require_level(guild: Guild, level: int) -> None:
     if GuildFeature.DISCOVERABLE in guild.features and level < VerificationLevel.LOW:
-        raise InvalidFormBody.at("verification_level", "DISCOVERABLE_GUILD_VERIFICATION_LEVEL_TOO_LOW")
+        raise InvalidFormBody.at("verification_level", FieldCode.DISCOVERABLE_GUILD_VERIFICATION_LEVEL_TOO_LOW)
 
 
 def _features_after(before: frozenset[str], known: frozenset[str], wanted: frozenset[str]) -> frozenset[str]:
@@ -308,9 +311,9 @@ def _wrong_channels(present: Mapping[int, Channel], changes: Mapping[str, Any]) 
             continue
         channel = present.get(channel_id)
         if channel is None:
-            errors.append(FieldError(name, f"{prefix}_IN_GUILD"))
+            errors.append(FieldError(name, FieldCode[f"{prefix}_IN_GUILD"]))
         elif channel.type not in types:
-            errors.append(FieldError(name, f"{prefix}_{wanted}"))
+            errors.append(FieldError(name, FieldCode[f"{prefix}_{wanted}"]))
     return errors
 
 

@@ -28,6 +28,7 @@ from chat.domain.standing.thread_objects import KnownThread, known_thread, threa
 from chat.errors import ApiError, FieldError, InvalidFormBody
 from chat.registries.audit_actions import AuditAction
 from chat.registries.channel_types import SYSTEM_CHANNEL_TYPES, THREAD_ONLY_CHANNEL_TYPES, ChannelType
+from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.registries.permissions import Permission
 from chat.store.guilds import channels, guilds
 from chat.store.guilds.guilds import Guild
@@ -95,7 +96,7 @@ class GuildChannels:
         def unit(connection: sqlite3.Connection) -> _Written:
             present = _channels(connection, guild_id)
             if len(present) >= limits.max_guild_channels:
-                raise ApiError("MAX_GUILD_CHANNELS")
+                raise ApiError(ErrorCode.MAX_GUILD_CHANNELS)
             parent = self._parent(present, kind, columns.get("parent_id"))
             siblings = [channel for channel in present.values() if channel.parent_id == columns.get("parent_id")]
             made = Channel(
@@ -122,7 +123,7 @@ class GuildChannels:
         await self._core.database.write(unit, then, guard=principal.guard)
         current = self._core.guild_states.get(guild_id)
         if current is None or channel_id not in current.channels:
-            raise ApiError("UNKNOWN_CHANNEL")
+            raise ApiError(ErrorCode.UNKNOWN_CHANNEL)
         return current.channel_object(channel_id)
 
     async def change(
@@ -156,11 +157,11 @@ class GuildChannels:
             present = _channels(connection, guild_id)
             before = present.get(channel_id)
             if before is None:
-                raise ApiError("UNKNOWN_CHANNEL")
+                raise ApiError(ErrorCode.UNKNOWN_CHANNEL)
             if columns.get("parent_id", before.parent_id) != before.parent_id:
                 self._parent(present, kind, columns["parent_id"])
             if kind != before.type and threads.any_below(connection, channel_id):
-                raise ApiError("CHANNEL_HAS_THREADS")
+                raise ApiError(ErrorCode.CHANNEL_HAS_THREADS)
             after = attrs.evolve(before, type=kind, **columns)
             if kind in THREAD_ONLY_CHANNEL_TYPES:
                 after = with_forum(after, fields, self._core.snowflakes)
@@ -245,7 +246,7 @@ class GuildChannels:
             present = _channels(connection, guild_id)
             gone = present.get(channel_id)
             if gone is None:
-                raise ApiError("UNKNOWN_CHANNEL")
+                raise ApiError(ErrorCode.UNKNOWN_CHANNEL)
             orphans = tuple(
                 attrs.evolve(channel, parent_id=None) for channel in present.values() if channel.parent_id == channel_id
             )
@@ -304,15 +305,15 @@ class GuildChannels:
         if parent_id is None:
             return None
         if kind is ChannelType.GUILD_CATEGORY:
-            raise InvalidFormBody.at("parent_id", "CATEGORIES_CANNOT_HAVE_PARENTS")
+            raise InvalidFormBody.at("parent_id", FieldCode.CATEGORIES_CANNOT_HAVE_PARENTS)
         parent = present.get(parent_id)
         if parent is None:
-            raise InvalidFormBody.at("parent_id", "INVALID_PARENT_CHANNEL")
+            raise InvalidFormBody.at("parent_id", FieldCode.INVALID_PARENT_CHANNEL)
         if parent.type != ChannelType.GUILD_CATEGORY:
-            raise InvalidFormBody.at("parent_id", "PARENT_MUST_BE_CATEGORY")
+            raise InvalidFormBody.at("parent_id", FieldCode.PARENT_MUST_BE_CATEGORY)
         held = sum(channel.parent_id == parent_id for channel in present.values())
         if held >= self._core.settings.limits.max_channels_per_category:
-            raise ApiError("MAX_CATEGORY_CHANNELS")
+            raise ApiError(ErrorCode.MAX_CATEGORY_CHANNELS)
         return parent
 
     def _placed(
@@ -361,7 +362,7 @@ def _channels(connection: sqlite3.Connection, guild_id: int) -> dict[int, Channe
 def _require_present(present: Mapping[int, Channel], moves: Mapping[int, Move]) -> None:
     """Raise InvalidFormBody, CHANNEL_NOT_FOUND at each channel that the guild does not have."""
     unknown = [
-        FieldError(f"{index}.id", "CHANNEL_NOT_FOUND")
+        FieldError(f"{index}.id", FieldCode.CHANNEL_NOT_FOUND)
         for index, channel_id in enumerate(moves)
         if channel_id not in present
     ]
@@ -377,7 +378,7 @@ def _converted(known: Channel, fields: Mapping[str, Any]) -> ChannelType:
     kind = ChannelType(known.type)
     wanted = ChannelType(fields.get("type", kind))
     if wanted is not kind and not {wanted, kind} <= SYSTEM_CHANNEL_TYPES:
-        raise ApiError("INVALID_CHANNEL_TYPE")
+        raise ApiError(ErrorCode.INVALID_CHANNEL_TYPE)
     return wanted
 
 

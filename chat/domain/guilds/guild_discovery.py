@@ -23,6 +23,7 @@ from chat.domain.standing.access import require_guild
 from chat.domain.standing.audit_log import Actor
 from chat.domain.standing.guild_objects import partial_guild_object
 from chat.errors import ApiError
+from chat.registries.error_codes import ErrorCode
 from chat.registries.guild_features import UNAVAILABLE_GUILD_FEATURES, GuildFeature
 from chat.registries.guild_values import CATEGORY_NAMES, DiscoveryCategory, DiscoveryStatus, JoinSource
 from chat.registries.permissions import Permission
@@ -84,12 +85,12 @@ class GuildDiscovery:
         """
         state = self._core.guild_states.get(guild_id)
         if state is None:
-            raise ApiError("UNKNOWN_GUILD")
+            raise ApiError(ErrorCode.UNKNOWN_GUILD)
         self._core.access.require_open(principal, state)
         if GuildFeature.DISCOVERABLE not in state.guild.features:
-            raise ApiError("DISCOVERY_NOT_DISCOVERABLE")
+            raise ApiError(ErrorCode.DISCOVERY_NOT_DISCOVERABLE)
         if CLOSING_FEATURES & state.guild.features and state.member(principal.user_id) is None:
-            raise ApiError("INVITES_DISABLED")
+            raise ApiError(ErrorCode.INVITES_DISABLED)
         await self._memberships.join(
             principal.account, guild_id, JoinSource.DISCOVERY, address=address, guard=principal.guard
         )
@@ -146,7 +147,7 @@ class DiscoveryApplications:
         """
         self._core.access.guild(principal, guild_id, Permission.MANAGE_GUILD)
         if not self._settings.enabled:
-            raise ApiError("DISCOVERY_DISABLED")
+            raise ApiError(ErrorCode.DISCOVERY_DISABLED)
         self._core.policy.require_unblocked(description)
         new = DiscoveryApplication(
             guild_id, category, description, DiscoveryStatus.PENDING, principal.user_id, self._core.clock.now_ms()
@@ -157,9 +158,9 @@ class DiscoveryApplications:
             before = guild_discovery.find(connection, guild_id)
             waits = before is not None and before.status == DiscoveryStatus.PENDING
             if waits or GuildFeature.DISCOVERABLE in guild.features:
-                raise ApiError("DISCOVERY_ALREADY_APPLIED")
+                raise ApiError(ErrorCode.DISCOVERY_ALREADY_APPLIED)
             if guild.member_count < self._settings.minimum_members:
-                raise ApiError("DISCOVERY_INSUFFICIENT_MEMBERS")
+                raise ApiError(ErrorCode.DISCOVERY_INSUFFICIENT_MEMBERS)
             guild_discovery.put(connection, new)
 
         await self._core.database.write(unit, guard=principal.guard)
@@ -178,7 +179,7 @@ class DiscoveryApplications:
         def unit(connection: sqlite3.Connection) -> DiscoveryApplication:
             before = required_application(connection, guild_id)
             if before.status not in (DiscoveryStatus.PENDING, DiscoveryStatus.APPROVED):
-                raise ApiError("DISCOVERY_APPLICATION_ALREADY_REVIEWED")
+                raise ApiError(ErrorCode.DISCOVERY_APPLICATION_ALREADY_REVIEWED)
             after = attrs.evolve(
                 before,
                 category=before.category if wish.category is None else wish.category,
@@ -217,7 +218,7 @@ def required_application(connection: sqlite3.Connection, guild_id: int) -> Disco
     """
     found = guild_discovery.find(connection, guild_id)
     if found is None:
-        raise ApiError("DISCOVERY_APPLICATION_NOT_FOUND")
+        raise ApiError(ErrorCode.DISCOVERY_APPLICATION_NOT_FOUND)
     return found
 
 

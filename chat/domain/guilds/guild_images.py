@@ -12,6 +12,7 @@ from chat.domain.policy import images
 from chat.domain.policy.images import PreparedImage
 from chat.domain.policy.media_library import MediaLibrary
 from chat.errors import FieldError, InvalidFormBody
+from chat.registries.error_codes import FieldCode
 from chat.registries.guild_features import GuildFeature
 from chat.store.guard import Guard
 from chat.store.guilds.guilds import Guild
@@ -23,10 +24,10 @@ class _Rules:
 
     kind: str
     feature: GuildFeature | None = None
-    without_feature: str = ""
+    without_feature: FieldCode = FieldCode.INVALID_IMAGE_FORMAT
     """The field code of an image in a guild that lacks the feature."""
     animated_feature: GuildFeature | None = None
-    without_animated_feature: str = ""
+    without_animated_feature: FieldCode = FieldCode.INVALID_IMAGE_FORMAT
     still: bool = False
     """Whether an image that moves is none."""
     measured: bool = True
@@ -38,13 +39,13 @@ GUILD_IMAGES: Final[Mapping[str, _Rules]] = {
     "banner": _Rules(
         images.BANNERS,
         GuildFeature.BANNER,
-        "GUILD_BANNER_REQUIRES_FEATURE",
+        FieldCode.GUILD_BANNER_REQUIRES_FEATURE,
         GuildFeature.ANIMATED_BANNER,
-        "ANIMATED_GUILD_BANNER_REQUIRES_FEATURE",
+        FieldCode.ANIMATED_GUILD_BANNER_REQUIRES_FEATURE,
     ),
-    "splash": _Rules(images.SPLASHES, GuildFeature.INVITE_SPLASH, "INVITE_SPLASH_REQUIRES_FEATURE", still=True),
+    "splash": _Rules(images.SPLASHES, GuildFeature.INVITE_SPLASH, FieldCode.INVITE_SPLASH_REQUIRES_FEATURE, still=True),
     "embed_splash": _Rules(
-        images.EMBED_SPLASHES, GuildFeature.INVITE_SPLASH, "EMBED_SPLASH_REQUIRES_FEATURE", still=True
+        images.EMBED_SPLASHES, GuildFeature.INVITE_SPLASH, FieldCode.EMBED_SPLASH_REQUIRES_FEATURE, still=True
     ),
 }
 """The image fields of Modify guild by name."""
@@ -128,7 +129,7 @@ async def _image(media: MediaLibrary, guild: Guild, field: str, text: str | None
     raise InvalidFormBody.at(field, code)
 
 
-def _lacking(guild: Guild, rules: _Rules, *, is_animated: bool) -> str | None:
+def _lacking(guild: Guild, rules: _Rules, *, is_animated: bool) -> FieldCode | None:
     """The field code for an image that the guild's features do not allow."""
     if rules.feature is not None and rules.feature not in guild.features:
         return rules.without_feature

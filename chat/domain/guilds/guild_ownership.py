@@ -31,6 +31,7 @@ from chat.domain.standing.audit_log import Actor
 from chat.domain.standing.guild_objects import guild_object
 from chat.domain.standing.permissions import rank_of
 from chat.errors import ApiError, StorageUnavailable
+from chat.registries.error_codes import ErrorCode
 from chat.registries.events import EventName
 from chat.registries.jobs import ErrandKind
 from chat.store import errands
@@ -83,14 +84,14 @@ class GuildDeletion:
         """
         access = self._core.access.guild(principal, guild_id)
         if self._core.policy.protects(guild_id):
-            raise ApiError("SINGLE_COMMUNITY_CANNOT_DELETE")
+            raise ApiError(ErrorCode.SINGLE_COMMUNITY_CANNOT_DELETE)
         await self._sudo.require(principal.account, proof)
         if access.state.guild.owner_id != principal.user_id:
-            raise ApiError("MISSING_PERMISSIONS")
+            raise ApiError(ErrorCode.MISSING_PERMISSIONS)
 
         def require_owner(_: sqlite3.Connection, guild: Guild) -> None:
             if guild.owner_id != principal.user_id:
-                raise ApiError("MISSING_PERMISSIONS")
+                raise ApiError(ErrorCode.MISSING_PERMISSIONS)
 
         await self.remove(guild_id, require_owner, guard=principal.guard)
 
@@ -102,7 +103,7 @@ class GuildDeletion:
         :raises ApiError: SINGLE_COMMUNITY_CANNOT_DELETE, UNKNOWN_GUILD, and what `first` raises.
         """
         if self._core.policy.protects(guild_id):
-            raise ApiError("SINGLE_COMMUNITY_CANNOT_DELETE")
+            raise ApiError(ErrorCode.SINGLE_COMMUNITY_CANNOT_DELETE)
 
         def unit(connection: sqlite3.Connection) -> Errand:
             first(connection, require_guild(connection, guild_id))
@@ -149,12 +150,12 @@ class GuildDeletion:
         access = self._core.access.guild(principal, guild_id)
         await self._sudo.require(principal.account, proof)
         if access.state.guild.owner_id != principal.user_id:
-            raise ApiError("MISSING_PERMISSIONS")
+            raise ApiError(ErrorCode.MISSING_PERMISSIONS)
 
         def unit(connection: sqlite3.Connection) -> ChangedGuild:
             before = require_guild(connection, guild_id)
             if before.owner_id != principal.user_id:
-                raise ApiError("MISSING_PERMISSIONS")
+                raise ApiError(ErrorCode.MISSING_PERMISSIONS)
             require_successor(connection, guild_id, new_owner_id)
             after = attrs.evolve(before, owner_id=new_owner_id)
             return self._changes.replace(connection, before, after, Actor(principal.user_id, reason))
@@ -189,9 +190,9 @@ def require_successor(connection: sqlite3.Connection, guild_id: int, user_id: in
     """Raise UNKNOWN_MEMBER, or CANNOT_TRANSFER_OWNERSHIP_TO_BOT, for an account that cannot own the guild."""
     successor = accounts.by_id(connection, user_id)
     if successor is None or not members.exists(connection, guild_id, user_id):
-        raise ApiError("UNKNOWN_MEMBER")
+        raise ApiError(ErrorCode.UNKNOWN_MEMBER)
     if successor.bot:
-        raise ApiError("CANNOT_TRANSFER_OWNERSHIP_TO_BOT")
+        raise ApiError(ErrorCode.CANNOT_TRANSFER_OWNERSHIP_TO_BOT)
 
 
 REASON: Final = "The account of the owner was erased."

@@ -38,6 +38,7 @@ from chat.registries.channel_types import (
     TEMPLATE_STAGE_VOICE,
     ChannelType,
 )
+from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.registries.guild_values import SystemChannelFlag
 from chat.registries.permissions import (
     ALL_DEFINED,
@@ -164,7 +165,7 @@ def _channel(members: Members, limits: Limits) -> TemplateChannel:
         raise members.refusal("permission_overwrites")
     channel_id, kind = members.identifier("id"), members.integer("type")
     name = members.text("name", NAME_CHARACTERS) or ""
-    topic = members.text("topic", limits.max_topic_length, "CONTENT_EXCEEDS_MAX_LENGTH")
+    topic = members.text("topic", limits.max_topic_length, FieldCode.CONTENT_EXCEEDS_MAX_LENGTH)
     position, parent_id = members.integer_within("position", INT32_MAXIMUM), members.optional_identifier("parent_id")
     return TemplateChannel(
         id=channel_id,
@@ -212,7 +213,7 @@ def plan_of(template: Template) -> GuildPlan:
         value that is no integer.
     """
     if template.is_oversized:
-        raise ApiError("GUILD_TEMPLATE_INVALID")
+        raise ApiError(ErrorCode.GUILD_TEMPLATE_INVALID)
     _require_distinct([role.id for role in template.roles])
     _require_distinct([channel.id for channel in template.channels])
     everyone = _everyone(template.roles)
@@ -233,7 +234,7 @@ def plan_of(template: Template) -> GuildPlan:
 
 def _require_distinct(ids: Sequence[str]) -> None:
     if len(set(ids)) < len(ids):
-        raise ApiError("GUILD_TEMPLATE_INVALID")
+        raise ApiError(ErrorCode.GUILD_TEMPLATE_INVALID)
 
 
 def _everyone(roles: Sequence[TemplateRole]) -> TemplateRole | None:
@@ -245,7 +246,7 @@ def _everyone(roles: Sequence[TemplateRole]) -> TemplateRole | None:
 def _mask(value: object) -> int:
     digits = decimal_text(value)
     if digits is None:
-        raise ApiError("GUILD_TEMPLATE_INVALID")
+        raise ApiError(ErrorCode.GUILD_TEMPLATE_INVALID)
     return int(digits) & ALL_DEFINED
 
 
@@ -325,7 +326,7 @@ class Members:
     def __init__(self, value: object, path: str) -> None:
         self._path = path
         if type(value) is not dict:
-            raise InvalidFormBody.at(path, "INVALID_FORMAT")
+            raise InvalidFormBody.at(path, FieldCode.INVALID_FORMAT)
         self._members: dict[str, Any] = value
 
     def any(self, name: str, default: object = _REQUIRED) -> Any:
@@ -335,7 +336,9 @@ class Members:
             raise self.refusal(name)
         return default if value is None else value
 
-    def text(self, name: str, maximum: int | None = None, code: str = "STRING_LENGTH_INVALID") -> str | None:
+    def text(
+        self, name: str, maximum: int | None = None, code: FieldCode = FieldCode.STRING_LENGTH_INVALID
+    ) -> str | None:
         """Text of at most `maximum` characters; None if it is null or missing."""
         value = self.any(name, None)
         if value is not None and type(value) is not str:
@@ -399,6 +402,6 @@ class Members:
         for index, value in enumerate(values):
             yield Members(value, f"{self._path}.{name}.{index}")
 
-    def refusal(self, name: str, code: str = "INVALID_FORMAT") -> InvalidFormBody:
+    def refusal(self, name: str, code: FieldCode = FieldCode.INVALID_FORMAT) -> InvalidFormBody:
         """What to raise about a member."""
         return InvalidFormBody.at(f"{self._path}.{name}", code)

@@ -24,6 +24,7 @@ from chat.domain.standing.permissions import ADMINISTRATOR, sees_threads, withou
 from chat.domain.standing.verification import has_verified_address, is_unclaimed
 from chat.errors import ApiError, InvalidFormBody
 from chat.protocol.visible_text import tidy
+from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.registries.guild_features import NEW_GUILD_FEATURES
 from chat.registries.permissions import FULL_MASK
 from chat.store.guilds import channels, guilds, members, roles
@@ -82,11 +83,11 @@ class Guilds:
         """
         account = principal.account
         if is_unclaimed(account):
-            raise ApiError("UNCLAIMED_ACCOUNT_CANNOT_CREATE_GUILDS")
+            raise ApiError(ErrorCode.UNCLAIMED_ACCOUNT_CANNOT_CREATE_GUILDS)
         if not has_verified_address(account):
-            raise ApiError("GUILD_CREATION_EMAIL_VERIFICATION_REQUIRED")
+            raise ApiError(ErrorCode.GUILD_CREATION_EMAIL_VERIFICATION_REQUIRED)
         if self._core.policy.single_community:
-            raise ApiError("SINGLE_COMMUNITY_CANNOT_CREATE_GUILDS")
+            raise ApiError(ErrorCode.SINGLE_COMMUNITY_CANNOT_CREATE_GUILDS)
 
     async def create(self, principal: Principal, wish: GuildWish) -> dict[str, Any]:
         """Create guild; the caller owns it. Everything is written, or nothing.
@@ -115,7 +116,7 @@ class Guilds:
 
         def require_room(connection: sqlite3.Connection) -> None:
             if guilds.count_of_user(connection, account.id) >= max_guilds:
-                raise ApiError("MAX_GUILDS")
+                raise ApiError(ErrorCode.MAX_GUILDS)
 
         await self._core.database.read(require_room)
         new = founded(
@@ -208,7 +209,7 @@ def normalised_name(name: str) -> str:
     """
     kept = tidy(name)
     if not 1 <= len(kept) <= NAME_CHARACTERS:
-        raise InvalidFormBody.at("name", "STRING_LENGTH_INVALID")
+        raise InvalidFormBody.at("name", FieldCode.STRING_LENGTH_INVALID)
     return kept
 
 

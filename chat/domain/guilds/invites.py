@@ -24,6 +24,7 @@ from chat.domain.standing.private_channels import PrivateChannelAccess
 from chat.errors import ApiError, StorageUnavailable
 from chat.registries.audit_actions import AuditAction
 from chat.registries.channel_types import FLEXIBLE_NAME_CHANNEL_TYPES, ChannelType
+from chat.registries.error_codes import ErrorCode
 from chat.registries.events import EventName
 from chat.registries.guild_features import GuildFeature
 from chat.registries.guild_values import DisabledOperation, JoinSource
@@ -104,15 +105,15 @@ class Invites:
             )
         access = self._core.access.guild_channel(principal, channel_id, Permission.CREATE_INSTANT_INVITE)
         if access.channel.type not in INVITABLE_CHANNEL_TYPES:
-            raise ApiError("INVALID_CHANNEL_TYPE")
+            raise ApiError(ErrorCode.INVALID_CHANNEL_TYPE)
         if access.state.guild.disabled_operations & DisabledOperation.INSTANT_INVITES:
-            raise ApiError("FEATURE_TEMPORARILY_DISABLED")
+            raise ApiError(ErrorCode.FEATURE_TEMPORARILY_DISABLED)
         wanted = self._new_invite(access.state.id, channel_id, principal.user_id, terms)
 
         def unit(connection: sqlite3.Connection) -> _Made | None:
             guild = guilds.by_id(connection, access.state.id)
             if guild is None or channels.guild_of(connection, channel_id) is None:
-                raise ApiError("UNKNOWN_CHANNEL")
+                raise ApiError(ErrorCode.UNKNOWN_CHANNEL)
             if not terms.unique:
                 similar = invites.similar(connection, wanted, wanted.created_at)
                 if similar is not None:
@@ -122,7 +123,7 @@ class Invites:
                 invites.count_of_guild(connection, guild.id, except_code=guild.vanity_url_code)
                 >= self._core.settings.limits.max_guild_invites
             ):
-                raise ApiError("MAX_INVITES")
+                raise ApiError(ErrorCode.MAX_INVITES)
             if not invites.insert(connection, wanted):
                 return None
             return _Made(wanted, self._record(connection, AuditAction.INVITE_CREATE, principal, wanted, reason))
@@ -169,13 +170,13 @@ class Invites:
             return self._object(invite, state)
         _require_open_to_invites(state.guild)
         if invite.temporary and not self._is_connected(principal.user_id):
-            raise ApiError("TEMPORARY_INVITE_REQUIRES_PRESENCE")
+            raise ApiError(ErrorCode.TEMPORARY_INVITE_REQUIRES_PRESENCE)
         now = self._core.clock.now_ms()
 
         def spend(connection: sqlite3.Connection) -> None:
             guild = guilds.by_id(connection, state.id)
             if guild is None or invites.by_code(connection, invite.code, now) is None:
-                raise ApiError("UNKNOWN_INVITE")
+                raise ApiError(ErrorCode.UNKNOWN_INVITE)
             _require_open_to_invites(guild)
             invites.add_use(connection, invite.code)
 
@@ -212,9 +213,9 @@ class Invites:
         def unit(connection: sqlite3.Connection) -> AuditLogEntry:
             guild = guilds.by_id(connection, access.state.id)
             if guild is not None and guild.vanity_url_code == invite.code:
-                raise ApiError("MISSING_PERMISSIONS")
+                raise ApiError(ErrorCode.MISSING_PERMISSIONS)
             if guild is None or not invites.delete(connection, invite.code):
-                raise ApiError("UNKNOWN_INVITE")
+                raise ApiError(ErrorCode.UNKNOWN_INVITE)
             return self._record(connection, AuditAction.INVITE_DELETE, principal, invite, reason)
 
         def then(entry: AuditLogEntry) -> None:
@@ -340,15 +341,15 @@ class Invites:
     def _known(self, code: str) -> Invite:
         invite = invites.named(self._core.database.reader, code, self._core.clock.now_ms())
         if invite is None:
-            raise ApiError("UNKNOWN_INVITE")
+            raise ApiError(ErrorCode.UNKNOWN_INVITE)
         return invite
 
     def _live(self, invite: Invite) -> tuple[Invite, GuildState]:
         if invite.guild_id is None:
-            raise ApiError("UNKNOWN_INVITE")
+            raise ApiError(ErrorCode.UNKNOWN_INVITE)
         state = self._core.guild_states.get(invite.guild_id)
         if state is None or invite.channel_id not in state.channels:
-            raise ApiError("UNKNOWN_INVITE")
+            raise ApiError(ErrorCode.UNKNOWN_INVITE)
         return invite, state
 
     def _object(self, invite: Invite, state: GuildState) -> dict[str, Any]:
@@ -363,7 +364,7 @@ class Invites:
 def _require_open_to_invites(guild: Guild) -> None:
     """Raise INVITES_DISABLED while the guild's invites are closed."""
     if CLOSING_FEATURES & guild.features or guild.disabled_operations & DisabledOperation.INSTANT_INVITES:
-        raise ApiError("INVITES_DISABLED")
+        raise ApiError(ErrorCode.INVITES_DISABLED)
 
 
 def _managers(invite: Invite) -> ToChannel:

@@ -27,6 +27,7 @@ from chat.domain.standing.guild_states import Member
 from chat.errors import ApiError, InvalidFormBody
 from chat.registries.audit_actions import AuditAction
 from chat.registries.channel_types import ChannelType
+from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.registries.permissions import Permission
 from chat.store.guilds import members, roles
 from chat.store.standing.guild_audit_log import AuditLogEntry
@@ -102,7 +103,7 @@ class MemberChanges:
         access = self._permitted(principal, guild_id, user_id, fields)
         target = access.state.member(user_id)
         if target is None:
-            raise ApiError("UNKNOWN_MEMBER")
+            raise ApiError(ErrorCode.UNKNOWN_MEMBER)
         self._require_below(access, target, fields)
         columns = self._columns(fields)
         if "role_ids" in columns:
@@ -127,7 +128,7 @@ class MemberChanges:
         columns = self._columns({name: value for name, value in fields.items() if name not in sent})
         bio = columns.get("bio")
         if bio is not None and len(bio) > self._core.settings.limits.max_bio_length:
-            raise InvalidFormBody.at("bio", "CONTENT_EXCEEDS_MAX_LENGTH")
+            raise InvalidFormBody.at("bio", FieldCode.CONTENT_EXCEEDS_MAX_LENGTH)
         columns = without_repeated(access.member, columns)
         pictures = await self._images.judged(principal.account, sent, member_images(guild_id))
         pictures = pictures.without_repeated(access.member)
@@ -144,7 +145,7 @@ class MemberChanges:
         needed = sum(asked.values())
         access = self._core.access.guild(principal, guild_id, needed)
         if own_nick and not access.permissions & (Permission.CHANGE_NICKNAME | Permission.MANAGE_NICKNAMES):
-            raise ApiError("MISSING_PERMISSIONS")
+            raise ApiError(ErrorCode.MISSING_PERMISSIONS)
         return access
 
     def _require_below(self, access: GuildAccess, target: Member, fields: Mapping[str, Any]) -> None:
@@ -152,14 +153,14 @@ class MemberChanges:
         may do to others, but not give or take their own voice."""
         if target.user_id == access.member.user_id:
             if "communication_disabled_until" in fields:
-                raise ApiError("MISSING_PERMISSIONS")
+                raise ApiError(ErrorCode.MISSING_PERMISSIONS)
             return
         above = access.state.rank(access.member) > access.state.rank(target)
         if fields.keys() & (PERMISSIONS.keys() - {"roles"}) and not above:
-            raise ApiError("MISSING_PERMISSIONS")
+            raise ApiError(ErrorCode.MISSING_PERMISSIONS)
         silenced = fields.get("communication_disabled_until") is not None
         if silenced and access.state.member_permissions(target) & Permission.MODERATE_MEMBERS:
-            raise ApiError("MISSING_PERMISSIONS")
+            raise ApiError(ErrorCode.MISSING_PERMISSIONS)
 
     def _columns(self, fields: Mapping[str, Any]) -> dict[str, Any]:
         """What the fields store."""
@@ -174,7 +175,7 @@ class MemberChanges:
             self._core.policy.require_unblocked_profile(columns.get(name) or "")
         until, now = columns.get("communication_disabled_until"), self._core.clock.now_ms()
         if until is not None and until > now + TIMEOUT_MAXIMUM_MS:
-            raise InvalidFormBody.at("communication_disabled_until", "TIMEOUT_CANNOT_EXCEED_365_DAYS")
+            raise InvalidFormBody.at("communication_disabled_until", FieldCode.TIMEOUT_CANNOT_EXCEED_365_DAYS)
         if until is not None and until <= now:
             columns["communication_disabled_until"] = None
         return columns
@@ -191,16 +192,16 @@ class MemberChanges:
                 principal, channel_id, Permission.MOVE_MEMBERS | Permission.CONNECT
             )
             if access.state.id != guild_id:
-                raise ApiError("UNKNOWN_CHANNEL")
+                raise ApiError(ErrorCode.UNKNOWN_CHANNEL)
             if access.channel.type != ChannelType.GUILD_VOICE:
-                raise ApiError("INVALID_CHANNEL_TYPE")
+                raise ApiError(ErrorCode.INVALID_CHANNEL_TYPE)
         connections = [
             state
             for state in self._voice_states.of_member(guild_id, target.user_id, seen_by=principal.user_id)
             if connection_id is None or state.connection_id == connection_id
         ]
         if not connections:
-            raise ApiError("USER_NOT_IN_VOICE")
+            raise ApiError(ErrorCode.USER_NOT_IN_VOICE)
         moved = [state for state in connections if state.channel_id != channel_id]
         return _Move(moved, channel_id) if moved else None
 
@@ -222,7 +223,7 @@ class MemberChanges:
             require_guild(connection, guild_id)
             before = members.by_id(connection, guild_id, user_id)
             if before is None:
-                raise ApiError("UNKNOWN_MEMBER")
+                raise ApiError(ErrorCode.UNKNOWN_MEMBER)
             after = attrs.evolve(before, **columns)
             pictures.store(connection)
             entries = [
@@ -263,7 +264,7 @@ class MemberChanges:
         self._roles.require_assignable(access, before.role_ids ^ after.role_ids)
         added = after.role_ids - before.role_ids
         if any(roles.by_id(connection, after.guild_id, role_id) is None for role_id in added):
-            raise InvalidFormBody.at("roles", "INVALID_ROLE_ID")
+            raise InvalidFormBody.at("roles", FieldCode.INVALID_ROLE_ID)
         members.remove_roles(connection, after.guild_id, after.user_id, before.role_ids - after.role_ids)
         members.add_roles(connection, after.guild_id, after.user_id, added)
         return self._roles.record_roles(connection, actor, before, after)
@@ -280,7 +281,7 @@ class MemberChanges:
     def _object(self, member: Member) -> dict[str, Any]:
         state = self._core.guild_states.get(member.guild_id)
         if state is None:
-            raise ApiError("UNKNOWN_GUILD")
+            raise ApiError(ErrorCode.UNKNOWN_GUILD)
         return state.member_object(member, author_object(member.user_id, state.account(member.user_id)))
 
 

@@ -29,6 +29,7 @@ from chat.domain.standing.guild_states import GuildState, Member
 from chat.domain.standing.user_objects import partial_user
 from chat.errors import ApiError, InvalidFormBody
 from chat.registries.channel_types import ChannelType
+from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.registries.events import EventName
 from chat.registries.guild_values import JoinSource
 from chat.registries.limits import THREAD_MEMBER_COUNT_MAXIMUM
@@ -95,7 +96,7 @@ class Memberships:
         state = self._core.access.guild(principal, guild_id).state
         member = state.member(user_id)
         if member is None:
-            raise ApiError("UNKNOWN_MEMBER")
+            raise ApiError(ErrorCode.UNKNOWN_MEMBER)
         return state.member_object(member, author_object(user_id, state.account(user_id)))
 
     async def join(
@@ -131,9 +132,9 @@ class Memberships:
             guild = _guild_open_to(connection, guild_id, account, address, now)
             prepared = None if first is None else first(connection)
             if guilds.count_of_user(connection, account.id) >= max_guilds:
-                raise ApiError("MAX_GUILDS")
+                raise ApiError(ErrorCode.MAX_GUILDS)
             if guild.member_count >= max_guild_members(self._core.settings, guild):
-                raise ApiError("MAX_GUILD_MEMBERS")
+                raise ApiError(ErrorCode.MAX_GUILD_MEMBERS)
             member = Member(
                 guild_id=guild_id,
                 user_id=account.id,
@@ -168,7 +169,7 @@ class Memberships:
         def unit(connection: sqlite3.Connection) -> Departure:
             guild = guilds.by_id(connection, guild_id)
             if guild is None or not members.exists(connection, guild_id, account.id):
-                raise ApiError("UNKNOWN_MEMBER")
+                raise ApiError(ErrorCode.UNKNOWN_MEMBER)
             self._require_may_leave(guild, account.id)
             return self.depart(connection, guild_id, account)
 
@@ -182,9 +183,9 @@ class Memberships:
         """
         guild = guilds.by_id(self._core.database.reader, guild_id)
         if guild is None:
-            raise ApiError("UNKNOWN_GUILD")
+            raise ApiError(ErrorCode.UNKNOWN_GUILD)
         if not members.exists(self._core.database.reader, guild_id, principal.user_id):
-            raise ApiError("MISSING_PERMISSIONS")
+            raise ApiError(ErrorCode.MISSING_PERMISSIONS)
         if not as_owner or self._core.policy.protects(guild_id):
             self._require_may_leave(guild, principal.user_id)
 
@@ -199,9 +200,9 @@ class Memberships:
 
     def _require_may_leave(self, guild: Guild, user_id: int) -> None:
         if self._core.policy.protects(guild.id):
-            raise ApiError("SINGLE_COMMUNITY_CANNOT_LEAVE")
+            raise ApiError(ErrorCode.SINGLE_COMMUNITY_CANNOT_LEAVE)
         if guild.owner_id == user_id:
-            raise InvalidFormBody.at("guild_id", "CANNOT_LEAVE_GUILD_AS_OWNER")
+            raise InvalidFormBody.at("guild_id", FieldCode.CANNOT_LEAVE_GUILD_AS_OWNER)
 
     def depart(self, connection: sqlite3.Connection, guild_id: int, account: Account) -> Departure:
         """In a unit of writing: a member is one no longer, of the guild and of its threads; hand the result to
@@ -294,9 +295,9 @@ def _guild_open_to(
     """
     guild = require_guild(connection, guild_id)
     if bans.by_id(connection, guild_id, account.id, now) is not None:
-        raise ApiError("USER_BANNED_FROM_GUILD")
+        raise ApiError(ErrorCode.USER_BANNED_FROM_GUILD)
     if address is not None and bans.is_network_banned(connection, guild_id, network_of(address), now):
-        raise ApiError("USER_IP_BANNED_FROM_GUILD")
+        raise ApiError(ErrorCode.USER_IP_BANNED_FROM_GUILD)
     return guild
 
 

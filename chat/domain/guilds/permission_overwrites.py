@@ -21,6 +21,7 @@ from chat.domain.standing.permissions import writable_bits, written_mask
 from chat.errors import ApiError, FieldError, InvalidFormBody
 from chat.registries.audit_actions import AuditAction
 from chat.registries.channel_types import OverwriteType
+from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.registries.permissions import FULL_MASK, Permission
 from chat.store.guilds import channels, members, roles
 from chat.store.standing.guild_audit_log import AuditLogEntry
@@ -53,7 +54,7 @@ class PermissionOverwrites:
             _require_target(connection, guild_id, wanted)
             before = next((entry for entry in channel.overwrites if entry.target_id == wanted.target_id), None)
             if before is None and len(channel.overwrites) >= OVERWRITES_MAXIMUM:
-                raise InvalidFormBody.at("root", "INVALID_FORMAT")
+                raise InvalidFormBody.at("root", FieldCode.INVALID_FORMAT)
             after = written_overwrite(principal, access.permissions, before, wanted)
             if after == before:
                 return _Written(channel, None)
@@ -128,7 +129,7 @@ def _channel(connection: sqlite3.Connection, guild_id: int, channel_id: int) -> 
     guild."""
     channel = channels.by_id(connection, channel_id)
     if channel is None or channel.guild_id != guild_id:
-        raise ApiError("UNKNOWN_CHANNEL")
+        raise ApiError(ErrorCode.UNKNOWN_CHANNEL)
     return channel
 
 
@@ -152,9 +153,9 @@ def overwrites_of_body(
     errors: list[FieldError] = []
     for index, entry in enumerate(wanted):
         if entry.target_id in written:
-            errors.append(FieldError(f"{path}.{index}.id", "INVALID_FORMAT"))
+            errors.append(FieldError(f"{path}.{index}.id", FieldCode.INVALID_FORMAT))
         elif entry.type == OverwriteType.ROLE and entry.target_id not in state.roles:
-            errors.append(FieldError(f"{path}.{index}.id", "INVALID_ROLE_ID"))
+            errors.append(FieldError(f"{path}.{index}.id", FieldCode.INVALID_ROLE_ID))
         else:
             written[entry.target_id] = written_overwrite(principal, own, known.get(entry.target_id), entry)
     if errors:
@@ -182,15 +183,15 @@ def require_may_write(own: int, before: Overwrite, after: Overwrite) -> None:
     """Raise MISSING_PERMISSIONS for a bit that changes and that the caller, who holds `own`, lacks."""
     changed = (before.allow ^ after.allow) | (before.deny ^ after.deny)
     if own != FULL_MASK and changed & ~own:
-        raise ApiError("MISSING_PERMISSIONS")
+        raise ApiError(ErrorCode.MISSING_PERMISSIONS)
 
 
 def _require_target(connection: sqlite3.Connection, guild_id: int, overwrite: Overwrite) -> None:
     if overwrite.type == OverwriteType.ROLE:
         if roles.by_id(connection, guild_id, overwrite.target_id) is None:
-            raise ApiError("UNKNOWN_ROLE")
+            raise ApiError(ErrorCode.UNKNOWN_ROLE)
     elif not members.exists(connection, guild_id, overwrite.target_id):
-        raise ApiError("UNKNOWN_MEMBER")
+        raise ApiError(ErrorCode.UNKNOWN_MEMBER)
 
 
 def _logged(overwrite: Overwrite | None) -> dict[str, Any]:

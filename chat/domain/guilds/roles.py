@@ -25,6 +25,7 @@ from chat.domain.standing.permissions import NO_ROLE, rank_of, renumbered, requi
 from chat.domain.standing.user_objects import partial_user
 from chat.errors import ApiError, InvalidFormBody
 from chat.registries.audit_actions import AuditAction
+from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.registries.events import EventName
 from chat.registries.permissions import Permission
 from chat.store.accounts import accounts
@@ -98,7 +99,7 @@ class Roles:
         """
         present = _roles(connection, role.guild_id)
         if len(present) > self._core.settings.limits.max_guild_roles:  # everyone's role does not count
-            raise ApiError("MAX_GUILD_ROLES")
+            raise ApiError(ErrorCode.MAX_GUILD_ROLES)
         ordered = renumbered([*present, role], role.guild_id)
         made = next(entry for entry in ordered if entry.id == role.id)
         moved = _different(present, ordered)
@@ -119,19 +120,19 @@ class Roles:
         access = self._core.access.guild(principal, guild_id, Permission.MANAGE_ROLES)
         known = access.state.roles.get(role_id)
         if known is None:
-            raise ApiError("UNKNOWN_ROLE")
+            raise ApiError(ErrorCode.UNKNOWN_ROLE)
         _require_below(access, known)
         if role_id == guild_id:
             refused = [name for name in changes if name != "permissions"]
             if refused:
-                raise InvalidFormBody.at(refused[0], "INVALID_FORMAT")
+                raise InvalidFormBody.at(refused[0], FieldCode.INVALID_FORMAT)
         if "name" in changes:
             self._core.policy.require_unblocked(changes["name"])
 
         def unit(connection: sqlite3.Connection) -> WrittenRoles:
             before = roles.by_id(connection, guild_id, role_id)
             if before is None:
-                raise ApiError("UNKNOWN_ROLE")
+                raise ApiError(ErrorCode.UNKNOWN_ROLE)
             columns = dict(changes)
             if "permissions" in columns:
                 columns["permissions"] = written_mask(principal, columns["permissions"], before.permissions)
@@ -211,7 +212,7 @@ class Roles:
             present = _roles(connection, guild_id)
             gone = next((role for role in present if role.id == role_id), None)
             if gone is None:
-                raise ApiError("UNKNOWN_ROLE")
+                raise ApiError(ErrorCode.UNKNOWN_ROLE)
             roles.delete(connection, guild_id, role_id)
             moved = _different(present, renumbered([role for role in present if role.id != role_id], guild_id))
             roles.replace(connection, moved)
@@ -236,15 +237,15 @@ class Roles:
         """
         access = self._core.access.guild(principal, guild_id, Permission.MANAGE_ROLES)
         if access.state.member(user_id) is None:
-            raise ApiError("UNKNOWN_MEMBER")
+            raise ApiError(ErrorCode.UNKNOWN_MEMBER)
         _require_ordinary(access, role_id)
 
         def unit(connection: sqlite3.Connection) -> tuple[Member, AuditLogEntry | None]:
             before = members.by_id(connection, guild_id, user_id)
             if before is None:
-                raise ApiError("UNKNOWN_MEMBER")
+                raise ApiError(ErrorCode.UNKNOWN_MEMBER)
             if roles.by_id(connection, guild_id, role_id) is None:
-                raise ApiError("UNKNOWN_ROLE")
+                raise ApiError(ErrorCode.UNKNOWN_ROLE)
             if (role_id in before.role_ids) is not take:
                 return before, None
             if take:
@@ -305,7 +306,7 @@ class Roles:
         for role_id in role_ids:
             role = access.state.roles.get(role_id)
             if role is None or role_id == access.state.id:
-                raise InvalidFormBody.at("roles", "INVALID_ROLE_ID")
+                raise InvalidFormBody.at("roles", FieldCode.INVALID_ROLE_ID)
             _require_below(access, role)
 
     def announce(self, written: WrittenRoles) -> None:
@@ -366,16 +367,16 @@ def _role_event(name: EventName, role: Role) -> Event:
 def _require_below(access: GuildAccess, role: Role) -> None:
     """Raise MISSING_PERMISSIONS for a role, other than everyone's, that does not stand below the caller."""
     if rank_of(role) >= access.state.rank(access.member) and role.id != access.state.id:
-        raise ApiError("MISSING_PERMISSIONS")
+        raise ApiError(ErrorCode.MISSING_PERMISSIONS)
 
 
 def _require_ordinary(access: GuildAccess, role_id: int) -> None:
     """Raise UNKNOWN_ROLE, or MISSING_PERMISSIONS for everyone's role and one that does not stand below the caller."""
     role = access.state.roles.get(role_id)
     if role is None:
-        raise ApiError("UNKNOWN_ROLE")
+        raise ApiError(ErrorCode.UNKNOWN_ROLE)
     if role_id == access.state.id:
-        raise ApiError("MISSING_PERMISSIONS")
+        raise ApiError(ErrorCode.MISSING_PERMISSIONS)
     _require_below(access, role)
 
 
@@ -384,7 +385,7 @@ def _require_movable(access: GuildAccess, present: Mapping[int, Role], role_ids:
     MISSING_PERMISSIONS for one that does not stand below the caller."""
     for role_id in role_ids:
         if role_id not in present or role_id == access.state.id:
-            raise InvalidFormBody.at(str(role_id), "INVALID_ROLE_ID")
+            raise InvalidFormBody.at(str(role_id), FieldCode.INVALID_ROLE_ID)
         _require_below(access, present[role_id])
 
 
@@ -398,7 +399,7 @@ def _require_same_above(access: GuildAccess, before: Iterable[Role], after: Iter
         return {role.id for role in roles if rank_of(role) > highest}
 
     if above_own(before) != above_own(after):
-        raise ApiError("MISSING_PERMISSIONS")
+        raise ApiError(ErrorCode.MISSING_PERMISSIONS)
 
 
 def _roles(connection: sqlite3.Connection, guild_id: int) -> list[Role]:

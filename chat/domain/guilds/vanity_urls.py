@@ -23,6 +23,7 @@ from chat.domain.standing.guild_states import Channel
 from chat.domain.standing.permissions import VIEW_CHANNEL, channel_permissions, guild_permissions
 from chat.errors import ApiError, InvalidFormBody
 from chat.registries.channel_types import SYSTEM_CHANNEL_TYPES
+from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.registries.guild_features import GuildFeature
 from chat.registries.permissions import Permission
 from chat.store.guilds import channels, guilds, invites, roles
@@ -90,20 +91,20 @@ class VanityUrls:
         if guild.vanity_url_code not in (None, wanted):
             invites.delete(connection, guild.vanity_url_code)
         if wanted is not None and not self._claim(connection, guild, wanted):
-            raise InvalidFormBody.at(path, "VANITY_URL_CODE_ALREADY_TAKEN")
+            raise InvalidFormBody.at(path, FieldCode.VANITY_URL_CODE_ALREADY_TAKEN)
         return attrs.evolve(guild, vanity_url_code=wanted)
 
     def judged(self, guild: Guild, code: str, *, path: str = "code") -> str:
         """The code as it is stored. Raises as `change`, apart from a code that is taken."""
         if GuildFeature.VANITY_URL not in guild.features:
-            raise InvalidFormBody.at(path, "VANITY_URL_REQUIRES_FEATURE")
+            raise InvalidFormBody.at(path, FieldCode.VANITY_URL_REQUIRES_FEATURE)
         wanted = normalised_code(code)
         if len(wanted) not in CODE_LENGTHS:
-            raise InvalidFormBody.at(path, "VANITY_URL_CODE_LENGTH_INVALID")
+            raise InvalidFormBody.at(path, FieldCode.VANITY_URL_CODE_LENGTH_INVALID)
         if _CODE.fullmatch(wanted) is None:
-            raise InvalidFormBody.at(path, "VANITY_URL_INVALID_CHARACTERS")
+            raise InvalidFormBody.at(path, FieldCode.VANITY_URL_INVALID_CHARACTERS)
         if wanted != guild.vanity_url_code and any(word in wanted for word in self._reserved):
-            raise InvalidFormBody.at(path, "VANITY_URL_CODE_CANNOT_CONTAIN_SERVICE")
+            raise InvalidFormBody.at(path, FieldCode.VANITY_URL_CODE_CANNOT_CONTAIN_SERVICE)
         self._core.policy.require_unblocked(wanted)
         return wanted
 
@@ -117,7 +118,7 @@ class VanityUrls:
             return False
         channel = _entrance(connection, guild, channels.of_guild(connection, guild.id))
         if channel is None:
-            raise ApiError("UNKNOWN_CHANNEL")
+            raise ApiError(ErrorCode.UNKNOWN_CHANNEL)
         invites.delete(connection, code)
         return invites.insert(
             connection,

@@ -29,6 +29,7 @@ from chat.media.content_types import IMAGE_TYPES, MOVING_TYPES
 from chat.media.delivery import file_name
 from chat.media.outside_addresses import as_asked_for
 from chat.media.storage import Incoming
+from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.registries.events import EventName
 from chat.registries.message_types import AttachmentFlag
 from chat.store.messages import attachments, favorite_memes, messages
@@ -94,7 +95,7 @@ class FavoriteMemes:
         access = self._core.access.channel(principal, source.channel_id)
         message = messages.by_id(self._core.database.reader, source.channel_id, source.message_id)
         if message is None or not access.reads(message.id):
-            raise ApiError("UNKNOWN_MESSAGE")
+            raise ApiError(ErrorCode.UNKNOWN_MESSAGE)
         found = _chosen(message, source)
         if isinstance(found, str):
             return await self._fetched(principal, found, words)
@@ -111,7 +112,7 @@ class FavoriteMemes:
             # Its bytes may have gone meanwhile, unless the row that they were found by is there.
             still = attachments.by_id(connection, origin.id)
             if still is None or still.message_id != message.id:
-                raise ApiError("UNKNOWN_MESSAGE")
+                raise ApiError(ErrorCode.UNKNOWN_MESSAGE)
             return self._inserted(connection, principal, meme)
 
         await self._core.database.write(
@@ -128,7 +129,7 @@ class FavoriteMemes:
         """
         address = as_asked_for(url.strip())
         if address is None:
-            raise InvalidFormBody.at("url", "INVALID_FORMAT")
+            raise InvalidFormBody.at("url", FieldCode.INVALID_FORMAT)
         return await self._fetched(principal, address, words)
 
     async def change(self, principal: Principal, meme_id: int, words: Words) -> dict[str, Any]:
@@ -164,7 +165,7 @@ class FavoriteMemes:
 
         def unit(connection: sqlite3.Connection) -> None:
             if not favorite_memes.delete(connection, user_id, meme_id):
-                raise ApiError("UNKNOWN_FAVORITE_MEME")
+                raise ApiError(ErrorCode.UNKNOWN_FAVORITE_MEME)
 
         def then(_: None) -> None:
             data = {"meme_id": str(meme_id)}
@@ -180,7 +181,7 @@ class FavoriteMemes:
         """
         self._uploads.owner(principal, channel_id)
         if position >= self._core.settings.limits.max_attachments_per_message:
-            raise InvalidFormBody.at("favorite_meme_id", "TOO_MANY_FILES")
+            raise InvalidFormBody.at("favorite_meme_id", FieldCode.TOO_MANY_FILES)
         meme = _known(self._core.database.reader, principal.user_id, meme_id)
         words = {"position": position, "description": meme.alt_text}
         file = meme.file.copied(self._core.snowflakes(), channel_id, principal.user_id, **words)
@@ -190,7 +191,7 @@ class FavoriteMemes:
         user_id = principal.user_id
         limits = limits_of(self._core.settings, principal.account, self._core.clock.now_ms())
         if favorite_memes.count(self._core.database.reader, user_id) >= limits.max_favorite_memes:
-            raise ApiError("MAX_FAVORITE_MEMES")  # before another server is asked
+            raise ApiError(ErrorCode.MAX_FAVORITE_MEMES)  # before another server is asked
         name = file_name(PurePosixPath(unquote(urlsplit(url).path)).name)
         file = Attachment(self._core.snowflakes(), user_id, user_id, name, "", 0)
         async with self._media.storage.receiving(principal.guard) as incoming, self._media.settled(file.key):
@@ -209,24 +210,24 @@ class FavoriteMemes:
         try:
             outside = await self._media.external.fetch(url)
         except ApiError as error:
-            raise ApiError("MEDIA_METADATA_ERROR") if error.code == "BAD_GATEWAY" else error from None
+            raise ApiError(ErrorCode.MEDIA_METADATA_ERROR) if error.code == ErrorCode.BAD_GATEWAY else error from None
         try:
             async with aclosing(outside.pieces()) as pieces:
                 async for piece in pieces:
                     if incoming.size + len(piece) > most:
-                        raise ApiError("FILE_SIZE_TOO_LARGE")
+                        raise ApiError(ErrorCode.FILE_SIZE_TOO_LARGE)
                     await incoming.write(piece)
         except EOFError:
-            raise ApiError("MEDIA_METADATA_ERROR") from None
+            raise ApiError(ErrorCode.MEDIA_METADATA_ERROR) from None
         finally:
             await outside.aclose()
 
     def _inserted(self, connection: sqlite3.Connection, principal: Principal, meme: FavoriteMeme) -> FavoriteMeme:
         limits = limits_of(self._core.settings, principal.account, self._core.clock.now_ms())
         if favorite_memes.count(connection, meme.user_id) >= limits.max_favorite_memes:
-            raise ApiError("MAX_FAVORITE_MEMES")
+            raise ApiError(ErrorCode.MAX_FAVORITE_MEMES)
         if not favorite_memes.insert(connection, meme):
-            raise ApiError("UNKNOWN_USER")
+            raise ApiError(ErrorCode.UNKNOWN_USER)
         require_room(attachments.usage(connection, meme.user_id), self._core.settings)
         return meme
 
@@ -259,7 +260,7 @@ def meme_object(meme: FavoriteMeme, addresses: Addresses) -> dict[str, Any]:
 def _known(connection: sqlite3.Connection, user_id: int, meme_id: int) -> FavoriteMeme:
     meme = favorite_memes.by_id(connection, user_id, meme_id)
     if meme is None:
-        raise ApiError("UNKNOWN_FAVORITE_MEME")
+        raise ApiError(ErrorCode.UNKNOWN_FAVORITE_MEME)
     return meme
 
 
@@ -270,7 +271,7 @@ def _chosen(message: Message, source: Source) -> Attachment | str:
             if source.attachment_id in (None, file.id) and file.content_type in KEPT_TYPES:
                 return file
         if source.attachment_id is not None:
-            raise InvalidFormBody.at("attachment_id", "INVALID_FORMAT")
+            raise InvalidFormBody.at("attachment_id", FieldCode.INVALID_FORMAT)
     extra = message.extra or MessageExtra()
     embeds = (*extra.embeds, *extra.link_embeds)
     chosen = embeds if source.embed_index is None else embeds[source.embed_index : source.embed_index + 1]
@@ -279,7 +280,7 @@ def _chosen(message: Message, source: Source) -> Attachment | str:
             url = as_asked_for(embed.get(part, {}).get("url", ""))
             if url is not None:
                 return url
-    raise InvalidFormBody.at("attachment_id" if source.embed_index is None else "embed_index", "INVALID_FORMAT")
+    raise InvalidFormBody.at("attachment_id" if source.embed_index is None else "embed_index", FieldCode.INVALID_FORMAT)
 
 
 def _name_of(filename: str) -> str:

@@ -19,6 +19,7 @@ from chat.domain.policy.instance_policy import limits_of
 from chat.domain.standing.permissions import sees_threads
 from chat.errors import ApiError
 from chat.registries.channel_types import CHANNEL_THREADS_TYPES
+from chat.registries.error_codes import ErrorCode
 from chat.registries.events import EventName
 from chat.snowflake import MAXIMUM, snowflake_at
 from chat.store.guilds import channels
@@ -171,7 +172,7 @@ class SavedMessages:
         access = self._core.access.channel(principal, channel_id)
         floor = access.history_floor()
         if floor is None or message_id < floor:
-            raise ApiError("UNKNOWN_MESSAGE")
+            raise ApiError(ErrorCode.UNKNOWN_MESSAGE)
         user_id = principal.user_id
         limits = limits_of(self._core.settings, principal.account, self._core.clock.now_ms())
         saved = SavedMessage(user_id, message_id, self._core.snowflakes(), channel_id)
@@ -180,13 +181,13 @@ class SavedMessages:
         def unit(connection: sqlite3.Connection) -> StoredMessages | None:
             stored = one_message(channel_id, message_id, connection, viewer=viewer)
             if stored is None:
-                raise ApiError("UNKNOWN_MESSAGE")
+                raise ApiError(ErrorCode.UNKNOWN_MESSAGE)
             if access.guild_id is not None and channels.guild_of(connection, channel_id) is None:
-                raise ApiError("UNKNOWN_CHANNEL")  # it is on its way out, with its messages
+                raise ApiError(ErrorCode.UNKNOWN_CHANNEL)  # it is on its way out, with its messages
             if kept_messages.is_saved(connection, user_id, message_id):
                 return None
             if kept_messages.count_saved(connection, user_id) >= limits.max_bookmarks:
-                raise ApiError("MAX_BOOKMARKS")
+                raise ApiError(ErrorCode.MAX_BOOKMARKS)
             kept_messages.save(connection, saved)
             return stored
 

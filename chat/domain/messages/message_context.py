@@ -33,6 +33,7 @@ from chat.domain.messages.message_reading import StoredMessages, accounts_by_id,
 from chat.domain.standing.access import Access, ChannelAccess
 from chat.domain.standing.guild_objects import EMOJIS, STICKERS
 from chat.errors import ApiError, InvalidFormBody
+from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.registries.guild_features import UNAVAILABLE_GUILD_FEATURES
 from chat.registries.message_types import (
     SHOWING_MESSAGE_FLAGS,
@@ -77,7 +78,7 @@ def forward_source(principal: Principal, access: Access, here: ChannelAccess, fo
     is_here = forward.channel_id is None or forward.channel_id == here.channel.id
     there = here if is_here else access.channel(principal, forward.channel_id or 0)
     if not there.reads(forward.message_id):
-        raise ApiError("UNKNOWN_MESSAGE")
+        raise ApiError(ErrorCode.UNKNOWN_MESSAGE)
     reference = MessageReference(
         channel_id=there.channel.id,
         message_id=forward.message_id,
@@ -95,7 +96,7 @@ def _read_source(connection: sqlite3.Connection, source: ForwardSource) -> Messa
     """
     message = require_message(connection, source.reference.channel_id, source.reference.message_id)
     if message.type not in WRITTEN_MESSAGE_TYPES:  # what the server says is about the place where it stands
-        raise InvalidFormBody.at("message_reference.message_id", "INVALID_FORMAT")
+        raise InvalidFormBody.at("message_reference.message_id", FieldCode.INVALID_FORMAT)
     return message
 
 
@@ -117,7 +118,7 @@ def _carry(
     if files:
         access.require(Permission.ATTACH_FILES.value)
     if not (files or embeds or snapshot.get("content") or snapshot.get("stickers")):
-        raise ApiError("CANNOT_SEND_EMPTY_MESSAGE")
+        raise ApiError(ErrorCode.CANNOT_SEND_EMPTY_MESSAGE)
     return Carried(source.reference, snapshot, files)
 
 
@@ -128,11 +129,11 @@ def require_still_there(connection: sqlite3.Connection, carried: Carried) -> Non
     """
     source = carried.source
     if not messages.exists(connection, source.channel_id, source.message_id):
-        raise ApiError("UNKNOWN_MESSAGE")
+        raise ApiError(ErrorCode.UNKNOWN_MESSAGE)
     if carried.files:
         kept = {file.id for file in attachments.of_messages(connection, [source.message_id]).get(source.message_id, ())}
         if not {file.origin_id for file in carried.files} <= kept:
-            raise ApiError("UNKNOWN_MESSAGE")
+            raise ApiError(ErrorCode.UNKNOWN_MESSAGE)
 
 
 def _snapshot(message: Message) -> dict[str, Any]:
@@ -161,7 +162,7 @@ def _selected_embeds(embeds: Sequence[dict[str, Any]], indices: Sequence[int] | 
     if indices is None:
         return list(embeds)
     if any(index >= len(embeds) for index in indices):
-        raise InvalidFormBody.at("message_reference.embed_indices", "INVALID_FORMAT")
+        raise InvalidFormBody.at("message_reference.embed_indices", FieldCode.INVALID_FORMAT)
     return [embed for index, embed in enumerate(embeds) if index in indices]
 
 
@@ -175,7 +176,7 @@ def _copied_files(
     files = message.attachments
     if attachment_ids is not None:
         if not {file.id for file in files} >= set(attachment_ids):
-            raise InvalidFormBody.at("message_reference.attachment_ids", "INVALID_FORMAT")
+            raise InvalidFormBody.at("message_reference.attachment_ids", FieldCode.INVALID_FORMAT)
         files = tuple(file for file in files if file.id in attachment_ids)
     return tuple(
         AttachmentDraft(
@@ -234,7 +235,7 @@ async def find_context(
     stored = found.stored
     answered = stored.messages[0] if stored.messages else None
     if answered is None and draft.reply_to is not None and draft.reply_to.required:
-        raise ApiError("UNKNOWN_MESSAGE")
+        raise ApiError(ErrorCode.UNKNOWN_MESSAGE)
     carried = None
     if found.forwarded is not None and source is not None:
         carried = _carry(found.forwarded, source, access, sender.id, core.snowflakes)
@@ -262,7 +263,7 @@ def _find(
     answered = None if answered_id is None else messages.by_id(connection, access.channel.id, answered_id)
     if answered is not None and answered.type in THREAD_MESSAGE_TYPES:
         # Sessions that know no threads would be shown it below the answer.
-        raise InvalidFormBody.at("message_reference.message_id", "INVALID_FORMAT")
+        raise InvalidFormBody.at("message_reference.message_id", FieldCode.INVALID_FORMAT)
     forwarded = None if source is None else _read_source(connection, source)
     return _Found(
         with_context(connection, [] if answered is None else [answered], referenced=False),
@@ -277,7 +278,7 @@ def _find(
 def _answered_id(access: ChannelAccess, reply_to: ReplyTo) -> int | None:
     """The id of the answered message, if it can be one that the caller may read. It must be in the same channel."""
     if reply_to.channel_id is not None and reply_to.channel_id != access.channel.id:
-        raise InvalidFormBody.at("message_reference.channel_id", "INVALID_FORMAT")
+        raise InvalidFormBody.at("message_reference.channel_id", FieldCode.INVALID_FORMAT)
     floor = access.history_floor()
     return None if floor is None or reply_to.message_id < floor else reply_to.message_id
 
@@ -288,10 +289,10 @@ def _sticker(connection: sqlite3.Connection, sender: Sender, access: ChannelAcce
     sticker = expressions.by_id(connection, STICKERS, sticker_id)
     guild = None if sticker is None else guilds.by_id(connection, sticker.guild_id)
     if sticker is None or guild is None:
-        raise ApiError("UNKNOWN_STICKER")
+        raise ApiError(ErrorCode.UNKNOWN_STICKER)
     if guild.id != access.guild_id:
         if guild.features & UNAVAILABLE_GUILD_FEATURES or not members.exists(connection, guild.id, sender.id):
-            raise ApiError("UNKNOWN_STICKER")
+            raise ApiError(ErrorCode.UNKNOWN_STICKER)
         access.require(Permission.USE_EXTERNAL_STICKERS.value)
     shown: dict[str, Any] = {"id": str(sticker.id), "name": sticker.name, "animated": sticker.animated}
     return {**shown, "nsfw": True} if guild.nsfw else shown

@@ -21,6 +21,7 @@ from chat.domain.standing.private_channels import PrivateChannelAccess
 from chat.errors import ApiError
 from chat.registries.audit_actions import AuditAction
 from chat.registries.channel_types import ChannelType
+from chat.registries.error_codes import ErrorCode
 from chat.registries.jobs import ErrandKind
 from chat.registries.permissions import Permission
 from chat.snowflake import MAXIMUM
@@ -168,7 +169,7 @@ class MessageDeletion:
         """
         removed, entry = remove_messages(connection, message.channel_id, [message.id]), None
         if not removed.message_ids:
-            raise ApiError("UNKNOWN_MESSAGE")
+            raise ApiError(ErrorCode.UNKNOWN_MESSAGE)
         if actor is not None and access.guild_id is not None:
             options = {"channel_id": str(message.channel_id)}
             entry = self._core.audit_log.count(
@@ -283,13 +284,13 @@ def require_of_webhook(
     """
     message = messages.by_id(connection, access.channel.id, message_id)
     if message is None or message.webhook_id != webhook_id:
-        raise ApiError("UNKNOWN_MESSAGE")
+        raise ApiError(ErrorCode.UNKNOWN_MESSAGE)
     return message
 
 
 def _require_moderator(access: ChannelAccess) -> None:
     if isinstance(access, PrivateChannelAccess):
-        raise ApiError("CANNOT_EXECUTE_ON_DM")
+        raise ApiError(ErrorCode.CANNOT_EXECUTE_ON_DM)
     access.require(MANAGE_MESSAGES)
 
 
@@ -301,7 +302,7 @@ def named_message(core: Core, principal: Principal, channel_id: int, message_id:
     access = core.access.channel(principal, channel_id)
     message = messages.by_id(core.database.reader, channel_id, message_id)
     if message is None or not (is_own(access, message) or access.reads(message_id)):
-        raise ApiError("UNKNOWN_MESSAGE")
+        raise ApiError(ErrorCode.UNKNOWN_MESSAGE)
     return access, message
 
 

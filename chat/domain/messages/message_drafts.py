@@ -15,6 +15,7 @@ from chat.domain.policy.instance_policy import require_room
 from chat.domain.standing.user_objects import partial_user
 from chat.errors import ApiError, InvalidFormBody
 from chat.registries.channel_types import PRIVATE_CHANNEL_TYPES, THREAD_CHANNEL_TYPES, ChannelType
+from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.registries.message_types import MessageFlag
 from chat.store.guard import Guard
 from chat.store.guilds.channels import Channel
@@ -144,7 +145,7 @@ class MessageEdit:
 def require_message_channel(channel: Channel) -> None:
     """Raise CANNOT_SEND_MESSAGES_IN_NON_TEXT_CHANNEL for a channel that holds no messages of its own."""
     if channel.type not in MESSAGE_CHANNEL_TYPES:
-        raise ApiError("CANNOT_SEND_MESSAGES_IN_NON_TEXT_CHANNEL")
+        raise ApiError(ErrorCode.CANNOT_SEND_MESSAGES_IN_NON_TEXT_CHANNEL)
 
 
 def require_whole(draft: MessageDraft) -> None:
@@ -155,11 +156,11 @@ def require_whole(draft: MessageDraft) -> None:
     """
     own = draft.content or draft.attachments or draft.embeds or draft.sticker_ids
     if draft.forward is not None and own:
-        raise InvalidFormBody.at("message_reference.type", "INVALID_FORMAT")
+        raise InvalidFormBody.at("message_reference.type", FieldCode.INVALID_FORMAT)
     if draft.flags & MessageFlag.VOICE_MESSAGE.value:
         is_recording = len(draft.attachments) == 1 and _is_recording(draft.attachments[0].attachment)
         if not is_recording or draft.content or draft.embeds or draft.sticker_ids or draft.forward:
-            raise InvalidFormBody.at("flags", "INVALID_FORMAT")
+            raise InvalidFormBody.at("flags", FieldCode.INVALID_FORMAT)
 
 
 def _is_recording(file: Attachment) -> bool:
@@ -173,9 +174,9 @@ def require_content(content: str, maximum: int, *, needed: bool = True) -> None:
     :raises InvalidFormBody: CONTENT_EXCEEDS_MAX_LENGTH at `content`.
     """
     if len(content) > maximum:
-        raise InvalidFormBody.at("content", "CONTENT_EXCEEDS_MAX_LENGTH")
+        raise InvalidFormBody.at("content", FieldCode.CONTENT_EXCEEDS_MAX_LENGTH)
     if needed and (not content or content.isspace()):
-        raise ApiError("CANNOT_SEND_EMPTY_MESSAGE")
+        raise ApiError(ErrorCode.CANNOT_SEND_EMPTY_MESSAGE)
 
 
 @attrs.frozen
@@ -222,5 +223,5 @@ def put_into_message(
             if file.is_promised
             else attachments.insert(connection, attachment)
         ):
-            raise InvalidFormBody.at(f"attachments.{index}", "INVALID_FORMAT")
+            raise InvalidFormBody.at(f"attachments.{index}", FieldCode.INVALID_FORMAT)
     require_room(attachments.usage(connection, files[0].attachment.user_id), settings)

@@ -49,6 +49,7 @@ from chat.domain.standing.access import ChannelAccess, GuildChannelAccess
 from chat.domain.standing.guild_objects import EMOJIS
 from chat.domain.standing.private_channels import require_unblocked
 from chat.errors import ApiError, InvalidFormBody
+from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.registries.message_types import WRITTEN_MESSAGE_TYPES, MessageFlag
 from chat.registries.permissions import Permission
 from chat.snowflake import MAXIMUM
@@ -103,7 +104,7 @@ class MessageEditing:
         access, message = named_message(self._core, principal, channel_id, message_id)
         now_ms, own = self._core.clock.now_ms(), is_own(access, message)
         if message.type not in WRITTEN_MESSAGE_TYPES or not (own or edit.changes_flags_alone):
-            raise ApiError("CANNOT_EDIT_OTHER_USER_MESSAGE")
+            raise ApiError(ErrorCode.CANNOT_EDIT_OTHER_USER_MESSAGE)
         if not own:
             access.require(MANAGE_MESSAGES)
         access.require_voice(now_ms)
@@ -208,7 +209,7 @@ class MessageEditing:
         if edit.attachments:
             self._core.policy.require_unblocked_files(file.attachment for file in edit.attachments)
         if message.extra is not None and message.extra.snapshots and not edit.changes_flags_alone:
-            raise ApiError("CANNOT_EDIT_OTHER_USER_MESSAGE")
+            raise ApiError(ErrorCode.CANNOT_EDIT_OTHER_USER_MESSAGE)
 
     async def _judged(self, access: ChannelAccess, message: Message, content: str, edit: MessageEdit) -> _NewText:
         """The new text and its mentions; an author who is mentioned by being answered stays so."""
@@ -258,7 +259,7 @@ def _applied(before: Message, edit: MessageEdit, new_text: _NewText | None, limi
     if edit.embeds or (extra.embeds and fewer):
         require_own_files(extra.embeds, [file.filename for file in edited.attachments])
     if _is_empty(edited):
-        raise ApiError("CANNOT_SEND_EMPTY_MESSAGE")
+        raise ApiError(ErrorCode.CANNOT_SEND_EMPTY_MESSAGE)
     if edit.flags is not None:
         edited = attrs.evolve(edited, flags=edited.flags & ~EDITABLE_FLAGS | edit.flags & EDITABLE_FLAGS)
     return attrs.evolve(edited, edited_at=now_ms) if _says_something_else(before, edited) else edited
@@ -288,15 +289,15 @@ def _with_files(message: Message, edit: MessageEdit, limits: Limits) -> Message:
     kept = {file.id: file for file in message.attachments}
     if edit.kept_attachments is not None:
         if not edit.kept_attachments.keys() <= kept.keys():
-            raise InvalidFormBody.at("attachments", "INVALID_FORMAT")
+            raise InvalidFormBody.at("attachments", FieldCode.INVALID_FORMAT)
         kept = {file_id: _worded(file, edit) for file_id, file in kept.items() if file_id in edit.kept_attachments}
     if edit.removed_attachment is not None and kept.pop(edit.removed_attachment, None) is None:
-        raise ApiError("NOT_FOUND")
+        raise ApiError(ErrorCode.NOT_FOUND)
     files = _in_order(kept, [attrs.evolve(draft.attachment, message_id=message.id) for draft in edit.attachments], edit)
     if files == message.attachments:
         return message
     if len(files) > limits.max_attachments_per_message:
-        raise InvalidFormBody.at("attachments", "TOO_MANY_FILES")
+        raise InvalidFormBody.at("attachments", FieldCode.TOO_MANY_FILES)
     return _with_extra(attrs.evolve(message, attachments=files), attachments=len(files))
 
 

@@ -26,6 +26,7 @@ from chat.domain.policy.embeds import Addresses
 from chat.domain.standing.permissions import sees_threads
 from chat.domain.standing.thread_objects import thread_object
 from chat.errors import ApiError
+from chat.registries.error_codes import ErrorCode
 from chat.registries.message_types import THREAD_MESSAGE_FLAGS, THREAD_MESSAGE_TYPES, MessageFlag
 from chat.snowflake import MAXIMUM
 from chat.store.accounts import accounts
@@ -97,7 +98,7 @@ def require_message(connection: sqlite3.Connection, channel_id: int, message_id:
     """The message by itself. Raises UNKNOWN_MESSAGE if it is missing."""
     message = messages.by_id(connection, channel_id, message_id)
     if message is None:
-        raise ApiError("UNKNOWN_MESSAGE")
+        raise ApiError(ErrorCode.UNKNOWN_MESSAGE)
     return message
 
 

@@ -26,6 +26,7 @@ from chat.domain.messages.message_reading import StoredMessages, Viewer, viewer_
 from chat.domain.messages.message_search_scopes import Whereabouts, search_scope
 from chat.domain.standing.access import ChannelAccess
 from chat.errors import ApiError, InvalidFormBody, StorageUnavailable
+from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.registries.events import EventName
 from chat.snowflake import MAXIMUM
 from chat.store.messages import message_search, message_search_entries, messages
@@ -163,9 +164,9 @@ class MessageSearches:
         :raises InvalidFormBody: as `search_scope`; INVALID_FORMAT at `cursor`.
         """
         if not self._index.enabled:
-            raise ApiError("FEATURE_TEMPORARILY_DISABLED")
+            raise ApiError(ErrorCode.FEATURE_TEMPORARILY_DISABLED)
         if search.by_relevance and search.after is not None and search.after > FINDS_MAXIMUM:
-            raise InvalidFormBody.at("cursor", "INVALID_FORMAT")
+            raise InvalidFormBody.at("cursor", FieldCode.INVALID_FORMAT)
         scope = await search_scope(self._core, principal, search.whereabouts)
         if not await self._index.is_ready():
             return None
@@ -193,14 +194,14 @@ class MessageSearches:
 
     async def _find(self, search: Search, scope: Scope, viewer: Viewer) -> _Found:
         if self._turn.statistics().tasks_waiting >= WAITING_MAXIMUM:
-            raise ApiError("SERVICE_UNAVAILABLE", headers={"Retry-After": "1"})
+            raise ApiError(ErrorCode.SERVICE_UNAVAILABLE, headers={"Retry-After": "1"})
         async with self._turn:
             try:
                 return await self._core.database.read(lambda connection: _query(connection, search, scope, viewer))
             except QueryTooSlow:
                 log.info("a search was given up", seconds=SEARCH_SECONDS)
                 message = "The search takes too long; ask for less, or for fewer places."
-                raise ApiError("SERVICE_UNAVAILABLE", message, headers={"Retry-After": "1"}) from None
+                raise ApiError(ErrorCode.SERVICE_UNAVAILABLE, message, headers={"Retry-After": "1"}) from None
 
     def _place(self, principal: Principal, channel_id: int) -> tuple[ChannelAccess, int] | None:
         """A channel as the caller finds it now, and from which message on its history may be read, if it may."""

@@ -28,6 +28,7 @@ from chat.domain.standing.thread_access import ThreadAccess
 from chat.domain.standing.user_objects import is_adult
 from chat.errors import ApiError, InvalidFormBody
 from chat.registries.channel_types import THREAD_ONLY_CHANNEL_TYPES, ChannelType
+from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.registries.permissions import Permission
 from chat.store.guilds import guilds
 from chat.store.messages import message_search
@@ -98,7 +99,7 @@ async def search_scope(core: Core, principal: Principal, asked: Whereabouts) -> 
     if asked.scope is SearchScope.CURRENT:
         await found.add_current(asked)
     elif principal.is_bot:
-        raise InvalidFormBody.at("scope", "INVALID_FORMAT")
+        raise InvalidFormBody.at("scope", FieldCode.INVALID_FORMAT)
     else:
         await found.add_far_and_wide(asked.scope)
     if asked.channel_ids is not None:
@@ -143,7 +144,7 @@ class _Range:
                 with contextlib.suppress(ApiError):  # nothing is found in what the caller does not see
                     self._add_channel(channel_id)
         else:
-            raise InvalidFormBody.at("context_channel_id", "INVALID_FORMAT")
+            raise InvalidFormBody.at("context_channel_id", FieldCode.INVALID_FORMAT)
 
     async def add_far_and_wide(self, scope: SearchScope) -> None:
         """The conversations and guilds of a scope beyond the current one."""
@@ -199,7 +200,7 @@ class _Range:
         """
         access = self._core.access.channel(self._principal, channel_id)
         if isinstance(access, ThreadAccess) and not self._knows_threads:
-            raise ApiError("UNKNOWN_CHANNEL")
+            raise ApiError(ErrorCode.UNKNOWN_CHANNEL)
         floor = access.history_floor()
         if floor is None or not access.may(VIEW_CHANNEL):
             return

@@ -51,6 +51,7 @@ from chat.domain.standing.user_objects import partial_user
 from chat.domain.standing.verification import require_verification
 from chat.errors import ApiError
 from chat.registries.channel_types import THREAD_ONLY_CHANNEL_TYPES
+from chat.registries.error_codes import ErrorCode
 from chat.registries.events import EventName
 from chat.registries.guild_values import DisabledOperation
 from chat.registries.message_types import SENDABLE_MESSAGE_FLAGS, MessageType
@@ -191,7 +192,7 @@ class MessageSending:
     def _require_webhook_may_send(self, access: GuildChannelAccess, draft: MessageDraft) -> None:
         require_message_channel(access.channel)
         if access.disables(SEND_MESSAGE_DISABLED):
-            raise ApiError("FEATURE_TEMPORARILY_DISABLED")
+            raise ApiError(ErrorCode.FEATURE_TEMPORARILY_DISABLED)
         if isinstance(access, ThreadAccess):
             access.require_unlocked(self._core.clock.now_ms())
         self._require_good(draft, self._core.settings.limits_for(premium=False))
@@ -200,7 +201,7 @@ class MessageSending:
         require_message_channel(access.channel)
         access.require(permissions)
         if access.disables(SEND_MESSAGE_DISABLED):
-            raise ApiError("FEATURE_TEMPORARILY_DISABLED")
+            raise ApiError(ErrorCode.FEATURE_TEMPORARILY_DISABLED)
         now_ms = self._core.clock.now_ms()
         access.require_voice(now_ms)
         if isinstance(access, ThreadAccess):
@@ -298,11 +299,11 @@ class MessageSending:
             # A channel that is gone may still be stored, in no guild, until its messages are.
             is_private = isinstance(access, PrivateChannelAccess)
             if not is_private and channels.guild_of(connection, message.channel_id) is None:
-                raise ApiError("UNKNOWN_CHANNEL")
+                raise ApiError(ErrorCode.UNKNOWN_CHANNEL)
             if carried is not None:
                 require_still_there(connection, carried)
             if not messages.insert(connection, message):
-                raise ApiError("UNKNOWN_CHANNEL")
+                raise ApiError(ErrorCode.UNKNOWN_CHANNEL)
             channels.set_last_message(connection, message.channel_id, message.id)
             if files:
                 put_into_message(connection, message, files, self._core.settings, self._core.clock.now_ms())

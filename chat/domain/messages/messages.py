@@ -23,6 +23,7 @@ from chat.domain.messages.message_reading import (
 )
 from chat.domain.standing.access import GuildChannelAccess
 from chat.errors import ApiError
+from chat.registries.error_codes import ErrorCode
 from chat.store.messages import messages
 
 
@@ -39,7 +40,7 @@ class Messages:
         """
         floor = self._core.access.channel(principal, channel_id).history_floor()
         if floor is None or message_id < floor:
-            raise ApiError("UNKNOWN_MESSAGE")
+            raise ApiError(ErrorCode.UNKNOWN_MESSAGE)
         return await self._one(channel_id, message_id, viewer_of(principal), floor)
 
     async def get_of_webhook(self, webhook_id: int, access: GuildChannelAccess, message_id: int) -> dict[str, Any]:
@@ -60,7 +61,7 @@ class Messages:
     async def _one(self, channel_id: int, message_id: int, viewer: Viewer | None, floor: int = 0) -> dict[str, Any]:
         stored = await self._core.database.read(functools.partial(one_message, channel_id, message_id, viewer=viewer))
         if stored is None:
-            raise ApiError("UNKNOWN_MESSAGE")
+            raise ApiError(ErrorCode.UNKNOWN_MESSAGE)
         return stored.wire(stored.messages[0], self._core.media_addresses, floor)
 
     async def of_channel(self, principal: Principal, channel_id: int, page: Page) -> list[dict[str, Any]]:

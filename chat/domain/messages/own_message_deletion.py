@@ -25,6 +25,7 @@ from chat.domain.signing_in.sudo import SudoMode, SudoProof
 from chat.domain.standing.channel_witness import ChannelWitness
 from chat.domain.standing.user_objects import pending_deletion
 from chat.errors import ApiError
+from chat.registries.error_codes import ErrorCode
 from chat.registries.jobs import ErrandKind
 from chat.registries.limits import OWN_MESSAGE_DELETION_DELAY_MS
 from chat.snowflake import snowflake_at
@@ -107,7 +108,7 @@ class OwnMessageDeletion(DueWork):
         def unit(connection: sqlite3.Connection) -> tuple[Account, Account]:
             before = accounts.by_id(connection, principal.user_id)
             if before is None:
-                raise ApiError("UNAUTHORIZED")
+                raise ApiError(ErrorCode.UNAUTHORIZED)
             after = change(before)
             accounts.replace(connection, after)
             return before, after

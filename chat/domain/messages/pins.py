@@ -20,6 +20,7 @@ from chat.domain.standing.audit_log import Actor
 from chat.domain.standing.private_channels import PrivateChannelAccess, PrivateChannels
 from chat.errors import ApiError, InvalidFormBody
 from chat.registries.audit_actions import AuditAction
+from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.registries.events import EventName
 from chat.registries.message_types import WRITTEN_MESSAGE_TYPES, MessageType
 from chat.registries.permissions import Permission
@@ -64,11 +65,11 @@ class Pins:
         def unit(connection: sqlite3.Connection) -> _Change | None:
             message = require_message(connection, channel_id, message_id)
             if message.type not in WRITTEN_MESSAGE_TYPES:
-                raise InvalidFormBody.at("message_id", "INVALID_FORMAT")
+                raise InvalidFormBody.at("message_id", FieldCode.INVALID_FORMAT)
             if message.pinned_at is not None:
                 return None
             if messages.count_pins(connection, channel_id) >= self._core.settings.limits.max_pins_per_channel:
-                raise ApiError("MAX_PINS")
+                raise ApiError(ErrorCode.MAX_PINS)
             # Two pins of one millisecond would share a place in the pages.
             pinned_at = max(now_ms, (messages.last_pin(connection, channel_id) or 0) + 1)
             entry = self._record(connection, access, AuditAction.MESSAGE_PIN, actor, message)
@@ -152,7 +153,7 @@ class Pins:
         access.require_voice(now_ms)
         access.require_open(now_ms)
         if not access.reads(message_id):
-            raise ApiError("UNKNOWN_MESSAGE")
+            raise ApiError(ErrorCode.UNKNOWN_MESSAGE)
         return access
 
     async def _read(

@@ -27,6 +27,7 @@ from chat.domain.standing.thread_access import ThreadAccess
 from chat.domain.standing.user_objects import partial_user
 from chat.domain.standing.verification import has_verified_address, is_unclaimed
 from chat.errors import ApiError, InvalidFormBody
+from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.registries.events import EventName
 from chat.registries.guild_values import DisabledOperation
 from chat.registries.permissions import Permission
@@ -56,7 +57,7 @@ def parse_emoji(text: str) -> Emoji:
         return Emoji(emoji)
     named = _OF_GUILD.fullmatch(text)
     if named is None or int(named[2]) > MAXIMUM:
-        raise InvalidFormBody.at("emoji", "INVALID_FORMAT")
+        raise InvalidFormBody.at("emoji", FieldCode.INVALID_FORMAT)
     return Emoji(named[1], int(named[2]))
 
 
@@ -71,10 +72,10 @@ def _usable_emoji(connection: sqlite3.Connection, access: ChannelAccess, emoji: 
         return emoji
     known = expressions.by_id(connection, EMOJIS, emoji.id)
     if known is None:
-        raise ApiError("UNKNOWN_EMOJI")
+        raise ApiError(ErrorCode.UNKNOWN_EMOJI)
     if known.guild_id != access.guild_id:
         if not members.exists(connection, known.guild_id, access.user_id):
-            raise ApiError("UNKNOWN_EMOJI")
+            raise ApiError(ErrorCode.UNKNOWN_EMOJI)
         if access.guild_id is not None:
             access.require(Permission.USE_EXTERNAL_EMOJIS.value)
     return Emoji(known.name, known.id, known.animated)
@@ -139,7 +140,7 @@ class Reactions:
         place = self._place(principal, channel_id, message_id, session_id)
         access, account, now_ms = place.access, principal.account, self._core.clock.now_ms()
         if access.disables(REACTIONS_DISABLED):
-            raise ApiError("FEATURE_TEMPORARILY_DISABLED")
+            raise ApiError(ErrorCode.FEATURE_TEMPORARILY_DISABLED)
         access.require_voice(now_ms)
         _require_known_person(account)
 
@@ -170,7 +171,7 @@ class Reactions:
         if not own:
             place.access.require(MANAGE_MESSAGES)
         elif place.access.disables(REACTIONS_DISABLED):
-            raise ApiError("FEATURE_TEMPORARILY_DISABLED")
+            raise ApiError(ErrorCode.FEATURE_TEMPORARILY_DISABLED)
 
         def unit(connection: sqlite3.Connection) -> _EventOf | None:
             if own:
@@ -244,9 +245,9 @@ class Reactions:
         access = self._core.access.channel(principal, channel_id)
         floor = access.history_floor()
         if floor is None:
-            raise ApiError("MISSING_PERMISSIONS")
+            raise ApiError(ErrorCode.MISSING_PERMISSIONS)
         if message_id < floor:
-            raise ApiError("UNKNOWN_MESSAGE")
+            raise ApiError(ErrorCode.UNKNOWN_MESSAGE)
         return ReactionPlace(access, message_id, session_id)
 
     async def _change(
@@ -275,21 +276,21 @@ class Reactions:
             if not reactions.join(connection, reaction, user_id):
                 return None
             if reaction.user_count >= limits.max_users_per_reaction:
-                raise ApiError("MAX_REACTIONS")
+                raise ApiError(ErrorCode.MAX_REACTIONS)
             return reaction.emoji, False
         place.access.require(Permission.ADD_REACTIONS.value)
         usable = _usable_emoji(connection, place.access, emoji)
         if reactions.count(connection, place.message_id) >= limits.max_reactions_per_message:
-            raise ApiError("MAX_REACTIONS")
+            raise ApiError(ErrorCode.MAX_REACTIONS)
         reactions.begin(connection, place.message_id, usable, user_id, now_ms)
         return usable, True
 
 
 def _require_known_person(account: Account) -> None:
     if is_unclaimed(account):
-        raise ApiError("UNCLAIMED_ACCOUNT_CANNOT_ADD_REACTIONS")
+        raise ApiError(ErrorCode.UNCLAIMED_ACCOUNT_CANNOT_ADD_REACTIONS)
     if not account.bot and not has_verified_address(account):
-        raise ApiError("REACTION_EMAIL_VERIFICATION_REQUIRED")
+        raise ApiError(ErrorCode.REACTION_EMAIL_VERIFICATION_REQUIRED)
 
 
 def _require_message(connection: sqlite3.Connection, place: ReactionPlace) -> None:
@@ -297,9 +298,9 @@ def _require_message(connection: sqlite3.Connection, place: ReactionPlace) -> No
     are."""
     access = place.access
     if not messages.exists(connection, access.channel.id, place.message_id):
-        raise ApiError("UNKNOWN_MESSAGE")
+        raise ApiError(ErrorCode.UNKNOWN_MESSAGE)
     if isinstance(access, GuildChannelAccess) and channels.guild_of(connection, access.channel.id) is None:
-        raise ApiError("UNKNOWN_CHANNEL")
+        raise ApiError(ErrorCode.UNKNOWN_CHANNEL)
 
 
 def _require_open_thread(connection: sqlite3.Connection, access: ChannelAccess, adding_at: int | None = None) -> None:
@@ -309,6 +310,6 @@ def _require_open_thread(connection: sqlite3.Connection, access: ChannelAccess, 
     if not isinstance(access, ThreadAccess) or thread is None:
         return
     if thread.archived:
-        raise ApiError("THREAD_ARCHIVED")
+        raise ApiError(ErrorCode.THREAD_ARCHIVED)
     if thread.locked and adding_at is not None and not access.moderates(adding_at):
-        raise ApiError("THREAD_LOCKED")
+        raise ApiError(ErrorCode.THREAD_LOCKED)

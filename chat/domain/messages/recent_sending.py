@@ -16,6 +16,7 @@ import trio
 
 from chat.clock import Clock
 from chat.errors import ApiError
+from chat.registries.error_codes import ErrorCode
 
 NONCE_MS: Final = 300_000
 """How long a nonce stands for its message."""
@@ -103,7 +104,7 @@ class Slowmode:
         key = (user_id, channel_id)
         remaining_ms = self.remaining_ms(user_id, channel_id, seconds, now_ms)
         if remaining_ms:
-            raise ApiError("SLOWMODE_RATE_LIMITED", members={"retry_after": remaining_ms / 1000})
+            raise ApiError(ErrorCode.SLOWMODE_RATE_LIMITED, members={"retry_after": remaining_ms / 1000})
         self._sent_at[key] = now_ms
         self._sent_at.move_to_end(key)
         if len(self._sent_at) > TURNS:

@@ -16,6 +16,7 @@ from chat.domain.messages.message_drafts import Sender
 from chat.domain.standing.thread_access import ThreadAccess
 from chat.domain.standing.thread_objects import KnownThread, known_thread, members_changed, thread_returned
 from chat.errors import ApiError
+from chat.registries.error_codes import ErrorCode
 from chat.registries.limits import ACTIVE_THREADS_PER_GUILD, THREAD_MEMBERS_MAXIMUM
 from chat.registries.message_types import MessageFlag
 from chat.store.guilds import members
@@ -100,9 +101,9 @@ class InThread:
         now = self._core.clock.now_ms()
         before = threads.by_id(connection, self.access.thread.id)
         if before is None:
-            raise ApiError("UNKNOWN_CHANNEL")
+            raise ApiError(ErrorCode.UNKNOWN_CHANNEL)
         if before.locked and not self.access.moderates(now):
-            raise ApiError("THREAD_LOCKED")
+            raise ApiError(ErrorCode.THREAD_LOCKED)
         members_before: tuple[ThreadMember, ...] | None = None
         if before.archived:
             require_room(connection, before)
@@ -177,7 +178,7 @@ def every_member(connection: sqlite3.Connection, thread_id: int) -> tuple[Thread
 def require_room(connection: sqlite3.Connection, thread: Thread) -> None:
     """In a unit: raise MAX_ACTIVE_THREADS when the guild has no room for another active thread."""
     if threads.count_active(connection, thread.channel.guild_id or 0) >= ACTIVE_THREADS_PER_GUILD:
-        raise ApiError("MAX_ACTIVE_THREADS")
+        raise ApiError(ErrorCode.MAX_ACTIVE_THREADS)
 
 
 def unarchived(thread: Thread, now_ms: int) -> Thread:

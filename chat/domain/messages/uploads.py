@@ -32,6 +32,7 @@ from chat.media.image_header import image_header
 from chat.media.image_workers import ImageRefused
 from chat.media.moving_header import moving_header
 from chat.media.storage import Incoming
+from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.registries.message_types import AttachmentFlag
 from chat.store.guard import UNGUARDED, Guard
 from chat.store.messages import attachments
@@ -132,9 +133,9 @@ class Uploads:
         """
         owner = self.owner(principal, channel_id)
         if any(file.size > owner.file_bytes for file in files):
-            raise ApiError("FILE_SIZE_TOO_LARGE")
+            raise ApiError(ErrorCode.FILE_SIZE_TOO_LARGE)
         if len(files) > self._limits.max_attachments_per_message:
-            raise InvalidFormBody.at("files", "TOO_MANY_FILES")
+            raise InvalidFormBody.at("files", FieldCode.TOO_MANY_FILES)
         expires_at = self._core.clock.now_ms() + PROMISE_MS
         capabilities = [self._core.mint.secret() for _ in files]
         promised = [
@@ -154,10 +155,10 @@ class Uploads:
         def unit(connection: Any) -> None:
             for attachment in promised:
                 if not attachments.insert(connection, attachment):
-                    raise ApiError("UNKNOWN_CHANNEL")
+                    raise ApiError(ErrorCode.UNKNOWN_CHANNEL)
             usage = attachments.usage(connection, owner.user_id)
             if usage.waiting > WAITING_MAXIMUM:
-                raise InvalidFormBody.at("files", "TOO_MANY_FILES")
+                raise InvalidFormBody.at("files", FieldCode.TOO_MANY_FILES)
             require_room(usage, self._core.settings)
 
         await self._core.database.write(unit, guard=principal.guard)
@@ -183,16 +184,16 @@ class Uploads:
             self._core.database.reader, token_hash(capability), self._core.clock.now_ms()
         )
         if promised is None or promised.stored or promised.id in self._arriving:
-            raise ApiError("NOT_FOUND")
+            raise ApiError(ErrorCode.NOT_FOUND)
         self._arriving.add(promised.id)
         try:
             async with self._media.storage.receiving() as incoming:
                 async for chunk in chunks:
                     if incoming.size + len(chunk) > promised.size:
-                        raise ApiError("PAYLOAD_TOO_LARGE", headers={"Connection": "close"})
+                        raise ApiError(ErrorCode.PAYLOAD_TOO_LARGE, headers={"Connection": "close"})
                     await incoming.write(chunk)
                 if incoming.size != promised.size:
-                    raise ApiError("BAD_REQUEST")
+                    raise ApiError(ErrorCode.BAD_REQUEST)
                 await incoming.flush()
                 self._core.blocked.require_file(incoming.sha256)
                 await incoming.keep(promised.key)
@@ -202,7 +203,7 @@ class Uploads:
                 if not await self._core.database.write(
                     lambda connection: attachments.note_stored(connection, stored, now)
                 ):
-                    raise ApiError("NOT_FOUND")
+                    raise ApiError(ErrorCode.NOT_FOUND)
             return stored
         finally:
             self._arriving.discard(promised.id)
@@ -214,7 +215,7 @@ class Uploads:
         """
         found = attachments.by_capability(self._core.database.reader, token_hash(capability), self._core.clock.now_ms())
         if found is None or not found.stored:
-            raise ApiError("NOT_FOUND")
+            raise ApiError(ErrorCode.NOT_FOUND)
         return found
 
     def complete(self, principal: Principal, channel_id: int, names: Sequence[str]) -> list[dict[str, Any]]:
@@ -284,7 +285,7 @@ class Uploads:
         numbers = _numbers(form)
         wished = {wish.id: (place, wish) for place, wish in enumerate(wishes) if wish.upload is None}
         if not wished.keys() <= set(numbers):
-            raise InvalidFormBody.at("attachments", "INVALID_FORMAT")
+            raise InvalidFormBody.at("attachments", FieldCode.INVALID_FORMAT)
         promised = {place: wish for place, wish in enumerate(wishes) if wish.upload is not None}
         self._require_few([*promised, *numbers])
         drafts = {place: self._promised(owner, wish, place) for place, wish in promised.items()}
@@ -346,7 +347,7 @@ class Uploads:
 
     def _require_few(self, files: Sequence[object]) -> None:
         if len(files) > self._limits.max_attachments_per_message:
-            raise InvalidFormBody.at("attachments", "TOO_MANY_FILES")
+            raise InvalidFormBody.at("attachments", FieldCode.TOO_MANY_FILES)
 
     def _find(self, owner: Owner, name: str | None, index: int) -> Attachment:
         number = (name or "").partition("/")[0]
@@ -359,7 +360,7 @@ class Uploads:
             or found.expires_at is None
             or found.expires_at <= self._core.clock.now_ms()
         ):
-            raise InvalidFormBody.at(f"attachments.{index}.uploaded_filename", "INVALID_FORMAT")
+            raise InvalidFormBody.at(f"attachments.{index}.uploaded_filename", FieldCode.INVALID_FORMAT)
         return found
 
 
@@ -410,5 +411,5 @@ def _numbers(form: Form) -> list[int]:
         is_numbered = part.name == f"files[{inner}]" and inner.isdecimal() and inner.isascii() and len(inner) < 10
         numbers.append(int(inner) if is_numbered else turn)
     if len(set(numbers)) < len(numbers):
-        raise InvalidFormBody.at("files", "INVALID_FORMAT")
+        raise InvalidFormBody.at("files", FieldCode.INVALID_FORMAT)
     return numbers

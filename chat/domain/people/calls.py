@@ -36,6 +36,7 @@ from chat.domain.standing.verification import is_unclaimed
 from chat.errors import ApiError, InvalidFormBody, StorageUnavailable
 from chat.protocol.values import Absent
 from chat.registries.channel_types import ChannelType
+from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.registries.events import EventName
 from chat.registries.message_types import MessageType
 from chat.store.accounts import accounts
@@ -140,7 +141,7 @@ class Calls:
         call = self._running(channel_id)
         named = [access.user_id] if recipient_ids is None else self._named(access, recipient_ids)
         if set(named) - {access.user_id} and not self._takes_part(call, access.user_id):
-            raise ApiError("MISSING_PERMISSIONS")
+            raise ApiError(ErrorCode.MISSING_PERMISSIONS)
         if self._stop_ringing(call, named):
             self._tell(call)
             self._wake.set()
@@ -154,7 +155,7 @@ class Calls:
         access = self._conversation(principal, channel_id)
         call = self._running(channel_id)
         if not self._takes_part(call, access.user_id):
-            raise ApiError("MISSING_PERMISSIONS")
+            raise ApiError(ErrorCode.MISSING_PERMISSIONS)
         if isinstance(region, Absent):
             return
         self._regions.require(frozenset(), region)
@@ -171,7 +172,7 @@ class Calls:
         call = self._running(channel_id)
         owns = not access.is_group or access.channel.owner_id == access.user_id
         if not owns and not self._takes_part(call, access.user_id):
-            raise ApiError("MISSING_PERMISSIONS")
+            raise ApiError(ErrorCode.MISSING_PERMISSIONS)
         self._over(call)
         with trio.move_on_after(ENDING_SECONDS):
             await call.finished.wait()
@@ -200,15 +201,18 @@ class Calls:
     def _conversation(self, principal: Principal, channel_id: int) -> PrivateChannelAccess:
         access = self._core.access.channel(principal, channel_id)
         if not isinstance(access, PrivateChannelAccess) or access.channel.type not in CALL_CHANNEL_TYPES:
-            raise ApiError("INVALID_CHANNEL_TYPE_FOR_CALL")
+            raise ApiError(ErrorCode.INVALID_CHANNEL_TYPE_FOR_CALL)
         return access
 
     def _require_may_call(self, access: PrivateChannelAccess, account: Account) -> None:
         if account.bot:
-            raise ApiError("MISSING_PERMISSIONS")
+            raise ApiError(ErrorCode.MISSING_PERMISSIONS)
         if is_unclaimed(account):
-            kind = "JOIN_VOICE_CHANNELS" if access.is_group else "JOIN_ONE_ON_ONE_VOICE_CALLS"
-            raise ApiError(f"UNCLAIMED_ACCOUNT_CANNOT_{kind}")
+            raise ApiError(
+                ErrorCode.UNCLAIMED_ACCOUNT_CANNOT_JOIN_VOICE_CHANNELS
+                if access.is_group
+                else ErrorCode.UNCLAIMED_ACCOUNT_CANNOT_JOIN_ONE_ON_ONE_VOICE_CALLS
+            )
         if access.channel.type == ChannelType.DM:
             self._conversations.require_may_write(access, account)
 
@@ -217,13 +221,13 @@ class Calls:
             return access.recipients
         for index, user_id in enumerate(recipient_ids):
             if user_id not in access.recipients:
-                raise InvalidFormBody.at(f"recipients.{index}", "INVALID_SNOWFLAKE")
+                raise InvalidFormBody.at(f"recipients.{index}", FieldCode.INVALID_SNOWFLAKE)
         return recipient_ids
 
     def _running(self, channel_id: int) -> Call:
         call = self._active.by_channel.get(channel_id)
         if call is None:
-            raise ApiError("NO_ACTIVE_CALL")
+            raise ApiError(ErrorCode.NO_ACTIVE_CALL)
         return call
 
     def _takes_part(self, call: Call, user_id: int) -> bool:
@@ -271,7 +275,7 @@ class Calls:
                 return None
             written = self._system_messages.write(connection, message, recipients=access.recipients, notified=others)
             if written is None:
-                raise ApiError("UNKNOWN_CHANNEL")
+                raise ApiError(ErrorCode.UNKNOWN_CHANNEL)
             return written
 
         def then(written: Any) -> None:

@@ -28,6 +28,7 @@ from chat.domain.standing.relationships import Change, Relationships, Relationsh
 from chat.domain.standing.user_objects import user_settings_object
 from chat.domain.standing.verification import has_verified_address, is_unclaimed
 from chat.errors import ApiError, InvalidFormBody
+from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.registries.user_flags import UserFlag
 from chat.snowflake import snowflake_time_ms
 from chat.store.accounts import accounts, user_settings
@@ -78,7 +79,7 @@ class Friendships:
         """
         target = accounts.by_tag(self._core.database.reader, username, discriminator)
         if target is None or target.is_deleted:
-            raise ApiError("NO_USERS_WITH_SERVICE_TAG_EXIST")
+            raise ApiError(ErrorCode.NO_USERS_WITH_SERVICE_TAG_EXIST)
         return await self.request(principal, target.id)
 
     async def request(self, principal: Principal, target_id: int) -> dict[str, Any]:
@@ -90,13 +91,13 @@ class Friendships:
         """
         account = principal.account
         if account.bot:
-            raise ApiError("BOTS_CANNOT_SEND_FRIEND_REQUESTS")
+            raise ApiError(ErrorCode.BOTS_CANNOT_SEND_FRIEND_REQUESTS)
         if is_unclaimed(account):
-            raise ApiError("UNCLAIMED_ACCOUNT_CANNOT_SEND_FRIEND_REQUESTS")
+            raise ApiError(ErrorCode.UNCLAIMED_ACCOUNT_CANNOT_SEND_FRIEND_REQUESTS)
         if not has_verified_address(account):
-            raise ApiError("FRIEND_REQUEST_EMAIL_VERIFICATION_REQUIRED")
+            raise ApiError(ErrorCode.FRIEND_REQUEST_EMAIL_VERIFICATION_REQUIRED)
         if account.id == target_id:
-            raise ApiError("CANNOT_SEND_FRIEND_REQUEST_TO_SELF")
+            raise ApiError(ErrorCode.CANNOT_SEND_FRIEND_REQUEST_TO_SELF)
 
         def unit(connection: sqlite3.Connection) -> list[Change]:
             target = _present(connection, target_id)
@@ -125,15 +126,15 @@ class Friendships:
             (it did not ask), MAX_FRIENDS.
         """
         if is_unclaimed(principal.account):
-            raise ApiError("UNCLAIMED_ACCOUNT_CANNOT_ACCEPT_FRIEND_REQUESTS")
+            raise ApiError(ErrorCode.UNCLAIMED_ACCOUNT_CANNOT_ACCEPT_FRIEND_REQUESTS)
 
         def unit(connection: sqlite3.Connection) -> list[Change]:
             _present(connection, target_id)
             own = relationships.by_id(connection, principal.user_id, target_id)
             if own is not None and own.type == RelationshipType.FRIEND:
-                raise ApiError("ALREADY_FRIENDS")
+                raise ApiError(ErrorCode.ALREADY_FRIENDS)
             if own is None or own.type != RelationshipType.INCOMING_REQUEST:
-                raise ApiError("NOT_FOUND")
+                raise ApiError(ErrorCode.NOT_FOUND)
             self._require_room(connection, principal.user_id)
             return self._befriend(connection, principal.user_id, target_id)
 
@@ -146,11 +147,11 @@ class Friendships:
         :raises InvalidFormBody: INVALID_FORMAT at `user_id`, for oneself.
         """
         if principal.user_id == target_id:
-            raise InvalidFormBody.at("user_id", "INVALID_FORMAT")
+            raise InvalidFormBody.at("user_id", FieldCode.INVALID_FORMAT)
 
         def unit(connection: sqlite3.Connection) -> list[Change]:
             if _present(connection, target_id).system:
-                raise ApiError("CANNOT_BLOCK_SYSTEM_USER")
+                raise ApiError(ErrorCode.CANNOT_BLOCK_SYSTEM_USER)
             own = relationships.by_id(connection, principal.user_id, target_id)
             if own is None or own.type == RelationshipType.INCOMING_REQUEST:
                 self._require_room(connection, principal.user_id)
@@ -169,7 +170,7 @@ class Friendships:
         def unit(connection: sqlite3.Connection) -> list[Change]:
             own = relationships.by_id(connection, principal.user_id, target_id)
             if own is None or own.type != RelationshipType.FRIEND:
-                raise ApiError("NOT_FRIENDS_WITH_USER")
+                raise ApiError(ErrorCode.NOT_FRIENDS_WITH_USER)
             changed = attrs.evolve(own, **changes)
             relationships.put(connection, changed)
             return [(own, changed)]
@@ -184,7 +185,7 @@ class Friendships:
 
         def unit(connection: sqlite3.Connection) -> list[Change]:
             if relationships.by_id(connection, principal.user_id, target_id) is None:
-                raise ApiError("NOT_FOUND")
+                raise ApiError(ErrorCode.NOT_FOUND)
             return neither_side(connection, principal.user_id, target_id)
 
         await self._core.database.write(unit, self._relationships.publish, guard=principal.guard)
@@ -215,10 +216,10 @@ class Friendships:
         def unit(connection: sqlite3.Connection) -> _Sharing:
             before = accounts.by_id(connection, principal.user_id)
             if before is None:
-                raise ApiError("UNAUTHORIZED")
+                raise ApiError(ErrorCode.UNAUTHORIZED)
             changed_at = before.voice_sharing_changed_at
             if changed_at is not None and now < changed_at + SHARING_COOLDOWN_MS:
-                raise InvalidFormBody.at("share_voice_activity", "VOICE_ACTIVITY_SHARING_ON_COOLDOWN")
+                raise InvalidFormBody.at("share_voice_activity", FieldCode.VOICE_ACTIVITY_SHARING_ON_COOLDOWN)
             after = attrs.evolve(before, voice_sharing_changed_at=now)
             accounts.replace(connection, after)
             stored = user_settings.of_user(connection, after.id)
@@ -260,23 +261,23 @@ class Friendships:
     def _require_fewer(self, connection: sqlite3.Connection, user_id: int, *types: RelationshipType) -> None:
         most = self._core.settings.limits.max_relationships
         if relationships.count_of_types(connection, user_id, *types) >= most:
-            raise ApiError("MAX_FRIENDS", members={"max_relationships": most})
+            raise ApiError(ErrorCode.MAX_FRIENDS, members={"max_relationships": most})
 
 
 def _present(connection: sqlite3.Connection, user_id: int) -> Account:
     """The account. Raises UNKNOWN_USER for a deleted one too."""
     account = accounts.by_id(connection, user_id)
     if account is None or account.is_deleted:
-        raise ApiError("UNKNOWN_USER")
+        raise ApiError(ErrorCode.UNKNOWN_USER)
     return account
 
 
 def _refuse_repetition(own: Relationship) -> None:
     """Raise for a request to a friend or to a blocked account; a second request like the first changes nothing."""
     if own.type == RelationshipType.FRIEND:
-        raise ApiError("ALREADY_FRIENDS")
+        raise ApiError(ErrorCode.ALREADY_FRIENDS)
     if own.type == RelationshipType.BLOCKED:
-        raise ApiError("CANNOT_SEND_FRIEND_REQUEST_TO_BLOCKED_USER")
+        raise ApiError(ErrorCode.CANNOT_SEND_FRIEND_REQUEST_TO_BLOCKED_USER)
 
 
 def _require_welcome(connection: sqlite3.Connection, account: Account, target: Account) -> None:
@@ -286,7 +287,7 @@ def _require_welcome(connection: sqlite3.Connection, account: Account, target: A
     blocked = theirs is not None and theirs.type == RelationshipType.BLOCKED
     welcome = target.flags & FRIENDLY if target.bot else _takes_request(connection, account.id, target.id)
     if target.system or blocked or not welcome:
-        raise ApiError("FRIEND_REQUEST_BLOCKED")
+        raise ApiError(ErrorCode.FRIEND_REQUEST_BLOCKED)
 
 
 def _takes_request(connection: sqlite3.Connection, user_id: int, target_id: int) -> bool:

@@ -28,6 +28,7 @@ from chat.domain.standing.verification import is_unclaimed
 from chat.errors import ApiError, InvalidFormBody
 from chat.protocol.visible_text import tidy
 from chat.registries.channel_types import ChannelType
+from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.registries.events import EventName
 from chat.registries.message_types import MessageType
 from chat.store.accounts import accounts
@@ -90,9 +91,9 @@ class Groups:
         account = principal.account
         self._require_may_join(account)
         if len(set(recipient_ids)) < len(recipient_ids):
-            raise InvalidFormBody.at("recipients", "DUPLICATE_RECIPIENTS_NOT_ALLOWED")
+            raise InvalidFormBody.at("recipients", FieldCode.DUPLICATE_RECIPIENTS_NOT_ALLOWED)
         if account.id in recipient_ids:
-            raise InvalidFormBody.at("recipients", "CANNOT_ADD_YOURSELF_TO_GROUP_DM")
+            raise InvalidFormBody.at("recipients", FieldCode.CANNOT_ADD_YOURSELF_TO_GROUP_DM)
         if len(recipient_ids) + 1 > self._core.settings.limits.max_group_dm_recipients:
             raise self._too_many()
         channel_id, now = self._core.snowflakes(), self._core.clock.now_ms()
@@ -136,10 +137,10 @@ class Groups:
             target = accounts.by_id(connection, user_id)
             reason = group_refusal(connection, principal.account, target)
             if target is None or reason is Unaddable.UNKNOWN_USER:
-                raise ApiError("UNKNOWN_USER")
+                raise ApiError(ErrorCode.UNKNOWN_USER)
             if reason is not None:
                 disabled = reason is Unaddable.GROUP_DM_ADD_DISABLED
-                raise ApiError("MISSING_ACCESS" if disabled else "NOT_FRIENDS_WITH_USER")
+                raise ApiError(ErrorCode.MISSING_ACCESS if disabled else ErrorCode.NOT_FRIENDS_WITH_USER)
             self._require_known(connection, principal.account, [user_id])
             return target
 
@@ -177,7 +178,7 @@ class Groups:
         def unit(connection: sqlite3.Connection) -> _Arrival:
             private = _group(connection, channel_id)
             if private is None or not (by_invite or author_id in private.recipient_ids):
-                raise ApiError("UNKNOWN_INVITE" if by_invite else "UNKNOWN_CHANNEL")
+                raise ApiError(ErrorCode.UNKNOWN_INVITE if by_invite else ErrorCode.UNKNOWN_CHANNEL)
             if user_id in private.recipient_ids:
                 return _Arrival(None)
             joined = admitted(connection)
@@ -214,11 +215,11 @@ class Groups:
         def unit(connection: sqlite3.Connection) -> GroupDeparture:
             before = _group(connection, channel_id)
             if before is None or principal.user_id not in before.recipient_ids:
-                raise ApiError("UNKNOWN_CHANNEL")
+                raise ApiError(ErrorCode.UNKNOWN_CHANNEL)
             if user_id not in before.recipient_ids:
-                raise InvalidFormBody.at("user_id", "USER_NOT_IN_CHANNEL")
+                raise InvalidFormBody.at("user_id", FieldCode.USER_NOT_IN_CHANNEL)
             if user_id != principal.user_id and before.channel.owner_id != principal.user_id:
-                raise ApiError("MISSING_PERMISSIONS")
+                raise ApiError(ErrorCode.MISSING_PERMISSIONS)
             left = _taken_out(connection, before, user_id)
             if silent or left.after is None:
                 return left
@@ -279,7 +280,7 @@ class Groups:
         def unit(connection: sqlite3.Connection) -> _Change:
             before = _group(connection, channel_id)
             if before is None or user_id not in before.recipient_ids:
-                raise ApiError("UNKNOWN_CHANNEL")
+                raise ApiError(ErrorCode.UNKNOWN_CHANNEL)
             columns = self._columns(connection, before, user_id, wanted)
             if "nicks" in wanted:
                 given = _judged_nicks(before, user_id, wanted["nicks"])
@@ -311,14 +312,14 @@ class Groups:
         if wanted.get("name") is not None:
             name = tidy(wanted["name"])
             if not 1 <= len(name) <= NAME_LENGTH:
-                raise InvalidFormBody.at("name", "STRING_LENGTH_INVALID")
+                raise InvalidFormBody.at("name", FieldCode.STRING_LENGTH_INVALID)
             self._core.policy.require_unblocked(name)
             wanted["name"] = name
         if wanted.get("nicks") is not None:
             nicks = {user_id: tidy(nick or "") for user_id, nick in wanted["nicks"].items()}
             for user_id, nick in nicks.items():
                 if len(nick) > NICK_LENGTH:
-                    raise InvalidFormBody.at(f"nicks.{user_id}", "STRING_LENGTH_INVALID")
+                    raise InvalidFormBody.at(f"nicks.{user_id}", FieldCode.STRING_LENGTH_INVALID)
                 self._core.policy.require_unblocked(nick)
             wanted["nicks"] = {user_id: nick or None for user_id, nick in nicks.items()}
         return wanted
@@ -332,12 +333,12 @@ class Groups:
         if owner_id is None or owner_id == before.channel.owner_id:
             return columns
         if before.channel.owner_id != user_id:
-            raise ApiError("MISSING_PERMISSIONS")
+            raise ApiError(ErrorCode.MISSING_PERMISSIONS)
         owner = accounts.by_id(connection, owner_id) if owner_id in before.recipient_ids else None
         if owner is None:
-            raise ApiError("UNKNOWN_USER")
+            raise ApiError(ErrorCode.UNKNOWN_USER)
         if owner.bot:
-            raise ApiError("CANNOT_TRANSFER_OWNERSHIP_TO_BOT")
+            raise ApiError(ErrorCode.CANNOT_TRANSFER_OWNERSHIP_TO_BOT)
         return {**columns, "owner_id": owner_id}
 
     def _note_changes(
@@ -363,7 +364,7 @@ class Groups:
 
     def _require_may_join(self, account: Account) -> None:
         if is_unclaimed(account):
-            raise ApiError("UNCLAIMED_ACCOUNT_CANNOT_JOIN_GROUP_DMS")
+            raise ApiError(ErrorCode.UNCLAIMED_ACCOUNT_CANNOT_JOIN_GROUP_DMS)
         self._private_channels.require_may_converse(account)
 
     def _require_addable(self, connection: sqlite3.Connection, account: Account, user_ids: Sequence[int]) -> None:
@@ -376,7 +377,7 @@ class Groups:
             names = {entry["user_id"] for entry in refused}
             addable = [str(user_id) for user_id in user_ids if str(user_id) not in names]
             members = {"unaddable_recipients": refused, "addable_recipients": addable}
-            raise ApiError("GROUP_DM_RECIPIENTS_NOT_ADDABLE", members=members)
+            raise ApiError(ErrorCode.GROUP_DM_RECIPIENTS_NOT_ADDABLE, members=members)
         self._require_known(connection, account, user_ids)
 
     def _require_known(self, connection: sqlite3.Connection, account: Account, user_ids: Sequence[int]) -> None:
@@ -385,15 +386,16 @@ class Groups:
         for user_id in user_ids:
             direct = private_channels.between(connection, account.id, user_id)
             if direct is None or not private_channels.has_written(connection, direct.channel.id):
-                raise ApiError("ACCOUNT_LIMITED")
+                raise ApiError(ErrorCode.ACCOUNT_LIMITED)
 
     def _require_room_for_group(self, connection: sqlite3.Connection, user_id: int) -> None:
         if private_channels.count_groups(connection, user_id) >= self._core.settings.limits.max_group_dms:
-            raise ApiError("MAX_GROUP_DMS", members={"max_group_dms": self._core.settings.limits.max_group_dms})
+            raise ApiError(ErrorCode.MAX_GROUP_DMS, members={"max_group_dms": self._core.settings.limits.max_group_dms})
 
     def _too_many(self) -> ApiError:
         return ApiError(
-            "MAX_GROUP_DM_RECIPIENTS", members={"max_recipients": self._core.settings.limits.max_group_dm_recipients}
+            ErrorCode.MAX_GROUP_DM_RECIPIENTS,
+            members={"max_recipients": self._core.settings.limits.max_group_dm_recipients},
         )
 
     def _write(
@@ -441,7 +443,7 @@ def _group(connection: sqlite3.Connection, channel_id: int) -> PrivateChannel | 
 
 def _require_group(access: PrivateChannelAccess) -> None:
     if not access.is_group:
-        raise ApiError("INVALID_CHANNEL_TYPE")
+        raise ApiError(ErrorCode.INVALID_CHANNEL_TYPE)
 
 
 def _judged_nicks(
@@ -453,9 +455,9 @@ def _judged_nicks(
         return dict.fromkeys(before.nicks if before.channel.owner_id == user_id else (user_id,))
     for named_id in nicks:
         if named_id not in before.recipient_ids:
-            raise ApiError("UNKNOWN_USER")
+            raise ApiError(ErrorCode.UNKNOWN_USER)
         if named_id != user_id and before.channel.owner_id != user_id:
-            raise ApiError("MISSING_PERMISSIONS")
+            raise ApiError(ErrorCode.MISSING_PERMISSIONS)
     return dict(nicks)
 
 

@@ -19,6 +19,7 @@ from chat.domain.core import Core
 from chat.domain.standing.relationships import RelationshipType
 from chat.domain.standing.user_objects import has_premium, partial_user, user_settings_object
 from chat.errors import ApiError
+from chat.registries.error_codes import ErrorCode
 from chat.registries.user_flags import PremiumFlag, PremiumType, UserFlag
 from chat.store.accounts import accounts, user_settings
 from chat.store.accounts.accounts import Account
@@ -55,7 +56,7 @@ class UserProfiles:
         reader = self._core.database.reader
         account = accounts.by_id(reader, user_id)
         if account is None:
-            raise ApiError("UNKNOWN_USER")
+            raise ApiError(ErrorCode.UNKNOWN_USER)
         member = None
         if guild_id is not None:
             member = self._core.access.guild(principal, guild_id).state.member(user_id)

@@ -16,6 +16,7 @@ from chat.auth.passwords import LONGEST, SHORTEST, is_too_common
 from chat.domain.standing.user_objects import age_years
 from chat.errors import ApiError, InvalidFormBody
 from chat.protocol.visible_text import tidy
+from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.store.accounts.accounts import Account
 
 USERNAME_LENGTH: Final = 32
@@ -39,14 +40,14 @@ def username(value: str, *, service_name: str, path: str = "username") -> str:
     :raises InvalidFormBody: at `path`.
     """
     if not 1 <= len(value) <= USERNAME_LENGTH:
-        raise InvalidFormBody.at(path, "USERNAME_LENGTH_INVALID")
+        raise InvalidFormBody.at(path, FieldCode.USERNAME_LENGTH_INVALID)
     if _USERNAME.fullmatch(value) is None:
-        raise InvalidFormBody.at(path, "USERNAME_INVALID_CHARACTERS")
+        raise InvalidFormBody.at(path, FieldCode.USERNAME_INVALID_CHARACTERS)
     if value.casefold() in RESERVED_NAMES:
-        raise InvalidFormBody.at(path, "USERNAME_RESERVED_VALUE")
+        raise InvalidFormBody.at(path, FieldCode.USERNAME_RESERVED_VALUE)
     bare = _bare(value)
     if any(part and part in bare for part in (*RESERVED_PARTS, _bare(service_name))):
-        raise InvalidFormBody.at(path, "USERNAME_CANNOT_CONTAIN_RESERVED_TERMS")
+        raise InvalidFormBody.at(path, FieldCode.USERNAME_CANNOT_CONTAIN_RESERVED_TERMS)
     return value
 
 
@@ -69,9 +70,9 @@ def global_name(value: str | None, *, path: str = "global_name") -> str | None:
         return None
     name = tidy(value)
     if len(name) > GLOBAL_NAME_LENGTH:
-        raise InvalidFormBody.at(path, "GLOBAL_NAME_LENGTH_INVALID")
+        raise InvalidFormBody.at(path, FieldCode.GLOBAL_NAME_LENGTH_INVALID)
     if name.casefold() in RESERVED_NAMES:
-        raise InvalidFormBody.at(path, "GLOBAL_NAME_RESERVED_VALUE")
+        raise InvalidFormBody.at(path, FieldCode.GLOBAL_NAME_RESERVED_VALUE)
     return name or None
 
 
@@ -83,11 +84,11 @@ def email(value: str, *, path: str = "email") -> str:
     from email_validator import EmailNotValidError, validate_email  # at the first address, not at the start
 
     if len(value) > EMAIL_LENGTH:
-        raise InvalidFormBody.at(path, "EMAIL_LENGTH_INVALID")
+        raise InvalidFormBody.at(path, FieldCode.EMAIL_LENGTH_INVALID)
     try:
         address = validate_email(value, check_deliverability=False, test_environment=True, globally_deliverable=False)
     except EmailNotValidError:
-        raise InvalidFormBody.at(path, "INVALID_EMAIL_ADDRESS") from None
+        raise InvalidFormBody.at(path, FieldCode.INVALID_EMAIL_ADDRESS) from None
     return address.normalized
 
 
@@ -97,9 +98,9 @@ def password(value: str, *, names: Iterable[str | None] = (), path: str = "passw
     :raises InvalidFormBody: at `path`.
     """
     if not SHORTEST <= len(value) <= LONGEST:
-        raise InvalidFormBody.at(path, "PASSWORD_LENGTH_INVALID")
+        raise InvalidFormBody.at(path, FieldCode.PASSWORD_LENGTH_INVALID)
     if is_too_common(value, names):
-        raise InvalidFormBody.at(path, "PASSWORD_IS_TOO_COMMON")
+        raise InvalidFormBody.at(path, FieldCode.PASSWORD_IS_TOO_COMMON)
     return value
 
 
@@ -113,9 +114,9 @@ def date_of_birth(value: str, *, now_ms: int, path: str = "date_of_birth") -> st
     except ValueError:
         valid = False
     if not valid:
-        raise InvalidFormBody.at(path, "INVALID_DATE_OF_BIRTH_FORMAT")
+        raise InvalidFormBody.at(path, FieldCode.INVALID_DATE_OF_BIRTH_FORMAT)
     if age_years(value, now_ms) < MINIMUM_AGE_YEARS:
-        raise InvalidFormBody.at(path, "MUST_BE_MINIMUM_AGE")
+        raise InvalidFormBody.at(path, FieldCode.MUST_BE_MINIMUM_AGE)
     return value
 
 
@@ -133,7 +134,7 @@ def present(account: Account | None) -> Account:
     :raises ApiError: UNAUTHORIZED for an account that does not exist, ACCESS_DENIED for a deleted one.
     """
     if account is None:
-        raise ApiError("UNAUTHORIZED")
+        raise ApiError(ErrorCode.UNAUTHORIZED)
     if account.is_deleted:
-        raise ApiError("ACCESS_DENIED")
+        raise ApiError(ErrorCode.ACCESS_DENIED)
     return account

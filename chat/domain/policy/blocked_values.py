@@ -23,6 +23,7 @@ from chat.domain.policy.blocked_texts import (
 from chat.domain.policy.images import ANIMATED_PREFIX, HASH_CHARACTERS
 from chat.errors import ApiError
 from chat.registries.blocklists import Blocklist
+from chat.registries.error_codes import ErrorCode
 from chat.store.accounts.accounts import email_key
 
 
@@ -104,28 +105,28 @@ class BlockedValues:
     def require_text(self, text: str) -> None:
         """Raise CONTENT_BLOCKED for a text that may stand nowhere."""
         if self.blocks_text(text):
-            raise ApiError("CONTENT_BLOCKED")
+            raise ApiError(ErrorCode.CONTENT_BLOCKED)
 
     def require_profile(self, text: str) -> None:
         """Raise CONTENT_BLOCKED for a text that may not stand in a name or a profile."""
         self.require_text(text)
         if self._profile_texts and self._profile_texts.is_in(comparable_text(text)):
-            raise ApiError("CONTENT_BLOCKED")
+            raise ApiError(ErrorCode.CONTENT_BLOCKED)
 
     def require_email(self, email: str) -> None:
         """Raise CONTENT_BLOCKED for an address that no account may have."""
         if self.blocks_email(email):
-            raise ApiError("CONTENT_BLOCKED")
+            raise ApiError(ErrorCode.CONTENT_BLOCKED)
 
     def require_file(self, sha256: str | None) -> None:
         """Raise CONTENT_BLOCKED for a blocked file."""
         if self.blocks_file(sha256):
-            raise ApiError("CONTENT_BLOCKED")
+            raise ApiError(ErrorCode.CONTENT_BLOCKED)
 
     def require_image(self, image_hash: str) -> None:
         """Raise CONTENT_BLOCKED for a blocked image."""
         if self.blocks_image(image_hash):
-            raise ApiError("CONTENT_BLOCKED")
+            raise ApiError(ErrorCode.CONTENT_BLOCKED)
 
 
 def _image_of(sha256: str) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, Protocol
 
 from chat.errors import InvalidFormBody
+from chat.registries.error_codes import FieldCode
 from chat.store.messages.attachments import Attachment
 
 EMBED_CHARACTERS: Final = 6_000
@@ -33,9 +34,9 @@ def require_embeds(embeds: Embeds, maximum: int) -> None:
     :raises InvalidFormBody: TOO_MANY_EMBEDS, CONTENT_EXCEEDS_MAX_LENGTH at `embeds`.
     """
     if len(embeds) > maximum:
-        raise InvalidFormBody.at("embeds", "TOO_MANY_EMBEDS")
+        raise InvalidFormBody.at("embeds", FieldCode.TOO_MANY_EMBEDS)
     if sum(map(len, texts_of(embeds))) > EMBED_CHARACTERS:
-        raise InvalidFormBody.at("embeds", "CONTENT_EXCEEDS_MAX_LENGTH")
+        raise InvalidFormBody.at("embeds", FieldCode.CONTENT_EXCEEDS_MAX_LENGTH)
 
 
 def require_own_files(embeds: Embeds, names: Collection[str]) -> None:
@@ -45,7 +46,7 @@ def require_own_files(embeds: Embeds, names: Collection[str]) -> None:
     """
     for index, embed in enumerate(embeds):
         if not names_of_own_files(embed) <= set(names):
-            raise InvalidFormBody.at(f"embeds.{index}", "INVALID_FORMAT")
+            raise InvalidFormBody.at(f"embeds.{index}", FieldCode.INVALID_FORMAT)
 
 
 def texts_of(embeds: Embeds) -> Iterator[str]:

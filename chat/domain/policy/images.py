@@ -19,6 +19,7 @@ import attrs
 from chat.errors import InvalidFormBody
 from chat.media.image_header import ImageHeader
 from chat.media.image_intake import LengthRefused, SizeRefused, decoded, intake_header
+from chat.registries.error_codes import FieldCode
 from chat.store.policy import assets
 from chat.store.policy.assets import Asset
 
@@ -72,14 +73,14 @@ def take(text: str, maximum: int, path: str) -> TakenImage:
     try:
         content = decoded(text, maximum)
     except LengthRefused:
-        raise InvalidFormBody.at(path, "BASE64_LENGTH_INVALID") from None
+        raise InvalidFormBody.at(path, FieldCode.BASE64_LENGTH_INVALID) from None
     except SizeRefused:
-        raise InvalidFormBody.at(path, "IMAGE_SIZE_EXCEEDS_LIMIT") from None
+        raise InvalidFormBody.at(path, FieldCode.IMAGE_SIZE_EXCEEDS_LIMIT) from None
     if content is None:
-        raise InvalidFormBody.at(path, "INVALID_BASE64_FORMAT")
+        raise InvalidFormBody.at(path, FieldCode.INVALID_BASE64_FORMAT)
     header = intake_header(content)
     if header is None or not header.is_bearable:
-        raise InvalidFormBody.at(path, "INVALID_IMAGE_FORMAT")
+        raise InvalidFormBody.at(path, FieldCode.INVALID_IMAGE_FORMAT)
     digest = hashlib.sha256(content).hexdigest()[:HASH_CHARACTERS]
     return TakenImage(content, header, ANIMATED_PREFIX + digest if header.animated else digest)
 

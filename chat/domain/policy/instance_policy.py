@@ -10,6 +10,7 @@ from chat.domain.policy.blocked_values import BlockedValues
 from chat.domain.policy.embeds import Embeds, addresses_of, texts_of
 from chat.domain.standing.user_objects import has_premium
 from chat.errors import ApiError
+from chat.registries.error_codes import ErrorCode
 from chat.registries.guild_features import GuildFeature
 from chat.store.accounts.accounts import Account
 from chat.store.guilds.guilds import Guild
@@ -73,4 +74,4 @@ def require_room(usage: Usage, settings: Settings) -> None:
     """
     of_all = settings.media.storage_bytes
     if usage.bytes > settings.limits.user_storage or (of_all is not None and usage.instance_bytes > of_all):
-        raise ApiError("FILE_SIZE_TOO_LARGE")
+        raise ApiError(ErrorCode.FILE_SIZE_TOO_LARGE)

@@ -26,6 +26,7 @@ from chat.media.outside_fetching import ExternalMedia
 from chat.media.rendition_cache import RenditionCache
 from chat.media.signing import MediaAddresses
 from chat.media.storage import MediaStorage
+from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.snowflake import SnowflakeGenerator, snowflake_at
 from chat.store.database import Database
 from chat.store.guard import UNGUARDED, Guard
@@ -84,11 +85,11 @@ class MediaLibrary:
         :raises ApiError: NOT_FOUND, for a blocked image as well.
         """
         if self._blocked.blocks_image(name):
-            raise ApiError("NOT_FOUND")
+            raise ApiError(ErrorCode.NOT_FOUND)
         reader = self._database.reader
         found = assets.find(reader, kind, owner_id, name) or assets.find(reader, kind, owner_id, ANIMATED_PREFIX + name)
         if found is None:
-            raise ApiError("NOT_FOUND")
+            raise ApiError(ErrorCode.NOT_FOUND)
         return found
 
     def only_asset(self, kind: str, owner_id: int) -> Asset:
@@ -98,7 +99,7 @@ class MediaLibrary:
         """
         found = assets.only_of(self._database.reader, kind, owner_id)
         if found is None or self._blocked.blocks_image(found.hash):
-            raise ApiError("NOT_FOUND")
+            raise ApiError(ErrorCode.NOT_FOUND)
         return found
 
     def attachment(
@@ -112,11 +113,11 @@ class MediaLibrary:
         seconds = self.addresses.seconds_left(channel_id, attachment_id, ex, hm)
         found = None if seconds is None else attachments.by_id(self._database.reader, attachment_id)
         if seconds is None or found is None or not found.stored:
-            raise ApiError("NOT_FOUND")
+            raise ApiError(ErrorCode.NOT_FOUND)
         if self._blocked.blocks_file(found.content_hash):
-            raise ApiError("NOT_FOUND")
+            raise ApiError(ErrorCode.NOT_FOUND)
         if found.channel_id != channel_id or found.filename != filename:
-            raise ApiError("NOT_FOUND")
+            raise ApiError(ErrorCode.NOT_FOUND)
         return found, seconds
 
     # Images that have an owner
@@ -134,7 +135,7 @@ class MediaLibrary:
         self._blocked.require_image(taken.hash)
         header = taken.header
         if still and header.animated:
-            raise InvalidFormBody.at(path, "INVALID_IMAGE_FORMAT")
+            raise InvalidFormBody.at(path, FieldCode.INVALID_IMAGE_FORMAT)
         asset = Asset(
             kind=kind,
             owner_id=owner_id,

@@ -17,6 +17,7 @@ from chat.domain.policy.account_rules import USERNAME_LENGTH
 from chat.domain.policy.blocked_values import BlockedValues
 from chat.domain.standing.user_objects import BADGE_FLAGS, has_premium
 from chat.errors import InvalidFormBody
+from chat.registries.error_codes import FieldCode
 from chat.registries.user_flags import UserFlag
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
@@ -85,7 +86,7 @@ class ProfileRules:
             profile["global_name"] = account_rules.global_name(profile["global_name"])
         bio = profile.get("bio")
         if bio is not None and len(bio) > self._settings.limits.max_bio_length:
-            raise InvalidFormBody.at("bio", "CONTENT_EXCEEDS_MAX_LENGTH")
+            raise InvalidFormBody.at("bio", FieldCode.CONTENT_EXCEEDS_MAX_LENGTH)
         if tag.username is not None:
             account_rules.username(tag.username, service_name=self._settings.service_name)
             self._blocked.require_profile(tag.username)
@@ -102,14 +103,14 @@ class ProfileRules:
     def _require_choice(self, account: Account, discriminator: int) -> None:
         """Raise InvalidFormBody unless the account may have this discriminator, provided that it is free."""
         if self._settings.tag_style != "discriminator":
-            raise InvalidFormBody.at("discriminator", "DISCRIMINATOR_NOT_SUPPORTED_ON_INSTANCE")
+            raise InvalidFormBody.at("discriminator", FieldCode.DISCRIMINATOR_NOT_SUPPORTED_ON_INSTANCE)
         if discriminator == account.discriminator:
             return
         if discriminator not in DISCRIMINATORS:
-            raise InvalidFormBody.at("discriminator", "DISCRIMINATOR_OUT_OF_RANGE")
+            raise InvalidFormBody.at("discriminator", FieldCode.DISCRIMINATOR_OUT_OF_RANGE)
         everyone = self._settings.premium_mode == "everyone"
         if not everyone and not has_premium(account, self._clock.now_ms()):
-            raise InvalidFormBody.at("discriminator", "CHANGING_DISCRIMINATOR_REQUIRES_PREMIUM")
+            raise InvalidFormBody.at("discriminator", FieldCode.CHANGING_DISCRIMINATOR_REQUIRES_PREMIUM)
 
 
 DISCRIMINATORS: Final = range(1, 10_000)
@@ -163,7 +164,7 @@ class Usernames:
         holder = accounts.by_tag(connection, name, number)
         if number not in DISCRIMINATORS or (holder is not None and holder.id != account.id):
             if discriminator is not None:
-                raise InvalidFormBody.at("discriminator", "TAG_ALREADY_TAKEN")
+                raise InvalidFormBody.at("discriminator", FieldCode.TAG_ALREADY_TAKEN)
             number = self._free_number(connection, name)
         return attrs.evolve(account, username=name, discriminator=number)
 
@@ -173,7 +174,7 @@ class Usernames:
         taken = accounts.discriminators_of(connection, username)
         free = [number for number in DISCRIMINATORS if number not in taken]
         if not free:
-            raise InvalidFormBody.at("username", "TOO_MANY_USERS_WITH_THIS_USERNAME")
+            raise InvalidFormBody.at("username", FieldCode.TOO_MANY_USERS_WITH_THIS_USERNAME)
         return self._chance.choice(free)
 
     def _require_unshared(
@@ -187,4 +188,4 @@ class Usernames:
             return
         others = [holder for holder in accounts.by_username(connection, username) if holder.id != own_id]
         if any(not self.has_discriminators or not holder.bot for holder in others):
-            raise InvalidFormBody.at("username", "USERNAME_ALREADY_TAKEN")
+            raise InvalidFormBody.at("username", FieldCode.USERNAME_ALREADY_TAKEN)

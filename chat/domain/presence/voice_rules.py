@@ -22,6 +22,7 @@ from chat.domain.standing.guild_states import Channel, GuildStates
 from chat.domain.standing.verification import is_unclaimed
 from chat.errors import ApiError
 from chat.registries.channel_types import ChannelType
+from chat.registries.error_codes import ErrorCode
 from chat.registries.guild_features import GuildFeature
 from chat.registries.permissions import Permission
 
@@ -119,14 +120,14 @@ class VoiceRegions:
         """
         access = self._access.channel(principal, channel_id)
         if access.channel.type not in WITH_REGION:
-            raise ApiError("INVALID_CHANNEL_TYPE")
+            raise ApiError(ErrorCode.INVALID_CHANNEL_TYPE)
         features = access.state.guild.features if isinstance(access, GuildChannelAccess) else frozenset()
         return region_objects(self._named(features))
 
     def require(self, features: Set[str], region: str | None) -> None:
         """Raise UNKNOWN_VOICE_REGION for one that a guild with these features may not pick."""
         if region is not None and region != AUTOMATIC["id"] and region not in self._named(features):
-            raise ApiError("UNKNOWN_VOICE_REGION")
+            raise ApiError(ErrorCode.UNKNOWN_VOICE_REGION)
 
     def _named(self, features: Set[str]) -> tuple[str, ...]:
         return self._settings.regions + (self._settings.vip_regions if GuildFeature.VIP_VOICE in features else ())

@@ -20,6 +20,7 @@ from chat.domain.signing_in.email_addresses import EmailAddresses, EmailVerifica
 from chat.domain.signing_in.email_change import EmailChanges
 from chat.errors import ApiError, InvalidFormBody
 from chat.mail.mailer import Mailer
+from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.store.accounts.accounts import Account, email_key
 
 
@@ -54,9 +55,9 @@ class AddressWishes:
         :raises InvalidFormBody: at `email`, `email_token` or `password`.
         """
         if self._core.settings.sign_in == "username":
-            raise ApiError("EMAIL_UNAVAILABLE_ON_INSTANCE")
+            raise ApiError(ErrorCode.EMAIL_UNAVAILABLE_ON_INSTANCE)
         if account.bot:  # a bot signs in with its token
-            raise InvalidFormBody.at("email", "INVALID_FORMAT")
+            raise InvalidFormBody.at("email", FieldCode.INVALID_FORMAT)
         present(account)
         email = None if wish.email is None else account_rules.email(wish.email)
         if wish.token is not None:
@@ -65,16 +66,16 @@ class AddressWishes:
             return None
         if account.email is None:
             if not has_password:
-                raise InvalidFormBody.at("password", "PASSWORD_NOT_SET")
+                raise InvalidFormBody.at("password", FieldCode.PASSWORD_NOT_SET)
             return self._claim(email)
         if self._mailer.is_on:
-            raise InvalidFormBody.at("email_token", "INVALID_FORMAT")
+            raise InvalidFormBody.at("email_token", FieldCode.INVALID_FORMAT)
         return lambda connection, current: self._addresses.moved(connection, current, email, path="email")
 
     def _with_token(self, account: Account, token: str, email: str | None) -> Move:
         promised = self._changes.promised(self._core.database.reader, account, token)
         if email is not None and email_key(email) != email_key(promised):
-            raise InvalidFormBody.at("email", "INVALID_FORMAT")
+            raise InvalidFormBody.at("email", FieldCode.INVALID_FORMAT)
         return lambda connection, current: self._changes.redeem(connection, current, token)
 
     def _claim(self, email: str) -> Move:
@@ -84,7 +85,7 @@ class AddressWishes:
 
         def move(connection: sqlite3.Connection, current: Account) -> Account:
             if current.email is not None:  # it was claimed in the meantime
-                raise InvalidFormBody.at("email_token", "INVALID_FORMAT")
+                raise InvalidFormBody.at("email_token", FieldCode.INVALID_FORMAT)
             claimed = self._addresses.moved(connection, current, email, verified=verified, path="email")
             if not verified:
                 self._verification.send(connection, claimed, token)

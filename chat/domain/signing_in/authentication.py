@@ -20,6 +20,7 @@ from chat.domain.core import Core
 from chat.domain.signing_in.ip_authorization import IpAuthorization
 from chat.domain.signing_in.sign_ins import Client, SignIn, SignIns, Standing
 from chat.errors import ApiError, FieldError, InvalidFormBody
+from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
 from chat.store.signing_in import tickets, webauthn_credentials
@@ -27,7 +28,7 @@ from chat.store.signing_in.tickets import Ticket
 
 log: Final = structlog.get_logger("chat.accounts")
 
-WRONG: Final = "INVALID_EMAIL_OR_PASSWORD"
+WRONG: Final = FieldCode.INVALID_EMAIL_OR_PASSWORD
 
 SHOWN_NOW: Final = -1
 """In the place of a moment: the one at which the sign-in is made."""
@@ -155,7 +156,7 @@ class LoginTickets:
 
 def timed_out() -> InvalidFormBody:
     """What a ticket gets that is unknown, used, over or superseded."""
-    return InvalidFormBody.at("ticket", "SESSION_TIMEOUT")
+    return InvalidFormBody.at("ticket", FieldCode.SESSION_TIMEOUT)
 
 
 @attrs.frozen
@@ -211,7 +212,7 @@ class Authentication:
         """
         found = self._find(self._core.database.reader, login)
         if found is not None and found.bot:
-            raise ApiError("BOT_USER_AUTH_ENDPOINT_ACCESS_DENIED")
+            raise ApiError(ErrorCode.BOT_USER_AUTH_ENDPOINT_ACCESS_DENIED)
         known = None if found is None or found.is_deleted else found.password_hash
         asker = self._networks.asker(None if found is None else found.id, client.address)
         if not await self._core.passwords.verify(known, password, asker) or found is None or known is None:

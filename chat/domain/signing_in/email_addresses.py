@@ -23,6 +23,7 @@ from chat.domain.signing_in.mailed_codes import Issued
 from chat.errors import ApiError, InvalidFormBody, RateLimited
 from chat.mail import letters
 from chat.mail.mailer import Mailer, MailKind
+from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.registries.limits import VERIFICATION_MAILS, VERIFICATION_MAILS_WINDOW_MS
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account, email_key
@@ -64,7 +65,7 @@ class EmailAddresses:
         """
         email = account_rules.email(new_email, path="new_email")
         if account.email is not None and email_key(email) == email_key(account.email):
-            raise InvalidFormBody.at("new_email", "EMAIL_ALREADY_IN_USE")
+            raise InvalidFormBody.at("new_email", FieldCode.EMAIL_ALREADY_IN_USE)
         self.require_free(connection, account, email, path="new_email")
         return email
 
@@ -123,7 +124,7 @@ def require_free_address(
     if holder is not None:
         holders.add(holder.id)
     if holders - {user_id}:
-        raise InvalidFormBody.at(path, "EMAIL_ALREADY_IN_USE")
+        raise InvalidFormBody.at(path, FieldCode.EMAIL_ALREADY_IN_USE)
 
 
 @attrs.define(kw_only=True, eq=False)
@@ -189,7 +190,7 @@ class EmailVerification:
         :raises ApiError: BOT_USER_AUTH_ENDPOINT_ACCESS_DENIED where the account has become a bot's.
         """
         now = self._core.clock.now_ms()
-        refused = InvalidFormBody.at("token", "INVALID_OR_EXPIRED_VERIFICATION_TOKEN")
+        refused = InvalidFormBody.at("token", FieldCode.INVALID_OR_EXPIRED_VERIFICATION_TOKEN)
 
         def unit(connection: sqlite3.Connection) -> tuple[Account, Account]:
             issued = tickets.email_token(connection, VERIFICATION_KIND, token_hash(token))
@@ -199,7 +200,7 @@ class EmailVerification:
             if before is None or before.is_deleted or before.email != issued.email:
                 raise refused
             if before.bot:
-                raise ApiError("BOT_USER_AUTH_ENDPOINT_ACCESS_DENIED")
+                raise ApiError(ErrorCode.BOT_USER_AUTH_ENDPOINT_ACCESS_DENIED)
             after = attrs.evolve(before, email_verified=True, email_bounced=False)
             accounts.replace(connection, after)
             tickets.delete_email_tokens(connection, VERIFICATION_KIND, before.id)

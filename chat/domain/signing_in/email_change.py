@@ -29,6 +29,7 @@ from chat.domain.signing_in.sudo import SudoMode, SudoProof
 from chat.errors import ApiError
 from chat.mail import letters
 from chat.mail.mailer import Mailer
+from chat.registries.error_codes import ErrorCode
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
 from chat.store.signing_in import tickets
@@ -328,5 +329,5 @@ def _bounced(account: Account | None) -> Account:
     """
     account = present(account)
     if not account.email_bounced or account.email is None:
-        raise ApiError("ACCESS_DENIED")
+        raise ApiError(ErrorCode.ACCESS_DENIED)
     return account

@@ -36,6 +36,7 @@ from chat.domain.signing_in.login_completion import passkey_failed
 from chat.domain.signing_in.passkey_assertions import ChallengeContext, PasskeyAssertions
 from chat.domain.signing_in.sign_ins import Client, SignIns, Standing
 from chat.errors import ApiError, InvalidFormBody
+from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.registries.limits import PASSKEY_BRIDGE_MS
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
@@ -110,7 +111,7 @@ class Handoffs:
             ticket = self._open(connection, code)
             account = accounts.by_id(connection, principal.user_id)
             if ticket.body["consent"] is not None or account is None:
-                raise ApiError("INVALID_HANDOFF_CODE")
+                raise ApiError(ErrorCode.INVALID_HANDOFF_CODE)
             consent = {"user_id": account.id, **Standing.of(account).as_members()}
             tickets.replace_body(connection, ticket.secret_hash, {**ticket.body, "consent": consent})
 
@@ -127,7 +128,7 @@ class Handoffs:
         consent = ticket.body["consent"]
         if consent is None:
             return None
-        unknown = ApiError("INVALID_HANDOFF_CODE")
+        unknown = ApiError(ErrorCode.INVALID_HANDOFF_CODE)
         account = accounts.by_id(self._core.database.reader, consent["user_id"])
         if account is None:
             raise unknown
@@ -154,16 +155,16 @@ class Handoffs:
     def _own(self, connection: sqlite3.Connection, code: str, client: Client) -> Ticket:
         ticket = self._open(connection, code)
         if network_of(ticket.body["address"]) != network_of(client.address):
-            raise ApiError("INVALID_HANDOFF_CODE")
+            raise ApiError(ErrorCode.INVALID_HANDOFF_CODE)
         return ticket
 
     def _open(self, connection: sqlite3.Connection, code: str) -> Ticket:
         now = self._core.clock.now_ms()
         ticket = tickets.find(connection, HANDOFF, _key(code), now)
         if ticket is None:
-            raise ApiError("INVALID_HANDOFF_CODE")
+            raise ApiError(ErrorCode.INVALID_HANDOFF_CODE)
         if ticket.body["expires_at"] <= now:
-            raise ApiError("HANDOFF_CODE_EXPIRED")
+            raise ApiError(ErrorCode.HANDOFF_CODE_EXPIRED)
         return ticket
 
 
@@ -200,7 +201,7 @@ class PasskeyBridge:
         :raises InvalidFormBody: INVALID_FORMAT at `code_challenge` for what is no SHA-256.
         """
         if _CODE_CHALLENGE.fullmatch(code_challenge) is None:
-            raise InvalidFormBody.at("code_challenge", "INVALID_FORMAT")
+            raise InvalidFormBody.at("code_challenge", FieldCode.INVALID_FORMAT)
         bridge_id = self._core.mint.secret()
         now = self._core.clock.now_ms()
         body = {"code_challenge": code_challenge, "proved": None}
@@ -287,4 +288,4 @@ def _hashed(code_verifier: str) -> str:
 
 
 def _unknown() -> InvalidFormBody:
-    return InvalidFormBody.at("bridge_id", "INVALID_OR_EXPIRED_TICKET")
+    return InvalidFormBody.at("bridge_id", FieldCode.INVALID_OR_EXPIRED_TICKET)

@@ -23,6 +23,7 @@ from chat.domain.standing.user_objects import partial_user
 from chat.errors import ApiError, InvalidFormBody
 from chat.mail import letters
 from chat.mail.mailer import Mailer
+from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
 from chat.store.signing_in import auth_sessions, tickets
@@ -126,7 +127,7 @@ class IpAuthorization:
         waiting = Ticket(token_hash(demand.ticket), WAITING, account.id, body, now, now + LIFETIME_MS)
         self._mail(connection, account, waiting, demand.link)
         return ApiError(
-            "IP_AUTHORIZATION_REQUIRED",
+            ErrorCode.IP_AUTHORIZATION_REQUIRED,
             members={
                 "ip_authorization_required": True,
                 "ticket": demand.ticket,
@@ -149,7 +150,7 @@ class IpAuthorization:
             if waiting.body["completed"] or account.email is None:
                 raise _unknown_ticket()
             if len(waiting.body["links"]) > 1:
-                raise ApiError("IP_AUTHORIZATION_RESEND_LIMIT_EXCEEDED")
+                raise ApiError(ErrorCode.IP_AUTHORIZATION_RESEND_LIMIT_EXCEEDED)
             remaining = waiting.created_at + RESEND_AFTER_MS - self._core.clock.now_ms()
             if remaining > 0:
                 raise _too_early(remaining)
@@ -172,7 +173,7 @@ class IpAuthorization:
                 waiting = tickets.take(connection, WAITING, bytes.fromhex(followed.body["ticket"]), now)
             account = _holder(connection, waiting)
             if waiting is None or account is None:
-                raise InvalidFormBody.at("token", "INVALID_OR_EXPIRED_VERIFICATION_TOKEN")
+                raise InvalidFormBody.at("token", FieldCode.INVALID_OR_EXPIRED_VERIFICATION_TOKEN)
             self._sign_ins.admitted(connection, account)
             for other in waiting.body["links"]:
                 tickets.delete(connection, bytes.fromhex(other))
@@ -258,13 +259,13 @@ def _holder(connection: sqlite3.Connection, waiting: Ticket | None) -> Account |
 
 
 def _unknown_ticket() -> InvalidFormBody:
-    return InvalidFormBody.at("ticket", "INVALID_OR_EXPIRED_TICKET")
+    return InvalidFormBody.at("ticket", FieldCode.INVALID_OR_EXPIRED_TICKET)
 
 
 def _too_early(remaining_ms: int) -> ApiError:
     seconds = max(1, math.ceil(remaining_ms / 1_000))
     return ApiError(
-        "IP_AUTHORIZATION_RESEND_COOLDOWN",
+        ErrorCode.IP_AUTHORIZATION_RESEND_COOLDOWN,
         members={"resend_available_in": seconds},
         headers={"Retry-After": str(seconds)},
     )

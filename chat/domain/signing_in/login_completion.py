@@ -19,6 +19,7 @@ from chat.domain.signing_in.passkey_assertions import ChallengeContext, PasskeyA
 from chat.domain.signing_in.sign_ins import Client
 from chat.domain.signing_in.sudo import SecondFactors
 from chat.errors import ApiError, InvalidFormBody
+from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.store.accounts.accounts import Account
 from chat.store.signing_in.tickets import Ticket
 
@@ -53,7 +54,7 @@ class LoginCompletion:
         needed = self._factors.second_factor_needed(holder)
         # A backup code helps those who have lost a passkey, too.
         if not needed.totp and not (needed.webauthn and needed.backup_codes):
-            raise InvalidFormBody.at("code", "TOTP_NOT_ENABLED")
+            raise InvalidFormBody.at("code", FieldCode.TOTP_NOT_ENABLED)
         return await self._complete(
             shown, holder, client, lambda connection: self._codes.use(connection, holder.id, code), wrong_code()
         )
@@ -117,14 +118,14 @@ class LoginCompletion:
 
     def _require_passkeys(self, account: Account) -> None:
         if not self._factors.second_factor_needed(account).webauthn:
-            raise ApiError("NO_PASSKEYS_REGISTERED")
+            raise ApiError(ErrorCode.NO_PASSKEYS_REGISTERED)
 
 
 def wrong_code() -> InvalidFormBody:
     """What a code gets that is wrong, or one too many."""
-    return InvalidFormBody.at("code", "INVALID_CODE")
+    return InvalidFormBody.at("code", FieldCode.INVALID_CODE)
 
 
 def passkey_failed() -> ApiError:
     """What an assertion gets that proves no account, for any reason."""
-    return ApiError("PASSKEY_AUTHENTICATION_FAILED")
+    return ApiError(ErrorCode.PASSKEY_AUTHENTICATION_FAILED)

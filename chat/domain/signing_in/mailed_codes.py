@@ -17,6 +17,7 @@ from chat.auth.tokens import token_hash
 from chat.auth.typed_codes import TypedCodes
 from chat.domain.core import Core
 from chat.errors import InvalidFormBody, RateLimited
+from chat.registries.error_codes import FieldCode
 from chat.store.accounts.accounts import Account
 from chat.store.signing_in import tickets
 from chat.store.signing_in.tickets import Ticket
@@ -158,9 +159,9 @@ class MailedCodes:
 
 def refused_ticket(path: str = "ticket") -> InvalidFormBody:
     """What a secret gets that is unknown, used, over, another account's or of another step."""
-    return InvalidFormBody.at(path, "INVALID_OR_EXPIRED_TICKET")
+    return InvalidFormBody.at(path, FieldCode.INVALID_OR_EXPIRED_TICKET)
 
 
 def wrong_code() -> InvalidFormBody:
     """What a code gets that is wrong or over."""
-    return InvalidFormBody.at("code", "INVALID_CODE")
+    return InvalidFormBody.at("code", FieldCode.INVALID_CODE)

@@ -14,6 +14,7 @@ from chat.auth.tokens import token_hash
 from chat.auth.webauthn import Descriptor, RelyingParty, asserted, authentication_options, claim_of
 from chat.domain.core import Core
 from chat.errors import ApiError
+from chat.registries.error_codes import ErrorCode
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
 from chat.store.signing_in import tickets, webauthn_credentials
@@ -89,7 +90,7 @@ class PasskeyAssertions:
         if user_id is not None:
             own = webauthn_credentials.listed_of_user(self._core.database.reader, user_id)
             if not own:
-                raise ApiError("NO_PASSKEYS_REGISTERED")
+                raise ApiError(ErrorCode.NO_PASSKEYS_REGISTERED)
             allowed = descriptors(own)
         return authentication_options(self._party, await self._challenges.issue(context, user_id), allowed)
 

@@ -26,6 +26,7 @@ from chat.domain.core import Core
 from chat.domain.signing_in.passkey_assertions import ChallengeContext, WebauthnChallenges, descriptors, user_handle
 from chat.domain.signing_in.sudo import SudoMode, SudoProof
 from chat.errors import ApiError
+from chat.registries.error_codes import ErrorCode
 from chat.registries.events import EventName
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
@@ -69,7 +70,7 @@ class Passkeys:
         """
         own = webauthn_credentials.listed_of_user(self._core.database.reader, account.id)
         if len(own) >= CREDENTIALS:
-            raise ApiError("WEBAUTHN_CREDENTIAL_LIMIT_REACHED")
+            raise ApiError(ErrorCode.WEBAUTHN_CREDENTIAL_LIMIT_REACHED)
         await self._sudo.require(account, proof, issues_token=False, sign_in_counts=True)
         return registration_options(
             self._party,
@@ -89,19 +90,19 @@ class Passkeys:
             WEBAUTHN_CREDENTIAL_LIMIT_REACHED.
         """
         made: NewCredential | None = None
-        refusal: str | None = "INVALID_WEBAUTHN_CREDENTIAL"
+        refusal: ErrorCode | None = ErrorCode.INVALID_WEBAUTHN_CREDENTIAL
         try:
             made = registered(self._party, response, challenge)
         except UnreadablePublicKey:
-            refusal = "INVALID_WEBAUTHN_PUBLIC_KEY_FORMAT"
+            refusal = ErrorCode.INVALID_WEBAUTHN_PUBLIC_KEY_FORMAT
 
-        def unit(connection: sqlite3.Connection) -> str | None:
+        def unit(connection: sqlite3.Connection) -> ErrorCode | None:
             """The code of the refusal: raised here, it would give the challenge back."""
             if not self._challenges.take(connection, ChallengeContext.REGISTRATION, challenge, account.id):
-                return "INVALID_WEBAUTHN_CREDENTIAL"
+                return ErrorCode.INVALID_WEBAUTHN_CREDENTIAL
             return refusal if made is None else self._add(connection, account.id, made, name)
 
-        def then(code: str | None) -> None:
+        def then(code: ErrorCode | None) -> None:
             if code is None:
                 self._announce(account.id, self.of_account(account.id))
 
@@ -110,13 +111,13 @@ class Passkeys:
             raise ApiError(code)
         log.info("passkey registered", user_id=account.id)
 
-    def _add(self, connection: sqlite3.Connection, user_id: int, made: NewCredential, name: str) -> str | None:
+    def _add(self, connection: sqlite3.Connection, user_id: int, made: NewCredential, name: str) -> ErrorCode | None:
         own = webauthn_credentials.listed_of_user(connection, user_id)
         replaced = [known for known in own if (known.aaguid, known.name) == (made.aaguid, name)]
         if len(own) - len(replaced) >= CREDENTIALS:
-            return "WEBAUTHN_CREDENTIAL_LIMIT_REACHED"
+            return ErrorCode.WEBAUTHN_CREDENTIAL_LIMIT_REACHED
         if webauthn_credentials.by_id(connection, made.credential_id) is not None:
-            return "INVALID_WEBAUTHN_CREDENTIAL"
+            return ErrorCode.INVALID_WEBAUTHN_CREDENTIAL
         credential = WebauthnCredential(
             credential_id=made.credential_id,
             user_id=user_id,
@@ -142,7 +143,7 @@ class Passkeys:
 
         def unit(connection: sqlite3.Connection) -> list[dict[str, Any]]:
             if not webauthn_credentials.rename(connection, account.id, credential_id, name):
-                raise ApiError("UNKNOWN_WEBAUTHN_CREDENTIAL")
+                raise ApiError(ErrorCode.UNKNOWN_WEBAUTHN_CREDENTIAL)
             return listed(connection, account.id)
 
         await self._core.database.write(unit, lambda own: self._announce(account.id, own))
@@ -156,13 +157,13 @@ class Passkeys:
         credential_id = _id(credential)
         known = webauthn_credentials.by_id(self._core.database.reader, credential_id)
         if known is None or known.user_id != account.id or known.replaced_by is not None:
-            raise ApiError("UNKNOWN_WEBAUTHN_CREDENTIAL")
+            raise ApiError(ErrorCode.UNKNOWN_WEBAUTHN_CREDENTIAL)
         await self._sudo.require(account, proof)
 
         def unit(connection: sqlite3.Connection) -> Removal:
             removal = remove(connection, account.id, credential_id)
             if removal is None:
-                raise ApiError("UNKNOWN_WEBAUTHN_CREDENTIAL")
+                raise ApiError(ErrorCode.UNKNOWN_WEBAUTHN_CREDENTIAL)
             return removal
 
         await self._core.database.write(unit, self.removed)
@@ -175,15 +176,15 @@ class Passkeys:
         :raises InvalidFormBody: as SudoMode.require.
         """
         if enabled and not webauthn_credentials.is_one_listed(self._core.database.reader, account.id):
-            raise ApiError("NO_PASSKEYS_REGISTERED")
+            raise ApiError(ErrorCode.NO_PASSKEYS_REGISTERED)
         await self._sudo.require(account, proof)
 
         def unit(connection: sqlite3.Connection) -> tuple[Account, Account]:
             before = accounts.by_id(connection, account.id)
             if before is None:
-                raise ApiError("UNAUTHORIZED")
+                raise ApiError(ErrorCode.UNAUTHORIZED)
             if enabled and not webauthn_credentials.is_one_listed(connection, account.id):
-                raise ApiError("NO_PASSKEYS_REGISTERED")
+                raise ApiError(ErrorCode.NO_PASSKEYS_REGISTERED)
             after = attrs.evolve(before, passkey_second_factor=enabled)
             accounts.replace(connection, after)
             return before, after
@@ -238,7 +239,7 @@ def _id(credential: str) -> bytes:
     """
     credential_id = credential_id_of(credential)
     if credential_id is None:
-        raise ApiError("UNKNOWN_WEBAUTHN_CREDENTIAL")
+        raise ApiError(ErrorCode.UNKNOWN_WEBAUTHN_CREDENTIAL)
     return credential_id
 
 

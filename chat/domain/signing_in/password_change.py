@@ -22,6 +22,7 @@ from chat.domain.signing_in.sudo import SecondFactors, SudoMode, SudoProof
 from chat.errors import ApiError, InvalidFormBody
 from chat.mail import letters
 from chat.mail.mailer import Mailer, MailKind
+from chat.registries.error_codes import FieldCode
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
 from chat.store.signing_in import auth_sessions, tickets
@@ -110,7 +111,7 @@ class PasswordChanges:
         def unit(connection: sqlite3.Connection) -> tuple[str, Issued]:
             account = present(accounts.by_id(connection, user_id))
             if account.email is None:
-                raise InvalidFormBody.at("email", "USER_DOES_NOT_HAVE_AN_EMAIL_ADDRESS")
+                raise InvalidFormBody.at("email", FieldCode.USER_DOES_NOT_HAVE_AN_EMAIL_ADDRESS)
             secret, ticket = self._codes.open(connection, KIND, account, {"step": WAITS})
             issued = self._codes.issue(connection, ticket, {})
             self._mail(connection, ticket, issued)

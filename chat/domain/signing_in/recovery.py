@@ -27,6 +27,7 @@ from chat.domain.signing_in.sudo import SudoMode, SudoProof
 from chat.errors import ApiError, FieldError, InvalidFormBody
 from chat.mail import letters
 from chat.mail.mailer import Mailer, MailKind
+from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account, email_key
 from chat.store.applications import oauth2_grants
@@ -65,7 +66,7 @@ class PasswordRecovery:
         def unit(connection: sqlite3.Connection) -> Account | None:
             account = accounts.by_email_key(connection, email)
             if account is not None and account.bot:
-                raise ApiError("BOT_USER_AUTH_ENDPOINT_ACCESS_DENIED")
+                raise ApiError(ErrorCode.BOT_USER_AUTH_ENDPOINT_ACCESS_DENIED)
             if account is None or account.is_deleted or not self._mailer.is_on:
                 now = self._core.clock.now_ms()
                 tickets.insert(connection, Ticket(token_hash(token), UNSENT_KIND, None, {}, now, now))
@@ -113,12 +114,12 @@ class PasswordRecovery:
         :raises InvalidFormBody: INVALID_OR_EXPIRED_RESET_TOKEN at `token`, else what is wrong with the password.
         :raises ApiError: as `Authentication.proceed`.
         """
-        refused = InvalidFormBody.at("token", "INVALID_OR_EXPIRED_RESET_TOKEN")
+        refused = InvalidFormBody.at("token", FieldCode.INVALID_OR_EXPIRED_RESET_TOKEN)
         holder = self._holder(self._core.database.reader, token)
         if holder is None:
             raise refused
         if holder.bot:
-            raise ApiError("BOT_USER_AUTH_ENDPOINT_ACCESS_DENIED")
+            raise ApiError(ErrorCode.BOT_USER_AUTH_ENDPOINT_ACCESS_DENIED)
         password_hash = await self._new_passwords.hashed(holder, password, Asker.at(client.address, holder.id))
 
         def change(connection: sqlite3.Connection, account: Account) -> Account:
@@ -166,7 +167,7 @@ class EmailReverts:
         """
         issued, account = self._found(self._core.database.reader, token)
         if account.bot:
-            raise ApiError("BOT_USER_AUTH_ENDPOINT_ACCESS_DENIED")
+            raise ApiError(ErrorCode.BOT_USER_AUTH_ENDPOINT_ACCESS_DENIED)
         password_hash = await self._new_passwords.hashed(account, password, Asker.at(client.address, account.id))
 
         def change(connection: sqlite3.Connection, current: Account) -> Account:
@@ -215,7 +216,7 @@ def _without_what_came_since(connection: sqlite3.Connection, account: Account, i
 
 def _refused_revert() -> InvalidFormBody:
     """What a token gets that is unknown, used, over, or of something else."""
-    return InvalidFormBody.at("token", "INVALID_OR_EXPIRED_REVERT_TOKEN")
+    return InvalidFormBody.at("token", FieldCode.INVALID_OR_EXPIRED_REVERT_TOKEN)
 
 
 @attrs.define(kw_only=True, eq=False)
@@ -266,12 +267,14 @@ class RecoveryKits:
         """
         found = person_called(self._core.database.reader, username)
         if found is not None and found.bot:
-            raise ApiError("BOT_USER_AUTH_ENDPOINT_ACCESS_DENIED")
+            raise ApiError(ErrorCode.BOT_USER_AUTH_ENDPOINT_ACCESS_DENIED)
         stranger = Account(id=0, username=username, discriminator=0)
         password_hash = await self._new_passwords.hashed(
             stranger, password, self._authentication.asker(username, client.address)
         )
-        refused = InvalidFormBody([FieldError("username", "INVALID_CODE"), FieldError("code", "INVALID_CODE")])
+        refused = InvalidFormBody(
+            [FieldError("username", FieldCode.INVALID_CODE), FieldError("code", FieldCode.INVALID_CODE)]
+        )
         if not self._is_code_of(self._core.database.reader, found, code) or found is None:
             log.info("recovery refused", user_id=None if found is None else found.id, address=client.address)
             raise refused

@@ -21,6 +21,7 @@ from chat.domain.signing_in.ip_authorization import IpAuthorization
 from chat.domain.signing_in.sign_ins import Client, SignIns
 from chat.domain.standing.user_objects import ADULT_YEARS, age_years
 from chat.errors import ApiError, InvalidFormBody
+from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.store.accounts import accounts, user_settings
 from chat.store.accounts.accounts import Account
 from chat.store.database import Database
@@ -81,9 +82,9 @@ class Registration:
         :raises InvalidFormBody: with the fields that cannot be taken.
         """
         if applicant.registration_url_code is not None:
-            raise ApiError("REGISTRATION_URL_INVALID")
+            raise ApiError(ErrorCode.REGISTRATION_URL_INVALID)
         if self._core.settings.registration == "closed":
-            raise ApiError("REGISTRATION_CLOSED")
+            raise ApiError(ErrorCode.REGISTRATION_CLOSED)
         waits = self._core.settings.registration == "approval"
         account = await self._account(applicant, Asker.at(client.address))
         sign_in = self._sign_ins.new(account.id, client, proved_at=account.created_at)
@@ -160,10 +161,10 @@ class Registration:
             self._core.blocked.require_email(email)
             return email
         if applicant.email is not None:
-            raise InvalidFormBody.at("email", "INVALID_FORMAT")
+            raise InvalidFormBody.at("email", FieldCode.INVALID_FORMAT)
         for name in ("username", "password"):
             if getattr(applicant, name) is None:
-                raise InvalidFormBody.at(name, "INVALID_FORMAT")
+                raise InvalidFormBody.at(name, FieldCode.INVALID_FORMAT)
         return None
 
     def _counts_as_verified(self, email: str | None) -> bool:

@@ -19,6 +19,7 @@ from chat.domain.policy.due_work import NotedUses
 from chat.domain.signing_in.client_info import AddressLookups, UserAgents, client_info, masked_address
 from chat.domain.standing.user_objects import partial_user
 from chat.errors import ApiError
+from chat.registries.error_codes import ErrorCode
 from chat.registries.limits import SUDO_PROOF_MS
 from chat.registries.user_flags import UserFlag
 from chat.store.accounts import account_deletions, accounts
@@ -131,15 +132,15 @@ class SignIns(NotedUses[str, tuple[int, int, str]]):
             REGISTRATION_PENDING_APPROVAL, REGISTRATION_REJECTED.
         """
         if account.bot:
-            raise ApiError("BOT_USER_AUTH_ENDPOINT_ACCESS_DENIED")
+            raise ApiError(ErrorCode.BOT_USER_AUTH_ENDPOINT_ACCESS_DENIED)
         if account.temp_banned_until is not None and account.temp_banned_until > self._core.clock.now_ms():
-            raise ApiError("ACCOUNT_SUSPENDED_TEMPORARILY")
+            raise ApiError(ErrorCode.ACCOUNT_SUSPENDED_TEMPORARILY)
         if account_deletions.is_ordered(connection, account.id):
-            raise ApiError("ACCOUNT_SUSPENDED_PERMANENTLY")
+            raise ApiError(ErrorCode.ACCOUNT_SUSPENDED_PERMANENTLY)
         pending = pending_registrations.of_user(connection, account.id)
         if pending is not None:
             decided = pending.rejected_at is not None
-            raise ApiError("REGISTRATION_REJECTED" if decided else "REGISTRATION_PENDING_APPROVAL")
+            raise ApiError(ErrorCode.REGISTRATION_REJECTED if decided else ErrorCode.REGISTRATION_PENDING_APPROVAL)
         return attrs.evolve(account, flags=account.flags & ~CLOSED_BY_HOLDER, temp_banned_until=None)
 
     def without_past_ban(self, account: Account) -> Account:

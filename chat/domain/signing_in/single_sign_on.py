@@ -29,6 +29,7 @@ from chat.domain.signing_in.sign_ins import Client, SignIns
 from chat.errors import ApiError, InvalidFormBody
 from chat.mail.mailer import MailKind
 from chat.protocol.visible_text import tidy
+from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.store.accounts import accounts, user_settings
 from chat.store.accounts.accounts import Account
 from chat.store.applications import oauth2_grants
@@ -87,9 +88,9 @@ class SingleSignOn:
         """
         connect = self._required()
         if redirect_uri is not None and redirect_uri != self._core.settings.sso_redirect_uri:
-            raise InvalidFormBody.at("redirect_uri", "INVALID_FORMAT")
+            raise InvalidFormBody.at("redirect_uri", FieldCode.INVALID_FORMAT)
         if redirect_to is not None and not is_own_path(redirect_to):
-            raise InvalidFormBody.at("redirect_to", "INVALID_FORMAT")
+            raise InvalidFormBody.at("redirect_to", FieldCode.INVALID_FORMAT)
         state = self._core.mint.secret()
         url = await connect.authorization_url(state)
         now = self._core.clock.now_ms()
@@ -111,11 +112,11 @@ class SingleSignOn:
             lambda connection: tickets.take(connection, KIND, token_hash(state), now)
         )
         if ticket is None:
-            raise InvalidFormBody.at("state", "SESSION_TIMEOUT")
+            raise InvalidFormBody.at("state", FieldCode.SESSION_TIMEOUT)
         try:
             claims = await connect.redeem(code, state)
         except CodeRefused:
-            raise InvalidFormBody.at("code", "INVALID_CODE") from None
+            raise InvalidFormBody.at("code", FieldCode.INVALID_CODE) from None
         return Arrival(await self._sign_in(claims, client), ticket.body["redirect_to"])
 
     async def _sign_in(self, claims: Claims, client: Client) -> SignedIn:
@@ -127,19 +128,19 @@ class SingleSignOn:
             account = holder_of(self._core.database.reader, claims)  # another request has just made it
         if account is None:
             log.info("no account fits the provider's claims", address=client.address)
-            raise ApiError("SSO_REQUIRED")
+            raise ApiError(ErrorCode.SSO_REQUIRED)
 
         def change(connection: sqlite3.Connection, current: Account) -> Account:
             found = holder_of(connection, claims)
             if found is None or found.id != current.id:
-                raise ApiError("SSO_REQUIRED")
+                raise ApiError(ErrorCode.SSO_REQUIRED)
             is_new = auth_sessions.account_of_subject(connection, claims.issuer, claims.subject) is None
             auth_sessions.put_subject(connection, claims.issuer, claims.subject, current.id, self._core.clock.now_ms())
             if not is_new or current.email_verified:
                 return current
             return _handed_over(connection, current, self._core.clock.now_ms())
 
-        way = Way(refused=ApiError("SSO_REQUIRED"), change=change, then=self._tell, address_is_proved=True)
+        way = Way(refused=ApiError(ErrorCode.SSO_REQUIRED), change=change, then=self._tell, address_is_proved=True)
         return await self._authentication.complete(account, client, way)
 
     def _tell(self, before: Account, after: Account) -> None:
@@ -150,7 +151,7 @@ class SingleSignOn:
 
     def _required(self) -> OpenIdConnect:
         if self._connect is None:
-            raise ApiError("FEATURE_TEMPORARILY_DISABLED")
+            raise ApiError(ErrorCode.FEATURE_TEMPORARILY_DISABLED)
         return self._connect
 
 

@@ -21,6 +21,7 @@ from chat.domain.signing_in.passkey_assertions import ChallengeContext, PasskeyA
 from chat.domain.signing_in.sign_ins import SignIns
 from chat.domain.standing.verification import FactorsHeld, held_in
 from chat.errors import ApiError, InvalidFormBody, RateLimited
+from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
 from chat.store.database import Database
@@ -137,7 +138,7 @@ class SudoMode:
         if retry_after:
             raise RateLimited(retry_after)
         if not await self._passwords.verify(account.password_hash, proof.password, proof.asker, guard=proof.guard):
-            raise InvalidFormBody.at("password", "INVALID_PASSWORD")
+            raise InvalidFormBody.at("password", FieldCode.INVALID_PASSWORD)
         proof.guard.claim(_require_password_still, (account.id, account.password_hash))
         return True
 
@@ -149,7 +150,7 @@ class SudoMode:
         if proof.mfa_method is None:
             return False
         if not await self._factors.is_proved(account, proof):
-            raise InvalidFormBody.at("mfa_code", "INVALID_MFA_CODE")
+            raise InvalidFormBody.at("mfa_code", FieldCode.INVALID_MFA_CODE)
         if issues_token:
             proof.answered = self._tokens.issue(account.id)
         return True
@@ -160,9 +161,9 @@ def _require_password_still(connection: sqlite3.Connection, proved: Iterable[tup
     for user_id, password_hash in proved:
         account = accounts.by_id(connection, user_id)
         if account is None or account.password_hash != password_hash:
-            raise InvalidFormBody.at("password", "INVALID_PASSWORD")
+            raise InvalidFormBody.at("password", FieldCode.INVALID_PASSWORD)
 
 
 def sudo_mode_required(held: FactorsHeld) -> ApiError:
     """403 with what the account could prove itself with."""
-    return ApiError("SUDO_MODE_REQUIRED", members={"has_mfa": held.any, "methods": attrs.asdict(held)})
+    return ApiError(ErrorCode.SUDO_MODE_REQUIRED, members={"has_mfa": held.any, "methods": attrs.asdict(held)})

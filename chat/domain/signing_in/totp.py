@@ -15,6 +15,7 @@ from chat.domain.signing_in.mfa_codes import MfaCodes, public_codes, sealed_secr
 from chat.domain.signing_in.sudo import SecondFactors, SudoMode, SudoProof
 from chat.domain.standing.verification import held_in
 from chat.errors import ApiError, InvalidFormBody
+from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
 from chat.store.signing_in import one_time_codes
@@ -43,24 +44,24 @@ class Totp:
         :raises InvalidFormBody: INVALID_FORMAT at `secret`, INVALID_CODE at `code`, and as SudoMode.require.
         """
         if account.totp_secret is not None:
-            raise ApiError("TWO_FA_NOT_ENABLED")
+            raise ApiError(ErrorCode.TWO_FA_NOT_ENABLED)
         if self._verification.is_needed and not account.email_verified:
-            raise ApiError("MFA_EMAIL_VERIFICATION_REQUIRED")
+            raise ApiError(ErrorCode.MFA_EMAIL_VERIFICATION_REQUIRED)
         plain = normalised_secret(secret)
         if plain is None:
-            raise InvalidFormBody.at("secret", "INVALID_FORMAT")
+            raise InvalidFormBody.at("secret", FieldCode.INVALID_FORMAT)
         await self._sudo.require(account, proof, sign_in_counts=True)
         now = self._core.clock.now_ms()
         step = matching_step(plain, code, now)
         if step is None:
-            raise InvalidFormBody.at("code", "INVALID_CODE")
+            raise InvalidFormBody.at("code", FieldCode.INVALID_CODE)
         fresh = self._codes.backup_codes.fresh()
         sealed = sealed_secret(self._core.keys, account.id, plain)
 
         def unit(connection: sqlite3.Connection) -> tuple[Account, Account]:
             before = _present(connection, account.id)
             if before.totp_secret is not None:
-                raise ApiError("TWO_FA_NOT_ENABLED")
+                raise ApiError(ErrorCode.TWO_FA_NOT_ENABLED)
             after = attrs.evolve(before, totp_secret=sealed)
             accounts.replace(connection, after)
             one_time_codes.use_totp_step(connection, account.id, step, oldest=oldest_step(now))
@@ -81,18 +82,18 @@ class Totp:
         :raises InvalidFormBody: INVALID_CODE at `code`, and as SudoMode.require.
         """
         if account.totp_secret is None:
-            raise ApiError("TWO_FA_NOT_ENABLED")
+            raise ApiError(ErrorCode.TWO_FA_NOT_ENABLED)
         await self._sudo.require(account, proof)
         is_used = proof.used_code is not None and significant(code) == significant(proof.used_code)
         if not is_used and not self._factors.may_guess(account.id):
-            raise InvalidFormBody.at("code", "INVALID_CODE")
+            raise InvalidFormBody.at("code", FieldCode.INVALID_CODE)
 
         def unit(connection: sqlite3.Connection) -> tuple[Account, Account]:
             before = _present(connection, account.id)
             if before.totp_secret is None:
-                raise ApiError("TWO_FA_NOT_ENABLED")
+                raise ApiError(ErrorCode.TWO_FA_NOT_ENABLED)
             if not is_used and not self._codes.use(connection, account.id, code):
-                raise InvalidFormBody.at("code", "INVALID_CODE")
+                raise InvalidFormBody.at("code", FieldCode.INVALID_CODE)
             after = attrs.evolve(before, totp_secret=None)
             accounts.replace(connection, after)
             one_time_codes.delete_backup_codes(connection, account.id)
@@ -108,7 +109,7 @@ class Totp:
         :raises InvalidFormBody: as SudoMode.require.
         """
         if not self._factors.held(account).any:
-            raise ApiError("TWO_FA_NOT_ENABLED")
+            raise ApiError(ErrorCode.TWO_FA_NOT_ENABLED)
         await self._sudo.require(account, proof)
         if not regenerate:
             return self._codes.backup_codes.of_user(self._core.database.reader, account.id)
@@ -116,7 +117,7 @@ class Totp:
 
         def unit(connection: sqlite3.Connection) -> None:
             if not held_in(connection, _present(connection, account.id)).any:
-                raise ApiError("TWO_FA_NOT_ENABLED")
+                raise ApiError(ErrorCode.TWO_FA_NOT_ENABLED)
             self._codes.backup_codes.replace(connection, account.id, fresh)
 
         await self._core.database.write(unit)
@@ -127,5 +128,5 @@ class Totp:
 def _present(connection: sqlite3.Connection, user_id: int) -> Account:
     account = accounts.by_id(connection, user_id)
     if account is None:
-        raise ApiError("UNAUTHORIZED")
+        raise ApiError(ErrorCode.UNAUTHORIZED)
     return account

@@ -22,6 +22,7 @@ from chat.bus.audience import Audience, ToChannel
 from chat.domain.standing.guild_states import Channel, Guild, GuildState, GuildStates, Member
 from chat.errors import ApiError
 from chat.registries.channel_types import THREAD_CHANNEL_TYPES, ChannelType
+from chat.registries.error_codes import ErrorCode
 from chat.registries.guild_values import MfaLevel
 from chat.registries.permissions import ELEVATED, Permission
 from chat.registries.user_flags import UserFlag
@@ -68,9 +69,9 @@ class ChannelAccess:
         """Raise MISSING_PERMISSIONS unless the caller holds every one of these bits in the channel, and
         TWO_FACTOR_REQUIRED where one of them is elevated and cannot be used (guilds.md, MFA levels)."""
         if self.permissions & permission != permission:
-            raise ApiError("MISSING_PERMISSIONS")
+            raise ApiError(ErrorCode.MISSING_PERMISSIONS)
         if permission & ELEVATED and not self.may_moderate:
-            raise ApiError("TWO_FACTOR_REQUIRED")
+            raise ApiError(ErrorCode.TWO_FACTOR_REQUIRED)
         self.note_use(permission)
 
     def note_use(self, permission: int) -> None:
@@ -162,7 +163,7 @@ class GuildChannelAccess(ChannelAccess):
 
     def require_voice(self, now_ms: int) -> None:
         if self.member.is_timed_out(now_ms):
-            raise ApiError("COMMUNICATION_DISABLED")
+            raise ApiError(ErrorCode.COMMUNICATION_DISABLED)
         if self.grants is not None:
             self.grants(0, True)
 
@@ -235,14 +236,14 @@ class Access:
         """
         state = self._guild_states.get(guild_id)
         if state is None:
-            raise ApiError("UNKNOWN_GUILD")
+            raise ApiError(ErrorCode.UNKNOWN_GUILD)
         member = self._membership(principal, state)
         permissions = state.member_permissions(member)
         if permissions & permission != permission:
-            raise ApiError("MISSING_PERMISSIONS")
+            raise ApiError(ErrorCode.MISSING_PERMISSIONS)
         has_factor = functools.partial(self._has_factor, principal.account)
         if permission & ELEVATED and not _may_moderate(state.guild, principal.user_id, has_factor):
-            raise ApiError("TWO_FACTOR_REQUIRED")
+            raise ApiError(ErrorCode.TWO_FACTOR_REQUIRED)
         self._grant(principal, guild_id, None, permission)
         return GuildAccess(state, member, permissions)
 
@@ -255,7 +256,7 @@ class Access:
         if guild_id is None:
             access = self._private_channel(principal.user_id, channel_id)
             if access is None:
-                raise ApiError("UNKNOWN_CHANNEL")
+                raise ApiError(ErrorCode.UNKNOWN_CHANNEL)
             access.require(permission)
             self._grant(principal, None, channel_id, 0)
             return access
@@ -270,10 +271,10 @@ class Access:
         guild_id = self._guild_states.guild_of_channel(channel_id)
         if guild_id is None:
             private = self._private_channel(principal.user_id, channel_id)
-            raise ApiError("UNKNOWN_CHANNEL" if private is None else "CANNOT_EXECUTE_ON_DM")
+            raise ApiError(ErrorCode.UNKNOWN_CHANNEL if private is None else ErrorCode.CANNOT_EXECUTE_ON_DM)
         access = self._guild_channel(principal, guild_id, channel_id, permission)
         if access.channel.type in THREAD_CHANNEL_TYPES:
-            raise ApiError("INVALID_CHANNEL_TYPE")
+            raise ApiError(ErrorCode.INVALID_CHANNEL_TYPE)
         return access
 
     def renewed(self, access: ChannelAccess) -> ChannelAccess | None:
@@ -295,7 +296,7 @@ class Access:
     ) -> GuildChannelAccess:
         state = self._guild_states.get(guild_id)
         if state is None:
-            raise ApiError("UNKNOWN_CHANNEL")
+            raise ApiError(ErrorCode.UNKNOWN_CHANNEL)
         channel, member = state.channels.get(channel_id), self._membership(principal, state)
         noted: dict[str, Any] = {
             "has_factor": functools.partial(self._has_factor, principal.account),
@@ -304,13 +305,13 @@ class Access:
         if channel is None:
             thread = self._thread(state, member, channel_id)
             if thread is None:
-                raise ApiError("UNKNOWN_CHANNEL")
+                raise ApiError(ErrorCode.UNKNOWN_CHANNEL)
             access = attrs.evolve(thread, **noted)
         else:
             permissions = state.member_permissions(member, channel_id)
             if not (permissions & VIEW_CHANNEL or state.can_view(principal.user_id, channel_id)):
                 if not self._is_connected(principal.user_id, channel_id):
-                    raise ApiError("MISSING_PERMISSIONS")
+                    raise ApiError(ErrorCode.MISSING_PERMISSIONS)
                 permissions |= VIEW_CHANNEL
             access = GuildChannelAccess(principal.user_id, channel, permissions, state, member, **noted)
         access.require(permission)
@@ -354,7 +355,7 @@ class Access:
         self.require_open(principal, state)
         member = state.member(principal.user_id)
         if member is None:
-            raise ApiError("MISSING_PERMISSIONS")
+            raise ApiError(ErrorCode.MISSING_PERMISSIONS)
         return member
 
 
@@ -369,7 +370,7 @@ def require_guild(connection: sqlite3.Connection, guild_id: int) -> Guild:
     """
     guild = guilds.by_id(connection, guild_id)
     if guild is None:
-        raise ApiError("UNKNOWN_GUILD")
+        raise ApiError(ErrorCode.UNKNOWN_GUILD)
     return guild
 
 
@@ -378,4 +379,4 @@ def require_seen(state: GuildState, user_id: int, *channel_ids: int | None) -> N
     names it no more than its own operations do (guilds.md, Order of guild checks)."""
     for channel_id in channel_ids:
         if channel_id in state.channels and not state.can_view(user_id, channel_id):
-            raise ApiError("MISSING_PERMISSIONS")
+            raise ApiError(ErrorCode.MISSING_PERMISSIONS)

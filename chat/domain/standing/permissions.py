@@ -20,6 +20,7 @@ import attrs
 from chat.auth.principal import Principal
 from chat.errors import ApiError
 from chat.registries.channel_types import OverwriteType
+from chat.registries.error_codes import ErrorCode
 from chat.registries.permissions import ALL_DEFINED, FULL_MASK, THREAD_PERMISSIONS, Permission
 from chat.store.guilds.channels import Channel, Overwrite
 from chat.store.guilds.roles import Role
@@ -147,4 +148,4 @@ def written_mask(principal: Principal, requested: int, stored: int) -> int:
 def require_may_grant(own: int, before: int, after: int) -> None:
     """Raise MISSING_PERMISSIONS for a bit that is added and that the caller, who holds `own`, lacks."""
     if own != FULL_MASK and after & ~before & ~own:
-        raise ApiError("MISSING_PERMISSIONS")
+        raise ApiError(ErrorCode.MISSING_PERMISSIONS)

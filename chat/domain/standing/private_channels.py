@@ -25,6 +25,7 @@ from chat.domain.standing.user_objects import user_settings_object
 from chat.domain.standing.verification import has_verified_address, is_unclaimed
 from chat.errors import ApiError, InvalidFormBody
 from chat.registries.channel_types import ChannelType
+from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.registries.events import EventName
 from chat.registries.permissions import Permission
 from chat.snowflake import SnowflakeGenerator
@@ -136,7 +137,7 @@ class PrivateChannels:
         """
         account = principal.account
         if recipient_id == account.id:
-            raise InvalidFormBody.at("recipient_id", "CANNOT_DM_YOURSELF")
+            raise InvalidFormBody.at("recipient_id", FieldCode.CANNOT_DM_YOURSELF)
         channel_id = self._snowflakes()
 
         def unit(connection: sqlite3.Connection) -> tuple[PrivateChannel, bool]:
@@ -144,7 +145,7 @@ class PrivateChannels:
             if account.is_limited_to_known and not (
                 known and private_channels.has_written(connection, known.channel.id)
             ):
-                raise ApiError("ACCOUNT_LIMITED")
+                raise ApiError(ErrorCode.ACCOUNT_LIMITED)
             self._require_writable(connection, account, recipient_id)
             is_new = known is None or bool(private_channels.show(connection, known.channel.id, account.id))
             if known is None:
@@ -165,7 +166,7 @@ class PrivateChannels:
         :raises ApiError: CANNOT_EXECUTE_ON_DM for the personal notes, which stand in no list.
         """
         if access.channel.type != ChannelType.DM:
-            raise ApiError("CANNOT_EXECUTE_ON_DM")
+            raise ApiError(ErrorCode.CANNOT_EXECUTE_ON_DM)
 
         def then(was_shown: bool) -> None:
             if was_shown:
@@ -186,7 +187,7 @@ class PrivateChannels:
         :raises InvalidFormBody: CHANNEL_MUST_BE_DM_OR_GROUP_DM at `channel_id`.
         """
         if access.channel.type not in (ChannelType.DM, ChannelType.GROUP_DM):
-            raise InvalidFormBody.at("channel_id", "CHANNEL_MUST_BE_DM_OR_GROUP_DM")
+            raise InvalidFormBody.at("channel_id", FieldCode.CHANNEL_MUST_BE_DM_OR_GROUP_DM)
         change = private_channels.pin if pinned else private_channels.unpin
 
         def unit(connection: sqlite3.Connection) -> list[int]:
@@ -223,7 +224,7 @@ class PrivateChannels:
         if not access.is_group:
             return private_channels.show(connection, access.channel.id, *access.recipients)
         if not private_channels.is_in(connection, access.channel.id, access.user_id):
-            raise ApiError("UNKNOWN_CHANNEL")
+            raise ApiError(ErrorCode.UNKNOWN_CHANNEL)
         return []
 
     def shown(self, access: PrivateChannelAccess, user_ids: Sequence[int]) -> None:
@@ -234,21 +235,21 @@ class PrivateChannels:
     def require_may_converse(self, account: Account) -> None:
         """Raise as `open` does, for an account, or on an instance, without direct messages."""
         if self._settings.direct_messages_disabled:
-            raise ApiError("DIRECT_MESSAGES_DISABLED")
+            raise ApiError(ErrorCode.DIRECT_MESSAGES_DISABLED)
         if is_unclaimed(account):
-            raise ApiError("UNCLAIMED_ACCOUNT_CANNOT_SEND_DIRECT_MESSAGES")
+            raise ApiError(ErrorCode.UNCLAIMED_ACCOUNT_CANNOT_SEND_DIRECT_MESSAGES)
         if not account.bot and not has_verified_address(account):
-            raise ApiError("DIRECT_MESSAGE_EMAIL_VERIFICATION_REQUIRED")
+            raise ApiError(ErrorCode.DIRECT_MESSAGE_EMAIL_VERIFICATION_REQUIRED)
 
     def _require_writable(self, connection: sqlite3.Connection, account: Account, recipient_id: int) -> None:
         if self._settings.direct_messages_disabled:
-            raise ApiError("DIRECT_MESSAGES_DISABLED")
+            raise ApiError(ErrorCode.DIRECT_MESSAGES_DISABLED)
         recipient = accounts.by_id(connection, recipient_id)
         if recipient is None:
-            raise ApiError("UNKNOWN_USER")
+            raise ApiError(ErrorCode.UNKNOWN_USER)
         self.require_may_converse(account)
         if recipient.is_deleted or not _takes_messages(connection, account, recipient):
-            raise ApiError("CANNOT_SEND_MESSAGES_TO_USER")
+            raise ApiError(ErrorCode.CANNOT_SEND_MESSAGES_TO_USER)
 
     def publish(self, name: EventName, private: PrivateChannel, user_ids: Sequence[int]) -> None:
         """Tell each of these accounts of the conversation, as it sees it."""
@@ -274,7 +275,7 @@ def require_unblocked(connection: sqlite3.Connection, access: ChannelAccess) -> 
         for pair in ((access.user_id, other_id), (other_id, access.user_id)):
             relationship = relationships.by_id(connection, *pair)
             if relationship is not None and relationship.type == RelationshipType.BLOCKED:
-                raise ApiError("CANNOT_SEND_MESSAGES_TO_USER")
+                raise ApiError(ErrorCode.CANNOT_SEND_MESSAGES_TO_USER)
 
 
 def _takes_messages(connection: sqlite3.Connection, account: Account, recipient: Account) -> bool:

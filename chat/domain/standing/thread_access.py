@@ -12,6 +12,7 @@ from chat.domain.standing.access import GuildChannelAccess
 from chat.domain.standing.guild_states import GuildState, Member, Readable
 from chat.domain.standing.thread_objects import member_of_thread, thread_gone_object, thread_object
 from chat.errors import ApiError
+from chat.registries.error_codes import ErrorCode
 from chat.registries.permissions import FULL_MASK, Permission
 from chat.store.messages import messages
 from chat.store.threads import threads
@@ -64,12 +65,12 @@ class ThreadAccess(GuildChannelAccess):
     def require_unlocked(self, now_ms: int) -> None:
         """Raise THREAD_LOCKED for a locked thread, unless the caller moderates it."""
         if self.thread.locked and not self.moderates(now_ms):
-            raise ApiError("THREAD_LOCKED")
+            raise ApiError(ErrorCode.THREAD_LOCKED)
 
     def require_open(self, now_ms: int) -> None:
         """Raise THREAD_ARCHIVED or THREAD_LOCKED for a thread that takes no changes to its messages now."""
         if self.thread.archived:
-            raise ApiError("THREAD_ARCHIVED")
+            raise ApiError(ErrorCode.THREAD_ARCHIVED)
         self.require_unlocked(now_ms)
 
     def sees(self, user_id: int) -> bool:

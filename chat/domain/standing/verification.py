@@ -13,6 +13,7 @@ import attrs
 
 from chat.domain.standing.guild_states import GuildState, Member
 from chat.errors import ApiError
+from chat.registries.error_codes import ErrorCode
 from chat.registries.guild_features import GuildFeature
 from chat.registries.guild_values import VERIFICATION_ACCOUNT_AGE_MS, VERIFICATION_MEMBERSHIP_AGE_MS, VerificationLevel
 from chat.store.accounts import accounts
@@ -57,7 +58,7 @@ def require_verification(state: GuildState, member: Member, account: Account, no
     old_enough = level < VerificationLevel.MEDIUM or now_ms - account.created_at >= VERIFICATION_ACCOUNT_AGE_MS
     known_enough = level < VerificationLevel.HIGH or now_ms - member.joined_at >= VERIFICATION_MEMBERSHIP_AGE_MS
     if not (verified and old_enough and known_enough):
-        raise ApiError("GUILD_VERIFICATION_REQUIRED")
+        raise ApiError(ErrorCode.GUILD_VERIFICATION_REQUIRED)
 
 
 @attrs.frozen

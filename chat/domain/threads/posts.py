@@ -24,6 +24,7 @@ from chat.domain.threads.threads import NewThread, open_thread, present_thread, 
 from chat.errors import ApiError
 from chat.registries.audit_actions import AuditAction
 from chat.registries.channel_types import THREAD_ONLY_CHANNEL_TYPES, ChannelFlag, ChannelType
+from chat.registries.error_codes import ErrorCode
 from chat.store.guilds import channels
 from chat.store.guilds.channels import NO_FORUM, Channel
 from chat.store.standing.guild_audit_log import AuditLogEntry
@@ -40,14 +41,14 @@ def require_tags(forum: Channel, wanted: Sequence[int], *, before: Sequence[int]
     """
     known = {tag.id: tag for tag in (forum.forum or NO_FORUM).tags}
     if any(tag_id not in known and tag_id not in before for tag_id in wanted):
-        raise ApiError("UNKNOWN_FORUM_TAG")
+        raise ApiError(ErrorCode.UNKNOWN_FORUM_TAG)
     differing = set(wanted) ^ set(before)
     if not moderates and any(known[tag_id].moderated for tag_id in differing if tag_id in known):
-        raise ApiError("MISSING_PERMISSIONS")
+        raise ApiError(ErrorCode.MISSING_PERMISSIONS)
     if forum.flags & ChannelFlag.REQUIRE_TAG.value and known and not wanted:
         if not moderates and all(tag.moderated for tag in known.values()):
-            raise ApiError("NO_TAGS_AVAILABLE_TO_NON_MODERATORS")
-        raise ApiError("FORUM_TAG_REQUIRED")
+            raise ApiError(ErrorCode.NO_TAGS_AVAILABLE_TO_NON_MODERATORS)
+        raise ApiError(ErrorCode.FORUM_TAG_REQUIRED)
 
 
 @attrs.define(eq=False)
@@ -77,7 +78,7 @@ class PostOpening:
         """
         forum = channels.by_id(connection, self.forum.id)
         if forum is None or forum.guild_id is None:
-            raise ApiError("UNKNOWN_CHANNEL")
+            raise ApiError(ErrorCode.UNKNOWN_CHANNEL)
         require_tags(forum, self.thread.applied_tags, moderates=self.moderates)
         open_thread(connection, self.thread, self.own)
 
@@ -147,7 +148,7 @@ class Posts:
         self, forum: GuildChannelAccess, new: NewThread, owner_id: int, *, moderates: bool, actor: Actor | None
     ) -> tuple[ThreadAccess, PostOpening]:
         if forum.channel.type not in THREAD_ONLY_CHANNEL_TYPES:
-            raise ApiError("INVALID_CHANNEL_TYPE")
+            raise ApiError(ErrorCode.INVALID_CHANNEL_TYPE)
         self._core.policy.require_unblocked(new.name)
         thread_id, now = self._core.snowflakes(), self._core.clock.now_ms()
         thread = thread_to_be(forum.channel, ChannelType.PUBLIC_THREAD, thread_id, owner_id, new, now)

@@ -33,6 +33,7 @@ from chat.domain.threads.threads import HAS_THREAD, Threads, logged_thread, pres
 from chat.errors import ApiError, InvalidFormBody
 from chat.registries.audit_actions import AuditAction
 from chat.registries.channel_types import THREAD_ONLY_CHANNEL_TYPES, ChannelFlag
+from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.registries.limits import PINNED_THREADS_IN_FORUM
 from chat.registries.permissions import Permission
 from chat.snowflake import snowflake_time_ms
@@ -203,9 +204,9 @@ def _judge(standing: _Standing, before: Thread, after: Thread) -> None:
     if not standing.moderates:
         _require_standing(standing, before, after)
         if before.locked:
-            raise ApiError("THREAD_LOCKED")
+            raise ApiError(ErrorCode.THREAD_LOCKED)
     if before.archived and after.archived and not (standing.moderates and _only_lock_differs(before, after)):
-        raise ApiError("THREAD_ARCHIVED")
+        raise ApiError(ErrorCode.THREAD_ARCHIVED)
 
 
 def _require_standing(standing: _Standing, before: Thread, after: Thread) -> None:
@@ -223,7 +224,7 @@ def _require_standing(standing: _Standing, before: Thread, after: Thread) -> Non
     )
     comes_back = before.archived and not after.archived
     if for_moderators or (for_owners and not standing.owns) or (comes_back and not standing.may_write):
-        raise ApiError("MISSING_PERMISSIONS")
+        raise ApiError(ErrorCode.MISSING_PERMISSIONS)
 
 
 def _only_lock_differs(before: Thread, after: Thread) -> bool:
@@ -272,16 +273,16 @@ def _require_place(
     if before.archived and not after.archived:
         require_room(connection, after)
     if after.channel.flags != before.channel.flags and not in_forum:
-        raise InvalidFormBody.at("flags", "INVALID_FORMAT")
+        raise InvalidFormBody.at("flags", FieldCode.INVALID_FORMAT)
     if after.applied_tags != before.applied_tags:
         if not in_forum:
-            raise InvalidFormBody.at("applied_tags", "INVALID_FORMAT")
+            raise InvalidFormBody.at("applied_tags", FieldCode.INVALID_FORMAT)
         forum = channels.by_id(connection, parent.id) or parent
         require_tags(forum, after.applied_tags, before=before.applied_tags, moderates=standing.moderates)
     if after.channel.flags & PINNED and not after.archived and (not before.channel.flags & PINNED or before.archived):
         pinned = [other for other in threads.pinned_below(connection, parent.id, PINNED) if other != after.id]
         if len(pinned) >= PINNED_THREADS_IN_FORUM:
-            raise ApiError("MAX_PINNED_THREADS_IN_FORUM")
+            raise ApiError(ErrorCode.MAX_PINNED_THREADS_IN_FORUM)
 
 
 class ThreadArchiving(DueWork):

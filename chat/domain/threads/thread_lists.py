@@ -17,6 +17,7 @@ from chat.domain.standing.thread_access import MANAGE_THREADS, seen_of
 from chat.domain.standing.thread_objects import thread_member_object, thread_object
 from chat.errors import ApiError
 from chat.registries.channel_types import THREAD_ONLY_CHANNEL_TYPES
+from chat.registries.error_codes import ErrorCode
 from chat.registries.permissions import Permission
 from chat.snowflake import MAXIMUM
 from chat.store.messages import messages
@@ -46,7 +47,7 @@ class ThreadLists:
         """
         state = self._core.access.guild(principal, guild_id).state
         if not principal.is_bot:
-            raise ApiError("ACCESS_DENIED")
+            raise ApiError(ErrorCode.ACCESS_DENIED)
 
         found, named = await self._read(
             lambda connection: threads.active_of_guild(connection, guild_id, principal.user_id)

@@ -38,6 +38,7 @@ from chat.domain.standing.verification import require_verification
 from chat.errors import ApiError
 from chat.registries.audit_actions import AuditAction
 from chat.registries.channel_types import ChannelType
+from chat.registries.error_codes import ErrorCode
 from chat.registries.events import EventName
 from chat.registries.guild_values import DisabledOperation
 from chat.registries.limits import THREAD_MEMBERS_MAXIMUM
@@ -128,10 +129,10 @@ class Threads:
         """
         parent = self._core.access.guild_channel(principal, channel_id)
         if not parent.reads(message_id):
-            raise ApiError("UNKNOWN_MESSAGE")
+            raise ApiError(ErrorCode.UNKNOWN_MESSAGE)
         require_message(self._core.database.reader, channel_id, message_id)
         if new.type is ChannelType.PRIVATE_THREAD:
-            raise ApiError("INVALID_CHANNEL_TYPE")
+            raise ApiError(ErrorCode.INVALID_CHANNEL_TYPE)
         in_announcements = parent.channel.type == ChannelType.GUILD_ANNOUNCEMENT
         kind = ChannelType.ANNOUNCEMENT_THREAD if in_announcements else ChannelType.PUBLIC_THREAD
         return await self._start(principal, parent, attrs.evolve(new, type=kind), message_id, reason, of_message=True)
@@ -151,7 +152,7 @@ class Threads:
         now = self._core.clock.now_ms()
         parent.require_voice(now)
         if parent.disables(DisabledOperation.SEND_MESSAGE.value):
-            raise ApiError("FEATURE_TEMPORARILY_DISABLED")
+            raise ApiError(ErrorCode.FEATURE_TEMPORARILY_DISABLED)
         require_verification(parent.state, parent.member, principal.account, now)
         self._core.policy.require_unblocked(new.name)
         thread = thread_to_be(parent.channel, kind, thread_id, principal.user_id, new, now)
@@ -160,7 +161,7 @@ class Threads:
 
         def unit(connection: sqlite3.Connection) -> _Started:
             if channels.guild_of(connection, parent.channel.id) is None:
-                raise ApiError("UNKNOWN_CHANNEL")
+                raise ApiError(ErrorCode.UNKNOWN_CHANNEL)
             starter = self._with_thread(connection, parent.channel.id, thread_id) if of_message else None
             known = open_thread(connection, thread, own)
             actor = Actor(principal.user_id, reason)
@@ -190,9 +191,9 @@ class Threads:
         """The message, which has a thread from now on."""
         message = messages.by_id(connection, channel_id, message_id)
         if message is None or message.type in THREAD_MESSAGE_TYPES:
-            raise ApiError("UNKNOWN_MESSAGE")
+            raise ApiError(ErrorCode.UNKNOWN_MESSAGE)
         if threads.by_id(connection, message_id) is not None:
-            raise ApiError("THREAD_ALREADY_CREATED_FOR_MESSAGE")
+            raise ApiError(ErrorCode.THREAD_ALREADY_CREATED_FOR_MESSAGE)
         messages.change_flags(connection, message_id, added=HAS_THREAD)
         return attrs.evolve(message, flags=message.flags | HAS_THREAD)
 
@@ -263,7 +264,7 @@ class Threads:
         access = self.thread(principal, thread_id)
         entry = threads.member(self._core.database.reader, thread_id, user_id)
         if entry is None:
-            raise ApiError("UNKNOWN_THREAD_MEMBER")
+            raise ApiError(ErrorCode.UNKNOWN_THREAD_MEMBER)
         return member_of_thread(access.state, entry)
 
     async def add(self, principal: Principal, thread_id: int, user_id: int) -> None:
@@ -276,22 +277,22 @@ class Threads:
         now = self._core.clock.now_ms()
         access.require_voice(now)
         if access.thread.archived:
-            raise ApiError("THREAD_ARCHIVED")
+            raise ApiError(ErrorCode.THREAD_ARCHIVED)
         if user_id != principal.user_id:
             access.require_unlocked(now)
             if not access.may_invite(now):
-                raise ApiError("MISSING_PERMISSIONS")
+                raise ApiError(ErrorCode.MISSING_PERMISSIONS)
         parent_id = access.thread.channel.parent_id or 0
         if access.state.member(user_id) is None or not access.state.can_view(user_id, parent_id):
-            raise ApiError("UNKNOWN_MEMBER")
+            raise ApiError(ErrorCode.UNKNOWN_MEMBER)
         entry = ThreadMember(thread_id, user_id, now)
 
         def unit(connection: sqlite3.Connection) -> tuple[list[ThreadMember], KnownThread]:
             before = present_thread(connection, thread_id)
             if before.archived:
-                raise ApiError("THREAD_ARCHIVED")
+                raise ApiError(ErrorCode.THREAD_ARCHIVED)
             if before.member_count >= THREAD_MEMBERS_MAXIMUM and threads.member(connection, thread_id, user_id) is None:
-                raise ApiError("MAX_THREAD_MEMBERS")
+                raise ApiError(ErrorCode.MAX_THREAD_MEMBERS)
             added = threads.add_members(connection, [entry])
             return added, known_thread(connection, present_thread(connection, thread_id))
 
@@ -307,15 +308,15 @@ class Threads:
         """
         access = self.thread(principal, thread_id)
         if access.thread.archived:
-            raise ApiError("THREAD_ARCHIVED")
+            raise ApiError(ErrorCode.THREAD_ARCHIVED)
         if user_id != principal.user_id and not (access.is_private and access.is_owner):
             access.require_moderates(self._core.clock.now_ms())
 
         def unit(connection: sqlite3.Connection) -> KnownThread:
             if present_thread(connection, thread_id).archived:
-                raise ApiError("THREAD_ARCHIVED")
+                raise ApiError(ErrorCode.THREAD_ARCHIVED)
             if not threads.remove_member(connection, thread_id, user_id):
-                raise ApiError("UNKNOWN_THREAD_MEMBER")
+                raise ApiError(ErrorCode.UNKNOWN_THREAD_MEMBER)
             return known_thread(connection, present_thread(connection, thread_id))
 
         await self._core.database.write(
@@ -341,7 +342,7 @@ class Threads:
         def unit(connection: sqlite3.Connection) -> ThreadMember:
             before = threads.member(connection, thread_id, principal.user_id)
             if before is None:
-                raise ApiError("UNKNOWN_THREAD_MEMBER")
+                raise ApiError(ErrorCode.UNKNOWN_THREAD_MEMBER)
             is_muted = before.muted if muted is None else muted
             after = attrs.evolve(
                 before,
@@ -365,7 +366,7 @@ class Threads:
         """
         access = self._core.access.channel(principal, thread_id)
         if not isinstance(access, ThreadAccess):
-            raise ApiError("INVALID_CHANNEL_TYPE")
+            raise ApiError(ErrorCode.INVALID_CHANNEL_TYPE)
         return access
 
     def _publish_members(
@@ -417,7 +418,7 @@ def open_thread(connection: sqlite3.Connection, thread: Thread, own: ThreadMembe
     :raises ApiError: MAX_ACTIVE_THREADS, THREAD_ALREADY_CREATED_FOR_MESSAGE.
     """
     if threads.by_id(connection, thread.id) is not None:
-        raise ApiError("THREAD_ALREADY_CREATED_FOR_MESSAGE")
+        raise ApiError(ErrorCode.THREAD_ALREADY_CREATED_FOR_MESSAGE)
     require_room(connection, thread)
     threads.insert(connection, thread)
     if own is not None:
@@ -435,7 +436,7 @@ def present_thread(connection: sqlite3.Connection, thread_id: int) -> Thread:
     """
     thread = threads.by_id(connection, thread_id)
     if thread is None or thread.channel.guild_id is None:
-        raise ApiError("UNKNOWN_CHANNEL")
+        raise ApiError(ErrorCode.UNKNOWN_CHANNEL)
     return thread
 
 
@@ -478,5 +479,5 @@ def _kind(parent: Channel, wanted: ChannelType | None) -> ChannelType:
     kinds = _BELOW.get(ChannelType(parent.type), frozenset())
     kind = min(kinds, default=None) if wanted is None else wanted
     if kind is None or kind not in kinds:
-        raise ApiError("INVALID_CHANNEL_TYPE")
+        raise ApiError(ErrorCode.INVALID_CHANNEL_TYPE)
     return kind

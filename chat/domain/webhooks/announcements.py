@@ -26,6 +26,7 @@ from chat.domain.webhooks.webhooks import NAME_CHARACTERS, logged_webhook, requi
 from chat.errors import ApiError, InvalidFormBody
 from chat.registries.audit_actions import AuditAction
 from chat.registries.channel_types import ChannelType
+from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.registries.events import EventName
 from chat.registries.message_types import MessageReferenceType, MessageType
 from chat.registries.permissions import Permission
@@ -78,17 +79,17 @@ class Announcements:
         floor = access.history_floor()
         message = messages.by_id(self._core.database.reader, channel_id, message_id)
         if message is None or floor is None or message_id < floor:
-            raise ApiError("UNKNOWN_MESSAGE")
+            raise ApiError(ErrorCode.UNKNOWN_MESSAGE)
         if message.author_id != principal.user_id or message.webhook_id is not None:
             access.require(Permission.MANAGE_MESSAGES)
         if not _is_publishable(message):
-            raise InvalidFormBody.at("message_id", "INVALID_FORMAT")
+            raise InvalidFormBody.at("message_id", FieldCode.INVALID_FORMAT)
         viewer = viewer_of(principal)
 
         def unit(connection: sqlite3.Connection) -> _Published:
             before = messages.by_id(connection, channel_id, message_id)
             if before is None or channels.guild_of(connection, channel_id) is None:
-                raise ApiError("UNKNOWN_MESSAGE")
+                raise ApiError(ErrorCode.UNKNOWN_MESSAGE)
             is_new = messages.change_flags(connection, message_id, added=CROSSPOSTED)
             if is_new:
                 crossposts.publish(connection, channel_id, message_id)
@@ -121,11 +122,11 @@ class Announcements:
         source = self._source(principal, channel_id)
         target = self._core.access.guild_channel(principal, target_id, Permission.MANAGE_WEBHOOKS)
         if is_switched_off(target.state.guild.features):
-            raise ApiError("FEATURE_TEMPORARILY_DISABLED")
+            raise ApiError(ErrorCode.FEATURE_TEMPORARILY_DISABLED)
         if target.channel.type not in FOLLOWING_TYPES:
-            raise ApiError("INVALID_CHANNEL_TYPE")
+            raise ApiError(ErrorCode.INVALID_CHANNEL_TYPE)
         if target_id == channel_id:
-            raise InvalidFormBody.at("webhook_channel_id", "INVALID_FORMAT")
+            raise InvalidFormBody.at("webhook_channel_id", FieldCode.INVALID_FORMAT)
         webhook = self._webhook(principal, source, target)
         told = _told(principal, source, target, self._system_messages.new_id())
         actor = Actor(principal.user_id, reason)
@@ -135,7 +136,7 @@ class Announcements:
             if known is not None:
                 return _Followed(known)
             if channels.guild_of(connection, channel_id) is None or channels.guild_of(connection, target_id) is None:
-                raise ApiError("UNKNOWN_CHANNEL")
+                raise ApiError(ErrorCode.UNKNOWN_CHANNEL)
             require_room_for_webhook(connection, webhook, self._core.settings.limits)
             webhooks.insert(connection, webhook)
             crossposts.insert_follow(connection, Follow(webhook.id, source.state.id, channel_id))
@@ -160,9 +161,9 @@ class Announcements:
         """An announcement channel that the caller sees, in a guild where publishing is not switched off."""
         access = self._core.access.guild_channel(principal, channel_id)
         if is_switched_off(access.state.guild.features):
-            raise ApiError("FEATURE_TEMPORARILY_DISABLED")
+            raise ApiError(ErrorCode.FEATURE_TEMPORARILY_DISABLED)
         if access.channel.type != ChannelType.GUILD_ANNOUNCEMENT:
-            raise ApiError("ANNOUNCEMENT_CHANNEL_REQUIRED")
+            raise ApiError(ErrorCode.ANNOUNCEMENT_CHANNEL_REQUIRED)
         return access
 
     def _webhook(self, principal: Principal, source: GuildChannelAccess, target: GuildChannelAccess) -> Webhook:

@@ -36,6 +36,7 @@ from chat.media.outside_addresses import OutsideRefused, parsed
 from chat.protocol.visible_text import tidy
 from chat.registries.audit_actions import AuditAction
 from chat.registries.channel_types import THREAD_ONLY_CHANNEL_TYPES
+from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.registries.events import EventName
 from chat.registries.permissions import Permission
 from chat.store.accounts import accounts
@@ -134,7 +135,7 @@ class Webhooks:
             def unit(connection: sqlite3.Connection) -> AuditLogEntry | None:
                 require_room_for_webhook(connection, made, self._core.settings.limits)
                 if channels.guild_of(connection, channel_id) is None or not webhooks.insert(connection, made):
-                    raise ApiError("UNKNOWN_CHANNEL")
+                    raise ApiError(ErrorCode.UNKNOWN_CHANNEL)
                 if asset is not None:
                     assets.insert(connection, asset)
                 return self._record(connection, Actor(principal.user_id, reason), None, made)
@@ -191,7 +192,7 @@ class Webhooks:
             target = self._core.access.guild_channel(principal, change.channel_id, MANAGE_WEBHOOKS)
             _require_takes_webhooks(target.channel)
             if target.state.id != webhook.guild_id:
-                raise ApiError("UNKNOWN_CHANNEL")
+                raise ApiError(ErrorCode.UNKNOWN_CHANNEL)
         changed = await self._change(webhook, change, Actor(principal.user_id, reason), principal.guard)
         return self._shown_to(principal, changed)
 
@@ -212,7 +213,7 @@ class Webhooks:
         webhook = webhooks.by_id(self._core.database.reader, webhook_id)
         known = self._token(self._stand_in if webhook is None else webhook)
         if not hmac.compare_digest(known, token.encode()) or webhook is None:
-            raise ApiError("UNKNOWN_WEBHOOK")
+            raise ApiError(ErrorCode.UNKNOWN_WEBHOOK)
         guard.claim(_require_there, webhook_id)
         return webhook
 
@@ -242,7 +243,7 @@ class Webhooks:
         access = self.place_of(webhook, place.thread_id)
         takes_posts = access.channel.type in THREAD_ONLY_CHANNEL_TYPES
         if takes_posts is (place.post is None):
-            raise InvalidFormBody.at("thread_name", "INVALID_FORMAT")
+            raise InvalidFormBody.at("thread_name", FieldCode.INVALID_FORMAT)
         name = webhook.name if disguise.name is None else self._name(disguise.name, path="username")
         avatar = webhook.avatar
         if disguise.avatar_url is not None:
@@ -286,7 +287,7 @@ class Webhooks:
         state = self._core.guild_states.get(webhook.guild_id)
         channel = None if state is None else state.channels.get(webhook.channel_id)
         if state is None or channel is None:
-            raise ApiError("UNKNOWN_WEBHOOK")
+            raise ApiError(ErrorCode.UNKNOWN_WEBHOOK)
         self._core.guild_states.require_open(state, is_staff=False)
         stand_in = Member(guild_id=state.id, user_id=webhook.id, joined_at=0)
         if thread_id is None:
@@ -294,7 +295,7 @@ class Webhooks:
         reader = self._core.database.reader
         thread = threads.by_id(reader, thread_id)
         if thread is None or (thread.channel.guild_id, thread.channel.parent_id) != (state.id, channel.id):
-            raise ApiError("UNKNOWN_CHANNEL")
+            raise ApiError(ErrorCode.UNKNOWN_CHANNEL)
         return ThreadAccess(
             webhook.id,
             thread.channel,
@@ -311,7 +312,7 @@ class Webhooks:
     def _managed(self, principal: Principal, webhook_id: int) -> Webhook:
         webhook = webhooks.by_id(self._core.database.reader, webhook_id)
         if webhook is None:
-            raise ApiError("UNKNOWN_WEBHOOK")
+            raise ApiError(ErrorCode.UNKNOWN_WEBHOOK)
         self._core.access.guild_channel(principal, webhook.channel_id, MANAGE_WEBHOOKS)
         return webhook
 
@@ -329,12 +330,12 @@ class Webhooks:
             def unit(connection: sqlite3.Connection) -> tuple[Webhook, Webhook, AuditLogEntry | None]:
                 before = webhooks.by_id(connection, webhook.id)
                 if before is None:
-                    raise ApiError("UNKNOWN_WEBHOOK")
+                    raise ApiError(ErrorCode.UNKNOWN_WEBHOOK)
                 after = attrs.evolve(before, **columns)
                 present = webhooks.of_channel(connection, after.channel_id)
                 is_new_here = all(other.id != webhook.id for other in present)
                 if is_new_here and len(present) >= self._core.settings.limits.max_webhooks_per_channel:
-                    raise ApiError("MAX_WEBHOOKS_PER_CHANNEL")
+                    raise ApiError(ErrorCode.MAX_WEBHOOKS_PER_CHANNEL)
                 webhooks.update(connection, after)
                 if before.avatar is not None and before.avatar != after.avatar:
                     assets.delete(connection, AVATARS, webhook.id, before.avatar)
@@ -352,7 +353,7 @@ class Webhooks:
     async def _delete(self, webhook: Webhook, actor: Actor | None, guard: Guard) -> None:
         def unit(connection: sqlite3.Connection) -> AuditLogEntry | None:
             if not webhooks.delete(connection, webhook.id):
-                raise ApiError("UNKNOWN_WEBHOOK")
+                raise ApiError(ErrorCode.UNKNOWN_WEBHOOK)
             return self._record(connection, actor, webhook, None)
 
         await self._core.database.write(
@@ -388,7 +389,7 @@ class Webhooks:
         try:
             parsed(url)
         except OutsideRefused:
-            raise InvalidFormBody.at("avatar_url", "INVALID_FORMAT") from None
+            raise InvalidFormBody.at("avatar_url", FieldCode.INVALID_FORMAT) from None
         self._core.policy.require_unblocked(url)
         asset = self._media.outside_image(AVATARS, webhook.id, url)
         if assets.find(self._core.database.reader, AVATARS, webhook.id, asset.hash) is None:
@@ -403,7 +404,7 @@ class Webhooks:
         """
         name = tidy(text)
         if not 1 <= len(name) <= NAME_CHARACTERS:
-            raise InvalidFormBody.at(path, "WEBHOOK_NAME_LENGTH_INVALID")
+            raise InvalidFormBody.at(path, FieldCode.WEBHOOK_NAME_LENGTH_INVALID)
         self._core.policy.require_unblocked_profile(name)
         return name
 
@@ -439,7 +440,7 @@ class Webhooks:
 def _require_there(connection: sqlite3.Connection, webhook_ids: Iterable[int]) -> None:
     """In a unit of writing: raise UNKNOWN_WEBHOOK if a webhook whose token was shown is gone."""
     if any(webhooks.by_id(connection, webhook_id) is None for webhook_id in webhook_ids):
-        raise ApiError("UNKNOWN_WEBHOOK")
+        raise ApiError(ErrorCode.UNKNOWN_WEBHOOK)
 
 
 def _require_takes_webhooks(channel: Channel) -> None:
@@ -451,9 +452,9 @@ def _require_takes_webhooks(channel: Channel) -> None:
 def require_room_for_webhook(connection: sqlite3.Connection, webhook: Webhook, limits: Limits) -> None:
     """Raise MAX_WEBHOOKS_PER_CHANNEL or MAX_WEBHOOKS_PER_GUILD for a new webhook that does not fit."""
     if webhooks.count_of_channel(connection, webhook.channel_id) >= limits.max_webhooks_per_channel:
-        raise ApiError("MAX_WEBHOOKS_PER_CHANNEL")
+        raise ApiError(ErrorCode.MAX_WEBHOOKS_PER_CHANNEL)
     if webhooks.count_of_guild(connection, webhook.guild_id) >= limits.max_webhooks_per_guild:
-        raise ApiError("MAX_WEBHOOKS_PER_GUILD")
+        raise ApiError(ErrorCode.MAX_WEBHOOKS_PER_GUILD)
 
 
 def sealed_token(keys: Keys, webhook_id: int, token: str) -> bytes:

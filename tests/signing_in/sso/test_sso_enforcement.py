@@ -20,7 +20,7 @@ from chat.admin.routes import ADMIN_ROUTES
 from chat.api.routes import ROUTES
 from chat.config import load_settings
 from chat.errors import OperatorError
-from chat.registries.error_codes import ERROR_CODES
+from chat.registries.error_codes import ErrorCode
 from chat.testing.rest_client import Response, RestClient
 from chat.testing.server import ChatServer
 from chat.testing.world import World
@@ -65,7 +65,7 @@ def is_refusal(answer: Response) -> bool:
     if answer.code != "SSO_REQUIRED":
         return False
     assert answer.status == 403
-    assert answer.json() == {"code": "SSO_REQUIRED", "message": ERROR_CODES["SSO_REQUIRED"].message}
+    assert answer.json() == {"code": "SSO_REQUIRED", "message": ErrorCode.SSO_REQUIRED.message}
     return True
 
 

@@ -18,6 +18,7 @@ from chat.domain.accounts.assemble import AccountsArea
 from chat.domain.policy.profiles import MARKS, TagChange
 from chat.domain.signing_in.address_wishes import AddressWish
 from chat.errors import InvalidFormBody, RateLimited
+from chat.registries.error_codes import FieldCode
 from chat.registries.scopes import Scope
 
 routes = Routes()
@@ -33,9 +34,9 @@ class _Color:
 
     def check(self, value: int) -> None:
         if value < 0:
-            raise Refusal("COLOR_VALUE_TOO_LOW")
+            raise Refusal(FieldCode.COLOR_VALUE_TOO_LOW)
         if value > COLOR_MAXIMUM:
-            raise Refusal("COLOR_VALUE_TOO_HIGH")
+            raise Refusal(FieldCode.COLOR_VALUE_TOO_HIGH)
 
 
 class _Discriminator:
@@ -50,7 +51,7 @@ class _Discriminator:
     def read(self, value: object) -> int:
         text = str(value) if type(value) in (int, str) else ""
         if self._digits.fullmatch(text) is None:
-            raise Refusal("DISCRIMINATOR_INVALID_FORMAT")
+            raise Refusal(FieldCode.DISCRIMINATOR_INVALID_FORMAT)
         return int(text)
 
 
@@ -167,7 +168,7 @@ def _credential_change(request: Request, body: ChangeOwnAccount) -> CredentialCh
         return None
     account = request.principal.account
     if body.new_password is not None and account.bot:  # a bot signs in with its token
-        raise InvalidFormBody.at("new_password", "INVALID_FORMAT")
+        raise InvalidFormBody.at("new_password", FieldCode.INVALID_FORMAT)
     password, path = body.new_password, "new_password"
     if password is None and account.password_hash is None and account.email is None:
         password, path = body.password, "password"
@@ -189,7 +190,7 @@ def _limit_username_changes(request: Request) -> None:
     try:
         request.limit(buckets.USERNAME_CHANGES, request.principal.user_id)
     except RateLimited:
-        raise InvalidFormBody.at("username", "USERNAME_CHANGED_TOO_MANY_TIMES") from None
+        raise InvalidFormBody.at("username", FieldCode.USERNAME_CHANGED_TOO_MANY_TIMES) from None
 
 
 @attrs.frozen(kw_only=True)

@@ -18,6 +18,7 @@ from chat.domain.accounts.assemble import AccountsArea
 from chat.domain.core import Core
 from chat.domain.people.assemble import PeopleArea
 from chat.errors import InvalidFormBody
+from chat.registries.error_codes import FieldCode
 
 routes = Routes()
 
@@ -155,7 +156,7 @@ async def change_settings(request: Request, core: Core, accounts: AccountsArea, 
     changes = named_members(body)
     status = changes.get("custom_status")
     if status is not None and status.expires_at is not None and status.expires_at <= core.clock.now_ms():
-        raise InvalidFormBody.at("custom_status.expires_at", "INVALID_FORMAT")
+        raise InvalidFormBody.at("custom_status.expires_at", FieldCode.INVALID_FORMAT)
     wire = {name: _wire(name, value) for name, value in changes.items()}
     return await accounts.user_settings.change(request.principal.user_id, wire)
 

@@ -22,6 +22,7 @@ from chat.api.schemas.shapes import NOTHING, listed
 from chat.domain.guilds.assemble import GuildsArea
 from chat.domain.guilds.expressions import NewExpression
 from chat.domain.standing.guild_objects import EMOJIS, STICKERS
+from chat.registries.error_codes import FieldCode
 
 routes = Routes()
 
@@ -40,10 +41,12 @@ CHANGE_STICKER: Final = Bucket("guild:sticker:update::guild_id", limit=20, windo
 DELETE_STICKER: Final = Bucket("guild:sticker:delete::guild_id", limit=10, window_ms=30_000)
 GET_STICKER_METADATA: Final = Bucket("guild:sticker:metadata", limit=60, window_ms=10_000)
 
-EmojiName = Annotated[str, Length(2, 32, "STRING_LENGTH_INVALID"), Pattern(re.compile(r"[A-Za-z0-9_]*", re.ASCII))]
-StickerName = Annotated[str, Length(2, 30, "STRING_LENGTH_INVALID"), Pattern(re.compile(r"\S(.*\S)?"))]
-Description = Annotated[str, Length(1, 500, "STRING_LENGTH_INVALID")]
-Tags = Annotated[list[Annotated[str, Length(1, 30, "STRING_LENGTH_INVALID")]], Items(0, 10)]
+EmojiName = Annotated[
+    str, Length(2, 32, FieldCode.STRING_LENGTH_INVALID), Pattern(re.compile(r"[A-Za-z0-9_]*", re.ASCII))
+]
+StickerName = Annotated[str, Length(2, 30, FieldCode.STRING_LENGTH_INVALID), Pattern(re.compile(r"\S(.*\S)?"))]
+Description = Annotated[str, Length(1, 500, FieldCode.STRING_LENGTH_INVALID)]
+Tags = Annotated[list[Annotated[str, Length(1, 30, FieldCode.STRING_LENGTH_INVALID)]], Items(0, 10)]
 
 AT_ONCE: Final = 50
 """Expressions that one request may make."""

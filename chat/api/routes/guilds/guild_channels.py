@@ -39,6 +39,7 @@ from chat.domain.presence.assemble import PresenceArea
 from chat.domain.threads.assemble import ThreadsArea
 from chat.errors import InvalidFormBody
 from chat.registries.channel_types import ChannelType, OverwriteType
+from chat.registries.error_codes import FieldCode
 from chat.store.guilds.channels import Overwrite
 
 routes = Routes()
@@ -79,9 +80,9 @@ class _OverwriteType:
         return number
 
 
-ChannelName = Annotated[str, Length(1, 100, "STRING_LENGTH_INVALID")]
+ChannelName = Annotated[str, Length(1, 100, FieldCode.STRING_LENGTH_INVALID)]
 Number = Annotated[int, Range(0, INT32_MAXIMUM)]
-WarningText = Annotated[str, Length(0, 200, "STRING_LENGTH_INVALID")]
+WarningText = Annotated[str, Length(0, 200, FieldCode.STRING_LENGTH_INVALID)]
 Url = Annotated[str, Length(1, URL_LENGTH), Pattern(re.compile(r"https?://[^\s]+"))]
 
 
@@ -200,7 +201,7 @@ async def reorder_channels(request: Request, guilds: GuildsArea, guild_id: int, 
         for entry in body
     }
     if len(moves) != len(body):
-        raise InvalidFormBody.at("root", "INVALID_FORMAT")
+        raise InvalidFormBody.at("root", FieldCode.INVALID_FORMAT)
     await guilds.guild_channels.reorder(request.principal, guild_id, moves, request.audit_log_reason)
 
 
@@ -229,7 +230,7 @@ async def change_channel(
         fields = {name: value for name, value in named_members(body).items() if name in GROUP_FIELDS}
         return await people.groups.change(request.principal, private, fields)
     if body.name is None:
-        raise InvalidFormBody.at("name", "INVALID_FORMAT")
+        raise InvalidFormBody.at("name", FieldCode.INVALID_FORMAT)
     if threads.thread_changes.is_thread(channel_id):
         return await threads.thread_changes.change(
             request.principal, channel_id, thread_change(body, _fields(body)), request.audit_log_reason

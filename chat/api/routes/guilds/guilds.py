@@ -14,6 +14,7 @@ from chat.api.schemas.shapes import NOTHING, listed
 from chat.domain.core import Core
 from chat.domain.guilds.assemble import GuildsArea
 from chat.domain.guilds.guilds import GuildPage, GuildWish
+from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.registries.scopes import Scope
 from chat.store.standing.guild_audit_log import AuditLogPage
 
@@ -60,7 +61,7 @@ class ModifyGuild(SudoFields):
     nsfw_level: Maybe[Literal[0, 3]] = OMITTED
     nsfw: Maybe[bool] = OMITTED
     content_warning_level: Maybe[Annotated[int, Range(0, INT32_MAXIMUM)]] = OMITTED
-    content_warning_text: Maybe[Annotated[str, Length(0, 200, "STRING_LENGTH_INVALID")] | None] = OMITTED
+    content_warning_text: Maybe[Annotated[str, Length(0, 200, FieldCode.STRING_LENGTH_INVALID)] | None] = OMITTED
     explicit_content_filter: Maybe[Literal[0, 1, 2]] = OMITTED
     splash_card_alignment: Maybe[Literal[0, 1, 2]] = OMITTED
     features: Maybe[Annotated[list[str], Items(0, 100)]] = OMITTED
@@ -82,7 +83,7 @@ class TransferOwnership(SudoFields):
 class ChangeVanityUrl:
     """The body of PATCH /v1/guilds/{guild_id}/vanity-url: null gives the code up."""
 
-    code: Annotated[str, Exact(), Length(1, 256, "VANITY_URL_CODE_LENGTH_INVALID")] | None
+    code: Annotated[str, Exact(), Length(1, 256, FieldCode.VANITY_URL_CODE_LENGTH_INVALID)] | None
 
 
 SUDO_MEMBERS: Final = frozenset(field.name for field in attrs.fields(SudoFields))
@@ -118,7 +119,7 @@ def require_may_create(request: Request, *, guilds: GuildsArea) -> None:
     "POST",
     "/v1/guilds",
     policy=Policy.USER_ONLY,
-    bots_refused_with="BOTS_CANNOT_CREATE_GUILDS",
+    bots_refused_with=ErrorCode.BOTS_CANNOT_CREATE_GUILDS,
     closed_to_limited=True,
     precondition=require_may_create,
     bucket=CREATE_GUILD,

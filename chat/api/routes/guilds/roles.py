@@ -14,6 +14,7 @@ from chat.api.schemas.shapes import NOTHING
 from chat.domain.guilds.assemble import GuildsArea
 from chat.domain.guilds.roles import NewRole
 from chat.errors import InvalidFormBody
+from chat.registries.error_codes import FieldCode
 
 routes = Routes()
 
@@ -26,7 +27,7 @@ CHANGE: Final = Bucket("guild:role:change::guild_id", limit=40, window_ms=60_000
 ORDER: Final = Bucket("guild:role:order::guild_id", limit=20, window_ms=60_000)
 GIVE: Final = Bucket("guild:member:role::guild_id", limit=40, window_ms=10_000)
 
-RoleName = Annotated[str, Length(1, 100, "STRING_LENGTH_INVALID")]
+RoleName = Annotated[str, Length(1, 100, FieldCode.STRING_LENGTH_INVALID)]
 Color = Annotated[int, Range(0, COLOR_MAXIMUM)]
 Position = Annotated[int, Range(0, POSITION_MAXIMUM)]
 
@@ -157,5 +158,5 @@ def _require_distinct(role_ids: Iterable[int]) -> None:
     seen: set[int] = set()
     for index, role_id in enumerate(role_ids):
         if role_id in seen:
-            raise InvalidFormBody.at(f"{index}.id", "INVALID_ROLE_ID")
+            raise InvalidFormBody.at(f"{index}.id", FieldCode.INVALID_ROLE_ID)
         seen.add(role_id)

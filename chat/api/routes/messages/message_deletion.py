@@ -17,6 +17,7 @@ from chat.domain.guilds.assemble import GuildsArea
 from chat.domain.messages.assemble import MessagesArea
 from chat.domain.messages.message_deletion import BATCH_MESSAGES, PURGED_DEFAULT, PURGED_MAXIMUM, Purge
 from chat.errors import InvalidFormBody
+from chat.registries.error_codes import FieldCode
 
 routes = Routes()
 
@@ -66,7 +67,7 @@ async def bulk_delete_messages(request: Request, messages: MessagesArea, channel
     """Delete up to a hundred messages of a guild's channel by id."""
     message_ids = body.messages if body.message_ids is None else body.message_ids
     if message_ids is None:
-        raise InvalidFormBody.at("message_ids", "INVALID_FORMAT")
+        raise InvalidFormBody.at("message_ids", FieldCode.INVALID_FORMAT)
     await messages.deletion.delete_many(request.principal, channel_id, message_ids, request.audit_log_reason)
 
 

@@ -21,6 +21,7 @@ from chat.domain.messages.assemble import MessagesArea
 from chat.domain.messages.message_search import Search
 from chat.domain.messages.message_search_scopes import SearchScope, Whereabouts
 from chat.errors import InvalidFormBody
+from chat.registries.error_codes import FieldCode
 from chat.snowflake import MAXIMUM, snowflake_at
 from chat.store.messages.message_search import Criteria
 from chat.store.messages.message_search_entries import AuthorType, ContentType, EmbedType
@@ -73,7 +74,7 @@ class _Day:
         try:
             day = datetime.date.fromisoformat(value)
         except ValueError:
-            raise Refusal("INVALID_ISO_TIMESTAMP") from None
+            raise Refusal(FieldCode.INVALID_ISO_TIMESTAMP) from None
         return (day - datetime.date(1970, 1, 1)).days * DAY_MS
 
 
@@ -168,7 +169,7 @@ async def search_messages(request: Request, messages: MessagesArea, body: Search
 def _whereabouts(body: SearchMessages) -> Whereabouts:
     named = [*(body.channel_id or ()), *(body.channel_ids or ())]
     if len(set(named)) > CHANNELS_MAXIMUM:
-        raise InvalidFormBody.at("channel_ids", "INVALID_FORMAT")
+        raise InvalidFormBody.at("channel_ids", FieldCode.INVALID_FORMAT)
     return Whereabouts(
         scope=body.scope or SearchScope.CURRENT,
         guild_id=body.context_guild_id,

@@ -21,6 +21,7 @@ from chat.domain.policy.assemble import PolicyArea
 from chat.domain.policy.embeds import embed_objects
 from chat.errors import ApiError, InvalidFormBody
 from chat.media.outside_addresses import as_asked_for
+from chat.registries.error_codes import ErrorCode, FieldCode
 
 routes = Routes()
 
@@ -53,7 +54,7 @@ class ListMessages:
 async def list_messages(request: Request, messages: MessagesArea, channel_id: int, query: ListMessages) -> object:
     """Messages of a channel, newest first."""
     if query.before is not None and query.after is not None:
-        raise InvalidFormBody.at("before", "CANNOT_SPECIFY_BOTH_BEFORE_AND_AFTER")
+        raise InvalidFormBody.at("before", FieldCode.CANNOT_SPECIFY_BOTH_BEFORE_AND_AFTER)
     page = Page(query.limit, query.before, query.after, query.around)
     return await messages.messages.of_channel(request.principal, channel_id, page)
 
@@ -187,7 +188,7 @@ async def bulk_list_messages(request: Request, messages: MessagesArea, body: Bul
     """A page of messages of each of several channels, in the order in which they are asked for."""
     for index, window in enumerate(body.requests):
         if window.before is not None and window.after is not None:
-            raise InvalidFormBody.at(f"requests.{index}.before", "CANNOT_SPECIFY_BOTH_BEFORE_AND_AFTER")
+            raise InvalidFormBody.at(f"requests.{index}.before", FieldCode.CANNOT_SPECIFY_BOTH_BEFORE_AND_AFTER)
     windows = [
         (window.channel_id, Page(window.limit, window.before, window.after, window.around)) for window in body.requests
     ]
@@ -239,9 +240,9 @@ class Unfurl:
 async def unfurl(request: Request, core: Core, policy: PolicyArea, messages: MessagesArea, body: Unfurl) -> object:
     """The embeds that a message with this link would show: none or one."""
     if not core.settings.media.link_embeds:
-        raise ApiError("FEATURE_TEMPORARILY_DISABLED")
+        raise ApiError(ErrorCode.FEATURE_TEMPORARILY_DISABLED)
     url = as_asked_for(body.url.strip())
     if url is None:
-        raise InvalidFormBody.at("url", "INVALID_FORMAT")
+        raise InvalidFormBody.at("url", FieldCode.INVALID_FORMAT)
     embed = await messages.unfurling.embed(url)
     return [] if embed is None else embed_objects([embed], (), policy.media.addresses)

@@ -14,6 +14,7 @@ from chat.domain.messages.assemble import MessagesArea
 from chat.domain.messages.uploads import PromisedFile
 from chat.errors import InvalidFormBody
 from chat.protocol.visible_text import without_nul
+from chat.registries.error_codes import FieldCode
 
 routes = Routes()
 
@@ -48,7 +49,7 @@ class FileBody:
     id: Annotated[str, _ClientId()] = "0"
 
 
-Files = Annotated[list[FileBody], Items(0, FILES, "TOO_MANY_FILES")]
+Files = Annotated[list[FileBody], Items(0, FILES, FieldCode.TOO_MANY_FILES)]
 
 
 @attrs.frozen
@@ -70,7 +71,7 @@ class UploadBody:
 class CompleteUploads:
     """Uploads that shall have arrived."""
 
-    attachments: Annotated[list[UploadBody], Items(1, FILES, "TOO_MANY_FILES")]
+    attachments: Annotated[list[UploadBody], Items(1, FILES, FieldCode.TOO_MANY_FILES)]
 
 
 @routes.operation(
@@ -85,7 +86,7 @@ async def promise_uploads(request: Request, messages: MessagesArea, channel_id: 
     """Addresses that take these files."""
     wanted = body.files or body.attachments
     if not wanted:
-        raise InvalidFormBody.at("files", "INVALID_FORMAT")
+        raise InvalidFormBody.at("files", FieldCode.INVALID_FORMAT)
     files = [PromisedFile(file.id, file.filename, file.file_size) for file in wanted]
     return {"attachments": await messages.uploads.promise(request.principal, channel_id, files)}
 

@@ -20,6 +20,7 @@ from chat.domain.people.assemble import PeopleArea
 from chat.domain.standing.private_channels import PrivateChannelAccess
 from chat.errors import ApiError, InvalidFormBody
 from chat.protocol.values import ABSENT
+from chat.registries.error_codes import ErrorCode, FieldCode
 
 routes = Routes()
 
@@ -66,7 +67,7 @@ async def list_private_channels(request: Request, people: PeopleArea) -> object:
 async def open_private_channel(request: Request, people: PeopleArea, body: OpenPrivateChannel) -> object:
     """Open the conversation with an account, or make a group."""
     if (body.recipient_id is None) is (body.recipients is None):
-        raise InvalidFormBody.at("recipient_id", "INVALID_FORMAT")
+        raise InvalidFormBody.at("recipient_id", FieldCode.INVALID_FORMAT)
     if body.recipients is not None:
         request.limit(buckets.GROUPS_MADE, request.principal.user_id)
         return await people.groups.create(request.principal, body.recipients)
@@ -132,7 +133,7 @@ def _group(request: Request, channel_id: int, *, core: Core) -> PrivateChannelAc
     """A conversation of the caller; a channel of a guild, which has no recipients, is of the wrong type."""
     access = core.access.channel(request.principal, channel_id)
     if not isinstance(access, PrivateChannelAccess):
-        raise ApiError("INVALID_CHANNEL_TYPE")
+        raise ApiError(ErrorCode.INVALID_CHANNEL_TYPE)
     return access
 
 

@@ -15,6 +15,7 @@ from chat.api.schemas.people.people import PROFILE
 from chat.api.schemas.shapes import COUNT, NOTHING, listed, record
 from chat.domain.people.assemble import PeopleArea
 from chat.errors import InvalidFormBody
+from chat.registries.error_codes import ErrorCode, FieldCode
 
 routes = Routes()
 
@@ -71,7 +72,7 @@ async def list_relationships(request: Request, people: PeopleArea) -> object:
     "POST",
     "/v1/users/@me/relationships",
     policy=Policy.USER_ONLY,
-    bots_refused_with="BOTS_CANNOT_SEND_FRIEND_REQUESTS",
+    bots_refused_with=ErrorCode.BOTS_CANNOT_SEND_FRIEND_REQUESTS,
     bucket=buckets.FRIEND_REQUESTS,
     closed_to_limited=True,
     body=RequestByTag,
@@ -100,7 +101,7 @@ async def ignore_requests(request: Request, people: PeopleArea, body: Ignore) ->
     "POST",
     "/v1/users/@me/relationships/{user_id}",
     policy=Policy.USER_ONLY,
-    bots_refused_with="BOTS_CANNOT_SEND_FRIEND_REQUESTS",
+    bots_refused_with=ErrorCode.BOTS_CANNOT_SEND_FRIEND_REQUESTS,
     bucket=buckets.FRIEND_REQUESTS,
     closed_to_limited=True,
     answers=RELATIONSHIP,
@@ -138,7 +139,7 @@ async def change_friendship(request: Request, people: PeopleArea, user_id: int, 
     """Give a friend a nickname, or say whether it hears where the caller speaks."""
     changes = named_members(body)
     if not changes:
-        raise InvalidFormBody.at("nickname", "INVALID_FORMAT")
+        raise InvalidFormBody.at("nickname", FieldCode.INVALID_FORMAT)
     return await people.friendships.change(request.principal, user_id, changes)
 
 

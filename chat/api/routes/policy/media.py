@@ -39,6 +39,7 @@ from chat.errors import ApiError
 from chat.media.default_avatars import default_avatars
 from chat.media.delivery import FOR_EVER, File
 from chat.media.renditions import DEFAULT_SIZE, FORMATS, SIZES, Original, Rendition
+from chat.registries.error_codes import ErrorCode
 from chat.registries.message_types import AttachmentFlag
 from chat.snowflake import MAXIMUM as SNOWFLAKE_MAXIMUM
 from chat.store.messages.attachments import Attachment
@@ -192,7 +193,7 @@ async def get_default_avatar(request: Request, image: str) -> Answer:
     """What stands for an account without an avatar: by its id, modulo six."""
     match = _DEFAULT_AVATAR.fullmatch(image)
     if match is None:
-        raise ApiError("NOT_FOUND")
+        raise ApiError(ErrorCode.NOT_FOUND)
     content = _default_avatars()[int(match[1])]
     etag = hashlib.sha256(content).hexdigest()[:32]
     return held_file(request, content, File("image/png", len(content), etag, EXPRESSION_FRESH))
@@ -204,7 +205,7 @@ async def get_external(request: Request, policy: PolicyArea, signature: str, nam
     media = policy.media
     url = media.addresses.outside(signature, name)
     if url is None:
-        raise ApiError("NOT_FOUND")
+        raise ApiError(ErrorCode.NOT_FOUND)
     return await relayed(request, url, policy=policy)
 
 
@@ -277,7 +278,7 @@ async def _asset(
 ) -> Answer:
     match = _IMAGE.fullmatch(image)
     if match is None:
-        raise ApiError("NOT_FOUND")
+        raise ApiError(ErrorCode.NOT_FOUND)
     asset = policy.media.asset(kind, _number(owner), match[1])
     if asset.source_url is not None:
         return await relayed(request, asset.source_url, policy=policy)
@@ -289,7 +290,7 @@ async def _asset(
 async def _expression(request: Request, kind: str, image: str, query: PictureQuery, *, policy: PolicyArea) -> Answer:
     match = _NUMBERED_IMAGE.fullmatch(image)
     if match is None:
-        raise ApiError("NOT_FOUND")
+        raise ApiError(ErrorCode.NOT_FOUND)
     asset = policy.media.only_asset(kind, _number(match[1]))
     return await _own_picture(request, asset, EXPRESSION_FRESH, match[2], query, may_move=True, policy=policy)
 
@@ -354,5 +355,5 @@ def _default_avatars() -> tuple[bytes, ...]:
 
 def _number(text: str) -> int:
     if _NUMBER.fullmatch(text) is None or (number := int(text)) > SNOWFLAKE_MAXIMUM:
-        raise ApiError("NOT_FOUND")
+        raise ApiError(ErrorCode.NOT_FOUND)
     return number

@@ -26,13 +26,13 @@ from chat.domain.signing_in.registration import Applicant, AwaitsApproval
 from chat.domain.signing_in.sign_ins import Client
 from chat.errors import ApiError, InvalidFormBody
 from chat.protocol.visible_text import visible
-from chat.registries.error_codes import ERROR_CODES
+from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.store.accounts.accounts import Account, email_key, username_key
 
 routes = Routes()
 log: Final = structlog.get_logger("chat.api")
 
-NO_BOTS: Final = ERROR_CODES["BOT_USER_AUTH_ENDPOINT_ACCESS_DENIED"].code
+NO_BOTS: Final = ErrorCode.BOT_USER_AUTH_ENDPOINT_ACCESS_DENIED
 """What a bot gets on this family of operations (access.md, Refused credentials)."""
 
 InviteCode = Annotated[str, Length(1, 256)]
@@ -132,9 +132,9 @@ async def login(request: Request, signing_in: SigningInArea, guilds: GuildsArea,
     by_email = authentication.login_field == "email"
     name, other = (body.email, body.username) if by_email else (body.username, body.email)
     if other is not None:
-        raise InvalidFormBody.at("username" if by_email else "email", "INVALID_FORMAT")
+        raise InvalidFormBody.at("username" if by_email else "email", FieldCode.INVALID_FORMAT)
     if name is None:
-        raise InvalidFormBody.at(authentication.login_field, "INVALID_FORMAT")
+        raise InvalidFormBody.at(authentication.login_field, FieldCode.INVALID_FORMAT)
     key = email_key(name) if by_email else username_key(name)
     tried = tried_by(authentication.asker(name, request.address), request.address, key)
     request.limit_all((buckets.LOGINS_OF_NAME, tried), (buckets.LOGINS_OF_ADDRESS, network_of(request.address)))

@@ -20,6 +20,7 @@ from chat.domain.accounts.assemble import AccountsArea
 from chat.domain.policy import account_rules
 from chat.domain.signing_in.assemble import SigningInArea
 from chat.domain.signing_in.email_change import NewAsked
+from chat.registries.error_codes import FieldCode
 from chat.store.accounts.accounts import email_key
 
 routes = Routes()
@@ -272,7 +273,7 @@ class Complete(SudoFields):
 
     ticket: Secret = attrs.field(repr=False)
     verification_proof: Secret = attrs.field(repr=False)
-    new_password: Annotated[str, Exact(), Length(1, 256, "PASSWORD_LENGTH_INVALID")] = attrs.field(repr=False)
+    new_password: Annotated[str, Exact(), Length(1, 256, FieldCode.PASSWORD_LENGTH_INVALID)] = attrs.field(repr=False)
 
 
 @routes.operation(

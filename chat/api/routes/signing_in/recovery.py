@@ -16,13 +16,14 @@ from chat.auth.client_address import network_of
 from chat.domain.guilds.assemble import GuildsArea
 from chat.domain.policy import account_rules
 from chat.domain.signing_in.assemble import SigningInArea
+from chat.registries.error_codes import FieldCode
 from chat.store.accounts.accounts import email_key, username_key
 
 routes = Routes()
 
 Token = Annotated[str, Exact(), Length(1, 256)]
 Email = Annotated[str, Length(1, 256)]
-Password = Annotated[str, Exact(), Length(1, 256, "PASSWORD_LENGTH_INVALID")]
+Password = Annotated[str, Exact(), Length(1, 256, FieldCode.PASSWORD_LENGTH_INVALID)]
 
 
 @attrs.frozen

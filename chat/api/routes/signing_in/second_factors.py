@@ -20,6 +20,7 @@ from chat.api.schemas.signing_in.authentication import (
 from chat.domain.signing_in.assemble import SigningInArea
 from chat.domain.signing_in.passkey_assertions import ChallengeContext
 from chat.protocol.visible_text import without_nul
+from chat.registries.error_codes import FieldCode
 
 routes = Routes()
 
@@ -36,7 +37,7 @@ class _CredentialName:
             raise Refusal
         name = without_nul(value).strip()
         if len(name) > NAME_CHARACTERS:
-            raise Refusal("CONTENT_EXCEEDS_MAX_LENGTH")
+            raise Refusal(FieldCode.CONTENT_EXCEEDS_MAX_LENGTH)
         if not name:
             raise Refusal
         return name

@@ -20,6 +20,7 @@ from chat.domain.threads.assemble import ThreadsArea
 from chat.domain.threads.threads import NewThread
 from chat.errors import InvalidFormBody
 from chat.registries.channel_types import ChannelType
+from chat.registries.error_codes import FieldCode
 from chat.registries.limits import APPLIED_TAGS, THREAD_SEARCH_OFFSET, THREAD_SEARCH_THREADS
 from chat.store.threads.threads import ThreadQuery
 
@@ -140,7 +141,7 @@ async def start_thread(
     principal, reason = request.principal, request.audit_log_reason
     if not threads.posts.takes_posts(principal, channel_id):
         if body is None:
-            raise InvalidFormBody.at("body", "INVALID_FORMAT")  # only posts have files
+            raise InvalidFormBody.at("body", FieldCode.INVALID_FORMAT)  # only posts have files
         return Answer(CREATED, await threads.threads.start(principal, channel_id, _new_thread(body), reason))
     if body is not None and body.message is not None and not body.message.attachments:
         draft = message_draft(body.message, ())

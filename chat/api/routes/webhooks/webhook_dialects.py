@@ -22,6 +22,7 @@ from chat.domain.webhooks.built_embeds import Embed, address, fitting
 from chat.domain.webhooks.webhook_dialects import github_embed, instatus_embed, slack_content, slack_embeds
 from chat.domain.webhooks.webhooks import Disguise, Place
 from chat.errors import ApiError
+from chat.registries.error_codes import ErrorCode
 from chat.store.webhooks.webhooks import Webhook
 
 routes = Routes()
@@ -109,7 +110,7 @@ async def execute_github_webhook(
         request.headers.get(GITHUB_EVENT),
     )
     if event is None:
-        raise ApiError("BAD_REQUEST")
+        raise ApiError(ErrorCode.BAD_REQUEST)
     await _show(request, webhook, query, github_embed(event, _members(body)), webhooks=webhooks)
 
 

@@ -26,6 +26,7 @@ from chat.domain.threads.threads import NewThread
 from chat.domain.webhooks.assemble import WebhooksArea
 from chat.domain.webhooks.webhooks import Disguise, Place, WebhookChange
 from chat.errors import InvalidFormBody
+from chat.registries.error_codes import FieldCode
 
 routes = Routes()
 
@@ -55,7 +56,7 @@ IMAGE_CHARACTERS: Final = 139_810_136
 """Base64 of 100 MiB (media.md, Image intake); what it decodes to has the instance's own limit."""
 
 Image = Annotated[str, Exact(), Length(0, IMAGE_CHARACTERS)]
-Name = Annotated[str, Length(0, DRAFT_CHARACTERS, "WEBHOOK_NAME_LENGTH_INVALID")]
+Name = Annotated[str, Length(0, DRAFT_CHARACTERS, FieldCode.WEBHOOK_NAME_LENGTH_INVALID)]
 
 
 @attrs.frozen
@@ -238,7 +239,7 @@ async def execute_webhook(
     owner = uploads.webhook_owner(webhook.user_id, channel_id, request.guard)
     async with received_message(request, owner, ExecuteWebhook, body, uploads) as (message, attachments):
         if message.message_reference is not None:
-            raise InvalidFormBody.at("message_reference", "INVALID_FORMAT")  # its author may read nothing here
+            raise InvalidFormBody.at("message_reference", FieldCode.INVALID_FORMAT)  # its author may read nothing here
         disguise = Disguise(message.username or None, message.avatar_url or None)
         place = Place(query.thread_id, _post(message))
         sent = await area.webhooks.execute(webhook, message_draft(message, attachments), disguise, place, request.guard)
