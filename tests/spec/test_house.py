@@ -1,0 +1,143 @@
+"""The house stays in order: sizes, folders and the twelve areas, held by one table of numbers with each exception's
+reason.
+
+What else holds the house: each citation resolves (`tests/docs/test_citations.py`), each page's paths are there
+(`tests/docs/test_papers.py`), each public name of the registries is used (`tests/spec/test_registries.py`), imports go
+down only (`lint-imports`).
+"""
+
+from __future__ import annotations
+
+import ast
+import statistics
+import tomllib
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+import attrs
+
+ROOT: Final = Path(__file__).parents[2]
+MODULES: Final = sorted((ROOT / "chat").rglob("*.py"))
+
+
+@attrs.frozen
+class Bound:
+    """The most that is allowed, and for each exception its own most and the reason."""
+
+    most: int
+    exceptions: Mapping[str, tuple[int, str]] = attrs.field(factory=dict)
+
+    def of(self, name: str) -> int:
+        """The most that is allowed here."""
+        return self.exceptions.get(name, (self.most, ""))[0]
+
+    def broken(self, found: Mapping[str, int]) -> dict[str, int]:
+        """What is above its bound, and the exceptions that nothing needs any more."""
+        above = {name: number for name, number in found.items() if number > self.of(name)}
+        needless = {name: found.get(name, 0) for name in self.exceptions if found.get(name, 0) <= self.most}
+        return above | needless
+
+
+LINES_OF_A_MODULE: Final = Bound(500)
+LINES_OF_A_FUNCTION: Final = Bound(60)
+MODULES_OF_A_FOLDER: Final = Bound(40)
+MEDIAN_LINES: Final = (100, 200)
+"""The least and the most of the median module, packages that only say what they are left out."""
+
+FLOORS: Final[Mapping[str, Mapping[str, str]]] = {
+    "chat/domain": {},
+    "chat/store": {"migrations": "the schema of every area, one SQL file after the other"},
+    "chat/api/routes": {},
+    "chat/api/schemas": {},
+    "tests": {
+        "api": "the HTTP engine",
+        "auth": "credentials and policies, before any area",
+        "bench": "chat bench",
+        "cli": "the command line",
+        "conformance": "the documents' rules over a whole server",
+        "development": "the routes of chat dev",
+        "docs": "the papers",
+        "durability": "kills and power cuts",
+        "fuzz": "the fuzz targets",
+        "gateway": "the gateway's engine",
+        "mail": "letters and their way out",
+        "media": "pictures and files, beneath every area",
+        "openapi": "the OpenAPI document",
+        "port": "listener, transport and request head",
+        "protocol": "the gateway's protocol without I/O",
+        "security": "what attackers try",
+        "simulation": "random weeks of a whole server",
+        "spec": "the ledger and the registries",
+        "store": "the database itself",
+        "testing": "the test kit",
+        "web": "the pages for people",
+    },
+}
+"""The floors that the areas go through, and what else has a folder there, with what it is about."""
+
+
+def name_of(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def functions() -> Iterator[tuple[str, int]]:
+    """Every function of the package with its lines; a nested one counts for its outer one as well."""
+    for path in MODULES:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                assert node.end_lineno is not None
+                yield f"{name_of(path)}: {node.name}", node.end_lineno - node.lineno + 1
+
+
+def lines_of(path: Path) -> int:
+    return len(path.read_text(encoding="utf-8").splitlines())
+
+
+def folders_of(floor: str) -> set[str]:
+    """The folders of a floor that hold something of ours."""
+    below = {path.relative_to(ROOT / floor) for path in (ROOT / floor).rglob("*.*") if path.suffix in {".py", ".sql"}}
+    return {path.parts[0] for path in below if len(path.parts) > 1 and "__pycache__" not in path.parts}
+
+
+def declared_areas() -> set[str]:
+    """The areas as the contract of import-linter has them."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    [contract] = [
+        one for one in project["tool"]["importlinter"]["contracts"] if one.get("containers") == ["chat.domain"]
+    ]
+    layers = {name.strip(" ()") for layer in contract["layers"] for name in layer.split("|")}
+    return layers - {path.stem for path in (ROOT / "chat" / "domain").glob("*.py")}
+
+
+def test_no_module_is_too_long() -> None:
+    assert LINES_OF_A_MODULE.broken({name_of(path): lines_of(path) for path in MODULES}) == {}
+
+
+def test_the_median_module_is_neither_a_scrap_nor_a_blob() -> None:
+    least, most = MEDIAN_LINES
+    assert least <= statistics.median(lines_of(path) for path in MODULES if path.name != "__init__.py") <= most
+
+
+def test_no_function_is_too_long() -> None:
+    longest: Counter[str] = Counter()
+    for name, lines in functions():
+        longest[name] = max(longest[name], lines)
+    assert LINES_OF_A_FUNCTION.broken(longest) == {}
+
+
+def test_no_folder_is_too_full() -> None:
+    assert MODULES_OF_A_FOLDER.broken(Counter(name_of(path.parent) for path in MODULES)) == {}
+
+
+def test_twelve_areas_are_declared_and_are_the_folders_of_the_domain() -> None:
+    assert len(declared_areas()) == 12
+    assert folders_of("chat/domain") == declared_areas()
+
+
+def test_the_floors_carry_the_areas_and_what_is_named_here() -> None:
+    for floor, others in FLOORS.items():
+        folders = folders_of(floor)
+        assert folders - declared_areas() == others.keys(), floor
+        assert all(others.values()), floor
