@@ -25,7 +25,7 @@ from chat.registries.guild_features import (
     UNAVAILABLE_GUILD_FEATURES,
     GuildFeature,
 )
-from chat.registries.guild_values import DisabledOperation
+from chat.registries.guild_values import DisabledOperation, DiscoveryCategory, DiscoveryStatus, JoinSource
 from chat.registries.scopes import Scope
 from chat.store.guilds.guilds import Guild
 from tests.spec.ledger import proves
@@ -54,7 +54,8 @@ def test_the_levels_are_those_of_the_document() -> None:
         registry = getattr(guild_values, row["registry"])
         with proves(*([of_one[row["registry"]]] if row["registry"] in of_one else [])):
             assert {member.name: member.value for member in registry} == row["values"]
-    elsewhere = {row["registry"] for row in LEVELS} | {DisabledOperation.__name__}
+    of_other_fixtures = {one.__name__ for one in (DisabledOperation, DiscoveryCategory, DiscoveryStatus, JoinSource)}
+    elsewhere = {row["registry"] for row in LEVELS} | of_other_fixtures
     assert elsewhere == {
         name
         for name, value in vars(guild_values).items()
