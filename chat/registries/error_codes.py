@@ -12,17 +12,15 @@ from types import MappingProxyType
 from typing import Any, Final, Self
 
 
-class _Code(enum.StrEnum):
-    """A code is its own name."""
-
-    @staticmethod
-    def _generate_next_value_(name: str, start: int, count: int, last_values: list[Any]) -> str:
-        return name
+def _own_name(name: str, start: int, count: int, last_values: list[Any]) -> str:
+    """What `auto()` stands for: a code is its own name."""
+    return name
 
 
-class ErrorCode(_Code):
+class ErrorCode(enum.StrEnum):
     """A top-level `code`, the HTTP status it goes with, and what it says to a person unless told otherwise."""
 
+    _generate_next_value_ = staticmethod(_own_name)
     status: int
     message: str
 
@@ -280,9 +278,10 @@ class ErrorCode(_Code):
     GATEWAY_TIMEOUT = auto(), 504, "Another service took too long."
 
 
-class FieldCode(_Code):
+class FieldCode(enum.StrEnum):
     """The `code` of an entry of `errors`, with our default message (http.md, Error envelope)."""
 
+    _generate_next_value_ = staticmethod(_own_name)
     message: str
 
     def __new__(cls, code: str, message: str) -> Self:

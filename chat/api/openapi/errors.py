@@ -176,7 +176,8 @@ def shared_responses(components: Components, headers: Mapping[int, Mapping[str, 
     """The responses that most operations have in common, by their code; `headers` by status."""
     other = {"description": "Any other refusal.", "content": {JSON: {"schema": components.written(ERROR)}}}
     return {OTHER: other} | {
-        code: {**_response(ERROR, (code,), components), **({"headers": headers[status]} if status in headers else {})}
+        # The key is plain text: orjson takes no member of an enumeration there.
+        str(code): _response(ERROR, (code,), components) | ({"headers": headers[status]} if status in headers else {})
         for status, code in SHARED.items()
     }
 
