@@ -30,7 +30,8 @@ class ChatError(Exception):
 class ApiError(ChatError):
     """A refusal with one of the registered codes.
 
-    `members` stand beside `code` and `message` at the top level of the body; `headers` go onto the answer.
+    `members` stand beside `code` and `message` at the top level of the body; `headers` go onto the answer. Raises
+    KeyError if the code is not registered.
     """
 
     def __init__(
@@ -44,8 +45,9 @@ class ApiError(ChatError):
     ) -> None:
         super().__init__(code)
         self.code: str = code
-        self.status = code.status if status is None else status
-        self.message = code.message if message is None else message
+        registered = ErrorCode[code]
+        self.status = registered.status if status is None else status
+        self.message = registered.message if message is None else message
         self.members = dict(members or {})
         self.headers = dict(headers or {})
 

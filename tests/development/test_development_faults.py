@@ -65,19 +65,19 @@ async def test_a_retained_session_can_end_too(world: World) -> None:
 
 async def test_while_a_socket_stalls_nothing_arrives_and_then_everything_does(world: World) -> None:
     bob = await connected(world.bob)
-    assert await world.anyone.fault("stall", {"user_id": world.bob.id}, ms=400) == 1
+    assert await world.anyone.fault("stall", {"user_id": world.bob.id}, ms=3000) == 1
     began = trio.current_time()
     for number in range(3):
         (await world.alice.rest.send_message(world.channel_id, str(number))).expect(200)
     await bob.expect_silence(0.2)
     contents = [(await bob.expect("MESSAGE_CREATE")).data["content"] for _ in range(3)]
     assert contents == ["0", "1", "2"]
-    assert trio.current_time() - began >= 0.35
+    assert trio.current_time() - began >= 2.9
 
 
 async def test_of_two_stalls_the_longer_one_counts(world: World) -> None:
     bob = await connected(world.bob)
-    for milliseconds in (600, 10):
+    for milliseconds in (3000, 10):
         await world.anyone.fault("stall", {"user_id": world.bob.id}, ms=milliseconds)
     (await world.alice.rest.send_message(world.channel_id, "late")).expect(200)
     await bob.expect_silence(0.3)
