@@ -180,7 +180,7 @@ def enumerations() -> list[type[enum.Enum]]:
         value
         for module in REGISTRIES
         for value in vars(module).values()
-        if isinstance(value, enum.EnumMeta) and value.__module__ == module.__name__ and value.__members__
+        if isinstance(value, type) and issubclass(value, enum.Enum) and value.__module__ == module.__name__
     ]
     return sorted(found, key=lambda enumeration: enumeration.__name__)
 
