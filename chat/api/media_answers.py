@@ -18,7 +18,7 @@ from chat.media.delivery import GUARDED, Delivery, File, delivery, with_ending
 from chat.media.renditions import FORMATS, REDRAWN_TYPES, SIZES, Original, Rendition, next_size
 from chat.registries.error_codes import ErrorCode
 from chat.store.messages.attachments import Attachment
-from chat.store.policy.assets import Asset
+from chat.store.policy import Asset
 
 EXTERNAL_FRESH: Final = "public, max-age=3600"
 

@@ -132,7 +132,7 @@ def cancel_job(data: Path, job_id: int, as_json: bool) -> None:
 
 def _with_jobs(data: Path, command: Callable[[JobLedger], Awaitable[T]], job_id: int | None = None) -> T:
     from chat.domain.administration.jobs import JobLedger
-    from chat.jobs.runner import Jobs
+    from chat.jobs import Jobs
 
     async def run(instance: Instance) -> T:
         database = instance.database

@@ -18,7 +18,7 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from chat.jobs.runner import AT_ONCE, JobRun
+from chat.jobs import AT_ONCE, JobRun
 from chat.media.zip_writing import ZipPosition, ZipWriter
 from chat.registries.jobs import JobType
 from chat.testing.rest_client import Response, RestClient

@@ -15,7 +15,7 @@ from trio.testing import MockClock
 
 from chat.clock import TrioClock
 from chat.errors import ApiError
-from chat.jobs.runner import AT_ONCE, Handler, JobFailed, JobRun, Jobs, Progress
+from chat.jobs import AT_ONCE, Handler, JobFailed, JobRun, Jobs, Progress
 from chat.registries.jobs import JOB_KINDS, JobStatus, JobType
 from chat.snowflake import SnowflakeGenerator
 from chat.store.administration import jobs

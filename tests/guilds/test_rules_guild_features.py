@@ -17,8 +17,8 @@ from trio.testing import MockClock
 from chat.domain.administration.admin_audit_log import AdminAuditLog
 from chat.domain.administration.command_line import change_features
 from chat.registries.user_flags import UserFlag
+from chat.store import policy
 from chat.store.guilds import guilds
-from chat.store.policy import assets
 from chat.testing.rest_client import Response
 from chat.testing.server import OUTSIDE_POLL_SECONDS, ChatServer
 from chat.testing.world import Actor, Person, World
@@ -311,7 +311,7 @@ async def test_others_copy_where_the_guild_lets_them(chat_world: World, kind: st
 @pytest.mark.rule("001.features.27")
 async def test_purging_needs_its_feature(chat_world: World, chat_server: ChatServer) -> None:
     def kept(emoji_id: str) -> bool:
-        return assets.only_of(chat_server.database.reader, "emojis", int(emoji_id)) is not None
+        return policy.only_of(chat_server.database.reader, "emojis", int(emoji_id)) is not None
 
     first, second, third = [(await make_emoji(chat_world)).expect(200)["id"] for _ in range(3)]
     guild = f"/v1/guilds/{chat_world.guild_id}/emojis"

@@ -12,7 +12,7 @@ from chat.admin.operation import AdminRoutes, acting
 from chat.api.fields import Items, Length, Range, Snowflake
 from chat.api.operation import Request
 from chat.api.schemas.administration.administration import ALL_MESSAGES, ENTRY_CHANNEL, SHRED, SHRED_ORDERED
-from chat.api.schemas.messages.messages import MESSAGE
+from chat.api.schemas.messages import MESSAGE
 from chat.api.schemas.shapes import COUNT, NOTHING, SNOWFLAKE, listed, record, wire_object
 from chat.domain.administration.assemble import AdministrationArea
 from chat.domain.administration.messages import Entry, MessageSelector

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from chat.api.operation import Routes
-from chat.api.routes import discovery, gateway_bot, openapi
+from chat.api.routes import administration, discovery, gateway_bot, openapi, policy, threads
 from chat.api.routes.accounts import accounts, push, user_settings
-from chat.api.routes.administration import reports
 from chat.api.routes.applications import applications, oauth2
 from chat.api.routes.guilds import bans, expressions, guild_channels, guild_discovery, guilds, invites, members, roles
 from chat.api.routes.messages import (
@@ -21,7 +20,6 @@ from chat.api.routes.messages import (
     uploads,
 )
 from chat.api.routes.people import private_channels, relationships
-from chat.api.routes.policy import media
 from chat.api.routes.signing_in import (
     authentication,
     email_change,
@@ -31,7 +29,6 @@ from chat.api.routes.signing_in import (
     second_factors,
     single_sign_on,
 )
-from chat.api.routes.threads import threads
 from chat.api.routes.webhooks import webhook_dialects, webhooks
 
 ROUTES: Final[tuple[Routes, ...]] = tuple(
@@ -70,8 +67,8 @@ ROUTES: Final[tuple[Routes, ...]] = tuple(
         kept_messages,
         uploads,
         push,
-        reports,
-        media,
+        administration,
+        policy,
         webhook_dialects,
         webhooks,
         invites,

@@ -24,7 +24,7 @@ from chat.registries.error_codes import ErrorCode
 from chat.registries.events import EventName
 from chat.store.accounts import user_settings
 from chat.store.guilds import members
-from chat.store.threads.threads import ThreadMember
+from chat.store.threads import ThreadMember
 
 OUTSIDE_GUILDS: Final = 0
 """Stands in the store for what holds outside of guilds."""

@@ -35,13 +35,13 @@ from chat.registries.channel_types import ChannelType
 from chat.registries.events import EventName
 from chat.registries.guild_values import DisabledOperation
 from chat.registries.message_types import MessageFlag, MessageType
+from chat.store import threads
 from chat.store.accounts import push_subscriptions, user_settings
 from chat.store.accounts.push_subscriptions import PushSubscription
 from chat.store.messages import read_states
 from chat.store.standing import private_channels
 from chat.store.standing.private_channels import PrivateChannel
-from chat.store.threads import threads
-from chat.store.threads.threads import Thread, ThreadMember
+from chat.store.threads import Thread, ThreadMember
 
 WAITING_MAXIMUM: Final = 1_024
 """Messages that wait to be looked at; one more is not told."""

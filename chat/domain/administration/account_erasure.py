@@ -30,7 +30,7 @@ from chat.domain.messages.own_message_deletion import OwnMessageDeletion
 from chat.domain.people.groups import GroupDeparture, Groups
 from chat.domain.policy.due_work import DueWork
 from chat.domain.standing.relationships import Change, Relationships, neither_side
-from chat.jobs.runner import JobRun, Jobs, Progress
+from chat.jobs import JobRun, Jobs, Progress
 from chat.registries.channel_types import ChannelType
 from chat.registries.events import EventName
 from chat.registries.jobs import JobType

@@ -28,7 +28,7 @@ from chat.domain.administration.archive_building import ArchiveBuild, BuildState
 from chat.domain.administration.guilds import require_guild
 from chat.domain.core import Core
 from chat.errors import ApiError, StorageUnavailable
-from chat.jobs.runner import Ending, JobFailed, JobRun, Jobs, Progress
+from chat.jobs import Ending, JobFailed, JobRun, Jobs, Progress
 from chat.media.storage import ArchiveFiles, MediaStorage
 from chat.media.zip_writing import PositionLost, ZipWriter
 from chat.registries.acls import Acl

@@ -43,7 +43,7 @@ from chat.domain.policy.assemble import PolicyArea
 from chat.domain.presence.assemble import PresenceArea
 from chat.domain.signing_in.assemble import SigningInArea
 from chat.domain.standing.assemble import StandingArea
-from chat.jobs.runner import Jobs
+from chat.jobs import Jobs
 from chat.mail.mailer import Mailer
 from chat.media.storage import ArchiveFiles
 

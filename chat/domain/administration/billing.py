@@ -21,7 +21,7 @@ import structlog
 
 from chat.domain.administration.admin_audit_log import Acting
 from chat.errors import ApiError
-from chat.jobs.runner import JobFailed, JobRun, Jobs, Progress
+from chat.jobs import JobFailed, JobRun, Jobs, Progress
 from chat.registries.error_codes import ErrorCode
 from chat.registries.jobs import JobType
 from chat.registries.store_purchases import PurchaseEnvironment, PurchaseKind, PurchaseState, StoreProvider

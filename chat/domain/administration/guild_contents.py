@@ -29,10 +29,10 @@ from chat.registries.error_codes import ErrorCode
 from chat.registries.guild_values import JoinSource
 from chat.registries.limits import MEMBERS_FULL_LIST_MAXIMUM
 from chat.snowflake import MAXIMUM
+from chat.store import policy
 from chat.store.accounts import accounts
 from chat.store.guilds import expressions
 from chat.store.guilds.members import with_accounts
-from chat.store.policy import assets
 from chat.store.standing.guild_audit_log import AuditLogPage
 
 
@@ -241,7 +241,7 @@ class AdministeredGuildContents:
             expression = expressions.by_id(connection, kind, expression_id)
             if expression is None or expression.guild_id != guild_id:
                 raise ApiError(ACTIONS[kind].unknown)
-            assets.delete_of(connection, kind, expression_id)
+            policy.delete_of(connection, kind, expression_id)
             metadata = {"guild_id": guild_id, "name": expression.name}
             self._log.record(connection, acting, ACTIONS[kind].purged, expression_id, metadata)
 

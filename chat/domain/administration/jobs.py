@@ -23,7 +23,7 @@ from chat.domain.administration.administration_objects import optional_id, optio
 from chat.domain.administration.guild_contents import AdministeredGuildMembers
 from chat.domain.administration.guilds import AdministeredGuilds, GuildWishes, require_guild
 from chat.errors import ApiError, StorageUnavailable
-from chat.jobs.runner import JobRun, Jobs, Progress
+from chat.jobs import JobRun, Jobs, Progress
 from chat.registries.admin_actions import AdminAction
 from chat.registries.error_codes import ErrorCode
 from chat.registries.jobs import JOB_KINDS, JobStatus, JobType

@@ -30,7 +30,7 @@ from chat.domain.messages.message_reading import (
 )
 from chat.domain.standing.channel_witness import ChannelWitness
 from chat.errors import ApiError
-from chat.jobs.runner import JobRun, Jobs, Progress
+from chat.jobs import JobRun, Jobs, Progress
 from chat.registries.admin_actions import AdminAction
 from chat.registries.error_codes import ErrorCode
 from chat.registries.jobs import JobStatus, JobType

@@ -19,7 +19,7 @@ from chat.domain.messages.message_drafts import require_content
 from chat.domain.messages.system_messages import SystemMessages, WrittenMessage
 from chat.domain.policy.profiles import Usernames
 from chat.domain.standing.private_channels import PrivateChannels
-from chat.jobs.runner import JobRun, Jobs, Progress
+from chat.jobs import JobRun, Jobs, Progress
 from chat.registries.admin_actions import AdminAction
 from chat.registries.jobs import JobType
 from chat.registries.message_types import MessageType

@@ -29,11 +29,11 @@ from chat.registries.error_codes import ErrorCode
 from chat.registries.events import EventName
 from chat.registries.guild_features import GuildFeature
 from chat.registries.permissions import Permission
+from chat.store import policy
 from chat.store.accounts import accounts
 from chat.store.guard import UNGUARDED, Guard
 from chat.store.guilds import expressions
 from chat.store.guilds.expressions import Expression
-from chat.store.policy import assets
 from chat.store.standing.guild_audit_log import AuditLogEntry
 
 UNLIMITED_SLOTS: Final = 999_999
@@ -194,7 +194,7 @@ class Expressions:
         self._core.access.guild(principal, guild_id, Permission.CREATE_EXPRESSIONS)
         source = expressions.by_id(self._core.database.reader, kind, source_id)
         state = None if source is None else self._core.guild_states.get(source.guild_id)
-        image = assets.only_of(self._core.database.reader, kind, source_id)
+        image = policy.only_of(self._core.database.reader, kind, source_id)
         if source is None or state is None or image is None:
             raise ApiError(KINDS[kind].unknown)
         self._core.access.require_open(principal, state)
@@ -259,7 +259,7 @@ class Expressions:
 
         def first(connection: sqlite3.Connection) -> None:
             if purge:
-                assets.delete_of(connection, kind, expression_id)
+                policy.delete_of(connection, kind, expression_id)
 
         await self.remove(Actor(principal.user_id, reason), kind, guild_id, expression_id, first, guard=principal.guard)
 

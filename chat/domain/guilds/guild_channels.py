@@ -30,10 +30,10 @@ from chat.registries.audit_actions import AuditAction
 from chat.registries.channel_types import SYSTEM_CHANNEL_TYPES, THREAD_ONLY_CHANNEL_TYPES, ChannelType
 from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.registries.permissions import Permission
+from chat.store import threads
 from chat.store.guilds import channels, guilds
 from chat.store.guilds.guilds import Guild
 from chat.store.standing.guild_audit_log import AuditLogEntry
-from chat.store.threads import threads
 
 MANAGE_CHANNELS: Final = Permission.MANAGE_CHANNELS
 MANAGE_ROLES: Final = Permission.MANAGE_ROLES

@@ -33,13 +33,13 @@ from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.registries.events import EventName
 from chat.registries.guild_values import JoinSource
 from chat.registries.limits import THREAD_MEMBER_COUNT_MAXIMUM
+from chat.store import threads
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
 from chat.store.guard import UNGUARDED, Guard
 from chat.store.guilds import bans, guilds, members
 from chat.store.guilds.guilds import Guild
 from chat.store.messages.messages import Message
-from chat.store.threads import threads
 
 KEPT_MS: Final = 365 * 86_400_000
 """How long after leaving a time-out is resumed."""

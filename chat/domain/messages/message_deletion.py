@@ -25,13 +25,13 @@ from chat.registries.error_codes import ErrorCode
 from chat.registries.jobs import ErrandKind
 from chat.registries.permissions import Permission
 from chat.snowflake import MAXIMUM
+from chat.store import threads
 from chat.store.accounts import accounts
 from chat.store.guard import Guard
 from chat.store.guilds import channels
 from chat.store.messages import messages
 from chat.store.messages.messages import Message
 from chat.store.standing.guild_audit_log import AuditLogEntry
-from chat.store.threads import threads
 
 MANAGE_MESSAGES: Final = Permission.MANAGE_MESSAGES.value
 

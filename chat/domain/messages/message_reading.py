@@ -29,11 +29,11 @@ from chat.errors import ApiError
 from chat.registries.error_codes import ErrorCode
 from chat.registries.message_types import THREAD_MESSAGE_FLAGS, THREAD_MESSAGE_TYPES, MessageFlag
 from chat.snowflake import MAXIMUM
+from chat.store import threads
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
 from chat.store.messages import messages, reactions
 from chat.store.messages.messages import Message
-from chat.store.threads import threads
 
 HAS_THREAD: Final = MessageFlag.HAS_THREAD.value
 THREAD_FLAGS: Final = THREAD_MESSAGE_FLAGS.value

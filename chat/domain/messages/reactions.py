@@ -33,12 +33,12 @@ from chat.registries.guild_values import DisabledOperation
 from chat.registries.permissions import Permission
 from chat.registries.unicode_emojis import fully_qualified
 from chat.snowflake import MAXIMUM
+from chat.store import threads
 from chat.store.accounts.accounts import Account
 from chat.store.guard import Guard
 from chat.store.guilds import channels, expressions, members
 from chat.store.messages import messages, reactions
 from chat.store.messages.reactions import Emoji
-from chat.store.threads import threads
 
 MANAGE_MESSAGES: Final = Permission.MANAGE_MESSAGES.value
 REACTIONS_DISABLED: Final = DisabledOperation.REACTIONS.value

@@ -27,13 +27,13 @@ from chat.domain.standing.private_channels import PrivateChannelAccess
 from chat.errors import ApiError
 from chat.registries.channel_types import CHANNEL_THREADS_TYPES, THREAD_CHANNEL_TYPES, ChannelType, read_state_flags
 from chat.registries.events import EventName
+from chat.store import threads
 from chat.store.accounts import user_settings
 from chat.store.database import Database
 from chat.store.guilds import channels
 from chat.store.messages import read_states
 from chat.store.messages.messages import Message
 from chat.store.messages.read_states import EVERYONE, HERE, Acknowledgement, MassMention, ReadState
-from chat.store.threads import threads
 
 HERE_COUNTED: Final = 1_000
 """Accounts that are noted one by one when a message mentions here; where more are online, it counts for everyone."""

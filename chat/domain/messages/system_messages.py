@@ -34,12 +34,12 @@ from chat.domain.standing.access import ChannelAccess
 from chat.domain.standing.private_channels import PrivateChannelAccess, PrivateChannels
 from chat.registries.guild_values import SystemChannelFlag
 from chat.registries.message_types import THREAD_MESSAGE_TYPES, MessageType
+from chat.store import threads
 from chat.store.guilds import channels
 from chat.store.guilds.guilds import Guild
 from chat.store.messages import messages, read_states
 from chat.store.messages.messages import Message
 from chat.store.standing import private_channels
-from chat.store.threads import threads
 
 NOT_LAST: Final = frozenset({MessageType.THREAD_CREATED})
 """Messages that are not a channel's last one: sessions that know no threads are not shown them, and would find the

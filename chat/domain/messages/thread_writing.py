@@ -19,11 +19,11 @@ from chat.errors import ApiError
 from chat.registries.error_codes import ErrorCode
 from chat.registries.limits import ACTIVE_THREADS_PER_GUILD, THREAD_MEMBERS_MAXIMUM
 from chat.registries.message_types import MessageFlag
+from chat.store import threads
 from chat.store.guilds import members
 from chat.store.guilds.channels import Channel
 from chat.store.messages.messages import Message
-from chat.store.threads import threads
-from chat.store.threads.threads import MINUTE_MS, Thread, ThreadMember
+from chat.store.threads import MINUTE_MS, Thread, ThreadMember
 
 FAILED_TO_MENTION: Final = MessageFlag.FAILED_TO_MENTION_SOME_ROLES_IN_THREAD.value
 

@@ -39,12 +39,12 @@ from chat.registries.channel_types import ChannelType
 from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.registries.events import EventName
 from chat.registries.message_types import MessageType
+from chat.store import people
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
 from chat.store.guard import UNGUARDED, Guard
 from chat.store.messages import messages
 from chat.store.messages.messages import Message, MessageExtra
-from chat.store.people import calls
 from chat.store.standing import private_channels
 
 RINGING_SECONDS: Final = 60.0
@@ -271,7 +271,7 @@ class Calls:
         others = [user_id for user_id in access.recipients if user_id != access.user_id]
 
         def unit(connection: sqlite3.Connection) -> Any:
-            if not calls.insert(connection, call.channel_id, call.message_id):
+            if not people.insert(connection, call.channel_id, call.message_id):
                 return None
             written = self._system_messages.write(connection, message, recipients=access.recipients, notified=others)
             if written is None:
@@ -378,9 +378,9 @@ class Calls:
         ended_at = self._core.clock.now_ms()
 
         def unit(connection: sqlite3.Connection) -> int:
-            left_behind = calls.every(connection)
+            left_behind = people.every(connection)
             for channel_id, message_id in left_behind:
-                calls.delete(connection, channel_id, message_id)
+                people.delete(connection, channel_id, message_id)
                 message = messages.by_id(connection, channel_id, message_id)
                 if message is not None and message.extra is not None and message.extra.call is not None:
                     ended = {**message.extra.call, "ended_timestamp": iso_timestamp(ended_at)}
@@ -416,7 +416,7 @@ class Calls:
 
         def unit(connection: sqlite3.Connection) -> StoredMessages | None:
             if ended_at is not None:
-                calls.delete(connection, call.channel_id, call.message_id)
+                people.delete(connection, call.channel_id, call.message_id)
             changed = messages.change_extra(connection, call.channel_id, call.message_id, call=told)
             return None if changed is None else with_context(connection, [changed])
 

@@ -20,8 +20,8 @@ from chat.errors import InvalidFormBody
 from chat.media.image_header import ImageHeader
 from chat.media.image_intake import LengthRefused, SizeRefused, decoded, intake_header
 from chat.registries.error_codes import FieldCode
-from chat.store.policy import assets
-from chat.store.policy.assets import Asset
+from chat.store import policy
+from chat.store.policy import Asset
 
 AVATARS: Final = "avatars"
 """The kind of images that stand for an account or a webhook."""
@@ -91,7 +91,7 @@ def store(connection: sqlite3.Connection, prepared: PreparedImage | None, *, rep
     if prepared is None:
         return
     asset = prepared.asset
-    assets.insert(connection, asset)
+    policy.insert(connection, asset)
     if replaces is not None and replaces != asset.hash:
         remove(connection, asset.kind, asset.owner_id, replaces)
 
@@ -99,4 +99,4 @@ def store(connection: sqlite3.Connection, prepared: PreparedImage | None, *, rep
 def remove(connection: sqlite3.Connection, kind: str, owner_id: int, name: str | None) -> None:
     """In a unit of writing: an image of the owner's goes; its file with the next sweep."""
     if name is not None:
-        assets.delete(connection, kind, owner_id, name)
+        policy.delete(connection, kind, owner_id, name)

@@ -28,12 +28,12 @@ from chat.media.signing import MediaAddresses
 from chat.media.storage import MediaStorage
 from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.snowflake import SnowflakeGenerator, snowflake_at
+from chat.store import policy
 from chat.store.database import Database
 from chat.store.guard import UNGUARDED, Guard
 from chat.store.messages import attachments
 from chat.store.messages.attachments import Attachment
-from chat.store.policy import assets
-from chat.store.policy.assets import Asset
+from chat.store.policy import Asset
 
 __all__ = ["AVATARS", "MediaLibrary"]
 
@@ -87,7 +87,7 @@ class MediaLibrary:
         if self._blocked.blocks_image(name):
             raise ApiError(ErrorCode.NOT_FOUND)
         reader = self._database.reader
-        found = assets.find(reader, kind, owner_id, name) or assets.find(reader, kind, owner_id, ANIMATED_PREFIX + name)
+        found = policy.find(reader, kind, owner_id, name) or policy.find(reader, kind, owner_id, ANIMATED_PREFIX + name)
         if found is None:
             raise ApiError(ErrorCode.NOT_FOUND)
         return found
@@ -97,7 +97,7 @@ class MediaLibrary:
 
         :raises ApiError: NOT_FOUND.
         """
-        found = assets.only_of(self._database.reader, kind, owner_id)
+        found = policy.only_of(self._database.reader, kind, owner_id)
         if found is None or self._blocked.blocks_image(found.hash):
             raise ApiError(ErrorCode.NOT_FOUND)
         return found

@@ -24,12 +24,12 @@ from chat.registries.audit_actions import AuditAction
 from chat.registries.events import EventName
 from chat.registries.permissions import Permission
 from chat.snowflake import SnowflakeGenerator, snowflake_at
+from chat.store import threads
 from chat.store.accounts import accounts
 from chat.store.database import Database
 from chat.store.standing import guild_audit_log
 from chat.store.standing.guild_audit_log import AuditLogEntry, AuditLogPage
-from chat.store.threads import threads
-from chat.store.threads.threads import ShownThread
+from chat.store.threads import ShownThread
 
 VIEW_AUDIT_LOG: Final = Permission.VIEW_AUDIT_LOG.value
 

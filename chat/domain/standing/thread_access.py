@@ -14,9 +14,9 @@ from chat.domain.standing.thread_objects import member_of_thread, thread_gone_ob
 from chat.errors import ApiError
 from chat.registries.error_codes import ErrorCode
 from chat.registries.permissions import FULL_MASK, Permission
+from chat.store import threads
 from chat.store.messages import messages
-from chat.store.threads import threads
-from chat.store.threads.threads import ShownThread, Thread, ThreadMember
+from chat.store.threads import ShownThread, Thread, ThreadMember
 
 SEND_MESSAGES: Final = Permission.SEND_MESSAGES.value
 SEND_MESSAGES_IN_THREADS: Final = Permission.SEND_MESSAGES_IN_THREADS.value

@@ -18,8 +18,8 @@ from chat.domain.standing.user_objects import partial_user
 from chat.registries.events import EventName
 from chat.registries.limits import THREAD_MEMBER_COUNT_MAXIMUM
 from chat.registries.permissions import Permission
-from chat.store.threads import threads
-from chat.store.threads.threads import Thread, ThreadMember
+from chat.store import threads
+from chat.store.threads import Thread, ThreadMember
 
 
 def thread_object(

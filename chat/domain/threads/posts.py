@@ -25,11 +25,11 @@ from chat.errors import ApiError
 from chat.registries.audit_actions import AuditAction
 from chat.registries.channel_types import THREAD_ONLY_CHANNEL_TYPES, ChannelFlag, ChannelType
 from chat.registries.error_codes import ErrorCode
+from chat.store import threads
 from chat.store.guilds import channels
 from chat.store.guilds.channels import NO_FORUM, Channel
 from chat.store.standing.guild_audit_log import AuditLogEntry
-from chat.store.threads import threads
-from chat.store.threads.threads import Thread, ThreadMember
+from chat.store.threads import Thread, ThreadMember
 
 
 def require_tags(forum: Channel, wanted: Sequence[int], *, before: Sequence[int] = (), moderates: bool = False) -> None:

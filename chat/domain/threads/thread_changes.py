@@ -37,12 +37,12 @@ from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.registries.limits import PINNED_THREADS_IN_FORUM
 from chat.registries.permissions import Permission
 from chat.snowflake import snowflake_time_ms
+from chat.store import threads
 from chat.store.guilds import channels
 from chat.store.guilds.channels import Channel
 from chat.store.messages import messages
 from chat.store.standing.guild_audit_log import AuditLogEntry
-from chat.store.threads import threads
-from chat.store.threads.threads import MINUTE_MS, Thread, ThreadMember
+from chat.store.threads import MINUTE_MS, Thread, ThreadMember
 
 PINNED: Final = ChannelFlag.PINNED.value
 THREAD_FLAGS: Final = PINNED

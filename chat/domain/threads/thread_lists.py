@@ -20,9 +20,9 @@ from chat.registries.channel_types import THREAD_ONLY_CHANNEL_TYPES
 from chat.registries.error_codes import ErrorCode
 from chat.registries.permissions import Permission
 from chat.snowflake import MAXIMUM
+from chat.store import threads
 from chat.store.messages import messages
-from chat.store.threads import threads
-from chat.store.threads.threads import FoundThreads, ShownThread, ThreadQuery
+from chat.store.threads import FoundThreads, ShownThread, ThreadQuery
 
 READ_MESSAGE_HISTORY: Final = Permission.READ_MESSAGE_HISTORY.value
 

@@ -44,13 +44,13 @@ from chat.registries.guild_values import DisabledOperation
 from chat.registries.limits import THREAD_MEMBERS_MAXIMUM
 from chat.registries.message_types import THREAD_MESSAGE_TYPES, MessageFlag, MessageReferenceType, MessageType
 from chat.registries.permissions import Permission
+from chat.store import threads
 from chat.store.guilds import channels
 from chat.store.guilds.channels import Channel
 from chat.store.messages import messages
 from chat.store.messages.messages import Message, MessageReference
 from chat.store.standing.guild_audit_log import AuditLogEntry
-from chat.store.threads import threads
-from chat.store.threads.threads import MINUTE_MS, Thread, ThreadMember
+from chat.store.threads import MINUTE_MS, Thread, ThreadMember
 
 DEFAULT_AUTO_ARCHIVE_MINUTES: Final = 4_320
 HAS_THREAD: Final = MessageFlag.HAS_THREAD.value

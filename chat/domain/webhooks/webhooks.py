@@ -39,15 +39,14 @@ from chat.registries.channel_types import THREAD_ONLY_CHANNEL_TYPES
 from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.registries.events import EventName
 from chat.registries.permissions import Permission
+from chat.store import policy, threads
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
 from chat.store.guard import UNGUARDED, Guard
 from chat.store.guilds import channels
 from chat.store.guilds.channels import Channel
-from chat.store.policy import assets
-from chat.store.policy.assets import Asset
+from chat.store.policy import Asset
 from chat.store.standing.guild_audit_log import AuditLogEntry
-from chat.store.threads import threads
 from chat.store.webhooks import crossposts, webhooks
 from chat.store.webhooks.crossposts import FollowedSource
 from chat.store.webhooks.webhooks import CHANNEL_FOLLOWER, Webhook
@@ -137,7 +136,7 @@ class Webhooks:
                 if channels.guild_of(connection, channel_id) is None or not webhooks.insert(connection, made):
                     raise ApiError(ErrorCode.UNKNOWN_CHANNEL)
                 if asset is not None:
-                    assets.insert(connection, asset)
+                    policy.insert(connection, asset)
                 return self._record(connection, Actor(principal.user_id, reason), None, made)
 
             await self._core.database.write(
@@ -338,9 +337,9 @@ class Webhooks:
                     raise ApiError(ErrorCode.MAX_WEBHOOKS_PER_CHANNEL)
                 webhooks.update(connection, after)
                 if before.avatar is not None and before.avatar != after.avatar:
-                    assets.delete(connection, AVATARS, webhook.id, before.avatar)
+                    policy.delete(connection, AVATARS, webhook.id, before.avatar)
                 if asset is not None and after.avatar == asset.hash:
-                    assets.insert(connection, asset)
+                    policy.insert(connection, asset)
                 return before, after, self._record(connection, actor, before, after)
 
             def then(result: tuple[Webhook, Webhook, AuditLogEntry | None]) -> None:
@@ -392,8 +391,8 @@ class Webhooks:
             raise InvalidFormBody.at("avatar_url", FieldCode.INVALID_FORMAT) from None
         self._core.policy.require_unblocked(url)
         asset = self._media.outside_image(AVATARS, webhook.id, url)
-        if assets.find(self._core.database.reader, AVATARS, webhook.id, asset.hash) is None:
-            await self._core.database.write(lambda connection: assets.insert(connection, asset), guard=guard)
+        if policy.find(self._core.database.reader, AVATARS, webhook.id, asset.hash) is None:
+            await self._core.database.write(lambda connection: policy.insert(connection, asset), guard=guard)
         return asset
 
     def _name(self, text: str, *, path: str = "name") -> str:

@@ -11,7 +11,7 @@ import attrs
 from chat.api import buckets
 from chat.api.fields import OMITTED, Exact, Length, Maybe, Refusal, Schema, SudoFields
 from chat.api.operation import Policy, Request, Routes
-from chat.api.schemas.accounts.users import PARTIAL_USER, PRIVATE_USER
+from chat.api.schemas.accounts import PARTIAL_USER, PRIVATE_USER
 from chat.api.schemas.shapes import BOOLEAN, NOTHING, SNOWFLAKE, TEXT, mapped, record
 from chat.domain.accounts.accounts import CredentialChange
 from chat.domain.accounts.assemble import AccountsArea

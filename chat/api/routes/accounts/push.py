@@ -9,7 +9,7 @@ import attrs
 from chat.api import buckets
 from chat.api.fields import Exact, Length
 from chat.api.operation import Policy, Request, Routes
-from chat.api.schemas.accounts.users import PUSH_SUBSCRIBED, PUSH_SUBSCRIPTIONS, PUSH_UNSUBSCRIBED
+from chat.api.schemas.accounts import PUSH_SUBSCRIBED, PUSH_SUBSCRIPTIONS, PUSH_UNSUBSCRIBED
 from chat.domain.accounts.assemble import AccountsArea
 
 routes = Routes()

@@ -12,7 +12,7 @@ from chat.api import buckets
 from chat.api.fields import OMITTED, Items, Length, Maybe, Pattern, Range, Snowflake, Timestamp, named_members
 from chat.api.operation import Bucket, Policy, Request, Routes
 from chat.api.routes.accounts.accounts import Color
-from chat.api.schemas.accounts.users import PRIVATE_USER, USER_GUILD_SETTINGS, USER_SETTINGS
+from chat.api.schemas.accounts import PRIVATE_USER, USER_GUILD_SETTINGS, USER_SETTINGS
 from chat.clock import iso_timestamp
 from chat.domain.accounts.assemble import AccountsArea
 from chat.domain.core import Core

@@ -11,7 +11,7 @@ from chat.api import buckets
 from chat.api.fields import OMITTED, Exact, Items, Length, Maybe, Range, SudoFields
 from chat.api.operation import Policy, Request, Routes
 from chat.api.routes.accounts.accounts import Discriminator, profile_of
-from chat.api.schemas.applications.applications import (
+from chat.api.schemas.applications import (
     APPLICATION,
     BOT,
     BOT_TOKEN,

@@ -15,7 +15,7 @@ from chat.api import buckets
 from chat.api.fields import Exact, Items, Length, PermissionBits, Refusal, Schema, Snowflake
 from chat.api.oauth2_forms import FORM_TYPE, client_credentials, parameters_of, read_form, required
 from chat.api.operation import Answer, Policy, Request, Routes
-from chat.api.schemas.applications.applications import (
+from chat.api.schemas.applications import (
     AUTHORIZATION,
     CURRENT_AUTHORIZATION,
     INTROSPECTION,

@@ -26,7 +26,7 @@ from chat.api.fields import (
 from chat.api.operation import Bucket, Policy, Request, Routes
 from chat.api.schemas.guilds.channels import CHANNEL, GROUP_DM, GUILD_CHANNEL, THREAD
 from chat.api.schemas.guilds.guilds import VOICE_REGION
-from chat.api.schemas.messages.messages import SLOWMODE
+from chat.api.schemas.messages import SLOWMODE
 from chat.api.schemas.shapes import NOTHING, either, listed
 from chat.api.thread_bodies import THREAD_FIELDS, AppliedTags, ArchiveMinutes, ForumFields, forum_fields, thread_change
 from chat.domain.core import Core

@@ -10,7 +10,7 @@ import attrs
 from chat.api import buckets
 from chat.api.fields import OMITTED, Items, Length, Maybe, Range, Snowflake
 from chat.api.operation import Policy, Request, Routes
-from chat.api.schemas.messages.messages import FAVORITE_MEME, MESSAGE, SAVED_MESSAGE
+from chat.api.schemas.messages import FAVORITE_MEME, MESSAGE, SAVED_MESSAGE
 from chat.api.schemas.shapes import NOTHING, listed
 from chat.domain.messages.assemble import MessagesArea
 from chat.domain.messages.favorite_memes import NAME_LENGTH, Source, Words

@@ -10,8 +10,8 @@ import attrs
 from chat.api import buckets
 from chat.api.fields import Items, Length, Range, Snowflake, SudoFields
 from chat.api.operation import Answer, Policy, Request, Routes
-from chat.api.schemas.accounts.users import PENDING_MESSAGE_DELETION
-from chat.api.schemas.messages.messages import PURGED
+from chat.api.schemas.accounts import PENDING_MESSAGE_DELETION
+from chat.api.schemas.messages import PURGED
 from chat.api.schemas.shapes import NOTHING
 from chat.domain.guilds.assemble import GuildsArea
 from chat.domain.messages.assemble import MessagesArea

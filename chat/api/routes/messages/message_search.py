@@ -16,7 +16,7 @@ import attrs
 from chat.api.answers import Answer
 from chat.api.fields import Items, Length, Range, Refusal, Schema, Snowflake, Timestamp
 from chat.api.operation import Bucket, Policy, Request, Routes
-from chat.api.schemas.messages.messages import INDEXING, SEARCH_RESULTS
+from chat.api.schemas.messages import INDEXING, SEARCH_RESULTS
 from chat.domain.messages.assemble import MessagesArea
 from chat.domain.messages.message_search import Search
 from chat.domain.messages.message_search_scopes import SearchScope, Whereabouts

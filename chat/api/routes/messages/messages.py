@@ -11,7 +11,7 @@ from chat.api import buckets
 from chat.api.fields import Items, Length, Range, Snowflake
 from chat.api.message_bodies import CreateMessage, EditMessage, message_draft, received_edit, received_message
 from chat.api.operation import Bucket, Policy, Request, Routes
-from chat.api.schemas.messages.messages import CHANNELS_MESSAGES, EMBED, MESSAGE, NEWEST_MESSAGES
+from chat.api.schemas.messages import CHANNELS_MESSAGES, EMBED, MESSAGE, NEWEST_MESSAGES
 from chat.api.schemas.shapes import NOTHING, listed
 from chat.domain.core import Core
 from chat.domain.messages.assemble import MessagesArea

@@ -9,7 +9,7 @@ import attrs
 from chat.api import buckets
 from chat.api.fields import Range, Timestamp
 from chat.api.operation import Policy, Request, Routes
-from chat.api.schemas.messages.messages import MESSAGE, PINS
+from chat.api.schemas.messages import MESSAGE, PINS
 from chat.api.schemas.shapes import NOTHING, listed
 from chat.domain.messages.assemble import MessagesArea
 

@@ -9,8 +9,8 @@ import attrs
 from chat.api.buckets import REACTION_CHANGE, REACTION_LIST
 from chat.api.fields import Length, Range, Snowflake
 from chat.api.operation import Policy, Request, Routes
-from chat.api.schemas.accounts.users import PARTIAL_USER
-from chat.api.schemas.messages.messages import REACTION_USERS
+from chat.api.schemas.accounts import PARTIAL_USER
+from chat.api.schemas.messages import REACTION_USERS
 from chat.api.schemas.shapes import NOTHING, listed
 from chat.domain.messages.assemble import MessagesArea
 from chat.domain.messages.reactions import ReactionUsers, parse_emoji

@@ -8,7 +8,7 @@ import attrs
 
 from chat.api.fields import Items, Length, Range, Refusal, Schema
 from chat.api.operation import Bucket, Policy, Request, Routes
-from chat.api.schemas.messages.messages import PROMISED_UPLOAD, UPLOADED_FILE
+from chat.api.schemas.messages import PROMISED_UPLOAD, UPLOADED_FILE
 from chat.api.schemas.shapes import listed, record
 from chat.domain.messages.assemble import MessagesArea
 from chat.domain.messages.uploads import PromisedFile

@@ -13,7 +13,7 @@ from chat.api import buckets
 from chat.api.fields import OMITTED, Items, Length, Maybe, Omitted, Snowflake
 from chat.api.operation import Bucket, Policy, Request, Routes
 from chat.api.schemas.guilds.channels import PRIVATE_CHANNEL
-from chat.api.schemas.people.people import CALL_ELIGIBILITY
+from chat.api.schemas.people import CALL_ELIGIBILITY
 from chat.api.schemas.shapes import NOTHING, listed
 from chat.domain.core import Core
 from chat.domain.people.assemble import PeopleArea

@@ -10,8 +10,8 @@ from chat.api import buckets
 from chat.api.fields import OMITTED, Length, Maybe, Range, Snowflake, named_members
 from chat.api.operation import Policy, Request, Routes
 from chat.api.routes.accounts.accounts import Discriminator
-from chat.api.schemas.accounts.users import RELATIONSHIP
-from chat.api.schemas.people.people import PROFILE
+from chat.api.schemas.accounts import RELATIONSHIP
+from chat.api.schemas.people import PROFILE
 from chat.api.schemas.shapes import COUNT, NOTHING, listed, record
 from chat.domain.people.assemble import PeopleArea
 from chat.errors import InvalidFormBody

@@ -15,7 +15,7 @@ from chat.api import buckets
 from chat.api.fields import Exact, Items, Length, SudoFields
 from chat.api.operation import InstanceKind, Policy, Request, Routes
 from chat.api.schemas.shapes import NOTHING, listed
-from chat.api.schemas.signing_in.authentication import AUTH_SESSION, REGISTRATION, SIGN_IN
+from chat.api.schemas.signing_in import AUTH_SESSION, REGISTRATION, SIGN_IN
 from chat.auth.client_address import network_of, subnet_of
 from chat.auth.passwords import Asker
 from chat.auth.principal import CredentialKind, Principal

@@ -11,9 +11,9 @@ from chat.api import buckets
 from chat.api.fields import Exact, Length, SudoFields
 from chat.api.operation import InstanceKind, Policy, Request, Routes
 from chat.api.routes.signing_in.authentication import client_of
-from chat.api.schemas.accounts.users import PRIVATE_USER
+from chat.api.schemas.accounts import PRIVATE_USER
 from chat.api.schemas.shapes import NOTHING, TEXT, record
-from chat.api.schemas.signing_in.authentication import EMAIL_CHANGE, NEW_EMAIL_ASKED, PASSWORD_CHANGE, PASSWORD_CHANGED
+from chat.api.schemas.signing_in import EMAIL_CHANGE, NEW_EMAIL_ASKED, PASSWORD_CHANGE, PASSWORD_CHANGED
 from chat.auth.tokens import id_hash
 from chat.clock import iso_timestamp
 from chat.domain.accounts.assemble import AccountsArea

@@ -11,7 +11,7 @@ from chat.api.fields import Exact, Length
 from chat.api.operation import Answer, Policy, Request, Routes
 from chat.api.routes.signing_in.authentication import NO_BOTS, answer_to_sign_in, client_of
 from chat.api.schemas.shapes import NOTHING
-from chat.api.schemas.signing_in.authentication import (
+from chat.api.schemas.signing_in import (
     HANDOFF_INFO,
     HANDOFF_STARTED,
     HANDOFF_STATUS,

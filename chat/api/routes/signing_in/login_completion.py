@@ -13,7 +13,7 @@ from chat.api.operation import Policy, Request, Routes
 from chat.api.rate_limit import RateLimiter
 from chat.api.routes.signing_in.authentication import NO_BOTS, accept_invite, answer_to_sign_in, client_of, tried_by
 from chat.api.schemas.shapes import NOTHING, either
-from chat.api.schemas.signing_in.authentication import COMPLETED, NOT_COMPLETED, SIGN_IN, WEBAUTHN_REQUEST_OPTIONS
+from chat.api.schemas.signing_in import COMPLETED, NOT_COMPLETED, SIGN_IN, WEBAUTHN_REQUEST_OPTIONS
 from chat.domain.guilds.assemble import GuildsArea
 from chat.domain.signing_in.assemble import SigningInArea
 from chat.domain.signing_in.login_completion import passkey_failed, wrong_code

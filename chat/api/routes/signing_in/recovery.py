@@ -11,7 +11,7 @@ from chat.api.fields import Exact, Length, SudoFields
 from chat.api.operation import InstanceKind, Policy, Request, Routes
 from chat.api.routes.signing_in.authentication import NO_BOTS, answer_to_sign_in, client_of, tried_by
 from chat.api.schemas.shapes import BOOLEAN, NOTHING, TEXT, listed, record
-from chat.api.schemas.signing_in.authentication import SIGN_IN
+from chat.api.schemas.signing_in import SIGN_IN
 from chat.auth.client_address import network_of
 from chat.domain.guilds.assemble import GuildsArea
 from chat.domain.policy import account_rules

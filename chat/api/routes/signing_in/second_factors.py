@@ -10,7 +10,7 @@ from chat.api import buckets
 from chat.api.fields import Exact, Length, Refusal, Schema, SudoFields
 from chat.api.operation import Policy, Request, Routes
 from chat.api.schemas.shapes import NOTHING, listed
-from chat.api.schemas.signing_in.authentication import (
+from chat.api.schemas.signing_in import (
     BACKUP_CODES,
     SUDO_METHODS,
     WEBAUTHN_CREATION_OPTIONS,

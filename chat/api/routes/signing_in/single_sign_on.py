@@ -10,7 +10,7 @@ from chat.api import buckets
 from chat.api.fields import Exact, Length
 from chat.api.operation import Policy, Request, Routes
 from chat.api.routes.signing_in.authentication import NO_BOTS, answer_to_sign_in, client_of
-from chat.api.schemas.signing_in.authentication import SSO_SIGNED_IN, SSO_START, SSO_STATUS
+from chat.api.schemas.signing_in import SSO_SIGNED_IN, SSO_START, SSO_STATUS
 from chat.domain.guilds.assemble import GuildsArea
 from chat.domain.signing_in.assemble import SigningInArea
 

@@ -17,7 +17,7 @@ from chat.api.message_bodies import CreateMessage, EditMessage, message_draft, r
 from chat.api.operation import Bucket, Policy, Request, Routes
 from chat.api.schemas.guilds.channels import FOLLOWED_CHANNEL
 from chat.api.schemas.guilds.guilds import WEBHOOK
-from chat.api.schemas.messages.messages import MESSAGE
+from chat.api.schemas.messages import MESSAGE
 from chat.api.schemas.shapes import NOTHING, listed
 from chat.api.thread_bodies import AppliedTags
 from chat.domain.messages.assemble import MessagesArea

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from chat.api.schemas.accounts.users import ADMIN_USER
+from chat.api.schemas.accounts import ADMIN_USER
 from chat.api.schemas.shapes import (
     ADDRESS,
     ASSET,
@@ -31,7 +31,7 @@ from chat.api.schemas.shapes import (
     text,
     wire_object,
 )
-from chat.api.schemas.signing_in.authentication import WEBAUTHN_CREDENTIAL
+from chat.api.schemas.signing_in import WEBAUTHN_CREDENTIAL
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminTarget
 from chat.registries.channel_types import ChannelType

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from chat.api.schemas.accounts.users import MUTE_CONFIG, PARTIAL_USER
+from chat.api.schemas.accounts import MUTE_CONFIG, PARTIAL_USER
 from chat.api.schemas.shapes import (
     ADDRESS,
     ASSET,

@@ -27,7 +27,7 @@ from chat.api.media_answers import (
     stored_file,
 )
 from chat.api.operation import Bucket, Policy, Request, Routes
-from chat.api.schemas.messages.messages import FILE, UPLOADED_FILE
+from chat.api.schemas.messages import FILE, UPLOADED_FILE
 from chat.api.schemas.shapes import binary
 from chat.domain.accounts.account_images import member_images
 from chat.domain.administration.assemble import AdministrationArea
@@ -43,7 +43,7 @@ from chat.registries.error_codes import ErrorCode
 from chat.registries.message_types import AttachmentFlag
 from chat.snowflake import MAXIMUM as SNOWFLAKE_MAXIMUM
 from chat.store.messages.attachments import Attachment
-from chat.store.policy.assets import Asset
+from chat.store.policy import Asset
 
 routes = Routes()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from chat.api.schemas.accounts.users import DISCRIMINATOR, PARTIAL_USER
+from chat.api.schemas.accounts import DISCRIMINATOR, PARTIAL_USER
 from chat.api.schemas.shapes import (
     ADDRESS,
     ASSET,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from chat.api.schemas.accounts.users import PARTIAL_USER
+from chat.api.schemas.accounts import PARTIAL_USER
 from chat.api.schemas.shapes import (
     ADDRESS,
     BOOLEAN,

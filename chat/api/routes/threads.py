@@ -11,7 +11,7 @@ from chat.api.fields import SNOWFLAKE, Length, Range, Refusal, Schema, Snowflake
 from chat.api.message_bodies import CreateMessage, message_draft, received_post
 from chat.api.operation import Answer, Policy, Request, Routes
 from chat.api.schemas.guilds.channels import THREAD, THREAD_MEMBER, THREADS
-from chat.api.schemas.messages.messages import FOUND_THREADS, POST
+from chat.api.schemas.messages import FOUND_THREADS, POST
 from chat.api.schemas.shapes import NOTHING, either, listed
 from chat.api.thread_bodies import AppliedTags, ArchiveMinutes, Slowmode, ThreadName
 from chat.clock import iso_timestamp
@@ -22,7 +22,7 @@ from chat.errors import InvalidFormBody
 from chat.registries.channel_types import ChannelType
 from chat.registries.error_codes import FieldCode
 from chat.registries.limits import APPLIED_TAGS, THREAD_SEARCH_OFFSET, THREAD_SEARCH_THREADS
-from chat.store.threads.threads import ThreadQuery
+from chat.store.threads import ThreadQuery
 
 routes = Routes()
 

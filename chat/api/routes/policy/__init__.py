@@ -1,1 +1,0 @@
-"""Limits and checks that every area asks."""

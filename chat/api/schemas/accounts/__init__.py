@@ -1,1 +1,0 @@
-"""Accounts: their settings, notes, folders and push subscriptions."""

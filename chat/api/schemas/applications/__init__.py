@@ -1,1 +1,0 @@
-"""Applications, their bots and OAuth2."""

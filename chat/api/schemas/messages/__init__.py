@@ -1,1 +1,0 @@
-"""Messages, reactions, read states and search."""

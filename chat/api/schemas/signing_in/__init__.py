@@ -1,1 +1,0 @@
-"""Registration, sign-in, second factors, email addresses and recovery."""

@@ -1,1 +1,0 @@
-"""Friends, groups, calls and profiles."""

@@ -1,1 +1,0 @@
-"""Threads, forums and their posts."""
