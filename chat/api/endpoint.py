@@ -60,6 +60,9 @@ from chat.registries.limits import IMAGE_BODY_BYTES
 from chat.registries.user_flags import UserFlag
 from chat.store.guard import Guard, fallback
 
+ENDED_BY_COMMITS: Final = frozenset({CredentialKind.SESSION, CredentialKind.BOT})
+"""Credentials that nothing but a commit ends; others end with time as well."""
+
 LARGE_BODY: Final = 65_536
 """Bytes from which a body is parsed in a thread, so that it does not hold the loop."""
 
@@ -87,11 +90,13 @@ class Exchange:
         "by_proxy",
         "by_unnamed_proxy",
         "caller_id",
+        "capabilities",
         "headers",
         "id",
         "members",
         "query_string",
         "receive",
+        "store_version",
     )
 
     def __init__(self, scope: Mapping[str, Any], receive: Receive, addresses: ClientAddresses) -> None:
@@ -121,16 +126,12 @@ class Exchange:
         """The whole body, where it has been received before its turn."""
         self.caller_id: int | None = None
         """Of the account that the request's credential stands for, good or not for what it asks."""
+        self.store_version = 0
+        """`Database.version` when the credential was looked up."""
         self.id = ""
         """The value of X-Request-ID."""
-
-    def capabilities(self) -> frozenset[str]:
-        """What X-Service-Features declares (access.md, Client capabilities)."""
         declared = self.headers.get("x-service-features")
-        if declared is None:
-            return _NO_CAPABILITIES
-        names = (name.strip().lower() for name in declared.split(",", CAPABILITIES_LIMIT)[:CAPABILITIES_LIMIT])
-        return frozenset(name for name in names if _CAPABILITY.fullmatch(name))
+        self.capabilities: Final = _NO_CAPABILITIES if declared is None else _declared(declared)
 
 
 @attrs.frozen(kw_only=True)
@@ -171,6 +172,8 @@ class Endpoint:
         self._core: Final = backend.core
         self._limiter: Final = backend.limiter
         self._in_threads: Final = in_threads
+        self._changes: Final = operation.changes
+        self._reads_body: Final = operation.reads_body
         self._handler: Final = backend.bind(operation.handler)
         self._precondition: Final = None if operation.precondition is None else backend.bind(operation.precondition)
         settings = backend.core.settings
@@ -218,7 +221,7 @@ class Endpoint:
             self._admit(credential, caller)
         if caller is not None:
             self._note_use(exchange, caller)
-        if self.operation.changes:
+        if self._changes:
             await self._core.bus.wait_for_room()
         request = Request(
             id=exchange.id,
@@ -247,12 +250,12 @@ class Endpoint:
     async def _handled(self, request: Request, exchange: Exchange, credential: Credential | None) -> Answer:
         """What the handler makes of the request."""
         arguments = await self._arguments(exchange)
-        if self.operation.reads_body and request.caller is not None:
+        if self._reads_body and request.caller is not None and not self._stands(exchange, request.caller):
             request.caller = self._caller(exchange, credential)
             self._admit(credential, request.caller)
-        if not (self.operation.changes or self._takes_admin_keys):
+        if not (self._changes or self._takes_admin_keys):
             return await self._answered(request, arguments)
-        still = functools.partial(self._admit_still, credential, request.caller, exchange.capabilities())
+        still = functools.partial(self._admit_still, credential, request.caller, exchange)
         comes_in_parts = "body" in arguments and arguments["body"] is None
         guard = request.be_guarded(Guard(still, is_due=self._takes_admin_keys or comes_in_parts))
         try:
@@ -262,7 +265,7 @@ class Endpoint:
             guard.release()
 
     async def _answered(self, request: Request, arguments: dict[str, Any]) -> Answer:
-        if not self.operation.changes or self.operation.streamed or ("body" in arguments and arguments["body"] is None):
+        if not self._changes or self.operation.streamed or ("body" in arguments and arguments["body"] is None):
             # What is still to be received takes its time: no other request shall wait for the events that come of it.
             return answer_of(await self._handler(request, **arguments))
         bus = self._core.bus
@@ -288,13 +291,21 @@ class Endpoint:
         credentials)."""
         if credential is None or (credential.kind is CredentialKind.ADMIN_KEY and not self._takes_admin_keys):
             return None
-        return resolve(self._core.database.reader, credential, self._core.clock.now_ms(), exchange.capabilities())
+        database = self._core.database
+        if self._reads_body:
+            exchange.store_version = database.version
+        return resolve(database.reader, credential, self._core.clock.now_ms(), exchange.capabilities)
+
+    def _stands(self, exchange: Exchange, caller: Principal) -> bool:
+        """Whether nothing can have changed about the caller while the body came: no commit came between, and time does
+        not end the credential."""
+        return caller.kind in ENDED_BY_COMMITS and exchange.store_version == self._core.database.version
 
     def _admit_still(
         self,
         credential: Credential | None,
         admitted: Principal | None,
-        capabilities: frozenset[str],
+        exchange: Exchange,
         connection: sqlite3.Connection,
     ) -> None:
         """In the first unit that an administrator's request writes, and in others' first one after a slow step: judge
@@ -305,7 +316,7 @@ class Endpoint:
         """
         if admitted is None or credential is None:
             return
-        caller = resolve(connection, credential, self._core.clock.now_ms(), capabilities)
+        caller = resolve(connection, credential, self._core.clock.now_ms(), exchange.capabilities)
         self._admit(credential, caller)
         if self._takes_admin_keys and (caller is None or lost_acls(admitted, caller)):
             raise ApiError(ErrorCode.MISSING_ACL)
@@ -405,6 +416,12 @@ class Endpoint:
         if len(body) < LARGE_BODY or not self._in_threads:
             return parse_json(body, empty_strings_are_null=to_null)
         return await trio.to_thread.run_sync(lambda: parse_json(body, empty_strings_are_null=to_null))
+
+
+def _declared(features: str) -> frozenset[str]:
+    """The names in X-Service-Features (access.md, Client capabilities)."""
+    names = (name.strip().lower() for name in features.split(",", CAPABILITIES_LIMIT)[:CAPABILITIES_LIMIT])
+    return frozenset(name for name in names if _CAPABILITY.fullmatch(name))
 
 
 def _counted_members(operation: Operation) -> tuple[int, ...]:

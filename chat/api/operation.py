@@ -78,7 +78,7 @@ class Request:
         """Hand the guard on with what the handler gets."""
         self.guard = guard
         if self.caller is not None:
-            self.caller = attrs.evolve(self.caller, guard=guard)
+            self.caller = self.caller.guarded_by(guard)
         return guard
 
     @property

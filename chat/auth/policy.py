@@ -116,7 +116,7 @@ def _admit_user(
         if policy is Policy.NONE:
             return
         raise ApiError(ErrorCode.UNAUTHORIZED)
-    if principal.is_bot and (bots_refused_with is not None or policy is Policy.USER_ONLY):
+    if principal.account.bot and (bots_refused_with is not None or policy is Policy.USER_ONLY):
         raise ApiError(bots_refused_with or ErrorCode.ACCESS_DENIED)
     if policy is Policy.BOT and principal.kind is not CredentialKind.BOT:
         raise ApiError(ErrorCode.ACCESS_DENIED)

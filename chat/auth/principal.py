@@ -54,6 +54,22 @@ class Principal:
         """Whether the account is a bot."""
         return self.account.bot
 
+    def guarded_by(self, guard: Guard) -> Principal:
+        """The same caller with the guard of a request; every request that changes something makes one."""
+        return Principal(
+            self.account,
+            self.kind,
+            self.session_id_hash,
+            self.application_id,
+            self.scopes,
+            self.capabilities,
+            self.is_admin_application,
+            self.expires_at,
+            self.key_id,
+            self.key_acls,
+            guard,
+        )
+
     def holds(self, acl: str) -> bool:
         """Whether the caller may make use of the ACL: the account has it, and so has the key if there is one."""
         return grants(self.account.acls, acl) and (self.key_acls is None or grants(self.key_acls, acl))

@@ -59,6 +59,11 @@ def _check(head: bytes) -> None:
         raise HeadRefused("Folded header lines are not accepted.")
 
 
+def path_of_whole(data: bytes) -> bytes | None:
+    """As `path`, once all of the head is there; None before. Raises HeadRefused as `head_length`."""
+    return path(data) if head_length(data) else None
+
+
 def path(head: bytes) -> bytes:
     """The path of a head's request line as sent, without query; empty when there is none."""
     parts = head[: head.find(b"\r\n")].split(b" ")

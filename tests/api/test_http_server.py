@@ -21,15 +21,15 @@ from quart import request as quart_request
 from quart_trio import QuartTrio
 from trio.testing import MockClock
 
-from chat.api.http_protocol import DISCARDED_BYTES
-from chat.api.http_server import (
+from chat.api.http_connection import (
+    DISCARDED_BYTES,
     KEEP_ALIVE_SECONDS,
     LINGER_SECONDS,
     UNREAD_BYTES,
     WRITE_BYTES_PER_SECOND,
     WRITE_SECONDS,
-    HttpServer,
 )
+from chat.api.http_server import HttpServer
 from chat.auth.client_address import ClientAddresses
 from chat.clock import SystemClock, TrioClock
 from chat.port.listener import Port, open_listeners

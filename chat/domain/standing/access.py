@@ -36,8 +36,16 @@ VIEW_CHANNEL: Final = Permission.VIEW_CHANNEL.value
 READ_MESSAGE_HISTORY: Final = Permission.READ_MESSAGE_HISTORY.value
 
 
-_Granted = tuple[Principal, int | None, int | None, int, bool]
-"""To whom, the guild or else the channel, permissions there, and whether a voice is needed."""
+@attrs.define(eq=False)
+class Granted:
+    """What an operation was granted in a guild, or else in a channel."""
+
+    principal: Principal
+    guild_id: int | None
+    channel_id: int | None
+    permission: int = 0
+    """The bits that it uses; more are noted as it uses them."""
+    needs_voice: bool = False
 
 
 @attrs.frozen
@@ -149,12 +157,12 @@ class GuildChannelAccess(ChannelAccess):
     member: Member
     has_factor: Callable[[], bool] = attrs.field(default=lambda: True, repr=False, eq=False, kw_only=True)
     """Whether the caller has a second factor; asked only where that matters."""
-    grants: Callable[[int, bool], None] | None = attrs.field(default=None, repr=False, eq=False, kw_only=True)
-    """Told of the bits that the operation uses, and whether it needs a voice."""
+    granted: Granted | None = attrs.field(default=None, repr=False, eq=False, kw_only=True)
+    """Notes the bits that the operation uses, and whether it needs a voice."""
 
     def note_use(self, permission: int) -> None:
-        if self.grants is not None:
-            self.grants(permission, False)
+        if self.granted is not None:
+            self.granted.permission |= permission
 
     @property
     def may_moderate(self) -> bool:
@@ -164,8 +172,8 @@ class GuildChannelAccess(ChannelAccess):
     def require_voice(self, now_ms: int) -> None:
         if self.member.is_timed_out(now_ms):
             raise ApiError(ErrorCode.COMMUNICATION_DISABLED)
-        if self.grants is not None:
-            self.grants(0, True)
+        if self.granted is not None:
+            self.granted.needs_voice = True
 
     def disables(self, operation: int) -> bool:
         return bool(self.state.guild.disabled_operations & operation)
@@ -258,7 +266,7 @@ class Access:
             if access is None:
                 raise ApiError(ErrorCode.UNKNOWN_CHANNEL)
             access.require(permission)
-            self._grant(principal, None, channel_id, 0)
+            self._grant(principal, None, channel_id)
             return access
         return self._guild_channel(principal, guild_id, channel_id, permission)
 
@@ -300,7 +308,7 @@ class Access:
         channel, member = state.channels.get(channel_id), self._membership(principal, state)
         noted: dict[str, Any] = {
             "has_factor": functools.partial(self._has_factor, principal.account),
-            "grants": functools.partial(self._grant, principal, None, channel_id),
+            "granted": self._grant(principal, None, channel_id),
         }
         if channel is None:
             thread = self._thread(state, member, channel_id)
@@ -318,17 +326,15 @@ class Access:
         return access
 
     def _grant(
-        self,
-        principal: Principal,
-        guild_id: int | None,
-        channel_id: int | None,
-        permission: int,
-        needs_voice: bool = False,
-    ) -> None:
-        if self._stored is not None:
-            principal.guard.claim(self._judge, (principal, guild_id, channel_id, permission, needs_voice))
+        self, principal: Principal, guild_id: int | None, channel_id: int | None, permission: int = 0
+    ) -> Granted | None:
+        if self._stored is None:
+            return None
+        granted = Granted(principal, guild_id, channel_id, permission)
+        principal.guard.claim(self._judge, granted)
+        return granted
 
-    def _judge(self, connection: sqlite3.Connection, granted: Iterable[_Granted]) -> None:
+    def _judge(self, connection: sqlite3.Connection, claimed: Iterable[Granted]) -> None:
         """In a unit of writing: judge once more what was granted, each guild and channel once.
 
         :raises ApiError: as `guild` and `channel`; COMMUNICATION_DISABLED.
@@ -336,9 +342,10 @@ class Access:
         assert self._stored is not None, "else nothing is claimed"  # noqa: S101
         access = self._stored(connection)
         merged: dict[tuple[int | None, int | None], tuple[Principal, int, bool]] = {}
-        for principal, guild_id, channel_id, permission, needs_voice in granted:
-            _, bits, spoke = merged.get((guild_id, channel_id), (principal, 0, False))
-            merged[guild_id, channel_id] = principal, bits | permission, spoke or needs_voice
+        for granted in claimed:
+            place = granted.guild_id, granted.channel_id
+            principal, bits, spoke = merged.get(place, (granted.principal, 0, False))
+            merged[place] = principal, bits | granted.permission, spoke or granted.needs_voice
         for (guild_id, channel_id), (principal, permission, needs_voice) in merged.items():
             if guild_id is not None:
                 access.guild(principal, guild_id, permission)
