@@ -242,7 +242,8 @@ class Endpoint:
             answer = await self._handled_with_image(request, exchange, credential)
         else:
             answer = await self._handled(request, exchange, credential)
-        headers = {**headers, **request.sudo_headers}
+        if request.brought_proof is not None:
+            headers = {**headers, **request.sudo_headers}
         if headers:
             answer = attrs.evolve(answer, headers={**headers, **answer.headers})
         return answer

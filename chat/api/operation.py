@@ -65,7 +65,8 @@ class Request:
     """For the units of an operation that no account calls; elsewhere `principal.guard` is the same."""
     _limiter: RateLimiter
     _origins: Origins
-    _proof: SudoProof | None = attrs.field(default=None, init=False)
+    brought_proof: SudoProof | None = attrs.field(default=None, init=False)
+    """What `proof` made."""
 
     @property
     def principal(self) -> Principal:
@@ -109,7 +110,7 @@ class Request:
 
         Where `SudoMode.require` accepts it, the answer carries the sudo token that belongs to it.
         """
-        self._proof = SudoProof(
+        self.brought_proof = SudoProof(
             password=fields.password,
             mfa_method=fields.mfa_method,
             mfa_code=fields.mfa_code,
@@ -120,12 +121,12 @@ class Request:
             session_id_hash=self.principal.session_id_hash,
             guard=self.guard,
         )
-        return self._proof
+        return self.brought_proof
 
     @property
     def sudo_headers(self) -> Mapping[str, str]:
-        """What a successful answer says of sudo mode."""
-        token = None if self._proof is None else self._proof.answered
+        """What a successful answer says of sudo mode to a request that brought a proof."""
+        token = None if self.brought_proof is None else self.brought_proof.answered
         return _NO_HEADERS if token is None else {SUDO_HEADER: token, **NOT_STORED}
 
     def limit(self, bucket: Bucket, key: Hashable) -> None:

@@ -19,7 +19,7 @@ from typing import Final
 import attrs
 
 from chat.auth.principal import CredentialKind, Principal
-from chat.auth.tokens import admin_key_of, application_of, id_hash, is_session_token, token_hash
+from chat.auth.tokens import admin_key_of, application_of, is_session_token, session_token_hash, token_hash
 from chat.registries.scopes import ADMIN_APPLICATION_ID, ADMIN_SCOPE
 from chat.store.accounts import account_deletions, accounts
 from chat.store.administration import admin_api_keys
@@ -120,11 +120,11 @@ def resolve(
 
 
 def _session(reader: sqlite3.Connection, token: str, capabilities: frozenset[str]) -> Principal | None:
-    digest = token_hash(token) if is_session_token(token) else _NO_TOKEN
+    digest, name = session_token_hash(token)
     account = auth_sessions.account_of(reader, digest)
     if account is None:
         return None
-    return Principal(account, CredentialKind.SESSION, session_id_hash=id_hash(digest), capabilities=capabilities)
+    return Principal(account, CredentialKind.SESSION, session_id_hash=name, capabilities=capabilities)
 
 
 def _bot(reader: sqlite3.Connection, token: str) -> Principal | None:

@@ -88,6 +88,12 @@ def id_hash(digest: bytes) -> str:
     return base64url(digest)
 
 
+def session_token_hash(token: str) -> tuple[bytes, str]:
+    """What is kept of a session token, and the name of its sign-in; of any other text those of no token."""
+    digest = token_hash(token if is_session_token(token) else "")
+    return digest, id_hash(digest)
+
+
 def digest_of(name: str) -> bytes | None:
     """The reverse of `id_hash`; None for text that names no sign-in."""
     digest = from_base64url(name)

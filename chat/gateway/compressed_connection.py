@@ -6,8 +6,8 @@ import attrs
 
 from chat.gateway.connection import Connection
 from chat.protocol import payload
-from chat.protocol.frames import binary_frame
-from chat.protocol.payload import EventRun, OutgoingEvent, Payload
+from chat.protocol.frames import EventRun, OutgoingEvent, binary_frame
+from chat.protocol.payload import Payload
 from chat.protocol.zstd_stream import Compressor, Decompressor, zstd_available
 from chat.registries.close_codes import Close
 

@@ -28,9 +28,9 @@ from chat.gateway.websocket import Closed, WebSocket
 from chat.port.transport import Transport
 from chat.protocol import effects, inputs, payload
 from chat.protocol.commands import ConnectionQuery, Identify, Resume, SessionCommand
-from chat.protocol.frames import text_frame
+from chat.protocol.frames import EventRun, OutgoingEvent, text_frame
 from chat.protocol.machine import Machine
-from chat.protocol.payload import EventRun, OutgoingEvent, Payload
+from chat.protocol.payload import Payload
 from chat.protocol.zstd_stream import Decompressor, zstd_available
 from chat.registries import close_codes
 from chat.registries.close_codes import Close

@@ -17,7 +17,7 @@ import trio
 
 from chat.bus.audience import Mentions
 from chat.gateway.session import GatewaySession
-from chat.protocol.payload import EventRun, OutgoingEvent
+from chat.protocol.frames import EventRun, OutgoingEvent
 
 SESSIONS_PER_TURN: Final = 128
 """Sessions that get a batch, or sockets that are written, before other tasks get a turn: one to two milliseconds."""

@@ -47,7 +47,7 @@ from chat.gateway.rooms import GuildRoom, Recipients, Sight
 from chat.gateway.session import GatewaySession
 from chat.gateway.session_table import SessionTable
 from chat.gateway.subscriptions import Subscriptions
-from chat.protocol.payload import OutgoingEvent
+from chat.protocol.frames import OutgoingEvent
 from chat.registries.channel_types import CHANNEL_THREADS_TYPES, ChannelType
 from chat.registries.events import (
     EVENTS,
@@ -174,7 +174,7 @@ class Hub:
             return
         if event.name == EventName.MESSAGE_REACTION_ADD and isinstance(event.audience, ToAccounts):
             receivers = self.reactions.gather(event, receivers)
-        elif self.reactions.is_waiting:
+        elif self.reactions.windows:
             self.reactions.before(event)
         if not receivers:
             return

@@ -59,14 +59,9 @@ class ReactionDebounce:
     """Holds additions back. `send` dispatches to sessions."""
 
     _send: Send
-    _windows: dict[str, _Window] = attrs.field(factory=dict, init=False)
-    """By message, in the order in which they close."""
+    windows: dict[str, _Window] = attrs.field(factory=dict, init=False)
+    """Additions that are held back, by message, in the order in which they are sent."""
     _opened: trio.Event = attrs.field(factory=trio.Event, init=False)
-
-    @property
-    def is_waiting(self) -> bool:
-        """Whether any addition is held back."""
-        return bool(self._windows)
 
     def gather(self, event: Event, receivers: tuple[GatewaySession, ...]) -> tuple[GatewaySession, ...]:
         """Hold a MESSAGE_REACTION_ADD back for those who asked for it; returns the others."""
@@ -75,10 +70,10 @@ class ReactionDebounce:
         if not waiting or not isinstance(data, Mapping):
             return receivers
         message_id = data["message_id"]
-        window = self._windows.get(message_id)
+        window = self.windows.get(message_id)
         if window is None:
             closes_at = trio.current_time() + REACTION_DEBOUNCE_MS / 1000
-            window = self._windows[message_id] = _Window(data["channel_id"], message_id, closes_at)
+            window = self.windows[message_id] = _Window(data["channel_id"], message_id, closes_at)
             self._opened.set()
         told = {name: data[name] for name in ADDITION if name in data}
         window.additions.append(_Addition(told, waiting))
@@ -90,27 +85,27 @@ class ReactionDebounce:
         """This event is about to go out: what it must not overtake goes first."""
         if event.name in OVERTAKING and isinstance(event.data, Mapping):
             channel_id = event.data.get("channel_id")
-            for window in [window for window in self._windows.values() if window.channel_id == channel_id]:
+            for window in [window for window in self.windows.values() if window.channel_id == channel_id]:
                 self._close(window)
 
     def close_all(self) -> None:
         """Send everything that is held back: the server ends."""
-        for window in list(self._windows.values()):
+        for window in list(self.windows.values()):
             self._close(window)
 
     async def run(self) -> None:
         """Close windows in time, until cancelled."""
         while True:
             self._opened = trio.Event()
-            first = next(iter(self._windows.values()), None)
+            first = next(iter(self.windows.values()), None)
             with trio.move_on_at(math.inf if first is None else first.closes_at):
                 await self._opened.wait()
             now = trio.current_time()
-            for window in [window for window in self._windows.values() if window.closes_at <= now]:
+            for window in [window for window in self.windows.values() if window.closes_at <= now]:
                 self._close(window)
 
     def _close(self, window: _Window) -> None:
-        del self._windows[window.message_id]
+        del self.windows[window.message_id]
         for receivers, additions in itertools.groupby(window.additions, lambda addition: addition.receivers):
             data = {
                 "channel_id": window.channel_id,

@@ -15,8 +15,8 @@ from chat.auth.principal import Principal
 from chat.bus.audience import Mentions
 from chat.domain.presence.account_presence import SessionPresence
 from chat.protocol.commands import Identify, Shard, shard_of
+from chat.protocol.frames import EventRun, OutgoingEvent
 from chat.protocol.numbering import Numbering
-from chat.protocol.payload import EventRun, OutgoingEvent
 from chat.registries import close_codes
 from chat.registries.close_codes import Close
 from chat.registries.events import EventName

@@ -20,8 +20,8 @@ import trio
 from chat.domain.presence.account_presence import SessionPresence
 from chat.gateway.session import GatewaySession
 from chat.protocol.commands import Shard
+from chat.protocol.frames import OutgoingEvent
 from chat.protocol.numbering import Numbering
-from chat.protocol.payload import OutgoingEvent
 from chat.protocol.presence import CustomStatus
 from chat.registries.limits import OFFLINE_PUBLICATION_MS, SESSION_RETENTION_MS
 from chat.store.retained_sessions import RetainedEvent, RetainedSession

@@ -1,10 +1,21 @@
 """The WebSocket frames that a server sends: unmasked, whole, no extensions (RFC 6455, section 5.2). Text and binary
-frames carry payloads; close and pong frames come with the close codes of the standard."""
+frames carry payloads; close and pong frames come with the close codes of the standard.
+
+All that differs between two receivers of one event is the sequence. An `OutgoingEvent` is written down once; each
+receiver costs one splice.
+"""
 
 from __future__ import annotations
 
+import functools
 import struct
+from collections.abc import Sequence
 from typing import Final
+
+import orjson
+
+from chat.registries.limits import RETAINED_EVENT_BYTES
+from chat.registries.opcodes import Opcode
 
 TEXT: Final = 0x81
 """First byte of a text message in one frame: FIN and opcode 1."""
@@ -67,3 +78,75 @@ def close_frame(code: int, reason: str = "") -> bytes:
 def pong_frame(payload: bytes) -> bytes:
     """The answer to a ping with this payload (at most 125 bytes)."""
     return b"\x8a%c%b" % (len(payload), payload)
+
+
+@functools.cache
+def encode_event_prefix(name: str) -> bytes:
+    """A Dispatch up to the place of its sequence; `name` is one of the registered events."""
+    return b'{"op":%d,"t":%b,"s":' % (Opcode.DISPATCH, orjson.dumps(name))
+
+
+class OutgoingEvent:
+    """A Dispatch, written down once for all its receivers.
+
+    `data` is the encoded JSON of `d`. `retained` says whether it waits for a Resume, which an event over 2 MiB never
+    does (gateway.md, Payloads). `size` is in bytes and leaves the sequence out.
+    """
+
+    __slots__ = ("_heads", "name", "prefix", "retained", "size", "suffix")
+
+    def __init__(self, name: str, data: bytes, *, retained: bool = True) -> None:
+        self.name = name
+        self.prefix = encode_event_prefix(name)
+        self.suffix = b',"d":%b}' % data
+        self.size = len(self.prefix) + len(self.suffix)
+        self.retained = retained and self.size <= RETAINED_EVENT_BYTES
+        self._heads: dict[int, bytes] = {}
+
+    @property
+    def data(self) -> bytes:
+        """The encoded JSON of `d`."""
+        return self.suffix[5:-1]
+
+    def payload(self, sequence: int) -> bytes:
+        """The payload for a receiver to whom this is Dispatch number `sequence`."""
+        return self.prefix + b"%d" % sequence + self.suffix
+
+    def frame(self, sequence: int) -> bytes:
+        """The same as a whole text frame, ready for the socket."""
+        digits = b"%d" % sequence
+        try:
+            return self._heads[len(digits)] + digits + self.suffix
+        except KeyError:
+            head = frame_header(TEXT, self.size + len(digits)) + self.prefix
+            self._heads[len(digits)] = head
+            return head + digits + self.suffix
+
+
+class EventRun:
+    """Events that go to the same receivers one right after the other, so that each receiver takes them in one step."""
+
+    __slots__ = ("_frames", "all_retained", "events", "size")
+
+    def __init__(self, events: Sequence[OutgoingEvent]) -> None:
+        self.events = tuple(events)
+        self.size = sum(event.size for event in events)
+        self.all_retained = all(event.retained for event in events)
+        self._frames: dict[int, bytes] = {}
+
+    def frames(self, first: int) -> bytes:
+        """The text frames of all events, for a receiver to whom the first is Dispatch number `first`."""
+        sequences = tuple(range(first, first + len(self.events)))
+        digits = len(b"%d" % first)
+        if len(b"%d" % sequences[-1]) != digits:
+            return b"".join([event.frame(sequence) for sequence, event in zip(sequences, self.events, strict=True)])
+        frames = self._frames.get(digits)
+        if frames is None:
+            frames = self._frames[digits] = b"".join([_frame_form(event, digits) for event in self.events])
+        return frames % sequences
+
+
+def _frame_form(event: OutgoingEvent, digits: int) -> bytes:
+    """The event's frame with `%d` in place of a sequence of so many digits."""
+    head = frame_header(TEXT, event.size + digits) + event.prefix
+    return head.replace(b"%", b"%%") + b"%d" + event.suffix.replace(b"%", b"%%")

@@ -13,7 +13,7 @@ import enum
 from collections import deque
 from collections.abc import Sequence
 
-from chat.protocol.payload import EventRun, OutgoingEvent
+from chat.protocol.frames import EventRun, OutgoingEvent
 from chat.registries.limits import REPLAY_BYTES, REPLAY_DISPATCHES
 
 

@@ -9,7 +9,7 @@ from chat.bus.audience import Mentions
 from chat.domain.presence.account_presence import SessionPresence
 from chat.gateway.fanout import SESSIONS_PER_TURN, Delivery, Fanout
 from chat.gateway.session import GatewaySession
-from chat.protocol.payload import EventRun, OutgoingEvent
+from chat.protocol.frames import EventRun, OutgoingEvent
 from chat.registries.statuses import Status
 
 

@@ -65,7 +65,7 @@ async def test_a_window_holds_so_many(autojump_clock: MockClock) -> None:
         await trio.sleep(0.7)
         nursery.cancel_scope.cancel()
     assert sent[1:] == [(["one"], "1", everybody[-1:])]
-    assert not gathering.is_waiting
+    assert not gathering.windows
 
 
 async def test_others_are_told_at_once_and_newcomers_of_what_came_after_them() -> None:
@@ -88,7 +88,7 @@ async def test_only_the_channel_that_something_goes_from_is_hurried() -> None:
     assert sent == []
     gathering.before(Event(EventName.MESSAGE_DELETE, {"channel_id": "5", "id": "1"}, ToAccounts((7,))))
     assert [message_id for _, message_id, _ in sent] == ["1", "3"]
-    assert gathering.is_waiting
+    assert gathering.windows
 
 
 async def test_windows_close_in_turn(autojump_clock: MockClock) -> None:

@@ -9,7 +9,7 @@ from trio.testing import MockClock
 from chat.domain.presence.account_presence import SessionPresence
 from chat.gateway.session import GatewaySession
 from chat.gateway.starts import START_SECONDS
-from chat.protocol.payload import EventRun, OutgoingEvent
+from chat.protocol.frames import EventRun, OutgoingEvent
 from chat.registries.limits import PRESENCE_HOLD_ENTRIES, PRESENCE_HOLD_MS, SESSION_STARTS_IN_PROGRESS
 from chat.registries.statuses import Status
 from chat.testing import ChatServer, World

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from wsproto.frame_protocol import FrameDecoder
 from wsproto.frame_protocol import Opcode as FrameOpcode
 
-from chat.protocol.frames import binary_frame, text_frame
-from chat.protocol.payload import EventRun, OutgoingEvent, encode_event_prefix
+from chat.protocol.frames import EventRun, OutgoingEvent, binary_frame, encode_event_prefix, text_frame
 from chat.registries.events import EventName
 from chat.registries.limits import RETAINED_EVENT_BYTES
 

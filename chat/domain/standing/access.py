@@ -317,11 +317,11 @@ class Access:
             access = attrs.evolve(thread, **noted)
         else:
             permissions = state.member_permissions(member, channel_id)
-            if not (permissions & VIEW_CHANNEL or state.can_view(principal.user_id, channel_id)):
+            if not (permissions & VIEW_CHANNEL or state.can_view(principal.account.id, channel_id)):
                 if not self._is_connected(principal.user_id, channel_id):
                     raise ApiError(ErrorCode.MISSING_PERMISSIONS)
                 permissions |= VIEW_CHANNEL
-            access = GuildChannelAccess(principal.user_id, channel, permissions, state, member, **noted)
+            access = GuildChannelAccess(principal.account.id, channel, permissions, state, member, **noted)
         access.require(permission)
         return access
 
@@ -360,7 +360,7 @@ class Access:
 
     def _membership(self, principal: Principal, state: GuildState) -> Member:
         self.require_open(principal, state)
-        member = state.member(principal.user_id)
+        member = state.member(principal.account.id)
         if member is None:
             raise ApiError(ErrorCode.MISSING_PERMISSIONS)
         return member

@@ -63,6 +63,8 @@ class GuildState:
     def __init__(
         self, reader: sqlite3.Connection, clock: Clock, guild: Guild, roles: Iterable[Role], channels: Iterable[Channel]
     ) -> None:
+        self.id: Final = guild.id
+        """The guild's snowflake, which is the everyone role's too."""
         self._reader = reader
         self._clock = clock
         self._members: dict[int, Member] = {}
@@ -77,11 +79,6 @@ class GuildState:
         self._channel_objects: dict[tuple[int, bool], dict[str, Any]] = {}
         self._channel_lists: dict[tuple[frozenset[int], bool], list[dict[str, Any]]] = {}
         self.replace(guild, roles, channels)
-
-    @property
-    def id(self) -> int:
-        """The guild's snowflake, which is the everyone role's too."""
-        return self.guild.id
 
     # Members
 

@@ -26,7 +26,7 @@ from chat.gateway.session import GatewaySession
 from chat.gateway.session_table import SessionTable
 from chat.gateway.subscriptions import Subscriptions
 from chat.protocol.commands import SessionCommand
-from chat.protocol.payload import EventRun, OutgoingEvent
+from chat.protocol.frames import EventRun, OutgoingEvent
 from chat.registries.close_codes import Close
 from chat.registries.events import EventName
 from chat.registries.opcodes import Opcode
