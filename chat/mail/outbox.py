@@ -268,7 +268,8 @@ class Outbox:
             log.exception("a mail could not be made", mail=mail.id, kind=mail.kind)
             await self._postpone(mail)
         else:
-            await self._database.write(lambda store: mails.delete(store, mail.id))
+            with trio.CancelScope(shield=True):  # the server has it: a restart now shall not send it again
+                await self._database.write(lambda store: mails.delete(store, mail.id))
             self.count("sent")
             log.info("mail sent", mail=mail.id, kind=mail.kind)
 
@@ -286,7 +287,8 @@ class Outbox:
             mails.delete(store, mail.id)
             return self._bounces.note(store, mail.recipient) if refused.bad_address else None
 
-        await self._database.write(unit, lambda noted: None if noted is None else self._bounces.announce(noted))
+        with trio.CancelScope(shield=True):  # as with a mail that was sent
+            await self._database.write(unit, lambda noted: None if noted is None else self._bounces.announce(noted))
 
     async def _postpone(self, mail: OutgoingMail) -> None:
         self.count("postponed")
