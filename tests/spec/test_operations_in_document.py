@@ -13,7 +13,7 @@ from typing import Any, Final
 import pytest
 
 from chat.admin.routes import ADMIN_ROUTES
-from chat.api.openapi.document import openapi_document
+from chat.api.openapi.document import families, openapi_document
 from chat.api.openapi.errors import REFUSALS_FILE, name_of
 from chat.api.operation import Operation
 from chat.api.routes import ROUTES
@@ -50,6 +50,14 @@ def test_the_document_has_every_operation_and_no_other(document: dict[str, Any])
         if method in METHODS
     }
     assert written == {name_of(operation): operation.name for operation in OPERATIONS}
+
+
+def test_a_family_names_operations_that_there_are_each_once(document: dict[str, Any]) -> None:
+    named = [operation for family in families().values() for operation in family["operations"]]
+    assert sorted(named) == sorted(set(named) & {operation.name for operation in OPERATIONS})
+    tags = {tag["name"] for tag in document["tags"]}
+    assert families().keys() <= tags, "an entry of families.json that no operation belongs to"
+    assert all(family["about"].endswith(".") for family in families().values())
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=name_of)

@@ -6,8 +6,11 @@ adds (`Operation.extensions`)."""
 
 from __future__ import annotations
 
+import functools
+import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any, Final
 
 from chat import __version__
@@ -23,6 +26,7 @@ from chat.registries.scopes import ADMIN_SCOPE, Scope
 
 VERSION: Final = "3.1.0"
 MULTIPART: Final = "multipart/form-data"
+FAMILIES: Final = Path(__file__).with_name("families.json")
 STATUS_TEXTS: Final[Mapping[int, str]] = {
     200: "What was asked for.",
     201: "What was made.",
@@ -264,12 +268,28 @@ def _extensions(operation: Operation) -> dict[str, Any]:
     return extensions
 
 
+@functools.cache
+def families() -> Mapping[str, Mapping[str, Any]]:
+    """Tags that a module shares with others: `about`, and the names of the `operations` that the module's own tag does
+    not fit. Programs are made of the document, so a tag outlives the module that it was named after."""
+    found: dict[str, dict[str, Any]] = json.loads(FAMILIES.read_text(encoding="utf-8"))
+    return found
+
+
+@functools.cache
+def _tags_of_operations() -> Mapping[str, str]:
+    return {operation: tag for tag, family in families().items() for operation in family["operations"]}
+
+
 def _family(operation: Operation) -> tuple[str, str]:
-    """The tag of the operation: its module's name in words, and what that says of itself."""
-    package, _, module = operation.handler.__module__.rpartition(".")
-    words = module.replace("_", " ")
+    """The tag of the operation and what it is about: those of `families`, or its module's name in words, and what the
+    module says of itself."""
+    module = operation.handler.__module__
+    words = module.rpartition(".")[2].replace("_", " ")
     name = f"administration: {words}" if operation.policy is Policy.ADMIN else words
-    return name[0].upper() + name[1:], told(sys.modules[f"{package}.{module}"].__doc__)[0] + "."
+    tag = _tags_of_operations().get(operation.name, name[0].upper() + name[1:])
+    family = families().get(tag)
+    return tag, told(sys.modules[module].__doc__)[0] + "." if family is None else family["about"]
 
 
 SESSION: Final = "session"

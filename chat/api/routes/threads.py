@@ -106,7 +106,7 @@ class SearchThreads:
 
 
 @attrs.frozen(kw_only=True)
-class MuteConfig:
+class ThreadsMuteConfig:
     """How long a thread is muted."""
 
     end_time: Timestamp | None = None
@@ -119,7 +119,7 @@ class MemberSettings:
 
     flags: Annotated[int, Range(0, MEMBER_FLAGS_MAXIMUM)] | None = None
     muted: bool | None = None
-    mute_config: MuteConfig | None = None
+    mute_config: ThreadsMuteConfig | None = None
 
 
 @routes.operation(
@@ -336,7 +336,7 @@ async def change_thread_settings(
     )
 
 
-def _mute_config(body: MuteConfig | None) -> dict[str, Any] | None:
+def _mute_config(body: ThreadsMuteConfig | None) -> dict[str, Any] | None:
     if body is None:
         return None
     end_time = None if body.end_time is None else iso_timestamp(body.end_time)

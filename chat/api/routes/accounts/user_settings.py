@@ -205,7 +205,7 @@ def _custom_status(status: CustomStatus) -> Mapping[str, Any]:
 
 
 @attrs.frozen(kw_only=True)
-class MuteConfig:
+class UserGuildSettingsMuteConfig:
     """Until when something is muted; `selected_time_window` is the choice, in seconds, that led there."""
 
     end_time: Timestamp | None = None
@@ -219,7 +219,7 @@ class ChannelOverride:
     collapsed: bool = False
     message_notifications: Notifications = 3
     muted: bool = False
-    mute_config: MuteConfig | None = None
+    mute_config: UserGuildSettingsMuteConfig | None = None
     unread_badges: Badges | None = None
 
 
@@ -230,7 +230,7 @@ class ChangeGuildSettings:
 
     message_notifications: Maybe[Notifications] = OMITTED
     muted: Maybe[bool] = OMITTED
-    mute_config: Maybe[MuteConfig | None] = OMITTED
+    mute_config: Maybe[UserGuildSettingsMuteConfig | None] = OMITTED
     mobile_push: Maybe[bool] = OMITTED
     suppress_everyone: Maybe[bool] = OMITTED
     suppress_roles: Maybe[bool] = OMITTED
@@ -289,7 +289,7 @@ def _override(entry: ChannelOverride) -> Mapping[str, Any]:
     return shown
 
 
-def _mute_config(config: MuteConfig | None) -> Mapping[str, Any] | None:
+def _mute_config(config: UserGuildSettingsMuteConfig | None) -> Mapping[str, Any] | None:
     if config is None:
         return None
     end_time = None if config.end_time is None else iso_timestamp(config.end_time)

@@ -30,18 +30,28 @@ Code = Annotated[str, Exact(), Length(1, 32)]
 
 
 @attrs.frozen
-class Ticket:
+class EmailChangeTicket:
     """The body of the steps that mail a code again."""
 
     ticket: Secret = attrs.field(repr=False)
 
 
 @attrs.frozen
+class PasswordChangeTicket(EmailChangeTicket):
+    """The body of resend."""
+
+
+@attrs.frozen
 class TypedCode:
-    """The body of verify-original, and of verify of the password."""
+    """The body of verify."""
 
     ticket: Secret = attrs.field(repr=False)
     code: Code = attrs.field(repr=False)
+
+
+@attrs.frozen
+class VerifyOriginal(TypedCode):
+    """The body of verify-original."""
 
 
 @attrs.frozen
@@ -113,10 +123,10 @@ async def start_email_change(request: Request, signing_in: SigningInArea) -> obj
     policy=Policy.USER_ONLY,
     bucket=buckets.EMAIL_CHANGE_RESEND,
     instance=InstanceKind.EMAIL,
-    body=Ticket,
+    body=EmailChangeTicket,
     answers=NOTHING,
 )
-async def resend_original(request: Request, signing_in: SigningInArea, body: Ticket) -> None:
+async def resend_original(request: Request, signing_in: SigningInArea, body: EmailChangeTicket) -> None:
     """Mail the present address another code."""
     await signing_in.email_changes.resend_original(request.principal.user_id, body.ticket)
 
@@ -127,11 +137,11 @@ async def resend_original(request: Request, signing_in: SigningInArea, body: Tic
     policy=Policy.USER_ONLY,
     bucket=buckets.EMAIL_CHANGE_VERIFY,
     instance=InstanceKind.EMAIL,
-    body=TypedCode,
+    body=VerifyOriginal,
     answers=record({"original_proof": TEXT}),
     secret=True,
 )
-async def verify_original(request: Request, signing_in: SigningInArea, body: TypedCode) -> object:
+async def verify_original(request: Request, signing_in: SigningInArea, body: VerifyOriginal) -> object:
     """Take the code of the present address."""
     proof = await signing_in.email_changes.verify_original(request.principal.user_id, body.ticket, body.code)
     return {"original_proof": proof}
@@ -162,10 +172,10 @@ async def request_new_email(request: Request, signing_in: SigningInArea, body: R
     policy=Policy.USER_ONLY,
     bucket=buckets.EMAIL_CHANGE_RESEND,
     instance=InstanceKind.EMAIL,
-    body=Ticket,
+    body=EmailChangeTicket,
     answers=NOTHING,
 )
-async def resend_new(request: Request, signing_in: SigningInArea, body: Ticket) -> None:
+async def resend_new(request: Request, signing_in: SigningInArea, body: EmailChangeTicket) -> None:
     """Mail the new address another code."""
     await signing_in.email_changes.resend_new(request.principal.user_id, body.ticket)
 
@@ -227,10 +237,10 @@ async def request_email_replacement(request: Request, signing_in: SigningInArea,
     policy=Policy.USER_ONLY,
     bucket=buckets.EMAIL_CHANGE_RESEND,
     instance=InstanceKind.EMAIL,
-    body=Ticket,
+    body=EmailChangeTicket,
     answers=NOTHING,
 )
-async def resend_replacement(request: Request, signing_in: SigningInArea, body: Ticket) -> None:
+async def resend_replacement(request: Request, signing_in: SigningInArea, body: EmailChangeTicket) -> None:
     """Mail another code."""
     await signing_in.email_changes.resend_replacement(request.principal.user_id, body.ticket)
 
@@ -301,10 +311,10 @@ async def start_password_change(request: Request, signing_in: SigningInArea) -> 
     policy=Policy.USER_ONLY,
     bucket=buckets.PASSWORD_CHANGE_RESEND,
     instance=InstanceKind.EMAIL,
-    body=Ticket,
+    body=PasswordChangeTicket,
     answers=NOTHING,
 )
-async def resend_password_change(request: Request, signing_in: SigningInArea, body: Ticket) -> None:
+async def resend_password_change(request: Request, signing_in: SigningInArea, body: PasswordChangeTicket) -> None:
     """Mail another code."""
     await signing_in.password_changes.resend(request.principal.user_id, body.ticket)
 
