@@ -28,6 +28,7 @@ from chat.store.accounts import accounts
 from chat.store.administration import jobs
 from chat.store.administration.jobs import Job
 from chat.store.database import Database
+from chat.store.guard import UNGUARDED
 
 T = TypeVar("T")
 
@@ -100,7 +101,7 @@ class JobRun:
             if then is not None:
                 then()
 
-        await self._database.write(whole, after)
+        await self._database.write(whole, after, guard=UNGUARDED)
 
     def advance_in(self, connection: sqlite3.Connection, progress: Progress) -> None:
         """In a caller's unit of writing: what else it does and the word of its progress are one
@@ -271,7 +272,7 @@ class Jobs:
 
         reader = self._database.reader
         if jobs.left_behind(reader, running) or jobs.any_over(reader, before):
-            await self._database.write(unit)
+            await self._database.write(unit, guard=UNGUARDED)
 
     async def _take_next(self) -> Job | None:
         """The next job, which runs from now on; None where none is due, or where there is no place for one."""
@@ -291,7 +292,7 @@ class Jobs:
             if job is not None:
                 self._running.add(job.id)
 
-        return await self._database.write(unit, then)
+        return await self._database.write(unit, then, guard=UNGUARDED)
 
     def _seconds_to_next(self) -> float:
         if len(self._running) >= AT_ONCE:
@@ -341,7 +342,7 @@ class Jobs:
 
         while True:
             try:
-                await self._database.write(unit, self._after_end)
+                await self._database.write(unit, self._after_end, guard=UNGUARDED)
             except StorageUnavailable:
                 await trio.sleep(STORE_PAUSE_SECONDS)
             else:

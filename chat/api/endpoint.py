@@ -58,7 +58,7 @@ from chat.errors import ApiError, InvalidFormBody, RateLimited, StorageUnavailab
 from chat.registries.error_codes import ErrorCode
 from chat.registries.limits import IMAGE_BODY_BYTES
 from chat.registries.user_flags import UserFlag
-from chat.store.guard import Guard, fallback
+from chat.store.guard import UNGUARDED, Guard
 
 ENDED_BY_COMMITS: Final = frozenset({CredentialKind.SESSION, CredentialKind.BOT})
 """Credentials that nothing but a commit ends; others end with time as well."""
@@ -260,8 +260,7 @@ class Endpoint:
         comes_in_parts = "body" in arguments and arguments["body"] is None
         guard = request.be_guarded(Guard(still, is_due=self._takes_admin_keys or comes_in_parts))
         try:
-            with fallback(guard):
-                return await self._answered(request, arguments)
+            return await self._answered(request, arguments)
         finally:
             guard.release()
 
@@ -364,7 +363,7 @@ class Endpoint:
         if retry_after:
             if caller is not None and caller.session_id_hash is not None:
                 # The denial ends the sign-in (http.md, Request limits).
-                await self._backend.areas.signing_in.sign_ins.end(caller.user_id, [caller.session_id_hash])
+                await self._backend.areas.signing_in.sign_ins.end(caller.user_id, [caller.session_id_hash], UNGUARDED)
             raise RateLimited(retry_after, "global")
         return identity
 

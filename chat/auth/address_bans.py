@@ -27,6 +27,7 @@ from chat.config.settings import IpBanSettings
 from chat.errors import ApiError, StorageUnavailable
 from chat.registries.error_codes import ErrorCode
 from chat.store.database import Database
+from chat.store.guard import UNGUARDED
 from chat.store.signing_in import address_bans
 from chat.store.signing_in.address_bans import AddressBan
 
@@ -252,7 +253,7 @@ class AddressBans:
             address_bans.insert(connection, made.values())
 
         try:
-            await self._database.write(unit)
+            await self._database.write(unit, guard=UNGUARDED)
         except StorageUnavailable:
             self._unwritten = {**made, **self._unwritten}
 

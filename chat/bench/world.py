@@ -28,6 +28,7 @@ from chat.store.accounts.accounts import Account
 from chat.store.connections import connect
 from chat.store.data_directory import DataDirectory
 from chat.store.database import open_database
+from chat.store.guard import UNGUARDED
 from chat.store.guilds import channels, guilds, members, roles
 from chat.store.guilds.channels import Channel, Overwrite
 from chat.store.guilds.guilds import Guild
@@ -70,7 +71,7 @@ def _write(directory: Path, make: Callable[[sqlite3.Connection], None]) -> None:
 
     async def write() -> None:
         async with open_database(data.database, inline=True, durable=False) as database:
-            await database.write(make)
+            await database.write(make, guard=UNGUARDED)
 
     trio.run(write)
 

@@ -14,6 +14,7 @@ from chat.cli.options import fields_of, id_argument, instance_options, json_opti
 from chat.errors import ApiError, OperatorError
 from chat.registries.error_codes import ErrorCode
 from chat.registries.jobs import JobStatus, JobType
+from chat.store.guard import UNGUARDED
 
 if TYPE_CHECKING:
     from chat.domain.administration.jobs import JobLedger
@@ -65,7 +66,7 @@ def remove_ban(data: Path, address: str, as_json: bool) -> None:
                 connection, outside_changes.ADDRESS_BAN_LIFTED, {"network": network}, instance.clock.now_ms()
             )
 
-        await instance.database.write(unit)
+        await instance.database.write(unit, guard=UNGUARDED)
 
     administer(data, command)
     print_object({"network": network, "removed": True}, as_json=as_json)

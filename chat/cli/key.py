@@ -20,6 +20,7 @@ from chat.cli.options import (
     print_objects,
 )
 from chat.errors import OperatorError
+from chat.store.guard import UNGUARDED
 
 if TYPE_CHECKING:
     from chat.store.administration.admin_api_keys import AdminApiKey
@@ -76,7 +77,7 @@ def create_key(
         def unit(connection: sqlite3.Connection) -> None:
             admin_api_keys.insert(connection, made)
 
-        await instance.database.write(unit)
+        await instance.database.write(unit, guard=UNGUARDED)
         return made, text
 
     made, text = administer(data, command)
@@ -124,7 +125,7 @@ def delete_key(data: Path, key_id: int, as_json: bool) -> None:
             admin_api_keys.delete(connection, key_id)
             return found
 
-        return await instance.database.write(unit)
+        return await instance.database.write(unit, guard=UNGUARDED)
 
     print_object(_fields(administer(data, command)), as_json=as_json)
 

@@ -19,6 +19,7 @@ from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.registries.user_flags import PremiumType, UserFlag
 from chat.store.accounts import accounts, user_settings
 from chat.store.accounts.accounts import Account
+from chat.store.guard import UNGUARDED
 
 EMAIL_CHARACTERS: Final = 254
 NAMES_MAXIMUM: Final = 106
@@ -106,7 +107,7 @@ async def change_account(development: Development, user_id: int, change: Account
         development.core.account_events.changed(before, after)
         development.areas.messages.own_message_deletion.look_again()
 
-    _, account = await development.core.database.write(write, then)
+    _, account = await development.core.database.write(write, then, guard=UNGUARDED)
     locale = user_settings.of_user(development.core.database.reader, user_id).get("locale")
     holder = holder_of_factors(development.core.database.reader, account)
     return admin_user(account, locale=locale, factors_of=holder, now_ms=development.core.clock.now_ms())

@@ -32,6 +32,7 @@ from chat.registries.permissions import DEFAULT_EVERYONE
 from chat.snowflake import snowflake_at
 from chat.store.accounts import accounts
 from chat.store.applications import applications
+from chat.store.guard import UNGUARDED
 from chat.store.guilds import channels, guilds, members, roles
 from chat.store.guilds.channels import Channel
 from chat.store.guilds.guilds import Guild
@@ -110,7 +111,9 @@ async def change_guild(development: Development, guild_id: int, change: GuildCha
         guilds.replace(connection, after)
         return _Written(before, after, moved.movements, moved.settings)
 
-    written = await development.core.database.write(write, lambda written: _announce(development, written))
+    written = await development.core.database.write(
+        write, lambda written: _announce(development, written), guard=UNGUARDED
+    )
     return guild_object(written.after)
 
 
@@ -237,7 +240,7 @@ async def make_guilds(development: Development, user_id: int, count: int, shard:
             _insert_guild(connection, Guild(guild_id, owner_id, f"Guild {guild_id}", now), channel_id, user_id)
         return guild_ids
 
-    guild_ids = await development.core.database.write(write)
+    guild_ids = await development.core.database.write(write, guard=UNGUARDED)
     for position, guild_id in enumerate(guild_ids):
         development.core.bus.publish(GuildJoined(guild_id, user_id))
         if position % GUILDS_PER_TURN == GUILDS_PER_TURN - 1:

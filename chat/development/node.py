@@ -15,6 +15,7 @@ from chat.development.seeded_world import hash_passwords, populate
 from chat.domain.standing.guild_states import GuildStates
 from chat.gateway.gateway import Gateway
 from chat.store.database import Database
+from chat.store.guard import UNGUARDED
 from chat.store.whole_database import erase_everything, last_id
 
 
@@ -100,7 +101,7 @@ async def reset(development: Development) -> None:
             erase_everything(connection)
             populate(connection, development.world, hashes)
 
-        await development.core.database.write(write, lambda _: _forget(development))
+        await development.core.database.write(write, lambda _: _forget(development), guard=UNGUARDED)
 
 
 def _end_sessions(development: Development) -> None:

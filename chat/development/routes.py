@@ -175,7 +175,7 @@ async def set_relationship(request: Request, development: Development, body: Rel
     for user_id in (body.user_id, body.target_user_id):
         if accounts.by_id(development.core.database.reader, user_id) is None:
             raise ApiError(ErrorCode.UNKNOWN_USER)
-    await development.areas.standing.relationships.set_both(body.user_id, body.target_user_id, body.type)
+    await development.areas.standing.relationships.set_both(body.user_id, body.target_user_id, body.type, request.guard)
 
 
 @routes.operation("POST", "/v1/_dev/reset", policy=Policy.NONE)

@@ -34,6 +34,7 @@ from chat.store.administration.admin_api_keys import AdminApiKey
 from chat.store.applications import applications
 from chat.store.applications.applications import Application
 from chat.store.database import Database
+from chat.store.guard import UNGUARDED
 from chat.store.guilds import channels, guilds, members, roles
 from chat.store.guilds.channels import Channel
 from chat.store.guilds.guilds import Guild
@@ -159,7 +160,7 @@ async def ensure(database: Database, chance: random.Random, clock: Clock, hash_p
         instance.set_value(connection, MARKER, orjson.dumps(attrs.asdict(world)).decode())
 
     try:
-        await database.write(write)
+        await database.write(write, guard=UNGUARDED)
     except sqlite3.IntegrityError as error:
         raise OperatorError(f"the seeded world does not fit into this data directory: {error}") from error
     return world

@@ -35,6 +35,7 @@ from chat.protocol.commands import parse_connection_query
 from chat.registries.close_codes import Close
 from chat.registries.limits import OUTBOXES_BYTES, SHUTDOWN_RESUME_MS
 from chat.store import retained_sessions
+from chat.store.guard import UNGUARDED
 from chat.supervision import guarded, lasting
 
 logger = structlog.get_logger(__name__)
@@ -196,13 +197,15 @@ class Gateway:
         """Store the sessions that may be resumed after the restart."""
         now = self._core.clock.now_ms()
         sessions, events = at_rest((session for session in self.table if session.starting is None), now)
-        await self._core.database.write(lambda connection: retained_sessions.store(connection, sessions, events))
+        await self._core.database.write(
+            lambda connection: retained_sessions.store(connection, sessions, events), guard=UNGUARDED
+        )
         logger.info("sessions retained", count=len(sessions), events=len(events))
 
     async def take_up_sessions(self) -> None:
         """Take over the sessions that an earlier process wrote down; each has its 60,000 ms from now."""
         try:
-            sessions, events = await self._core.database.write(retained_sessions.take_all)
+            sessions, events = await self._core.database.write(retained_sessions.take_all, guard=UNGUARDED)
         except Exception:  # what cannot be read is no reason not to start
             logger.exception("the retained sessions were lost")
             return

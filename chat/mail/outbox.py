@@ -27,6 +27,7 @@ from chat.mail import smtp
 from chat.mail.mailer import OUTBOX_PURPOSE, Action, Letter
 from chat.mail.smtp import Refused, ServerUnusable, SmtpConnection, message_of, require_sender
 from chat.store import mails
+from chat.store.guard import UNGUARDED
 from chat.store.mails import OutgoingMail
 
 if TYPE_CHECKING:
@@ -159,6 +160,8 @@ class Outbox:
     _token: trio.lowlevel.TrioToken | None = attrs.field(default=None, init=False)
     _stopping: bool = attrs.field(default=False, init=False)
     _server_failures: int = attrs.field(default=0, init=False)
+    _unnoted: set[int] = attrs.field(factory=set, init=False)
+    """Mails of one batch at most: the server has them, the store could not note it yet."""
 
     def put(self, connection: sqlite3.Connection, recipient: str, kind: str, letter: Letter) -> None:
         """In a unit of writing: take a mail. It goes out once the unit is committed."""
@@ -205,12 +208,12 @@ class Outbox:
     async def _round(self) -> float:
         """Try what is due; how many seconds to wait before the next round."""
         try:
-            due = await self._database.write(self._due)
+            due = await self._database.write(self._due, guard=UNGUARDED)
             if due:
                 pause = await self._deliver(due)
                 if pause is not None:
                     return pause
-            moment = await self._database.write(mails.next_due)
+            moment = await self._database.write(mails.next_due, guard=UNGUARDED)
         except StorageUnavailable:
             return FIRST_PAUSE_SECONDS
         if moment is None:
@@ -250,10 +253,13 @@ class Outbox:
                 await self._blocking(connection.close)
 
     async def _deliver_one(self, connection: SmtpConnection, mail: OutgoingMail) -> None:
+        if mail.id in self._unnoted:
+            await self._note_sent(mail)
+            return
         opened = self._sealing.open(OUTBOX_PURPOSE, mail.sealed_letter, mail.recipient.encode())
         if opened is None:
             log.error("a mail was sealed with another key and is dropped", mail=mail.id, kind=mail.kind)
-            await self._database.write(lambda store: mails.delete(store, mail.id))
+            await self._database.write(lambda store: mails.delete(store, mail.id), guard=UNGUARDED)
             return
         try:
             letter, number = letter_from(opened), f"{mail.id}.{mail.created_at}"
@@ -268,10 +274,15 @@ class Outbox:
             log.exception("a mail could not be made", mail=mail.id, kind=mail.kind)
             await self._postpone(mail)
         else:
-            with trio.CancelScope(shield=True):  # the server has it: a restart now shall not send it again
-                await self._database.write(lambda store: mails.delete(store, mail.id))
-            self.count("sent")
-            log.info("mail sent", mail=mail.id, kind=mail.kind)
+            self._unnoted.add(mail.id)
+            await self._note_sent(mail)
+
+    async def _note_sent(self, mail: OutgoingMail) -> None:
+        with trio.CancelScope(shield=True):  # the server has it: a restart now shall not send it again
+            await self._database.write(lambda store: mails.delete(store, mail.id), guard=UNGUARDED)
+        self._unnoted.discard(mail.id)
+        self.count("sent")
+        log.info("mail sent", mail=mail.id, kind=mail.kind)
 
     async def _refused(self, mail: OutgoingMail, refused: Refused) -> None:
         if not refused.permanent:
@@ -288,13 +299,15 @@ class Outbox:
             return self._bounces.note(store, mail.recipient) if refused.bad_address else None
 
         with trio.CancelScope(shield=True):  # as with a mail that was sent
-            await self._database.write(unit, lambda noted: None if noted is None else self._bounces.announce(noted))
+            await self._database.write(
+                unit, lambda noted: None if noted is None else self._bounces.announce(noted), guard=UNGUARDED
+            )
 
     async def _postpone(self, mail: OutgoingMail) -> None:
         self.count("postponed")
         pause = self._pause(mail.attempts + 1, FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS)
         moment = self._clock.now_ms() + round(pause * 1_000)
-        await self._database.write(lambda store: mails.postpone(store, mail.id, moment))
+        await self._database.write(lambda store: mails.postpone(store, mail.id, moment), guard=UNGUARDED)
 
     def _pause(self, failures: int, first: float, longest: float) -> float:
         pause = min(first * 2.0 ** min(failures - 1, 30), longest)

@@ -33,7 +33,7 @@ import trio
 
 from chat.errors import StorageUnavailable
 from chat.store.connections import connect, to_signed, to_unsigned
-from chat.store.guard import UNGUARDED, Guard, named
+from chat.store.guard import UNGUARDED, Guard
 from chat.store.migrations import prepare
 from chat.store.writer import GroupObserver, Request, Writer, as_caller_sees, was_locked
 
@@ -122,9 +122,8 @@ class Database:
 
         Raises StorageUnavailable when the store is failing or closed, when the queue has no room for
         ROOM_DEADLINE_SECONDS, and when the group could not be committed: nothing was written and no `then` runs.
-        With the `guard` of a request also what refuses its caller meanwhile; other units name none.
+        With the `guard` of a request also what refuses its caller meanwhile; work in the background names UNGUARDED.
         """
-        guard = named(guard)
         is_judged = guard.is_due
         request = Request(guard.before(unit) if is_judged else unit, then)
         if self._inline:

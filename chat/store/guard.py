@@ -14,10 +14,8 @@ step, which says so with `judge_again`: where nothing takes time, what was judge
 
 from __future__ import annotations
 
-import contextlib
 import sqlite3
-from collections.abc import Callable, Iterator
-from contextvars import ContextVar
+from collections.abc import Callable
 from typing import Any, Final, TypeVar
 
 T = TypeVar("T")
@@ -70,34 +68,9 @@ class Unguarded(Guard):
 
     def claim(self, claims: Claims, granted: Any) -> None:
         """Nothing is noted."""
-        guard = _of_the_task.get()
-        if guard is not None:
-            guard.claim(claims, granted)
 
     def judge_again(self) -> None:
         """Nothing is judged."""
-        guard = _of_the_task.get()
-        if guard is not None:
-            guard.judge_again()
 
 
 UNGUARDED: Final = Unguarded(lambda connection: None, is_due=False)
-
-# For callers that do not name a guard yet, until every area does: the guard of the task.
-
-_of_the_task: Final[ContextVar[Guard | None]] = ContextVar("guard", default=None)
-
-
-def named(guard: Guard) -> Guard:
-    """The guard itself, or that of the task where none was named."""
-    return guard if guard is not UNGUARDED else _of_the_task.get() or UNGUARDED
-
-
-@contextlib.contextmanager
-def fallback(guard: Guard | None) -> Iterator[None]:
-    """Inside, `guard` is meant where no guard is named."""
-    token = _of_the_task.set(guard)
-    try:
-        yield
-    finally:
-        _of_the_task.reset(token)

@@ -17,6 +17,7 @@ import trio
 
 from chat.errors import StorageUnavailable
 from chat.store.database import Database
+from chat.store.guard import UNGUARDED
 
 POLL_SECONDS: Final = 0.2
 """How long after its commit a change by the command line may go unnoticed."""
@@ -86,7 +87,7 @@ async def follow(
     while True:
         if exist(database.reader):
             try:
-                changes = await database.write(take_all)
+                changes = await database.write(take_all, guard=UNGUARDED)
             except StorageUnavailable:
                 changes = []
             for change in changes:

@@ -8,6 +8,7 @@ import pytest
 import trio
 
 from chat.auth.passwords import Asker, Passwords
+from chat.store.guard import Guard
 from chat.testing.rest_client import Response
 from chat.testing.server import ChatServer
 from chat.testing.world import World
@@ -36,8 +37,8 @@ class Waiting:
         self.reached = trio.Event()
         self.go_on = trio.Event()
 
-    async def __call__(self, encoded: str | None, password: str, asker: Asker) -> bool:
-        verdict = await self._verify(encoded, password, asker)
+    async def __call__(self, encoded: str | None, password: str, asker: Asker, *, guard: Guard) -> bool:
+        verdict = await self._verify(encoded, password, asker, guard=guard)
         self.reached.set()
         await self.go_on.wait()
         return verdict

@@ -126,6 +126,7 @@ async def tell(steps: list[tuple[str, int]], folder: Path) -> Postbox:
 @settings(max_examples=25, deadline=None)
 @given(STEPS)
 @example([("post", 1), ("up", 0), ("post", 1), ("post", 1), ("restart", 0)])  # ends between the mail and its note
+@example([("post", 1), ("post", 1), ("up", 0), ("post", 1), ("store fails", 0), ("sleep", 1)])  # the note fails
 def test_every_story_ends_well(steps: list[tuple[str, int]]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         trio.run(tell, steps, Path(folder), clock=trio.testing.MockClock(autojump_threshold=0))

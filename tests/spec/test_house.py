@@ -111,6 +111,22 @@ def declared_areas() -> set[str]:
     return layers - {path.stem for path in (ROOT / "chat" / "domain").glob("*.py")}
 
 
+def unguarded_writes() -> Iterator[str]:
+    """Calls of `Database.write` that do not say on behalf of which request they write."""
+    for path in MODULES:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or node.func.attr != "write":
+                continue
+            database = ast.unparse(node.func.value)
+            named = any(keyword.arg == "guard" for keyword in node.keywords)
+            if database.rpartition(".")[2] in {"database", "_database", "_database_of_uses()"} and not named:
+                yield f"{name_of(path)}:{node.lineno}"
+
+
+def test_every_write_names_the_guard_of_its_request_or_that_there_is_none() -> None:
+    assert [*unguarded_writes()] == [], "name guard=principal.guard, or guard=UNGUARDED for work in the background"
+
+
 def test_no_module_is_too_long() -> None:
     assert LINES_OF_A_MODULE.broken({name_of(path): lines_of(path) for path in MODULES}) == {}
 

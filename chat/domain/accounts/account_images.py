@@ -16,6 +16,7 @@ from chat.domain.standing.user_objects import has_premium
 from chat.errors import FieldError, InvalidFormBody
 from chat.registries.error_codes import FieldCode
 from chat.store.accounts.accounts import Account
+from chat.store.guard import Guard
 from chat.store.guilds.members import Member
 
 ACCOUNT_IMAGES: Final[Mapping[str, str]] = {"avatar": AVATARS, "banner": BANNERS}
@@ -67,7 +68,11 @@ class AccountImages:
     media: MediaLibrary
 
     async def judged(
-        self, account: Account, fields: Mapping[str, str | None], kinds: Mapping[str, str] = ACCOUNT_IMAGES
+        self,
+        account: Account,
+        fields: Mapping[str, str | None],
+        guard: Guard,
+        kinds: Mapping[str, str] = ACCOUNT_IMAGES,
     ) -> AccountImageChanges:
         """The image fields, looked at; an empty text counts as null. `kinds` has the kind of asset of each.
 
@@ -78,20 +83,22 @@ class AccountImages:
         errors: list[FieldError] = []
         for field, text in fields.items():
             try:
-                by_field[field] = await self._image(account, field, kinds[field], text)
+                by_field[field] = await self._image(account, field, kinds[field], text, guard)
             except InvalidFormBody as refused:
                 errors.extend(refused.errors)
         if errors:
             raise InvalidFormBody(errors)
         return AccountImageChanges(by_field)
 
-    async def _image(self, account: Account, field: str, kind: str, text: str | None) -> PreparedImage | None:
+    async def _image(
+        self, account: Account, field: str, kind: str, text: str | None, guard: Guard
+    ) -> PreparedImage | None:
         if not text:
             return None
         is_privileged = self._is_privileged(account)
         if field == "banner" and not is_privileged:
             raise InvalidFormBody.at(field, FieldCode.BANNERS_REQUIRE_PREMIUM)
-        image = await self.media.prepare(kind, account.id, text, path=field)
+        image = await self.media.prepare(kind, account.id, text, path=field, guard=guard)
         if image.is_animated and not is_privileged:
             raise InvalidFormBody.at(field, FieldCode.ANIMATED_AVATARS_REQUIRE_PREMIUM)
         return image

@@ -31,6 +31,7 @@ from chat.store.accounts import account_deletions, accounts
 from chat.store.accounts.account_deletions import AccountDeletion
 from chat.store.accounts.accounts import Account
 from chat.store.applications import oauth2_grants
+from chat.store.guard import Guard
 from chat.store.guilds import guilds
 from chat.store.signing_in import auth_sessions, tickets
 
@@ -117,7 +118,9 @@ class Accounts:
             accounts.replace(connection, after)
             return before, after
 
-        _, account = await self._core.database.write(unit, lambda changed: self._core.account_events.changed(*changed))
+        _, account = await self._core.database.write(
+            unit, lambda changed: self._core.account_events.changed(*changed), guard=principal.guard
+        )
         return account
 
     async def change(
@@ -143,7 +146,7 @@ class Accounts:
         written = {name: value for name, value in profile.items() if name not in sent}
         changes = without_repeated(known, self._rules.checked(known, written, tag))
         tag = tag.without_repeated(known)
-        pictures = (await self._images.judged(known, sent)).without_repeated(known)
+        pictures = (await self._images.judged(known, sent, principal.guard)).without_repeated(known)
         changes |= pictures.columns()
         checked = _NOTHING if credentials is None else await self._checked(known, credentials)
         ends_sign_ins = checked.password_hash is not None and known.password_hash is not None
@@ -172,8 +175,8 @@ class Accounts:
             if ends_sign_ins:
                 self._core.account_events.signed_out(after.id)
 
-        async with self._images.media.kept(*pictures.prepared):
-            _, account = await self._core.database.write(unit, then)
+        async with self._images.media.kept(*pictures.prepared, guard=principal.guard):
+            _, account = await self._core.database.write(unit, then, guard=principal.guard)
         if checked.password_hash is not None:
             log.info("password changed", user_id=account.id)
         if checked.move is not None:
@@ -194,7 +197,7 @@ class Accounts:
         if change.password is None:
             return _Checked(None, move)
         password_hash = await self._new_passwords.hashed(
-            account, change.password, change.proof.asker, path=change.password_path
+            account, change.password, change.proof.asker, change.proof.guard, path=change.password_path
         )
         return _Checked(password_hash, move)
 
@@ -230,7 +233,7 @@ class AccountClosing:
         """
         present(account)
         await self._sudo.require(account, proof, issues_token=False)
-        await self._close(account, UserFlag.DISABLED, lambda connection: None)
+        await self._close(account, UserFlag.DISABLED, lambda connection: None, proof.guard)
         log.info("account disabled", user_id=account.id)
 
     async def delete(self, account: Account, proof: SudoProof) -> None:
@@ -252,10 +255,12 @@ class AccountClosing:
                 account_deletions.put(connection, deletion)
             oauth2_grants.delete_of_user(connection, account.id)  # as scheduling does
 
-        await self._close(account, UserFlag.SELF_DELETED, schedule)
+        await self._close(account, UserFlag.SELF_DELETED, schedule, proof.guard)
         log.info("account deletion scheduled", user_id=account.id)
 
-    async def _close(self, account: Account, flag: UserFlag, also: Callable[[sqlite3.Connection], None]) -> None:
+    async def _close(
+        self, account: Account, flag: UserFlag, also: Callable[[sqlite3.Connection], None], guard: Guard
+    ) -> None:
         def unit(connection: sqlite3.Connection) -> tuple[Account, Account]:
             before = present(accounts.by_id(connection, account.id))
             also(connection)
@@ -271,4 +276,4 @@ class AccountClosing:
             self._core.account_events.signed_out(account.id)
             self._core.account_events.changed(*changed)
 
-        await self._core.database.write(unit, then)
+        await self._core.database.write(unit, then, guard=guard)

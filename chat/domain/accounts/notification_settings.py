@@ -90,7 +90,7 @@ class UserGuildSettings:
         def then(body: dict[str, Any]) -> None:
             self._core.bus.publish(Event(EventName.USER_GUILD_SETTINGS_UPDATE, body, ToAccounts((user_id,))))
 
-        return await self._core.database.write(unit, then)
+        return await self._core.database.write(unit, then, guard=principal.guard)
 
 
 @attrs.frozen

@@ -24,6 +24,7 @@ from chat.push.sending import PushSender
 from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.store.accounts import push_subscriptions
 from chat.store.accounts.push_subscriptions import PushSubscription
+from chat.store.guard import UNGUARDED, Guard
 
 SUBSCRIPTIONS_MAXIMUM: Final = 32
 """Browsers of one account; for one more, the one that subscribed first is forgotten."""
@@ -94,7 +95,7 @@ class PushSubscriptions:
                 self._changes += 1
 
         put = functools.partial(push_subscriptions.put, subscription=subscription, most=SUBSCRIPTIONS_MAXIMUM)
-        if not await self._core.database.write(put, then):
+        if not await self._core.database.write(put, then, guard=principal.guard):
             raise ApiError(ErrorCode.UNAUTHORIZED)
         return {"subscription_id": subscription.id}
 
@@ -103,15 +104,15 @@ class PushSubscriptions:
         found = push_subscriptions.of_users(self._core.database.reader, (user_id,))
         return [{"subscription_id": each.id, "user_agent": each.user_agent} for each in found]
 
-    async def unsubscribe(self, user_id: int, subscription_id: str) -> None:
+    async def unsubscribe(self, user_id: int, subscription_id: str, guard: Guard) -> None:
         """Tell a browser no more; it does not matter whether it was told."""
         await self._core.database.write(
-            lambda connection: push_subscriptions.delete(connection, user_id, subscription_id)
+            lambda connection: push_subscriptions.delete(connection, user_id, subscription_id), guard=guard
         )
 
     async def forget(self, subscription: PushSubscription) -> None:
         """The push service knows nothing of the subscription any more."""
-        await self.unsubscribe(subscription.user_id, subscription.id)
+        await self.unsubscribe(subscription.user_id, subscription.id, UNGUARDED)
 
     # Who has any
 

@@ -15,6 +15,7 @@ from chat.protocol.visible_text import tidy
 from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.registries.events import EventName
 from chat.store.accounts import accounts, user_settings
+from chat.store.guard import Guard
 
 NOTE_LENGTH: Final = 256
 NOTES_MAXIMUM: Final = 2_000
@@ -41,7 +42,7 @@ class UserNotes:
             raise ApiError(ErrorCode.UNKNOWN_USER)
         return note
 
-    async def put(self, user_id: int, target_id: int, note: str | None) -> None:
+    async def put(self, user_id: int, target_id: int, note: str | None, guard: Guard) -> None:
         """Note something about any account; None or nothing but white space takes the note away.
 
         USER_NOTE_UPDATE goes to the account's sessions even where nothing changed.
@@ -70,4 +71,4 @@ class UserNotes:
             data = {"id": str(target_id), "note": kept or ""}
             self._core.bus.publish(Event(EventName.USER_NOTE_UPDATE, data, ToAccounts((user_id,))))
 
-        await self._core.database.write(unit, then)
+        await self._core.database.write(unit, then, guard=guard)

@@ -22,6 +22,7 @@ from chat.domain.standing.guild_objects import EMOJIS
 from chat.domain.standing.user_objects import user_settings_object
 from chat.protocol.presence import parse_timestamp
 from chat.store.accounts import user_settings
+from chat.store.guard import UNGUARDED, Guard
 from chat.store.guilds import expressions
 
 STATUS: Final = "status"
@@ -45,7 +46,7 @@ class UserSettings:
         """The user settings object."""
         return user_settings_object(user_settings.of_user(self._core.database.reader, user_id))
 
-    async def change(self, user_id: int, changes: Mapping[str, Any]) -> dict[str, Any]:
+    async def change(self, user_id: int, changes: Mapping[str, Any], guard: Guard) -> dict[str, Any]:
         """Put new values, as the wire has them, in the place of old ones; returns the object.
 
         USER_SETTINGS_UPDATE goes out even when every value was the same: the sender may rely on the echo. Status and
@@ -75,7 +76,7 @@ class UserSettings:
                 self._core.bus.publish(SavedPresenceChanged(user_id, saved_presence))
             self.due.look_again()
 
-        return await self._core.database.write(unit, then)
+        return await self._core.database.write(unit, then, guard=guard)
 
 
 def _with_motion(connection: sqlite3.Connection, custom_status: Mapping[str, Any]) -> dict[str, Any]:
@@ -130,7 +131,7 @@ class SettingsDue(DueWork):
                 for user_id, setting in user_settings.due(connection, now, CHANGES_AT_ONCE)
             ]
 
-        fallen = await self._core.database.write(unit, self._announce)
+        fallen = await self._core.database.write(unit, self._announce, guard=UNGUARDED)
         return len(fallen)
 
     def _announce(self, fallen: list[_Fallen]) -> None:

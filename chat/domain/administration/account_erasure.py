@@ -40,6 +40,7 @@ from chat.store.accounts.account_deletions import AccountDeletion
 from chat.store.accounts.accounts import Account
 from chat.store.administration import account_erasure, jobs
 from chat.store.applications import applications
+from chat.store.guard import UNGUARDED
 from chat.store.guilds import channels, members
 from chat.store.standing import private_channels, relationships
 
@@ -156,7 +157,7 @@ class AccountErasure(DueWork):
                     )
 
         if account_deletions.due(self._core.database.reader, now, begun_too=begun_too):
-            await self._core.database.write(unit, lambda _: self._orders.ordered())
+            await self._core.database.write(unit, lambda _: self._orders.ordered(), guard=UNGUARDED)
 
     # Doing
 

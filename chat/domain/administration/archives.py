@@ -39,6 +39,7 @@ from chat.store.administration import archives
 from chat.store.administration.archive_tables import PROTECTING
 from chat.store.administration.archives import Archive
 from chat.store.administration.jobs import Job
+from chat.store.guard import UNGUARDED
 
 DAY_MS: Final = 24 * 3_600_000
 
@@ -349,7 +350,7 @@ class Archives:
         now, reader = self._core.clock.now_ms(), self._core.database.reader
         while expired := archives.expired(reader, now):
             await self._delete_files(expired)
-            await self._core.database.write(partial(archives.forget_files, archive_ids=expired))
+            await self._core.database.write(partial(archives.forget_files, archive_ids=expired), guard=UNGUARDED)
         files = await self._storage.computed(lambda: list(self._files.found()))
         whole = {file.archive_id for file in files if file.is_whole}
         partial_ = {file.archive_id for file in files if not file.is_whole}
@@ -357,7 +358,9 @@ class Archives:
         wanted = archives.with_file(reader, whole) | archives.unfinished(reader, partial_)
         await self._delete_files((whole | partial_) - wanted)
         while archives.any_before(reader, now - KEPT_MS):
-            if not await self._core.database.write(partial(archives.delete_before, before_ms=now - KEPT_MS)):
+            if not await self._core.database.write(
+                partial(archives.delete_before, before_ms=now - KEPT_MS), guard=UNGUARDED
+            ):
                 return
 
     async def _delete_files(self, archive_ids: Any) -> None:

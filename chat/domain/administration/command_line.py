@@ -43,6 +43,7 @@ from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
 from chat.store.administration import sealed_secrets
 from chat.store.database import Database
+from chat.store.guard import UNGUARDED
 from chat.store.guilds import channels, guilds, invites
 from chat.store.guilds.guilds import Guild
 from chat.store.guilds.invites import Invite, InviteType
@@ -142,7 +143,7 @@ class Administration:
                 self._log.record(connection, the_instance(), AdminAction.SET_ACLS, made.id, metadata)
             return made
 
-        return await self._database.write(unit)
+        return await self._database.write(unit, guard=UNGUARDED)
 
     async def set_password(self, user_id: int, password: str) -> Account:
         """Give the account a new password; every sign-in of it ends.
@@ -168,7 +169,7 @@ class Administration:
             outside_changes.record(connection, CREDENTIALS_REVOKED, {"user_id": user_id}, now)
             return account
 
-        return await self._database.write(unit)
+        return await self._database.write(unit, guard=UNGUARDED)
 
 
 def tag_of(account: Account) -> str:
@@ -232,7 +233,7 @@ async def change_features(
             log.record(connection, the_instance(), AdminAction.UPDATE_FEATURES, guild_id, metadata)
         return after
 
-    return await database.write(unit)
+    return await database.write(unit, guard=UNGUARDED)
 
 
 def take_up_guild(database: Database, guild_states: GuildStates, bus: Bus, guild_id: int) -> None:
@@ -306,7 +307,7 @@ class InviteAdministration:
             self._leave(connection, outside_changes.INVITE_CREATED, {"code": invite.code, "entry_id": entry.id})
             return invite
 
-        return await self._database.write(unit)
+        return await self._database.write(unit, guard=UNGUARDED)
 
     async def delete(self, code: str) -> Invite:
         """Delete an invite into a guild; the one deleted.
@@ -327,7 +328,7 @@ class InviteAdministration:
             self._leave(connection, outside_changes.INVITE_DELETED, {**body, "entry_id": entry.id})
             return invite
 
-        return await self._database.write(unit)
+        return await self._database.write(unit, guard=UNGUARDED)
 
     async def of_guild(self, guild_id: int) -> list[Invite]:
         """The invites of a guild that hold, newest first. Raises OperatorError for a guild that is not there."""

@@ -230,7 +230,7 @@ class Applications:
         written = {name: value for name, value in change.profile.items() if name not in sent}
         changes = without_repeated(known, self._rules.checked(known, dict(written), change.tag))
         tag = change.tag.without_repeated(known)
-        pictures = (await self._images.judged(known, sent)).without_repeated(known)
+        pictures = (await self._images.judged(known, sent, principal.guard)).without_repeated(known)
 
         def unit(connection: sqlite3.Connection) -> tuple[Account, Account]:
             before = required_bot_of(connection, owned(connection, principal.user_id, application_id))

@@ -23,6 +23,7 @@ from chat.errors import StorageUnavailable
 from chat.registries.channel_types import ChannelType
 from chat.registries.events import EventName
 from chat.store.accounts import accounts
+from chat.store.guard import UNGUARDED
 from chat.store.guilds import guilds, members
 
 RETURN_SECONDS: Final = 60.0
@@ -89,7 +90,7 @@ class TemporaryMembers:
             if left is not None:
                 self._memberships.announce_departure(left)
 
-        await self._core.database.write(unit, then)
+        await self._core.database.write(unit, then, guard=UNGUARDED)
 
 
 LOOK_SECONDS: Final = 5.0

@@ -31,7 +31,7 @@ from chat.registries.permissions import Permission
 from chat.snowflake import snowflake_at
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
-from chat.store.guard import UNGUARDED, Guard
+from chat.store.guard import Guard
 from chat.store.guilds import bans, members
 from chat.store.guilds.bans import Ban
 from chat.store.standing.guild_audit_log import AuditLogEntry
@@ -106,7 +106,7 @@ class Bans:
         new: NewBan,
         first: First = _nothing,
         *,
-        guard: Guard = UNGUARDED,
+        guard: Guard,
     ) -> Ban:
         """Ban an account, without regard to the actor's rights, for the actor's reason; the ban.
 
@@ -160,7 +160,7 @@ class Bans:
         await self.take_back(Actor(principal.user_id, reason), guild_id, user_id, guard=principal.guard)
 
     async def take_back(
-        self, actor: Actor, guild_id: int, user_id: int, first: First = _nothing, *, guard: Guard = UNGUARDED
+        self, actor: Actor, guild_id: int, user_id: int, first: First = _nothing, *, guard: Guard
     ) -> None:
         """Lift a ban, without regard to the actor's rights.
 
@@ -198,9 +198,7 @@ class Bans:
         self._require_below(access, user_id)
         await self.remove(Actor(principal.user_id, reason), guild_id, user_id, guard=principal.guard)
 
-    async def remove(
-        self, actor: Actor, guild_id: int, user_id: int, first: First = _nothing, *, guard: Guard = UNGUARDED
-    ) -> None:
+    async def remove(self, actor: Actor, guild_id: int, user_id: int, first: First = _nothing, *, guard: Guard) -> None:
         """Remove a member, without regard to the actor's rights.
 
         :raises ApiError: UNKNOWN_GUILD, UNKNOWN_MEMBER; MISSING_PERMISSIONS for the owner.

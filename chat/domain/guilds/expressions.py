@@ -31,7 +31,7 @@ from chat.registries.guild_features import GuildFeature
 from chat.registries.permissions import Permission
 from chat.store import policy
 from chat.store.accounts import accounts
-from chat.store.guard import UNGUARDED, Guard
+from chat.store.guard import Guard
 from chat.store.guilds import expressions
 from chat.store.guilds.expressions import Expression
 from chat.store.standing.guild_audit_log import AuditLogEntry
@@ -271,7 +271,7 @@ class Expressions:
         expression_id: int,
         first: Callable[[sqlite3.Connection], None],
         *,
-        guard: Guard = UNGUARDED,
+        guard: Guard,
     ) -> None:
         """Delete an expression, without regard to the actor's rights; `first` runs in the same unit before.
 

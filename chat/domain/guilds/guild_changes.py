@@ -33,7 +33,7 @@ from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.registries.guild_features import TOGGLEABLE_GUILD_FEATURES, UNAVAILABLE_GUILD_FEATURES, GuildFeature
 from chat.registries.guild_values import ContentWarningLevel, NsfwLevel, SystemChannelFlag, VerificationLevel
 from chat.registries.permissions import Permission
-from chat.store.guard import UNGUARDED, Guard
+from chat.store.guard import Guard
 from chat.store.guilds import channels, guilds
 from chat.store.guilds.guilds import Guild
 from chat.store.standing.guild_audit_log import AuditLogEntry
@@ -119,7 +119,7 @@ class GuildChanges:
             changed = await self._core.database.write(unit, self.announce, guard=principal.guard)
         return guild_object(changed.after)
 
-    async def judged(self, state: GuildState, fields: Mapping[str, Any], *, guard: Guard = UNGUARDED) -> JudgedFields:
+    async def judged(self, state: GuildState, fields: Mapping[str, Any], *, guard: Guard) -> JudgedFields:
         """The named fields as they would be written.
 
         :raises ApiError: CONTENT_BLOCKED.

@@ -196,7 +196,7 @@ class DiscoveryApplications:
         :raises ApiError: as `Access.guild` with MANAGE_GUILD; DISCOVERY_APPLICATION_NOT_FOUND.
         """
         access = self._core.access.guild(principal, guild_id, Permission.MANAGE_GUILD)
-        judged = await self._changes.judged(access.state, {})
+        judged = await self._changes.judged(access.state, {}, guard=principal.guard)
 
         def unit(connection: sqlite3.Connection) -> ChangedGuild:
             required_application(connection, guild_id)

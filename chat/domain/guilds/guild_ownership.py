@@ -95,9 +95,7 @@ class GuildDeletion:
 
         await self.remove(guild_id, require_owner, guard=principal.guard)
 
-    async def remove(
-        self, guild_id: int, first: Callable[[sqlite3.Connection, Guild], None], *, guard: Guard = UNGUARDED
-    ) -> None:
+    async def remove(self, guild_id: int, first: Callable[[sqlite3.Connection, Guild], None], *, guard: Guard) -> None:
         """Delete a guild. `first` runs in the same unit before anything goes; it may refuse.
 
         :raises ApiError: SINGLE_COMMUNITY_CANNOT_DELETE, UNKNOWN_GUILD, and what `first` raises.
@@ -168,7 +166,9 @@ class GuildDeletion:
         while True:
             self._wake = trio.Event()
             try:
-                while await self._core.database.write(lambda connection: channels.sweep(connection, MESSAGES_AT_ONCE)):
+                while await self._core.database.write(
+                    lambda connection: channels.sweep(connection, MESSAGES_AT_ONCE), guard=UNGUARDED
+                ):
                     self._messages_gone()
                     await trio.lowlevel.checkpoint()
             except StorageUnavailable:

@@ -130,7 +130,7 @@ class MemberChanges:
         if bio is not None and len(bio) > self._core.settings.limits.max_bio_length:
             raise InvalidFormBody.at("bio", FieldCode.CONTENT_EXCEEDS_MAX_LENGTH)
         columns = without_repeated(access.member, columns)
-        pictures = await self._images.judged(principal.account, sent, member_images(guild_id))
+        pictures = await self._images.judged(principal.account, sent, principal.guard, member_images(guild_id))
         pictures = pictures.without_repeated(access.member)
         columns |= pictures.columns()
         async with self._images.media.kept(*pictures.prepared, guard=principal.guard):

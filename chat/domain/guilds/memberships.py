@@ -36,7 +36,7 @@ from chat.registries.limits import THREAD_MEMBER_COUNT_MAXIMUM
 from chat.store import threads
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
-from chat.store.guard import UNGUARDED, Guard
+from chat.store.guard import Guard
 from chat.store.guilds import bans, guilds, members
 from chat.store.guilds.guilds import Guild
 from chat.store.messages.messages import Message
@@ -109,7 +109,7 @@ class Memberships:
         address: str | None = None,
         temporary: bool = False,
         first: Callable[[sqlite3.Connection], Preparation | None] | None = None,
-        guard: Guard = UNGUARDED,
+        guard: Guard,
     ) -> bool:
         """Make the account a member. `first` runs in the same transaction before anything is written; it may refuse,
         and it may prepare something for the newcomer.

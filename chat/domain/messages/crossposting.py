@@ -28,6 +28,7 @@ from chat.registries.events import EventName
 from chat.registries.guild_features import GuildFeature
 from chat.registries.guild_values import DisabledOperation
 from chat.registries.message_types import SHOWING_MESSAGE_FLAGS, MessageFlag, MessageType
+from chat.store.guard import UNGUARDED
 from chat.store.guilds import channels, guilds
 from chat.store.messages import attachments, messages
 from chat.store.messages.attachments import Attachment
@@ -129,7 +130,7 @@ class Crossposting(DueWork):
             else:
                 crossposts.postpone(connection, delivery, due_at)
 
-        await self._core.database.write(unit)
+        await self._core.database.write(unit, guard=UNGUARDED)
 
     async def _deliver(self, delivery: Delivery) -> None:
         def unit(connection: sqlite3.Connection) -> _Copied | None:
@@ -150,7 +151,7 @@ class Crossposting(DueWork):
                 crossposts.forget_copy(connection, copy.id)
             return _Copied(with_context(connection, [after], referenced=False), is_new=False)
 
-        await self._core.database.write(unit, self._tell)
+        await self._core.database.write(unit, self._tell, guard=UNGUARDED)
 
     @staticmethod
     def _copy(connection: sqlite3.Connection, delivery: Delivery) -> Message | None:

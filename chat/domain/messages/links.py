@@ -40,6 +40,7 @@ from chat.media.page_embed import (
 from chat.registries.events import EventName
 from chat.registries.message_types import MessageFlag
 from chat.registries.permissions import Permission
+from chat.store.guard import UNGUARDED
 from chat.store.messages import messages, unfurled
 from chat.store.messages.messages import Message, MessageExtra
 
@@ -151,7 +152,10 @@ class Unfurling:
             await trio.sleep(SWEEP_SECONDS)
             now = self._core.clock.now_ms()
             try:
-                while await self._core.database.write(lambda connection: unfurled.delete_expired(connection, now)):  # noqa: B023
+                while await self._core.database.write(
+                    lambda connection: unfurled.delete_expired(connection, now),  # noqa: B023 - called at once
+                    guard=UNGUARDED,
+                ):
                     pass
             except StorageUnavailable:
                 log.warning("links could not be forgotten")
@@ -167,7 +171,9 @@ class Unfurling:
                 embed = None
             expires_at = self._core.clock.now_ms() + (NOTHING_MS if embed is None else FOUND_MS)
             # Remembered for all who ask, so it does not matter whether the first of them still may.
-            await self._core.database.write(lambda connection: unfurled.store(connection, url, embed, expires_at))
+            await self._core.database.write(
+                lambda connection: unfurled.store(connection, url, embed, expires_at), guard=UNGUARDED
+            )
             return embed
         finally:
             del self._under_way[url]
@@ -316,4 +322,4 @@ class LinkEmbeds:
             finally:
                 self._publishing = False
 
-        await self._core.database.write(unit, then)
+        await self._core.database.write(unit, then, guard=UNGUARDED)

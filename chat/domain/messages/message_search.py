@@ -29,6 +29,7 @@ from chat.errors import ApiError, InvalidFormBody, StorageUnavailable
 from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.registries.events import EventName
 from chat.snowflake import MAXIMUM
+from chat.store.guard import UNGUARDED
 from chat.store.messages import message_search, message_search_entries, messages
 from chat.store.messages.message_search import FINDS_MAXIMUM, Criteria, QueryTooSlow, Scope, given_up_after
 from chat.store.messages.message_search_entries import pending_among
@@ -116,7 +117,7 @@ class MessageSearchIndex:
         if not await self._core.database.read(lambda connection: message_search_entries.pending(connection, 1)):
             return 0
         return await self._core.database.write(
-            lambda connection: message_search_entries.bring_up_to_date(connection, SLICE_MESSAGES)
+            lambda connection: message_search_entries.bring_up_to_date(connection, SLICE_MESSAGES), guard=UNGUARDED
         )
 
 

@@ -31,6 +31,7 @@ from chat.registries.limits import OWN_MESSAGE_DELETION_DELAY_MS
 from chat.snowflake import snowflake_at
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
+from chat.store.guard import UNGUARDED
 from chat.store.messages import messages
 
 BATCH_MESSAGES: Final = 100
@@ -145,7 +146,7 @@ class OwnMessageDeletion(DueWork):
             accounts.replace(connection, after)
             return _Batch(None, account, after)
 
-        while (await self._core.database.write(unit, self._announce)).removed is not None:
+        while (await self._core.database.write(unit, self._announce, guard=UNGUARDED)).removed is not None:
             await trio.lowlevel.checkpoint()
 
     def _announce(self, batch: _Batch) -> None:

@@ -175,7 +175,7 @@ class Uploads:
 
     async def receive(self, capability: str, chunks: AsyncIterator[bytes]) -> Attachment:
         """Take the bytes of a promised upload; a broken off one leaves nothing, and may be tried again. The address is
-        the credential, and the unit looks at its promise once more: so no guard is named.
+        the credential, and the unit looks at its promise once more: so it needs no guard.
 
         :raises ApiError: NOT_FOUND, the same for an address that never was, is used up, or has expired;
             PAYLOAD_TOO_LARGE, BAD_REQUEST for more or fewer bytes than promised; CONTENT_BLOCKED.
@@ -197,11 +197,11 @@ class Uploads:
                 await incoming.flush()
                 self._core.blocked.require_file(incoming.sha256)
                 await incoming.keep(promised.key)
-            stored = await self.described(promised, incoming)
+            stored = await self.described(promised, incoming, UNGUARDED)
             now = self._core.clock.now_ms()
             async with self._media.settled(promised.key):
                 if not await self._core.database.write(
-                    lambda connection: attachments.note_stored(connection, stored, now)
+                    lambda connection: attachments.note_stored(connection, stored, now), guard=UNGUARDED
                 ):
                     raise ApiError(ErrorCode.NOT_FOUND)
             return stored
@@ -308,7 +308,7 @@ class Uploads:
                 drafts[place] = AttachmentDraft(_wished(described, wish, place), is_promised=False)
             yield tuple(drafts[place] for place in sorted(drafts))
 
-    async def described(self, attachment: Attachment, incoming: Incoming, guard: Guard = UNGUARDED) -> Attachment:
+    async def described(self, attachment: Attachment, incoming: Incoming, guard: Guard) -> Attachment:
         """The attachment, whose file was kept under its key, with what its content says of itself.
 
         :raises ApiError: CONTENT_BLOCKED.

@@ -387,7 +387,7 @@ class Calls:
                     messages.change_extra(connection, channel_id, message_id, call=ended)
             return len(left_behind)
 
-        ended = await self._core.database.write(unit)
+        ended = await self._core.database.write(unit, guard=UNGUARDED)
         if ended:
             log.info("calls of the process before were ended", calls=ended)
 
@@ -429,7 +429,7 @@ class Calls:
                 self._core.bus.publish(Event(EventName.CALL_DELETE, gone, ToAccounts(call.recipients)))
                 call.finished.set()
 
-        await self._core.database.write(unit, then)
+        await self._core.database.write(unit, then, guard=UNGUARDED)
 
     def _publish_message(self, call: Call, stored: StoredMessages) -> None:
         views = (self._conversations.find(user_id, call.channel_id) for user_id in call.recipients)

@@ -14,7 +14,7 @@ import trio
 from chat.clock import Clock
 from chat.errors import StorageUnavailable
 from chat.store.database import Database
-from chat.store.guard import fallback
+from chat.store.guard import UNGUARDED
 
 K = TypeVar("K")
 U = TypeVar("U")
@@ -109,8 +109,7 @@ class NotedUses(ABC, Generic[K, U]):
                 self._write_use(connection, thing, use)
 
         try:
-            with fallback(None):  # no guard: what was used earlier was used
-                await self._database_of_uses().write(unit)
+            await self._database_of_uses().write(unit, guard=UNGUARDED)  # what was used earlier was used
         except StorageUnavailable:
             self._uses = {**noted, **self._uses}
             self._noted.set()

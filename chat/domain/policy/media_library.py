@@ -123,7 +123,7 @@ class MediaLibrary:
     # Images that have an owner
 
     async def prepare(
-        self, kind: str, owner_id: int, text: str, *, path: str, still: bool = False, guard: Guard = UNGUARDED
+        self, kind: str, owner_id: int, text: str, *, path: str, still: bool = False, guard: Guard
     ) -> PreparedImage:
         """Look at an image out of a JSON body; nothing is written yet. `still` refuses one that moves. This is a slow
         step of a request, whose `guard` judges again after it.
@@ -149,7 +149,7 @@ class MediaLibrary:
         return PreparedImage(asset, taken.content)
 
     @asynccontextmanager
-    async def kept(self, *prepared: PreparedImage | None, guard: Guard = UNGUARDED) -> AsyncIterator[None]:
+    async def kept(self, *prepared: PreparedImage | None, guard: Guard) -> AsyncIterator[None]:
         """The files of these images, for a unit in the block that stores their rows
         (`chat.domain.policy.images.store`).
 
@@ -166,9 +166,7 @@ class MediaLibrary:
             yield
 
     @asynccontextmanager
-    async def new_image(
-        self, kind: str, owner_id: int, text: str, *, path: str, guard: Guard = UNGUARDED
-    ) -> AsyncIterator[Asset]:
+    async def new_image(self, kind: str, owner_id: int, text: str, *, path: str, guard: Guard) -> AsyncIterator[Asset]:
         """As `prepare` and `kept` in one, for a unit in the block that inserts the row.
 
         :raises InvalidFormBody: as `prepare`.
@@ -231,10 +229,10 @@ class MediaLibrary:
         now = self._clock.now_ms()
         reader = self._database.reader
         while attachments.any_expired(reader, now):
-            await self._database.write(lambda connection: attachments.delete_expired(connection, now))
+            await self._database.write(lambda connection: attachments.delete_expired(connection, now), guard=UNGUARDED)
         while keys := attachments.garbage(reader):
             await self.storage.delete(keys)
-            await self._database.write(lambda connection: attachments.forget_garbage(connection, keys))
+            await self._database.write(lambda connection: attachments.forget_garbage(connection, keys), guard=UNGUARDED)
 
     async def _delete_forgotten(self, newest: int) -> None:
         """Delete files with an id under `newest` that no row names: received by a process that was killed, or for

@@ -11,6 +11,7 @@ import trio
 from chat.errors import StorageUnavailable
 from chat.store.administration import instance
 from chat.store.database import Database
+from chat.store.guard import UNGUARDED
 
 TRUSTED_SECONDS: Final = 5.0
 """A store that was written within this time is not tried again."""
@@ -67,7 +68,7 @@ class Readiness:
     async def _attempt(self) -> Hindrance | None:
         try:
             with trio.fail_after(PATIENCE_SECONDS):
-                await self._database.write(instance.touch)
+                await self._database.write(instance.touch, guard=UNGUARDED)
         except StorageUnavailable as error:
             because = "" if error.__cause__ is None else f": {error.__cause__}"
             return Hindrance("failing", f"the store cannot be written{because}")

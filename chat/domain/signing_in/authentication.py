@@ -215,10 +215,16 @@ class Authentication:
             raise ApiError(ErrorCode.BOT_USER_AUTH_ENDPOINT_ACCESS_DENIED)
         known = None if found is None or found.is_deleted else found.password_hash
         asker = self._networks.asker(None if found is None else found.id, client.address)
-        if not await self._core.passwords.verify(known, password, asker) or found is None or known is None:
+        if (
+            not await self._core.passwords.verify(known, password, asker, guard=client.guard)
+            or found is None
+            or known is None
+        ):
             log.info("login refused", user_id=None if found is None else found.id, address=client.address)
             raise self._wrong()
-        renewed = await self._core.passwords.hash(password, asker) if self._core.passwords.is_outdated(known) else known
+        renewed = known
+        if self._core.passwords.is_outdated(known):
+            renewed = await self._core.passwords.hash(password, asker, guard=client.guard)
 
         def change(connection: sqlite3.Connection, account: Account) -> Account:
             # Between the check of the password and this moment it may have been changed, or the address given up.
@@ -253,7 +259,7 @@ class Authentication:
     async def logout(self, principal: Principal) -> None:
         """End the sign-in that the request came with; a bot token has none, so nothing happens."""
         if principal.session_id_hash is not None:
-            await self._sign_ins.end(principal.user_id, [principal.session_id_hash])
+            await self._sign_ins.end(principal.user_id, [principal.session_id_hash], principal.guard)
 
     async def _sign_in(
         self, account: Account, client: Client, way: Way, *, asks_factor: bool
@@ -290,7 +296,7 @@ class Authentication:
             if isinstance(outcome, _Outcome):
                 way.then(outcome.before, outcome.after)
 
-        outcome = await self._core.database.write(unit, then)
+        outcome = await self._core.database.write(unit, then, guard=client.guard)
         if isinstance(outcome, ApiError):
             log.info("login refused", user_id=account.id, address=client.address, code=outcome.code)
             raise outcome

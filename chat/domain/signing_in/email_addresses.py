@@ -27,6 +27,7 @@ from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.registries.limits import VERIFICATION_MAILS, VERIFICATION_MAILS_WINDOW_MS
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account, email_key
+from chat.store.guard import Guard
 from chat.store.signing_in import tickets
 from chat.store.signing_in.tickets import EmailToken, Ticket
 
@@ -168,7 +169,7 @@ class EmailVerification:
         )
         self._mailer.post(connection, letter)
 
-    async def resend(self, account: Account) -> None:
+    async def resend(self, account: Account, guard: Guard) -> None:
         """Send the mail again; nothing to do for a verified address, and where there is none.
 
         :raises ApiError: ACCESS_DENIED for a deleted account.
@@ -181,9 +182,9 @@ class EmailVerification:
             if not current.email_verified:
                 self.send(connection, current, token)
 
-        await self._core.database.write(unit)
+        await self._core.database.write(unit, guard=guard)
 
-    async def verify(self, token: str) -> None:
+    async def verify(self, token: str, guard: Guard) -> None:
         """Take a token back: the address that it was sent to is verified.
 
         :raises InvalidFormBody: INVALID_OR_EXPIRED_VERIFICATION_TOKEN at `token`, for any reason.
@@ -206,7 +207,7 @@ class EmailVerification:
             tickets.delete_email_tokens(connection, VERIFICATION_KIND, before.id)
             return before, after
 
-        await self._core.database.write(unit, lambda changed: self._core.account_events.changed(*changed))
+        await self._core.database.write(unit, lambda changed: self._core.account_events.changed(*changed), guard=guard)
 
 
 @attrs.define(eq=False)

@@ -32,6 +32,7 @@ from chat.mail.mailer import Mailer
 from chat.registries.error_codes import ErrorCode
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
+from chat.store.guard import Guard
 from chat.store.signing_in import tickets
 from chat.store.signing_in.tickets import Ticket
 
@@ -104,7 +105,7 @@ class EmailChanges:
     _addresses: EmailAddresses
     _sudo: SudoMode
 
-    async def start(self, user_id: int) -> Started:
+    async def start(self, user_id: int, guard: Guard) -> Started:
         """Begin a change in place of any that is under way.
 
         :raises ApiError: ACCESS_DENIED for a deleted account.
@@ -121,17 +122,17 @@ class EmailChanges:
             self._mail_old(connection, ticket, issued)
             return Started(secret, account.email, issued, None)
 
-        return await self._core.database.write(unit)
+        return await self._core.database.write(unit, guard=guard)
 
-    async def resend_original(self, user_id: int, secret: str) -> None:
+    async def resend_original(self, user_id: int, secret: str, guard: Guard) -> None:
         """Mail the old address another code.
 
         :raises InvalidFormBody: INVALID_OR_EXPIRED_TICKET at `ticket`.
         :raises RateLimited: as `MailedCodes.issue`.
         """
-        await self._codes.resend(self._at(user_id, secret, Step.RESEND_ORIGINAL), self._mail_old)
+        await self._codes.resend(self._at(user_id, secret, Step.RESEND_ORIGINAL), self._mail_old, guard)
 
-    async def verify_original(self, user_id: int, secret: str, code: str) -> str:
+    async def verify_original(self, user_id: int, secret: str, code: str, guard: Guard) -> str:
         """Take the code from the old address; the proof of it.
 
         :raises InvalidFormBody: INVALID_OR_EXPIRED_TICKET at `ticket`, INVALID_CODE at `code`.
@@ -142,9 +143,10 @@ class EmailChanges:
             lambda connection, account, ticket: self._codes.prove(
                 connection, ticket, {"stage": _stage_after(ticket, Step.VERIFY_ORIGINAL)}
             ),
+            guard,
         )
 
-    async def request_new(self, user_id: int, secret: str, new_email: str, proof: str) -> NewAsked:
+    async def request_new(self, user_id: int, secret: str, new_email: str, proof: str, guard: Guard) -> NewAsked:
         """Mail the new address a code; `proof` is that of the old address.
 
         :raises InvalidFormBody: INVALID_OR_EXPIRED_TICKET at `ticket` or `original_proof`; what is wrong with the
@@ -161,17 +163,17 @@ class EmailChanges:
             self._addresses.mail_code(connection, ticket, issued)
             return NewAsked(secret, email, issued)
 
-        return await self._core.database.write(unit)
+        return await self._core.database.write(unit, guard=guard)
 
-    async def resend_new(self, user_id: int, secret: str) -> None:
+    async def resend_new(self, user_id: int, secret: str, guard: Guard) -> None:
         """Mail the new address another code.
 
         :raises InvalidFormBody: INVALID_OR_EXPIRED_TICKET at `ticket`.
         :raises RateLimited: as `MailedCodes.issue`.
         """
-        await self._codes.resend(self._at(user_id, secret, Step.RESEND_NEW), self._addresses.mail_code)
+        await self._codes.resend(self._at(user_id, secret, Step.RESEND_NEW), self._addresses.mail_code, guard)
 
-    async def verify_new(self, user_id: int, secret: str, code: str, proof: str) -> str:
+    async def verify_new(self, user_id: int, secret: str, code: str, proof: str, guard: Guard) -> str:
         """Take the code from the new address; the token that `apply` asks for. The ticket is used up.
 
         :raises InvalidFormBody: INVALID_OR_EXPIRED_TICKET at `ticket` or `original_proof`, INVALID_CODE at `code`.
@@ -185,7 +187,7 @@ class EmailChanges:
             tickets.delete_of_user(connection, user_id, CHANGE_KIND, TOKEN_KIND)
             tickets.insert(connection, promised)
 
-        await self._codes.take(code, self._at(user_id, secret, Step.VERIFY_NEW, proof), promise)
+        await self._codes.take(code, self._at(user_id, secret, Step.VERIFY_NEW, proof), promise, guard)
         return token
 
     async def apply(self, account: Account, token: str, proof: SudoProof) -> Account:
@@ -204,7 +206,9 @@ class EmailChanges:
             accounts.replace(connection, after)
             return before, after
 
-        _, changed = await self._core.database.write(unit, lambda changed: self._core.account_events.changed(*changed))
+        _, changed = await self._core.database.write(
+            unit, lambda changed: self._core.account_events.changed(*changed), guard=proof.guard
+        )
         log.info("address changed", user_id=changed.id)
         return changed
 
@@ -256,7 +260,7 @@ class EmailChanges:
     #
     # There is no code from the old address, which would come back like any mail; the account proves itself (sudo mode).
 
-    async def request_replacement(self, user_id: int, new_email: str) -> NewAsked:
+    async def request_replacement(self, user_id: int, new_email: str, guard: Guard) -> NewAsked:
         """Mail a code to the address that is to be the new one.
 
         :raises ApiError: ACCESS_DENIED for an account whose address has not bounced, and for a deleted one.
@@ -271,9 +275,9 @@ class EmailChanges:
             self._addresses.mail_code(connection, ticket, issued)
             return NewAsked(secret, email, issued)
 
-        return await self._core.database.write(unit)
+        return await self._core.database.write(unit, guard=guard)
 
-    async def resend_replacement(self, user_id: int, secret: str) -> None:
+    async def resend_replacement(self, user_id: int, secret: str, guard: Guard) -> None:
         """Mail another code.
 
         :raises ApiError: as `request_replacement`.
@@ -281,7 +285,7 @@ class EmailChanges:
         :raises RateLimited: as `MailedCodes.issue`.
         """
         await self._codes.resend(
-            lambda connection: self._replacement(connection, user_id, secret), self._addresses.mail_code
+            lambda connection: self._replacement(connection, user_id, secret), self._addresses.mail_code, guard
         )
 
     async def verify_replacement(self, account: Account, secret: str, code: str, proof: SudoProof) -> Account:
@@ -303,6 +307,7 @@ class EmailChanges:
             code,
             lambda connection: self._replacement(connection, account.id, secret),
             move,
+            proof.guard,
             lambda changed: self._core.account_events.changed(*changed),
         )
         log.info("bounced address replaced", user_id=account.id)

@@ -40,6 +40,7 @@ from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.registries.limits import PASSKEY_BRIDGE_MS
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
+from chat.store.guard import Guard
 from chat.store.signing_in import tickets, webauthn_credentials
 from chat.store.signing_in.tickets import Ticket
 
@@ -84,7 +85,7 @@ class Handoffs:
             "consent": None,
         }
         ticket = Ticket(_key(code), HANDOFF, None, body, now, now + LIFETIME_MS + KEPT_MS)
-        await self._core.database.write(lambda connection: tickets.insert(connection, ticket))
+        await self._core.database.write(lambda connection: tickets.insert(connection, ticket), guard=client.guard)
         return {"code": code, "expires_at": iso_timestamp(now + LIFETIME_MS)}
 
     def info(self, code: str) -> dict[str, Any]:
@@ -115,7 +116,7 @@ class Handoffs:
             consent = {"user_id": account.id, **Standing.of(account).as_members()}
             tickets.replace_body(connection, ticket.secret_hash, {**ticket.body, "consent": consent})
 
-        await self._core.database.write(unit)
+        await self._core.database.write(unit, guard=principal.guard)
         log.info("hand-off agreed to", user_id=principal.user_id)
 
     async def status(self, code: str, client: Client) -> SignedIn | None:
@@ -149,7 +150,8 @@ class Handoffs:
         :raises ApiError: INVALID_HANDOFF_CODE, also from another network than the code's; HANDOFF_CODE_EXPIRED.
         """
         await self._core.database.write(
-            lambda connection: tickets.delete(connection, self._own(connection, code, client).secret_hash)
+            lambda connection: tickets.delete(connection, self._own(connection, code, client).secret_hash),
+            guard=client.guard,
         )
 
     def _own(self, connection: sqlite3.Connection, code: str, client: Client) -> Ticket:
@@ -195,7 +197,7 @@ class PasskeyBridge:
     _sign_ins: SignIns
     _assertions: PasskeyAssertions
 
-    async def start(self, code_challenge: str, origin: str) -> Bridge:
+    async def start(self, code_challenge: str, origin: str, guard: Guard) -> Bridge:
         """A new bridge for the program that knows what hashes to `code_challenge`; its page is at this origin.
 
         :raises InvalidFormBody: INVALID_FORMAT at `code_challenge` for what is no SHA-256.
@@ -206,26 +208,26 @@ class PasskeyBridge:
         now = self._core.clock.now_ms()
         body = {"code_challenge": code_challenge, "proved": None}
         ticket = Ticket(token_hash(bridge_id), BRIDGE, None, body, now, now + PASSKEY_BRIDGE_MS)
-        await self._core.database.write(lambda connection: tickets.insert(connection, ticket))
+        await self._core.database.write(lambda connection: tickets.insert(connection, ticket), guard=guard)
         url = f"{origin}/passkey-bridge#bridge_id={bridge_id}"
         return Bridge(bridge_id, url, ticket.expires_at)
 
-    async def options(self, bridge_id: str) -> dict[str, Any]:
+    async def options(self, bridge_id: str, guard: Guard) -> dict[str, Any]:
         """What the page asks a passkey for.
 
         :raises InvalidFormBody: INVALID_OR_EXPIRED_TICKET at `bridge_id`.
         """
         self._unused(self._core.database.reader, bridge_id)
-        return await self._assertions.options(ChallengeContext.BRIDGE, None)
+        return await self._assertions.options(ChallengeContext.BRIDGE, None, guard)
 
-    async def complete(self, bridge_id: str, response: Mapping[str, Any], challenge: str) -> None:
+    async def complete(self, bridge_id: str, response: Mapping[str, Any], challenge: str, guard: Guard) -> None:
         """Note on the bridge whom a passkey proved. One that proves no account leaves the bridge as it is.
 
         :raises InvalidFormBody: INVALID_OR_EXPIRED_TICKET at `bridge_id`.
         :raises ApiError: PASSKEY_AUTHENTICATION_FAILED; as `SignIns.admitted`.
         """
         self._unused(self._core.database.reader, bridge_id)
-        proved = await self._assertions.verify(ChallengeContext.BRIDGE, response, challenge, None)
+        proved = await self._assertions.verify(ChallengeContext.BRIDGE, response, challenge, None, guard)
         claim = claim_of(response)
         if proved is None or proved.is_deleted or claim is None:
             raise passkey_failed()
@@ -237,7 +239,7 @@ class PasskeyBridge:
             proof = {**shown, **Standing.of(proved).as_members()}
             tickets.replace_body(connection, bridge.secret_hash, {**bridge.body, "proved": proof})
 
-        await self._core.database.write(unit)
+        await self._core.database.write(unit, guard=guard)
         log.info("passkey bridge completed", user_id=proved.id)
 
     async def redeem(self, bridge_id: str, code_verifier: str, client: Client) -> SignedIn | None:

@@ -26,6 +26,7 @@ from chat.mail.mailer import Mailer
 from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
+from chat.store.guard import Guard
 from chat.store.signing_in import auth_sessions, tickets
 from chat.store.signing_in.tickets import Ticket
 
@@ -118,7 +119,7 @@ class IpAuthorization:
         now = self._core.clock.now_ms()
         body = {
             **Standing.of(account).as_members(),
-            "client": attrs.asdict(client),
+            "client": client.kept(),
             "invite_code": invite_code,
             "links": [],
             "completed": False,
@@ -136,7 +137,7 @@ class IpAuthorization:
             },
         )
 
-    async def resend(self, secret: str) -> None:
+    async def resend(self, secret: str, guard: Guard) -> None:
         """Mail a waiting sign-in's link again: once, and not before 30 seconds are over.
 
         :raises InvalidFormBody: INVALID_OR_EXPIRED_TICKET at `ticket`.
@@ -156,9 +157,9 @@ class IpAuthorization:
                 raise _too_early(remaining)
             self._mail(connection, account, waiting, link)
 
-        await self._core.database.write(unit)
+        await self._core.database.write(unit, guard=guard)
 
-    async def authorize(self, link: str) -> None:
+    async def authorize(self, link: str, guard: Guard) -> None:
         """Follow a mailed link: the network is authorised, and the sign-in that waits may go on.
 
         :raises InvalidFormBody: INVALID_OR_EXPIRED_VERIFICATION_TOKEN at `token`.
@@ -183,10 +184,10 @@ class IpAuthorization:
             tickets.insert(connection, attrs.evolve(waiting, body=body, expires_at=now + RESULT_LIFETIME_MS))
             return waiting
 
-        waiting = await self._core.database.write(unit)
+        waiting = await self._core.database.write(unit, guard=guard)
         log.info("address authorized", user_id=waiting.user_id, address=waiting.body["client"]["address"])
 
-    async def poll(self, secret: str) -> Fetched | None:
+    async def poll(self, secret: str, guard: Guard) -> Fetched | None:
         """The session of a sign-in that waited, the same one for every call; None while the link is not followed.
 
         :raises InvalidFormBody: INVALID_OR_EXPIRED_TICKET at `ticket`.
@@ -211,12 +212,14 @@ class IpAuthorization:
             tickets.replace_body(connection, waiting.secret_hash, {**body, "closed": 0, "result": sealed})
             return Fetched(opened, sign_in.token, body["invite_code"])
 
-        return await self._core.database.write(unit)
+        return await self._core.database.write(unit, guard=guard)
 
-    async def forget(self, user_id: int) -> None:
+    async def forget(self, user_id: int, guard: Guard) -> None:
         """Forget every network of the account: the next sign-in from anywhere is confirmed by mail."""
         now = self._core.clock.now_ms()
-        await self._core.database.write(lambda connection: auth_sessions.forget_networks(connection, user_id, now))
+        await self._core.database.write(
+            lambda connection: auth_sessions.forget_networks(connection, user_id, now), guard=guard
+        )
 
     def _waiting(self, connection: sqlite3.Connection, secret: str) -> tuple[Ticket, Account]:
         waiting = tickets.find(connection, WAITING, token_hash(secret), self._core.clock.now_ms())

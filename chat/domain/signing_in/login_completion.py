@@ -21,6 +21,7 @@ from chat.domain.signing_in.sudo import SecondFactors
 from chat.errors import ApiError, InvalidFormBody
 from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.store.accounts.accounts import Account
+from chat.store.guard import Guard
 from chat.store.signing_in.tickets import Ticket
 
 log: Final = structlog.get_logger("chat.accounts")
@@ -59,7 +60,7 @@ class LoginCompletion:
             shown, holder, client, lambda connection: self._codes.use(connection, holder.id, code), wrong_code()
         )
 
-    async def webauthn_options(self, ticket: str) -> dict[str, Any]:
+    async def webauthn_options(self, ticket: str, guard: Guard) -> dict[str, Any]:
         """What to ask the account's passkeys for.
 
         :raises InvalidFormBody: SESSION_TIMEOUT at `ticket`.
@@ -67,7 +68,7 @@ class LoginCompletion:
         """
         _, holder = self._tickets.holder_of(ticket)
         self._require_passkeys(holder)
-        return await self._assertions.options(ChallengeContext.MFA, holder.id)
+        return await self._assertions.options(ChallengeContext.MFA, holder.id, guard)
 
     async def webauthn(self, ticket: str, response: Mapping[str, Any], challenge: str, client: Client) -> SignedIn:
         """Complete a login with a passkey.
@@ -77,19 +78,19 @@ class LoginCompletion:
         """
         shown, holder = self._tickets.holder_of(ticket)
         self._require_passkeys(holder)
-        proved = await self._assertions.verify(ChallengeContext.MFA, response, challenge, holder.id)
+        proved = await self._assertions.verify(ChallengeContext.MFA, response, challenge, holder.id, client.guard)
         return await self._complete(shown, holder, client, lambda _: proved is not None, passkey_failed())
 
-    async def passkey_options(self) -> dict[str, Any]:
+    async def passkey_options(self, guard: Guard) -> dict[str, Any]:
         """What to ask any passkey for that the person has."""
-        return await self._assertions.options(ChallengeContext.DISCOVERABLE, None)
+        return await self._assertions.options(ChallengeContext.DISCOVERABLE, None, guard)
 
     async def passkey(self, response: Mapping[str, Any], challenge: str, client: Client) -> SignedIn:
         """Sign in with a passkey that knows whom it belongs to: it has verified the person, so nothing else is asked.
 
         :raises ApiError: PASSKEY_AUTHENTICATION_FAILED; as `Authentication.complete`.
         """
-        account = await self._assertions.verify(ChallengeContext.DISCOVERABLE, response, challenge, None)
+        account = await self._assertions.verify(ChallengeContext.DISCOVERABLE, response, challenge, None, client.guard)
         if account is None:
             log.info("passkey refused", address=client.address)
             raise passkey_failed()

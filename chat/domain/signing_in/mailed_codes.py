@@ -19,6 +19,7 @@ from chat.domain.core import Core
 from chat.errors import InvalidFormBody, RateLimited
 from chat.registries.error_codes import FieldCode
 from chat.store.accounts.accounts import Account
+from chat.store.guard import Guard
 from chat.store.signing_in import tickets
 from chat.store.signing_in.tickets import Ticket
 
@@ -102,7 +103,9 @@ class MailedCodes:
         tickets.replace_body(connection, ticket.secret_hash, {**ticket.body, **(members or {}), **waits})
         return issued
 
-    async def resend(self, found: Found, mail: Callable[[sqlite3.Connection, Ticket, Issued], None]) -> None:
+    async def resend(
+        self, found: Found, mail: Callable[[sqlite3.Connection, Ticket, Issued], None], guard: Guard
+    ) -> None:
         """Issue another code in place of the one that the ticket waits for, and `mail` it in the same unit of writing.
 
         :raises InvalidFormBody: what `found` raises.
@@ -113,13 +116,14 @@ class MailedCodes:
             _, ticket = found(connection)
             mail(connection, ticket, self.issue(connection, ticket))
 
-        await self._core.database.write(unit)
+        await self._core.database.write(unit, guard=guard)
 
     async def take(
         self,
         code: str,
         found: Found,
         go_on: Callable[[sqlite3.Connection, Account, Ticket], T],
+        guard: Guard,
         then: Callable[[T], None] = lambda done: None,
     ) -> T:
         """Take a typed code: the right one does `go_on` in the same unit of writing, and `then` after the commit.
@@ -135,7 +139,7 @@ class MailedCodes:
             tickets.count_attempt(connection, ticket.secret_hash, MOST_WRONG)
             return None  # a refusal raised here would undo the count
 
-        done = await self._core.database.write(unit, lambda done: None if done is None else then(done[0]))
+        done = await self._core.database.write(unit, lambda done: None if done is None else then(done[0]), guard=guard)
         if done is None:
             raise wrong_code()
         return done[0]

@@ -17,6 +17,7 @@ from chat.errors import ApiError
 from chat.registries.error_codes import ErrorCode
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
+from chat.store.guard import Guard
 from chat.store.signing_in import tickets, webauthn_credentials
 from chat.store.signing_in.tickets import Ticket
 from chat.store.signing_in.webauthn_credentials import WebauthnCredential
@@ -52,12 +53,12 @@ class WebauthnChallenges:
 
     _core: Core
 
-    async def issue(self, context: ChallengeContext, user_id: int | None) -> str:
+    async def issue(self, context: ChallengeContext, user_id: int | None, guard: Guard) -> str:
         """A new challenge, base64url of 32 random bytes; `user_id` is None where the account is not known yet."""
         challenge = self._core.mint.secret()
         now = self._core.clock.now_ms()
         ticket = Ticket(token_hash(challenge), context.value, user_id, {}, now, now + CHALLENGE_LIFETIME_MS)
-        await self._core.database.write(lambda connection: tickets.insert(connection, ticket))
+        await self._core.database.write(lambda connection: tickets.insert(connection, ticket), guard=guard)
         return challenge
 
     def take(
@@ -79,7 +80,7 @@ class PasskeyAssertions:
     _challenges: WebauthnChallenges
     _party: RelyingParty
 
-    async def options(self, context: ChallengeContext, user_id: int | None) -> dict[str, Any]:
+    async def options(self, context: ChallengeContext, user_id: int | None, guard: Guard) -> dict[str, Any]:
         """The options of `navigator.credentials.get` with a new challenge (signing_in.md, Second step).
 
         `user_id` is None for DISCOVERABLE and BRIDGE, and the account's for the others.
@@ -92,10 +93,10 @@ class PasskeyAssertions:
             if not own:
                 raise ApiError(ErrorCode.NO_PASSKEYS_REGISTERED)
             allowed = descriptors(own)
-        return authentication_options(self._party, await self._challenges.issue(context, user_id), allowed)
+        return authentication_options(self._party, await self._challenges.issue(context, user_id, guard), allowed)
 
     async def verify(
-        self, context: ChallengeContext, response: Mapping[str, Any], challenge: str, user_id: int | None
+        self, context: ChallengeContext, response: Mapping[str, Any], challenge: str, user_id: int | None, guard: Guard
     ) -> Account | None:
         """The account whose passkey answered the challenge, None if none did. The challenge is used up either way.
 
@@ -120,7 +121,7 @@ class PasskeyAssertions:
                 return None
             return accounts.by_id(connection, credential.user_id)
 
-        return await self._core.database.write(unit)
+        return await self._core.database.write(unit, guard=guard)
 
     def _named(self, response: Mapping[str, Any], user_id: int | None) -> WebauthnCredential | None:
         """The passkey that a response names, if it may speak for the account that is asked for."""

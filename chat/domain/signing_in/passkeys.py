@@ -30,6 +30,7 @@ from chat.registries.error_codes import ErrorCode
 from chat.registries.events import EventName
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
+from chat.store.guard import Guard
 from chat.store.signing_in import one_time_codes, webauthn_credentials
 from chat.store.signing_in.webauthn_credentials import WebauthnCredential
 
@@ -74,14 +75,16 @@ class Passkeys:
         await self._sudo.require(account, proof, issues_token=False, sign_in_counts=True)
         return registration_options(
             self._party,
-            await self._challenges.issue(ChallengeContext.REGISTRATION, account.id),
+            await self._challenges.issue(ChallengeContext.REGISTRATION, account.id, proof.guard),
             handle=user_handle(account.id),
             name=account.username,
             display_name=account.global_name or account.username,
             known=descriptors(own),
         )
 
-    async def register(self, account: Account, response: Mapping[str, Any], challenge: str, name: str) -> None:
+    async def register(
+        self, account: Account, response: Mapping[str, Any], challenge: str, name: str, guard: Guard
+    ) -> None:
         """Add the passkey that an authenticator made for the challenge, which is used up in any case.
 
         It takes the place of one with the same name and the same model of authenticator (signing_in.md, Passkeys).
@@ -106,7 +109,7 @@ class Passkeys:
             if code is None:
                 self._announce(account.id, self.of_account(account.id))
 
-        code = await self._core.database.write(unit, then)
+        code = await self._core.database.write(unit, then, guard=guard)
         if code is not None:
             raise ApiError(code)
         log.info("passkey registered", user_id=account.id)
@@ -134,7 +137,7 @@ class Passkeys:
             webauthn_credentials.replace(connection, known.credential_id, made.credential_id)
         return None
 
-    async def rename(self, account: Account, credential: str, name: str) -> None:
+    async def rename(self, account: Account, credential: str, name: str, guard: Guard) -> None:
         """Call a passkey something else.
 
         :raises ApiError: UNKNOWN_WEBAUTHN_CREDENTIAL.
@@ -146,7 +149,7 @@ class Passkeys:
                 raise ApiError(ErrorCode.UNKNOWN_WEBAUTHN_CREDENTIAL)
             return listed(connection, account.id)
 
-        await self._core.database.write(unit, lambda own: self._announce(account.id, own))
+        await self._core.database.write(unit, lambda own: self._announce(account.id, own), guard=guard)
 
     async def delete(self, account: Account, credential: str, proof: SudoProof) -> None:
         """Take a passkey away, with those that it replaced. With the last one, passkeys are no second factor.
@@ -166,7 +169,7 @@ class Passkeys:
                 raise ApiError(ErrorCode.UNKNOWN_WEBAUTHN_CREDENTIAL)
             return removal
 
-        await self._core.database.write(unit, self.removed)
+        await self._core.database.write(unit, self.removed, guard=proof.guard)
         log.info("passkey deleted", user_id=account.id)
 
     async def set_second_factor(self, account: Account, *, enabled: bool, proof: SudoProof) -> None:
@@ -194,7 +197,7 @@ class Passkeys:
             if after != before:
                 self._core.account_events.changed(before, after)
 
-        await self._core.database.write(unit, then)
+        await self._core.database.write(unit, then, guard=proof.guard)
         log.info("passkeys as second factor", user_id=account.id, enabled=enabled)
 
     def removed(self, removal: Removal) -> None:

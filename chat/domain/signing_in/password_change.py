@@ -25,6 +25,7 @@ from chat.mail.mailer import Mailer, MailKind
 from chat.registries.error_codes import FieldCode
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
+from chat.store.guard import Guard
 from chat.store.signing_in import auth_sessions, tickets
 from chat.store.signing_in.tickets import Ticket
 
@@ -48,14 +49,16 @@ class NewPasswords:
         """
         account_rules.password(password, names=(account.username, account.global_name, account.email), path=path)
 
-    async def hashed(self, account: Account, password: str, asker: Asker, *, path: str = "password") -> str:
+    async def hashed(
+        self, account: Account, password: str, asker: Asker, guard: Guard, *, path: str = "password"
+    ) -> str:
         """The hash of a password that the account may have.
 
         :raises InvalidFormBody: as `require_acceptable`.
         :raises RateLimited: when too many are being hashed.
         """
         self.require_acceptable(account, password, path=path)
-        return await self._core.passwords.hash(password, asker)
+        return await self._core.passwords.hash(password, asker, guard=guard)
 
     def replaced(self, connection: sqlite3.Connection, account: Account, password_hash: str) -> Account:
         """In a unit of writing: the account with its new password, for the caller to write.
@@ -101,7 +104,7 @@ class PasswordChanges:
     _authentication: Authentication
     _new_passwords: NewPasswords
 
-    async def start(self, user_id: int) -> tuple[str, Issued]:
+    async def start(self, user_id: int, guard: Guard) -> tuple[str, Issued]:
         """Mail a code to the account's address; the ticket of what follows.
 
         :raises ApiError: ACCESS_DENIED for a deleted account.
@@ -117,17 +120,17 @@ class PasswordChanges:
             self._mail(connection, ticket, issued)
             return secret, issued
 
-        return await self._core.database.write(unit)
+        return await self._core.database.write(unit, guard=guard)
 
-    async def resend(self, user_id: int, secret: str) -> None:
+    async def resend(self, user_id: int, secret: str, guard: Guard) -> None:
         """Mail another code in place of the one that the ticket waits for.
 
         :raises InvalidFormBody: INVALID_OR_EXPIRED_TICKET at `ticket`.
         :raises RateLimited: as `MailedCodes.issue`.
         """
-        await self._codes.resend(lambda connection: self._found(connection, user_id, secret, WAITS), self._mail)
+        await self._codes.resend(lambda connection: self._found(connection, user_id, secret, WAITS), self._mail, guard)
 
-    async def verify(self, user_id: int, secret: str, code: str) -> str:
+    async def verify(self, user_id: int, secret: str, code: str, guard: Guard) -> str:
         """Take the code; the proof of it.
 
         :raises InvalidFormBody: INVALID_OR_EXPIRED_TICKET at `ticket`, INVALID_CODE at `code`.
@@ -136,6 +139,7 @@ class PasswordChanges:
             code,
             lambda connection: self._found(connection, user_id, secret, WAITS),
             lambda connection, account, ticket: self._codes.prove(connection, ticket, {"step": PROVED}),
+            guard,
         )
 
     async def complete(
@@ -157,7 +161,9 @@ class PasswordChanges:
         account = proved(self._core.database.reader)
         if self._factors.held(account).any:
             await self._sudo.require(account, proof)
-        password_hash = await self._new_passwords.hashed(account, password, proof.asker, path="new_password")
+        password_hash = await self._new_passwords.hashed(
+            account, password, proof.asker, proof.guard, path="new_password"
+        )
 
         def change(connection: sqlite3.Connection, current: Account) -> Account:
             proved(connection)

@@ -31,6 +31,7 @@ from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account, email_key
 from chat.store.applications import oauth2_grants
+from chat.store.guard import Guard
 from chat.store.signing_in import one_time_codes, tickets, webauthn_credentials
 from chat.store.signing_in.one_time_codes import RecoveryKit
 from chat.store.signing_in.tickets import EmailToken, Ticket
@@ -54,7 +55,7 @@ class PasswordRecovery:
     _authentication: Authentication
     _new_passwords: NewPasswords
 
-    async def request(self, email: str) -> None:
+    async def request(self, email: str, guard: Guard) -> None:
         """Mail a reset link to the account with this address, if there is one.
 
         Either way something is written and committed, so the time of the answer does not tell whether there is one.
@@ -74,7 +75,7 @@ class PasswordRecovery:
             self.send(connection, account, token)
             return account
 
-        account = await self._core.database.write(unit)
+        account = await self._core.database.write(unit, guard=guard)
         log.info("password recovery", user_id=None if account is None else account.id)
 
     def send(self, connection: sqlite3.Connection, account: Account, token: str) -> None:
@@ -120,7 +121,9 @@ class PasswordRecovery:
             raise refused
         if holder.bot:
             raise ApiError(ErrorCode.BOT_USER_AUTH_ENDPOINT_ACCESS_DENIED)
-        password_hash = await self._new_passwords.hashed(holder, password, Asker.at(client.address, holder.id))
+        password_hash = await self._new_passwords.hashed(
+            holder, password, Asker.at(client.address, holder.id), client.guard
+        )
 
         def change(connection: sqlite3.Connection, account: Account) -> Account:
             if self._holder(connection, token) is None:  # it was used in the meantime
@@ -168,7 +171,9 @@ class EmailReverts:
         issued, account = self._found(self._core.database.reader, token)
         if account.bot:
             raise ApiError(ErrorCode.BOT_USER_AUTH_ENDPOINT_ACCESS_DENIED)
-        password_hash = await self._new_passwords.hashed(account, password, Asker.at(client.address, account.id))
+        password_hash = await self._new_passwords.hashed(
+            account, password, Asker.at(client.address, account.id), client.guard
+        )
 
         def change(connection: sqlite3.Connection, current: Account) -> Account:
             self._found(connection, token)  # it may have been used in the meantime
@@ -251,7 +256,7 @@ class RecoveryKits:
             present(accounts.by_id(connection, account.id))
             one_time_codes.put_recovery_kit(connection, kit)
 
-        await self._core.database.write(unit)
+        await self._core.database.write(unit, guard=proof.guard)
         log.info("recovery kit made", user_id=account.id)
         return code
 
@@ -270,7 +275,7 @@ class RecoveryKits:
             raise ApiError(ErrorCode.BOT_USER_AUTH_ENDPOINT_ACCESS_DENIED)
         stranger = Account(id=0, username=username, discriminator=0)
         password_hash = await self._new_passwords.hashed(
-            stranger, password, self._authentication.asker(username, client.address)
+            stranger, password, self._authentication.asker(username, client.address), client.guard
         )
         refused = InvalidFormBody(
             [FieldError("username", FieldCode.INVALID_CODE), FieldError("code", FieldCode.INVALID_CODE)]

@@ -25,6 +25,7 @@ from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.store.accounts import accounts, user_settings
 from chat.store.accounts.accounts import Account
 from chat.store.database import Database
+from chat.store.guard import UNGUARDED
 from chat.store.signing_in import pending_registrations
 from chat.store.signing_in.pending_registrations import PendingRegistration
 
@@ -86,7 +87,7 @@ class Registration:
         if self._core.settings.registration == "closed":
             raise ApiError(ErrorCode.REGISTRATION_CLOSED)
         waits = self._core.settings.registration == "approval"
-        account = await self._account(applicant, Asker.at(client.address))
+        account = await self._account(applicant, client)
         sign_in = self._sign_ins.new(account.id, client, proved_at=account.created_at)
         mail_token = self._core.mint.mail_token()
         settings = self._first_settings(applicant, account)
@@ -108,7 +109,7 @@ class Registration:
                 self._verification.send(connection, made, mail_token)
             return made
 
-        made = await self._core.database.write(unit)
+        made = await self._core.database.write(unit, guard=client.guard)
         log.info("registered", user_id=made.id, address=client.address, waits=waits)
         return AwaitsApproval(made) if waits else SignedIn(made, sign_in, applicant.invite_code)
 
@@ -122,7 +123,7 @@ class Registration:
         )
         return [username]
 
-    async def _account(self, applicant: Applicant, asker: Asker) -> Account:
+    async def _account(self, applicant: Applicant, client: Client) -> Account:
         """The account as it is to be, without its discriminator. The password is hashed last: it costs most."""
         now = self._core.clock.now_ms()
         email = self._email(applicant)
@@ -137,6 +138,10 @@ class Registration:
         if password is not None:
             account_rules.password(password, names=(username, global_name, email))
         agreed_at = now if applicant.consent else None
+        password_hash = None
+        if password is not None:
+            asker = Asker.at(client.address)
+            password_hash = await self._core.passwords.hash(password, asker, guard=client.guard)
         return Account(
             id=self._core.snowflakes(),
             username=username,
@@ -144,7 +149,7 @@ class Registration:
             global_name=global_name,
             email=email,
             email_verified=self._counts_as_verified(email),
-            password_hash=None if password is None else await self._core.passwords.hash(password, asker),
+            password_hash=password_hash,
             date_of_birth=birth,
             created_at=now,
             password_last_changed_at=None if password is None else now,
@@ -215,13 +220,17 @@ class PendingRegistrations:
 
     async def approve(self, user_id: int) -> bool:
         """From now on the account can sign in, even if it was turned down before; False where it did not wait."""
-        approved = await self._database.write(lambda connection: pending_registrations.approve(connection, user_id))
+        approved = await self._database.write(
+            lambda connection: pending_registrations.approve(connection, user_id), guard=UNGUARDED
+        )
         log.info("registration approved", user_id=user_id, waited=approved)
         return approved
 
     async def reject(self, user_id: int) -> bool:
         """The account cannot sign in, and its name and address stay taken; False where it did not wait."""
         now = self._clock.now_ms()
-        rejected = await self._database.write(lambda connection: pending_registrations.reject(connection, user_id, now))
+        rejected = await self._database.write(
+            lambda connection: pending_registrations.reject(connection, user_id, now), guard=UNGUARDED
+        )
         log.info("registration rejected", user_id=user_id, waited=rejected)
         return rejected

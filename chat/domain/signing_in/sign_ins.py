@@ -25,6 +25,7 @@ from chat.registries.user_flags import UserFlag
 from chat.store.accounts import account_deletions, accounts
 from chat.store.accounts.accounts import Account
 from chat.store.database import Database
+from chat.store.guard import UNGUARDED, Guard
 from chat.store.signing_in import auth_sessions, pending_registrations
 from chat.store.signing_in.auth_sessions import AuthSession
 
@@ -43,6 +44,12 @@ class Client:
     user_agent: str | None = None
     os: str | None = None
     platform: str | None = None
+    guard: Guard = attrs.field(default=UNGUARDED, eq=False, repr=False)
+    """Of the request."""
+
+    def kept(self) -> dict[str, str | None]:
+        """What of it is stored until the sign-in goes on; the reverse is `Client(**kept)`."""
+        return {"address": self.address, "user_agent": self.user_agent, "os": self.os, "platform": self.platform}
 
 
 @attrs.frozen
@@ -181,7 +188,7 @@ class SignIns(NotedUses[str, tuple[int, int, str]]):
             for session in sessions
         ]
 
-    async def end(self, user_id: int, session_id_hashes: Sequence[str]) -> None:
+    async def end(self, user_id: int, session_id_hashes: Sequence[str], guard: Guard) -> None:
         """End the named sign-ins of the account; unknown ones are ignored."""
         digests = [digest for digest in map(digest_of, session_id_hashes) if digest is not None]
         if not digests:
@@ -194,7 +201,7 @@ class SignIns(NotedUses[str, tuple[int, int, str]]):
             if ended:
                 self._core.account_events.signed_out(user_id, *map(id_hash, ended))
 
-        await self._core.database.write(unit, then)
+        await self._core.database.write(unit, then, guard=guard)
 
     def note_use(self, principal: Principal, address: str) -> None:
         """Remember that a sign-in was used now; written before long by `run`."""

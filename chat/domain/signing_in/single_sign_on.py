@@ -33,6 +33,7 @@ from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.store.accounts import accounts, user_settings
 from chat.store.accounts.accounts import Account
 from chat.store.applications import oauth2_grants
+from chat.store.guard import Guard
 from chat.store.signing_in import auth_sessions, one_time_codes, tickets, webauthn_credentials
 from chat.store.signing_in.tickets import Ticket
 
@@ -75,7 +76,7 @@ class SingleSignOn:
             "redirect_uri": self._core.settings.sso_redirect_uri,
         }
 
-    async def start(self, redirect_to: str | None, redirect_uri: str | None) -> dict[str, Any]:
+    async def start(self, redirect_to: str | None, redirect_uri: str | None, guard: Guard) -> dict[str, Any]:
         """Where to go to sign in. The `state` is good for one return within ten minutes; a page keeps it, and
         takes no return but its own.
 
@@ -95,7 +96,7 @@ class SingleSignOn:
         url = await connect.authorization_url(state)
         now = self._core.clock.now_ms()
         ticket = Ticket(token_hash(state), KIND, None, {"redirect_to": redirect_to}, now, now + STATE_LIFETIME_MS)
-        await self._core.database.write(lambda connection: tickets.insert(connection, ticket))
+        await self._core.database.write(lambda connection: tickets.insert(connection, ticket), guard=guard)
         return {"authorization_url": url, "state": state, "redirect_uri": self._core.settings.sso_redirect_uri}
 
     async def complete(self, code: str, state: str, client: Client) -> Arrival:
@@ -109,7 +110,7 @@ class SingleSignOn:
         connect = self._required()
         now = self._core.clock.now_ms()
         ticket = await self._core.database.write(
-            lambda connection: tickets.take(connection, KIND, token_hash(state), now)
+            lambda connection: tickets.take(connection, KIND, token_hash(state), now), guard=client.guard
         )
         if ticket is None:
             raise InvalidFormBody.at("state", FieldCode.SESSION_TIMEOUT)
@@ -234,7 +235,7 @@ class SsoAccounts:
             self._networks.remember(connection, made, client.address)
             return self._sign_ins.enter(connection, made, sign_in)
 
-        made = await self._core.database.write(unit)
+        made = await self._core.database.write(unit, guard=client.guard)
         if made is None:
             return None
         log.info("account made at single sign-on", user_id=made.id, address=client.address)

@@ -85,11 +85,11 @@ class SecondFactors:
         code, response, challenge = proof.mfa_code, proof.webauthn_response, proof.webauthn_challenge
         if proof.mfa_method == "totp" and code is not None:
             proved = self.may_guess(account.id) and await self._database.write(
-                lambda connection: self._codes.use(connection, account.id, code)
+                lambda connection: self._codes.use(connection, account.id, code), guard=proof.guard
             )
             proof.used_code = code if proved else None
         elif proof.mfa_method == "webauthn" and response and challenge:
-            shown = await self._assertions.verify(ChallengeContext.SUDO, response, challenge, account.id)
+            shown = await self._assertions.verify(ChallengeContext.SUDO, response, challenge, account.id, proof.guard)
             proved = shown is not None
         log.info("second factor in sudo mode", user_id=account.id, method=proof.mfa_method, accepted=proved)
         return proved

@@ -68,7 +68,9 @@ class Totp:
             self._codes.backup_codes.replace(connection, account.id, fresh)
             return before, after
 
-        await self._core.database.write(unit, lambda changed: self._core.account_events.changed(*changed))
+        await self._core.database.write(
+            unit, lambda changed: self._core.account_events.changed(*changed), guard=proof.guard
+        )
         log.info("totp enabled", user_id=account.id)
         return public_codes(fresh)
 
@@ -99,7 +101,9 @@ class Totp:
             one_time_codes.delete_backup_codes(connection, account.id)
             return before, after
 
-        await self._core.database.write(unit, lambda changed: self._core.account_events.changed(*changed))
+        await self._core.database.write(
+            unit, lambda changed: self._core.account_events.changed(*changed), guard=proof.guard
+        )
         log.info("totp disabled", user_id=account.id)
 
     async def backup_codes(self, account: Account, *, regenerate: bool, proof: SudoProof) -> list[dict[str, Any]]:
@@ -120,7 +124,7 @@ class Totp:
                 raise ApiError(ErrorCode.TWO_FA_NOT_ENABLED)
             self._codes.backup_codes.replace(connection, account.id, fresh)
 
-        await self._core.database.write(unit)
+        await self._core.database.write(unit, guard=proof.guard)
         log.info("backup codes regenerated", user_id=account.id)
         return public_codes(fresh)
 

@@ -16,6 +16,7 @@ from chat.domain.standing.user_objects import user_settings_object
 from chat.registries.events import EventName
 from chat.store.accounts import user_settings
 from chat.store.database import Database
+from chat.store.guard import Guard
 from chat.store.standing import relationships
 from chat.store.standing.relationships import Relationship
 
@@ -91,7 +92,7 @@ class Relationships:
                 data = {**self.object_of(theirs), "friend_shares_voice_activity": shares}
                 self._bus.publish(Event(EventName.RELATIONSHIP_UPDATE, data, ToAccounts((theirs.user_id,))))
 
-    async def set_both(self, user_id: int, target_id: int, type: RelationshipType) -> None:
+    async def set_both(self, user_id: int, target_id: int, type: RelationshipType, guard: Guard) -> None:
         """Write what two accounts have with each other: `type` for the first, what belongs to it for the second.
 
         Publishes to each what changed for it. Raises ValueError for an account and itself.
@@ -100,7 +101,7 @@ class Relationships:
             raise ValueError("an account has no relationship with itself")
         now = self._clock.now_ms()
         await self._database.write(
-            lambda connection: both_sides(connection, user_id, target_id, type, now), self.publish
+            lambda connection: both_sides(connection, user_id, target_id, type, now), self.publish, guard=guard
         )
 
     def publish(self, changes: list[Change]) -> None:

@@ -38,6 +38,7 @@ from chat.registries.limits import PINNED_THREADS_IN_FORUM
 from chat.registries.permissions import Permission
 from chat.snowflake import snowflake_time_ms
 from chat.store import threads
+from chat.store.guard import UNGUARDED
 from chat.store.guilds import channels
 from chat.store.guilds.channels import Channel
 from chat.store.messages import messages
@@ -325,4 +326,4 @@ class ThreadArchiving(DueWork):
         def then(done: list[KnownThread | None]) -> None:
             self._core.bus.publish(*(thread_updated(known) for known in done if known is not None))
 
-        return await self._core.database.write(unit, then)
+        return await self._core.database.write(unit, then, guard=UNGUARDED)

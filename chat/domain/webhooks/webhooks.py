@@ -42,7 +42,7 @@ from chat.registries.permissions import Permission
 from chat.store import policy, threads
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
-from chat.store.guard import UNGUARDED, Guard
+from chat.store.guard import Guard
 from chat.store.guilds import channels
 from chat.store.guilds.channels import Channel
 from chat.store.policy import Asset
@@ -204,7 +204,7 @@ class Webhooks:
 
     # By the token
 
-    def identified(self, webhook_id: int, token: str, *, guard: Guard = UNGUARDED) -> Webhook:
+    def identified(self, webhook_id: int, token: str, *, guard: Guard) -> Webhook:
         """The webhook whose token this is. It has to be there still when the request of the `guard` writes.
 
         :raises ApiError: UNKNOWN_WEBHOOK, in the same time whether the id or the token is wrong.

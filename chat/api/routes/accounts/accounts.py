@@ -265,4 +265,4 @@ async def get_note(request: Request, accounts: AccountsArea, user_id: int) -> ob
 )
 async def put_note(request: Request, accounts: AccountsArea, user_id: int, body: WriteNote) -> None:
     """Note something about an account."""
-    await accounts.user_notes.put(request.principal.user_id, user_id, body.note)
+    await accounts.user_notes.put(request.principal.user_id, user_id, body.note, request.guard)

@@ -72,5 +72,5 @@ async def list_push_subscriptions(request: Request, accounts: AccountsArea) -> o
 )
 async def unsubscribe_from_push(request: Request, accounts: AccountsArea, subscription: str) -> object:
     """Tell a browser no more. Of one that was not told, or is forgotten already, the answer is the same."""
-    await accounts.push_subscriptions.unsubscribe(request.principal.user_id, subscription)
+    await accounts.push_subscriptions.unsubscribe(request.principal.user_id, subscription, request.guard)
     return {"success": True}

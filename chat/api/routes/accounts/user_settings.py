@@ -158,7 +158,7 @@ async def change_settings(request: Request, core: Core, accounts: AccountsArea, 
     if status is not None and status.expires_at is not None and status.expires_at <= core.clock.now_ms():
         raise InvalidFormBody.at("custom_status.expires_at", FieldCode.INVALID_FORMAT)
     wire = {name: _wire(name, value) for name, value in changes.items()}
-    return await accounts.user_settings.change(request.principal.user_id, wire)
+    return await accounts.user_settings.change(request.principal.user_id, wire, request.guard)
 
 
 @routes.operation(

@@ -173,7 +173,7 @@ async def list_sessions(request: Request, signing_in: SigningInArea) -> object:
 async def end_sessions(request: Request, signing_in: SigningInArea, body: EndSessions) -> None:
     """End sign-ins of the account; sudo mode."""
     await signing_in.sudo.require(request.principal.account, request.proof(body))
-    await signing_in.sign_ins.end(request.principal.user_id, body.session_id_hashes)
+    await signing_in.sign_ins.end(request.principal.user_id, body.session_id_hashes, request.guard)
 
 
 @routes.operation(
@@ -189,7 +189,7 @@ async def end_sessions(request: Request, signing_in: SigningInArea, body: EndSes
 )
 async def verify_email(request: Request, signing_in: SigningInArea, body: Verify) -> None:
     """Verify the address that the token was mailed to."""
-    await signing_in.verification.verify(body.token)
+    await signing_in.verification.verify(body.token, request.guard)
 
 
 @routes.operation(
@@ -204,7 +204,7 @@ async def verify_email(request: Request, signing_in: SigningInArea, body: Verify
 )
 async def resend_verification(request: Request, signing_in: SigningInArea) -> None:
     """Mail the caller's address a new token."""
-    await signing_in.verification.resend(request.principal.account)
+    await signing_in.verification.resend(request.principal.account, request.guard)
 
 
 def tried_by(asker: Asker, address: str, key: Hashable) -> Hashable:
@@ -252,6 +252,7 @@ def client_of(request: Request) -> Client:
         user_agent=None if agent is None else agent[:_USER_AGENT_LENGTH],
         os=properties.get("os"),
         platform=properties.get("platform"),
+        guard=request.guard,
     )
 
 

@@ -105,7 +105,7 @@ class VerifyReplacement(SudoFields):
 )
 async def start_email_change(request: Request, signing_in: SigningInArea) -> object:
     """Begin, and mail the present address a code where it has to agree."""
-    started = await signing_in.email_changes.start(request.principal.user_id)
+    started = await signing_in.email_changes.start(request.principal.user_id, request.guard)
     issued = started.issued
     return {
         "ticket": started.ticket,
@@ -128,7 +128,7 @@ async def start_email_change(request: Request, signing_in: SigningInArea) -> obj
 )
 async def resend_original(request: Request, signing_in: SigningInArea, body: EmailChangeTicket) -> None:
     """Mail the present address another code."""
-    await signing_in.email_changes.resend_original(request.principal.user_id, body.ticket)
+    await signing_in.email_changes.resend_original(request.principal.user_id, body.ticket, request.guard)
 
 
 @routes.operation(
@@ -143,7 +143,9 @@ async def resend_original(request: Request, signing_in: SigningInArea, body: Ema
 )
 async def verify_original(request: Request, signing_in: SigningInArea, body: VerifyOriginal) -> object:
     """Take the code of the present address."""
-    proof = await signing_in.email_changes.verify_original(request.principal.user_id, body.ticket, body.code)
+    proof = await signing_in.email_changes.verify_original(
+        request.principal.user_id, body.ticket, body.code, request.guard
+    )
     return {"original_proof": proof}
 
 
@@ -161,7 +163,7 @@ async def request_new_email(request: Request, signing_in: SigningInArea, body: R
     """Mail the new address a code."""
     _limit_codes_to(request, body.new_email)
     asked = await signing_in.email_changes.request_new(
-        request.principal.user_id, body.ticket, body.new_email, body.original_proof
+        request.principal.user_id, body.ticket, body.new_email, body.original_proof, request.guard
     )
     return _new_asked(asked)
 
@@ -177,7 +179,7 @@ async def request_new_email(request: Request, signing_in: SigningInArea, body: R
 )
 async def resend_new(request: Request, signing_in: SigningInArea, body: EmailChangeTicket) -> None:
     """Mail the new address another code."""
-    await signing_in.email_changes.resend_new(request.principal.user_id, body.ticket)
+    await signing_in.email_changes.resend_new(request.principal.user_id, body.ticket, request.guard)
 
 
 @routes.operation(
@@ -193,7 +195,7 @@ async def resend_new(request: Request, signing_in: SigningInArea, body: EmailCha
 async def verify_new(request: Request, signing_in: SigningInArea, body: VerifyNew) -> object:
     """Take the code of the new address; the answer is what apply asks for."""
     token = await signing_in.email_changes.verify_new(
-        request.principal.user_id, body.ticket, body.code, body.original_proof
+        request.principal.user_id, body.ticket, body.code, body.original_proof, request.guard
     )
     return {"email_token": token}
 
@@ -228,7 +230,9 @@ async def apply_email_change(
 async def request_email_replacement(request: Request, signing_in: SigningInArea, body: RequestReplacement) -> object:
     """Mail a code to the address that is to replace one which takes no mail."""
     _limit_codes_to(request, body.new_email)
-    return _new_asked(await signing_in.email_changes.request_replacement(request.principal.user_id, body.new_email))
+    return _new_asked(
+        await signing_in.email_changes.request_replacement(request.principal.user_id, body.new_email, request.guard)
+    )
 
 
 @routes.operation(
@@ -242,7 +246,7 @@ async def request_email_replacement(request: Request, signing_in: SigningInArea,
 )
 async def resend_replacement(request: Request, signing_in: SigningInArea, body: EmailChangeTicket) -> None:
     """Mail another code."""
-    await signing_in.email_changes.resend_replacement(request.principal.user_id, body.ticket)
+    await signing_in.email_changes.resend_replacement(request.principal.user_id, body.ticket, request.guard)
 
 
 @routes.operation(
@@ -297,7 +301,7 @@ class Complete(SudoFields):
 )
 async def start_password_change(request: Request, signing_in: SigningInArea) -> object:
     """Mail a code to the account's address."""
-    ticket, issued = await signing_in.password_changes.start(request.principal.user_id)
+    ticket, issued = await signing_in.password_changes.start(request.principal.user_id, request.guard)
     return {
         "ticket": ticket,
         "code_expires_at": iso_timestamp(issued.expires_at),
@@ -316,7 +320,7 @@ async def start_password_change(request: Request, signing_in: SigningInArea) -> 
 )
 async def resend_password_change(request: Request, signing_in: SigningInArea, body: PasswordChangeTicket) -> None:
     """Mail another code."""
-    await signing_in.password_changes.resend(request.principal.user_id, body.ticket)
+    await signing_in.password_changes.resend(request.principal.user_id, body.ticket, request.guard)
 
 
 @routes.operation(
@@ -331,7 +335,7 @@ async def resend_password_change(request: Request, signing_in: SigningInArea, bo
 )
 async def verify_password_change(request: Request, signing_in: SigningInArea, body: TypedCode) -> object:
     """Take the code."""
-    proof = await signing_in.password_changes.verify(request.principal.user_id, body.ticket, body.code)
+    proof = await signing_in.password_changes.verify(request.principal.user_id, body.ticket, body.code, request.guard)
     return {"verification_proof": proof}
 
 

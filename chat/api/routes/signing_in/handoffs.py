@@ -151,7 +151,7 @@ class RedeemBridge:
 )
 async def start_passkey_bridge(request: Request, signing_in: SigningInArea, body: StartBridge) -> object:
     """A new bridge, with the address of its page."""
-    return (await signing_in.passkey_bridge.start(body.code_challenge, request.origin)).answer()
+    return (await signing_in.passkey_bridge.start(body.code_challenge, request.origin, request.guard)).answer()
 
 
 @routes.operation(
@@ -165,7 +165,7 @@ async def start_passkey_bridge(request: Request, signing_in: SigningInArea, body
 )
 async def get_bridge_options(request: Request, signing_in: SigningInArea, body: GetBridgeOptions) -> object:
     """What the page asks a passkey for."""
-    return await signing_in.passkey_bridge.options(body.bridge_id)
+    return await signing_in.passkey_bridge.options(body.bridge_id, request.guard)
 
 
 @routes.operation(
@@ -179,7 +179,7 @@ async def get_bridge_options(request: Request, signing_in: SigningInArea, body: 
 )
 async def complete_passkey_bridge(request: Request, signing_in: SigningInArea, body: CompleteBridge) -> None:
     """Note whom the passkey proved; the program may now sign in."""
-    await signing_in.passkey_bridge.complete(body.bridge_id, body.response, body.challenge)
+    await signing_in.passkey_bridge.complete(body.bridge_id, body.response, body.challenge, request.guard)
 
 
 @routes.operation(

@@ -91,7 +91,7 @@ async def complete_with_code(
 )
 async def get_login_options(request: Request, signing_in: SigningInArea, body: GetOptions) -> object:
     """What to ask the account's passkeys for."""
-    return await signing_in.login_completion.webauthn_options(body.ticket)
+    return await signing_in.login_completion.webauthn_options(body.ticket, request.guard)
 
 
 @routes.operation(
@@ -127,7 +127,7 @@ async def complete_with_passkey(
 )
 async def get_options(request: Request, signing_in: SigningInArea) -> object:
     """What to ask whichever passkey the person has for."""
-    return await signing_in.login_completion.passkey_options()
+    return await signing_in.login_completion.passkey_options(request.guard)
 
 
 @routes.operation(
@@ -188,7 +188,7 @@ class PollAuthorization:
 )
 async def authorize_ip(request: Request, signing_in: SigningInArea, body: AuthorizeIp) -> None:
     """Authorise the network that the mail was about."""
-    await signing_in.ip_authorization.authorize(body.token)
+    await signing_in.ip_authorization.authorize(body.token, request.guard)
 
 
 @routes.operation(
@@ -203,7 +203,7 @@ async def authorize_ip(request: Request, signing_in: SigningInArea, body: Author
 )
 async def resend_ip_authorization(request: Request, signing_in: SigningInArea, body: ResendAuthorization) -> None:
     """Mail the link again."""
-    await signing_in.ip_authorization.resend(body.ticket)
+    await signing_in.ip_authorization.resend(body.ticket, request.guard)
 
 
 @routes.operation(
@@ -221,7 +221,7 @@ async def poll_ip_authorization(
     request: Request, signing_in: SigningInArea, guilds: GuildsArea, query: PollAuthorization
 ) -> object:
     """Whether the link was followed, and then the session."""
-    fetched = await signing_in.ip_authorization.poll(query.ticket)
+    fetched = await signing_in.ip_authorization.poll(query.ticket, request.guard)
     if fetched is None:
         return {"completed": False}
     await accept_invite(request, fetched.account, fetched.invite_code, guilds=guilds)
@@ -240,4 +240,4 @@ async def forget_authorized_ips(request: Request, signing_in: SigningInArea, bod
     """Forget every network that the account has signed in from; sudo mode."""
     account = request.principal.account
     await signing_in.sudo.require(account, request.proof(body))
-    await signing_in.ip_authorization.forget(account.id)
+    await signing_in.ip_authorization.forget(account.id, request.guard)

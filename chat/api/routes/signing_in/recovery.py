@@ -79,7 +79,7 @@ async def request_password_reset(request: Request, signing_in: SigningInArea, bo
     request.limit(buckets.RECOVERIES_OF_ADDRESS, network_of(request.address))
     email = account_rules.email(body.email)
     request.limit(buckets.RECOVERIES_OF_EMAIL, email_key(email))
-    await signing_in.password_recovery.request(email)
+    await signing_in.password_recovery.request(email, request.guard)
 
 
 @routes.operation(

@@ -188,7 +188,9 @@ async def get_registration_options(request: Request, signing_in: SigningInArea, 
 )
 async def register_credential(request: Request, signing_in: SigningInArea, body: RegisterCredential) -> None:
     """Add the passkey that an authenticator made; its challenge stands for sudo mode."""
-    await signing_in.passkeys.register(request.principal.account, body.response, body.challenge, body.name)
+    await signing_in.passkeys.register(
+        request.principal.account, body.response, body.challenge, body.name, request.guard
+    )
 
 
 @routes.operation(
@@ -203,7 +205,7 @@ async def rename_credential(
     request: Request, signing_in: SigningInArea, credential: str, body: RenameCredential
 ) -> None:
     """Call a passkey something else."""
-    await signing_in.passkeys.rename(request.principal.account, credential, body.name)
+    await signing_in.passkeys.rename(request.principal.account, credential, body.name, request.guard)
 
 
 @routes.operation(
@@ -237,4 +239,4 @@ async def list_sudo_methods(request: Request, signing_in: SigningInArea) -> obje
 )
 async def get_sudo_options(request: Request, signing_in: SigningInArea) -> object:
     """What to ask a passkey for, to prove oneself in sudo mode."""
-    return await signing_in.assertions.options(ChallengeContext.SUDO, request.principal.user_id)
+    return await signing_in.assertions.options(ChallengeContext.SUDO, request.principal.user_id, request.guard)

@@ -58,7 +58,7 @@ async def single_sign_on_status(request: Request, signing_in: SigningInArea) -> 
 )
 async def start_single_sign_on(request: Request, signing_in: SigningInArea, body: StartSingleSignOn) -> object:
     """Where to go to sign in at the provider."""
-    return await signing_in.single_sign_on.start(body.redirect_to, body.redirect_uri)
+    return await signing_in.single_sign_on.start(body.redirect_to, body.redirect_uri, request.guard)
 
 
 @routes.operation(
