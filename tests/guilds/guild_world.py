@@ -50,6 +50,7 @@ from chat.snowflake import SnowflakeGenerator
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
 from chat.store.database import Database
+from chat.store.guard import UNGUARDED
 from chat.store.guilds import channels, members, roles
 from chat.store.guilds.channels import Channel, Overwrite
 from chat.store.guilds.roles import Role
@@ -187,7 +188,7 @@ class GuildWorld:
         created = await self.create(owner, "Harbour")
         guild_id = int(created["id"])
         for joiner in joiners:
-            await self.memberships.join(joiner.account, guild_id, JoinSource.INSTANT_INVITE)
+            await self.memberships.join(joiner.account, guild_id, JoinSource.INSTANT_INVITE, guard=UNGUARDED)
         self.heard.signals.clear()
         return GuildPlace(self, guild_id)
 

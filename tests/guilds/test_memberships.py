@@ -15,6 +15,7 @@ from chat.errors import ApiError
 from chat.registries.events import EventName
 from chat.registries.guild_values import JoinSource
 from chat.registries.message_types import MessageType
+from chat.store.guard import UNGUARDED
 from tests.guilds.guild_world import GuildWorld, refused
 from tests.spec.ledger import proves
 
@@ -22,7 +23,9 @@ from tests.spec.ledger import proves
 async def test_a_newcomer_is_announced_to_the_guild_and_gets_it_whole(world: GuildWorld) -> None:
     alice, bob = await world.person("alice"), await world.person("bob")
     place = await world.guild(alice)
-    assert await world.memberships.join(bob.account, place.id, JoinSource.INSTANT_INVITE, inviter_id=alice.user_id)
+    assert await world.memberships.join(
+        bob.account, place.id, JoinSource.INSTANT_INVITE, guard=UNGUARDED, inviter_id=alice.user_id
+    )
     added, joined, settings, message = world.heard.signals
     assert (added.name, added.audience) == (EventName.GUILD_MEMBER_ADD, ToGuild(place.id))
     assert added.data["guild_id"] == str(place.id)
@@ -41,7 +44,7 @@ async def test_a_newcomer_is_announced_to_the_guild_and_gets_it_whole(world: Gui
 async def test_no_second_join(world: GuildWorld) -> None:
     alice, bob = await world.person("alice"), await world.person("bob")
     place = await world.guild(alice, bob)
-    assert not await world.memberships.join(bob.account, place.id, JoinSource.INSTANT_INVITE)
+    assert not await world.memberships.join(bob.account, place.id, JoinSource.INSTANT_INVITE, guard=UNGUARDED)
     assert world.heard.signals == []
     assert place.state.member_count == 2
 
@@ -51,11 +54,11 @@ async def test_a_guild_that_suppresses_it_gets_no_message_about_joins(world: Gui
     alice, bob = await world.person("alice"), await world.person("bob")
     place = await world.guild(alice)
     await place.set("system_channel_flags", 1)
-    await world.memberships.join(bob.account, place.id, JoinSource.INSTANT_INVITE)
+    await world.memberships.join(bob.account, place.id, JoinSource.INSTANT_INVITE, guard=UNGUARDED)
     assert world.heard.events(EventName.MESSAGE_CREATE) == []
     carol = await world.person("carol")
     await place.change("UPDATE guilds SET system_channel_flags = 0, system_channel_id = NULL WHERE id = ?", place.id)
-    await world.memberships.join(carol.account, place.id, JoinSource.INSTANT_INVITE)
+    await world.memberships.join(carol.account, place.id, JoinSource.INSTANT_INVITE, guard=UNGUARDED)
     assert world.heard.events(EventName.MESSAGE_CREATE) == []
 
 
@@ -71,13 +74,13 @@ class TestFewGuildsAndMembers:
         alice, bob, carol, dan = [await world.person(name) for name in ("alice", "bob", "carol", "dan")]
         place = await world.guild(alice, bob, carol)
         with refused("MAX_GUILD_MEMBERS"):
-            await world.memberships.join(dan.account, place.id, JoinSource.INSTANT_INVITE)
+            await world.memberships.join(dan.account, place.id, JoinSource.INSTANT_INVITE, guard=UNGUARDED)
         await place.set("features", '["VERY_LARGE_GUILD"]')
-        assert await world.memberships.join(dan.account, place.id, JoinSource.INSTANT_INVITE)
+        assert await world.memberships.join(dan.account, place.id, JoinSource.INSTANT_INVITE, guard=UNGUARDED)
         await world.guild(dan)
         third = await world.guild(bob)
         with refused("MAX_GUILDS"):
-            await world.memberships.join(dan.account, third.id, JoinSource.INSTANT_INVITE)
+            await world.memberships.join(dan.account, third.id, JoinSource.INSTANT_INVITE, guard=UNGUARDED)
         assert place.state.member_count == 4
 
     async def test_a_race_for_the_last_place_has_one_winner(self, world: GuildWorld) -> None:
@@ -87,7 +90,9 @@ class TestFewGuildsAndMembers:
 
         async def join(account: object) -> None:
             try:
-                outcomes.append(await world.memberships.join(account, place.id, JoinSource.INSTANT_INVITE))
+                outcomes.append(
+                    await world.memberships.join(account, place.id, JoinSource.INSTANT_INVITE, guard=UNGUARDED)
+                )
             except ApiError as error:
                 outcomes.append(error.code)
 
@@ -124,7 +129,7 @@ async def test_whoever_comes_back_starts_without_roles(world: GuildWorld) -> Non
     await place.role(8, bob)
     assert len((await world.memberships.get(alice, place.id, bob.user_id))["roles"]) == 1
     await world.memberships.leave(bob, place.id)
-    await world.memberships.join(bob.account, place.id, JoinSource.INSTANT_INVITE)
+    await world.memberships.join(bob.account, place.id, JoinSource.INSTANT_INVITE, guard=UNGUARDED)
     assert (await world.memberships.get(alice, place.id, bob.user_id))["roles"] == []
 
 

@@ -13,6 +13,7 @@ from chat.domain.standing.relationships import Relationships, RelationshipType
 from chat.domain.standing.user_objects import partial_user
 from chat.registries.events import EventName
 from chat.store.accounts import accounts
+from chat.store.guard import UNGUARDED
 
 
 class Circle:
@@ -46,7 +47,7 @@ async def circle(world: Any) -> Circle:
 
 
 async def test_friends_are_friends_of_each_other(circle: Circle) -> None:
-    await circle.relationships.set_both(circle.alice, circle.bob, RelationshipType.FRIEND)
+    await circle.relationships.set_both(circle.alice, circle.bob, RelationshipType.FRIEND, UNGUARDED)
     assert circle.relationships.friends_of(circle.alice) == (circle.bob,)
     assert circle.relationships.friends_of(circle.bob) == (circle.alice,)
     to_alice, to_bob = circle.world.heard.events(EventName.RELATIONSHIP_ADD)
@@ -65,43 +66,43 @@ async def test_friends_are_friends_of_each_other(circle: Circle) -> None:
 
 
 async def test_a_request_is_incoming_for_the_other(circle: Circle) -> None:
-    await circle.relationships.set_both(circle.alice, circle.bob, RelationshipType.OUTGOING_REQUEST)
+    await circle.relationships.set_both(circle.alice, circle.bob, RelationshipType.OUTGOING_REQUEST, UNGUARDED)
     assert circle.types() == ([4], [3])
     assert circle.relationships.friends_of(circle.alice) == ()
-    await circle.relationships.set_both(circle.bob, circle.alice, RelationshipType.FRIEND)
+    await circle.relationships.set_both(circle.bob, circle.alice, RelationshipType.FRIEND, UNGUARDED)
     assert circle.types() == ([1], [1])
     assert [name for name, _ in circle.told()] == [*["RELATIONSHIP_ADD"] * 2, *["RELATIONSHIP_UPDATE"] * 2]
 
 
 async def test_a_block_ends_the_friendship_of_the_other(circle: Circle) -> None:
-    await circle.relationships.set_both(circle.alice, circle.bob, RelationshipType.FRIEND)
+    await circle.relationships.set_both(circle.alice, circle.bob, RelationshipType.FRIEND, UNGUARDED)
     circle.told()
-    await circle.relationships.set_both(circle.alice, circle.bob, RelationshipType.BLOCKED)
+    await circle.relationships.set_both(circle.alice, circle.bob, RelationshipType.BLOCKED, UNGUARDED)
     assert circle.types() == ([2], [])
     assert circle.told() == [("RELATIONSHIP_UPDATE", (circle.alice,)), ("RELATIONSHIP_REMOVE", (circle.bob,))]
 
 
 async def test_a_block_never_takes_away_the_others_block(circle: Circle) -> None:
-    await circle.relationships.set_both(circle.alice, circle.bob, RelationshipType.BLOCKED)
-    await circle.relationships.set_both(circle.bob, circle.alice, RelationshipType.BLOCKED)
+    await circle.relationships.set_both(circle.alice, circle.bob, RelationshipType.BLOCKED, UNGUARDED)
+    await circle.relationships.set_both(circle.bob, circle.alice, RelationshipType.BLOCKED, UNGUARDED)
     assert circle.types() == ([2], [2])
 
 
 async def test_the_one_who_asked_and_is_blocked_is_told_when_the_block_ends(circle: Circle) -> None:
-    await circle.relationships.set_both(circle.alice, circle.bob, RelationshipType.OUTGOING_REQUEST)
+    await circle.relationships.set_both(circle.alice, circle.bob, RelationshipType.OUTGOING_REQUEST, UNGUARDED)
     circle.told()
-    await circle.relationships.set_both(circle.bob, circle.alice, RelationshipType.BLOCKED)
+    await circle.relationships.set_both(circle.bob, circle.alice, RelationshipType.BLOCKED, UNGUARDED)
     assert circle.types() == ([4], [2])
     assert circle.told() == [("RELATIONSHIP_UPDATE", (circle.bob,))]
 
 
 async def test_the_same_again_is_told_to_nobody(circle: Circle) -> None:
-    await circle.relationships.set_both(circle.alice, circle.bob, RelationshipType.FRIEND)
+    await circle.relationships.set_both(circle.alice, circle.bob, RelationshipType.FRIEND, UNGUARDED)
     circle.told()
-    await circle.relationships.set_both(circle.alice, circle.bob, RelationshipType.FRIEND)
+    await circle.relationships.set_both(circle.alice, circle.bob, RelationshipType.FRIEND, UNGUARDED)
     assert circle.told() == []
 
 
 async def test_nobody_is_their_own_friend(circle: Circle) -> None:
     with pytest.raises(ValueError, match="itself"):
-        await circle.relationships.set_both(circle.alice, circle.alice, RelationshipType.FRIEND)
+        await circle.relationships.set_both(circle.alice, circle.alice, RelationshipType.FRIEND, UNGUARDED)

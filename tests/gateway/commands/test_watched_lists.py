@@ -15,6 +15,7 @@ from chat.registries.events import EventName
 from chat.registries.guild_values import JoinSource
 from chat.registries.opcodes import Opcode
 from chat.registries.permissions import Permission
+from chat.store.guard import UNGUARDED
 from chat.store.guilds.channels import Overwrite
 from tests.gateway.commands.stage import Client, Stage
 from tests.guilds.guild_world import GuildPlace
@@ -127,7 +128,7 @@ async def test_a_change_that_nobody_can_see_is_not_sent(autojump_clock: MockCloc
 async def test_who_joins_or_changes_appears(autojump_clock: MockClock, deck: Deck) -> None:
     await deck.shown(deck.alice)
     dave = await deck.stage.world.person("dave")
-    await deck.stage.world.memberships.join(dave.account, deck.guild.id, JoinSource.INSTANT_INVITE)
+    await deck.stage.world.memberships.join(dave.account, deck.guild.id, JoinSource.INSTANT_INVITE, guard=UNGUARDED)
     await trio.sleep(1.1)
     await deck.guild.change("UPDATE members SET nick = 'Aaron' WHERE user_id = ?", dave.user_id)
     deck.stage.tell_of_member(deck.guild, dave.user_id)
@@ -249,7 +250,7 @@ async def test_updates_add_up_to_the_list_as_it_is_shown_afresh(
                 chance.choice(connected).sends(Opcode.PRESENCE_UPDATE, {"status": status})
             case 3:
                 person = await stage.world.person(f"{chance.choice('abcxyz')}{step}")
-                await stage.world.memberships.join(person.account, guild.id, JoinSource.INSTANT_INVITE)
+                await stage.world.memberships.join(person.account, guild.id, JoinSource.INSTANT_INVITE, guard=UNGUARDED)
                 people.append(person)
             case 4:
                 user_id = chance.choice(people).user_id
