@@ -11,11 +11,9 @@ import structlog
 import trio
 
 from chat.admin.routes import ADMIN_ROUTES
-from chat.api.app import ChatApp
+from chat.api.app import ChatApp, HttpFaults, Kernel
 from chat.api.endpoint import Backend
-from chat.api.faults import HttpFaults
 from chat.api.http_server import HttpServer
-from chat.api.kernel import Kernel
 from chat.api.openapi.published import PublishedDocument
 from chat.api.operation import Routes
 from chat.api.routes import ROUTES
@@ -80,7 +78,7 @@ class Server:
         """Set up what looks on: nothing of it is imported unless it is wanted."""
         settings = self.settings
         if settings.access_log == "on":
-            from chat.access_log import write_line
+            from chat.log import write_line
 
             self._observers.append(write_line)
         if settings.metrics == "on":

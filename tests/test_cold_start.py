@@ -13,7 +13,7 @@ from chat.store.data_directory import DataDirectory
 
 NOT_AT_START = (
     "PIL",
-    "chat.access_log",
+    "chat.log",
     "chat.api.openapi.document",
     "chat.bench",
     "chat.development",

@@ -206,6 +206,6 @@ def test_without_them_nothing_of_them_is_imported() -> None:
     script = """
 import sys
 import chat.serving, chat.cli.serve, chat.development.parts
-assert not {name for name in sys.modules if name.startswith(("prometheus", "chat.metrics", "chat.access_log"))}
+assert not {name for name in sys.modules if name.startswith(("prometheus", "chat.metrics", "chat.log"))}
 """
     subprocess.run([sys.executable, "-c", script], check=True)

@@ -147,8 +147,8 @@ def _files_of(copy: Path) -> Iterator[str]:
     from chat.media.storage import MediaStorage
     from chat.store.administration import archives
     from chat.store.connections import connect
-    from chat.store.consistency import stored_files
     from chat.store.migrations import is_current
+    from chat.store.whole_database import stored_files
 
     with contextlib.closing(connect(copy, read_only=True)) as connection:
         if not is_current(connection):

@@ -86,7 +86,7 @@ def _looked_through(steps: list[_Step]) -> Iterator[Problem]:
 def _steps(directory: DataDirectory, config_file: Path | None, stack: contextlib.ExitStack) -> list[_Step]:
     from chat.clock import SystemClock
     from chat.media.file_check import missing_archives, missing_files, unowned_archives, unowned_files
-    from chat.store import consistency
+    from chat.store import whole_database
     from chat.store.connections import connect
 
     steps = [
@@ -102,15 +102,15 @@ def _steps(directory: DataDirectory, config_file: Path | None, stack: contextlib
     uploads, now_ms = directory.uploads, SystemClock().now_ms()
     steps += [
         _Step(DATABASE, "version of the database", lambda: words),
-        _Step(DATABASE, "pages of the database", lambda: consistency.damages(connection)),
-        _Step(DATABASE, "references in the database", lambda: consistency.broken_references(connection)),
+        _Step(DATABASE, "pages of the database", lambda: whole_database.damages(connection)),
+        _Step(DATABASE, "references in the database", lambda: whole_database.broken_references(connection)),
     ]
     if is_current:
         steps += [
             _Step(KEY, "sealed secrets", lambda: _sealed_secrets(directory, connection)),
-            _Step(COUNTS, "counts", lambda: consistency.wrong_counts(connection)),
-            _Step(DATABASE, "leftovers", lambda: consistency.leftovers(connection)),
-            _Step(FILES, "files", lambda: missing_files(connection, consistency.stored_files(connection), uploads)),
+            _Step(COUNTS, "counts", lambda: whole_database.wrong_counts(connection)),
+            _Step(DATABASE, "leftovers", lambda: whole_database.leftovers(connection)),
+            _Step(FILES, "files", lambda: missing_files(connection, whole_database.stored_files(connection), uploads)),
             _Step(FILES, "files without an owner", lambda: unowned_files(connection, uploads, now_ms)),
             _Step(FILES, "archives", lambda: missing_archives(connection, directory.archives)),
             _Step(FILES, "archives without an owner", lambda: unowned_archives(connection, directory.archives, now_ms)),

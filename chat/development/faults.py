@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final
 
 import attrs
 
-from chat.api.faults import HttpFault
+from chat.api.app import HttpFault
 from chat.api.fields import SNOWFLAKE, Length, Range, Refusal
 from chat.errors import InvalidFormBody
 from chat.gateway.connection import Connection

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import attrs
 import trio
 
-from chat.api.faults import HttpFaults
+from chat.api.app import HttpFaults
 from chat.api.rate_limit import RateLimiter
 from chat.auth.address_bans import AddressBans
 from chat.clock import MovableClock

@@ -13,7 +13,7 @@ from chat.domain.presence.account_events import AccountEvents
 from chat.domain.standing.access import Access
 from chat.domain.standing.audit_log import AuditLog
 from chat.domain.standing.guild_states import GuildStates
-from chat.media.signing import MediaAddresses
+from chat.media.delivery import MediaAddresses
 
 
 @attrs.frozen(kw_only=True)

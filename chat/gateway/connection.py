@@ -19,14 +19,13 @@ from chat.gateway.admission import Admission, NodeState
 from chat.gateway.commands.budgets import RollingWindow
 from chat.gateway.commands.handler import CommandHandler
 from chat.gateway.fanout import Fanout
-from chat.gateway.frame_reader import Message
 from chat.gateway.outbox import Outbox, OutboxSum
 from chat.gateway.session import GatewaySession, ReplayQueue
 from chat.gateway.session_table import SessionTable
 from chat.gateway.starts import SessionStarts
-from chat.gateway.websocket import Closed, WebSocket
+from chat.gateway.websocket import Closed, Message, WebSocket
 from chat.port.transport import Transport
-from chat.protocol import effects, inputs, payload
+from chat.protocol import machine, payload, transitions
 from chat.protocol.commands import ConnectionQuery, Identify, Resume, SessionCommand
 from chat.protocol.frames import EventRun, OutgoingEvent, text_frame
 from chat.protocol.machine import Machine
@@ -120,7 +119,7 @@ class Connection:
                 self._nursery = nursery
                 self._begin(self._outbox.run_writer)
                 self._handle(
-                    inputs.Opened(
+                    machine.Opened(
                         version_accepted=query.version_accepted,
                         capacity_available=capacity_available,
                         compression_available=not query.compressed or zstd_available(),
@@ -157,8 +156,8 @@ class Connection:
         """Close because of the exception being handled, which is a defect of ours; the session is retained."""
         logger.exception("a connection failed", address=self.address)
         close = close_codes.SESSION_UNAVAILABLE if self.session else close_codes.FAILED_TO_START_SESSION
-        self._perform(effects.CloseSocket(close))
-        self._handle(inputs.Faulted(close))
+        self._perform(transitions.CloseSocket(close))
+        self._handle(machine.Faulted(close))
         self._let_go()
 
     def _let_go(self) -> None:
@@ -184,25 +183,25 @@ class Connection:
                 case Message(data):
                     self._take(data)
                 case Closed():
-                    self._handle(inputs.TransportEnded())
+                    self._handle(machine.TransportEnded())
                     return
                 case _:
-                    self._handle(inputs.Faulted(close_codes.PAYLOAD_TOO_LARGE))
+                    self._handle(machine.Faulted(close_codes.PAYLOAD_TOO_LARGE))
 
     def _take(self, data: bytes) -> None:
         if not self._within_budget():
-            self._handle(inputs.CommandBudgetExceeded())
+            self._handle(machine.CommandBudgetExceeded())
             return
         decoded = self._decode(data)
         if isinstance(decoded, Close):
-            self._handle(inputs.Faulted(decoded))
+            self._handle(machine.Faulted(decoded))
         else:
-            self._handle(inputs.Received(decoded))
+            self._handle(machine.Received(decoded))
 
     def _take_control(self) -> None:
         """A ping or a pong counts like a payload, as long as the socket is not about to close."""
         if self.closed_with is None and not self._within_budget():
-            self._handle(inputs.CommandBudgetExceeded())
+            self._handle(machine.CommandBudgetExceeded())
 
     def _decode(self, data: bytes) -> Payload | Close:
         return payload.decode_payload(data)
@@ -222,7 +221,7 @@ class Connection:
         while (deadline := self._machine.next_deadline()) is not None:
             with trio.CancelScope(deadline=deadline) as self._alarm:
                 await trio.sleep_forever()
-            self._handle(inputs.DeadlineReached())
+            self._handle(machine.DeadlineReached())
 
     @property
     def awaits_heartbeat(self) -> bool:
@@ -234,24 +233,24 @@ class Connection:
     def session_ended(self) -> None:
         """The session is over while this socket holds it: Invalid Session, and the socket stays."""
         self._release()
-        self._handle(inputs.SessionEnded())
+        self._handle(machine.SessionEnded())
 
     def displaced(self) -> None:
         """Another socket took the session: Reconnect, then 4000."""
         self._release()
-        self._handle(inputs.Displaced())
+        self._handle(machine.Displaced())
 
     def drain(self) -> None:
         """The node drains, or a fault asks for the same: Reconnect, then 4000; a socket without a session stays."""
-        self._handle(inputs.DrainRequested())
+        self._handle(machine.DrainRequested())
 
     def process_ends(self) -> None:
         """The program is about to exit: every socket gets Reconnect, then 4000."""
-        self._handle(inputs.ProcessEnding())
+        self._handle(machine.ProcessEnding())
 
     def close(self, close: Close) -> None:
         """Close with this code and reason; the session is retained."""
-        self._handle(inputs.Faulted(close))
+        self._handle(machine.Faulted(close))
 
     def _outbox_full(self) -> None:
         """The peer reads too slowly: the socket goes, the session stays retained."""
@@ -319,7 +318,7 @@ class Connection:
 
     # The machine's wishes
 
-    def _handle(self, happening: inputs.Input) -> None:
+    def _handle(self, happening: machine.Input) -> None:
         now = trio.current_time()
         for effect in self._machine.handle(happening, now):
             self._perform(effect)
@@ -330,40 +329,40 @@ class Connection:
         if deadline is not None and deadline < self._alarm.deadline:
             self._alarm.deadline = deadline
 
-    def _perform(self, effect: effects.Effect) -> None:
+    def _perform(self, effect: transitions.Effect) -> None:
         match effect:
-            case effects.SendHeartbeatAck():
+            case transitions.SendHeartbeatAck():
                 self.send_payload(payload.HEARTBEAT_ACK)
-            case effects.Process(command):
+            case transitions.Process(command):
                 self._process(command)
-            case effects.ConfirmSequence(sequence):
+            case transitions.ConfirmSequence(sequence):
                 self._confirm(sequence)
-            case effects.SendHeartbeatRequest():
+            case transitions.SendHeartbeatRequest():
                 self.send_payload(payload.HEARTBEAT_REQUEST)
-            case effects.SendHello():
+            case transitions.SendHello():
                 self.send_payload(payload.hello(self._parts.heartbeat_interval_ms))
-            case effects.BeginStart(identify, retried):
+            case transitions.BeginStart(identify, retried):
                 self._begin(self._start, identify, retried)
-            case effects.BeginResume(resume):
+            case transitions.BeginResume(resume):
                 self._resume(resume)
-            case effects.HoldIdentify(identify):
+            case transitions.HoldIdentify(identify):
                 self._hold(identify)
-            case effects.DropHeldIdentify():
+            case transitions.DropHeldIdentify():
                 self._drop_held()
-            case effects.Replay():
+            case transitions.Replay():
                 self._begin_replay()
-            case effects.SendResumed():
+            case transitions.SendResumed():
                 self._send_resumed()
-            case effects.DetachSession():
+            case transitions.DetachSession():
                 self._detach()
-            case effects.SendInvalidSession():
+            case transitions.SendInvalidSession():
                 self.send_payload(payload.INVALID_SESSION)
-            case effects.SendReconnect():
+            case transitions.SendReconnect():
                 self.send_payload(payload.RECONNECT)
-            case effects.CloseSocket(close):
+            case transitions.CloseSocket(close):
                 self.closed_with = close
                 self._reading.cancel()
-            case effects.RetainSession():
+            case transitions.RetainSession():
                 self._let_go()
 
     def _process(self, command: SessionCommand) -> None:
@@ -371,14 +370,14 @@ class Connection:
             raise AssertionError("the machine processes commands for an attached session only")
         close = self._parts.commands.handle(self.session, command)
         if close is not None:
-            self._handle(inputs.Faulted(close))
+            self._handle(machine.Faulted(close))
 
     def _confirm(self, sequence: int) -> None:
         if self._parts.node.rpc_failing:
             self._begin(self._confirm_later, sequence)
         elif self.session is not None:
             accepted = self.session.numbering.acknowledge(sequence)
-            self._handle(inputs.SequenceAccepted() if accepted else inputs.SequenceRefused())
+            self._handle(machine.SequenceAccepted() if accepted else machine.SequenceRefused())
 
     async def _confirm_later(self, sequence: int) -> None:
         """The session cannot be reached: ask again once it can; the machine gives up after 5,000 ms."""
@@ -402,7 +401,7 @@ class Connection:
         self.session = session
         session.receiver = self
         session.begin()
-        self._handle(inputs.SessionStarted())
+        self._handle(machine.SessionStarted())
         if session.joining_guild_ids:
             self._parts.background.start_soon(guarded, self._parts.starts.introduce_guilds, session)
 
@@ -421,7 +420,7 @@ class Connection:
             delay = self._parts.retry_delay_ms(HELD_IDENTIFY_RETRY_MIN_MS, HELD_IDENTIFY_RETRY_MAX_MS)
             await trio.sleep(delay / 1000)
             self._held = None
-            self._handle(inputs.HeldRetried())
+            self._handle(machine.HeldRetried())
 
     # Resume
 
@@ -439,7 +438,7 @@ class Connection:
         session.address = self.address
         self.session = session
         session.receiver = self._replay_queue = ReplayQueue(self, session.numbering.retained_above(seq))
-        self._handle(inputs.ResumeAccepted())
+        self._handle(machine.ResumeAccepted())
 
     def _begin_replay(self) -> None:
         # The task begins later, when this socket may hold another session already.
@@ -462,7 +461,7 @@ class Connection:
         if self._replay_queue is queue:
             session.receiver = self
             self._replay_queue = None
-            self._handle(inputs.ReplayFinished())
+            self._handle(machine.ReplayFinished())
 
     def _send_resumed(self) -> None:
         if self.session is not None:

@@ -13,8 +13,8 @@ from typing import Final
 from chat.media.storage import ArchiveFiles, MediaStorage, stored_keys
 from chat.snowflake import snowflake_at
 from chat.store.administration import archives
-from chat.store.consistency import StoredFile, few
 from chat.store.messages import attachments
+from chat.store.whole_database import StoredFile, few
 
 UNDER_WAY_MS: Final = 3_600_000
 """A file this young may belong to a message that is being sent."""

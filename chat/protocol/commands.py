@@ -13,8 +13,8 @@ from urllib.parse import parse_qsl
 
 import attrs
 
+from chat.protocol.payload import parse_snowflake
 from chat.protocol.presence import InitialPresence, parse_initial_presence
-from chat.protocol.values import parse_snowflake
 from chat.registries.close_codes import (
     FAILED_TO_START_SESSION,
     INVALID_IDENTIFY_PAYLOAD,

@@ -8,10 +8,11 @@ refused, and so are lone surrogates, which could never be sent on.
 
 from __future__ import annotations
 
+import enum
 import json
 import math
 import re
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import attrs
 
@@ -99,3 +100,41 @@ HEARTBEAT_ACK: Final = b'{"op":11}'
 def hello(heartbeat_interval_ms: int) -> bytes:
     """The first payload of a connection."""
     return b'{"op":%d,"d":{"heartbeat_interval":%d}}' % (Opcode.HELLO, heartbeat_interval_ms)
+
+
+MAXIMUM: Final = 9_223_372_036_854_775_807
+"""Snowflakes fit a signed 64-bit integer (http.md, Snowflakes)."""
+
+_DECIMAL: Final = re.compile(r"[0-9]{1,19}")
+
+
+def parse_snowflake(value: Any) -> int | None:
+    """The id that a member names, or None when it names none."""
+    if type(value) is str and _DECIMAL.fullmatch(value):
+        value = int(value)
+    if type(value) is int and 0 < value <= MAXIMUM:
+        return value
+    return None
+
+
+def parse_snowflakes(value: Any, maximum: int) -> tuple[int, ...] | None:
+    """The ids of an array of at most `maximum` entries, each once, in order; None when one of them names none."""
+    if type(value) is not list or len(value) > maximum:
+        return None
+    ids: dict[int, None] = {}
+    for entry in value:
+        snowflake = parse_snowflake(entry)
+        if snowflake is None:
+            return None
+        ids[snowflake] = None
+    return tuple(ids)
+
+
+class Absent(enum.Enum):
+    """The type of ABSENT, which is not None: null means something else."""
+
+    ABSENT = enum.auto()
+
+
+ABSENT: Final[Literal[Absent.ABSENT]] = Absent.ABSENT
+"""Stands for a member that the client left out: what it would change stays as it is."""

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import attrs
 
-from chat.protocol.values import ABSENT, Absent, parse_snowflake
+from chat.protocol.payload import ABSENT, Absent, parse_snowflake
 from chat.protocol.visible_text import is_empty, without_nul
 from chat.registries.close_codes import INVALID_PRESENCE_PAYLOAD, Close
 from chat.registries.limits import CUSTOM_STATUS_EMOJI_NAME_CHARACTERS, CUSTOM_STATUS_TEXT_CHARACTERS

@@ -11,7 +11,7 @@ from typing import Any
 
 import attrs
 
-from chat.protocol.values import parse_snowflake, parse_snowflakes
+from chat.protocol.payload import parse_snowflake, parse_snowflakes
 from chat.protocol.visible_text import without_nul
 from chat.registries.limits import (
     CHANNEL_COUNTS_CHANNELS,

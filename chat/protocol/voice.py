@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import attrs
 
-from chat.protocol.values import ABSENT, Absent, parse_snowflake
+from chat.protocol.payload import ABSENT, Absent, parse_snowflake
 from chat.protocol.visible_text import without_nul
 
 STREAM_KEYS: Final = 64

@@ -16,8 +16,7 @@ import pytest
 import trio
 
 from chat.auth.client_address import ClientAddresses
-from chat.gateway.frame_reader import Message
-from chat.gateway.websocket import WebSocket
+from chat.gateway.websocket import Message, WebSocket
 from chat.port.listener import Port, open_listeners
 from chat.port.transport import Transport
 from chat.port.upgrade import UpgradeRequest

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from chat.api.faults import HttpFault
+from chat.api.app import HttpFault
 from chat.api.structuring import body_structure
 from chat.development.faults import FaultAction, FaultRequest, SocketFault, Target
 from chat.errors import InvalidFormBody

@@ -17,7 +17,7 @@ from trio.testing import MockClock
 from chat.domain.guilds import guild_ownership, own_messages
 from chat.domain.messages import message_deletion, own_message_deletion
 from chat.registries.jobs import ErrandKind
-from chat.store import consistency, errands
+from chat.store import errands, whole_database
 from chat.testing.server import ChatServer, open_chat_server
 from chat.testing.world import World
 from tests.durability.ended_servers import Killer, next_server, numbers, picture_of
@@ -94,8 +94,8 @@ async def test_what_was_begun_is_done_whenever_the_server_is_killed(
                 await next_server(server, killer)
             await settled(server)
             found = picture_of(server.database.reader, known, uses_count=False)
-            assert list(consistency.leftovers(server.database.reader)) == []
-            assert list(consistency.wrong_counts(server.database.reader)) == []
+            assert list(whole_database.leftovers(server.database.reader)) == []
+            assert list(whole_database.wrong_counts(server.database.reader)) == []
         if not units:
             pictures.append(found)
             continue

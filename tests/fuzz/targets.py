@@ -40,8 +40,7 @@ from chat.protocol.commands import (
     parse_identify,
     parse_resume,
 )
-from chat.protocol.inputs import Opened, Received, SessionStarted
-from chat.protocol.machine import Machine
+from chat.protocol.machine import Machine, Opened, Received, SessionStarted
 from chat.protocol.payload import Payload, decode_payload
 from chat.protocol.presence import PresenceUpdate, parse_custom_status, parse_presence_update
 from chat.protocol.requests import (

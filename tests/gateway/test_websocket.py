@@ -14,8 +14,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from trio.testing import MockClock
 
-from chat.gateway.frame_reader import Breach, FrameReader, Incoming, Message, MessageTooLarge, PeerClose, Ping, Pong
-from chat.gateway.websocket import CLOSE_SECONDS, Closed
+from chat.gateway.websocket import (
+    CLOSE_SECONDS,
+    Breach,
+    Closed,
+    FrameReader,
+    Incoming,
+    Message,
+    MessageTooLarge,
+    PeerClose,
+    Ping,
+    Pong,
+)
 from chat.protocol.frames import close_frame
 from tests.gateway.raw_websocket import client_frame, close_payload, open_pair
 

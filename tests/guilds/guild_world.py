@@ -42,7 +42,7 @@ from chat.domain.standing.guild_states import GuildState, GuildStates
 from chat.domain.standing.private_channels import PrivateChannels
 from chat.domain.standing.thread_access import ThreadLookup
 from chat.errors import ApiError, InvalidFormBody
-from chat.media.signing import MediaAddresses
+from chat.media.delivery import MediaAddresses
 from chat.media.storage import MediaStorage
 from chat.registries.events import EventName
 from chat.registries.guild_values import JoinSource

@@ -17,8 +17,7 @@ from trio.testing import MockClock
 from trio_websocket import connect_websocket
 
 from chat.auth.client_address import ClientAddresses
-from chat.gateway.frame_reader import Message
-from chat.gateway.websocket import WebSocket
+from chat.gateway.websocket import Message, WebSocket
 from chat.port.listener import (
     EXHAUSTED_SECONDS,
     REFUSAL_SECONDS,

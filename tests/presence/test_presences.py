@@ -22,8 +22,8 @@ from chat.bus.bus import AccountDisconnected, Bus, Event, Signal
 from chat.clock import TrioClock
 from chat.domain.presence.account_presence import OFFLINE, AccountPresence, SessionPresence, initial_presence
 from chat.domain.presence.presences import Presences
+from chat.protocol.payload import ABSENT
 from chat.protocol.presence import CustomStatus, InitialPresence, parse_initial_presence
-from chat.protocol.values import ABSENT
 from chat.registries.events import EventName
 from chat.registries.statuses import Status
 

@@ -14,7 +14,18 @@ from collections.abc import Callable
 from typing import Any
 
 from chat.protocol.commands import Identify, Resume, SessionCommand, parse_identify, parse_resume
-from chat.protocol.effects import (
+from chat.protocol.machine import (
+    DeadlineReached,
+    Input,
+    Machine,
+    Opened,
+    Received,
+    ReplayFinished,
+    ResumeAccepted,
+    SessionStarted,
+)
+from chat.protocol.payload import Payload
+from chat.protocol.transitions import (
     BeginResume,
     BeginStart,
     CloseSocket,
@@ -24,19 +35,8 @@ from chat.protocol.effects import (
     RetainSession,
     SendHello,
     SendResumed,
+    State,
 )
-from chat.protocol.inputs import (
-    DeadlineReached,
-    Input,
-    Opened,
-    Received,
-    ReplayFinished,
-    ResumeAccepted,
-    SessionStarted,
-)
-from chat.protocol.machine import Machine
-from chat.protocol.payload import Payload
-from chat.protocol.transitions import State
 from chat.registries.close_codes import Close
 from chat.registries.limits import HEARTBEAT_INTERVAL_MS
 from chat.registries.opcodes import Opcode

@@ -9,16 +9,7 @@ from typing import Any
 
 import pytest
 
-from chat.protocol.effects import (
-    CloseSocket,
-    ConfirmSequence,
-    SendHeartbeatAck,
-    SendHeartbeatRequest,
-    SendHello,
-    SendInvalidSession,
-    SendReconnect,
-)
-from chat.protocol.inputs import (
+from chat.protocol.machine import (
     DeadlineReached,
     ProcessEnding,
     SequenceAccepted,
@@ -26,7 +17,16 @@ from chat.protocol.inputs import (
     SequenceUnconfirmed,
     SessionEnded,
 )
-from chat.protocol.transitions import State
+from chat.protocol.transitions import (
+    CloseSocket,
+    ConfirmSequence,
+    SendHeartbeatAck,
+    SendHeartbeatRequest,
+    SendHello,
+    SendInvalidSession,
+    SendReconnect,
+    State,
+)
 from chat.registries.close_codes import (
     COMPRESSION_FAILED,
     DRAIN_REQUESTED,

@@ -10,17 +10,7 @@ from typing import Any
 import pytest
 
 from chat.protocol.commands import SessionCommand
-from chat.protocol.effects import (
-    BeginResume,
-    BeginStart,
-    CloseSocket,
-    DropHeldIdentify,
-    HoldIdentify,
-    Process,
-    SendHeartbeatAck,
-    SendInvalidSession,
-)
-from chat.protocol.inputs import (
+from chat.protocol.machine import (
     CommandBudgetExceeded,
     HeldRetried,
     ResumeUnknown,
@@ -29,7 +19,17 @@ from chat.protocol.inputs import (
     StartPostponed,
     StartRefused,
 )
-from chat.protocol.transitions import State
+from chat.protocol.transitions import (
+    BeginResume,
+    BeginStart,
+    CloseSocket,
+    DropHeldIdentify,
+    HoldIdentify,
+    Process,
+    SendHeartbeatAck,
+    SendInvalidSession,
+    State,
+)
 from chat.registries.close_codes import (
     ALREADY_AUTHENTICATED,
     INVALID_IDENTIFY_PAYLOAD,

@@ -8,20 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat.protocol.effects import (
-    BeginResume,
-    BeginStart,
-    CloseSocket,
-    ConfirmSequence,
-    DetachSession,
-    Effect,
-    Process,
-    RetainSession,
-    SendHeartbeatAck,
-    SendHello,
-    SendReconnect,
-)
-from chat.protocol.inputs import (
+from chat.protocol.machine import (
     CommandBudgetExceeded,
     DeadlineReached,
     Displaced,
@@ -29,6 +16,7 @@ from chat.protocol.inputs import (
     Faulted,
     HeldRetried,
     Input,
+    Machine,
     Opened,
     ProcessEnding,
     Received,
@@ -46,9 +34,21 @@ from chat.protocol.inputs import (
     StartRefused,
     TransportEnded,
 )
-from chat.protocol.machine import Machine
 from chat.protocol.payload import Payload
-from chat.protocol.transitions import State
+from chat.protocol.transitions import (
+    BeginResume,
+    BeginStart,
+    CloseSocket,
+    ConfirmSequence,
+    DetachSession,
+    Effect,
+    Process,
+    RetainSession,
+    SendHeartbeatAck,
+    SendHello,
+    SendReconnect,
+    State,
+)
 from chat.registries.close_codes import CLOSES, DECODE_FAILED, INVALID_SEQUENCE, INVALID_TOKEN
 from chat.registries.limits import HEARTBEAT_INTERVAL_MS
 from chat.registries.opcodes import Opcode

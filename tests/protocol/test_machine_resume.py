@@ -9,20 +9,7 @@ from typing import Any
 
 import pytest
 
-from chat.protocol.effects import (
-    BeginResume,
-    BeginStart,
-    CloseSocket,
-    ConfirmSequence,
-    DetachSession,
-    Replay,
-    RetainSession,
-    SendHeartbeatAck,
-    SendInvalidSession,
-    SendReconnect,
-    SendResumed,
-)
-from chat.protocol.inputs import (
+from chat.protocol.machine import (
     Displaced,
     DrainRequested,
     Faulted,
@@ -35,7 +22,20 @@ from chat.protocol.inputs import (
     SessionStarted,
     TransportEnded,
 )
-from chat.protocol.transitions import State
+from chat.protocol.transitions import (
+    BeginResume,
+    BeginStart,
+    CloseSocket,
+    ConfirmSequence,
+    DetachSession,
+    Replay,
+    RetainSession,
+    SendHeartbeatAck,
+    SendInvalidSession,
+    SendReconnect,
+    SendResumed,
+    State,
+)
 from chat.registries.close_codes import (
     DRAIN_REQUESTED,
     INVALID_PRESENCE_PAYLOAD,

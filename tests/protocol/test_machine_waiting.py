@@ -7,7 +7,14 @@ from __future__ import annotations
 
 import pytest
 
-from chat.protocol.effects import (
+from chat.protocol.machine import (
+    Faulted,
+    ResumeAccepted,
+    ResumeUnknown,
+    SessionStarted,
+    StartPostponed,
+)
+from chat.protocol.transitions import (
     BeginResume,
     BeginStart,
     CloseSocket,
@@ -17,15 +24,8 @@ from chat.protocol.effects import (
     RetainSession,
     SendHeartbeatAck,
     SendInvalidSession,
+    State,
 )
-from chat.protocol.inputs import (
-    Faulted,
-    ResumeAccepted,
-    ResumeUnknown,
-    SessionStarted,
-    StartPostponed,
-)
-from chat.protocol.transitions import State
 from chat.registries.close_codes import (
     ALREADY_AUTHENTICATED,
     INVALID_RESUME_PAYLOAD,

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from chat.protocol.inputs import Settled, settle_payload
+from chat.protocol.machine import Settled, settle_payload
 from chat.protocol.payload import (
     HEARTBEAT_ACK,
     HEARTBEAT_REQUEST,

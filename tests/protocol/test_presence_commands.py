@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from chat.protocol.payload import ABSENT
 from chat.protocol.presence import (
     CustomStatus,
     PresenceUpdate,
@@ -17,7 +18,6 @@ from chat.protocol.presence import (
     parse_presence_update,
     parse_timestamp,
 )
-from chat.protocol.values import ABSENT
 from chat.registries.close_codes import INVALID_PRESENCE_PAYLOAD, Close
 from chat.registries.statuses import Status
 

@@ -13,25 +13,7 @@ from typing import Any, Final
 import pytest
 
 from chat.protocol.commands import parse_connection_query
-from chat.protocol.effects import (
-    BeginResume,
-    BeginStart,
-    CloseSocket,
-    ConfirmSequence,
-    DetachSession,
-    DropHeldIdentify,
-    Effect,
-    HoldIdentify,
-    Process,
-    Replay,
-    RetainSession,
-    SendHeartbeatAck,
-    SendHello,
-    SendInvalidSession,
-    SendReconnect,
-    SendResumed,
-)
-from chat.protocol.inputs import (
+from chat.protocol.machine import (
     CommandBudgetExceeded,
     Displaced,
     DrainRequested,
@@ -52,7 +34,27 @@ from chat.protocol.inputs import (
 )
 from chat.protocol.payload import decode_payload
 from chat.protocol.presence import parse_presence_update
-from chat.protocol.transitions import TRANSITIONS, Kind, State
+from chat.protocol.transitions import (
+    TRANSITIONS,
+    BeginResume,
+    BeginStart,
+    CloseSocket,
+    ConfirmSequence,
+    DetachSession,
+    DropHeldIdentify,
+    Effect,
+    HoldIdentify,
+    Kind,
+    Process,
+    Replay,
+    RetainSession,
+    SendHeartbeatAck,
+    SendHello,
+    SendInvalidSession,
+    SendReconnect,
+    SendResumed,
+    State,
+)
 from chat.registries import close_codes
 from chat.registries.close_codes import Close
 from chat.registries.opcodes import Opcode

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat.protocol.values import ABSENT
+from chat.protocol.payload import ABSENT
 from chat.protocol.voice import VoiceStateCommand, parse_voice_state
 
 

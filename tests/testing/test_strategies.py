@@ -9,10 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chat.protocol.commands import Identify, Resume, Shard, parse_identify, parse_resume, parse_shard
-from chat.protocol.payload import Payload, decode_payload
+from chat.protocol.payload import Payload, decode_payload, parse_snowflake
 from chat.protocol.presence import PresenceUpdate, parse_presence_update
 from chat.protocol.requests import parse_guild_counts, parse_lazy_request, parse_member_request
-from chat.protocol.values import parse_snowflake
 from chat.protocol.voice import parse_voice_state
 from chat.registries.close_codes import (
     INVALID_IDENTIFY_PAYLOAD,

@@ -34,7 +34,7 @@ from chat.domain.presence.voice_states import VoiceStates
 from chat.domain.standing.private_channels import PrivateChannelAccess, PrivateChannels
 from chat.domain.standing.verification import is_unclaimed
 from chat.errors import ApiError, InvalidFormBody, StorageUnavailable
-from chat.protocol.values import Absent
+from chat.protocol.payload import Absent
 from chat.registries.channel_types import ChannelType
 from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.registries.events import EventName

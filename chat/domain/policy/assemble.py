@@ -12,7 +12,7 @@ from chat.domain.policy.instance_policy import InstancePolicy
 from chat.domain.policy.media_library import MediaLibrary
 from chat.domain.policy.origins import Origins
 from chat.domain.policy.profiles import ProfileRules, Usernames
-from chat.media.signing import MediaAddresses
+from chat.media.delivery import MediaAddresses
 from chat.media.storage import MediaStorage
 
 

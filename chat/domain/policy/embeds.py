@@ -142,7 +142,7 @@ def _file(url: str, files: Sequence[Attachment]) -> Attachment | None:
 
 
 class Addresses(Protocol):
-    """Gives addresses of media (`chat.media.signing.MediaAddresses`)."""
+    """Gives addresses of media (`chat.media.delivery.MediaAddresses`)."""
 
     def attachment(self, attachment: Attachment) -> str:
         """Where an attachment is found from now on, for a while."""

@@ -21,10 +21,10 @@ from chat.config import Settings
 from chat.domain.policy.blocked_values import BlockedValues
 from chat.domain.policy.images import ANIMATED_PREFIX, AVATARS, HASH_CHARACTERS, PreparedImage, take
 from chat.errors import ApiError, InvalidFormBody, StorageUnavailable
+from chat.media.delivery import MediaAddresses
 from chat.media.image_workers import ImageWorkers
 from chat.media.outside_fetching import ExternalMedia
 from chat.media.rendition_cache import RenditionCache
-from chat.media.signing import MediaAddresses
 from chat.media.storage import MediaStorage
 from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.snowflake import SnowflakeGenerator, snowflake_at

@@ -8,8 +8,8 @@ from typing import Any, Final
 import attrs
 
 from chat.clock import iso_timestamp
+from chat.protocol.payload import ABSENT
 from chat.protocol.presence import CustomStatus, InitialPresence, parse_custom_status
-from chat.protocol.values import ABSENT
 from chat.registries.statuses import PUBLISHED_STATUSES, STATUS_PRECEDENCE, Status
 
 ALL_SESSIONS: Final = "all"

@@ -30,7 +30,7 @@ from chat.domain.presence.voice_connections import (
 from chat.domain.presence.voice_rules import VoiceRules
 from chat.domain.standing.channel_objects import VOICE_CONNECTION_LIMIT
 from chat.domain.standing.guild_states import GuildState, GuildStates, Overwrite
-from chat.protocol.values import Absent
+from chat.protocol.payload import Absent
 from chat.protocol.voice import VoiceStateCommand
 from chat.registries.events import EventName
 from chat.registries.limits import VOICE_BASE_VERSION_LAG

@@ -23,14 +23,13 @@ from chat.domain.presence.voice_states import VoiceStates
 from chat.domain.standing.rosters import Rosters
 from chat.errors import StorageUnavailable
 from chat.gateway.commands.budgets import SocketWork
-from chat.gateway.commands.lazy import LazyCommands
+from chat.gateway.commands.lazy import LazyCommands, PassiveUpdates
 from chat.gateway.commands.member_lists import MemberListUpdates, ThreadMemberLists
-from chat.gateway.commands.passive_updates import PassiveUpdates
 from chat.gateway.commands.requests import RequestCommands
 from chat.gateway.commands.voice import PrepareCall, VoiceCommands, refuse_signal
-from chat.gateway.guild_payloads import GuildPayloads
 from chat.gateway.hub import Hub
 from chat.gateway.session import GatewaySession
+from chat.gateway.starts import GuildPayloads
 from chat.gateway.subscriptions import Subscriptions
 from chat.protocol.commands import SessionCommand
 from chat.protocol.presence import choose_custom_status, parse_presence_update

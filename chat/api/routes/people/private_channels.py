@@ -19,7 +19,7 @@ from chat.domain.core import Core
 from chat.domain.people.assemble import PeopleArea
 from chat.domain.standing.private_channels import PrivateChannelAccess
 from chat.errors import ApiError, InvalidFormBody
-from chat.protocol.values import ABSENT
+from chat.protocol.payload import ABSENT
 from chat.registries.error_codes import ErrorCode, FieldCode
 
 routes = Routes()
