@@ -15,7 +15,7 @@ from chat.api.operation import Request
 from chat.domain.policy.assemble import PolicyArea
 from chat.errors import ApiError
 from chat.media.delivery import GUARDED, Delivery, File, delivery, with_ending
-from chat.media.rendition_cache import FORMATS, REDRAWN_TYPES, SIZES, Original, Rendition, next_size
+from chat.media.renditions import FORMATS, REDRAWN_TYPES, SIZES, Original, Rendition, next_size
 from chat.registries.error_codes import ErrorCode
 from chat.store.messages.attachments import Attachment
 from chat.store.policy import Asset

@@ -24,7 +24,7 @@ import attrs
 
 from chat.media.content_types import content_type
 from chat.media.image_header import HEADER_BYTES, PIXELS_MAXIMUM, image_header
-from chat.media.rendition_cache import MOVING_FORMATS, Rendition
+from chat.media.renditions import MOVING_FORMATS, Rendition
 
 if TYPE_CHECKING:
     from PIL.Image import Image

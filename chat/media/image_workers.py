@@ -21,7 +21,7 @@ import structlog
 import trio
 
 from chat.errors import ApiError
-from chat.media.rendition_cache import Rendition
+from chat.media.renditions import Rendition
 from chat.registries.error_codes import ErrorCode
 
 AT_A_TIME: Final = 2

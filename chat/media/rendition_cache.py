@@ -1,21 +1,18 @@
-"""Renditions of stored pictures: which one is asked for (media.md, Renditions), kept on the disk while there is room.
+"""Renditions of stored pictures, kept on the disk for as long as there is room.
 
     derived/XX/attachments-ID/NAME   what was made of a file, beside what else was made of it
     derived/XX/assets-ID/NAME
 
-The format comes from the ending of the address; size, quality and motion from the query. There are only so many: sizes
-come from a list. So renditions of one picture cannot fill the disk. Everything here can be made again: nothing is
-written down of it. A rendition goes with its file; the least recently used go when there is no more room.
+Everything here can be made again: nothing is written down of it, and nothing is lost with it. A rendition goes with its
+file; the least recently used go when there is no more room.
 """
 
 from __future__ import annotations
 
-import bisect
 import os
 from collections import OrderedDict
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final
 
 import attrs
 import structlog
@@ -23,6 +20,7 @@ import trio
 
 from chat.errors import StorageUnavailable
 from chat.media.image_workers import ImageRefused, ImageWorkers
+from chat.media.renditions import Rendition
 from chat.media.storage import MediaStorage
 
 KEPT_AT_A_TRIM: Final = 0.8
@@ -150,70 +148,3 @@ def _trimmed(storage: MediaStorage, room: int) -> int:
         total -= file.size
     log.info("renditions deleted to make room", bytes=total)
     return total
-
-
-SIZES: Final = (
-    16, 20, 22, 24, 28, 32, 40, 44, 48, 56, 60, 64, 80, 96, 100, 128, 160, 240, 256, 300, 320, 480, 512, 600, 640, 1024,
-    1280, 1536, 2048, 3072, 4096,
-)  # fmt: skip
-"""Pixels of the longer side that may be asked for (media.md, Renditions)."""
-
-DEFAULT_SIZE: Final = 128
-"""Of pictures that belong to an account or a guild, where the query names no size."""
-
-Quality = Literal["high", "low", "lossless"]
-
-FORMATS: Final[Mapping[str, str]] = {
-    "png": "image/png",
-    "jpg": "image/jpeg",
-    "jpeg": "image/jpeg",
-    "webp": "image/webp",
-    "gif": "image/gif",
-}
-"""Endings for which a picture is redrawn; under any other it is served as it came."""
-
-MOVING_FORMATS: Final = frozenset({"image/webp", "image/gif", "image/png"})
-
-REDRAWN_TYPES: Final = frozenset(
-    {"image/png", "image/jpeg", "image/gif", "image/webp", "image/avif", "image/heic", "image/heif", "image/jxl"}
-)
-"""What can be redrawn; drawings (SVG) have no pixels and fit every size."""
-
-
-@attrs.frozen
-class Rendition:
-    """A picture to be made: it fits into `width` by `height` pixels and is never larger than it was."""
-
-    content_type: str
-    width: int
-    height: int
-    quality: Quality = "high"
-    moving: bool = False
-
-    @property
-    def name(self) -> str:
-        """Tells it from the other renditions of the same picture."""
-        kind = self.content_type.removeprefix("image/")
-        return f"{self.width}x{self.height}-{self.quality}-{'moving' if self.moving else 'still'}.{kind}"
-
-
-def next_size(pixels: int) -> int:
-    """The least size of the list that is not smaller, or the largest."""
-    return SIZES[min(bisect.bisect_left(SIZES, pixels), len(SIZES) - 1)]
-
-
-@attrs.frozen
-class Original:
-    """What is known of a picture as it came. `width` and `height` None: unknown."""
-
-    content_type: str
-    width: int | None
-    height: int | None
-    moving: bool
-
-    def fits(self, rendition: Rendition) -> bool:
-        """Whether the picture is its own rendition."""
-        if self.width is None or self.height is None or self.content_type != rendition.content_type:
-            return False
-        small = self.width <= rendition.width and self.height <= rendition.height
-        return small and self.moving == rendition.moving and rendition.quality != "low"

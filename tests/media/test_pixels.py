@@ -18,7 +18,7 @@ from chat.errors import ApiError
 from chat.media import image_workers
 from chat.media.image_process import FRAMES_MAXIMUM, Unusable, placeholder, render, thumbhash
 from chat.media.image_workers import ImageRefused, ImageWorkers
-from chat.media.rendition_cache import SIZES, Original, Rendition, next_size
+from chat.media.renditions import SIZES, Original, Rendition, next_size
 from tests.image_samples import FORMATS, png_bomb, written
 from tests.webhooks.surfaces import png
 

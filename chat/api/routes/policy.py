@@ -38,7 +38,7 @@ from chat.domain.policy.images import ANIMATED_PREFIX
 from chat.errors import ApiError
 from chat.media.default_avatars import default_avatars
 from chat.media.delivery import FOR_EVER, File
-from chat.media.rendition_cache import DEFAULT_SIZE, FORMATS, SIZES, Original, Rendition
+from chat.media.renditions import DEFAULT_SIZE, FORMATS, SIZES, Original, Rendition
 from chat.registries.error_codes import ErrorCode
 from chat.registries.message_types import AttachmentFlag
 from chat.snowflake import MAXIMUM as SNOWFLAKE_MAXIMUM

@@ -1,0 +1,79 @@
+"""Which rendition of a picture is asked for: its format by the ending of the address, its size, quality and whether it
+moves by the query (media.md, Renditions).
+
+There are only so many: sizes come from a list. So renditions of one picture cannot fill the disk.
+"""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Mapping
+from typing import Final, Literal
+
+import attrs
+
+SIZES: Final = (
+    16, 20, 22, 24, 28, 32, 40, 44, 48, 56, 60, 64, 80, 96, 100, 128, 160, 240, 256, 300, 320, 480, 512, 600, 640, 1024,
+    1280, 1536, 2048, 3072, 4096,
+)  # fmt: skip
+"""Pixels of the longer side that may be asked for (media.md, Renditions)."""
+
+DEFAULT_SIZE: Final = 128
+"""Of pictures that belong to an account or a guild, where the query names no size."""
+
+Quality = Literal["high", "low", "lossless"]
+
+FORMATS: Final[Mapping[str, str]] = {
+    "png": "image/png",
+    "jpg": "image/jpeg",
+    "jpeg": "image/jpeg",
+    "webp": "image/webp",
+    "gif": "image/gif",
+}
+"""Endings for which a picture is redrawn; under any other it is served as it came."""
+
+MOVING_FORMATS: Final = frozenset({"image/webp", "image/gif", "image/png"})
+
+REDRAWN_TYPES: Final = frozenset(
+    {"image/png", "image/jpeg", "image/gif", "image/webp", "image/avif", "image/heic", "image/heif", "image/jxl"}
+)
+"""What can be redrawn; drawings (SVG) have no pixels and fit every size."""
+
+
+@attrs.frozen
+class Rendition:
+    """A picture to be made: it fits into `width` by `height` pixels and is never larger than it was."""
+
+    content_type: str
+    width: int
+    height: int
+    quality: Quality = "high"
+    moving: bool = False
+
+    @property
+    def name(self) -> str:
+        """Tells it from the other renditions of the same picture."""
+        kind = self.content_type.removeprefix("image/")
+        return f"{self.width}x{self.height}-{self.quality}-{'moving' if self.moving else 'still'}.{kind}"
+
+
+def next_size(pixels: int) -> int:
+    """The least size of the list that is not smaller, or the largest."""
+    return SIZES[min(bisect.bisect_left(SIZES, pixels), len(SIZES) - 1)]
+
+
+@attrs.frozen
+class Original:
+    """What is known of a picture as it came. `width` and `height` None: unknown."""
+
+    content_type: str
+    width: int | None
+    height: int | None
+    moving: bool
+
+    def fits(self, rendition: Rendition) -> bool:
+        """Whether the picture is its own rendition."""
+        if self.width is None or self.height is None or self.content_type != rendition.content_type:
+            return False
+        small = self.width <= rendition.width and self.height <= rendition.height
+        return small and self.moving == rendition.moving and rendition.quality != "low"
