@@ -22,11 +22,12 @@ from chat.gateway.commands.handler import CommandHandler
 from chat.gateway.compressed_connection import CompressedConnection
 from chat.gateway.connection import Connection, GatewayParts
 from chat.gateway.fanout import Fanout
+from chat.gateway.guild_payloads import GuildPayloads
 from chat.gateway.hub import Hub
 from chat.gateway.outbox import OutboxSum
 from chat.gateway.session import GatewaySession
 from chat.gateway.session_table import SessionTable, at_rest, revived
-from chat.gateway.starts import GuildPayloads, SessionStarts
+from chat.gateway.starts import SessionStarts
 from chat.gateway.subscriptions import Subscriptions
 from chat.port.transport import Transport
 from chat.port.upgrade import UpgradeRequest

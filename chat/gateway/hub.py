@@ -41,11 +41,11 @@ from chat.domain.presence.voice_states import VoiceStates
 from chat.domain.standing.channel_objects import channel_without_threads
 from chat.domain.standing.guild_states import GuildStates
 from chat.gateway.fanout import Delivery, Fanout
+from chat.gateway.guild_payloads import GuildPayloads
 from chat.gateway.reaction_debounce import ReactionDebounce
 from chat.gateway.rooms import GuildRoom, Recipients, Sight
 from chat.gateway.session import GatewaySession
 from chat.gateway.session_table import SessionTable
-from chat.gateway.starts import GuildPayloads
 from chat.gateway.subscriptions import Subscriptions
 from chat.protocol.frames import OutgoingEvent
 from chat.registries.channel_types import CHANNEL_THREADS_TYPES, ChannelType

@@ -27,9 +27,9 @@ from chat.gateway.commands.lazy import LazyCommands, PassiveUpdates
 from chat.gateway.commands.member_lists import MemberListUpdates, ThreadMemberLists
 from chat.gateway.commands.requests import RequestCommands
 from chat.gateway.commands.voice import PrepareCall, VoiceCommands, refuse_signal
+from chat.gateway.guild_payloads import GuildPayloads
 from chat.gateway.hub import Hub
 from chat.gateway.session import GatewaySession
-from chat.gateway.starts import GuildPayloads
 from chat.gateway.subscriptions import Subscriptions
 from chat.protocol.commands import SessionCommand
 from chat.protocol.presence import choose_custom_status, parse_presence_update

@@ -17,10 +17,10 @@ from chat.bus.bus import Bus, Event, Turn
 from chat.domain.presence.presences import Presences
 from chat.domain.presence.voice_states import VoiceStates
 from chat.gateway.commands.member_lists import MemberListUpdates, ThreadMemberLists
+from chat.gateway.guild_payloads import GuildPayloads
 from chat.gateway.hub import Hub
 from chat.gateway.rooms import GuildRoom
 from chat.gateway.session import GatewaySession
-from chat.gateway.starts import GuildPayloads
 from chat.gateway.subscriptions import Subscriptions
 from chat.protocol.requests import GuildSubscription, LazyRequest, MemberRange
 from chat.registries.channel_types import ChannelType

@@ -20,10 +20,10 @@ from chat.domain.standing.thread_access import ThreadLookup
 from chat.domain.standing.user_objects import find_partial_user, partial_user
 from chat.gateway.commands.handler import CommandHandler
 from chat.gateway.fanout import Fanout
+from chat.gateway.guild_payloads import GuildPayloads
 from chat.gateway.hub import Hub
 from chat.gateway.session import GatewaySession
 from chat.gateway.session_table import SessionTable
-from chat.gateway.starts import GuildPayloads
 from chat.gateway.subscriptions import Subscriptions
 from chat.protocol.commands import SessionCommand
 from chat.protocol.frames import EventRun, OutgoingEvent

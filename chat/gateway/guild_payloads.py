@@ -1,0 +1,95 @@
+"""A guild as a session receives it whole: in Ready, in Guild Create, in Guild Sync, or as an unavailable stub."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import attrs
+
+from chat.domain.presence.presences import Presences
+from chat.domain.presence.voice_states import VoiceStates
+from chat.domain.standing.guild_events import guild_ready_object, unavailable_guild
+from chat.domain.standing.guild_states import GuildState, GuildStates
+from chat.domain.standing.thread_access import ThreadLookup
+from chat.gateway.rooms import GuildRoom
+from chat.gateway.session import GatewaySession
+from chat.registries.events import EventName
+
+
+@attrs.define(eq=False)
+class GuildPayloads:
+    """Builds the guild objects of gateway.md, Guild payloads, for one session at a time."""
+
+    _guild_states: GuildStates
+    _presences: Presences
+    _voice_states: VoiceStates
+    threads: ThreadLookup
+    """Finds the threads of guilds."""
+
+    def is_open_to(self, state: GuildState, session: GatewaySession) -> bool:
+        """Whether the guild is available to the session's account, and known to this node at all."""
+        return state.id not in self._guild_states.missing_guild_ids and not state.unavailable_for(session.is_staff)
+
+    def whole(
+        self, state: GuildState, session: GatewaySession, *, full_users: bool, every_thread: bool = False
+    ) -> dict[str, Any]:
+        """The guild ready object; members' users are cut to their id unless `full_users`. People are shown the threads
+        that they are in, or `every_thread` that they see."""
+        guild_id = state.guild.id
+        threads = self._shown_to(state, session, every=every_thread) if session.threads else ()
+        return guild_ready_object(
+            state,
+            user_id=session.user_id,
+            threads=session.threads,
+            shown_threads=threads,
+            full_users=full_users,
+            connected_to=self._voice_states.channels_of(guild_id, session.user_id),
+            voice_states=self._voice_states.of_guild(guild_id, seen_by=session.user_id),
+            online_count=self._presences.online_count(guild_id),
+        )
+
+    def on_joining(
+        self, room: GuildRoom, session: GatewaySession, *, every_thread: bool = False
+    ) -> tuple[EventName, dict[str, Any]]:
+        """What a session hears of a guild that it joins or that changes its availability: Guild Create, or Guild Delete
+        with the unavailable stub."""
+        if self.is_open_to(room.state, session):
+            return EventName.GUILD_CREATE, self.whole(room.state, session, full_users=True, every_thread=every_thread)
+        return EventName.GUILD_DELETE, unavailable_guild(room.state)
+
+    def threads_below(
+        self, state: GuildState, session: GatewaySession, channel_ids: frozenset[int], *, every: bool
+    ) -> dict[str, Any] | None:
+        """Thread List Sync for a session that sees these channels now; None where there is nothing to tell."""
+        shown = self._shown_to(state, session, every=every)
+        threads = [thread for thread in shown if int(thread["parent_id"]) in channel_ids]
+        if not threads:
+            return None
+        return {"channel_ids": [str(channel_id) for channel_id in sorted(channel_ids)], **_listed(state, threads)}
+
+    def every_thread(self, state: GuildState, session: GatewaySession) -> dict[str, Any]:
+        """Thread List Sync of the whole guild, for a session that wants to know all its active threads."""
+        return _listed(state, self._shown_to(state, session, every=True))
+
+    def _shown_to(self, state: GuildState, session: GatewaySession, *, every: bool) -> Sequence[dict[str, Any]]:
+        return self.threads.shown_to(state, session.user_id, joined_only=not (session.bot or every))
+
+    def in_ready(self, guild_id: int, session: GatewaySession) -> dict[str, Any]:
+        """An entry of Ready's `guilds`: for a user the whole guild, for a bot or a closed guild the stub."""
+        state = self._guild_states.get(guild_id)
+        if state is None:
+            return {"id": str(guild_id), "unavailable": True}
+        if not self.is_open_to(state, session):
+            return unavailable_guild(state)
+        if session.bot:
+            return {"id": str(guild_id), "unavailable": True}
+        return self.whole(state, session, full_users=False)
+
+
+def _listed(state: GuildState, threads: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    return {
+        "guild_id": str(state.id),
+        "threads": threads,
+        "members": [thread["member"] for thread in threads if "member" in thread],
+    }
