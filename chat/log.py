@@ -1,9 +1,8 @@
-"""Log lines on standard error, with fields and without secrets; and the access log, one line a request.
+"""Log lines on standard error: with fields, and without secrets.
 
 Coloured on a terminal, one JSON object a line elsewhere. What other packages say through `logging` takes the same way.
-Nothing reaches the stream before `without_secrets` saw it, however deep in a field or a traceback it stood: tokens lose
-their secret part, and fields and headers that carry credentials lose their value. The access log knows no query, no
-path as it was asked for and no address.
+Nothing reaches the stream before `without_secrets` saw it, however deep in a field or a traceback
+it stood: tokens lose their secret part, and fields and headers that carry credentials lose their value.
 """
 
 from __future__ import annotations
@@ -17,7 +16,6 @@ from typing import Any, Final, TextIO
 
 import structlog
 
-from chat.observation import Observation
 from chat.registries.error_codes import ErrorCode
 
 REDACTED: Final = "[redacted]"
@@ -189,20 +187,3 @@ def _renderer(stream: TextIO) -> Any:
     if stream.isatty():
         return structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
     return structlog.processors.JSONRenderer()
-
-
-log: Final = structlog.get_logger("chat.access")
-
-
-def write_line(seen: Observation) -> None:
-    """Log a request that is over; a status of 0 is a client that left before its answer."""
-    log.info(
-        "request",
-        method=seen.method,
-        route=seen.route,
-        status=seen.status,
-        ms=round(seen.seconds * 1000, 1),
-        bytes=seen.bytes_sent,
-        account_id=None if seen.account_id is None else str(seen.account_id),
-        request_id=seen.request_id,
-    )

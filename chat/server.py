@@ -78,7 +78,7 @@ class Server:
         """Set up what looks on: nothing of it is imported unless it is wanted."""
         settings = self.settings
         if settings.access_log == "on":
-            from chat.log import write_line
+            from chat.access_log import write_line
 
             self._observers.append(write_line)
         if settings.metrics == "on":

@@ -13,7 +13,7 @@ from chat.store.data_directory import DataDirectory
 
 NOT_AT_START = (
     "PIL",
-    "chat.log",
+    "chat.access_log",
     "chat.api.openapi.document",
     "chat.bench",
     "chat.development",
