@@ -1,19 +1,28 @@
-"""Operations on applications (administration.md, Administered applications)."""
+"""Operations on applications (administration.md, Administered applications), on admin API keys (administration.md, API
+keys), and the list of ACLs (administration.md, ACLs)."""
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Annotated, Final
 
 import attrs
 
 from chat.admin import buckets
 from chat.admin.operation import AdminRoutes, acting
-from chat.api.fields import Snowflake
+from chat.api.fields import Items, Length, Range, Snowflake
 from chat.api.operation import Request
-from chat.api.schemas.administration.administration import ADMIN_APPLICATION, APPLICATIONS
-from chat.api.schemas.shapes import record
+from chat.api.schemas.administration.administration import (
+    ACL_NAMES,
+    ADMIN_APPLICATION,
+    API_KEY,
+    APPLICATIONS,
+    NEW_API_KEY,
+    SUCCESS,
+)
+from chat.api.schemas.shapes import listed, record
+from chat.domain.administration.admin_api_keys import LIFETIME_DAYS_MAXIMUM, NAME_LENGTH, NewKey
 from chat.domain.administration.assemble import AdministrationArea
-from chat.registries.acls import Acl
+from chat.registries.acls import ACLS, ACLS_MAXIMUM, Acl
 from chat.registries.admin_actions import AdminAction
 
 routes = AdminRoutes()
@@ -78,3 +87,99 @@ async def transfer_application(
     """Give an application to another owner."""
     applications = administration.applications
     return {"application": await applications.transfer(acting(request), application_id, body.new_owner_id)}
+
+
+Name = Annotated[str, Length(1, NAME_LENGTH)]
+KeyAcls = Annotated[tuple[Acl, ...], Items(0, ACLS_MAXIMUM)]
+
+
+@attrs.frozen(kw_only=True)
+class CreateKey:
+    """The body of POST /v1/admin/api-keys."""
+
+    name: Name
+    acls: KeyAcls
+    expires_in_days: Annotated[int, Range(1, LIFETIME_DAYS_MAXIMUM)] | None = None
+
+
+@attrs.frozen(kw_only=True)
+class ChangeKey:
+    """The body of PATCH /v1/admin/api-keys/{key_id}."""
+
+    name: Name | None = None
+    acls: KeyAcls | None = None
+
+
+@routes.admin_operation(
+    "GET",
+    "/v1/admin/api-keys",
+    acls=[Acl.ADMIN_API_KEY_MANAGE],
+    audit=None,
+    bucket=buckets.LOOKUP,
+    answers=listed(API_KEY),
+)
+async def list_keys(request: Request, administration: AdministrationArea) -> object:
+    """The keys of the caller's account."""
+    return await administration.admin_api_keys.of_account(request.principal)
+
+
+@routes.admin_operation(
+    "POST",
+    "/v1/admin/api-keys",
+    acls=[Acl.ADMIN_API_KEY_MANAGE],
+    audit=None,
+    bucket=buckets.CODE_GENERATION,
+    answers=NEW_API_KEY,
+    secret=True,
+)
+async def create_key(request: Request, administration: AdministrationArea, body: CreateKey) -> object:
+    """Make a key; tells it this once."""
+    new = NewKey(body.name, tuple(map(str, body.acls)), body.expires_in_days)
+    return await administration.admin_api_keys.create(request.principal, new)
+
+
+@routes.admin_operation(
+    "GET",
+    "/v1/admin/api-keys/{key_id}",
+    acls=[Acl.ADMIN_API_KEY_MANAGE],
+    audit=None,
+    bucket=buckets.LOOKUP,
+    answers=API_KEY,
+)
+async def get_key(request: Request, administration: AdministrationArea, key_id: int) -> object:
+    """One of the caller's keys."""
+    return await administration.admin_api_keys.get(request.principal, key_id)
+
+
+@routes.admin_operation(
+    "PATCH",
+    "/v1/admin/api-keys/{key_id}",
+    acls=[Acl.ADMIN_API_KEY_MANAGE],
+    audit=None,
+    bucket=buckets.MODIFY,
+    answers=API_KEY,
+)
+async def change_key(request: Request, administration: AdministrationArea, key_id: int, body: ChangeKey) -> object:
+    """Give one of the caller's keys another name or other ACLs."""
+    acls = None if body.acls is None else tuple(map(str, body.acls))
+    return await administration.admin_api_keys.change(request.principal, key_id, name=body.name, acls=acls)
+
+
+@routes.admin_operation(
+    "DELETE",
+    "/v1/admin/api-keys/{key_id}",
+    acls=[Acl.ADMIN_API_KEY_MANAGE],
+    audit=None,
+    bucket=buckets.MODIFY,
+    answers=SUCCESS,
+)
+async def delete_key(request: Request, administration: AdministrationArea, key_id: int) -> object:
+    """Take one of the caller's keys back."""
+    await administration.admin_api_keys.delete(request.principal, key_id)
+    return {"success": True}
+
+
+@routes.admin_operation("GET", "/v1/admin/acls", acls=[], audit=None, bucket=buckets.LOOKUP, answers=ACL_NAMES)
+async def list_acls(request: Request) -> object:
+    """Every ACL there is."""
+    return {"acls": [str(acl) for acl in ACLS]}

@@ -1,5 +1,6 @@
-"""Operations on the instance: policy and limits (administration.md, Instance configuration), and figures
-(administration.md, Figures), which the console asks for so often that reading them leaves no entry in the audit log."""
+"""Operations on the instance: policy and limits (administration.md, Instance configuration), the administrative audit
+log (administration.md, Audit entries), and figures (administration.md, Figures), which the console asks for so often
+that reading them leaves no entry in the audit log."""
 
 from __future__ import annotations
 
@@ -12,6 +13,8 @@ from chat.admin.operation import AdminRoutes, acting
 from chat.api.fields import OMITTED, Items, Length, Maybe, Omitted, Range, Snowflake
 from chat.api.operation import Request
 from chat.api.schemas.administration.administration import (
+    AUDIT_LOG_ENTRIES,
+    AUDIT_LOG_ENTRY,
     GATEWAY_FIGURES,
     GATEWAY_GUILDS,
     INSTANCE_CONFIG,
@@ -22,7 +25,8 @@ from chat.api.schemas.shapes import COUNT, record
 from chat.config.loading import POLICY
 from chat.domain.administration.assemble import AdministrationArea
 from chat.registries.acls import Acl
-from chat.registries.admin_actions import AdminAction
+from chat.registries.admin_actions import AdminAction, AdminTarget
+from chat.store.administration.admin_audit_log import EntriesWanted
 
 routes = AdminRoutes()
 
@@ -191,3 +195,52 @@ async def reload_guilds(request: Request, administration: AdministrationArea, bo
     """Read guilds into memory afresh."""
     guild_ids = None if body.guild_ids is None else tuple(body.guild_ids)
     return {"reloaded_count": await administration.figures.reload(acting(request), guild_ids)}
+
+
+@attrs.frozen
+class SearchEntries:
+    """The query of GET /v1/admin/audit-logs."""
+
+    q: Annotated[str, Length(1, 1_024)] | None = None
+    admin_user_id: Snowflake | None = None
+    target_type: AdminTarget | None = None
+    target_id: Annotated[str, Length(1, 1_024)] | None = None
+    sort_by: Literal["createdAt", "relevance"] = "createdAt"
+    sort_order: Literal["asc", "desc"] = "desc"
+    limit: Annotated[int, Range(1, 200)] = 50
+    offset: Annotated[int, Range(0, 100_000)] = 0
+
+
+@routes.admin_operation(
+    "GET",
+    "/v1/admin/audit-logs",
+    acls=[Acl.AUDIT_LOG_VIEW],
+    audit=None,
+    bucket=buckets.AUDIT_LOG,
+    answers=AUDIT_LOG_ENTRIES,
+)
+async def search_audit_log(request: Request, administration: AdministrationArea, query: SearchEntries) -> object:
+    """Entries of the audit log."""
+    wanted = EntriesWanted(
+        text=query.q,
+        admin_user_id=query.admin_user_id,
+        target_type=query.target_type,
+        target_id=query.target_id,
+        sort=(query.sort_by, query.sort_order),
+        limit=query.limit,
+        offset=query.offset,
+    )
+    return await administration.audit_reading.search(wanted)
+
+
+@routes.admin_operation(
+    "GET",
+    "/v1/admin/audit-logs/{log_id}",
+    acls=[Acl.AUDIT_LOG_VIEW],
+    audit=None,
+    bucket=buckets.AUDIT_LOG,
+    answers=AUDIT_LOG_ENTRY,
+)
+async def get_audit_log_entry(request: Request, administration: AdministrationArea, log_id: int) -> object:
+    """One entry of the audit log."""
+    return await administration.audit_reading.get(log_id)
