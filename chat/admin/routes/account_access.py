@@ -13,7 +13,6 @@ from chat.admin.operation import AdminRoutes, acting
 from chat.api.fields import Length, Range, Snowflake, Timestamp
 from chat.api.operation import Request
 from chat.api.schemas.administration.administration import PASSKEYS, REGISTRATIONS, RESET_LINK, TERMINATED, USER
-from chat.api.schemas.shapes import NOTHING
 from chat.domain.administration.account_closing import DeletionWish
 from chat.domain.administration.assemble import AdministrationArea
 from chat.errors import InvalidFormBody
@@ -56,12 +55,7 @@ class AnnotateBan:
 
 
 @routes.admin_operation(
-    "PUT",
-    "/v1/admin/users/{user_id}/ban",
-    acls=[Acl.USER_TEMP_BAN],
-    audit=AdminAction.TEMP_BAN,
-    bucket=buckets.MODIFY,
-    answers=USER,
+    "PUT", "/v1/admin/users/{user_id}/ban", acls=[Acl.USER_TEMP_BAN], audit=AdminAction.TEMP_BAN, answers=USER
 )
 async def ban_account(request: Request, administration: AdministrationArea, user_id: int, body: Ban) -> object:
     """Close an account, for a time or for good."""
@@ -72,12 +66,7 @@ async def ban_account(request: Request, administration: AdministrationArea, user
 
 
 @routes.admin_operation(
-    "DELETE",
-    "/v1/admin/users/{user_id}/ban",
-    acls=[Acl.USER_TEMP_BAN],
-    audit=AdminAction.UNBAN,
-    bucket=buckets.MODIFY,
-    answers=USER,
+    "DELETE", "/v1/admin/users/{user_id}/ban", acls=[Acl.USER_TEMP_BAN], audit=AdminAction.UNBAN, answers=USER
 )
 async def unban_account(request: Request, administration: AdministrationArea, user_id: int, body: Unban) -> object:
     """Lift an account's ban."""
@@ -88,12 +77,7 @@ async def unban_account(request: Request, administration: AdministrationArea, us
 
 
 @routes.admin_operation(
-    "POST",
-    "/v1/admin/users/{user_id}/ban/notes",
-    acls=[Acl.USER_TEMP_BAN],
-    audit=AdminAction.ANNOTATE_BAN,
-    bucket=buckets.MODIFY,
-    answers=NOTHING,
+    "POST", "/v1/admin/users/{user_id}/ban/notes", acls=[Acl.USER_TEMP_BAN], audit=AdminAction.ANNOTATE_BAN
 )
 async def annotate_ban(request: Request, administration: AdministrationArea, user_id: int, body: AnnotateBan) -> None:
     """Add a note to the ban that stands."""
@@ -124,7 +108,6 @@ class CancelDeletion:
     "/v1/admin/users/{user_id}/deletion",
     acls=[Acl.USER_DELETE],
     audit=AdminAction.SCHEDULE_DELETION,
-    bucket=buckets.MODIFY,
     answers=USER,
 )
 async def schedule_deletion(
@@ -146,7 +129,6 @@ async def schedule_deletion(
     "/v1/admin/users/{user_id}/deletion",
     acls=[Acl.USER_DELETE],
     audit=AdminAction.CANCEL_DELETION,
-    bucket=buckets.MODIFY,
     answers=USER,
 )
 async def cancel_deletion(
@@ -164,7 +146,6 @@ async def cancel_deletion(
     "/v1/admin/users/{user_id}/message-deletion",
     acls=[Acl.USER_CANCEL_BULK_MESSAGE_DELETION],
     audit=AdminAction.CANCEL_BULK_MESSAGE_DELETION,
-    bucket=buckets.MODIFY,
     answers=USER,
 )
 async def cancel_message_deletion(request: Request, administration: AdministrationArea, user_id: int) -> object:
@@ -181,8 +162,6 @@ CREDENTIAL_ID_LENGTH: Final = 512
     "/v1/admin/users/{user_id}/verification-email",
     acls=[Acl.USER_UPDATE_EMAIL],
     audit=AdminAction.RESEND_VERIFICATION_EMAIL,
-    bucket=buckets.MODIFY,
-    answers=NOTHING,
 )
 async def send_verification_email(request: Request, administration: AdministrationArea, user_id: int) -> None:
     """Mail an account's address a link that verifies it."""
@@ -194,8 +173,6 @@ async def send_verification_email(request: Request, administration: Administrati
     "/v1/admin/users/{user_id}/password-reset",
     acls=[Acl.USER_UPDATE_EMAIL],
     audit=AdminAction.SEND_PASSWORD_RESET,
-    bucket=buckets.MODIFY,
-    answers=NOTHING,
 )
 async def send_password_reset(request: Request, administration: AdministrationArea, user_id: int) -> None:
     """Mail an account's address a reset link."""
@@ -207,7 +184,6 @@ async def send_password_reset(request: Request, administration: AdministrationAr
     "/v1/admin/users/{user_id}/password-reset-link",
     acls=[Acl.USER_CREATE_PASSWORD_RESET_LINK],
     audit=AdminAction.CREATE_PASSWORD_RESET_LINK,
-    bucket=buckets.MODIFY,
     answers=RESET_LINK,
     secret=True,
 )
@@ -221,8 +197,6 @@ async def create_password_reset_link(request: Request, administration: Administr
     "/v1/admin/users/{user_id}/recovery-kit",
     acls=[Acl.USER_DELETE_RECOVERY_KIT],
     audit=AdminAction.REVOKE_RECOVERY_KIT,
-    bucket=buckets.MODIFY,
-    answers=NOTHING,
 )
 async def revoke_recovery_kit(request: Request, administration: AdministrationArea, user_id: int) -> None:
     """Void an account's recovery kit."""
@@ -230,12 +204,7 @@ async def revoke_recovery_kit(request: Request, administration: AdministrationAr
 
 
 @routes.admin_operation(
-    "DELETE",
-    "/v1/admin/users/{user_id}/mfa",
-    acls=[Acl.USER_UPDATE_MFA],
-    audit=AdminAction.DISABLE_MFA,
-    bucket=buckets.MODIFY,
-    answers=NOTHING,
+    "DELETE", "/v1/admin/users/{user_id}/mfa", acls=[Acl.USER_UPDATE_MFA], audit=AdminAction.DISABLE_MFA
 )
 async def disable_mfa(request: Request, administration: AdministrationArea, user_id: int) -> None:
     """Forget an account's second factors, passkeys excepted."""
@@ -260,8 +229,6 @@ async def list_webauthn_credentials(request: Request, administration: Administra
     "/v1/admin/users/{user_id}/webauthn-credentials/{credential}",
     acls=[Acl.USER_UPDATE_MFA],
     audit=AdminAction.DELETE_WEBAUTHN_CREDENTIAL,
-    bucket=buckets.MODIFY,
-    answers=NOTHING,
 )
 async def delete_webauthn_credential(
     request: Request, administration: AdministrationArea, user_id: int, credential: str
@@ -277,7 +244,6 @@ async def delete_webauthn_credential(
     "/v1/admin/users/{user_id}/sessions",
     acls=[Acl.USER_UPDATE_FLAGS],
     audit=AdminAction.TERMINATE_SESSIONS,
-    bucket=buckets.MODIFY,
     answers=TERMINATED,
 )
 async def terminate_sessions(request: Request, administration: AdministrationArea, user_id: int) -> object:
@@ -291,7 +257,6 @@ async def terminate_sessions(request: Request, administration: AdministrationAre
     "/v1/admin/registrations",
     acls=[Acl.USER_LOOKUP],
     audit=AdminAction.LIST_REGISTRATIONS,
-    bucket=buckets.LOOKUP,
     answers=REGISTRATIONS,
 )
 async def list_registrations(request: Request, administration: AdministrationArea) -> object:
@@ -304,8 +269,6 @@ async def list_registrations(request: Request, administration: AdministrationAre
     "/v1/admin/registrations/{user_id}/approve",
     acls=[Acl.USER_UPDATE_FLAGS],
     audit=AdminAction.APPROVE_REGISTRATION,
-    bucket=buckets.MODIFY,
-    answers=NOTHING,
 )
 async def approve_registration(request: Request, administration: AdministrationArea, user_id: int) -> None:
     """From now on the account can sign in."""
@@ -317,8 +280,6 @@ async def approve_registration(request: Request, administration: AdministrationA
     "/v1/admin/registrations/{user_id}/reject",
     acls=[Acl.USER_UPDATE_FLAGS],
     audit=AdminAction.REJECT_REGISTRATION,
-    bucket=buckets.MODIFY,
-    answers=NOTHING,
 )
 async def reject_registration(request: Request, administration: AdministrationArea, user_id: int) -> None:
     """The account cannot sign in."""

@@ -8,7 +8,6 @@ from typing import Annotated, Final, Literal
 
 import attrs
 
-from chat.admin import buckets
 from chat.admin.operation import AdminRoutes, acting
 from chat.api.fields import FlagBits, Items, Length, Pattern, Range, Refusal, Schema
 from chat.api.operation import Request
@@ -127,7 +126,6 @@ class UpdatePremiumFlags:
     "/v1/admin/users/{user_id}/username",
     acls=[Acl.USER_UPDATE_USERNAME],
     audit=AdminAction.CHANGE_USERNAME,
-    bucket=buckets.MODIFY,
     answers=USER,
 )
 async def change_username(
@@ -144,7 +142,6 @@ async def change_username(
     "/v1/admin/users/{user_id}/email",
     acls=[Acl.USER_UPDATE_EMAIL],
     audit=AdminAction.CHANGE_EMAIL,
-    bucket=buckets.MODIFY,
     answers=USER,
 )
 async def change_email(request: Request, administration: AdministrationArea, user_id: int, body: ChangeEmail) -> object:
@@ -158,7 +155,6 @@ async def change_email(request: Request, administration: AdministrationArea, use
     "/v1/admin/users/{user_id}/email-verification",
     acls=[Acl.USER_UPDATE_EMAIL],
     audit=AdminAction.VERIFY_EMAIL,
-    bucket=buckets.MODIFY,
     answers=USER,
 )
 async def verify_email(request: Request, administration: AdministrationArea, user_id: int) -> object:
@@ -171,7 +167,6 @@ async def verify_email(request: Request, administration: AdministrationArea, use
     "/v1/admin/users/{user_id}/date-of-birth",
     acls=[Acl.USER_UPDATE_DOB],
     audit=AdminAction.CHANGE_DOB,
-    bucket=buckets.MODIFY,
     answers=USER,
 )
 async def change_date_of_birth(
@@ -187,7 +182,6 @@ async def change_date_of_birth(
     "/v1/admin/users/{user_id}/profile-fields",
     acls=[Acl.USER_UPDATE_PROFILE],
     audit=AdminAction.CLEAR_FIELDS,
-    bucket=buckets.MODIFY,
     answers=USER,
 )
 async def clear_profile_fields(
@@ -202,7 +196,6 @@ async def clear_profile_fields(
     "/v1/admin/users/{user_id}/bot-status",
     acls=[Acl.USER_UPDATE_BOT_STATUS],
     audit=AdminAction.SET_BOT_STATUS,
-    bucket=buckets.MODIFY,
     answers=USER,
 )
 async def set_bot_status(request: Request, administration: AdministrationArea, user_id: int, body: SetBot) -> object:
@@ -215,7 +208,6 @@ async def set_bot_status(request: Request, administration: AdministrationArea, u
     "/v1/admin/users/{user_id}/system-status",
     acls=[Acl.USER_UPDATE_BOT_STATUS],
     audit=AdminAction.SET_SYSTEM_STATUS,
-    bucket=buckets.MODIFY,
     answers=USER,
 )
 async def set_system_status(
@@ -227,12 +219,7 @@ async def set_system_status(
 
 
 @routes.admin_operation(
-    "PUT",
-    "/v1/admin/users/{user_id}/acls",
-    acls=[Acl.ACL_SET_USER],
-    audit=AdminAction.SET_ACLS,
-    bucket=buckets.MODIFY,
-    answers=USER,
+    "PUT", "/v1/admin/users/{user_id}/acls", acls=[Acl.ACL_SET_USER], audit=AdminAction.SET_ACLS, answers=USER
 )
 async def set_acls(request: Request, administration: AdministrationArea, user_id: int, body: SetAcls) -> object:
     """Replace what an account may do as an administrator."""
@@ -241,12 +228,7 @@ async def set_acls(request: Request, administration: AdministrationArea, user_id
 
 
 @routes.admin_operation(
-    "PUT",
-    "/v1/admin/users/{user_id}/traits",
-    acls=[Acl.USER_UPDATE_TRAITS],
-    audit=AdminAction.SET_TRAITS,
-    bucket=buckets.MODIFY,
-    answers=USER,
+    "PUT", "/v1/admin/users/{user_id}/traits", acls=[Acl.USER_UPDATE_TRAITS], audit=AdminAction.SET_TRAITS, answers=USER
 )
 async def set_traits(request: Request, administration: AdministrationArea, user_id: int, body: SetTraits) -> object:
     """Replace an account's traits."""
@@ -258,7 +240,6 @@ async def set_traits(request: Request, administration: AdministrationArea, user_
     "/v1/admin/users/{user_id}/flags",
     acls=[Acl.USER_UPDATE_FLAGS],
     audit=AdminAction.UPDATE_FLAGS,
-    bucket=buckets.MODIFY,
     answers=USER,
 )
 async def update_flags(request: Request, administration: AdministrationArea, user_id: int, body: UpdateFlags) -> object:
@@ -272,7 +253,6 @@ async def update_flags(request: Request, administration: AdministrationArea, use
     "/v1/admin/users/{user_id}/premium-flags",
     acls=[Acl.USER_UPDATE_FLAGS],
     audit=AdminAction.UPDATE_PREMIUM_FLAGS,
-    bucket=buckets.MODIFY,
     answers=USER,
 )
 async def update_premium_flags(

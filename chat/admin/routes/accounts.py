@@ -26,7 +26,6 @@ from chat.api.schemas.administration.administration import (
     USERS,
     USERS_FOUND,
 )
-from chat.api.schemas.shapes import NOTHING
 from chat.domain.administration.account_lists import Window
 from chat.domain.administration.admin_users import Selection
 from chat.domain.administration.assemble import AdministrationArea
@@ -39,7 +38,7 @@ from chat.registries.error_codes import FieldCode
 routes = AdminRoutes()
 
 
-@routes.admin_operation("GET", "/v1/admin/users/@me", acls=[], audit=None, bucket=buckets.LOOKUP, answers=USER)
+@routes.admin_operation("GET", "/v1/admin/users/@me", acls=[], audit=None, answers=USER)
 async def get_own_account(request: Request, administration: AdministrationArea) -> object:
     """The caller's account, unredacted for every credential."""
     return {"user": await administration.views.own(acting(request))}
@@ -63,12 +62,7 @@ class SearchUsers:
 
 
 @routes.admin_operation(
-    "GET",
-    "/v1/admin/users",
-    acls=[Acl.USER_LOOKUP],
-    audit=AdminAction.SEARCH_USERS,
-    bucket=buckets.LOOKUP,
-    answers=USERS_FOUND,
+    "GET", "/v1/admin/users", acls=[Acl.USER_LOOKUP], audit=AdminAction.SEARCH_USERS, answers=USERS_FOUND
 )
 async def search_users(request: Request, administration: AdministrationArea, query: SearchUsers) -> object:
     """Find accounts."""
@@ -119,12 +113,7 @@ class ReadChangeLog:
 
 
 @routes.admin_operation(
-    "GET",
-    "/v1/admin/users/{user_id}",
-    acls=[Acl.USER_LOOKUP],
-    audit=AdminAction.GET_USER,
-    bucket=buckets.LOOKUP,
-    answers=USERS,
+    "GET", "/v1/admin/users/{user_id}", acls=[Acl.USER_LOOKUP], audit=AdminAction.GET_USER, answers=USERS
 )
 async def get_account(request: Request, administration: AdministrationArea, user_id: int) -> object:
     """An account, or none."""
@@ -136,7 +125,6 @@ async def get_account(request: Request, administration: AdministrationArea, user
     "/v1/admin/users/{user_id}/guilds",
     acls=[Acl.USER_LIST_GUILDS],
     audit=AdminAction.LIST_USER_GUILDS,
-    bucket=buckets.LOOKUP,
     answers=GUILDS,
 )
 async def list_guilds(request: Request, administration: AdministrationArea, user_id: int, query: ListGuilds) -> object:
@@ -152,7 +140,6 @@ async def list_guilds(request: Request, administration: AdministrationArea, user
     "/v1/admin/users/{user_id}/dm-channels",
     acls=[Acl.USER_LIST_DM_CHANNELS],
     audit=AdminAction.LIST_USER_DM_CHANNELS,
-    bucket=buckets.LOOKUP,
     answers=PRIVATE_CHANNELS,
 )
 async def list_private_channels(
@@ -173,7 +160,6 @@ async def list_private_channels(
     "/v1/admin/users/{user_id}/applications",
     acls=[(Acl.APPLICATION_LOOKUP, Acl.APPLICATION_LIST_BY_OWNER)],
     audit=AdminAction.LIST_USER_APPLICATIONS,
-    bucket=buckets.LOOKUP,
     answers=APPLICATIONS,
 )
 async def list_applications(request: Request, administration: AdministrationArea, user_id: int) -> object:
@@ -186,7 +172,6 @@ async def list_applications(request: Request, administration: AdministrationArea
     "/v1/admin/users/{user_id}/relationships",
     acls=[Acl.USER_LIST_RELATIONSHIPS],
     audit=AdminAction.LIST_USER_RELATIONSHIPS,
-    bucket=buckets.LOOKUP,
     answers=RELATIONSHIPS,
 )
 async def list_relationships(request: Request, administration: AdministrationArea, user_id: int) -> object:
@@ -215,7 +200,6 @@ async def list_sessions(
     "/v1/admin/users/{user_id}/change-log",
     acls=[Acl.USER_VIEW_CONTACT_LOG],
     audit=AdminAction.LIST_USER_CHANGE_LOG,
-    bucket=buckets.LOOKUP,
     answers=CHANGE_LOG,
 )
 async def read_change_log(
@@ -240,7 +224,6 @@ class Category:
     "/v1/admin/users/{user_id}/relationships",
     acls=[Acl.USER_REMOVE_RELATIONSHIP],
     audit=AdminAction.REMOVE_RELATIONSHIPS_BY_CATEGORY,
-    bucket=buckets.MODIFY,
     answers=REMOVED,
 )
 async def clear_relationships(
@@ -256,8 +239,6 @@ async def clear_relationships(
     "/v1/admin/users/{user_id}/relationships/{target_user_id}",
     acls=[Acl.USER_REMOVE_RELATIONSHIP],
     audit=AdminAction.REMOVE_RELATIONSHIP,
-    bucket=buckets.MODIFY,
-    answers=NOTHING,
 )
 async def remove_relationship(
     request: Request,
@@ -283,7 +264,6 @@ def _named(query: Category, body: Category) -> str:
     "/v1/admin/users/{user_id}/store-purchases",
     acls=[Acl.USER_LOOKUP],
     audit=AdminAction.LIST_USER_STORE_PURCHASES,
-    bucket=buckets.LOOKUP,
     instance=InstanceKind.HOSTED,
     answers=PURCHASES,
 )
@@ -297,7 +277,6 @@ async def list_store_purchases(request: Request, administration: AdministrationA
     "/v1/admin/users/{user_id}/store-purchases/refresh",
     acls=[Acl.USER_UPDATE_FLAGS],
     audit=AdminAction.REFRESH_STORE_PURCHASES,
-    bucket=buckets.MODIFY,
     instance=InstanceKind.HOSTED,
     answers=PURCHASES,
 )

@@ -49,7 +49,6 @@ class TransferApplication:
     "/v1/admin/applications",
     acls=[Acl.APPLICATION_LIST_BY_OWNER],
     audit=AdminAction.LIST_USER_APPLICATIONS,
-    bucket=buckets.LOOKUP,
     answers=APPLICATIONS,
 )
 async def list_applications_of_owner(
@@ -65,7 +64,6 @@ async def list_applications_of_owner(
     "/v1/admin/applications/{application_id}",
     acls=[Acl.APPLICATION_LOOKUP],
     audit=AdminAction.GET_APPLICATION,
-    bucket=buckets.LOOKUP,
     answers=APPLICATION,
 )
 async def get_application(request: Request, administration: AdministrationArea, application_id: int) -> object:
@@ -78,7 +76,6 @@ async def get_application(request: Request, administration: AdministrationArea, 
     "/v1/admin/applications/{application_id}/transfer-ownership",
     acls=[Acl.APPLICATION_TRANSFER_OWNERSHIP],
     audit=AdminAction.TRANSFER_OWNERSHIP,
-    bucket=buckets.MODIFY,
     answers=APPLICATION,
 )
 async def transfer_application(
@@ -111,12 +108,7 @@ class ChangeKey:
 
 
 @routes.admin_operation(
-    "GET",
-    "/v1/admin/api-keys",
-    acls=[Acl.ADMIN_API_KEY_MANAGE],
-    audit=None,
-    bucket=buckets.LOOKUP,
-    answers=listed(API_KEY),
+    "GET", "/v1/admin/api-keys", acls=[Acl.ADMIN_API_KEY_MANAGE], audit=None, answers=listed(API_KEY)
 )
 async def list_keys(request: Request, administration: AdministrationArea) -> object:
     """The keys of the caller's account."""
@@ -139,12 +131,7 @@ async def create_key(request: Request, administration: AdministrationArea, body:
 
 
 @routes.admin_operation(
-    "GET",
-    "/v1/admin/api-keys/{key_id}",
-    acls=[Acl.ADMIN_API_KEY_MANAGE],
-    audit=None,
-    bucket=buckets.LOOKUP,
-    answers=API_KEY,
+    "GET", "/v1/admin/api-keys/{key_id}", acls=[Acl.ADMIN_API_KEY_MANAGE], audit=None, answers=API_KEY
 )
 async def get_key(request: Request, administration: AdministrationArea, key_id: int) -> object:
     """One of the caller's keys."""
@@ -152,12 +139,7 @@ async def get_key(request: Request, administration: AdministrationArea, key_id: 
 
 
 @routes.admin_operation(
-    "PATCH",
-    "/v1/admin/api-keys/{key_id}",
-    acls=[Acl.ADMIN_API_KEY_MANAGE],
-    audit=None,
-    bucket=buckets.MODIFY,
-    answers=API_KEY,
+    "PATCH", "/v1/admin/api-keys/{key_id}", acls=[Acl.ADMIN_API_KEY_MANAGE], audit=None, answers=API_KEY
 )
 async def change_key(request: Request, administration: AdministrationArea, key_id: int, body: ChangeKey) -> object:
     """Give one of the caller's keys another name or other ACLs."""
@@ -166,12 +148,7 @@ async def change_key(request: Request, administration: AdministrationArea, key_i
 
 
 @routes.admin_operation(
-    "DELETE",
-    "/v1/admin/api-keys/{key_id}",
-    acls=[Acl.ADMIN_API_KEY_MANAGE],
-    audit=None,
-    bucket=buckets.MODIFY,
-    answers=SUCCESS,
+    "DELETE", "/v1/admin/api-keys/{key_id}", acls=[Acl.ADMIN_API_KEY_MANAGE], audit=None, answers=SUCCESS
 )
 async def delete_key(request: Request, administration: AdministrationArea, key_id: int) -> object:
     """Take one of the caller's keys back."""
@@ -179,7 +156,7 @@ async def delete_key(request: Request, administration: AdministrationArea, key_i
     return {"success": True}
 
 
-@routes.admin_operation("GET", "/v1/admin/acls", acls=[], audit=None, bucket=buckets.LOOKUP, answers=ACL_NAMES)
+@routes.admin_operation("GET", "/v1/admin/acls", acls=[], audit=None, answers=ACL_NAMES)
 async def list_acls(request: Request) -> object:
     """Every ACL there is."""
     return {"acls": [str(acl) for acl in ACLS]}

@@ -111,7 +111,6 @@ for listed in Blocklist:
     "/v1/admin/users/{user_id}/avatar-block",
     acls=[Acl.BAN_AVATAR_HASH_ADD],
     audit=AdminAction.BAN_AVATAR_HASH,
-    bucket=buckets.MODIFY,
     answers=BLOCKED_VALUE,
 )
 async def block_avatar(request: Request, administration: AdministrationArea, user_id: int) -> object:

@@ -20,7 +20,7 @@ from chat.api.schemas.administration.moderation import (
     GUILDS_FOUND,
 )
 from chat.api.schemas.guilds.guilds import AUDIT_LOG, BAN
-from chat.api.schemas.shapes import NOTHING, listed, record
+from chat.api.schemas.shapes import listed, record
 from chat.domain.administration.assemble import AdministrationArea
 from chat.domain.administration.guilds import GuildSearch, GuildWishes
 from chat.domain.guilds.bans import NewBan
@@ -113,12 +113,7 @@ class ChangeGuild(GuildSettings):
 
 
 @routes.admin_operation(
-    "GET",
-    "/v1/admin/guilds",
-    acls=[Acl.GUILD_LOOKUP],
-    audit=AdminAction.SEARCH_GUILDS,
-    bucket=buckets.LOOKUP,
-    answers=GUILDS_FOUND,
+    "GET", "/v1/admin/guilds", acls=[Acl.GUILD_LOOKUP], audit=AdminAction.SEARCH_GUILDS, answers=GUILDS_FOUND
 )
 async def search_guilds(request: Request, administration: AdministrationArea, query: SearchGuilds) -> object:
     """Guilds by name, custom invite code or id."""
@@ -127,12 +122,7 @@ async def search_guilds(request: Request, administration: AdministrationArea, qu
 
 
 @routes.admin_operation(
-    "GET",
-    "/v1/admin/guilds/{guild_id}",
-    acls=[Acl.GUILD_LOOKUP],
-    audit=AdminAction.GET_GUILD,
-    bucket=buckets.LOOKUP,
-    answers=GUILD,
+    "GET", "/v1/admin/guilds/{guild_id}", acls=[Acl.GUILD_LOOKUP], audit=AdminAction.GET_GUILD, answers=GUILD
 )
 async def get_guild(request: Request, administration: AdministrationArea, guild_id: int) -> object:
     """One guild with its roles and channels."""
@@ -161,7 +151,6 @@ async def change_guild(
     acls=[Acl.GUILD_DELETE],
     audit=AdminAction.DELETE_GUILD,
     bucket=buckets.GUILD_MODIFY,
-    answers=NOTHING,
 )
 async def delete_guild(request: Request, administration: AdministrationArea, guild_id: int) -> None:
     """Delete a guild."""
@@ -174,7 +163,6 @@ async def delete_guild(request: Request, administration: AdministrationArea, gui
     acls=[Acl.GUILD_RELOAD],
     audit=AdminAction.RELOAD_GUILD,
     bucket=buckets.GUILD_MODIFY,
-    answers=NOTHING,
 )
 async def reload_guild(request: Request, administration: AdministrationArea, guild_id: int) -> None:
     """Read the guild's state from the store again; its sessions stay."""
@@ -187,7 +175,6 @@ async def reload_guild(request: Request, administration: AdministrationArea, gui
     acls=[Acl.GUILD_SHUTDOWN],
     audit=AdminAction.SHUTDOWN_GUILD,
     bucket=buckets.GUILD_MODIFY,
-    answers=NOTHING,
 )
 async def shut_down_guild(request: Request, administration: AdministrationArea, guild_id: int) -> None:
     """Drop the guild's state from memory; where sessions need it, it is read from the store at once."""
@@ -226,7 +213,6 @@ async def read_guild_audit_log(
     "/v1/admin/guilds/{guild_id}/emojis",
     acls=[(Acl.GUILD_LOOKUP, Acl.ASSET_PURGE)],
     audit=AdminAction.LIST_GUILD_EMOJIS,
-    bucket=buckets.LOOKUP,
     answers=record({"emojis": listed(ADMIN_EMOJI)}),
 )
 async def list_guild_emojis(request: Request, administration: AdministrationArea, guild_id: int) -> object:
@@ -240,7 +226,6 @@ async def list_guild_emojis(request: Request, administration: AdministrationArea
     "/v1/admin/guilds/{guild_id}/stickers",
     acls=[(Acl.GUILD_LOOKUP, Acl.ASSET_PURGE)],
     audit=AdminAction.LIST_GUILD_STICKERS,
-    bucket=buckets.LOOKUP,
     answers=record({"stickers": listed(ADMIN_STICKER)}),
 )
 async def list_guild_stickers(request: Request, administration: AdministrationArea, guild_id: int) -> object:
@@ -255,7 +240,6 @@ async def list_guild_stickers(request: Request, administration: AdministrationAr
     acls=[Acl.ASSET_PURGE],
     audit=AdminAction.PURGE_GUILD_EMOJI,
     bucket=buckets.GUILD_MODIFY,
-    answers=NOTHING,
 )
 async def purge_guild_emoji(request: Request, administration: AdministrationArea, guild_id: int, emoji_id: int) -> None:
     """Delete an emoji and its image."""
@@ -268,7 +252,6 @@ async def purge_guild_emoji(request: Request, administration: AdministrationArea
     acls=[Acl.ASSET_PURGE],
     audit=AdminAction.PURGE_GUILD_STICKER,
     bucket=buckets.GUILD_MODIFY,
-    answers=NOTHING,
 )
 async def purge_guild_sticker(
     request: Request, administration: AdministrationArea, guild_id: int, sticker_id: int
@@ -305,7 +288,6 @@ class BanMember:
     "/v1/admin/guilds/{guild_id}/members",
     acls=[Acl.GUILD_LIST_MEMBERS],
     audit=AdminAction.LIST_GUILD_MEMBERS,
-    bucket=buckets.LOOKUP,
     answers=ADMIN_GUILD_MEMBERS,
 )
 async def list_guild_members(
@@ -335,7 +317,6 @@ async def force_add_member(request: Request, administration: AdministrationArea,
     acls=[Acl.GUILD_KICK_MEMBER],
     audit=AdminAction.KICK_MEMBER,
     bucket=buckets.GUILD_MODIFY,
-    answers=NOTHING,
 )
 async def kick_guild_member(request: Request, administration: AdministrationArea, guild_id: int, user_id: int) -> None:
     """Remove a member."""
@@ -364,7 +345,6 @@ async def ban_guild_member(
     acls=[Acl.GUILD_BAN_MEMBER],
     audit=AdminAction.UNBAN_MEMBER,
     bucket=buckets.GUILD_MODIFY,
-    answers=NOTHING,
 )
 async def lift_guild_ban(request: Request, administration: AdministrationArea, guild_id: int, user_id: int) -> None:
     """Lift a guild's ban of an account."""

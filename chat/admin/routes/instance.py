@@ -73,7 +73,6 @@ class ChangeLimitConfig:
     "/v1/admin/instance/config",
     acls=[Acl.INSTANCE_CONFIG_VIEW],
     audit=AdminAction.GET_INSTANCE_CONFIG,
-    bucket=buckets.LOOKUP,
     first_run=True,
     answers=INSTANCE_CONFIG,
 )
@@ -87,7 +86,6 @@ async def read_instance_config(request: Request, administration: AdministrationA
     "/v1/admin/instance/config",
     acls=[Acl.INSTANCE_CONFIG_UPDATE],
     audit=AdminAction.UPDATE_INSTANCE_CONFIG,
-    bucket=buckets.MODIFY,
     first_run=True,
     answers=INSTANCE_CONFIG,
 )
@@ -109,7 +107,6 @@ async def change_instance_config(
     "/v1/admin/instance/limit-config",
     acls=[Acl.INSTANCE_LIMIT_CONFIG_VIEW],
     audit=AdminAction.GET_LIMIT_CONFIG,
-    bucket=buckets.LOOKUP,
     answers=LIMIT_CONFIG,
 )
 async def read_limit_config(request: Request, administration: AdministrationArea) -> object:
@@ -122,7 +119,6 @@ async def read_limit_config(request: Request, administration: AdministrationArea
     "/v1/admin/instance/limit-config",
     acls=[Acl.INSTANCE_LIMIT_CONFIG_UPDATE],
     audit=AdminAction.UPDATE_LIMIT_CONFIG,
-    bucket=buckets.MODIFY,
     answers=LIMIT_CONFIG,
 )
 async def change_limit_config(request: Request, administration: AdministrationArea, body: ChangeLimitConfig) -> object:
@@ -149,7 +145,6 @@ class ReloadGuilds:
     "/v1/admin/instance/figures",
     acls=[(Acl.INSTANCE_CONFIG_VIEW, Acl.GATEWAY_MEMORY_STATS)],
     audit=None,
-    bucket=buckets.LOOKUP,
     answers=INSTANCE_FIGURES,
 )
 async def read_instance_figures(request: Request, administration: AdministrationArea) -> object:
@@ -158,12 +153,7 @@ async def read_instance_figures(request: Request, administration: Administration
 
 
 @routes.admin_operation(
-    "GET",
-    "/v1/admin/gateway",
-    acls=[Acl.GATEWAY_MEMORY_STATS],
-    audit=None,
-    bucket=buckets.LOOKUP,
-    answers=GATEWAY_FIGURES,
+    "GET", "/v1/admin/gateway", acls=[Acl.GATEWAY_MEMORY_STATS], audit=None, answers=GATEWAY_FIGURES
 )
 async def read_gateway_figures(request: Request, administration: AdministrationArea) -> object:
     """Sessions, guilds in memory, memory."""
@@ -171,12 +161,7 @@ async def read_gateway_figures(request: Request, administration: AdministrationA
 
 
 @routes.admin_operation(
-    "GET",
-    "/v1/admin/gateway/guilds",
-    acls=[Acl.GATEWAY_MEMORY_STATS],
-    audit=None,
-    bucket=buckets.LOOKUP,
-    answers=GATEWAY_GUILDS,
+    "GET", "/v1/admin/gateway/guilds", acls=[Acl.GATEWAY_MEMORY_STATS], audit=None, answers=GATEWAY_GUILDS
 )
 async def list_gateway_guilds(request: Request, administration: AdministrationArea, query: ListGatewayGuilds) -> object:
     """The guilds in memory, the largest first."""

@@ -38,12 +38,7 @@ class ListJobs:
 
 
 @routes.admin_operation(
-    "GET",
-    "/v1/admin/jobs",
-    acls=[Acl.JOBS_VIEW],
-    audit=None,
-    bucket=buckets.LOOKUP,
-    answers=record({"jobs": listed(JOB)}),
+    "GET", "/v1/admin/jobs", acls=[Acl.JOBS_VIEW], audit=None, answers=record({"jobs": listed(JOB)})
 )
 async def list_jobs(request: Request, administration: AdministrationArea, query: ListJobs) -> object:
     """Jobs, the newest first."""
@@ -52,22 +47,13 @@ async def list_jobs(request: Request, administration: AdministrationArea, query:
     return {"jobs": page}
 
 
-@routes.admin_operation(
-    "GET", "/v1/admin/jobs/{job_id}", acls=[Acl.JOBS_VIEW], audit=None, bucket=buckets.LOOKUP, answers=JOB
-)
+@routes.admin_operation("GET", "/v1/admin/jobs/{job_id}", acls=[Acl.JOBS_VIEW], audit=None, answers=JOB)
 async def get_job(request: Request, administration: AdministrationArea, job_id: int) -> object:
     """One job."""
     return administration.ledger.get(job_id)
 
 
-@routes.admin_operation(
-    "POST",
-    "/v1/admin/jobs/{job_id}/cancel",
-    acls=[Acl.JOBS_CANCEL],
-    audit=None,
-    bucket=buckets.MODIFY,
-    answers=JOB,
-)
+@routes.admin_operation("POST", "/v1/admin/jobs/{job_id}/cancel", acls=[Acl.JOBS_CANCEL], audit=None, answers=JOB)
 async def cancel_job(request: Request, administration: AdministrationArea, job_id: int) -> object:
     """End a job."""
     return await administration.ledger.cancel(acting(request), job_id)
@@ -125,7 +111,6 @@ class ScheduleUserDeletions:
     "/v1/admin/bulk-jobs/update-user-flags",
     acls=[Acl.BULK_UPDATE_USER_FLAGS],
     audit=AdminAction.BULK_UPDATE_USER_FLAGS,
-    bucket=buckets.MODIFY,
     answers=JOB,
 )
 async def order_user_flags(request: Request, administration: AdministrationArea, body: UpdateUserFlags) -> object:
@@ -169,7 +154,6 @@ async def order_guild_members(request: Request, administration: AdministrationAr
     "/v1/admin/bulk-jobs/schedule-user-deletions",
     acls=[Acl.BULK_DELETE_USERS],
     audit=AdminAction.BULK_SCHEDULE_DELETION,
-    bucket=buckets.MODIFY,
     answers=JOB,
 )
 async def order_user_deletions(
@@ -247,7 +231,6 @@ async def order_guild_archive(
     "/v1/admin/archives",
     acls=[ANY_ARCHIVE_ACL],
     audit=None,
-    bucket=buckets.LOOKUP,
     answers=record({"archives": listed(ARCHIVE, maximum=200)}),
 )
 async def list_archives(request: Request, administration: AdministrationArea, query: ListArchives) -> object:
@@ -268,7 +251,6 @@ async def list_archives(request: Request, administration: AdministrationArea, qu
     "/v1/admin/archives/{subject_type}/{subject_id}/{archive_id}",
     acls=[ANY_ARCHIVE_ACL],
     audit=None,
-    bucket=buckets.LOOKUP,
     answers=record({"archive": nullable(ARCHIVE)}),
 )
 async def get_archive(
@@ -284,7 +266,6 @@ async def get_archive(
     "/v1/admin/archives/{subject_type}/{subject_id}/{archive_id}/download",
     acls=[ANY_ARCHIVE_ACL],
     audit=None,
-    bucket=buckets.LOOKUP,
     answers=ARCHIVE_ADDRESS,
 )
 async def download_archive(

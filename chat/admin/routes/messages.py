@@ -13,7 +13,7 @@ from chat.api.fields import Items, Length, Range, Snowflake
 from chat.api.operation import Request
 from chat.api.schemas.administration.administration import ALL_MESSAGES, ENTRY_CHANNEL, SHRED, SHRED_ORDERED
 from chat.api.schemas.messages import MESSAGE
-from chat.api.schemas.shapes import COUNT, NOTHING, SNOWFLAKE, listed, record, wire_object
+from chat.api.schemas.shapes import COUNT, SNOWFLAKE, listed, record, wire_object
 from chat.domain.administration.assemble import AdministrationArea
 from chat.domain.administration.messages import Entry, MessageSelector
 from chat.domain.messages.message_reading import Page
@@ -52,7 +52,6 @@ class FindMessage:
     "/v1/admin/channels/{channel_id}/messages",
     acls=[Acl.MESSAGE_LOOKUP],
     audit=AdminAction.LIST_CHANNEL_MESSAGES,
-    bucket=buckets.LOOKUP,
     answers=record({"channel": ENTRY_CHANNEL, "messages": listed(MESSAGE, maximum=100)}),
 )
 async def list_channel_messages(
@@ -68,7 +67,6 @@ async def list_channel_messages(
     "/v1/admin/channels/{channel_id}/messages/{message_id}",
     acls=[Acl.MESSAGE_LOOKUP],
     audit=AdminAction.GET_MESSAGE,
-    bucket=buckets.LOOKUP,
     answers=FOUND,
 )
 async def get_message(request: Request, administration: AdministrationArea, channel_id: int, message_id: int) -> object:
@@ -81,7 +79,6 @@ async def get_message(request: Request, administration: AdministrationArea, chan
     "/v1/admin/messages",
     acls=[Acl.MESSAGE_LOOKUP],
     audit=AdminAction.LOOKUP_MESSAGE,
-    bucket=buckets.LOOKUP,
     answers=record({"messages": listed(FOUND, maximum=1)}),
 )
 async def find_message(request: Request, administration: AdministrationArea, query: FindMessage) -> object:
@@ -98,7 +95,6 @@ async def find_message(request: Request, administration: AdministrationArea, que
     acls=[Acl.MESSAGE_DELETE],
     audit=AdminAction.DELETE_MESSAGE,
     bucket=buckets.MESSAGE,
-    answers=NOTHING,
 )
 async def delete_message(
     request: Request, administration: AdministrationArea, channel_id: int, message_id: int

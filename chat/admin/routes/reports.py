@@ -7,7 +7,6 @@ from typing import Annotated, Final
 
 import attrs
 
-from chat.admin import buckets
 from chat.admin.operation import AdminRoutes, acting
 from chat.api.fields import Length, Range, Snowflake
 from chat.api.operation import Request
@@ -18,7 +17,6 @@ from chat.api.schemas.administration.moderation import (
     REPORTS_FOUND,
     REVIEWED_APPLICATION,
 )
-from chat.api.schemas.shapes import NOTHING
 from chat.domain.administration.assemble import AdministrationArea
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminAction
@@ -54,12 +52,7 @@ class ResolveReport:
 
 
 @routes.admin_operation(
-    "GET",
-    "/v1/admin/reports",
-    acls=[Acl.REPORT_VIEW],
-    audit=AdminAction.LIST_REPORTS,
-    bucket=buckets.LOOKUP,
-    answers=REPORTS_FOUND,
+    "GET", "/v1/admin/reports", acls=[Acl.REPORT_VIEW], audit=AdminAction.LIST_REPORTS, answers=REPORTS_FOUND
 )
 async def search_reports(request: Request, administration: AdministrationArea, query: SearchReports) -> object:
     """Reports, the newest first."""
@@ -78,12 +71,7 @@ async def search_reports(request: Request, administration: AdministrationArea, q
 
 
 @routes.admin_operation(
-    "GET",
-    "/v1/admin/reports/{report_id}",
-    acls=[Acl.REPORT_VIEW],
-    audit=AdminAction.GET_REPORT,
-    bucket=buckets.LOOKUP,
-    answers=REPORT,
+    "GET", "/v1/admin/reports/{report_id}", acls=[Acl.REPORT_VIEW], audit=AdminAction.GET_REPORT, answers=REPORT
 )
 async def get_report(request: Request, administration: AdministrationArea, report_id: int) -> object:
     """One report."""
@@ -95,7 +83,6 @@ async def get_report(request: Request, administration: AdministrationArea, repor
     "/v1/admin/reports/{report_id}/resolve",
     acls=[Acl.REPORT_RESOLVE],
     audit=AdminAction.RESOLVE_REPORT,
-    bucket=buckets.MODIFY,
     answers=REPORTED,
 )
 async def resolve_report(
@@ -129,7 +116,6 @@ class Decision:
     "/v1/admin/discovery/applications",
     acls=[Acl.DISCOVERY_REVIEW],
     audit=AdminAction.LIST_DISCOVERY_APPLICATIONS,
-    bucket=buckets.LOOKUP,
     answers=DISCOVERY_APPLICATIONS,
 )
 async def list_discovery_applications(
@@ -144,7 +130,6 @@ async def list_discovery_applications(
     "/v1/admin/discovery/applications/{guild_id}/approve",
     acls=[Acl.DISCOVERY_REVIEW],
     audit=AdminAction.APPROVE_DISCOVERY,
-    bucket=buckets.MODIFY,
     answers=REVIEWED_APPLICATION,
 )
 async def approve_discovery(
@@ -159,7 +144,6 @@ async def approve_discovery(
     "/v1/admin/discovery/applications/{guild_id}/reject",
     acls=[Acl.DISCOVERY_REVIEW],
     audit=AdminAction.REJECT_DISCOVERY,
-    bucket=buckets.MODIFY,
     answers=REVIEWED_APPLICATION,
 )
 async def reject_discovery(
@@ -174,8 +158,6 @@ async def reject_discovery(
     "/v1/admin/discovery/guilds/{guild_id}",
     acls=[Acl.DISCOVERY_REMOVE],
     audit=AdminAction.REMOVE_FROM_DISCOVERY,
-    bucket=buckets.MODIFY,
-    answers=NOTHING,
 )
 async def remove_from_discovery(
     request: Request, administration: AdministrationArea, guild_id: int, body: Decision
