@@ -96,7 +96,7 @@ class Server:
     def develop(self, world: SeededWorld, clock: MovableClock) -> None:
         """Add the development routes."""
         # `chat serve` starts a tenth of a second sooner without them.
-        from chat.development.parts import Development
+        from chat.development.node import Development
         from chat.development.routes import routes as development_routes
 
         self.world = world

@@ -205,7 +205,7 @@ async def test_on_an_address_of_their_own_all_who_reach_it_read_them(tmp_path: P
 def test_without_them_nothing_of_them_is_imported() -> None:
     script = """
 import sys
-import chat.serving, chat.cli.serve, chat.development.parts
+import chat.serving, chat.cli.serve, chat.development.node
 assert not {name for name in sys.modules if name.startswith(("prometheus", "chat.metrics", "chat.log"))}
 """
     subprocess.run([sys.executable, "-c", script], check=True)

@@ -13,8 +13,16 @@ from typing import Any, Final
 import attrs
 
 from chat.bench import world
-from chat.bench.processes import LOAD_CORE, MEASURED_CORE, Process, resident_bytes, started
-from chat.bench.report import Figure, Report, median_ratio
+from chat.bench.measuring import (
+    LOAD_CORE,
+    MEASURED_CORE,
+    Figure,
+    Process,
+    Report,
+    median_ratio,
+    resident_bytes,
+    started,
+)
 
 BURST: Final = 8
 PAIR: Final = 2

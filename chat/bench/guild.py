@@ -27,8 +27,7 @@ import orjson
 from chat.bench import world
 from chat.bench.gateway import observe, serving
 from chat.bench.load_sessions import Session, Watch, client_frame, connect
-from chat.bench.processes import Process, cpu_seconds, resident_bytes
-from chat.bench.report import Figure, Report
+from chat.bench.measuring import Figure, Process, Report, cpu_seconds, resident_bytes
 from chat.bench.world import LargeGuild
 from chat.errors import OperatorError
 from chat.registries.opcodes import Opcode

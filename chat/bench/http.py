@@ -15,8 +15,7 @@ import attrs
 
 from chat.bench import world
 from chat.bench.gateway import generator, serving
-from chat.bench.processes import LOAD_CORE, MEASURED_CORE, Process, started
-from chat.bench.report import Figure, Report, median_ratio
+from chat.bench.measuring import LOAD_CORE, MEASURED_CORE, Figure, Process, Report, median_ratio, started
 from chat.bench.world import COMMON_WORD, RARE_MESSAGES, RARE_WORD, Messages
 
 CONNECTIONS: Final = 16

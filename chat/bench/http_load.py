@@ -18,7 +18,7 @@ from typing import Any, Final
 import attrs
 
 from chat.bench.load_sessions import read
-from chat.bench.processes import cpu_seconds
+from chat.bench.measuring import cpu_seconds
 
 # Clients that cost next to nothing: one request under way each, its bytes made beforehand
 

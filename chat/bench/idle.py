@@ -12,8 +12,7 @@ import attrs
 from chat.bench import world
 from chat.bench.gateway import generator, observe, serving
 from chat.bench.load_sessions import CLIENTS_PER_ADDRESS
-from chat.bench.processes import resident_bytes
-from chat.bench.report import Figure, Report
+from chat.bench.measuring import Figure, Report, resident_bytes
 from chat.errors import OperatorError
 
 MEGABYTE: Final = 1_000_000

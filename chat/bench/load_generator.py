@@ -22,7 +22,7 @@ import attrs
 
 from chat.bench.http_load import HttpClient, request_bytes
 from chat.bench.load_sessions import MARKER, TIME_DIGITS, CompressedSession, Session, Watch, connect, read
-from chat.bench.processes import cpu_seconds
+from chat.bench.measuring import cpu_seconds
 
 SAMPLED: Final = 10
 """Every so many sessions one is read closely."""

@@ -11,8 +11,7 @@ from typing import Final
 import attrs
 
 from chat.bench import world
-from chat.bench.processes import MEASURED_CORE, resident_bytes, started
-from chat.bench.report import Figure, Report
+from chat.bench.measuring import MEASURED_CORE, Figure, Report, resident_bytes, started
 
 MEGABYTE: Final = 1_000_000
 

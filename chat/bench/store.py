@@ -13,7 +13,7 @@ from typing import Final
 import attrs
 import trio
 
-from chat.bench.report import Figure, Report, median_ratio
+from chat.bench.measuring import Figure, Report, median_ratio
 from chat.store.connections import connect
 from chat.store.database import Database, open_database
 from chat.store.guard import UNGUARDED

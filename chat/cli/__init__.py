@@ -1,4 +1,4 @@
-"""The command line, one module per command.
+"""The command line.
 
 Importing the command line imports no server: a command imports what it needs when it runs, so that `chat --version` and
 completion answer at once.

@@ -1,4 +1,5 @@
-"""`chat backup`: everything of an instance in one file, while its server runs.
+"""`chat backup` and `chat export-user`: everything of an instance, or of one account, in one file, while its server
+runs.
 
 A backup is a tar file that other programs can read too.
 
@@ -10,7 +11,8 @@ A backup is a tar file that other programs can read too.
     archives/...           every archive that it speaks of
     SHA256SUMS             the digests of all that stands before it, as sha256sum writes them; last
 
-It holds all that the data directory holds, secrets included, so its mode is 0600.
+It holds all that the data directory holds, secrets included, so its mode is 0600. What there is of an
+account becomes a ZIP file, like the archives of administrators.
 """
 
 from __future__ import annotations
@@ -24,22 +26,25 @@ import os
 import re
 import shutil
 import sqlite3
+import sys
 import tarfile
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final, cast
 
 import click
 
 from chat import __version__
-from chat.cli.options import FILE, data_option, json_option, print_object
+from chat.cli.administration import Instance, administer
+from chat.cli.options import FILE, data_option, instance_options, json_option, print_object
 from chat.errors import OperatorError
 
 if TYPE_CHECKING:
-    from chat.cli.output import Tell
     from chat.store.data_directory import DataDirectory
+
 
 FORMAT: Final = "chat backup 1"
 DESCRIPTION: Final = "chat-backup.json"
@@ -74,7 +79,6 @@ def backup(data: Path, file: Path, as_json: bool) -> None:
     Database, uploads, archives, signing key and settings as they are at one moment, whether or not a server runs.
     `chat restore` makes an instance of it again. Keep FILE as you keep the data directory: it holds all its secrets.
     """
-    from chat.cli.output import new_file, progress_bar
     from chat.store.data_directory import DataDirectory
 
     directory = DataDirectory(data)
@@ -258,3 +262,101 @@ class DigestingReader:
 
 def checksum_line(digest: str, name: str) -> bytes:
     return f"{digest}  {name}\n".encode("ascii")
+
+
+WHOLE: Final = 100.0
+
+Tell = Callable[[str, float], None]
+"""Says what is done at the moment, and how many percent are done."""
+
+
+@contextlib.contextmanager
+def progress_bar() -> Iterator[Tell]:
+    """A bar on standard error for as long as the block lasts."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as progress:
+        task = progress.add_task("", total=WHOLE)
+        yield lambda words, percent: progress.update(task, description=words, completed=percent)
+
+
+@contextlib.contextmanager
+def new_file(file: Path) -> Iterator[Path]:
+    """A path for the block to write, which becomes `file` at its end; nothing is left of a block that fails.
+
+    Raises OperatorError if there is such a file already, and if the disk is at fault.
+    """
+    draft = file.with_name(f"{file.name}.{os.getpid()}.part")
+    if os.path.lexists(file):
+        raise OperatorError(f"{file} exists already")
+    try:
+        yield draft
+        _give_name(draft, file)
+    except OSError as error:
+        raise OperatorError(f"cannot write {file}: {error.strerror or error}") from error
+    finally:
+        with contextlib.suppress(OSError):
+            draft.unlink()
+
+
+def _give_name(draft: Path, file: Path) -> None:
+    descriptor = os.open(draft, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+    try:
+        os.link(draft, file)  # never in the place of another file
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without links
+        draft.rename(file)
+
+
+@click.command("export-user")
+@instance_options
+@click.argument("name", metavar="ID")
+@click.argument("file", type=FILE)
+@click.option("--include-attachments", is_flag=True, help="The files that the account uploaded, too.")
+@json_option
+def export_user(data: Path, name: str, file: Path, include_attachments: bool, as_json: bool) -> None:
+    """Write what there is of an account to a file.
+
+    FILE becomes a ZIP file like the archives of administrators.
+    ID is an id, a username, a tag (alice#0001) or a mail address. A server may run meanwhile.
+    """
+
+    async def command(instance: Instance) -> dict[str, object]:
+        account = instance.accounts.find(name)
+        with new_file(file) as draft, progress_bar() as tell:
+            size = await _export(instance, account.id, draft, tell, include_attachments=include_attachments)
+        return {"id": str(account.id), "username": account.username, "file": str(file), "size": size}
+
+    print_object(administer(data, command), as_json=as_json)
+
+
+async def _export(instance: Instance, user_id: int, draft: Path, tell: Tell, *, include_attachments: bool) -> int:
+    """Write the file; its bytes."""
+    from chat.domain.administration.archive_building import ArchiveBuild, NoRoom, Wish
+    from chat.media.storage import MediaStorage
+    from chat.media.zip_writing import ZipWriter, list_of
+    from chat.registries.jobs import ArchiveSubject
+
+    storage = MediaStorage(instance.directory.uploads, in_threads=False)
+    wish = Wish(kind=ArchiveSubject.USER, subject_id=user_id, include_attachments=include_attachments)
+    build = ArchiveBuild(wish, storage.path_of)
+    began_at = instance.clock.now_ms()
+    state = await instance.database.read(build.begun)
+    writer = ZipWriter(draft)
+    try:
+        while not build.is_done(state):
+            tell(build.step_name(state), build.percent(state))
+            page = await instance.database.read(partial(build.read, state=state))
+            state = build.write(writer, state, page, spare_bytes=0, folder=draft.parent, now_ms=instance.clock.now_ms())
+        return build.finish(writer, state, began_at=began_at, now_ms=instance.clock.now_ms())
+    except NoRoom as error:
+        raise OperatorError(str(error)) from error
+    finally:
+        writer.close()
+        list_of(draft).unlink(missing_ok=True)

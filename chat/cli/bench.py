@@ -11,7 +11,7 @@ import click
 from chat.cli.options import Command, json_alone_option, print_json, print_table
 
 if TYPE_CHECKING:
-    from chat.bench.report import Report
+    from chat.bench.measuring import Report
 
 
 def quick_option(command: Command) -> Command:
@@ -146,7 +146,7 @@ def _measure(measured: Any, *, quick: bool, as_json: bool, **wishes: object) -> 
 
 def _print(reports: Iterable[Report], *, as_json: bool) -> None:
     """A table and the notes below it, or JSON: one object, a list where there are several."""
-    from chat.bench.report import rows
+    from chat.bench.measuring import rows
 
     reports = list(reports)
     if as_json:

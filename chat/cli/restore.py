@@ -10,7 +10,7 @@ import sqlite3
 import tarfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Final, cast
+from typing import BinaryIO, Final, cast
 
 import click
 
@@ -23,12 +23,11 @@ from chat.cli.backup import (
     PIECE_BYTES,
     SIGNING_KEY,
     DigestingReader,
+    Tell,
+    progress_bar,
 )
 from chat.cli.options import data_option, json_option, print_object
 from chat.errors import OperatorError
-
-if TYPE_CHECKING:
-    from chat.cli.output import Tell
 
 STAGE: Final = ".restoring"
 LOCK: Final = "lock"
@@ -48,7 +47,6 @@ def restore(file: Path, data: Path, as_json: bool) -> None:
     FILE is what `chat backup` has written.
     The directory must be empty, or not there. It gets its contents only when all of FILE was found to be whole.
     """
-    from chat.cli.output import progress_bar
     from chat.store.data_directory import DataDirectory
 
     directory = DataDirectory(data)

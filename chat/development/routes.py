@@ -12,12 +12,16 @@ import trio
 
 from chat.api.fields import Items, Range, Snowflake
 from chat.api.operation import Policy, Request, Routes
-from chat.development.account_state import AccountChange, change_account
-from chat.development.clock import OFFSET_MAXIMUM_MS, ClockMover
 from chat.development.faults import FaultRequest, strike
-from chat.development.guild_state import GUILDS_MAXIMUM, GuildChange, change_guild, make_guilds
-from chat.development.node import NodeChange, node_of, reset
-from chat.development.parts import Development
+from chat.development.node import OFFSET_MAXIMUM_MS, ClockMover, Development, NodeChange, node_of, reset
+from chat.development.world_state import (
+    GUILDS_MAXIMUM,
+    AccountChange,
+    GuildChange,
+    change_account,
+    change_guild,
+    make_guilds,
+)
 from chat.domain.signing_in.mail_sink import MailSink
 from chat.domain.standing.relationships import RelationshipType
 from chat.errors import ApiError, InvalidFormBody

@@ -2,7 +2,7 @@
 
 import pytest
 
-from chat.bench.report import Figure, Report, median_ratio, rounded, rows
+from chat.bench.measuring import Figure, Report, median_ratio, rounded, rows
 
 
 @pytest.mark.parametrize(

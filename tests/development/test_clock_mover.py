@@ -11,7 +11,7 @@ import trio
 from trio.testing import MockClock
 
 from chat.clock import JumpingClock, SkippingClock
-from chat.development.clock import COARSE_STEPS, EXACT_STEPS, OFFSET_MAXIMUM_MS, ClockMover
+from chat.development.node import COARSE_STEPS, EXACT_STEPS, OFFSET_MAXIMUM_MS, ClockMover
 from chat.store.administration import instance
 from chat.store.database import Database, open_database
 from chat.testing.server import fresh_database

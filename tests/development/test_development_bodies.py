@@ -10,11 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chat.api.structuring import body_structure
-from chat.development.account_state import AccountChange
 from chat.development.faults import Action, FaultRequest
-from chat.development.guild_state import GuildChange
 from chat.development.node import NodeChange
 from chat.development.routes import ClockAdvance, GuildsInBulk, RelationshipOfTwo
+from chat.development.world_state import AccountChange, GuildChange
 from chat.errors import InvalidFormBody
 
 BODIES = (AccountChange, ClockAdvance, FaultRequest, GuildChange, GuildsInBulk, NodeChange, RelationshipOfTwo)

@@ -19,7 +19,7 @@ MODULES = (
     "chat.server",
     "chat.serving",
     "chat.config",
-    "chat.development.parts",
+    "chat.development.node",
     "chat.development.routes",
     "chat.development.seeded_world",
     "sqlite_utils.migrations",
