@@ -1,4 +1,4 @@
-"""`chat restore`: an instance out of a"""
+"""`chat restore`: an instance out of a backup."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ BROKEN: Final = "is no whole backup"
 @data_option
 @json_option
 def restore(file: Path, data: Path, as_json: bool) -> None:
-    """Make a data directory out of a
+    """Make a data directory out of a backup.
 
     FILE is what `chat backup` has written.
     The directory must be empty, or not there. It gets its contents only when all of FILE was found to be whole.
