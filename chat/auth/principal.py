@@ -43,16 +43,17 @@ class Principal:
     """What an admin API key allows its owner to use it for; None for other credentials."""
     guard: Guard = attrs.field(default=UNGUARDED, eq=False, repr=False)
     """Of the request that the caller makes: for every unit of writing that it causes."""
-
-    @property
-    def user_id(self) -> int:
-        """The account's snowflake."""
-        return self.account.id
-
-    @property
-    def is_bot(self) -> bool:
-        """Whether the account is a bot."""
-        return self.account.bot
+    user_id: int = attrs.field(
+        default=attrs.Factory(lambda principal: principal.account.id, takes_self=True), init=False, eq=False, repr=False
+    )
+    """The account's snowflake; it and `is_bot` are attributes, for a request asks for them many times."""
+    is_bot: bool = attrs.field(
+        default=attrs.Factory(lambda principal: principal.account.bot, takes_self=True),
+        init=False,
+        eq=False,
+        repr=False,
+    )
+    """Whether the account is a bot."""
 
     def guarded_by(self, guard: Guard) -> Principal:
         """The same caller with the guard of a request; every request that changes something makes one."""

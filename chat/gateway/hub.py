@@ -421,8 +421,7 @@ class Hub:
             told = [
                 channel
                 for channel in room.state.channel_objects(seen, threads=threads)
-                if (channel_ids is None or int(channel["id"]) in channel_ids)
-                and (threads or channel["type"] not in CHANNEL_THREADS_TYPES)
+                if channel_ids is None or int(channel["id"]) in channel_ids
             ]
             if told:
                 self.send(receivers, EventName.CHANNEL_UPDATE_BULK, {"guild_id": str(guild_id), "channels": told})

@@ -193,25 +193,15 @@ class SessionStarts:
         relationships: list[dict[str, Any]],
         presences: list[dict[str, Any]],
     ) -> dict[str, Any]:
-        user_id, accounts = session.user_id, self._accounts
         data: dict[str, Any] = {
             "session_id": session.id,
             "version": READY_VERSION,
-            "user": accounts.private_user(user_id),
             "guilds": guilds,
-            "private_channels": accounts.private_channels(user_id),
             "relationships": relationships,
             "presences": presences,
             "users": [],
-            "sessions": self._presences.session_presences(user_id),
-            "read_states": accounts.read_states(user_id, threads=session.threads),
-            "user_settings": None if session.bot else accounts.settings(user_id),
-            "user_guild_settings": accounts.guild_settings(user_id),
-            "notes": accounts.notes(user_id),
-            "pinned_dms": accounts.pinned_channels(user_id),
-            "favorite_memes": accounts.favorite_memes(user_id),
-            "webauthn_credentials": accounts.webauthn_credentials(user_id),
-            "rtc_regions": accounts.voice_regions(),
+            "sessions": self._presences.session_presences(session.user_id),
+            **self._accounts.members_of_ready(session.user_id, threads=session.threads, bot=session.bot),
             "country_code": "US",
         }
         if session.session_id_hash is not None:

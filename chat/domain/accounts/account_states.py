@@ -37,52 +37,39 @@ class AccountStates:
         """Guilds the account is a member of, ascending."""
         return guilds.ids_of_user(self._core.database.reader, user_id)
 
-    def private_user(self, user_id: int) -> dict[str, Any]:
-        """The account as it sees itself."""
-        account = accounts.by_id(self._core.database.reader, user_id)
-        if account is None:
-            raise LookupError("a session belongs to an account that exists")
-        return own_user(self._core, account)
-
-    def partial_users(self, user_ids: Sequence[int]) -> list[dict[str, Any]]:
-        """Accounts as others see them; unknown ids are left out."""
-        return [partial_user(account) for account in accounts.by_ids(self._core.database.reader, user_ids)]
-
-    def webauthn_credentials(self, user_id: int) -> list[dict[str, Any]]:
-        """Passkeys, without those that another one has replaced."""
-        return listed(self._core.database.reader, user_id)
-
     def relationships(self, user_id: int) -> list[dict[str, Any]]:
         """Relationship objects without `user`."""
         return self._relationships.of_user(user_id)
-
-    def private_channels(self, user_id: int) -> list[dict[str, Any]]:
-        """The account's conversations outside of guilds."""
-        return self._private_channels.of_account(user_id)
-
-    def pinned_channels(self, user_id: int) -> list[str]:
-        """The ids of the conversations that the account has pinned."""
-        return self._private_channels.pinned(user_id)
-
-    def notes(self, user_id: int) -> dict[str, str]:
-        """What the account noted of others, by their ids."""
-        return {str(target_id): note for target_id, note in user_settings.notes_of(self._core.database.reader, user_id)}
-
-    def voice_regions(self) -> list[dict[str, str]]:
-        """The regions that voice channels may ask for, the automatic one first."""
-        return region_objects(self._core.settings.voice.regions)
 
     def settings(self, user_id: int) -> dict[str, Any]:
         """The user settings object."""
         return user_settings_object(user_settings.of_user(self._core.database.reader, user_id))
 
-    def guild_settings(self, user_id: int) -> list[dict[str, Any]]:
-        """User guild settings objects."""
-        return user_settings.of_all_guilds(self._core.database.reader, user_id)
+    def partial_users(self, user_ids: Sequence[int]) -> list[dict[str, Any]]:
+        """Accounts as others see them; unknown ids are left out."""
+        return [partial_user(account) for account in accounts.by_ids(self._core.database.reader, user_ids)]
 
-    def read_states(self, user_id: int, *, threads: bool) -> list[dict[str, Any]]:
-        """Read state objects (accounts.md, Account states); without `threads` none of threads."""
-        return read_states_of(self._core.database, self._core.guild_states, user_id, threads=threads)
+    def members_of_ready(self, user_id: int, *, threads: bool, bot: bool) -> dict[str, Any]:
+        """The members of Ready that say what belongs to the account alone; without `threads` no read state of one.
+
+        Raises LookupError if there is no such account.
+        """
+        reader = self._core.database.reader
+        account = accounts.by_id(reader, user_id)
+        if account is None:
+            raise LookupError("a session belongs to an account that exists")
+        return {
+            "user": own_user(self._core, account),
+            "private_channels": self._private_channels.of_account(user_id),
+            "read_states": read_states_of(self._core.database, self._core.guild_states, user_id, threads=threads),
+            "user_settings": None if bot else self.settings(user_id),
+            "user_guild_settings": user_settings.of_all_guilds(reader, user_id),
+            "notes": {str(target_id): note for target_id, note in user_settings.notes_of(reader, user_id)},
+            "pinned_dms": self._private_channels.pinned(user_id),
+            "favorite_memes": self.favorite_memes(user_id),
+            "webauthn_credentials": listed(reader, user_id),
+            "rtc_regions": region_objects(self._core.settings.voice.regions),
+        }
 
 
 def own_user(core: Core, account: Account) -> dict[str, Any]:

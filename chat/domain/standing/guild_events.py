@@ -16,7 +16,6 @@ from chat.clock import iso_timestamp
 from chat.domain.standing.guild_objects import EMOJIS, STICKERS
 from chat.domain.standing.guild_states import GuildState
 from chat.domain.standing.user_objects import partial_user
-from chat.registries.channel_types import CHANNEL_THREADS_TYPES
 from chat.registries.events import EventName
 from chat.registries.guild_features import GuildFeature
 
@@ -63,7 +62,7 @@ def guild_ready_object(
         **properties,
         "properties": properties,
         "roles": state.role_objects(threads=threads),
-        "channels": _channels(state, state.visible_channels(user_id) | connected_to, threads),
+        "channels": state.channel_objects(state.visible_channels(user_id) | connected_to, threads=threads),
         EMOJIS: state.expression_objects(EMOJIS),
         STICKERS: state.expression_objects(STICKERS),
         "members": _members(state, [user_id, *(int(entry["user_id"]) for entry in participants)], full_users),
@@ -82,13 +81,6 @@ def unavailable_guild(state: GuildState) -> dict[str, Any]:
     if GuildFeature.UNAVAILABLE_HIDDEN in state.guild.features:
         stub["unavailable_hidden"] = True
     return stub
-
-
-def _channels(state: GuildState, seen: frozenset[int], threads: bool) -> list[dict[str, Any]]:
-    channels = state.channel_objects(seen, threads=threads)
-    if threads:
-        return channels
-    return [channel for channel in channels if channel["type"] not in CHANNEL_THREADS_TYPES]
 
 
 def _members(state: GuildState, user_ids: Iterable[int], full_users: bool) -> list[dict[str, Any]]:

@@ -18,7 +18,7 @@ from chat.domain.standing import permissions
 from chat.domain.standing.channel_objects import channel_object
 from chat.domain.standing.guild_objects import expression_object, guild_object, member_object, role_object
 from chat.domain.standing.permissions import Rank
-from chat.registries.channel_types import ChannelType, OverwriteType
+from chat.registries.channel_types import CHANNEL_THREADS_TYPES, ChannelType, OverwriteType
 from chat.registries.guild_features import GuildFeature
 from chat.registries.permissions import FULL_MASK, Permission
 from chat.store.accounts import accounts
@@ -254,12 +254,16 @@ class GuildState:
         return objects
 
     def channel_objects(self, visible: frozenset[int], *, threads: bool) -> list[dict[str, Any]]:
-        """The channels among `visible`, by position; without `threads` their overwrites lose the thread bits."""
+        """The channels among `visible`, by position; without `threads` those that hold threads are left out, and the
+        overwrites of the others lose the thread bits."""
         objects = self._channel_lists.get((visible, threads))
         if objects is None:
             if len(self._channel_lists) >= ROLE_SETS_PER_GUILD:
                 self._channel_lists.clear()
-            shown = (channel for channel in self.channels.values() if channel.id in visible)
+            left_out = () if threads else CHANNEL_THREADS_TYPES
+            shown = (
+                channel for channel in self.channels.values() if channel.id in visible and channel.type not in left_out
+            )
             ordered = sorted(shown, key=lambda channel: (channel.position, channel.id))
             objects = [self._rendered(channel, threads) for channel in ordered]
             self._channel_lists[visible, threads] = objects
