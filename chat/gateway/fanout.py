@@ -140,11 +140,11 @@ class Fanout:
         """Deliver until cancelled."""
         while True:
             await self._wake.wait()
-            self._wake = trio.Event()
             while self._queue or self._unflushed:
                 await self._flush_all()  # what came another way does not wait for the batch
                 await self._deliver_batch(await self._gather())
                 await trio.lowlevel.checkpoint()
+            self._wake = trio.Event()  # only now: the batch itself asks for flushes
 
     async def _gather(self) -> int:
         """Before a costly delivery, wait for events that are about to come, no longer than the delivery will take.
