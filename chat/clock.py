@@ -168,3 +168,8 @@ def iso_timestamp(milliseconds: int) -> str:
     """Unix milliseconds as the wire's ISO 8601 text, UTC, with milliseconds and `Z`."""
     moment = datetime.fromtimestamp(milliseconds / 1000, UTC)
     return f"{moment:%Y-%m-%dT%H:%M:%S}.{milliseconds % 1000:03d}Z"
+
+
+def optional_timestamp(milliseconds: int | None) -> str | None:
+    """As `iso_timestamp`; None for no moment."""
+    return None if milliseconds is None else iso_timestamp(milliseconds)

@@ -18,10 +18,9 @@ import structlog
 import trio
 
 from chat.domain.presence.account_presence import SessionPresence
-from chat.gateway.session import GatewaySession
+from chat.gateway.session import GatewaySession, Numbering
 from chat.protocol.commands import Shard
 from chat.protocol.frames import OutgoingEvent
-from chat.protocol.numbering import Numbering
 from chat.protocol.presence import CustomStatus
 from chat.registries.limits import OFFLINE_PUBLICATION_MS, SESSION_RETENTION_MS
 from chat.store.retained_sessions import RetainedEvent, RetainedSession

@@ -7,7 +7,7 @@ the first step on the session collects what its guilds say; Ready goes out first
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import attrs
@@ -25,11 +25,10 @@ from chat.errors import StorageUnavailable
 from chat.gateway.admission import Admission, NodeState
 from chat.gateway.guild_payloads import GuildPayloads
 from chat.gateway.hub import Hub, outgoing
-from chat.gateway.session import GatewaySession
+from chat.gateway.session import GatewaySession, ResumeVerdict
 from chat.gateway.session_table import SessionTable
 from chat.protocol import machine
 from chat.protocol.commands import Identify, Resume
-from chat.protocol.numbering import ResumeVerdict
 from chat.registries import close_codes
 from chat.registries.events import EventName
 from chat.registries.limits import PRESENCE_HOLD_MS, SESSION_ID_CHARACTERS, SESSION_STARTS_IN_PROGRESS
@@ -121,7 +120,8 @@ class SessionStarts:
         if not principal.is_bot and len(self._table.of_user(user_id)) >= limits.sessions_per_user:
             return machine.StartRefused(close_codes.TOO_MANY_SESSIONS)
         guild_ids = self._accounts.guild_ids(user_id)
-        session = self._new_session(principal, identify)
+        settings = None if principal.is_bot else self._accounts.settings(user_id)
+        session = self._new_session(principal, identify, settings or {})
         guild_ids = [guild_id for guild_id in guild_ids if session.is_on_shard(guild_id)]
         if principal.is_bot and len(guild_ids) > limits.bot_shard_guild_ceiling:
             return machine.StartRefused(close_codes.SHARDING_REQUIRED)
@@ -130,7 +130,7 @@ class SessionStarts:
             session.active_guilds.add(identify.initial_guild_id)
         self._table.add(session)
         try:
-            session.ready = outgoing(EventName.READY, await self._ready(session, guild_ids))
+            session.ready = outgoing(EventName.READY, await self._ready(session, guild_ids, settings))
             if not session.bot and session.hears_account_events():
                 for call in self._accounts.calls(user_id):
                     session.dispatch(outgoing(EventName.CALL_CREATE, call))  # waits for Ready
@@ -140,9 +140,8 @@ class SessionStarts:
         # Else it was revoked while it was being made.
         return machine.StartRefused(close_codes.INVALID_TOKEN) if session.ended else session
 
-    def _new_session(self, principal: Principal, identify: Identify) -> GatewaySession:
+    def _new_session(self, principal: Principal, identify: Identify, saved: Mapping[str, Any]) -> GatewaySession:
         """A session with the presence that Identify and the saved settings give it."""
-        saved = {} if principal.is_bot else self._accounts.settings(principal.user_id)
         presence = initial_presence(
             identify.presence,
             identify.properties.mobile,
@@ -154,8 +153,13 @@ class SessionStarts:
 
     # Ready
 
-    async def _ready(self, session: GatewaySession, guild_ids: Sequence[int]) -> dict[str, Any]:
-        """The payload of Ready; a user's session is connected to its guilds on the way, a bot's only afterwards."""
+    async def _ready(
+        self, session: GatewaySession, guild_ids: Sequence[int], settings: Mapping[str, Any] | None
+    ) -> dict[str, Any]:
+        """The payload of Ready; a user's session is connected to its guilds on the way, a bot's only afterwards.
+
+        What changes the settings meanwhile waits in the session, and follows Ready.
+        """
         guilds: list[dict[str, Any]] = []
         named: set[int] = set()
         for position, guild_id in enumerate(guild_ids):
@@ -171,7 +175,7 @@ class SessionStarts:
         # The session counts towards its account's presence from now on, and stands in the list of its Ready.
         self._presences.session_selected(session.user_id, session.id, session.presence)
         if session.bot:  # a bot's guilds arrive one by one after Ready
-            return self._members_of_ready(session, guilds, relationships=[], presences=[])
+            return self._members_of_ready(session, guilds, settings, relationships=[], presences=[])
         for guild in guilds:
             if "online_count" in guild:  # taken again, now that the session itself counts
                 guild["online_count"] = self._presences.online_count(int(guild["id"]))
@@ -179,7 +183,11 @@ class SessionStarts:
         named.update(int(relationship["id"]) for relationship in relationships)
         online = [other for other in self._presences.seen_by(session.user_id) if self._presences.is_online(other)]
         data = self._members_of_ready(
-            session, guilds, relationships, [self._presences.presence_object(other) for other in online]
+            session,
+            guilds,
+            settings,
+            relationships,
+            [self._presences.presence_object(other) for other in online],
         )
         for private in data["private_channels"]:
             named.update(int(recipient["id"]) for recipient in private.get("recipients", ()))
@@ -190,6 +198,7 @@ class SessionStarts:
         self,
         session: GatewaySession,
         guilds: list[dict[str, Any]],
+        settings: Mapping[str, Any] | None,
         relationships: list[dict[str, Any]],
         presences: list[dict[str, Any]],
     ) -> dict[str, Any]:
@@ -201,7 +210,8 @@ class SessionStarts:
             "presences": presences,
             "users": [],
             "sessions": self._presences.session_presences(session.user_id),
-            **self._accounts.members_of_ready(session.user_id, threads=session.threads, bot=session.bot),
+            "user_settings": settings,
+            **self._accounts.members_of_ready(session.user_id, threads=session.threads),
             "country_code": "US",
         }
         if session.session_id_hash is not None:

@@ -11,8 +11,8 @@ from typing import Any, Final
 
 import pytest
 
+from chat.gateway.session import Numbering, ResumeVerdict
 from chat.protocol.frames import OutgoingEvent
-from chat.protocol.numbering import Numbering, ResumeVerdict
 from chat.registries.events import EVENTS, NEVER_RETAINED, EventName
 from chat.registries.limits import REPLAY_BYTES, REPLAY_DISPATCHES, RETAINED_EVENT_BYTES
 from tests.spec.ledger import proves

@@ -49,8 +49,9 @@ class AccountStates:
         """Accounts as others see them; unknown ids are left out."""
         return [partial_user(account) for account in accounts.by_ids(self._core.database.reader, user_ids)]
 
-    def members_of_ready(self, user_id: int, *, threads: bool, bot: bool) -> dict[str, Any]:
-        """The members of Ready that say what belongs to the account alone; without `threads` no read state of one.
+    def members_of_ready(self, user_id: int, *, threads: bool) -> dict[str, Any]:
+        """The members of Ready that say what belongs to the account alone, its settings left out; without `threads` no
+        read state of one.
 
         Raises LookupError if there is no such account.
         """
@@ -62,7 +63,6 @@ class AccountStates:
             "user": own_user(self._core, account),
             "private_channels": self._private_channels.of_account(user_id),
             "read_states": read_states_of(self._core.database, self._core.guild_states, user_id, threads=threads),
-            "user_settings": None if bot else self.settings(user_id),
             "user_guild_settings": user_settings.of_all_guilds(reader, user_id),
             "notes": {str(target_id): note for target_id, note in user_settings.notes_of(reader, user_id)},
             "pinned_dms": self._private_channels.pinned(user_id),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from chat.clock import iso_timestamp
+from chat.clock import optional_timestamp
 from chat.domain.standing.permissions import without_thread_bits
 from chat.registries.channel_types import THREAD_ONLY_CHANNEL_TYPES, ChannelType
 from chat.store.guilds.channels import NO_FORUM, Channel, Forum, ForumTag, Overwrite
@@ -53,9 +53,7 @@ def channel_object(channel: Channel, *, last_message_id: int | None, threads: bo
         data.update(forum_object(channel))
     if channel.type in _MESSAGE_TYPES:
         data["last_message_id"] = None if last_message_id is None else str(last_message_id)
-        data["last_pin_timestamp"] = (
-            None if channel.last_pin_timestamp is None else iso_timestamp(channel.last_pin_timestamp)
-        )
+        data["last_pin_timestamp"] = optional_timestamp(channel.last_pin_timestamp)
     if channel.type == ChannelType.GUILD_VOICE:
         data["bitrate"] = channel.bitrate or 0
         data["user_limit"] = channel.user_limit or 0

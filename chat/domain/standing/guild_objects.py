@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Set
 from typing import Any, Final
 
-from chat.clock import iso_timestamp
+from chat.clock import iso_timestamp, optional_timestamp
 from chat.domain.standing.permissions import without_thread_bits
 from chat.registries.guild_features import GuildFeature
 from chat.registries.guild_values import NsfwLevel
@@ -42,9 +42,7 @@ def guild_object(guild: Guild) -> dict[str, Any]:
         "explicit_content_filter": guild.explicit_content_filter,
         "default_message_notifications": guild.default_message_notifications,
         "disabled_operations": guild.disabled_operations,
-        "message_history_cutoff": (
-            None if guild.message_history_cutoff is None else iso_timestamp(guild.message_history_cutoff)
-        ),
+        "message_history_cutoff": optional_timestamp(guild.message_history_cutoff),
     }
 
 

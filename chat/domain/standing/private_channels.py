@@ -17,7 +17,7 @@ import attrs
 from chat.auth.principal import Principal
 from chat.bus.audience import Audience, ToAccounts
 from chat.bus.bus import Bus, Event
-from chat.clock import iso_timestamp
+from chat.clock import optional_timestamp
 from chat.config import Settings
 from chat.domain.standing.access import ChannelAccess
 from chat.domain.standing.relationships import RelationshipType
@@ -311,7 +311,7 @@ def private_channel_object(
         "id": str(channel.id),
         "type": channel.type,
         "last_message_id": None if channel.last_message_id is None else str(channel.last_message_id),
-        "last_pin_timestamp": None if pinned_at is None else iso_timestamp(pinned_at),
+        "last_pin_timestamp": optional_timestamp(pinned_at),
     }
     others = [users[other] for other in private.recipient_ids if other != user_id]
     if others:

@@ -12,7 +12,7 @@ import attrs
 
 from chat.bus.audience import ToThread
 from chat.bus.bus import Event
-from chat.clock import iso_timestamp
+from chat.clock import iso_timestamp, optional_timestamp
 from chat.domain.standing.guild_states import GuildState
 from chat.domain.standing.user_objects import partial_user
 from chat.registries.events import EventName
@@ -36,7 +36,7 @@ def thread_object(
         "owner_id": str(channel.owner_id),
         "name": channel.name,
         "last_message_id": None if channel.last_message_id is None else str(channel.last_message_id),
-        "last_pin_timestamp": None if pinned_at is None else iso_timestamp(pinned_at),
+        "last_pin_timestamp": optional_timestamp(pinned_at),
         "rate_limit_per_user": channel.rate_limit_per_user,
         "flags": channel.flags,
         "thread_metadata": _metadata(thread),

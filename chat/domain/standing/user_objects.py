@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
-from chat.clock import iso_timestamp
+from chat.clock import iso_timestamp, optional_timestamp
 from chat.registries.user_flags import PUBLIC_USER_FLAGS, AuthenticatorType, PremiumFlag, PremiumType, UserFlag
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
@@ -101,11 +101,11 @@ def private_user(account: Account, *, factors_of: Account, now_ms: int, premium_
         verified=account.email_verified,
         nsfw_allowed=account.bot or is_adult(account, now_ms),
         required_actions=[],
-        password_last_changed_at=_timestamp(account.password_last_changed_at),
-        last_voice_activity_sharing_change_at=_timestamp(account.voice_sharing_changed_at),
+        password_last_changed_at=optional_timestamp(account.password_last_changed_at),
+        last_voice_activity_sharing_change_at=optional_timestamp(account.voice_sharing_changed_at),
         pending_bulk_message_deletion=pending_deletion(account),
-        terms_agreed_at=_timestamp(account.terms_agreed_at),
-        privacy_agreed_at=_timestamp(account.privacy_agreed_at),
+        terms_agreed_at=optional_timestamp(account.terms_agreed_at),
+        privacy_agreed_at=optional_timestamp(account.privacy_agreed_at),
     )
     data.update(_premium_members(account, flags, premium))
     if account.email is not None:
@@ -193,12 +193,12 @@ PREMIUM_FLAGS: Final[Mapping[str, int]] = {
 def _premium_members(account: Account, flags: UserFlag, premium: bool) -> dict[str, Any]:
     return {
         "premium_type": account.premium_type if premium else int(PremiumType.NONE),
-        "premium_since": _timestamp(account.premium_since) if premium else None,
-        "premium_until": _timestamp(account.premium_until) if premium else None,
+        "premium_since": optional_timestamp(account.premium_since) if premium else None,
+        "premium_until": optional_timestamp(account.premium_until) if premium else None,
         "premium_will_cancel": False,
         "premium_billing_cycle": None,
         "premium_lifetime_sequence": account.premium_lifetime_sequence,
-        "premium_grace_ends_at": _timestamp(account.premium_grace_ends_at),
+        "premium_grace_ends_at": optional_timestamp(account.premium_grace_ends_at),
         **{name: bool(account.premium_flags & flag) for name, flag in PREMIUM_FLAGS.items()},
         "has_dismissed_premium_onboarding": UserFlag.HAS_DISMISSED_PREMIUM_ONBOARDING in flags,
         "has_ever_purchased": False,
@@ -230,10 +230,6 @@ def age_years(date_of_birth: str, now_ms: int) -> int:
     born = datetime.date.fromisoformat(date_of_birth)
     today = datetime.datetime.fromtimestamp(now_ms / 1000, datetime.UTC).date()
     return today.year - born.year - ((today.month, today.day) < (born.month, born.day))
-
-
-def _timestamp(milliseconds: int | None) -> str | None:
-    return None if milliseconds is None else iso_timestamp(milliseconds)
 
 
 def find_partial_user(database: Database, user_id: int) -> dict[str, Any]:
