@@ -37,8 +37,8 @@ from chat.port.transport import Transport
 from chat.port.upgrade import UpgradeRequest
 from chat.registries.close_codes import Close, CloseCode
 from chat.registries.error_codes import ErrorCode
-from chat.store.administration import figures
-from chat.store.administration.figures import WaitingFigures
+from chat.store.administration import instance
+from chat.store.administration.instance import WaitingFigures
 from chat.store.database import Database
 
 REQUEST_SECONDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
@@ -251,7 +251,7 @@ class Metrics:
 
     async def _waiting(self) -> WaitingFigures | None:
         try:
-            return await self._database.read(figures.waiting)
+            return await self._database.read(instance.waiting_figures)
         except StorageUnavailable:
             return None
 

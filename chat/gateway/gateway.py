@@ -10,7 +10,7 @@ import trio
 
 from chat.auth.address_bans import AddressBans
 from chat.domain.accounts.assemble import AccountsArea
-from chat.domain.administration.instance_figures import GatewayFigures
+from chat.domain.administration.instance_configuration import GatewayFigures
 from chat.domain.core import Core
 from chat.domain.people.assemble import PeopleArea
 from chat.domain.presence.assemble import PresenceArea

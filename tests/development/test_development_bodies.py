@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chat.api.structuring import body_structure
-from chat.development.faults import Action, FaultRequest
 from chat.development.node import NodeChange
-from chat.development.routes import ClockAdvance, GuildsInBulk, RelationshipOfTwo
+from chat.development.routes import Action, ClockAdvance, FaultRequest, GuildsInBulk, RelationshipOfTwo
 from chat.development.world_state import AccountChange, GuildChange
 from chat.errors import InvalidFormBody
 

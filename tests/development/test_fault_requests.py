@@ -8,7 +8,7 @@ import pytest
 
 from chat.api.app import HttpFault
 from chat.api.structuring import body_structure
-from chat.development.faults import FaultAction, FaultRequest, SocketFault, Target
+from chat.development.routes import FaultAction, FaultRequest, SocketFault, Target
 from chat.errors import InvalidFormBody
 from chat.registries.close_codes import Close
 

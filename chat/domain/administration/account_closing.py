@@ -21,9 +21,9 @@ from chat.clock import iso_timestamp
 from chat.domain.administration.account_fields import AdministeredAccounts, Edited, found
 from chat.domain.administration.admin_audit_log import Acting, AdminAuditLog, text_of
 from chat.domain.administration.admin_users import AdminAccountViews
-from chat.domain.administration.billing import SubscriptionCancellations
 from chat.domain.administration.blocklists import Blocklists
 from chat.domain.administration.reports import Reports
+from chat.domain.administration.store_purchases import SubscriptionCancellations
 from chat.domain.core import Core
 from chat.domain.messages.own_message_deletion import without_wish
 from chat.domain.policy.errands import Errand

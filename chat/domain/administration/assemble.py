@@ -13,26 +13,31 @@ from chat.domain.administration.account_closing import AdministeredBans, Adminis
 from chat.domain.administration.account_credentials import AdministeredCredentials, AdministeredRegistrations
 from chat.domain.administration.account_erasure import AccountErasure
 from chat.domain.administration.account_fields import AdministeredAccounts
-from chat.domain.administration.account_lists import AdministeredLists, AdministeredRelationships
+from chat.domain.administration.account_lists import (
+    AdministeredApplications,
+    AdministeredLists,
+    AdministeredRelationships,
+)
 from chat.domain.administration.admin_api_keys import AdminApiKeys
 from chat.domain.administration.admin_audit_log import AdminAuditLog, AdminAuditReading
 from chat.domain.administration.admin_users import AccountSearches, AdminAccountViews
-from chat.domain.administration.applications import AdministeredApplications
 from chat.domain.administration.archives import Archives
-from chat.domain.administration.billing import Billing, SubscriptionCancellations
-from chat.domain.administration.billing_service import BillingService
+from chat.domain.administration.billing import Billing
 from chat.domain.administration.blocklists import Blocklists
 from chat.domain.administration.discovery_document import Discovery
-from chat.domain.administration.discovery_review import AdministeredDiscovery
 from chat.domain.administration.guild_contents import AdministeredGuildContents, AdministeredGuildMembers
-from chat.domain.administration.guilds import AdministeredGuilds
-from chat.domain.administration.instance_configuration import InstanceConfiguration, InstanceSetup
-from chat.domain.administration.instance_figures import GatewayFigures, InstanceFigures
+from chat.domain.administration.guilds import AdministeredDiscovery, AdministeredGuilds
+from chat.domain.administration.instance_configuration import (
+    GatewayFigures,
+    InstanceConfiguration,
+    InstanceFigures,
+    InstanceSetup,
+)
 from chat.domain.administration.jobs import BulkJobs, JobLedger
 from chat.domain.administration.messages import AdministeredMessages, MessageShreds
 from chat.domain.administration.outside_reports import OutsideReports
 from chat.domain.administration.reports import ReportReading, Reports
-from chat.domain.administration.store_purchases import StorePurchases
+from chat.domain.administration.store_purchases import StorePurchases, SubscriptionCancellations
 from chat.domain.administration.system_dms import SystemDms
 from chat.domain.core import Core
 from chat.domain.ground import Background
@@ -300,4 +305,4 @@ def _billing(core: Core) -> Billing | None:
     """The store service; a self-hosted instance has none."""
     if core.settings.self_hosted or core.settings.billing.store_url is None:
         return None
-    return BillingService(core.settings.billing, OutgoingHttp(in_threads=core.in_threads))
+    return Billing(core.settings.billing, OutgoingHttp(in_threads=core.in_threads))

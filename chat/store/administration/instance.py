@@ -1,5 +1,6 @@
 """What the instance remembers about itself: a few named texts (the seeded world's marker, the instance's identity), and
-the settings that the operator has chosen while the server ran."""
+the settings that the operator has chosen while the server ran; and how much there is of everything: counts that scan,
+for a reader's thread."""
 
 from __future__ import annotations
 
@@ -8,6 +9,11 @@ import sqlite3
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
+
+import attrs
+
+from chat.registries.user_flags import UserFlag
+from chat.store.messages.attachments import INSTANCE
 
 TOUCHED: Final = "touched"
 """A bit that changes with each test of whether the database can be written."""
@@ -71,3 +77,61 @@ def chosen_settings_in_file(path: Path) -> dict[str, Any]:
             connection.close()
     except sqlite3.Error:
         return {}
+
+
+@attrs.frozen
+class StoredFigures:
+    """What the store holds. `upload_bytes` is all files and images, `database_bytes` the database's pages."""
+
+    people: int
+    bots: int
+    deleted_accounts: int
+    guilds: int
+    channels: int
+    messages: int
+    upload_bytes: int
+    database_bytes: int
+    waiting_jobs: int
+
+
+@attrs.frozen
+class WaitingFigures:
+    """What is still to be done, and what has been stored: counts that take no time."""
+
+    pending_jobs: int
+    running_jobs: int
+    mails: int
+    upload_bytes: int
+
+
+def waiting_figures(connection: sqlite3.Connection) -> WaitingFigures:
+    """Count what is still to be done."""
+    row = connection.execute(
+        """
+        SELECT (SELECT count(*) FROM jobs WHERE status = 'pending'),
+               (SELECT count(*) FROM jobs WHERE status = 'running'),
+               (SELECT count(*) FROM mail_outbox),
+               coalesce((SELECT bytes FROM media_usage WHERE user_id = ?1), 0)
+        """,
+        (INSTANCE,),
+    ).fetchone()
+    return WaitingFigures(*row)
+
+
+def stored_figures(connection: sqlite3.Connection) -> StoredFigures:
+    """Count everything once."""
+    row = connection.execute(
+        """
+        SELECT (SELECT count(*) FROM users WHERE NOT bot AND NOT flags & ?1),
+               (SELECT count(*) FROM users WHERE bot AND NOT flags & ?1),
+               (SELECT count(*) FROM users WHERE flags & ?1),
+               (SELECT count(*) FROM guilds),
+               (SELECT count(*) FROM channels),
+               (SELECT count(*) FROM messages),
+               coalesce((SELECT bytes FROM media_usage WHERE user_id = ?2), 0),
+               (SELECT page_count FROM pragma_page_count()) * (SELECT page_size FROM pragma_page_size()),
+               (SELECT count(*) FROM jobs WHERE status IN ('pending', 'running'))
+        """,
+        (int(UserFlag.DELETED), INSTANCE),
+    ).fetchone()
+    return StoredFigures(*row)

@@ -1,4 +1,4 @@
-"""A store service of the tests' own, as `chat.domain.administration.billing_service` describes one: it does what it is
+"""A store service of the tests' own, as `chat.domain.administration.billing` describes one: it does what it is
 told to, and it can lie, stammer, sleep and be gone."""
 
 from __future__ import annotations
