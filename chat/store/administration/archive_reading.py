@@ -280,20 +280,33 @@ TRUTHS: Final = frozenset(
 )
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen
 class Table:
-    """Rows of one kind about a subject (`:subject`, an account or a guild). They are read by pages: `_key` is what
-    orders them, and a page has those above `:after`. `name` is the path of their file in an archive without its
-    ending."""
+    """Rows of one kind about a subject, an account or a guild. `name` is the path of their file in an archive without
+    its ending. They are read by pages, in the order of `key`."""
 
     name: str
     title: str
     """What they are, for people."""
-    query: str
-    single: bool = False
+    source: str
+    """The table, or the tables that are joined."""
+    columns: str
+    key: str = attrs.field(default="id", kw_only=True)
+    of: str = attrs.field(default="user_id", kw_only=True)
+    """The column that holds the subject's id."""
+    single: bool = attrs.field(default=False, kw_only=True)
     """Whether there is one row at most, which then is the file's content, and not a list."""
-    protected: Mapping[str, Set[str]] = MappingProxyType({})
+    protected: Mapping[str, Set[str]] = attrs.field(default=MappingProxyType({}), kw_only=True)
     """Columns that not all readers of the rows may see, and the ACLs that it takes to see them."""
+
+    @property
+    def query(self) -> str:
+        """Reads up to `:limit` rows about `:subject` above `:after`; `_key` is what orders them."""
+        return f"""
+            SELECT {self.key} AS _key, {self.columns} FROM {self.source}
+             WHERE {self.of} = :subject AND {self.key} > :after
+             ORDER BY _key LIMIT :limit
+            """  # noqa: S608 - our own names
 
 
 def page(
@@ -304,7 +317,7 @@ def page(
     Columns that take an ACL of `withheld` are empty.
     """
     parameters = {"subject": subject_id, "after": FIRST if after is None else after, "limit": PAGE_ROWS}
-    cursor = connection.execute(f"{table.query} ORDER BY _key LIMIT :limit", parameters)
+    cursor = connection.execute(table.query, parameters)
     names = [description[0] for description in cursor.description]
     found = cursor.fetchall()
     hidden = {name for name, acls in table.protected.items() if acls & withheld}
