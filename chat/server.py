@@ -199,9 +199,15 @@ class Server:
             per_address=self.http_connections,
             in_threads=self.surroundings.work_in_threads,
         )
-        return ChatApp(
-            kernel, Pages(self.settings, self.database, self.clock, self.surroundings.origins), self._observers
+        pages = Pages(
+            self.settings,
+            self.database,
+            self.clock,
+            self.surroundings.origins,
+            directory=self.surroundings.directory,
+            in_threads=self.surroundings.work_in_threads,
         )
+        return ChatApp(kernel, pages, self._observers)
 
     async def drain(self, seconds: float = DRAIN_SECONDS) -> None:
         """Send every session elsewhere, finish running requests, write down the sessions that may be resumed."""

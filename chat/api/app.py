@@ -63,7 +63,7 @@ class Pages(Protocol):
     def blueprint(self) -> Blueprint:
         """Their routes."""
 
-    def not_found(self, asked: Request) -> Response | None:
+    async def not_found(self, asked: Request) -> Response | None:
         """What a person sees who followed a link to nowhere; None for a client that wants JSON."""
 
 
@@ -115,7 +115,7 @@ class ChatApp(QuartTrio):
         return await self._explain(ApiError(STATUS_FALLBACKS.get(status, ErrorCode.GENERAL_ERROR), status=status))
 
     async def _explain(self, error: ApiError) -> Response:
-        page = self._pages.not_found(request) if self._pages is not None and error.status == 404 else None
+        page = await self._pages.not_found(request) if self._pages is not None and error.status == 404 else None
         return self._response(refusal(error)) if page is None else page
 
     async def _fail(self, error: Exception) -> Response:

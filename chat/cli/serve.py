@@ -28,12 +28,24 @@ if TYPE_CHECKING:
 @click.option("--port", type=PORT, help="Port to listen on; 0 picks a free one.  [default: 8080]")
 @click.option("--config", "config_file", type=FILE, help="Settings file in place of DIR/chat.toml.")
 @click.option("--public-url", help="Origin under which people reach the server.  [default: from host and port]")
-def serve(data: Path, host: str | None, port: int | None, config_file: Path | None, public_url: str | None) -> None:
+@click.option(
+    "--webapp",
+    type=click.Path(file_okay=False, exists=True, resolve_path=True),
+    help="A built web application to serve in place of the web client.",
+)
+def serve(
+    data: Path,
+    host: str | None,
+    port: int | None,
+    config_file: Path | None,
+    public_url: str | None,
+    webapp: str | None,
+) -> None:
     """Run the server."""
     with importing():
         from chat.config import load_settings
 
-    flags = {"host": host, "port": port, "public_url": public_url}
+    flags = {"host": host, "port": port, "public_url": public_url, "webapp_directory": webapp}
     run_server(load_settings(data, config_file, os.environ, flags), announce, development=False)
 
 

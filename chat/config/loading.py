@@ -34,6 +34,7 @@ DEVELOPMENT: Final[Mapping[str, object]] = {
     "rate_limits": False,
     "mail.mode": "keep",
     "gateway.address_header_for_tests": True,
+    "client_packs": False,
 }
 """What `chat dev` has in place of the built-in defaults."""
 

@@ -331,6 +331,13 @@ class Settings:
     direct_messages_disabled: bool = setting(False, "nobody opens private conversations")
     rate_limits: bool = setting(True, "every bucket and the global limit")
     search: Literal["on", "off"] = setting("on", "off: indexed search answers FEATURE_TEMPORARILY_DISABLED")
+    client_packs: bool = setting(
+        True, "send the web client's modules joined by area; false: each by itself, as they lie on the disk"
+    )
+    webapp_directory: str | None = setting(
+        None, "a built web application to serve in place of the web client; relative to the data directory",
+        accepts=_is_text, form="a path",
+    )  # fmt: skip
     geolocation_file: str | None = setting(
         None, "a MaxMind database that tells where addresses are; relative to the data directory",
         accepts=_is_text, form="a path",

@@ -15,7 +15,6 @@ from __future__ import annotations
 import hashlib
 import io
 from collections.abc import Mapping
-from functools import cached_property
 from pathlib import Path
 from typing import Final
 
@@ -32,6 +31,10 @@ from chat.domain.policy.origins import Origins
 from chat.errors import ApiError, InvalidFormBody
 from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.store.database import Database
+from chat.web.assets import CLIENT, CLIENT_STYLE, IDENTITY, PACKS, STATIC, Asset, Assets, AssetStore, packing_for
+from chat.web.packs import ENTRIES
+from chat.web.webapp import HEADERS as WEBAPP_HEADERS
+from chat.web.webapp import Webapp
 
 TEMPLATES: Final = Path(__file__).with_name("templates")
 
@@ -50,12 +53,13 @@ PAGES: Final[Mapping[str, tuple[str, ...]]] = {
     "sso_callback": ("/sso/callback", "/auth/sso/callback"),
     "invite": ("/invite/<code>",),
     "settings": ("/settings",),
+    "offline": ("/offline",),
     "admin": ("/admin",),
     "admin_sign_in": ("/admin/sign-in",),
 }
 """Each page's template and script have its name; the members of a path are read by the script."""
 
-PLACES: Final[Mapping[str, str]] = {"admin": "/admin/<path:place>"}
+PLACES: Final[Mapping[str, str]] = {"admin": "/admin/<path:place>", "client": "/channels/<path:place>"}
 """Addresses inside a page that its script goes to by itself. Only browsers, which ask for HTML, find them."""
 
 NOT_FOUND: Final = "not_found"
@@ -76,7 +80,20 @@ CONTENT_SECURITY_POLICY: Final = "; ".join(
 NO_INJECTION: Final = f"{CONTENT_SECURITY_POLICY}; require-trusted-types-for 'script'; trusted-types 'none'"
 """For the administration: its script cannot make markup out of text at all, such as the name of an account."""
 
-POLICIES: Final[Mapping[str, str]] = {"admin": NO_INJECTION}
+CLIENT_POLICY: Final = "; ".join(
+    (
+        CONTENT_SECURITY_POLICY.replace("img-src 'self' data:", "img-src 'self' data: blob:"),
+        "media-src 'self' blob:",
+        "worker-src 'self'",
+        "manifest-src 'self'",
+        "require-trusted-types-for 'script'",
+        "trusted-types chat",
+    )
+)
+"""For the web client: as strict, and it shows files that people are about to send (`blob:`). Its one Trusted Types
+policy knows nothing but the address of the service worker."""
+
+POLICIES: Final[Mapping[str, str]] = {"admin": NO_INJECTION, "client": CLIENT_POLICY}
 """Content security policies of pages that have one of their own."""
 
 CAPTCHA_PAGES: Final = frozenset({"login", "register", "forgot", "admin_sign_in"})
@@ -110,6 +127,18 @@ EVERY_ANSWER: Final = {
 FOR_EVER: Final = "public, max-age=31536000, immutable"
 """For files whose address changes with their content."""
 
+ASK_AGAIN: Final = "no-cache"
+"""For what stays at its address."""
+
+SERVICE_WORKER: Final = "/service-worker.js"
+SERVICE_WORKER_FILE: Final = f"{CLIENT}/worker/service_worker.js"
+
+GROUND_COLOUR: Final = "#f3f1ec"
+"""Around an installed client until its page is there."""
+
+SHORT_NAME_LENGTH: Final = 12
+"""What fits below an icon."""
+
 TOTP_URI_LENGTH: Final = 512
 """Characters of an otpauth address; issuer, name and secret take about 150."""
 
@@ -123,31 +152,56 @@ class Rendered:
 
 
 class Pages:
-    """The pages of one server."""
+    """The pages of one server. Files are read in threads unless `in_threads` is False; those of a web application that
+    stands in place of ours lie relative to the data `directory`."""
 
-    def __init__(self, settings: Settings, database: Database, clock: Clock, origins: Origins) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        database: Database,
+        clock: Clock,
+        origins: Origins,
+        *,
+        directory: Path,
+        in_threads: bool,
+    ) -> None:
         self._settings: Final = settings
         self._database: Final = database
         self._clock: Final = clock
         self._origins: Final = origins
-        self._rendered: Final[dict[tuple[str, str], Rendered]] = {}
+        self._store: Final = AssetStore(in_threads=in_threads)
+        self._environment: Environment | None = None
+        self._webapp: Final = (
+            None if settings.webapp_directory is None else Webapp(directory / settings.webapp_directory)
+        )
+        self._rendered: Final[dict[tuple[str, str, str], Rendered]] = {}
         self.blueprint: Final = Blueprint("pages", __name__)
+        self._name_addresses()
+
+    def _name_addresses(self) -> None:
+        theirs = {"start", "client"} if self._webapp is not None else set()
         for name, paths in PAGES.items():
-            for path in paths:
+            for path in paths if name not in theirs else ():
                 self.blueprint.add_url_rule(path, name, self._show, defaults={"page": name})
         for name, path in PLACES.items():
-            self.blueprint.add_url_rule(path, f"{name}_place", self._show_place, defaults={"page": name})
-        self.blueprint.add_url_rule("/static/<digest>/<name>", "asset", self._send_asset)
+            if name not in theirs:
+                self.blueprint.add_url_rule(path, f"{name}_place", self._show_place, defaults={"page": name})
+        if self._webapp is not None:
+            for path in ("/", "/<path:place>"):
+                self.blueprint.add_url_rule(path, "webapp", self._send_webapp)
+        self.blueprint.add_url_rule("/static/<digest>/<path:name>", "asset", self._send_asset)
+        self.blueprint.add_url_rule(SERVICE_WORKER, "service_worker", self._send_service_worker)
+        self.blueprint.add_url_rule("/manifest.webmanifest", "manifest", self._send_manifest)
         self.blueprint.add_url_rule("/settings/totp-qr-code", "totp_qr_code", self._draw_totp, methods=["POST"])
 
-    def not_found(self, asked: Request) -> Response | None:
+    async def not_found(self, asked: Request) -> Response | None:
         """The answer to a browser that followed a link to nowhere; None for a client of the API, which wants JSON."""
         if asked.path.startswith("/v1/") or not _wants_html(asked):
             return None
-        return _html(self._render(NOT_FOUND), 404)
+        return _html(await self._render(NOT_FOUND), 404)
 
     async def _show(self, page: str, **_: str) -> Response:
-        rendered = self._render(page)
+        rendered = await self._render(page)
         response = _html(rendered)
         if page in POLICIES:
             response.headers["Content-Security-Policy"] = POLICIES[page]
@@ -164,13 +218,59 @@ class Pages:
         return await self._show(page)
 
     async def _send_asset(self, digest: str, name: str) -> Response:
-        asset = self._assets.find(digest, name)
+        asset = (await self._store.assets()).find(digest, name)
         if asset is None:
+            return await self._send_webapp(request.path.removeprefix("/"))
+        return await self._send_file(asset, FOR_EVER)
+
+    async def _send_webapp(self, place: str = "") -> Response:
+        """A file of the application that stands in place of ours, or its index."""
+        webapp, or_index = self._webapp, _wants_html(request)
+        if webapp is None:
             raise ApiError(ErrorCode.NOT_FOUND)
-        return Response(
-            asset.content,
-            headers={**EVERY_ANSWER, "Content-Type": asset.content_type, "Cache-Control": FOR_EVER},
-        )
+        found = await self._store.aside(lambda: webapp.find(place, or_index=or_index))
+        if found is None:
+            raise ApiError(ErrorCode.NOT_FOUND)
+        headers = {**WEBAPP_HEADERS, "Content-Type": found.content_type, "Cache-Control": ASK_AGAIN}
+        response = Response(found.content, headers=headers)
+        response.set_etag(found.tag)
+        await response.make_conditional(request)
+        return response
+
+    async def _send_service_worker(self) -> Response:
+        """At the top, because a service worker sees the pages below its own address."""
+        return await self._send_file((await self._store.assets()).files[SERVICE_WORKER_FILE], ASK_AGAIN)
+
+    async def _send_file(self, asset: Asset, caching: str) -> Response:
+        packed = await self._store.packed(asset, packing_for(request.accept_encodings))
+        headers = {**EVERY_ANSWER, "Content-Type": asset.content_type, "Cache-Control": caching}
+        response = Response(packed.content, headers={**headers, "Vary": "Accept-Encoding"})
+        if packed.packing != IDENTITY:
+            response.headers["Content-Encoding"] = packed.packing
+        response.set_etag(f"{asset.tag}-{packed.packing}")
+        await response.make_conditional(request)
+        return response
+
+    async def _send_manifest(self) -> Response:
+        """What browsers need to install the client (W3C, Web Application Manifest)."""
+        assets = await self._store.assets()
+        icon = {"src": f"{assets.folder}/{STATIC}/icon.svg", "sizes": "any", "type": "image/svg+xml", "purpose": "any"}
+        manifest = {
+            "id": "/",
+            "name": self._settings.service_name,
+            "short_name": self._settings.service_name[:SHORT_NAME_LENGTH],
+            "start_url": "/channels/@me",
+            "scope": "/",
+            "display": "standalone",
+            "background_color": GROUND_COLOUR,
+            "theme_color": GROUND_COLOUR,
+            "icons": [icon],
+        }
+        headers = {**EVERY_ANSWER, "Content-Type": "application/manifest+json", "Cache-Control": ASK_AGAIN}
+        response = Response(orjson.dumps(manifest), headers=headers)
+        await response.add_etag()
+        await response.make_conditional(request)
+        return response
 
     async def _draw_totp(self) -> Response:
         """The QR code of a TOTP secret, for the account that is about to use it.
@@ -189,22 +289,20 @@ class Pages:
         headers = {**EVERY_ANSWER, "Content-Type": "image/svg+xml", "Cache-Control": "no-store"}
         return Response(draw(uri), headers=headers)
 
-    def _render(self, page: str) -> Rendered:
-        registration = self._settings.registration  # may be another one with the next request
-        rendered = self._rendered.get((page, registration))
+    async def _render(self, page: str) -> Rendered:
+        # Both may be others with the next request.
+        registration, name = self._settings.registration, self._settings.service_name
+        rendered = self._rendered.get((page, registration, name))
         if rendered is None:
+            if self._environment is None:
+                self._environment = self._make_environment(await self._store.assets())
             template = self._environment.get_template(f"{page}.html")
-            content = template.render(page=page, registration=registration).encode("utf-8")
+            content = template.render(page=page, registration=registration, service_name=name).encode("utf-8")
             rendered = Rendered(content, hashlib.sha256(content).hexdigest()[:32])
-            self._rendered[page, registration] = rendered
+            self._rendered[page, registration, name] = rendered
         return rendered
 
-    @cached_property
-    def _assets(self) -> Assets:
-        return read_assets()
-
-    @cached_property
-    def _environment(self) -> Environment:
+    def _make_environment(self, assets: Assets) -> Environment:
         environment = Environment(
             loader=FileSystemLoader(TEMPLATES),
             autoescape=True,
@@ -212,11 +310,18 @@ class Pages:
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        settings = self._settings
+        settings, folder = self._settings, assets.folder
+        is_packed = settings.client_packs
+        scripts = {
+            name: f"{folder}/{PACKS}/{name}.js" if is_packed else f"{folder}/{ENTRIES[name]}" for name in ENTRIES
+        }
+        sheets = [CLIENT_STYLE] if is_packed else assets.style_sheets
         environment.globals.update(
-            static=self._assets.folder,
+            static=f"{folder}/{STATIC}",
+            client=f"{folder}/{CLIENT}",
+            client_scripts={name: f"{folder}/{path}" for name, path in scripts.items()},
+            client_style_sheets=[f"{folder}/{name}" for name in sheets],
             version=__version__,
-            service_name=settings.service_name,
             public_url=self._origins.fixed,
             relying_party=settings.relying_party_id,
             sign_in=settings.sign_in,
@@ -257,7 +362,7 @@ def _member(body: bytes, name: str) -> object:
 
 
 def _html(rendered: Rendered, status: int = 200) -> Response:
-    headers = {**EVERY_ANSWER, "Content-Type": "text/html; charset=utf-8", "Cache-Control": "no-cache"}
+    headers = {**EVERY_ANSWER, "Content-Type": "text/html; charset=utf-8", "Cache-Control": ASK_AGAIN}
     return Response(rendered.content, status, headers)
 
 
@@ -265,60 +370,3 @@ def _wants_html(asked: Request) -> bool:
     """Whether the client names HTML among what it takes; `*/*` alone is what programs send."""
     accepted = asked.accept_mimetypes
     return any(value == "text/html" and quality > 0 for value, quality in accepted)
-
-
-# Scripts, style sheet and icon: read once, served under an address that changes when any of them does. Every file lies
-# below `/static/<digest>/`, where the digest is of all of them together. Scripts import each other by relative address,
-# so no build step has to rewrite them, and a browser may keep each file for ever: after an upgrade the pages name other
-# addresses.
-
-FOLDER: Final = Path(__file__).with_name("static")
-
-CONTENT_TYPES: Final = {
-    ".css": "text/css; charset=utf-8",
-    ".js": "text/javascript; charset=utf-8",
-    ".svg": "image/svg+xml",
-}
-
-DIGEST_LENGTH: Final = 16
-"""Hexadecimal digits of SHA-256; enough to tell one version of the files from another."""
-
-
-@attrs.frozen
-class Asset:
-    """One file as it is sent."""
-
-    content: bytes = attrs.field(repr=False)
-    content_type: str
-
-
-@attrs.frozen
-class Assets:
-    """All of them, and the address of their folder."""
-
-    files: dict[str, Asset]
-    digest: str
-
-    @property
-    def folder(self) -> str:
-        """Where they lie on this server: `/static/<digest>`."""
-        return f"/static/{self.digest}"
-
-    def find(self, digest: str, name: str) -> Asset | None:
-        """The file in this version."""
-        return self.files.get(name) if digest == self.digest else None
-
-
-def read_assets(folder: Path = FOLDER) -> Assets:
-    """Read every file of a kind that pages use."""
-    sha256 = hashlib.sha256()
-    files = {}
-    for path in sorted(folder.iterdir()):
-        content_type = CONTENT_TYPES.get(path.suffix)
-        if content_type is None:
-            continue
-        content = path.read_bytes()
-        files[path.name] = Asset(content, content_type)
-        sha256.update(f"{path.name}\0{len(content)}\0".encode())
-        sha256.update(content)
-    return Assets(files, sha256.hexdigest()[:DIGEST_LENGTH])

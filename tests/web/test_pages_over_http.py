@@ -95,12 +95,13 @@ async def test_files_may_be_kept_for_ever(chat_world: World) -> None:
         assert answer.header("content-type") == types[name.rsplit(".", 1)[1]]
         assert answer.header("x-content-type-options") == "nosniff"
         assert answer.header("content-security-policy") is not None
-    _, _, digest, script = next(name for name in names if name.endswith(".js")).split("/")
+    _, _, digest, folder, script = next(name for name in names if name.endswith(".js")).split("/")
+    assert folder == "static"
     for path in (
-        f"/static/{'0' * len(digest)}/{script}",
-        f"/static/{digest}/none.js",
-        f"/static/{digest}/../pages.py",
-        f"/static/{digest}/..%2Fpages.py",
+        f"/static/{'0' * len(digest)}/static/{script}",
+        f"/static/{digest}/static/none.js",
+        f"/static/{digest}/static/../../pages.py",
+        f"/static/{digest}/static/..%2F..%2Fpages.py",
         f"/static/{digest}/%2e%2e%2fassets.py",
         f"/static/{digest}/",
     ):
