@@ -20,6 +20,7 @@ _PARTS: Final = re.compile(
     | (?P<string> "(?:[^"\\\n]|\\[\s\S])*" | '(?:[^'\\\n]|\\[\s\S])*' )
     | (?P<space> \s+ )
     | (?P<word> [\w$]+ )
+    | (?P<step> \+\+ | -- )
     | (?P<other> [\s\S] )
     """,
     re.VERBOSE,
@@ -134,7 +135,7 @@ def _whole(form: re.Pattern[str], source: str, at: int) -> str:
 def _begins_pattern(before: str) -> bool:
     if before in _BEFORE_PATTERNS or before == "":
         return True
-    return not (before[-1].isalnum() or before[-1] in "_$)]}\"'`")
+    return not (before[-1].isalnum() or before[-1] in "_$)]}\"'`" or before in {"++", "--"})
 
 
 def _import(path: str, match: re.Match[str]) -> Import:

@@ -312,9 +312,7 @@ class Pages:
         )
         settings, folder = self._settings, assets.folder
         is_packed = settings.client_packs
-        scripts = {
-            name: f"{folder}/{PACKS}/{name}.js" if is_packed else f"{folder}/{ENTRIES[name]}" for name in ENTRIES
-        }
+        scripts = {name: f"{PACKS}/{name}.js" if is_packed else module for name, module in ENTRIES.items()}
         sheets = [CLIENT_STYLE] if is_packed else assets.style_sheets
         environment.globals.update(
             static=f"{folder}/{STATIC}",
