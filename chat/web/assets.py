@@ -19,7 +19,6 @@ from typing import Final, TypeVar
 
 import attrs
 import trio
-import zstandard
 from werkzeug.datastructures import Accept
 
 from chat.web.packs import joined
@@ -65,6 +64,8 @@ def _as_it_is(content: bytes) -> bytes:
 
 
 def _with_zstd(content: bytes) -> bytes:
+    import zstandard  # a start need not wait for it
+
     return zstandard.ZstdCompressor(level=ZSTD_LEVEL).compress(content)
 
 
