@@ -54,16 +54,21 @@ def _installed_by_pip(name: str, requirements: Path) -> Path:
 
 def node_libraries() -> Path:
     """The folder that holds `node_modules`."""
+    return installed_by_npm("node", NODE_LISTS)
+
+
+def installed_by_npm(name: str, lists: tuple[Path, ...]) -> Path:
+    """The folder that holds `node_modules` with what package.json and package-lock.json say."""
     npm = shutil.which("npm")
     if npm is None:
-        pytest.skip("MISSED OUT: there is no npm on this machine, so the clients for Node hold no conversation")
+        pytest.skip("MISSED OUT: there is no npm on this machine, so nothing that runs on Node is installed")
 
     def install(folder: Path) -> None:
-        for path in NODE_LISTS:
+        for path in lists:
             shutil.copy(path, folder)
         _run([npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"], folder)
 
-    return _installed("node", NODE_LISTS, install)
+    return _installed(name, lists, install)
 
 
 def _installed(name: str, lists: tuple[Path, ...], install: Callable[[Path], None]) -> Path:
