@@ -7,21 +7,18 @@ under which the audit log knows it.
 entry of `acls` is needed; one that is a tuple is satisfied by any of its members, as in `(Acl.APPLICATION_LOOKUP,
 Acl.APPLICATION_LIST_BY_OWNER)`.
 
-An operation that names no bucket is counted in LOOKUP if it reads and in MODIFY if it changes something; one whose
-handler returns None answers NOTHING.
+An operation that names no bucket is counted in LOOKUP if it reads and in MODIFY if it changes something.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from types import NoneType
-from typing import Any, get_type_hints
+from typing import Any
 
 import attrs
 
 from chat.admin import buckets
 from chat.api.operation import Handler, Operation, Request, Routes, declaring
-from chat.api.schemas.shapes import NOTHING
 from chat.auth.policy import Acls, Policy
 from chat.domain.administration.admin_audit_log import Acting
 from chat.registries.acls import Acl
@@ -42,15 +39,10 @@ class AdminOperation(Operation):
     """The action of its entry in the audit log; None for an operation that leaves none."""
 
     def declare(self, method: str, path: str, handler: Handler) -> None:
-        """As for other operations, under a name of its own. Body and query are read as the types of what the handler
-        calls `body` and `query`."""
+        """As for other operations, under a name of its own."""
         self.name = f"admin_{handler.__name__}"
-        types = get_type_hints(handler)
-        self.body, self.query = types.get("body"), types.get("query")
         if self.bucket is None:
             self.bucket = buckets.LOOKUP if method == "GET" else buckets.MODIFY
-        if self.answers is None and types.get("return") is NoneType:
-            self.answers = NOTHING
         super().declare(method, path, handler)
 
     @property

@@ -3,7 +3,7 @@
 A routes module makes a `Routes` and decorates its handlers; `chat.api.app` compiles what they declare into the table
 that requests are matched against. A handler's arguments are the request, the areas and other parts
 of the server that its annotations name (`chat.api.endpoint`), the members of the path by name (`*_id` are snowflakes,
-the rest is text), and `body` and `query` where the declaration names their classes.
+the rest is text), and `body` and `query`, read as what they are annotated with unless the declaration says otherwise.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from __future__ import annotations
 import contextlib
 import enum
 from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
-from typing import Any, Concatenate, Final, ParamSpec, Protocol, TypeVar
+from types import NoneType
+from typing import Any, Concatenate, Final, ParamSpec, Protocol, TypeVar, get_type_hints
 
 import attrs
 
@@ -21,7 +22,7 @@ from chat.api.bodies import Receive
 from chat.api.fields import SudoFields
 from chat.api.rate_limit import Bucket as Bucket
 from chat.api.rate_limit import RateLimiter
-from chat.api.schemas.shapes import Answers, ObjectShape, Shape
+from chat.api.schemas.shapes import NOTHING, Answers, ObjectShape, Shape
 from chat.auth.passwords import Asker
 from chat.auth.policy import Acls
 from chat.auth.policy import Policy as Policy
@@ -220,6 +221,7 @@ class Operation:
     # What it reads
 
     body: type[Any] | None = None
+    """Where nothing is said, what the handler's parameter `body` is annotated with; `query` likewise."""
     form: type[Any] | None = None
     """A body in `application/x-www-form-urlencoded`, handed over as `body`."""
     streamed: bool = False
@@ -241,7 +243,8 @@ class Operation:
     # What comes back
 
     answers: Answers | None = None
-    """When all is well: the shape of 200, NOTHING for 204, or shapes by status (`chat.api.schemas`)."""
+    """When all is well: the shape of 200, NOTHING for 204, or shapes by status (`chat.api.schemas`). NOTHING where the
+    handler returns None and nothing is said."""
     secret: bool = False
     """Whether its answers carry tokens and the like: nothing on the way may keep them."""
     oauth2_errors: bool = False
@@ -255,6 +258,13 @@ class Operation:
         self.method, self.path, self.handler = method, path, handler
         self.name = self.name or handler.__name__
         self.path_members = tuple(segment[1:-1] for segment in path.split("/") if segment.startswith("{"))
+        types = get_type_hints(handler, include_extras=True)
+        if self.body is None and self.form is None:
+            self.body = types.get("body")
+        if self.query is None:
+            self.query = types.get("query")
+        if self.answers is None and types["return"] is NoneType:
+            self.answers = NOTHING
 
     @property
     def changes(self) -> bool:
