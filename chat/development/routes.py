@@ -265,7 +265,7 @@ def _session_object(session: GatewaySession) -> dict[str, Any]:
     }
 
 
-@routes.operation("POST", "/v1/_dev/faults", policy=Policy.NONE, body=FaultRequest)
+@routes.operation("POST", "/v1/_dev/faults", policy=Policy.NONE)
 async def cause_fault(request: Request, development: Development, body: FaultRequest) -> dict[str, int]:
     """Strike sockets and sessions now, or HTTP requests to come."""
     if not body.is_http:
@@ -288,7 +288,7 @@ async def read_clock(request: Request, development: Development) -> dict[str, An
     return _clock_mover(development).reading()
 
 
-@routes.operation("POST", "/v1/_dev/clock", policy=Policy.NONE, body=ClockAdvance)
+@routes.operation("POST", "/v1/_dev/clock", policy=Policy.NONE)
 async def advance_clock(request: Request, development: Development, body: ClockAdvance) -> dict[str, Any]:
     """Move the server's clock forward; answers after the timers that fell due have run."""
     mover = _clock_mover(development)
@@ -303,7 +303,7 @@ def _clock_mover(development: Development) -> ClockMover:
     return ClockMover(development.clock, development.core.database, lambda: development.gateway.connections)
 
 
-@routes.operation("POST", "/v1/_dev/gateway", policy=Policy.NONE, body=NodeChange)
+@routes.operation("POST", "/v1/_dev/gateway", policy=Policy.NONE)
 async def change_node(request: Request, development: Development, body: NodeChange) -> dict[str, Any]:
     """Set the node's state."""
     node = node_of(development)
@@ -311,7 +311,7 @@ async def change_node(request: Request, development: Development, body: NodeChan
     return node.state()
 
 
-@routes.operation("POST", "/v1/_dev/users/{user_id}", policy=Policy.NONE, body=AccountChange)
+@routes.operation("POST", "/v1/_dev/users/{user_id}", policy=Policy.NONE)
 async def set_account_state(
     request: Request, development: Development, user_id: int, body: AccountChange
 ) -> dict[str, Any]:
@@ -320,9 +320,7 @@ async def set_account_state(
 
 
 # An empty object is a member without anything of its own here, so it may not become null.
-@routes.operation(
-    "POST", "/v1/_dev/guilds/{guild_id}", policy=Policy.NONE, body=GuildChange, empty_strings_are_null=False
-)
+@routes.operation("POST", "/v1/_dev/guilds/{guild_id}", policy=Policy.NONE, empty_strings_are_null=False)
 async def set_guild_state(
     request: Request, development: Development, guild_id: int, body: GuildChange
 ) -> dict[str, Any]:
@@ -346,7 +344,7 @@ class GuildsInBulk:
         raise InvalidFormBody.at("shard", FieldCode.INVALID_FORMAT)
 
 
-@routes.operation("POST", "/v1/_dev/guilds/bulk", policy=Policy.NONE, body=GuildsInBulk)
+@routes.operation("POST", "/v1/_dev/guilds/bulk", policy=Policy.NONE)
 async def make_guilds_in_bulk(request: Request, development: Development, body: GuildsInBulk) -> dict[str, list[str]]:
     """Make many guilds quickly."""
     guild_ids = await make_guilds(development, body.user_id, body.count, body.parsed_shard())
@@ -362,7 +360,7 @@ class RelationshipOfTwo:
     type: RelationshipType
 
 
-@routes.operation("POST", "/v1/_dev/relationships", policy=Policy.NONE, body=RelationshipOfTwo)
+@routes.operation("POST", "/v1/_dev/relationships", policy=Policy.NONE)
 async def set_relationship(request: Request, development: Development, body: RelationshipOfTwo) -> None:
     """Write both sides of a relationship."""
     if body.user_id == body.target_user_id:

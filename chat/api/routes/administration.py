@@ -11,7 +11,7 @@ from chat.api import buckets
 from chat.api.fields import Exact, Length, Pattern, Snowflake
 from chat.api.operation import Policy, Request, Routes
 from chat.api.schemas.administration.administration import REPORTED
-from chat.api.schemas.shapes import NOTHING, TEXT, record
+from chat.api.schemas.shapes import TEXT, record
 from chat.domain.administration.assemble import AdministrationArea
 from chat.domain.administration.outside_reports import ReportedThing, Reporter
 from chat.domain.administration.reports import NewReport
@@ -63,40 +63,21 @@ class ReportGuild(Reported):
     guild_id: Snowflake
 
 
-@routes.operation(
-    "POST",
-    "/v1/reports/user",
-    policy=Policy.USER_ONLY,
-    bucket=buckets.REPORT_CREATE,
-    body=ReportUser,
-    answers=REPORTED,
-)
+@routes.operation("POST", "/v1/reports/user", policy=Policy.USER_ONLY, bucket=buckets.REPORT_CREATE, answers=REPORTED)
 async def report_user(request: Request, administration: AdministrationArea, body: ReportUser) -> object:
     """Report an account."""
     return await administration.reports.report_user(request.principal, body.user_id, body.guild_id, body.new())
 
 
 @routes.operation(
-    "POST",
-    "/v1/reports/message",
-    policy=Policy.USER_ONLY,
-    bucket=buckets.REPORT_CREATE,
-    body=ReportMessage,
-    answers=REPORTED,
+    "POST", "/v1/reports/message", policy=Policy.USER_ONLY, bucket=buckets.REPORT_CREATE, answers=REPORTED
 )
 async def report_message(request: Request, administration: AdministrationArea, body: ReportMessage) -> object:
     """Report a message."""
     return await administration.reports.report_message(request.principal, body.channel_id, body.message_id, body.new())
 
 
-@routes.operation(
-    "POST",
-    "/v1/reports/guild",
-    policy=Policy.USER_ONLY,
-    bucket=buckets.REPORT_CREATE,
-    body=ReportGuild,
-    answers=REPORTED,
-)
+@routes.operation("POST", "/v1/reports/guild", policy=Policy.USER_ONLY, bucket=buckets.REPORT_CREATE, answers=REPORTED)
 async def report_guild(request: Request, administration: AdministrationArea, body: ReportGuild) -> object:
     """Report a guild."""
     return await administration.reports.report_guild(request.principal, body.guild_id, body.new())
@@ -141,14 +122,7 @@ class ReportFromOutside(Reported):
         return ReportedThing(**{name: getattr(self, name) for name in names})
 
 
-@routes.operation(
-    "POST",
-    "/v1/reports/dsa/email/send",
-    policy=Policy.NONE,
-    bucket=buckets.REPORT_OUTSIDE,
-    body=SendReportCode,
-    answers=NOTHING,
-)
+@routes.operation("POST", "/v1/reports/dsa/email/send", policy=Policy.NONE, bucket=buckets.REPORT_OUTSIDE)
 async def send_report_code(request: Request, administration: AdministrationArea, body: SendReportCode) -> None:
     """Mail a code to the address of a person who wants to report something without an account."""
     email = account_rules.email(body.email)
@@ -161,7 +135,6 @@ async def send_report_code(request: Request, administration: AdministrationArea,
     "/v1/reports/dsa/email/verify",
     policy=Policy.NONE,
     bucket=buckets.REPORT_OUTSIDE,
-    body=VerifyReportCode,
     answers=record({"ticket": TEXT}),
     secret=True,
 )
@@ -172,14 +145,7 @@ async def verify_report_code(request: Request, administration: AdministrationAre
     return {"ticket": await administration.outside_reports.verify(email, body.code, request.guard)}
 
 
-@routes.operation(
-    "POST",
-    "/v1/reports/dsa",
-    policy=Policy.NONE,
-    bucket=buckets.REPORT_OUTSIDE,
-    body=ReportFromOutside,
-    answers=REPORTED,
-)
+@routes.operation("POST", "/v1/reports/dsa", policy=Policy.NONE, bucket=buckets.REPORT_OUTSIDE, answers=REPORTED)
 async def report_from_outside(request: Request, administration: AdministrationArea, body: ReportFromOutside) -> object:
     """Report something without an account."""
     reporter = Reporter(name=body.reporter_full_legal_name, country=body.reporter_country_of_residence)

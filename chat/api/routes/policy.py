@@ -87,37 +87,26 @@ class SignedPicture(PictureQuery):
     format: Literal["png", "jpg", "jpeg", "webp", "gif"] | None = None
 
 
-@routes.operation(
-    "GET", "/media/avatars/{owner}/{image}", policy=Policy.URL, bucket=READ, query=PictureQuery, answers=FILE
-)
+@routes.operation("GET", "/media/avatars/{owner}/{image}", policy=Policy.URL, bucket=READ, answers=FILE)
 async def get_avatar(request: Request, policy: PolicyArea, owner: str, image: str, query: PictureQuery) -> Answer:
     """The avatar of an account or a webhook."""
     return await _asset(request, "avatars", owner, image, query, policy=policy)
 
 
-@routes.operation(
-    "GET", "/media/icons/{owner}/{image}", policy=Policy.URL, bucket=READ, query=PictureQuery, answers=FILE
-)
+@routes.operation("GET", "/media/icons/{owner}/{image}", policy=Policy.URL, bucket=READ, answers=FILE)
 async def get_icon(request: Request, policy: PolicyArea, owner: str, image: str, query: PictureQuery) -> Answer:
     """The icon of a guild, an application or a group."""
     return await _asset(request, "icons", owner, image, query, policy=policy)
 
 
-@routes.operation(
-    "GET", "/media/banners/{owner}/{image}", policy=Policy.URL, bucket=READ, query=PictureQuery, answers=FILE
-)
+@routes.operation("GET", "/media/banners/{owner}/{image}", policy=Policy.URL, bucket=READ, answers=FILE)
 async def get_banner(request: Request, policy: PolicyArea, owner: str, image: str, query: PictureQuery) -> Answer:
     """The banner of an account or a guild."""
     return await _asset(request, "banners", owner, image, query, policy=policy)
 
 
 @routes.operation(
-    "GET",
-    "/media/guilds/{guild}/users/{owner}/avatars/{image}",
-    policy=Policy.URL,
-    bucket=READ,
-    query=PictureQuery,
-    answers=FILE,
+    "GET", "/media/guilds/{guild}/users/{owner}/avatars/{image}", policy=Policy.URL, bucket=READ, answers=FILE
 )
 async def get_member_avatar(
     request: Request, policy: PolicyArea, guild: str, owner: str, image: str, query: PictureQuery
@@ -127,12 +116,7 @@ async def get_member_avatar(
 
 
 @routes.operation(
-    "GET",
-    "/media/guilds/{guild}/users/{owner}/banners/{image}",
-    policy=Policy.URL,
-    bucket=READ,
-    query=PictureQuery,
-    answers=FILE,
+    "GET", "/media/guilds/{guild}/users/{owner}/banners/{image}", policy=Policy.URL, bucket=READ, answers=FILE
 )
 async def get_member_banner(
     request: Request, policy: PolicyArea, guild: str, owner: str, image: str, query: PictureQuery
@@ -141,41 +125,32 @@ async def get_member_banner(
     return await _asset(request, member_images(_number(guild))["banner"], owner, image, query, policy=policy)
 
 
-@routes.operation(
-    "GET", "/media/splashes/{owner}/{image}", policy=Policy.URL, bucket=READ, query=PictureQuery, answers=FILE
-)
+@routes.operation("GET", "/media/splashes/{owner}/{image}", policy=Policy.URL, bucket=READ, answers=FILE)
 async def get_splash(request: Request, policy: PolicyArea, owner: str, image: str, query: PictureQuery) -> Answer:
     """The splash of a guild."""
     return await _asset(request, "splashes", owner, image, query, policy=policy)
 
 
-@routes.operation(
-    "GET", "/media/embed-splashes/{owner}/{image}", policy=Policy.URL, bucket=READ, query=PictureQuery, answers=FILE
-)
+@routes.operation("GET", "/media/embed-splashes/{owner}/{image}", policy=Policy.URL, bucket=READ, answers=FILE)
 async def get_embed_splash(request: Request, policy: PolicyArea, owner: str, image: str, query: PictureQuery) -> Answer:
     """The splash of a guild for embeds."""
     return await _asset(request, "embed-splashes", owner, image, query, policy=policy)
 
 
-@routes.operation("GET", "/media/emojis/{image}", policy=Policy.URL, bucket=READ, query=PictureQuery, answers=FILE)
+@routes.operation("GET", "/media/emojis/{image}", policy=Policy.URL, bucket=READ, answers=FILE)
 async def get_emoji(request: Request, policy: PolicyArea, image: str, query: PictureQuery) -> Answer:
     """An emoji of a guild, for as long as its image has not been purged."""
     return await _expression(request, "emojis", image, query, policy=policy)
 
 
-@routes.operation("GET", "/media/stickers/{image}", policy=Policy.URL, bucket=READ, query=PictureQuery, answers=FILE)
+@routes.operation("GET", "/media/stickers/{image}", policy=Policy.URL, bucket=READ, answers=FILE)
 async def get_sticker(request: Request, policy: PolicyArea, image: str, query: PictureQuery) -> Answer:
     """A sticker of a guild, for as long as its image has not been purged."""
     return await _expression(request, "stickers", image, query, policy=policy)
 
 
 @routes.operation(
-    "GET",
-    "/media/attachments/{channel}/{attachment}/{filename}",
-    policy=Policy.URL,
-    bucket=READ,
-    query=SignedPicture,
-    answers=FILE,
+    "GET", "/media/attachments/{channel}/{attachment}/{filename}", policy=Policy.URL, bucket=READ, answers=FILE
 )
 async def get_attachment(
     request: Request, policy: PolicyArea, channel: str, attachment: str, filename: str, query: SignedPicture
@@ -209,14 +184,7 @@ async def get_external(request: Request, policy: PolicyArea, signature: str, nam
     return await relayed(request, url, policy=policy)
 
 
-@routes.operation(
-    "GET",
-    "/media/archives/{archive}/{filename}",
-    policy=Policy.URL,
-    bucket=READ,
-    query=Signature,
-    answers=FILE,
-)
+@routes.operation("GET", "/media/archives/{archive}/{filename}", policy=Policy.URL, bucket=READ, answers=FILE)
 async def get_archive(
     request: Request,
     policy: PolicyArea,

@@ -12,7 +12,7 @@ from chat.api.message_bodies import CreateMessage, message_draft, received_post
 from chat.api.operation import Answer, Policy, Request, Routes
 from chat.api.schemas.guilds.channels import THREAD, THREAD_MEMBER, THREADS
 from chat.api.schemas.messages import FOUND_THREADS, POST
-from chat.api.schemas.shapes import NOTHING, either, listed
+from chat.api.schemas.shapes import either, listed
 from chat.api.thread_bodies import AppliedTags, ArchiveMinutes, Slowmode, ThreadName
 from chat.clock import iso_timestamp
 from chat.domain.messages.assemble import MessagesArea
@@ -170,7 +170,6 @@ def _new_thread(body: Start) -> NewThread:
     policy=Policy.THREADS,
     bucket=buckets.THREAD_START,
     closed_to_limited=True,
-    body=StartFromMessage,
     answers={201: THREAD},
 )
 async def start_thread_from_message(
@@ -201,7 +200,6 @@ async def list_active_threads(request: Request, threads: ThreadsArea, guild_id: 
     "/v1/channels/{channel_id}/threads/archived/public",
     policy=Policy.THREADS,
     bucket=buckets.THREADS_ARCHIVED,
-    query=ArchivedPage,
     answers=THREADS,
 )
 async def list_archived_threads(request: Request, threads: ThreadsArea, channel_id: int, query: ArchivedPage) -> object:
@@ -216,7 +214,6 @@ async def list_archived_threads(request: Request, threads: ThreadsArea, channel_
     "/v1/channels/{channel_id}/threads/archived/private",
     policy=Policy.THREADS,
     bucket=buckets.THREADS_ARCHIVED,
-    query=ArchivedPage,
     answers=THREADS,
 )
 async def list_private_archived_threads(
@@ -233,7 +230,6 @@ async def list_private_archived_threads(
     "/v1/channels/{channel_id}/users/@me/threads/archived/private",
     policy=Policy.THREADS,
     bucket=buckets.THREADS_ARCHIVED,
-    query=JoinedPage,
     answers=THREADS,
 )
 async def list_joined_archived_threads(
@@ -250,7 +246,6 @@ async def list_joined_archived_threads(
     "/v1/channels/{channel_id}/threads/search",
     policy=Policy.THREADS,
     bucket=buckets.THREAD_SEARCH,
-    query=SearchThreads,
     answers=FOUND_THREADS,
 )
 async def search_threads(request: Request, threads: ThreadsArea, channel_id: int, query: SearchThreads) -> object:
@@ -275,7 +270,6 @@ async def search_threads(request: Request, threads: ThreadsArea, channel_id: int
     "/v1/channels/{thread_id}/thread-members",
     policy=Policy.THREADS,
     bucket=buckets.THREAD_MEMBERS,
-    query=MembersPage,
     answers=listed(THREAD_MEMBER),
 )
 async def list_thread_members(request: Request, threads: ThreadsArea, thread_id: int, query: MembersPage) -> object:
@@ -296,11 +290,7 @@ async def get_own_thread_member(request: Request, threads: ThreadsArea, thread_i
 
 
 @routes.operation(
-    "PUT",
-    "/v1/channels/{thread_id}/thread-members/@me",
-    policy=Policy.THREADS,
-    bucket=buckets.THREAD_MEMBER_CHANGE,
-    answers=NOTHING,
+    "PUT", "/v1/channels/{thread_id}/thread-members/@me", policy=Policy.THREADS, bucket=buckets.THREAD_MEMBER_CHANGE
 )
 async def join_thread(request: Request, threads: ThreadsArea, thread_id: int) -> None:
     """Join a thread."""
@@ -308,11 +298,7 @@ async def join_thread(request: Request, threads: ThreadsArea, thread_id: int) ->
 
 
 @routes.operation(
-    "DELETE",
-    "/v1/channels/{thread_id}/thread-members/@me",
-    policy=Policy.THREADS,
-    bucket=buckets.THREAD_MEMBER_CHANGE,
-    answers=NOTHING,
+    "DELETE", "/v1/channels/{thread_id}/thread-members/@me", policy=Policy.THREADS, bucket=buckets.THREAD_MEMBER_CHANGE
 )
 async def leave_thread(request: Request, threads: ThreadsArea, thread_id: int) -> None:
     """Leave a thread."""
@@ -324,7 +310,6 @@ async def leave_thread(request: Request, threads: ThreadsArea, thread_id: int) -
     "/v1/channels/{thread_id}/thread-members/@me/settings",
     policy=Policy.THREADS,
     bucket=buckets.THREAD_MEMBER_CHANGE,
-    body=MemberSettings,
     answers=THREAD_MEMBER,
 )
 async def change_thread_settings(
@@ -360,7 +345,6 @@ async def get_thread_member(request: Request, threads: ThreadsArea, thread_id: i
     "/v1/channels/{thread_id}/thread-members/{user_id}",
     policy=Policy.THREADS,
     bucket=buckets.THREAD_MEMBER_CHANGE,
-    answers=NOTHING,
 )
 async def add_thread_member(request: Request, threads: ThreadsArea, thread_id: int, user_id: int) -> None:
     """Bring a member of the guild into a thread."""
@@ -372,7 +356,6 @@ async def add_thread_member(request: Request, threads: ThreadsArea, thread_id: i
     "/v1/channels/{thread_id}/thread-members/{user_id}",
     policy=Policy.THREADS,
     bucket=buckets.THREAD_MEMBER_CHANGE,
-    answers=NOTHING,
 )
 async def remove_thread_member(request: Request, threads: ThreadsArea, thread_id: int, user_id: int) -> None:
     """Take an account out of a thread."""

@@ -12,7 +12,7 @@ from chat.api import buckets
 from chat.api.fields import OMITTED, Exact, Length, Maybe, Refusal, Schema, SudoFields
 from chat.api.operation import Policy, Request, Routes
 from chat.api.schemas.accounts import PARTIAL_USER, PRIVATE_USER
-from chat.api.schemas.shapes import BOOLEAN, NOTHING, SNOWFLAKE, TEXT, mapped, record
+from chat.api.schemas.shapes import BOOLEAN, SNOWFLAKE, TEXT, mapped, record
 from chat.domain.accounts.accounts import CredentialChange
 from chat.domain.accounts.assemble import AccountsArea
 from chat.domain.policy.profiles import MARKS, TagChange
@@ -109,13 +109,7 @@ async def get_own_account(request: Request, accounts: AccountsArea) -> object:
 
 
 @routes.operation(
-    "PATCH",
-    "/v1/users/@me",
-    policy=Policy.USER,
-    bucket=buckets.USER_OWN_CHANGE,
-    body=ChangeOwnAccount,
-    images=True,
-    answers=PRIVATE_USER,
+    "PATCH", "/v1/users/@me", policy=Policy.USER, bucket=buckets.USER_OWN_CHANGE, images=True, answers=PRIVATE_USER
 )
 async def change_own_account(request: Request, accounts: AccountsArea, body: ChangeOwnAccount) -> object:
     """Change the caller's account; another password (sudo mode) ends all its sign-ins."""
@@ -129,12 +123,7 @@ async def change_own_account(request: Request, accounts: AccountsArea, body: Cha
 
 
 @routes.operation(
-    "GET",
-    "/v1/users/check-tag",
-    policy=Policy.USER_ONLY,
-    bucket=buckets.TAG_CHECK,
-    query=WantedTag,
-    answers=record({"taken": BOOLEAN}),
+    "GET", "/v1/users/check-tag", policy=Policy.USER_ONLY, bucket=buckets.TAG_CHECK, answers=record({"taken": BOOLEAN})
 )
 async def check_tag(request: Request, accounts_area: AccountsArea, query: WantedTag) -> object:
     """Whether another account has a tag; the caller's own is not in its way."""
@@ -198,27 +187,13 @@ class CloseAccount(SudoFields):
     """The body of disable and delete."""
 
 
-@routes.operation(
-    "POST",
-    "/v1/users/@me/disable",
-    policy=Policy.USER_ONLY,
-    bucket=buckets.ACCOUNT_CLOSING,
-    body=CloseAccount,
-    answers=NOTHING,
-)
+@routes.operation("POST", "/v1/users/@me/disable", policy=Policy.USER_ONLY, bucket=buckets.ACCOUNT_CLOSING)
 async def disable_own_account(request: Request, accounts: AccountsArea, body: CloseAccount) -> None:
     """Sign out everywhere until the holder signs in again; sudo mode, without a token in the answer."""
     await accounts.account_closing.disable(request.principal.account, request.proof(body))
 
 
-@routes.operation(
-    "POST",
-    "/v1/users/@me/delete",
-    policy=Policy.USER_ONLY,
-    bucket=buckets.ACCOUNT_CLOSING,
-    body=CloseAccount,
-    answers=NOTHING,
-)
+@routes.operation("POST", "/v1/users/@me/delete", policy=Policy.USER_ONLY, bucket=buckets.ACCOUNT_CLOSING)
 async def delete_own_account(request: Request, accounts: AccountsArea, body: CloseAccount) -> None:
     """Have the account erased, unless its holder signs in again before the date; sudo mode."""
     await accounts.account_closing.delete(request.principal.account, request.proof(body))
@@ -255,14 +230,7 @@ async def get_note(request: Request, accounts: AccountsArea, user_id: int) -> ob
     return {"note": accounts.user_notes.get(request.principal.user_id, user_id)}
 
 
-@routes.operation(
-    "PUT",
-    "/v1/users/@me/notes/{user_id}",
-    policy=Policy.USER_ONLY,
-    bucket=buckets.NOTE_CHANGE,
-    body=WriteNote,
-    answers=NOTHING,
-)
+@routes.operation("PUT", "/v1/users/@me/notes/{user_id}", policy=Policy.USER_ONLY, bucket=buckets.NOTE_CHANGE)
 async def put_note(request: Request, accounts: AccountsArea, user_id: int, body: WriteNote) -> None:
     """Note something about an account."""
     await accounts.user_notes.put(request.principal.user_id, user_id, body.note, request.guard)

@@ -37,12 +37,7 @@ class Subscribe:
 
 
 @routes.operation(
-    "POST",
-    "/v1/users/@me/push/subscribe",
-    policy=Policy.USER_ONLY,
-    bucket=buckets.PUSH_CHANGE,
-    body=Subscribe,
-    answers=PUSH_SUBSCRIBED,
+    "POST", "/v1/users/@me/push/subscribe", policy=Policy.USER_ONLY, bucket=buckets.PUSH_CHANGE, answers=PUSH_SUBSCRIBED
 )
 async def subscribe_to_push(request: Request, accounts: AccountsArea, body: Subscribe) -> object:
     """Tell a browser of messages while the caller uses no client."""

@@ -148,7 +148,6 @@ async def get_settings(request: Request, accounts: AccountsArea) -> object:
     "/v1/users/@me/settings",
     policy=Policy.USER_ONLY,
     bucket=buckets.USER_SETTINGS_CHANGE,
-    body=ChangeSettings,
     answers=USER_SETTINGS,
 )
 async def change_settings(request: Request, core: Core, accounts: AccountsArea, body: ChangeSettings) -> object:
@@ -166,7 +165,6 @@ async def change_settings(request: Request, core: Core, accounts: AccountsArea, 
     "/v1/users/@me/settings/voice-activity-sharing",
     policy=Policy.USER_ONLY,
     bucket=buckets.VOICE_ACTIVITY_SHARING,
-    body=ShareVoiceActivity,
     answers=PRIVATE_USER,
 )
 async def share_voice_activity(
@@ -246,7 +244,6 @@ class ChangeGuildSettings:
     "/v1/users/@me/guilds/@me/settings",
     policy=Policy.USER_ONLY,
     bucket=GUILD_SETTINGS_CHANGE,
-    body=ChangeGuildSettings,
     answers=USER_GUILD_SETTINGS,
 )
 async def change_settings_outside_guilds(request: Request, accounts: AccountsArea, body: ChangeGuildSettings) -> object:
@@ -259,7 +256,6 @@ async def change_settings_outside_guilds(request: Request, accounts: AccountsAre
     "/v1/users/@me/guilds/{guild_id}/settings",
     policy=Policy.USER_ONLY,
     bucket=GUILD_SETTINGS_CHANGE,
-    body=ChangeGuildSettings,
     answers=USER_GUILD_SETTINGS,
 )
 async def change_guild_settings(

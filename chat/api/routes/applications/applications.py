@@ -19,7 +19,7 @@ from chat.api.schemas.applications import (
     NEW_APPLICATION,
     OWN_APPLICATION,
 )
-from chat.api.schemas.shapes import NOTHING, either, listed
+from chat.api.schemas.shapes import either, listed
 from chat.domain.applications.applications import NAME_LENGTH, BotChange, NewApplication
 from chat.domain.applications.assemble import ApplicationsArea
 from chat.domain.policy.profiles import TagChange
@@ -85,7 +85,6 @@ async def get_application_of_bot(request: Request, applications: ApplicationsAre
     policy=Policy.USER_ONLY,
     bucket=buckets.APPLICATION_CREATE,
     closed_to_limited=True,
-    body=CreateApplication,
     answers=NEW_APPLICATION,
     secret=True,
 )
@@ -144,7 +143,6 @@ async def get_application(request: Request, applications: ApplicationsArea, appl
     "/v1/oauth2/applications/{application_id}",
     policy=Policy.USER_ONLY,
     bucket=buckets.APPLICATION_CHANGE,
-    body=ChangeApplication,
     answers=APPLICATION,
 )
 async def change_application(
@@ -158,12 +156,7 @@ async def change_application(
 
 
 @routes.operation(
-    "DELETE",
-    "/v1/oauth2/applications/{application_id}",
-    policy=Policy.USER_ONLY,
-    bucket=buckets.APPLICATION_CHANGE,
-    body=SudoFields,
-    answers=NOTHING,
+    "DELETE", "/v1/oauth2/applications/{application_id}", policy=Policy.USER_ONLY, bucket=buckets.APPLICATION_CHANGE
 )
 async def delete_application(
     request: Request, applications: ApplicationsArea, application_id: int, body: SudoFields
@@ -177,7 +170,6 @@ async def delete_application(
     "/v1/oauth2/applications/{application_id}/bot",
     policy=Policy.USER_ONLY,
     bucket=buckets.APPLICATION_CHANGE,
-    body=ChangeBot,
     images=True,
     answers=BOT,
 )
@@ -192,7 +184,6 @@ async def change_bot(request: Request, applications: ApplicationsArea, applicati
     "/v1/oauth2/applications/{application_id}/bot/reset-token",
     policy=Policy.USER_ONLY,
     bucket=buckets.APPLICATION_SECRETS,
-    body=SudoFields,
     answers=BOT_TOKEN,
     secret=True,
 )
@@ -208,7 +199,6 @@ async def reset_bot_token(
     "/v1/oauth2/applications/{application_id}/client-secret/reset",
     policy=Policy.USER_ONLY,
     bucket=buckets.APPLICATION_SECRETS,
-    body=SudoFields,
     answers=CLIENT_SECRET,
     secret=True,
 )

@@ -155,7 +155,6 @@ async def authorize(request: Request, applications: ApplicationsArea) -> Answer:
     policy=Policy.USER_ONLY,
     bucket=buckets.OAUTH2_CONSENT,
     oauth2_errors=True,
-    body=Consent,
     answers=record({"redirect_to": ADDRESS}),
     secret=True,
 )
@@ -286,7 +285,6 @@ async def list_authorizations(request: Request, applications: ApplicationsArea) 
     "/v1/oauth2/@me/authorizations/{application_id}",
     policy=Policy.USER_ONLY,
     bucket=buckets.OAUTH2_AUTHORIZATIONS_END,
-    answers=NOTHING,
 )
 async def end_authorization(request: Request, applications: ApplicationsArea, application_id: int) -> None:
     """Take an authorisation back."""
@@ -294,12 +292,7 @@ async def end_authorization(request: Request, applications: ApplicationsArea, ap
 
 
 @routes.operation(
-    "POST",
-    "/v1/oauth2/@me/authorizations/revoke",
-    policy=Policy.USER_ONLY,
-    bucket=buckets.OAUTH2_AUTHORIZATIONS_END,
-    body=RevokeAuthorizations,
-    answers=NOTHING,
+    "POST", "/v1/oauth2/@me/authorizations/revoke", policy=Policy.USER_ONLY, bucket=buckets.OAUTH2_AUTHORIZATIONS_END
 )
 async def end_authorizations(request: Request, applications: ApplicationsArea, body: RevokeAuthorizations) -> None:
     """Take several authorisations back; those that were never given are passed over."""

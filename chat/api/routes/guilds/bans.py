@@ -9,7 +9,7 @@ import attrs
 from chat.api.fields import Length, Range, Snowflake
 from chat.api.operation import Bucket, Policy, Request, Routes
 from chat.api.schemas.guilds.guilds import BAN
-from chat.api.schemas.shapes import NOTHING, listed
+from chat.api.schemas.shapes import listed
 from chat.domain.guilds.assemble import GuildsArea
 from chat.domain.guilds.bans import NewBan
 
@@ -43,17 +43,13 @@ class PutBan:
     ban_duration_seconds: Annotated[int, Range(0, DURATION_SECONDS_MAXIMUM)] | None = None
 
 
-@routes.operation(
-    "GET", "/v1/guilds/{guild_id}/bans", policy=Policy.USER, bucket=LIST, query=ListBans, answers=listed(BAN)
-)
+@routes.operation("GET", "/v1/guilds/{guild_id}/bans", policy=Policy.USER, bucket=LIST, answers=listed(BAN))
 async def list_bans(request: Request, guilds: GuildsArea, guild_id: int, query: ListBans) -> object:
     """The guild's bans."""
     return await guilds.bans.of_guild(request.principal, guild_id, after=query.after, limit=query.limit)
 
 
-@routes.operation(
-    "PUT", "/v1/guilds/{guild_id}/bans/{user_id}", policy=Policy.USER, bucket=CHANGE, body=PutBan, answers=NOTHING
-)
+@routes.operation("PUT", "/v1/guilds/{guild_id}/bans/{user_id}", policy=Policy.USER, bucket=CHANGE)
 async def ban_account(request: Request, guilds: GuildsArea, guild_id: int, user_id: int, body: PutBan) -> None:
     """Ban an account; a duration of 0 is for good."""
     seconds = body.delete_message_seconds
@@ -63,13 +59,13 @@ async def ban_account(request: Request, guilds: GuildsArea, guild_id: int, user_
     await guilds.bans.ban(request.principal, guild_id, user_id, new, request.audit_log_reason)
 
 
-@routes.operation("DELETE", "/v1/guilds/{guild_id}/bans/{user_id}", policy=Policy.USER, bucket=CHANGE, answers=NOTHING)
+@routes.operation("DELETE", "/v1/guilds/{guild_id}/bans/{user_id}", policy=Policy.USER, bucket=CHANGE)
 async def lift_ban(request: Request, guilds: GuildsArea, guild_id: int, user_id: int) -> None:
     """Lift a ban."""
     await guilds.bans.lift(request.principal, guild_id, user_id, request.audit_log_reason)
 
 
-@routes.operation("DELETE", "/v1/guilds/{guild_id}/members/{user_id}", policy=Policy.USER, bucket=KICK, answers=NOTHING)
+@routes.operation("DELETE", "/v1/guilds/{guild_id}/members/{user_id}", policy=Policy.USER, bucket=KICK)
 async def kick_member(request: Request, guilds: GuildsArea, guild_id: int, user_id: int) -> None:
     """Remove a member."""
     await guilds.bans.kick(request.principal, guild_id, user_id, request.audit_log_reason)

@@ -18,7 +18,7 @@ from chat.api.schemas.guilds.guilds import (
     STICKER_WITH_USER,
     STICKERS_MADE,
 )
-from chat.api.schemas.shapes import NOTHING, listed
+from chat.api.schemas.shapes import listed
 from chat.domain.guilds.assemble import GuildsArea
 from chat.domain.guilds.expressions import NewExpression
 from chat.domain.standing.guild_objects import EMOJIS, STICKERS
@@ -130,13 +130,7 @@ async def list_emojis(request: Request, guilds: GuildsArea, guild_id: int) -> ob
 
 
 @routes.operation(
-    "POST",
-    "/v1/guilds/{guild_id}/emojis",
-    policy=Policy.USER,
-    bucket=CREATE_EMOJI,
-    body=CreateEmoji,
-    images=True,
-    answers=EMOJI,
+    "POST", "/v1/guilds/{guild_id}/emojis", policy=Policy.USER, bucket=CREATE_EMOJI, images=True, answers=EMOJI
 )
 async def create_emoji(request: Request, guilds: GuildsArea, guild_id: int, body: CreateEmoji) -> object:
     """Make an emoji."""
@@ -148,7 +142,6 @@ async def create_emoji(request: Request, guilds: GuildsArea, guild_id: int, body
     "/v1/guilds/{guild_id}/emojis/bulk",
     policy=Policy.USER,
     bucket=CREATE_EMOJIS,
-    body=CreateEmojis,
     images=True,
     answers=EMOJIS_MADE,
 )
@@ -159,9 +152,7 @@ async def create_emojis(request: Request, guilds: GuildsArea, guild_id: int, bod
     )
 
 
-@routes.operation(
-    "POST", "/v1/guilds/{guild_id}/emojis/clone", policy=Policy.USER, bucket=CLONE_EMOJI, body=CloneEmoji, answers=EMOJI
-)
+@routes.operation("POST", "/v1/guilds/{guild_id}/emojis/clone", policy=Policy.USER, bucket=CLONE_EMOJI, answers=EMOJI)
 async def clone_emoji(request: Request, guilds: GuildsArea, guild_id: int, body: CloneEmoji) -> object:
     """Copy an emoji into the guild."""
     return await guilds.expressions.clone(
@@ -170,12 +161,7 @@ async def clone_emoji(request: Request, guilds: GuildsArea, guild_id: int, body:
 
 
 @routes.operation(
-    "PATCH",
-    "/v1/guilds/{guild_id}/emojis/{emoji_id}",
-    policy=Policy.USER,
-    bucket=CHANGE_EMOJI,
-    body=ChangeEmoji,
-    answers=EMOJI,
+    "PATCH", "/v1/guilds/{guild_id}/emojis/{emoji_id}", policy=Policy.USER, bucket=CHANGE_EMOJI, answers=EMOJI
 )
 async def change_emoji(request: Request, guilds: GuildsArea, guild_id: int, emoji_id: int, body: ChangeEmoji) -> object:
     """Rename an emoji."""
@@ -184,14 +170,7 @@ async def change_emoji(request: Request, guilds: GuildsArea, guild_id: int, emoj
     )
 
 
-@routes.operation(
-    "DELETE",
-    "/v1/guilds/{guild_id}/emojis/{emoji_id}",
-    policy=Policy.USER,
-    bucket=DELETE_EMOJI,
-    query=DeleteExpression,
-    answers=NOTHING,
-)
+@routes.operation("DELETE", "/v1/guilds/{guild_id}/emojis/{emoji_id}", policy=Policy.USER, bucket=DELETE_EMOJI)
 async def delete_emoji(
     request: Request, guilds: GuildsArea, guild_id: int, emoji_id: int, query: DeleteExpression
 ) -> None:
@@ -218,13 +197,7 @@ async def list_stickers(request: Request, guilds: GuildsArea, guild_id: int) -> 
 
 
 @routes.operation(
-    "POST",
-    "/v1/guilds/{guild_id}/stickers",
-    policy=Policy.USER,
-    bucket=CREATE_STICKER,
-    body=CreateSticker,
-    images=True,
-    answers=STICKER,
+    "POST", "/v1/guilds/{guild_id}/stickers", policy=Policy.USER, bucket=CREATE_STICKER, images=True, answers=STICKER
 )
 async def create_sticker(request: Request, guilds: GuildsArea, guild_id: int, body: CreateSticker) -> object:
     """Make a sticker."""
@@ -238,7 +211,6 @@ async def create_sticker(request: Request, guilds: GuildsArea, guild_id: int, bo
     "/v1/guilds/{guild_id}/stickers/bulk",
     policy=Policy.USER,
     bucket=CREATE_STICKERS,
-    body=CreateStickers,
     images=True,
     answers=STICKERS_MADE,
 )
@@ -250,12 +222,7 @@ async def create_stickers(request: Request, guilds: GuildsArea, guild_id: int, b
 
 
 @routes.operation(
-    "POST",
-    "/v1/guilds/{guild_id}/stickers/clone",
-    policy=Policy.USER,
-    bucket=CLONE_STICKER,
-    body=CloneSticker,
-    answers=STICKER,
+    "POST", "/v1/guilds/{guild_id}/stickers/clone", policy=Policy.USER, bucket=CLONE_STICKER, answers=STICKER
 )
 async def clone_sticker(request: Request, guilds: GuildsArea, guild_id: int, body: CloneSticker) -> object:
     """Copy a sticker into the guild."""
@@ -265,12 +232,7 @@ async def clone_sticker(request: Request, guilds: GuildsArea, guild_id: int, bod
 
 
 @routes.operation(
-    "PATCH",
-    "/v1/guilds/{guild_id}/stickers/{sticker_id}",
-    policy=Policy.USER,
-    bucket=CHANGE_STICKER,
-    body=ChangeSticker,
-    answers=STICKER,
+    "PATCH", "/v1/guilds/{guild_id}/stickers/{sticker_id}", policy=Policy.USER, bucket=CHANGE_STICKER, answers=STICKER
 )
 async def change_sticker(
     request: Request, guilds: GuildsArea, guild_id: int, sticker_id: int, body: ChangeSticker
@@ -286,14 +248,7 @@ async def change_sticker(
     )
 
 
-@routes.operation(
-    "DELETE",
-    "/v1/guilds/{guild_id}/stickers/{sticker_id}",
-    policy=Policy.USER,
-    bucket=DELETE_STICKER,
-    query=DeleteExpression,
-    answers=NOTHING,
-)
+@routes.operation("DELETE", "/v1/guilds/{guild_id}/stickers/{sticker_id}", policy=Policy.USER, bucket=DELETE_STICKER)
 async def delete_sticker(
     request: Request, guilds: GuildsArea, guild_id: int, sticker_id: int, query: DeleteExpression
 ) -> None:

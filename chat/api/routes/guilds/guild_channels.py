@@ -27,7 +27,7 @@ from chat.api.operation import Bucket, Policy, Request, Routes
 from chat.api.schemas.guilds.channels import CHANNEL, GROUP_DM, GUILD_CHANNEL, THREAD
 from chat.api.schemas.guilds.guilds import VOICE_REGION
 from chat.api.schemas.messages import SLOWMODE
-from chat.api.schemas.shapes import NOTHING, either, listed
+from chat.api.schemas.shapes import either, listed
 from chat.api.thread_bodies import THREAD_FIELDS, AppliedTags, ArchiveMinutes, ForumFields, forum_fields, thread_change
 from chat.domain.core import Core
 from chat.domain.guilds.assemble import GuildsArea
@@ -160,14 +160,7 @@ class MoveEntry:
     lock_permissions: bool = False
 
 
-@routes.operation(
-    "POST",
-    "/v1/guilds/{guild_id}/channels",
-    policy=Policy.USER,
-    bucket=CREATE,
-    body=CreateChannel,
-    answers=GUILD_CHANNEL,
-)
+@routes.operation("POST", "/v1/guilds/{guild_id}/channels", policy=Policy.USER, bucket=CREATE, answers=GUILD_CHANNEL)
 async def create_channel(request: Request, guilds: GuildsArea, guild_id: int, body: CreateChannel) -> object:
     """Make a channel."""
     return await guilds.guild_channels.create(
@@ -180,15 +173,10 @@ async def create_channel(request: Request, guilds: GuildsArea, guild_id: int, bo
     )
 
 
-@routes.operation(
-    "PATCH",
-    "/v1/guilds/{guild_id}/channels",
-    policy=Policy.USER,
-    bucket=ORDER,
-    body=Annotated[list[MoveEntry], Items(0, 500)],  # type: ignore[arg-type]
-    answers=NOTHING,
-)
-async def reorder_channels(request: Request, guilds: GuildsArea, guild_id: int, body: list[MoveEntry]) -> None:
+@routes.operation("PATCH", "/v1/guilds/{guild_id}/channels", policy=Policy.USER, bucket=ORDER)
+async def reorder_channels(
+    request: Request, guilds: GuildsArea, guild_id: int, body: Annotated[list[MoveEntry], Items(0, 500)]
+) -> None:
     """Move channels."""
     moves = {
         entry.id: Move(
@@ -217,7 +205,6 @@ class Departure:
     "/v1/channels/{channel_id}",
     policy=Policy.USER,
     bucket=CHANGE,
-    body=ChangeChannel,
     images=True,
     answers=either(GUILD_CHANNEL, GROUP_DM, THREAD),
 )
@@ -248,9 +235,7 @@ async def list_voice_regions(request: Request, presence: PresenceArea, channel_i
     return presence.voice_regions.of_channel(request.principal, channel_id)
 
 
-@routes.operation(
-    "DELETE", "/v1/channels/{channel_id}", policy=Policy.USER, bucket=DELETE, query=Departure, answers=NOTHING
-)
+@routes.operation("DELETE", "/v1/channels/{channel_id}", policy=Policy.USER, bucket=DELETE)
 async def delete_channel(
     request: Request, threads: ThreadsArea, people: PeopleArea, guilds: GuildsArea, channel_id: int, query: Departure
 ) -> None:
@@ -267,14 +252,7 @@ async def delete_channel(
         await people.private_channels.close(private, request.principal.guard)
 
 
-@routes.operation(
-    "PUT",
-    "/v1/channels/{channel_id}/permissions/{target_id}",
-    policy=Policy.USER,
-    bucket=OVERWRITES,
-    body=PutOverwrite,
-    answers=NOTHING,
-)
+@routes.operation("PUT", "/v1/channels/{channel_id}/permissions/{target_id}", policy=Policy.USER, bucket=OVERWRITES)
 async def put_overwrite(
     request: Request, guilds: GuildsArea, channel_id: int, target_id: int, body: PutOverwrite
 ) -> None:
@@ -283,13 +261,7 @@ async def put_overwrite(
     await guilds.permission_overwrites.put(request.principal, channel_id, wanted, request.audit_log_reason)
 
 
-@routes.operation(
-    "DELETE",
-    "/v1/channels/{channel_id}/permissions/{target_id}",
-    policy=Policy.USER,
-    bucket=OVERWRITES,
-    answers=NOTHING,
-)
+@routes.operation("DELETE", "/v1/channels/{channel_id}/permissions/{target_id}", policy=Policy.USER, bucket=OVERWRITES)
 async def delete_overwrite(request: Request, guilds: GuildsArea, channel_id: int, target_id: int) -> None:
     """Take an overwrite away."""
     await guilds.permission_overwrites.delete(request.principal, channel_id, target_id, request.audit_log_reason)
@@ -315,7 +287,7 @@ async def get_channel(request: Request, core: Core, channel_id: int) -> object:
     return core.access.channel(request.principal, channel_id).channel_object()
 
 
-@routes.operation("POST", "/v1/channels/{channel_id}/typing", policy=Policy.USER, bucket=START_TYPING, answers=NOTHING)
+@routes.operation("POST", "/v1/channels/{channel_id}/typing", policy=Policy.USER, bucket=START_TYPING)
 async def start_typing(request: Request, messages: MessagesArea, channel_id: int) -> None:
     """Tell the channel that the caller writes."""
     await messages.typing.start(request.principal, channel_id)

@@ -9,7 +9,7 @@ import attrs
 from chat.api.fields import Length, Range
 from chat.api.operation import Bucket, Policy, Request, Routes
 from chat.api.schemas.guilds.guilds import DISCOVERED_GUILD, DISCOVERY_APPLICATION, DISCOVERY_CATEGORY
-from chat.api.schemas.shapes import BOOLEAN, COUNT, NOTHING, listed, nullable, record
+from chat.api.schemas.shapes import BOOLEAN, COUNT, listed, nullable, record
 from chat.domain.guilds.assemble import GuildsArea
 from chat.domain.guilds.guild_discovery import Wish, categories
 from chat.registries.guild_values import DiscoveryCategory
@@ -70,7 +70,6 @@ async def list_discovery_categories(request: Request) -> object:
     "/v1/discovery/guilds",
     policy=Policy.USER,
     bucket=LIST_DISCOVERY,
-    query=ListDiscovery,
     answers=record({"guilds": listed(DISCOVERED_GUILD), "total": COUNT}),
 )
 async def list_discovery(request: Request, guilds: GuildsArea, query: ListDiscovery) -> object:
@@ -86,7 +85,6 @@ async def list_discovery(request: Request, guilds: GuildsArea, query: ListDiscov
     policy=Policy.USER_ONLY,
     bucket=JOIN_BY_DISCOVERY,
     closed_to_limited=True,
-    answers=NOTHING,
 )
 async def join_by_discovery(request: Request, guilds: GuildsArea, guild_id: int) -> None:
     """Join a guild that was found in discovery."""
@@ -105,22 +103,13 @@ async def get_discovery_application(request: Request, guilds: GuildsArea, guild_
     return guilds.discovery_applications.status(request.principal, guild_id)
 
 
-@routes.operation(
-    "POST", APPLICATION, policy=Policy.USER, bucket=APPLY_FOR_DISCOVERY, body=Apply, answers=DISCOVERY_APPLICATION
-)
+@routes.operation("POST", APPLICATION, policy=Policy.USER, bucket=APPLY_FOR_DISCOVERY, answers=DISCOVERY_APPLICATION)
 async def apply_for_discovery(request: Request, guilds: GuildsArea, guild_id: int, body: Apply) -> object:
     """Apply for a guild's place in discovery."""
     return await guilds.discovery_applications.apply(request.principal, guild_id, body.category_id, body.description)
 
 
-@routes.operation(
-    "PATCH",
-    APPLICATION,
-    policy=Policy.USER,
-    bucket=APPLY_FOR_DISCOVERY,
-    body=ChangeApplication,
-    answers=DISCOVERY_APPLICATION,
-)
+@routes.operation("PATCH", APPLICATION, policy=Policy.USER, bucket=APPLY_FOR_DISCOVERY, answers=DISCOVERY_APPLICATION)
 async def change_discovery_application(
     request: Request, guilds: GuildsArea, guild_id: int, body: ChangeApplication
 ) -> object:
@@ -130,7 +119,7 @@ async def change_discovery_application(
     )
 
 
-@routes.operation("DELETE", APPLICATION, policy=Policy.USER, bucket=APPLY_FOR_DISCOVERY, answers=NOTHING)
+@routes.operation("DELETE", APPLICATION, policy=Policy.USER, bucket=APPLY_FOR_DISCOVERY)
 async def withdraw_discovery_application(request: Request, guilds: GuildsArea, guild_id: int) -> None:
     """Take a guild's application back, and the guild out of discovery."""
     await guilds.discovery_applications.withdraw(request.principal, guild_id, request.audit_log_reason)

@@ -123,7 +123,6 @@ def require_may_create(request: Request, *, guilds: GuildsArea) -> None:
     closed_to_limited=True,
     precondition=require_may_create,
     bucket=CREATE_GUILD,
-    body=CreateGuild,
     images=True,
     answers=GUILD,
 )
@@ -139,7 +138,6 @@ async def create_guild(request: Request, guilds: GuildsArea, body: CreateGuild) 
     policy=Policy.USER,
     scope=Scope.GUILDS,
     bucket=LIST_CURRENT_USER_GUILDS,
-    query=ListGuilds,
     answers=listed(LISTED_GUILD),
 )
 async def list_current_user_guilds(request: Request, guilds: GuildsArea, query: ListGuilds) -> object:
@@ -148,15 +146,7 @@ async def list_current_user_guilds(request: Request, guilds: GuildsArea, query: 
     return await guilds.guilds.of_account(request.principal, page)
 
 
-@routes.operation(
-    "DELETE",
-    "/v1/users/@me/guilds/{guild_id}",
-    policy=Policy.USER,
-    bucket=LEAVE,
-    query=LeaveGuild,
-    body=SudoFields,
-    answers=NOTHING,
-)
+@routes.operation("DELETE", "/v1/users/@me/guilds/{guild_id}", policy=Policy.USER, bucket=LEAVE)
 async def leave_guild(request: Request, guilds: GuildsArea, guild_id: int, query: LeaveGuild, body: SudoFields) -> None:
     """Leave guild; sudo mode where one's messages go along."""
     principal = request.principal
@@ -171,7 +161,6 @@ async def leave_guild(request: Request, guilds: GuildsArea, guild_id: int, query
     "/v1/users/@me/guilds/{guild_id}/messages/bulk-delete-mine",
     policy=Policy.USER,
     bucket=LEAVE,
-    body=SudoFields,
     answers={202: NOTHING},
 )
 async def delete_own_messages_in_guild(request: Request, guilds: GuildsArea, guild_id: int, body: SudoFields) -> object:
@@ -188,15 +177,7 @@ async def get_guild(request: Request, guilds: GuildsArea, guild_id: int) -> obje
     return await guilds.guilds.get(request.principal, guild_id)
 
 
-@routes.operation(
-    "PATCH",
-    "/v1/guilds/{guild_id}",
-    policy=Policy.USER,
-    bucket=MODIFY_GUILD,
-    body=ModifyGuild,
-    images=True,
-    answers=GUILD,
-)
+@routes.operation("PATCH", "/v1/guilds/{guild_id}", policy=Policy.USER, bucket=MODIFY_GUILD, images=True, answers=GUILD)
 async def modify_guild(request: Request, guilds: GuildsArea, guild_id: int, body: ModifyGuild) -> object:
     """Modify guild; sudo mode where `mfa_level` changes."""
     fields = {name: value for name, value in named_members(body).items() if name not in SUDO_MEMBERS}
@@ -205,9 +186,7 @@ async def modify_guild(request: Request, guilds: GuildsArea, guild_id: int, body
     )
 
 
-@routes.operation(
-    "POST", "/v1/guilds/{guild_id}/delete", policy=Policy.USER, bucket=DELETE_GUILD, body=SudoFields, answers=NOTHING
-)
+@routes.operation("POST", "/v1/guilds/{guild_id}/delete", policy=Policy.USER, bucket=DELETE_GUILD)
 async def delete_guild(request: Request, guilds: GuildsArea, guild_id: int, body: SudoFields) -> None:
     """Delete guild; sudo mode."""
     await guilds.guild_deletion.delete(request.principal, guild_id, request.proof(body))
@@ -218,7 +197,6 @@ async def delete_guild(request: Request, guilds: GuildsArea, guild_id: int, body
     "/v1/guilds/{guild_id}/transfer-ownership",
     policy=Policy.USER_ONLY,
     bucket=TRANSFER_OWNERSHIP,
-    body=TransferOwnership,
     answers=GUILD,
 )
 async def transfer_ownership(request: Request, guilds: GuildsArea, guild_id: int, body: TransferOwnership) -> object:
@@ -237,12 +215,7 @@ async def get_vanity_url(request: Request, guilds: GuildsArea, guild_id: int) ->
 
 
 @routes.operation(
-    "PATCH",
-    "/v1/guilds/{guild_id}/vanity-url",
-    policy=Policy.USER,
-    bucket=CHANGE_VANITY_URL,
-    body=ChangeVanityUrl,
-    answers=VANITY_URL,
+    "PATCH", "/v1/guilds/{guild_id}/vanity-url", policy=Policy.USER, bucket=CHANGE_VANITY_URL, answers=VANITY_URL
 )
 async def change_vanity_url(request: Request, guilds: GuildsArea, guild_id: int, body: ChangeVanityUrl) -> object:
     """Take a custom invite code, or give it up."""
@@ -286,12 +259,7 @@ class ReadAuditLog:
 
 
 @routes.operation(
-    "GET",
-    "/v1/guilds/{guild_id}/audit-logs",
-    policy=Policy.USER,
-    bucket=READ_AUDIT_LOG,
-    query=ReadAuditLog,
-    answers=AUDIT_LOG,
+    "GET", "/v1/guilds/{guild_id}/audit-logs", policy=Policy.USER, bucket=READ_AUDIT_LOG, answers=AUDIT_LOG
 )
 async def read_audit_log(request: Request, core: Core, guild_id: int, query: ReadAuditLog) -> object:
     """A page of the guild's audit log."""

@@ -9,7 +9,7 @@ import attrs
 from chat.api.fields import Range
 from chat.api.operation import Bucket, Policy, Request, Routes
 from chat.api.schemas.guilds.guilds import INVITE, INVITE_WITH_METADATA
-from chat.api.schemas.shapes import NOTHING, listed
+from chat.api.schemas.shapes import listed
 from chat.domain.guilds.assemble import GuildsArea
 from chat.domain.guilds.invites import InviteTerms
 
@@ -42,7 +42,6 @@ class CreateInvite:
     policy=Policy.USER,
     bucket=CREATE_INVITE,
     closed_to_limited=True,
-    body=CreateInvite,
     answers=INVITE_WITH_METADATA,
 )
 async def create_invite(request: Request, guilds: GuildsArea, channel_id: int, body: CreateInvite) -> object:
@@ -94,7 +93,7 @@ async def accept_invite(request: Request, guilds: GuildsArea, invite_code: str) 
     return await guilds.invites.accept(request.principal, invite_code, request.address)
 
 
-@routes.operation("DELETE", "/v1/invites/{invite_code}", policy=Policy.USER, bucket=DELETE_INVITE, answers=NOTHING)
+@routes.operation("DELETE", "/v1/invites/{invite_code}", policy=Policy.USER, bucket=DELETE_INVITE)
 async def delete_invite(request: Request, guilds: GuildsArea, invite_code: str) -> None:
     """Delete an invite."""
     await guilds.invites.delete(request.principal, invite_code, request.audit_log_reason)

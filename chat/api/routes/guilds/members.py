@@ -80,12 +80,7 @@ class ChangeOwnMember:
 
 
 @routes.operation(
-    "GET",
-    "/v1/guilds/{guild_id}/members",
-    policy=Policy.USER,
-    bucket=LIST_MEMBERS,
-    query=ListMembers,
-    answers=listed(MEMBER),
+    "GET", "/v1/guilds/{guild_id}/members", policy=Policy.USER, bucket=LIST_MEMBERS, answers=listed(MEMBER)
 )
 async def list_members(request: Request, guilds: GuildsArea, guild_id: int, query: ListMembers) -> object:
     """Members of a guild in order of user id."""
@@ -94,12 +89,7 @@ async def list_members(request: Request, guilds: GuildsArea, guild_id: int, quer
 
 
 @routes.operation(
-    "POST",
-    "/v1/guilds/{guild_id}/members-search",
-    policy=Policy.USER,
-    bucket=SEARCH,
-    body=SearchMembers,
-    answers=MEMBER_SEARCH,
+    "POST", "/v1/guilds/{guild_id}/members-search", policy=Policy.USER, bucket=SEARCH, answers=MEMBER_SEARCH
 )
 async def search_members(request: Request, guilds: GuildsArea, guild_id: int, body: SearchMembers) -> object:
     """Members of a guild by the beginning of a name."""
@@ -115,13 +105,7 @@ async def get_own_member(request: Request, guilds: GuildsArea, guild_id: int) ->
 
 
 @routes.operation(
-    "PATCH",
-    "/v1/guilds/{guild_id}/members/@me",
-    policy=Policy.USER,
-    bucket=CHANGE_MEMBER,
-    body=ChangeOwnMember,
-    images=True,
-    answers=MEMBER,
+    "PATCH", "/v1/guilds/{guild_id}/members/@me", policy=Policy.USER, bucket=CHANGE_MEMBER, images=True, answers=MEMBER
 )
 async def change_own_member(request: Request, guilds: GuildsArea, guild_id: int, body: ChangeOwnMember) -> object:
     """Change the caller's own guild profile."""
@@ -141,12 +125,7 @@ async def get_member(request: Request, guilds: GuildsArea, guild_id: int, user_i
 
 
 @routes.operation(
-    "PATCH",
-    "/v1/guilds/{guild_id}/members/{user_id}",
-    policy=Policy.USER,
-    bucket=CHANGE_MEMBER,
-    body=ChangeMember,
-    answers=MEMBER,
+    "PATCH", "/v1/guilds/{guild_id}/members/{user_id}", policy=Policy.USER, bucket=CHANGE_MEMBER, answers=MEMBER
 )
 async def change_member(
     request: Request, guilds: GuildsArea, guild_id: int, user_id: int, body: ChangeMember

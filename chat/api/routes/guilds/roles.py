@@ -10,7 +10,6 @@ import attrs
 from chat.api.fields import OMITTED, Items, Length, Maybe, PermissionBits, Range, Snowflake, named_members
 from chat.api.operation import Bucket, Policy, Request, Routes
 from chat.api.schemas.guilds.guilds import ROLE
-from chat.api.schemas.shapes import NOTHING
 from chat.domain.guilds.assemble import GuildsArea
 from chat.domain.guilds.roles import NewRole
 from chat.errors import InvalidFormBody
@@ -75,34 +74,23 @@ Positions = Annotated[list[RolePosition], Items(0, ROLES_AT_ONCE)]
 HoistPositions = Annotated[list[HoistPosition], Items(0, ROLES_AT_ONCE)]
 
 
-@routes.operation(
-    "POST", "/v1/guilds/{guild_id}/roles", policy=Policy.USER, bucket=CREATE, body=CreateRole, answers=ROLE
-)
+@routes.operation("POST", "/v1/guilds/{guild_id}/roles", policy=Policy.USER, bucket=CREATE, answers=ROLE)
 async def create_role(request: Request, guilds: GuildsArea, guild_id: int, body: CreateRole) -> object:
     """Make a role."""
     new = NewRole(body.name, body.color, body.permissions, body.hoist, body.mentionable)
     return await guilds.roles.create(request.principal, guild_id, new, request.audit_log_reason)
 
 
-@routes.operation(
-    "PATCH", "/v1/guilds/{guild_id}/roles", policy=Policy.USER, bucket=ORDER, body=Positions, answers=NOTHING
-)
-async def reorder_roles(request: Request, guilds: GuildsArea, guild_id: int, body: list[RolePosition]) -> None:
+@routes.operation("PATCH", "/v1/guilds/{guild_id}/roles", policy=Policy.USER, bucket=ORDER)
+async def reorder_roles(request: Request, guilds: GuildsArea, guild_id: int, body: Positions) -> None:
     """Give roles other positions."""
     positions = {entry.id: entry.position for entry in body if entry.position is not None}
     _require_distinct(entry.id for entry in body)
     await guilds.roles.reorder(request.principal, guild_id, positions, request.audit_log_reason)
 
 
-@routes.operation(
-    "PATCH",
-    "/v1/guilds/{guild_id}/roles/hoist-positions",
-    policy=Policy.USER,
-    bucket=ORDER,
-    body=HoistPositions,
-    answers=NOTHING,
-)
-async def place_hoisted_roles(request: Request, guilds: GuildsArea, guild_id: int, body: list[HoistPosition]) -> None:
+@routes.operation("PATCH", "/v1/guilds/{guild_id}/roles/hoist-positions", policy=Policy.USER, bucket=ORDER)
+async def place_hoisted_roles(request: Request, guilds: GuildsArea, guild_id: int, body: HoistPositions) -> None:
     """Say where in the member list roles are shown."""
     _require_distinct(entry.id for entry in body)
     places = {entry.id: entry.hoist_position for entry in body}
@@ -110,17 +98,13 @@ async def place_hoisted_roles(request: Request, guilds: GuildsArea, guild_id: in
         await guilds.roles.place_hoisted(request.principal, guild_id, places, request.audit_log_reason)
 
 
-@routes.operation(
-    "DELETE", "/v1/guilds/{guild_id}/roles/hoist-positions", policy=Policy.USER, bucket=ORDER, answers=NOTHING
-)
+@routes.operation("DELETE", "/v1/guilds/{guild_id}/roles/hoist-positions", policy=Policy.USER, bucket=ORDER)
 async def forget_hoist_positions(request: Request, guilds: GuildsArea, guild_id: int) -> None:
     """Show roles in the member list by their positions again."""
     await guilds.roles.place_hoisted(request.principal, guild_id, {}, request.audit_log_reason)
 
 
-@routes.operation(
-    "PATCH", "/v1/guilds/{guild_id}/roles/{role_id}", policy=Policy.USER, bucket=CHANGE, body=ChangeRole, answers=ROLE
-)
+@routes.operation("PATCH", "/v1/guilds/{guild_id}/roles/{role_id}", policy=Policy.USER, bucket=CHANGE, answers=ROLE)
 async def change_role(request: Request, guilds: GuildsArea, guild_id: int, role_id: int, body: ChangeRole) -> object:
     """Change a role."""
     return await guilds.roles.change(
@@ -128,27 +112,19 @@ async def change_role(request: Request, guilds: GuildsArea, guild_id: int, role_
     )
 
 
-@routes.operation("DELETE", "/v1/guilds/{guild_id}/roles/{role_id}", policy=Policy.USER, bucket=CHANGE, answers=NOTHING)
+@routes.operation("DELETE", "/v1/guilds/{guild_id}/roles/{role_id}", policy=Policy.USER, bucket=CHANGE)
 async def delete_role(request: Request, guilds: GuildsArea, guild_id: int, role_id: int) -> None:
     """Delete a role."""
     await guilds.roles.delete(request.principal, guild_id, role_id, request.audit_log_reason)
 
 
-@routes.operation(
-    "PUT", "/v1/guilds/{guild_id}/members/{user_id}/roles/{role_id}", policy=Policy.USER, bucket=GIVE, answers=NOTHING
-)
+@routes.operation("PUT", "/v1/guilds/{guild_id}/members/{user_id}/roles/{role_id}", policy=Policy.USER, bucket=GIVE)
 async def give_role(request: Request, guilds: GuildsArea, guild_id: int, user_id: int, role_id: int) -> None:
     """Give a member a role."""
     await guilds.roles.give(request.principal, guild_id, user_id, role_id, reason=request.audit_log_reason)
 
 
-@routes.operation(
-    "DELETE",
-    "/v1/guilds/{guild_id}/members/{user_id}/roles/{role_id}",
-    policy=Policy.USER,
-    bucket=GIVE,
-    answers=NOTHING,
-)
+@routes.operation("DELETE", "/v1/guilds/{guild_id}/members/{user_id}/roles/{role_id}", policy=Policy.USER, bucket=GIVE)
 async def take_role(request: Request, guilds: GuildsArea, guild_id: int, user_id: int, role_id: int) -> None:
     """Take a role from a member."""
     await guilds.roles.give(request.principal, guild_id, user_id, role_id, take=True, reason=request.audit_log_reason)

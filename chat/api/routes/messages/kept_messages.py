@@ -11,7 +11,7 @@ from chat.api import buckets
 from chat.api.fields import OMITTED, Items, Length, Maybe, Range, Snowflake
 from chat.api.operation import Policy, Request, Routes
 from chat.api.schemas.messages import FAVORITE_MEME, MESSAGE, SAVED_MESSAGE
-from chat.api.schemas.shapes import NOTHING, listed
+from chat.api.schemas.shapes import listed
 from chat.domain.messages.assemble import MessagesArea
 from chat.domain.messages.favorite_memes import NAME_LENGTH, Source, Words
 from chat.media.outside_addresses import URL_CHARACTERS
@@ -71,7 +71,6 @@ class SaveMessage:
     "/v1/users/@me/mentions",
     policy=Policy.USER_ONLY,
     bucket=buckets.MENTIONS,
-    query=ListMentions,
     answers=listed(MESSAGE, maximum=PAGE_MAXIMUM),
 )
 async def list_mentions(request: Request, messages: MessagesArea, query: ListMentions) -> object:
@@ -82,14 +81,7 @@ async def list_mentions(request: Request, messages: MessagesArea, query: ListMen
     return await messages.recent_mentions.list(request.principal, sought, query.limit)
 
 
-@routes.operation(
-    "POST",
-    "/v1/users/@me/mentions/read",
-    policy=Policy.USER_ONLY,
-    bucket=buckets.MENTIONS_CHANGE,
-    body=ReadMentions,
-    answers=NOTHING,
-)
+@routes.operation("POST", "/v1/users/@me/mentions/read", policy=Policy.USER_ONLY, bucket=buckets.MENTIONS_CHANGE)
 async def read_mentions(request: Request, messages: MessagesArea, body: ReadMentions) -> None:
     """Take messages off the list of mentions, or all."""
     mentions = messages.recent_mentions
@@ -100,11 +92,7 @@ async def read_mentions(request: Request, messages: MessagesArea, body: ReadMent
 
 
 @routes.operation(
-    "DELETE",
-    "/v1/users/@me/mentions/{message_id}",
-    policy=Policy.USER_ONLY,
-    bucket=buckets.MENTIONS_CHANGE,
-    answers=NOTHING,
+    "DELETE", "/v1/users/@me/mentions/{message_id}", policy=Policy.USER_ONLY, bucket=buckets.MENTIONS_CHANGE
 )
 async def delete_mention(request: Request, messages: MessagesArea, message_id: int) -> None:
     """Take one message off the list of mentions."""
@@ -116,7 +104,6 @@ async def delete_mention(request: Request, messages: MessagesArea, message_id: i
     "/v1/users/@me/saved-messages",
     policy=Policy.USER_ONLY,
     bucket=buckets.SAVED_MESSAGES,
-    query=ListSavedMessages,
     answers=listed(SAVED_MESSAGE, maximum=PAGE_MAXIMUM),
 )
 async def list_saved_messages(request: Request, messages: MessagesArea, query: ListSavedMessages) -> object:
@@ -124,25 +111,14 @@ async def list_saved_messages(request: Request, messages: MessagesArea, query: L
     return await messages.saved_messages.list(request.principal, query.limit, query.before)
 
 
-@routes.operation(
-    "POST",
-    "/v1/users/@me/saved-messages",
-    policy=Policy.USER_ONLY,
-    bucket=buckets.SAVED_MESSAGES_CHANGE,
-    body=SaveMessage,
-    answers=NOTHING,
-)
+@routes.operation("POST", "/v1/users/@me/saved-messages", policy=Policy.USER_ONLY, bucket=buckets.SAVED_MESSAGES_CHANGE)
 async def save_message(request: Request, messages: MessagesArea, body: SaveMessage) -> None:
     """Keep a message."""
     await messages.saved_messages.save(request.principal, body.channel_id, body.message_id)
 
 
 @routes.operation(
-    "DELETE",
-    "/v1/users/@me/saved-messages/{message_id}",
-    policy=Policy.USER_ONLY,
-    bucket=buckets.SAVED_MESSAGES_CHANGE,
-    answers=NOTHING,
+    "DELETE", "/v1/users/@me/saved-messages/{message_id}", policy=Policy.USER_ONLY, bucket=buckets.SAVED_MESSAGES_CHANGE
 )
 async def forget_saved_message(request: Request, messages: MessagesArea, message_id: int) -> None:
     """Keep a message no longer."""
@@ -200,12 +176,7 @@ async def list_memes(request: Request, messages: MessagesArea) -> object:
 
 
 @routes.operation(
-    "POST",
-    "/v1/users/@me/memes",
-    policy=Policy.USER_ONLY,
-    bucket=buckets.MEMES_FETCH,
-    body=FetchMeme,
-    answers=FAVORITE_MEME,
+    "POST", "/v1/users/@me/memes", policy=Policy.USER_ONLY, bucket=buckets.MEMES_FETCH, answers=FAVORITE_MEME
 )
 async def fetch_meme(request: Request, messages: MessagesArea, body: FetchMeme) -> object:
     """Keep a file from elsewhere on the web."""
@@ -217,7 +188,6 @@ async def fetch_meme(request: Request, messages: MessagesArea, body: FetchMeme) 
     "/v1/channels/{channel_id}/messages/{message_id}/memes",
     policy=Policy.USER_ONLY,
     bucket=buckets.MEMES_FETCH,
-    body=KeepMeme,
     answers=FAVORITE_MEME,
 )
 async def keep_meme(
@@ -245,7 +215,6 @@ async def get_meme(request: Request, messages: MessagesArea, meme_id: int) -> ob
     "/v1/users/@me/memes/{meme_id}",
     policy=Policy.USER_ONLY,
     bucket=buckets.MEMES_CHANGE,
-    body=ChangeMeme,
     answers=FAVORITE_MEME,
 )
 async def change_meme(request: Request, messages: MessagesArea, meme_id: int, body: ChangeMeme) -> object:
@@ -258,13 +227,7 @@ async def change_meme(request: Request, messages: MessagesArea, meme_id: int, bo
     return await messages.favorite_memes.change(request.principal, meme_id, words)
 
 
-@routes.operation(
-    "DELETE",
-    "/v1/users/@me/memes/{meme_id}",
-    policy=Policy.USER_ONLY,
-    bucket=buckets.MEMES_CHANGE,
-    answers=NOTHING,
-)
+@routes.operation("DELETE", "/v1/users/@me/memes/{meme_id}", policy=Policy.USER_ONLY, bucket=buckets.MEMES_CHANGE)
 async def delete_meme(request: Request, messages: MessagesArea, meme_id: int) -> None:
     """Keep a favourite meme no longer."""
     await messages.favorite_memes.delete(request.principal, meme_id)

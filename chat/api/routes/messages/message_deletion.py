@@ -56,12 +56,7 @@ class DeleteOwnMessages(SudoFields):
 
 
 @routes.operation(
-    "POST",
-    "/v1/channels/{channel_id}/messages/bulk-delete",
-    policy=Policy.USER,
-    bucket=buckets.MESSAGES_BULK_DELETE,
-    body=BulkDelete,
-    answers=NOTHING,
+    "POST", "/v1/channels/{channel_id}/messages/bulk-delete", policy=Policy.USER, bucket=buckets.MESSAGES_BULK_DELETE
 )
 async def bulk_delete_messages(request: Request, messages: MessagesArea, channel_id: int, body: BulkDelete) -> None:
     """Delete up to a hundred messages of a guild's channel by id."""
@@ -76,7 +71,6 @@ async def bulk_delete_messages(request: Request, messages: MessagesArea, channel
     "/v1/channels/{channel_id}/messages/purge",
     policy=Policy.USER,
     bucket=buckets.MESSAGES_PURGE,
-    body=PurgeMessages,
     answers=PURGED,
 )
 async def purge_messages(request: Request, messages: MessagesArea, channel_id: int, body: PurgeMessages) -> object:
@@ -100,7 +94,6 @@ async def purge_messages(request: Request, messages: MessagesArea, channel_id: i
     "/v1/channels/{channel_id}/messages/bulk-delete-mine",
     policy=Policy.USER,
     bucket=buckets.MESSAGES_DELETE_MINE,
-    body=SudoFields,
     answers={202: NOTHING},
 )
 async def delete_own_messages_in_channel(
@@ -116,7 +109,6 @@ async def delete_own_messages_in_channel(
     "/v1/users/@me/messages/delete",
     policy=Policy.USER_ONLY,
     bucket=buckets.OWN_MESSAGES_DELETION,
-    body=DeleteOwnMessages,
     answers=PENDING_MESSAGE_DELETION,
 )
 async def schedule_own_message_deletion(request: Request, messages: MessagesArea, body: DeleteOwnMessages) -> object:
@@ -125,11 +117,7 @@ async def schedule_own_message_deletion(request: Request, messages: MessagesArea
 
 
 @routes.operation(
-    "DELETE",
-    "/v1/users/@me/messages/delete",
-    policy=Policy.USER_ONLY,
-    bucket=buckets.OWN_MESSAGES_DELETION,
-    answers=NOTHING,
+    "DELETE", "/v1/users/@me/messages/delete", policy=Policy.USER_ONLY, bucket=buckets.OWN_MESSAGES_DELETION
 )
 async def cancel_own_message_deletion(request: Request, messages: MessagesArea) -> None:
     """Keep what is not deleted yet."""
@@ -141,7 +129,6 @@ async def cancel_own_message_deletion(request: Request, messages: MessagesArea) 
     "/v1/users/@me/messages/bulk-delete-mine",
     policy=Policy.USER_ONLY,
     bucket=buckets.OWN_MESSAGES_DELETION,
-    body=DeleteOwnMessages,
     answers={202: NOTHING},
 )
 async def delete_own_messages(request: Request, messages: MessagesArea, body: DeleteOwnMessages) -> object:

@@ -148,7 +148,6 @@ class SearchMessages:
     "/v1/search/messages",
     policy=Policy.USER,
     bucket=Bucket("search:messages", limit=20, window_ms=10_000),
-    body=SearchMessages,
     answers={200: SEARCH_RESULTS, 202: INDEXING},
 )
 async def search_messages(request: Request, messages: MessagesArea, body: SearchMessages) -> object:

@@ -12,7 +12,7 @@ from chat.api.fields import Items, Length, Range, Snowflake
 from chat.api.message_bodies import CreateMessage, EditMessage, message_draft, received_edit, received_message
 from chat.api.operation import Bucket, Policy, Request, Routes
 from chat.api.schemas.messages import CHANNELS_MESSAGES, EMBED, MESSAGE, NEWEST_MESSAGES
-from chat.api.schemas.shapes import NOTHING, listed
+from chat.api.schemas.shapes import listed
 from chat.domain.core import Core
 from chat.domain.messages.assemble import MessagesArea
 from chat.domain.messages.message_drafts import AttachmentDraft
@@ -48,7 +48,6 @@ class ListMessages:
     "/v1/channels/{channel_id}/messages",
     policy=Policy.USER,
     bucket=Bucket("channel:message:list::channel_id", limit=100, window_ms=10_000),
-    query=ListMessages,
     answers=listed(MESSAGE),
 )
 async def list_messages(request: Request, messages: MessagesArea, channel_id: int, query: ListMessages) -> object:
@@ -129,7 +128,6 @@ async def edit_message(
     "/v1/channels/{channel_id}/messages/{message_id}",
     policy=Policy.USER,
     bucket=Bucket("channel:message:delete::channel_id", limit=20, window_ms=10_000),
-    answers=NOTHING,
 )
 async def delete_message(request: Request, messages: MessagesArea, channel_id: int, message_id: int) -> None:
     """Delete a message."""
@@ -141,7 +139,6 @@ async def delete_message(request: Request, messages: MessagesArea, channel_id: i
     "/v1/channels/{channel_id}/messages/{message_id}/attachments/{attachment_id}",
     policy=Policy.USER,
     bucket=Bucket("channel:message:update::channel_id", limit=20, window_ms=10_000),
-    answers=NOTHING,
 )
 async def remove_attachment(
     request: Request, messages: MessagesArea, channel_id: int, message_id: int, attachment_id: int
@@ -177,12 +174,7 @@ class PreloadMessages:
 
 
 @routes.operation(
-    "POST",
-    "/v1/channels/messages/bulk",
-    policy=Policy.USER,
-    bucket=buckets.MESSAGES_BULK,
-    body=BulkListMessages,
-    answers=CHANNELS_MESSAGES,
+    "POST", "/v1/channels/messages/bulk", policy=Policy.USER, bucket=buckets.MESSAGES_BULK, answers=CHANNELS_MESSAGES
 )
 async def bulk_list_messages(request: Request, messages: MessagesArea, body: BulkListMessages) -> object:
     """A page of messages of each of several channels, in the order in which they are asked for."""
@@ -201,7 +193,6 @@ async def bulk_list_messages(request: Request, messages: MessagesArea, body: Bul
     "/v1/users/@me/preload-messages",
     policy=Policy.USER,
     bucket=buckets.MESSAGES_PRELOAD,
-    body=PreloadMessages,
     answers=NEWEST_MESSAGES,
 )
 async def preload_messages(request: Request, messages: MessagesArea, body: PreloadMessages) -> object:
@@ -214,7 +205,6 @@ async def preload_messages(request: Request, messages: MessagesArea, body: Prelo
     "/v1/users/@me/channels/messages/preload",
     policy=Policy.USER,
     bucket=buckets.MESSAGES_PRELOAD,
-    body=PreloadMessages,
     answers=NEWEST_MESSAGES,
 )
 async def preload_channel_messages(request: Request, messages: MessagesArea, body: PreloadMessages) -> object:
@@ -229,14 +219,7 @@ class Unfurl:
     url: Annotated[str, Length(1, URL_CHARACTERS)]
 
 
-@routes.operation(
-    "POST",
-    "/v1/unfurl",
-    policy=Policy.USER,
-    bucket=Bucket("unfurl", 20, 10_000),
-    body=Unfurl,
-    answers=listed(EMBED),
-)
+@routes.operation("POST", "/v1/unfurl", policy=Policy.USER, bucket=Bucket("unfurl", 20, 10000), answers=listed(EMBED))
 async def unfurl(request: Request, core: Core, policy: PolicyArea, messages: MessagesArea, body: Unfurl) -> object:
     """The embeds that a message with this link would show: none or one."""
     if not core.settings.media.link_embeds:

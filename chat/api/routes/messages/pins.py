@@ -10,7 +10,7 @@ from chat.api import buckets
 from chat.api.fields import Range, Timestamp
 from chat.api.operation import Policy, Request, Routes
 from chat.api.schemas.messages import MESSAGE, PINS
-from chat.api.schemas.shapes import NOTHING, listed
+from chat.api.schemas.shapes import listed
 from chat.domain.messages.assemble import MessagesArea
 
 routes = Routes()
@@ -27,12 +27,7 @@ class ListPins:
 
 
 @routes.operation(
-    "GET",
-    "/v1/channels/{channel_id}/messages/pins",
-    policy=Policy.USER,
-    bucket=buckets.PINS,
-    query=ListPins,
-    answers=PINS,
+    "GET", "/v1/channels/{channel_id}/messages/pins", policy=Policy.USER, bucket=buckets.PINS, answers=PINS
 )
 async def page_pins(request: Request, messages: MessagesArea, channel_id: int, query: ListPins) -> object:
     """Pinned messages, the one that was pinned last first."""
@@ -51,37 +46,21 @@ async def list_pins(request: Request, messages: MessagesArea, channel_id: int) -
     return await messages.pins.all(request.principal, channel_id)
 
 
-@routes.operation(
-    "PUT",
-    "/v1/channels/{channel_id}/pins/{message_id}",
-    policy=Policy.USER,
-    bucket=buckets.PIN_CHANGE,
-    answers=NOTHING,
-)
+@routes.operation("PUT", "/v1/channels/{channel_id}/pins/{message_id}", policy=Policy.USER, bucket=buckets.PIN_CHANGE)
 async def pin_message(request: Request, messages: MessagesArea, channel_id: int, message_id: int) -> None:
     """Pin a message."""
     await messages.pins.pin(request.principal, channel_id, message_id, request.audit_log_reason)
 
 
 @routes.operation(
-    "DELETE",
-    "/v1/channels/{channel_id}/pins/{message_id}",
-    policy=Policy.USER,
-    bucket=buckets.PIN_CHANGE,
-    answers=NOTHING,
+    "DELETE", "/v1/channels/{channel_id}/pins/{message_id}", policy=Policy.USER, bucket=buckets.PIN_CHANGE
 )
 async def unpin_message(request: Request, messages: MessagesArea, channel_id: int, message_id: int) -> None:
     """Take a pin away."""
     await messages.pins.unpin(request.principal, channel_id, message_id, request.audit_log_reason)
 
 
-@routes.operation(
-    "POST",
-    "/v1/channels/{channel_id}/pins/ack",
-    policy=Policy.USER_ONLY,
-    bucket=buckets.PINS_ACK,
-    answers=NOTHING,
-)
+@routes.operation("POST", "/v1/channels/{channel_id}/pins/ack", policy=Policy.USER_ONLY, bucket=buckets.PINS_ACK)
 async def acknowledge_pins(request: Request, messages: MessagesArea, channel_id: int) -> None:
     """The caller has seen the channel's pins."""
     await messages.pins.acknowledge(request.principal, channel_id)

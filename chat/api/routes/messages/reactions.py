@@ -11,7 +11,7 @@ from chat.api.fields import Length, Range, Snowflake
 from chat.api.operation import Policy, Request, Routes
 from chat.api.schemas.accounts import PARTIAL_USER
 from chat.api.schemas.messages import REACTION_USERS
-from chat.api.schemas.shapes import NOTHING, listed
+from chat.api.schemas.shapes import listed
 from chat.domain.messages.assemble import MessagesArea
 from chat.domain.messages.reactions import ReactionUsers, parse_emoji
 
@@ -42,8 +42,6 @@ class ListReactionUsers:
     "/v1/channels/{channel_id}/messages/{message_id}/reactions/{emoji}/@me",
     policy=Policy.USER,
     bucket=REACTION_CHANGE,
-    query=ChangeReaction,
-    answers=NOTHING,
 )
 async def add_reaction(
     request: Request, messages: MessagesArea, channel_id: int, message_id: int, emoji: str, query: ChangeReaction
@@ -57,8 +55,6 @@ async def add_reaction(
     "/v1/channels/{channel_id}/messages/{message_id}/reactions/{emoji}/@me",
     policy=Policy.USER,
     bucket=REACTION_CHANGE,
-    query=ChangeReaction,
-    answers=NOTHING,
 )
 async def remove_own_reaction(
     request: Request, messages: MessagesArea, channel_id: int, message_id: int, emoji: str, query: ChangeReaction
@@ -75,8 +71,6 @@ async def remove_own_reaction(
     "/v1/channels/{channel_id}/messages/{message_id}/reactions/{emoji}/{user_id}",
     policy=Policy.USER,
     bucket=REACTION_CHANGE,
-    query=ChangeReaction,
-    answers=NOTHING,
 )
 async def remove_reaction(
     request: Request,
@@ -98,7 +92,6 @@ async def remove_reaction(
     "/v1/channels/{channel_id}/messages/{message_id}/reactions/{emoji}",
     policy=Policy.USER,
     bucket=REACTION_CHANGE,
-    answers=NOTHING,
 )
 async def remove_emoji(request: Request, messages: MessagesArea, channel_id: int, message_id: int, emoji: str) -> None:
     """Take all reactions with one emoji away."""
@@ -106,11 +99,7 @@ async def remove_emoji(request: Request, messages: MessagesArea, channel_id: int
 
 
 @routes.operation(
-    "DELETE",
-    "/v1/channels/{channel_id}/messages/{message_id}/reactions",
-    policy=Policy.USER,
-    bucket=REACTION_CHANGE,
-    answers=NOTHING,
+    "DELETE", "/v1/channels/{channel_id}/messages/{message_id}/reactions", policy=Policy.USER, bucket=REACTION_CHANGE
 )
 async def remove_all_reactions(request: Request, messages: MessagesArea, channel_id: int, message_id: int) -> None:
     """Take every reaction off a message."""
@@ -122,7 +111,6 @@ async def remove_all_reactions(request: Request, messages: MessagesArea, channel
     "/v1/channels/{channel_id}/messages/{message_id}/reactions/{emoji}",
     policy=Policy.USER,
     bucket=REACTION_LIST,
-    query=ListReactionUsers,
     answers=listed(PARTIAL_USER, maximum=USERS_MAXIMUM),
 )
 async def list_reaction_users(
@@ -137,7 +125,6 @@ async def list_reaction_users(
     "/v1/channels/{channel_id}/messages/{message_id}/reactions/{emoji}/users",
     policy=Policy.USER,
     bucket=REACTION_LIST,
-    query=ListReactionUsers,
     answers=REACTION_USERS,
 )
 async def page_reaction_users(

@@ -9,7 +9,6 @@ import attrs
 from chat.api.buckets import READ_STATE, READ_STATES
 from chat.api.fields import Items, Range, Snowflake
 from chat.api.operation import Policy, Request, Routes
-from chat.api.schemas.shapes import NOTHING
 from chat.domain.messages.assemble import MessagesArea
 from chat.domain.messages.read_states import ReadUpTo
 
@@ -47,12 +46,7 @@ class AcknowledgeChannels:
 
 
 @routes.operation(
-    "POST",
-    "/v1/channels/{channel_id}/messages/{message_id}/ack",
-    policy=Policy.USER_ONLY,
-    bucket=READ_STATE,
-    body=AcknowledgeMessage,
-    answers=NOTHING,
+    "POST", "/v1/channels/{channel_id}/messages/{message_id}/ack", policy=Policy.USER_ONLY, bucket=READ_STATE
 )
 async def acknowledge_message(
     request: Request, messages: MessagesArea, channel_id: int, message_id: int, body: AcknowledgeMessage
@@ -62,39 +56,19 @@ async def acknowledge_message(
     await messages.read_states.acknowledge(request.principal, wish)
 
 
-@routes.operation(
-    "DELETE",
-    "/v1/channels/{channel_id}/messages/ack",
-    policy=Policy.USER_ONLY,
-    bucket=READ_STATE,
-    answers=NOTHING,
-)
+@routes.operation("DELETE", "/v1/channels/{channel_id}/messages/ack", policy=Policy.USER_ONLY, bucket=READ_STATE)
 async def forget_read_state(request: Request, messages: MessagesArea, channel_id: int) -> None:
     """Forget how far the caller has read."""
     await messages.read_states.forget(request.principal, channel_id)
 
 
-@routes.operation(
-    "POST",
-    "/v1/read-states/ack",
-    policy=Policy.USER_ONLY,
-    bucket=READ_STATES,
-    body=AcknowledgeChannels,
-    answers=NOTHING,
-)
+@routes.operation("POST", "/v1/read-states/ack", policy=Policy.USER_ONLY, bucket=READ_STATES)
 async def acknowledge_channels(request: Request, messages: MessagesArea, body: AcknowledgeChannels) -> None:
     """Note how far the caller has read in several channels."""
     await messages.read_states.acknowledge_many(request.principal, _wishes(body))
 
 
-@routes.operation(
-    "POST",
-    "/v1/read-states/ack-bulk",
-    policy=Policy.USER_ONLY,
-    bucket=READ_STATES,
-    body=AcknowledgeChannels,
-    answers=NOTHING,
-)
+@routes.operation("POST", "/v1/read-states/ack-bulk", policy=Policy.USER_ONLY, bucket=READ_STATES)
 async def acknowledge_channels_in_bulk(request: Request, messages: MessagesArea, body: AcknowledgeChannels) -> None:
     """The same, as other clients call it."""
     await messages.read_states.acknowledge_many(request.principal, _wishes(body))

@@ -14,7 +14,7 @@ from chat.api.fields import OMITTED, Items, Length, Maybe, Omitted, Snowflake
 from chat.api.operation import Bucket, Policy, Request, Routes
 from chat.api.schemas.guilds.channels import PRIVATE_CHANNEL
 from chat.api.schemas.people import CALL_ELIGIBILITY
-from chat.api.schemas.shapes import NOTHING, listed
+from chat.api.schemas.shapes import listed
 from chat.domain.core import Core
 from chat.domain.people.assemble import PeopleArea
 from chat.domain.standing.private_channels import PrivateChannelAccess
@@ -57,12 +57,7 @@ async def list_private_channels(request: Request, people: PeopleArea) -> object:
 
 
 @routes.operation(
-    "POST",
-    "/v1/users/@me/channels",
-    policy=Policy.USER,
-    bucket=buckets.PRIVATE_CHANNEL_OPEN,
-    body=OpenPrivateChannel,
-    answers=PRIVATE_CHANNEL,
+    "POST", "/v1/users/@me/channels", policy=Policy.USER, bucket=buckets.PRIVATE_CHANNEL_OPEN, answers=PRIVATE_CHANNEL
 )
 async def open_private_channel(request: Request, people: PeopleArea, body: OpenPrivateChannel) -> object:
     """Open the conversation with an account, or make a group."""
@@ -76,11 +71,7 @@ async def open_private_channel(request: Request, people: PeopleArea, body: OpenP
 
 
 @routes.operation(
-    "PUT",
-    "/v1/users/@me/channels/{channel_id}/pin",
-    policy=Policy.USER,
-    bucket=buckets.PRIVATE_CHANNEL_PIN,
-    answers=NOTHING,
+    "PUT", "/v1/users/@me/channels/{channel_id}/pin", policy=Policy.USER, bucket=buckets.PRIVATE_CHANNEL_PIN
 )
 async def pin_private_channel(request: Request, core: Core, people: PeopleArea, channel_id: int) -> None:
     """Put a conversation at the end of those that the caller has pinned."""
@@ -89,11 +80,7 @@ async def pin_private_channel(request: Request, core: Core, people: PeopleArea, 
 
 
 @routes.operation(
-    "DELETE",
-    "/v1/users/@me/channels/{channel_id}/pin",
-    policy=Policy.USER,
-    bucket=buckets.PRIVATE_CHANNEL_PIN,
-    answers=NOTHING,
+    "DELETE", "/v1/users/@me/channels/{channel_id}/pin", policy=Policy.USER, bucket=buckets.PRIVATE_CHANNEL_PIN
 )
 async def unpin_private_channel(request: Request, core: Core, people: PeopleArea, channel_id: int) -> None:
     """Take a conversation away from those that the caller has pinned."""
@@ -102,11 +89,7 @@ async def unpin_private_channel(request: Request, core: Core, people: PeopleArea
 
 
 @routes.operation(
-    "PUT",
-    "/v1/channels/{channel_id}/recipients/{user_id}",
-    policy=Policy.USER,
-    bucket=buckets.GROUP_RECIPIENTS,
-    answers=NOTHING,
+    "PUT", "/v1/channels/{channel_id}/recipients/{user_id}", policy=Policy.USER, bucket=buckets.GROUP_RECIPIENTS
 )
 async def add_recipient(request: Request, core: Core, people: PeopleArea, channel_id: int, user_id: int) -> None:
     """Put an account into a group."""
@@ -114,12 +97,7 @@ async def add_recipient(request: Request, core: Core, people: PeopleArea, channe
 
 
 @routes.operation(
-    "DELETE",
-    "/v1/channels/{channel_id}/recipients/{user_id}",
-    policy=Policy.USER,
-    bucket=buckets.GROUP_RECIPIENTS,
-    query=Removal,
-    answers=NOTHING,
+    "DELETE", "/v1/channels/{channel_id}/recipients/{user_id}", policy=Policy.USER, bucket=buckets.GROUP_RECIPIENTS
 )
 async def remove_recipient(
     request: Request, core: Core, people: PeopleArea, channel_id: int, user_id: int, query: Removal
@@ -169,49 +147,28 @@ async def get_call_eligibility(request: Request, people: PeopleArea, channel_id:
     return people.calls.eligibility(request.principal, channel_id)
 
 
-@routes.operation(
-    "PATCH",
-    "/v1/channels/{channel_id}/call",
-    policy=Policy.USER_ONLY,
-    bucket=CALL_CHANGE,
-    body=ChangeCall,
-    answers=NOTHING,
-)
+@routes.operation("PATCH", "/v1/channels/{channel_id}/call", policy=Policy.USER_ONLY, bucket=CALL_CHANGE)
 async def change_call(request: Request, people: PeopleArea, channel_id: int, body: ChangeCall) -> None:
     """Have the call in another region."""
     region = ABSENT if isinstance(body.region, Omitted) else body.region
     people.calls.change_region(request.principal, channel_id, region)
 
 
-@routes.operation(
-    "POST",
-    "/v1/channels/{channel_id}/call/ring",
-    policy=Policy.USER_ONLY,
-    bucket=CALL_RING,
-    body=RingRecipients,
-    answers=NOTHING,
-)
+@routes.operation("POST", "/v1/channels/{channel_id}/call/ring", policy=Policy.USER_ONLY, bucket=CALL_RING)
 async def ring_call(request: Request, people: PeopleArea, channel_id: int, body: RingRecipients) -> None:
     """Ring people of a conversation, and begin the call where there is none."""
     await people.calls.ring(request.principal, channel_id, body.recipients)
 
 
 @routes.operation(
-    "POST",
-    "/v1/channels/{channel_id}/call/stop-ringing",
-    policy=Policy.USER_ONLY,
-    bucket=CALL_STOP_RINGING,
-    body=RingRecipients,
-    answers=NOTHING,
+    "POST", "/v1/channels/{channel_id}/call/stop-ringing", policy=Policy.USER_ONLY, bucket=CALL_STOP_RINGING
 )
 async def stop_ringing_call(request: Request, people: PeopleArea, channel_id: int, body: RingRecipients) -> None:
     """Ring people no more; without any named, the caller: so a call is declined."""
     people.calls.stop_ringing(request.principal, channel_id, body.recipients)
 
 
-@routes.operation(
-    "POST", "/v1/channels/{channel_id}/call/end", policy=Policy.USER_ONLY, bucket=CALL_END, answers=NOTHING
-)
+@routes.operation("POST", "/v1/channels/{channel_id}/call/end", policy=Policy.USER_ONLY, bucket=CALL_END)
 async def end_call(request: Request, people: PeopleArea, channel_id: int) -> None:
     """End the call for all."""
     await people.calls.end(request.principal, channel_id)

@@ -12,7 +12,7 @@ from chat.api.operation import Policy, Request, Routes
 from chat.api.routes.accounts.accounts import Discriminator
 from chat.api.schemas.accounts import RELATIONSHIP
 from chat.api.schemas.people import PROFILE
-from chat.api.schemas.shapes import COUNT, NOTHING, listed, record
+from chat.api.schemas.shapes import COUNT, listed, record
 from chat.domain.people.assemble import PeopleArea
 from chat.errors import InvalidFormBody
 from chat.registries.error_codes import ErrorCode, FieldCode
@@ -75,7 +75,6 @@ async def list_relationships(request: Request, people: PeopleArea) -> object:
     bots_refused_with=ErrorCode.BOTS_CANNOT_SEND_FRIEND_REQUESTS,
     bucket=buckets.FRIEND_REQUESTS,
     closed_to_limited=True,
-    body=RequestByTag,
     answers=RELATIONSHIP,
 )
 async def request_friendship_by_tag(request: Request, people: PeopleArea, body: RequestByTag) -> object:
@@ -88,7 +87,6 @@ async def request_friendship_by_tag(request: Request, people: PeopleArea, body: 
     "/v1/users/@me/relationships/bulk-ignore",
     policy=Policy.USER_ONLY,
     bucket=buckets.REQUESTS_IGNORED,
-    body=Ignore,
     answers=record({"ignored_count": COUNT}),
 )
 async def ignore_requests(request: Request, people: PeopleArea, body: Ignore) -> object:
@@ -116,7 +114,6 @@ async def request_friendship(request: Request, people: PeopleArea, user_id: int)
     "/v1/users/@me/relationships/{user_id}",
     policy=Policy.USER_ONLY,
     bucket=buckets.RELATIONSHIP_CHANGE,
-    body=Decide,
     answers=RELATIONSHIP,
 )
 async def decide_on_account(request: Request, people: PeopleArea, user_id: int, body: Decide) -> object:
@@ -132,7 +129,6 @@ async def decide_on_account(request: Request, people: PeopleArea, user_id: int, 
     "/v1/users/@me/relationships/{user_id}",
     policy=Policy.USER_ONLY,
     bucket=buckets.RELATIONSHIP_CHANGE,
-    body=ChangeFriendship,
     answers=RELATIONSHIP,
 )
 async def change_friendship(request: Request, people: PeopleArea, user_id: int, body: ChangeFriendship) -> object:
@@ -144,11 +140,7 @@ async def change_friendship(request: Request, people: PeopleArea, user_id: int, 
 
 
 @routes.operation(
-    "DELETE",
-    "/v1/users/@me/relationships/{user_id}",
-    policy=Policy.USER_ONLY,
-    bucket=buckets.RELATIONSHIP_CHANGE,
-    answers=NOTHING,
+    "DELETE", "/v1/users/@me/relationships/{user_id}", policy=Policy.USER_ONLY, bucket=buckets.RELATIONSHIP_CHANGE
 )
 async def end_relationship(request: Request, people: PeopleArea, user_id: int) -> None:
     """End what the caller has with an account."""
@@ -165,12 +157,7 @@ class WantedProfile:
 
 
 @routes.operation(
-    "GET",
-    "/v1/users/{user_id}/profile",
-    policy=Policy.USER,
-    bucket=buckets.USER_PROFILE,
-    query=WantedProfile,
-    answers=PROFILE,
+    "GET", "/v1/users/{user_id}/profile", policy=Policy.USER, bucket=buckets.USER_PROFILE, answers=PROFILE
 )
 async def get_profile(request: Request, people: PeopleArea, user_id: int, query: WantedProfile) -> object:
     """What an account shows of itself to the caller."""

@@ -14,7 +14,7 @@ import structlog
 from chat.api import buckets
 from chat.api.fields import Exact, Items, Length, SudoFields
 from chat.api.operation import InstanceKind, Policy, Request, Routes
-from chat.api.schemas.shapes import NOTHING, listed
+from chat.api.schemas.shapes import listed
 from chat.api.schemas.signing_in import AUTH_SESSION, REGISTRATION, SIGN_IN
 from chat.auth.client_address import network_of, subnet_of
 from chat.auth.passwords import Asker
@@ -86,7 +86,6 @@ class EndSessions(SudoFields):
     bucket=buckets.AUTH_REGISTER,
     closed_by_sso=True,
     asks_captcha=True,
-    body=Register,
     answers=REGISTRATION,
     secret=True,
 )
@@ -122,7 +121,6 @@ async def register(request: Request, signing_in: SigningInArea, guilds: GuildsAr
     bucket=buckets.AUTH_LOGIN,
     closed_by_sso=True,
     asks_captcha=True,
-    body=Login,
     answers=SIGN_IN,
     secret=True,
 )
@@ -142,7 +140,7 @@ async def login(request: Request, signing_in: SigningInArea, guilds: GuildsArea,
     return await answer_to_sign_in(request, outcome, guilds=guilds)
 
 
-@routes.operation("POST", "/v1/auth/logout", policy=Policy.USER, bucket=buckets.AUTH_LOGOUT, answers=NOTHING)
+@routes.operation("POST", "/v1/auth/logout", policy=Policy.USER, bucket=buckets.AUTH_LOGOUT)
 async def logout(request: Request, signing_in: SigningInArea) -> None:
     """End the sign-in that the request came with; a bot's token stays what it is."""
     await signing_in.authentication.logout(request.principal)
@@ -167,8 +165,6 @@ async def list_sessions(request: Request, signing_in: SigningInArea) -> object:
     policy=Policy.USER_ONLY,
     bots_refused_with=NO_BOTS,
     bucket=buckets.AUTH_SESSIONS_LOGOUT,
-    body=EndSessions,
-    answers=NOTHING,
 )
 async def end_sessions(request: Request, signing_in: SigningInArea, body: EndSessions) -> None:
     """End sign-ins of the account; sudo mode."""
@@ -184,8 +180,6 @@ async def end_sessions(request: Request, signing_in: SigningInArea, body: EndSes
     bucket=buckets.AUTH_VERIFY,
     closed_by_sso=True,
     instance=InstanceKind.EMAIL,
-    body=Verify,
-    answers=NOTHING,
 )
 async def verify_email(request: Request, signing_in: SigningInArea, body: Verify) -> None:
     """Verify the address that the token was mailed to."""
@@ -200,7 +194,6 @@ async def verify_email(request: Request, signing_in: SigningInArea, body: Verify
     bucket=buckets.AUTH_VERIFY_RESEND,
     closed_by_sso=True,
     instance=InstanceKind.EMAIL,
-    answers=NOTHING,
 )
 async def resend_verification(request: Request, signing_in: SigningInArea) -> None:
     """Mail the caller's address a new token."""

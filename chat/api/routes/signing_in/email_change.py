@@ -12,7 +12,7 @@ from chat.api.fields import Exact, Length, SudoFields
 from chat.api.operation import InstanceKind, Policy, Request, Routes
 from chat.api.routes.signing_in.authentication import client_of
 from chat.api.schemas.accounts import PRIVATE_USER
-from chat.api.schemas.shapes import NOTHING, TEXT, record
+from chat.api.schemas.shapes import TEXT, record
 from chat.api.schemas.signing_in import EMAIL_CHANGE, NEW_EMAIL_ASKED, PASSWORD_CHANGE, PASSWORD_CHANGED
 from chat.auth.tokens import id_hash
 from chat.clock import iso_timestamp
@@ -123,8 +123,6 @@ async def start_email_change(request: Request, signing_in: SigningInArea) -> obj
     policy=Policy.USER_ONLY,
     bucket=buckets.EMAIL_CHANGE_RESEND,
     instance=InstanceKind.EMAIL,
-    body=EmailChangeTicket,
-    answers=NOTHING,
 )
 async def resend_original(request: Request, signing_in: SigningInArea, body: EmailChangeTicket) -> None:
     """Mail the present address another code."""
@@ -137,7 +135,6 @@ async def resend_original(request: Request, signing_in: SigningInArea, body: Ema
     policy=Policy.USER_ONLY,
     bucket=buckets.EMAIL_CHANGE_VERIFY,
     instance=InstanceKind.EMAIL,
-    body=VerifyOriginal,
     answers=record({"original_proof": TEXT}),
     secret=True,
 )
@@ -155,7 +152,6 @@ async def verify_original(request: Request, signing_in: SigningInArea, body: Ver
     policy=Policy.USER_ONLY,
     bucket=buckets.EMAIL_CHANGE_REQUEST,
     instance=InstanceKind.EMAIL,
-    body=RequestNew,
     answers=NEW_EMAIL_ASKED,
     secret=True,
 )
@@ -174,8 +170,6 @@ async def request_new_email(request: Request, signing_in: SigningInArea, body: R
     policy=Policy.USER_ONLY,
     bucket=buckets.EMAIL_CHANGE_RESEND,
     instance=InstanceKind.EMAIL,
-    body=EmailChangeTicket,
-    answers=NOTHING,
 )
 async def resend_new(request: Request, signing_in: SigningInArea, body: EmailChangeTicket) -> None:
     """Mail the new address another code."""
@@ -188,7 +182,6 @@ async def resend_new(request: Request, signing_in: SigningInArea, body: EmailCha
     policy=Policy.USER_ONLY,
     bucket=buckets.EMAIL_CHANGE_VERIFY,
     instance=InstanceKind.EMAIL,
-    body=VerifyNew,
     answers=record({"email_token": TEXT}),
     secret=True,
 )
@@ -206,7 +199,6 @@ async def verify_new(request: Request, signing_in: SigningInArea, body: VerifyNe
     policy=Policy.USER_ONLY,
     bucket=buckets.EMAIL_CHANGE_APPLY,
     instance=InstanceKind.EMAIL,
-    body=Apply,
     answers=PRIVATE_USER,
 )
 async def apply_email_change(
@@ -223,7 +215,6 @@ async def apply_email_change(
     policy=Policy.USER_ONLY,
     bucket=buckets.EMAIL_CHANGE_REQUEST,
     instance=InstanceKind.EMAIL,
-    body=RequestReplacement,
     answers=NEW_EMAIL_ASKED,
     secret=True,
 )
@@ -241,8 +232,6 @@ async def request_email_replacement(request: Request, signing_in: SigningInArea,
     policy=Policy.USER_ONLY,
     bucket=buckets.EMAIL_CHANGE_RESEND,
     instance=InstanceKind.EMAIL,
-    body=EmailChangeTicket,
-    answers=NOTHING,
 )
 async def resend_replacement(request: Request, signing_in: SigningInArea, body: EmailChangeTicket) -> None:
     """Mail another code."""
@@ -255,7 +244,6 @@ async def resend_replacement(request: Request, signing_in: SigningInArea, body: 
     policy=Policy.USER_ONLY,
     bucket=buckets.EMAIL_CHANGE_VERIFY,
     instance=InstanceKind.EMAIL,
-    body=VerifyReplacement,
     answers=PRIVATE_USER,
 )
 async def verify_replacement(
@@ -315,8 +303,6 @@ async def start_password_change(request: Request, signing_in: SigningInArea) -> 
     policy=Policy.USER_ONLY,
     bucket=buckets.PASSWORD_CHANGE_RESEND,
     instance=InstanceKind.EMAIL,
-    body=PasswordChangeTicket,
-    answers=NOTHING,
 )
 async def resend_password_change(request: Request, signing_in: SigningInArea, body: PasswordChangeTicket) -> None:
     """Mail another code."""
@@ -329,7 +315,6 @@ async def resend_password_change(request: Request, signing_in: SigningInArea, bo
     policy=Policy.USER_ONLY,
     bucket=buckets.PASSWORD_CHANGE_VERIFY,
     instance=InstanceKind.EMAIL,
-    body=TypedCode,
     answers=record({"verification_proof": TEXT}),
     secret=True,
 )
@@ -345,7 +330,6 @@ async def verify_password_change(request: Request, signing_in: SigningInArea, bo
     policy=Policy.USER_ONLY,
     bucket=buckets.PASSWORD_CHANGE_COMPLETE,
     instance=InstanceKind.EMAIL,
-    body=Complete,
     answers=PASSWORD_CHANGED,
     secret=True,
 )

@@ -10,7 +10,6 @@ from chat.api import buckets
 from chat.api.fields import Exact, Length
 from chat.api.operation import Answer, Policy, Request, Routes
 from chat.api.routes.signing_in.authentication import NO_BOTS, answer_to_sign_in, client_of
-from chat.api.schemas.shapes import NOTHING
 from chat.api.schemas.signing_in import (
     HANDOFF_INFO,
     HANDOFF_STARTED,
@@ -83,7 +82,6 @@ async def poll_handoff(request: Request, signing_in: SigningInArea, code: str) -
     policy=Policy.NONE,
     bots_refused_with=NO_BOTS,
     bucket=buckets.AUTH_HANDOFF_INITIATE,
-    answers=NOTHING,
 )
 async def cancel_handoff(request: Request, signing_in: SigningInArea, code: str) -> None:
     """Give a code up."""
@@ -96,8 +94,6 @@ async def cancel_handoff(request: Request, signing_in: SigningInArea, code: str)
     policy=Policy.USER_ONLY,
     bots_refused_with=NO_BOTS,
     bucket=buckets.AUTH_HANDOFF_COMPLETE,
-    body=CompleteHandoff,
-    answers=NOTHING,
 )
 async def complete_handoff(request: Request, signing_in: SigningInArea, body: CompleteHandoff) -> None:
     """Agree that the program that asked for the code is signed in to the caller's account."""
@@ -145,7 +141,6 @@ class RedeemBridge:
     bots_refused_with=NO_BOTS,
     bucket=buckets.AUTH_BRIDGE_START,
     closed_by_sso=True,
-    body=StartBridge,
     answers=PASSKEY_BRIDGE,
     secret=True,
 )
@@ -160,7 +155,6 @@ async def start_passkey_bridge(request: Request, signing_in: SigningInArea, body
     policy=Policy.NONE,
     bots_refused_with=NO_BOTS,
     bucket=buckets.AUTH_BRIDGE_COMPLETE,
-    body=GetBridgeOptions,
     answers=WEBAUTHN_REQUEST_OPTIONS,
 )
 async def get_bridge_options(request: Request, signing_in: SigningInArea, body: GetBridgeOptions) -> object:
@@ -174,8 +168,6 @@ async def get_bridge_options(request: Request, signing_in: SigningInArea, body: 
     policy=Policy.NONE,
     bots_refused_with=NO_BOTS,
     bucket=buckets.AUTH_BRIDGE_COMPLETE,
-    body=CompleteBridge,
-    answers=NOTHING,
 )
 async def complete_passkey_bridge(request: Request, signing_in: SigningInArea, body: CompleteBridge) -> None:
     """Note whom the passkey proved; the program may now sign in."""
@@ -189,7 +181,6 @@ async def complete_passkey_bridge(request: Request, signing_in: SigningInArea, b
     bots_refused_with=NO_BOTS,
     bucket=buckets.AUTH_BRIDGE_REDEEM,
     closed_by_sso=True,
-    body=RedeemBridge,
     answers={200: SIGN_IN, 202: NOT_COMPLETED},
     secret=True,
 )

@@ -12,7 +12,7 @@ from chat.api.fields import Exact, Length, SudoFields
 from chat.api.operation import Policy, Request, Routes
 from chat.api.rate_limit import RateLimiter
 from chat.api.routes.signing_in.authentication import NO_BOTS, accept_invite, answer_to_sign_in, client_of, tried_by
-from chat.api.schemas.shapes import NOTHING, either
+from chat.api.schemas.shapes import either
 from chat.api.schemas.signing_in import COMPLETED, NOT_COMPLETED, SIGN_IN, WEBAUTHN_REQUEST_OPTIONS
 from chat.domain.guilds.assemble import GuildsArea
 from chat.domain.signing_in.assemble import SigningInArea
@@ -63,7 +63,6 @@ class Authenticate:
     bots_refused_with=NO_BOTS,
     bucket=buckets.AUTH_LOGIN_MFA,
     closed_by_sso=True,
-    body=CompleteWithCode,
     answers=SIGN_IN,
     secret=True,
 )
@@ -86,7 +85,6 @@ async def complete_with_code(
     bots_refused_with=NO_BOTS,
     bucket=buckets.AUTH_LOGIN_MFA_OPTIONS,
     closed_by_sso=True,
-    body=GetOptions,
     answers=WEBAUTHN_REQUEST_OPTIONS,
 )
 async def get_login_options(request: Request, signing_in: SigningInArea, body: GetOptions) -> object:
@@ -101,7 +99,6 @@ async def get_login_options(request: Request, signing_in: SigningInArea, body: G
     bots_refused_with=NO_BOTS,
     bucket=buckets.AUTH_LOGIN_MFA,
     closed_by_sso=True,
-    body=CompleteWithPasskey,
     answers=SIGN_IN,
     secret=True,
 )
@@ -137,7 +134,6 @@ async def get_options(request: Request, signing_in: SigningInArea) -> object:
     bots_refused_with=NO_BOTS,
     bucket=buckets.AUTH_WEBAUTHN,
     closed_by_sso=True,
-    body=Authenticate,
     answers=SIGN_IN,
     secret=True,
 )
@@ -183,8 +179,6 @@ class PollAuthorization:
     bots_refused_with=NO_BOTS,
     bucket=buckets.AUTH_IP_AUTHORIZE,
     closed_by_sso=True,
-    body=AuthorizeIp,
-    answers=NOTHING,
 )
 async def authorize_ip(request: Request, signing_in: SigningInArea, body: AuthorizeIp) -> None:
     """Authorise the network that the mail was about."""
@@ -198,8 +192,6 @@ async def authorize_ip(request: Request, signing_in: SigningInArea, body: Author
     bots_refused_with=NO_BOTS,
     bucket=buckets.AUTH_IP_RESEND,
     closed_by_sso=True,
-    body=ResendAuthorization,
-    answers=NOTHING,
 )
 async def resend_ip_authorization(request: Request, signing_in: SigningInArea, body: ResendAuthorization) -> None:
     """Mail the link again."""
@@ -213,7 +205,6 @@ async def resend_ip_authorization(request: Request, signing_in: SigningInArea, b
     bots_refused_with=NO_BOTS,
     bucket=buckets.AUTH_IP_POLL,
     closed_by_sso=True,
-    query=PollAuthorization,
     answers=either(COMPLETED, NOT_COMPLETED),
     secret=True,
 )
@@ -228,14 +219,7 @@ async def poll_ip_authorization(
     return fetched.answer()
 
 
-@routes.operation(
-    "DELETE",
-    "/v1/users/@me/authorized-ips",
-    policy=Policy.USER_ONLY,
-    bucket=buckets.USER_AUTHORIZED_IPS,
-    body=SudoFields,
-    answers=NOTHING,
-)
+@routes.operation("DELETE", "/v1/users/@me/authorized-ips", policy=Policy.USER_ONLY, bucket=buckets.USER_AUTHORIZED_IPS)
 async def forget_authorized_ips(request: Request, signing_in: SigningInArea, body: SudoFields) -> None:
     """Forget every network that the account has signed in from; sudo mode."""
     account = request.principal.account

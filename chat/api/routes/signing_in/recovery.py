@@ -10,7 +10,7 @@ from chat.api import buckets
 from chat.api.fields import Exact, Length, SudoFields
 from chat.api.operation import InstanceKind, Policy, Request, Routes
 from chat.api.routes.signing_in.authentication import NO_BOTS, answer_to_sign_in, client_of, tried_by
-from chat.api.schemas.shapes import BOOLEAN, NOTHING, TEXT, listed, record
+from chat.api.schemas.shapes import BOOLEAN, TEXT, listed, record
 from chat.api.schemas.signing_in import SIGN_IN
 from chat.auth.client_address import network_of
 from chat.domain.guilds.assemble import GuildsArea
@@ -71,8 +71,6 @@ class MakeRecoveryKit(SudoFields):
     closed_by_sso=True,
     asks_captcha=True,
     instance=InstanceKind.EMAIL,
-    body=Forgot,
-    answers=NOTHING,
 )
 async def request_password_reset(request: Request, signing_in: SigningInArea, body: Forgot) -> None:
     """Mail a reset link to the address, if an account has it; the answer is the same if none does."""
@@ -103,7 +101,6 @@ async def check_reset_token(request: Request, signing_in: SigningInArea, token: 
     bots_refused_with=NO_BOTS,
     bucket=buckets.AUTH_RESET,
     closed_by_sso=True,
-    body=NewPassword,
     answers=SIGN_IN,
     secret=True,
 )
@@ -121,7 +118,6 @@ async def reset_password(request: Request, signing_in: SigningInArea, guilds: Gu
     bucket=buckets.AUTH_EMAIL_REVERT,
     closed_by_sso=True,
     instance=InstanceKind.EMAIL,
-    body=NewPassword,
     answers=SIGN_IN,
     secret=True,
 )
@@ -139,7 +135,6 @@ async def revert_email(request: Request, signing_in: SigningInArea, guilds: Guil
     bucket=buckets.AUTH_RECOVERY,
     closed_by_sso=True,
     instance=InstanceKind.USERNAME,
-    body=Recover,
     answers=SIGN_IN,
     secret=True,
 )
@@ -160,7 +155,6 @@ async def recover_account(request: Request, signing_in: SigningInArea, guilds: G
     policy=Policy.USER_ONLY,
     bucket=buckets.RECOVERY_KIT,
     instance=InstanceKind.USERNAME,
-    body=MakeRecoveryKit,
     answers=record({"code": TEXT}),
     secret=True,
 )
@@ -177,7 +171,6 @@ async def make_recovery_kit(request: Request, signing_in: SigningInArea, body: M
     bots_refused_with=NO_BOTS,
     bucket=buckets.AUTH_USERNAME_SUGGESTIONS,
     closed_by_sso=True,
-    body=SuggestUsernames,
     answers=record({"suggestions": listed(TEXT)}),
 )
 async def suggest_usernames(request: Request, signing_in: SigningInArea, body: SuggestUsernames) -> object:

@@ -9,7 +9,7 @@ import attrs
 from chat.api import buckets
 from chat.api.fields import Exact, Length, Refusal, Schema, SudoFields
 from chat.api.operation import Policy, Request, Routes
-from chat.api.schemas.shapes import NOTHING, listed
+from chat.api.schemas.shapes import listed
 from chat.api.schemas.signing_in import (
     BACKUP_CODES,
     SUDO_METHODS,
@@ -98,7 +98,6 @@ class SetPasskeySecondFactor(SudoFields):
     "/v1/users/@me/mfa/totp/enable",
     policy=Policy.USER_ONLY,
     bucket=buckets.MFA_CHANGE,
-    body=EnableTotp,
     answers=BACKUP_CODES,
     secret=True,
 )
@@ -108,14 +107,7 @@ async def enable_totp(request: Request, signing_in: SigningInArea, body: EnableT
     return {"backup_codes": codes}
 
 
-@routes.operation(
-    "POST",
-    "/v1/users/@me/mfa/totp/disable",
-    policy=Policy.USER_ONLY,
-    bucket=buckets.MFA_CHANGE,
-    body=DisableTotp,
-    answers=NOTHING,
-)
+@routes.operation("POST", "/v1/users/@me/mfa/totp/disable", policy=Policy.USER_ONLY, bucket=buckets.MFA_CHANGE)
 async def disable_totp(request: Request, signing_in: SigningInArea, body: DisableTotp) -> None:
     """Forget the authenticator and all backup codes; sudo mode."""
     await signing_in.totp.disable(request.principal.account, body.code, request.proof(body))
@@ -126,7 +118,6 @@ async def disable_totp(request: Request, signing_in: SigningInArea, body: Disabl
     "/v1/users/@me/mfa/backup-codes",
     policy=Policy.USER_ONLY,
     bucket=buckets.MFA_CHANGE,
-    body=GetBackupCodes,
     answers=BACKUP_CODES,
     secret=True,
 )
@@ -138,14 +129,7 @@ async def get_backup_codes(request: Request, signing_in: SigningInArea, body: Ge
     return {"backup_codes": codes}
 
 
-@routes.operation(
-    "PUT",
-    "/v1/users/@me/mfa/webauthn",
-    policy=Policy.USER_ONLY,
-    bucket=buckets.MFA_CHANGE,
-    body=SetPasskeySecondFactor,
-    answers=NOTHING,
-)
+@routes.operation("PUT", "/v1/users/@me/mfa/webauthn", policy=Policy.USER_ONLY, bucket=buckets.MFA_CHANGE)
 async def set_passkey_second_factor(request: Request, signing_in: SigningInArea, body: SetPasskeySecondFactor) -> None:
     """Make passkeys a second factor of signing in, or no longer; sudo mode."""
     await signing_in.passkeys.set_second_factor(
@@ -170,7 +154,6 @@ async def list_credentials(request: Request, signing_in: SigningInArea) -> objec
     "/v1/users/@me/mfa/webauthn/credentials/registration-options",
     policy=Policy.USER_ONLY,
     bucket=buckets.MFA_CHANGE,
-    body=SudoFields,
     answers=WEBAUTHN_CREATION_OPTIONS,
 )
 async def get_registration_options(request: Request, signing_in: SigningInArea, body: SudoFields) -> object:
@@ -178,14 +161,7 @@ async def get_registration_options(request: Request, signing_in: SigningInArea, 
     return await signing_in.passkeys.registration_options(request.principal.account, request.proof(body))
 
 
-@routes.operation(
-    "POST",
-    "/v1/users/@me/mfa/webauthn/credentials",
-    policy=Policy.USER_ONLY,
-    bucket=buckets.MFA_CHANGE,
-    body=RegisterCredential,
-    answers=NOTHING,
-)
+@routes.operation("POST", "/v1/users/@me/mfa/webauthn/credentials", policy=Policy.USER_ONLY, bucket=buckets.MFA_CHANGE)
 async def register_credential(request: Request, signing_in: SigningInArea, body: RegisterCredential) -> None:
     """Add the passkey that an authenticator made; its challenge stands for sudo mode."""
     await signing_in.passkeys.register(
@@ -194,12 +170,7 @@ async def register_credential(request: Request, signing_in: SigningInArea, body:
 
 
 @routes.operation(
-    "PATCH",
-    "/v1/users/@me/mfa/webauthn/credentials/{credential}",
-    policy=Policy.USER_ONLY,
-    bucket=buckets.MFA_CHANGE,
-    body=RenameCredential,
-    answers=NOTHING,
+    "PATCH", "/v1/users/@me/mfa/webauthn/credentials/{credential}", policy=Policy.USER_ONLY, bucket=buckets.MFA_CHANGE
 )
 async def rename_credential(
     request: Request, signing_in: SigningInArea, credential: str, body: RenameCredential
@@ -209,12 +180,7 @@ async def rename_credential(
 
 
 @routes.operation(
-    "DELETE",
-    "/v1/users/@me/mfa/webauthn/credentials/{credential}",
-    policy=Policy.USER_ONLY,
-    bucket=buckets.MFA_CHANGE,
-    body=SudoFields,
-    answers=NOTHING,
+    "DELETE", "/v1/users/@me/mfa/webauthn/credentials/{credential}", policy=Policy.USER_ONLY, bucket=buckets.MFA_CHANGE
 )
 async def delete_credential(request: Request, signing_in: SigningInArea, credential: str, body: SudoFields) -> None:
     """Take a passkey away; sudo mode."""

@@ -52,7 +52,6 @@ async def single_sign_on_status(request: Request, signing_in: SigningInArea) -> 
     policy=Policy.NONE,
     bots_refused_with=NO_BOTS,
     bucket=buckets.AUTH_SSO_START,
-    body=StartSingleSignOn,
     answers=SSO_START,
     secret=True,
 )
@@ -67,7 +66,6 @@ async def start_single_sign_on(request: Request, signing_in: SigningInArea, body
     policy=Policy.NONE,
     bots_refused_with=NO_BOTS,
     bucket=buckets.AUTH_SSO_COMPLETE,
-    body=CompleteSingleSignOn,
     answers=SSO_SIGNED_IN,
     secret=True,
 )

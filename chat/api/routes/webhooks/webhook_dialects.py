@@ -14,7 +14,7 @@ from chat.api.answers import Answer, Streamed
 from chat.api.fields import Items, Length
 from chat.api.operation import Bucket, Policy, Request, Routes
 from chat.api.routes.webhooks.webhooks import EXECUTE, InThread, Name
-from chat.api.schemas.shapes import NOTHING, binary
+from chat.api.schemas.shapes import binary
 from chat.domain.core import Core
 from chat.domain.messages.message_drafts import AllowedMentions, MessageDraft
 from chat.domain.webhooks.assemble import WebhooksArea
@@ -92,14 +92,7 @@ class InstatusNotice:
 
 
 @routes.operation(
-    "POST",
-    "/v1/webhooks/{webhook_id}/{token}/github",
-    policy=Policy.URL,
-    bucket=GITHUB,
-    query=InThread,
-    body=GithubDelivery,
-    empty_strings_are_null=False,
-    answers=NOTHING,
+    "POST", "/v1/webhooks/{webhook_id}/{token}/github", policy=Policy.URL, bucket=GITHUB, empty_strings_are_null=False
 )
 async def execute_github_webhook(
     request: Request, webhooks: WebhooksArea, webhook_id: int, token: str, query: InThread, body: GithubDelivery
@@ -119,10 +112,7 @@ async def execute_github_webhook(
     "/v1/webhooks/{webhook_id}/{token}/instatus",
     policy=Policy.URL,
     bucket=INSTATUS,
-    query=InThread,
-    body=InstatusNotice,
     empty_strings_are_null=False,
-    answers=NOTHING,
 )
 async def execute_instatus_webhook(
     request: Request, webhooks: WebhooksArea, webhook_id: int, token: str, query: InThread, body: InstatusNotice
@@ -137,8 +127,6 @@ async def execute_instatus_webhook(
     "/v1/webhooks/{webhook_id}/{token}/slack",
     policy=Policy.URL,
     bucket=EXECUTE,
-    query=InThread,
-    body=SlackMessage,
     empty_strings_are_null=False,
     answers={200: binary("text/plain")},
 )

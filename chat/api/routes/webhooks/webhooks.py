@@ -110,7 +110,6 @@ class Execution(InThread):
     policy=Policy.USER,
     bucket=CREATE,
     closed_to_limited=True,
-    body=CreateWebhook,
     images=True,
     answers=WEBHOOK,
     secret=True,
@@ -155,21 +154,14 @@ async def get_webhook(request: Request, webhooks: WebhooksArea, webhook_id: int)
 
 
 @routes.operation(
-    "PATCH",
-    "/v1/webhooks/{webhook_id}",
-    policy=Policy.USER,
-    bucket=CHANGE,
-    body=ChangeWebhook,
-    images=True,
-    answers=WEBHOOK,
-    secret=True,
+    "PATCH", "/v1/webhooks/{webhook_id}", policy=Policy.USER, bucket=CHANGE, images=True, answers=WEBHOOK, secret=True
 )
 async def change_webhook(request: Request, webhooks: WebhooksArea, webhook_id: int, body: ChangeWebhook) -> object:
     """Change a webhook."""
     return await webhooks.webhooks.change(request.principal, webhook_id, _change(body), request.audit_log_reason)
 
 
-@routes.operation("DELETE", "/v1/webhooks/{webhook_id}", policy=Policy.USER, bucket=CHANGE, answers=NOTHING)
+@routes.operation("DELETE", "/v1/webhooks/{webhook_id}", policy=Policy.USER, bucket=CHANGE)
 async def delete_webhook(request: Request, webhooks: WebhooksArea, webhook_id: int) -> None:
     """Delete a webhook."""
     await webhooks.webhooks.delete(request.principal, webhook_id, request.audit_log_reason)
@@ -191,7 +183,6 @@ async def get_webhook_by_token(request: Request, area: WebhooksArea, webhook_id:
     "/v1/webhooks/{webhook_id}/{token}",
     policy=Policy.URL,
     bucket=CHANGE_BY_TOKEN,
-    body=ChangeWebhook,
     answers=WEBHOOK,
     secret=True,
 )
@@ -204,9 +195,7 @@ async def change_webhook_by_token(
     )
 
 
-@routes.operation(
-    "DELETE", "/v1/webhooks/{webhook_id}/{token}", policy=Policy.URL, bucket=CHANGE_BY_TOKEN, answers=NOTHING
-)
+@routes.operation("DELETE", "/v1/webhooks/{webhook_id}/{token}", policy=Policy.URL, bucket=CHANGE_BY_TOKEN)
 async def delete_webhook_by_token(request: Request, area: WebhooksArea, webhook_id: int, token: str) -> None:
     """Delete the webhook."""
     await area.webhooks.delete_by_token(area.webhooks.identified(webhook_id, token, guard=request.guard), request.guard)
@@ -217,7 +206,6 @@ async def delete_webhook_by_token(request: Request, area: WebhooksArea, webhook_
     "/v1/webhooks/{webhook_id}/{token}",
     policy=Policy.URL,
     bucket=EXECUTE,
-    query=Execution,
     body=ExecuteWebhook,
     multipart=True,
     empty_strings_are_null=False,
@@ -257,7 +245,6 @@ def _post(body: ExecuteWebhook) -> NewThread | None:
     "/v1/webhooks/{webhook_id}/{token}/messages/{message_id}",
     policy=Policy.URL,
     bucket=MESSAGE_READ,
-    query=InThread,
     answers=MESSAGE,
 )
 async def get_webhook_message(
@@ -274,7 +261,6 @@ async def get_webhook_message(
     "/v1/webhooks/{webhook_id}/{token}/messages/{message_id}",
     policy=Policy.URL,
     bucket=MESSAGE_CHANGE,
-    query=InThread,
     body=EditMessage,
     multipart=True,
     empty_strings_are_null=False,
@@ -303,12 +289,7 @@ async def edit_webhook_message(
 
 
 @routes.operation(
-    "DELETE",
-    "/v1/webhooks/{webhook_id}/{token}/messages/{message_id}",
-    policy=Policy.URL,
-    bucket=MESSAGE_CHANGE,
-    query=InThread,
-    answers=NOTHING,
+    "DELETE", "/v1/webhooks/{webhook_id}/{token}/messages/{message_id}", policy=Policy.URL, bucket=MESSAGE_CHANGE
 )
 async def delete_webhook_message(
     request: Request, area: WebhooksArea, webhook_id: int, token: str, message_id: int, query: InThread
@@ -348,7 +329,6 @@ async def crosspost_message(request: Request, webhooks: WebhooksArea, channel_id
     policy=Policy.USER,
     bucket=buckets.FOLLOW,
     closed_to_limited=True,
-    body=FollowChannel,
     answers=FOLLOWED_CHANNEL,
 )
 async def follow_channel(request: Request, webhooks: WebhooksArea, channel_id: int, body: FollowChannel) -> object:
