@@ -219,7 +219,7 @@ class Unfurl:
     url: Annotated[str, Length(1, URL_CHARACTERS)]
 
 
-@routes.operation("POST", "/v1/unfurl", policy=Policy.USER, bucket=Bucket("unfurl", 20, 10000), answers=listed(EMBED))
+@routes.operation("POST", "/v1/unfurl", policy=Policy.USER, bucket=Bucket("unfurl", 20, 10_000), answers=listed(EMBED))
 async def unfurl(request: Request, core: Core, policy: PolicyArea, messages: MessagesArea, body: Unfurl) -> object:
     """The embeds that a message with this link would show: none or one."""
     if not core.settings.media.link_embeds:

@@ -78,7 +78,7 @@ class CompleteUploads:
     "POST",
     "/v1/channels/{channel_id}/attachments",
     policy=Policy.USER,
-    bucket=Bucket("channel:attachment:create::channel_id", 20, 10000),
+    bucket=Bucket("channel:attachment:create::channel_id", 20, 10_000),
     answers=record({"attachments": listed(PROMISED_UPLOAD)}),
 )
 async def promise_uploads(request: Request, messages: MessagesArea, channel_id: int, body: PromiseUploads) -> object:
@@ -94,7 +94,7 @@ async def promise_uploads(request: Request, messages: MessagesArea, channel_id: 
     "POST",
     "/v1/channels/{channel_id}/attachments/complete",
     policy=Policy.USER,
-    bucket=Bucket("channel:attachment:complete::channel_id", 20, 10000),
+    bucket=Bucket("channel:attachment:complete::channel_id", 20, 10_000),
     answers=record({"attachments": listed(UPLOADED_FILE)}),
 )
 async def complete_uploads(request: Request, messages: MessagesArea, channel_id: int, body: CompleteUploads) -> object:
