@@ -12,7 +12,7 @@ import contextlib
 import enum
 from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from types import NoneType
-from typing import Any, Concatenate, Final, ParamSpec, Protocol, TypeVar, get_type_hints
+from typing import Any, Concatenate, Final, ParamSpec, Protocol, TypeVar, cast, get_type_hints
 
 import attrs
 
@@ -180,7 +180,8 @@ class InstanceKind(enum.Enum):
 
 @attrs.define(kw_only=True, eq=False)
 class Operation:
-    """A declared operation: its whole contract. `Routes.operation` takes the same arguments."""
+    """A declared operation: its whole contract. `Routes.operation` takes the same arguments, and so does `Routes` for
+    what the operations of one module share."""
 
     method: str = attrs.field(init=False)
     path: str = attrs.field(init=False)
@@ -191,7 +192,8 @@ class Operation:
 
     # Who may call it, and how often
 
-    policy: Policy
+    policy: Policy = attrs.field(default=None)
+    """Named here or for the module: there is none that holds by itself."""
     scope: Scope | None = None
     """Lets OAuth2 access tokens in."""
     bots_refused_with: ErrorCode | None = None
@@ -215,7 +217,7 @@ class Operation:
     """The only kind of instance that it is for."""
     precondition: Callable[..., None] | None = None
     """Raises what is refused before path, query and body are looked at."""
-    same_origin: bool = attrs.field(default=False, init=False)
+    same_origin: bool = False
     """Whether pages of other origins are kept out, and told nothing (`chat.api.app`)."""
 
     # What it reads
@@ -254,7 +256,12 @@ class Operation:
     """The names of the path's members, in order."""
 
     def declare(self, method: str, path: str, handler: Handler) -> None:
-        """Say what is declared: once, when the module is imported."""
+        """Say what is declared: once, when the module is imported.
+
+        :raises TypeError: when neither the operation nor its module names a policy.
+        """
+        if not isinstance(self.policy, Policy):
+            raise TypeError(f"{method} {path} names no policy")
         self.method, self.path, self.handler = method, path, handler
         self.name = self.name or handler.__name__
         self.path_members = tuple(segment[1:-1] for segment in path.split("/") if segment.startswith("{"))
@@ -293,9 +300,8 @@ def declaring(kind: Callable[P, Operation]) -> Callable[Concatenate[Routes, str,
 
     def operation(self: Routes, method: str, path: str, /, *_: P.args, **contract: P.kwargs) -> Declare:
         def declare(handler: H) -> H:
-            declared = kind(*_, **contract)
+            declared = cast(Callable[..., Operation], kind)(**{**self.shared, **contract})
             declared.declare(method, path, handler)
-            declared.same_origin = self.same_origin
             self.operations.append(declared)
             return handler
 
@@ -305,13 +311,14 @@ def declaring(kind: Callable[P, Operation]) -> Callable[Concatenate[Routes, str,
 
 
 class Routes:
-    """The operations of one routes module, in the order of their declaration; `same_origin` holds for all of them.
+    """The operations of one routes module, in the order of their declaration. `shared` is what holds for each that does
+    not say otherwise, by the names of `Operation`.
 
     A handler returns an object (200 with JSON), None (204) or an `Answer`.
     """
 
-    def __init__(self, *, same_origin: bool = False) -> None:
+    def __init__(self, **shared: Any) -> None:
         self.operations: Final[list[Operation]] = []
-        self.same_origin: Final = same_origin
+        self.shared: Final[Mapping[str, Any]] = shared
 
     operation = declaring(Operation)

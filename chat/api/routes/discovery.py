@@ -12,16 +12,16 @@ from chat.domain.policy.readiness import Hindrance, Readiness
 from chat.domain.signing_in.assemble import SigningInArea
 from chat.domain.signing_in.geolocation import NOWHERE
 
-routes = Routes()
+routes = Routes(policy=Policy.NONE)
 
 
-@routes.operation("GET", "/.well-known/chat", policy=Policy.NONE, bucket=buckets.DISCOVERY, answers=DISCOVERY)
+@routes.operation("GET", "/.well-known/chat", bucket=buckets.DISCOVERY, answers=DISCOVERY)
 async def get_discovery(request: Request, administration: AdministrationArea) -> object:
     """The discovery document."""
     return administration.discovery.document(request.headers.get("host"))
 
 
-@routes.operation("GET", "/v1/ip", policy=Policy.NONE, bucket=buckets.OWN_ADDRESS, answers=OWN_PLACE)
+@routes.operation("GET", "/v1/ip", bucket=buckets.OWN_ADDRESS, answers=OWN_PLACE)
 async def locate_caller(request: Request, signing_in: SigningInArea) -> object:
     """Where the caller's address is, as far as the operator's file tells; null without one.
 
@@ -32,13 +32,13 @@ async def locate_caller(request: Request, signing_in: SigningInArea) -> object:
     return places.get(request.address, NOWHERE).as_own()
 
 
-@routes.operation("GET", "/_health", policy=Policy.NONE, answers={200: HEALTH, 503: HINDERED})
+@routes.operation("GET", "/_health", answers={200: HEALTH, 503: HINDERED})
 async def get_health(request: Request, readiness: Readiness) -> object:
     """Whether the server works: 200, or 503 while the store fails."""
     return _answer(await readiness.failure())
 
 
-@routes.operation("GET", "/_ready", policy=Policy.NONE, answers={200: HEALTH, 503: HINDERED})
+@routes.operation("GET", "/_ready", answers={200: HEALTH, 503: HINDERED})
 async def get_readiness(request: Request, readiness: Readiness) -> object:
     """Whether requests should be sent here: 200, or 503 while the store cannot be written or the server drains.
 

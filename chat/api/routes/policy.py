@@ -45,7 +45,7 @@ from chat.snowflake import MAXIMUM as SNOWFLAKE_MAXIMUM
 from chat.store.messages.attachments import Attachment
 from chat.store.policy import Asset
 
-routes = Routes()
+routes = Routes(policy=Policy.URL)
 
 READ: Final = Bucket("media:read", 2_000, 10_000, exempt_from_global=True)
 EXTERNAL: Final = Bucket("media:external", 200, 10_000, exempt_from_global=True)
@@ -87,27 +87,25 @@ class SignedPicture(PictureQuery):
     format: Literal["png", "jpg", "jpeg", "webp", "gif"] | None = None
 
 
-@routes.operation("GET", "/media/avatars/{owner}/{image}", policy=Policy.URL, bucket=READ, answers=FILE)
+@routes.operation("GET", "/media/avatars/{owner}/{image}", bucket=READ, answers=FILE)
 async def get_avatar(request: Request, policy: PolicyArea, owner: str, image: str, query: PictureQuery) -> Answer:
     """The avatar of an account or a webhook."""
     return await _asset(request, "avatars", owner, image, query, policy=policy)
 
 
-@routes.operation("GET", "/media/icons/{owner}/{image}", policy=Policy.URL, bucket=READ, answers=FILE)
+@routes.operation("GET", "/media/icons/{owner}/{image}", bucket=READ, answers=FILE)
 async def get_icon(request: Request, policy: PolicyArea, owner: str, image: str, query: PictureQuery) -> Answer:
     """The icon of a guild, an application or a group."""
     return await _asset(request, "icons", owner, image, query, policy=policy)
 
 
-@routes.operation("GET", "/media/banners/{owner}/{image}", policy=Policy.URL, bucket=READ, answers=FILE)
+@routes.operation("GET", "/media/banners/{owner}/{image}", bucket=READ, answers=FILE)
 async def get_banner(request: Request, policy: PolicyArea, owner: str, image: str, query: PictureQuery) -> Answer:
     """The banner of an account or a guild."""
     return await _asset(request, "banners", owner, image, query, policy=policy)
 
 
-@routes.operation(
-    "GET", "/media/guilds/{guild}/users/{owner}/avatars/{image}", policy=Policy.URL, bucket=READ, answers=FILE
-)
+@routes.operation("GET", "/media/guilds/{guild}/users/{owner}/avatars/{image}", bucket=READ, answers=FILE)
 async def get_member_avatar(
     request: Request, policy: PolicyArea, guild: str, owner: str, image: str, query: PictureQuery
 ) -> Answer:
@@ -115,9 +113,7 @@ async def get_member_avatar(
     return await _asset(request, member_images(_number(guild))["avatar"], owner, image, query, policy=policy)
 
 
-@routes.operation(
-    "GET", "/media/guilds/{guild}/users/{owner}/banners/{image}", policy=Policy.URL, bucket=READ, answers=FILE
-)
+@routes.operation("GET", "/media/guilds/{guild}/users/{owner}/banners/{image}", bucket=READ, answers=FILE)
 async def get_member_banner(
     request: Request, policy: PolicyArea, guild: str, owner: str, image: str, query: PictureQuery
 ) -> Answer:
@@ -125,33 +121,31 @@ async def get_member_banner(
     return await _asset(request, member_images(_number(guild))["banner"], owner, image, query, policy=policy)
 
 
-@routes.operation("GET", "/media/splashes/{owner}/{image}", policy=Policy.URL, bucket=READ, answers=FILE)
+@routes.operation("GET", "/media/splashes/{owner}/{image}", bucket=READ, answers=FILE)
 async def get_splash(request: Request, policy: PolicyArea, owner: str, image: str, query: PictureQuery) -> Answer:
     """The splash of a guild."""
     return await _asset(request, "splashes", owner, image, query, policy=policy)
 
 
-@routes.operation("GET", "/media/embed-splashes/{owner}/{image}", policy=Policy.URL, bucket=READ, answers=FILE)
+@routes.operation("GET", "/media/embed-splashes/{owner}/{image}", bucket=READ, answers=FILE)
 async def get_embed_splash(request: Request, policy: PolicyArea, owner: str, image: str, query: PictureQuery) -> Answer:
     """The splash of a guild for embeds."""
     return await _asset(request, "embed-splashes", owner, image, query, policy=policy)
 
 
-@routes.operation("GET", "/media/emojis/{image}", policy=Policy.URL, bucket=READ, answers=FILE)
+@routes.operation("GET", "/media/emojis/{image}", bucket=READ, answers=FILE)
 async def get_emoji(request: Request, policy: PolicyArea, image: str, query: PictureQuery) -> Answer:
     """An emoji of a guild, for as long as its image has not been purged."""
     return await _expression(request, "emojis", image, query, policy=policy)
 
 
-@routes.operation("GET", "/media/stickers/{image}", policy=Policy.URL, bucket=READ, answers=FILE)
+@routes.operation("GET", "/media/stickers/{image}", bucket=READ, answers=FILE)
 async def get_sticker(request: Request, policy: PolicyArea, image: str, query: PictureQuery) -> Answer:
     """A sticker of a guild, for as long as its image has not been purged."""
     return await _expression(request, "stickers", image, query, policy=policy)
 
 
-@routes.operation(
-    "GET", "/media/attachments/{channel}/{attachment}/{filename}", policy=Policy.URL, bucket=READ, answers=FILE
-)
+@routes.operation("GET", "/media/attachments/{channel}/{attachment}/{filename}", bucket=READ, answers=FILE)
 async def get_attachment(
     request: Request, policy: PolicyArea, channel: str, attachment: str, filename: str, query: SignedPicture
 ) -> Answer:
@@ -163,7 +157,7 @@ async def get_attachment(
     return await picture(request, found, file, original, _preview(found, query, moves=moves), policy=policy)
 
 
-@routes.operation("GET", "/static/avatars/{image}", policy=Policy.URL, bucket=READ, answers=FILE)
+@routes.operation("GET", "/static/avatars/{image}", bucket=READ, answers=FILE)
 async def get_default_avatar(request: Request, image: str) -> Answer:
     """What stands for an account without an avatar: by its id, modulo six."""
     match = _DEFAULT_AVATAR.fullmatch(image)
@@ -174,7 +168,7 @@ async def get_default_avatar(request: Request, image: str) -> Answer:
     return held_file(request, content, File("image/png", len(content), etag, EXPRESSION_FRESH))
 
 
-@routes.operation("GET", "/media/external/{signature}/{name}", policy=Policy.URL, bucket=EXTERNAL, answers=FILE)
+@routes.operation("GET", "/media/external/{signature}/{name}", bucket=EXTERNAL, answers=FILE)
 async def get_external(request: Request, policy: PolicyArea, signature: str, name: str) -> Answer:
     """Media that lie elsewhere, at an address that this server has signed."""
     media = policy.media
@@ -184,7 +178,7 @@ async def get_external(request: Request, policy: PolicyArea, signature: str, nam
     return await relayed(request, url, policy=policy)
 
 
-@routes.operation("GET", "/media/archives/{archive}/{filename}", policy=Policy.URL, bucket=READ, answers=FILE)
+@routes.operation("GET", "/media/archives/{archive}/{filename}", bucket=READ, answers=FILE)
 async def get_archive(
     request: Request,
     policy: PolicyArea,
@@ -204,7 +198,6 @@ async def get_archive(
 @routes.operation(
     "PUT",
     "/media/relay/{capability}",
-    policy=Policy.URL,
     bucket=RELAY,
     streamed=True,
     accepts={"application/octet-stream": binary()},
@@ -218,7 +211,6 @@ async def put_upload(request: Request, messages: MessagesArea, capability: str) 
 @routes.operation(
     "POST",
     "/media/relay/{capability}",
-    policy=Policy.URL,
     bucket=RELAY,
     streamed=True,
     accepts={"application/octet-stream": binary()},
@@ -229,7 +221,7 @@ async def post_upload(request: Request, messages: MessagesArea, capability: str)
     return await _receive(request, capability, messages=messages)
 
 
-@routes.operation("GET", "/media/relay/{capability}", policy=Policy.URL, bucket=RELAY, answers=FILE)
+@routes.operation("GET", "/media/relay/{capability}", bucket=RELAY, answers=FILE)
 async def get_upload(request: Request, policy: PolicyArea, messages: MessagesArea, capability: str) -> Answer:
     """What an upload address has taken, until a message has it."""
     upload = messages.uploads.uploaded(capability)

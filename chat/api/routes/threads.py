@@ -24,7 +24,7 @@ from chat.registries.error_codes import FieldCode
 from chat.registries.limits import APPLIED_TAGS, THREAD_SEARCH_OFFSET, THREAD_SEARCH_THREADS
 from chat.store.threads import ThreadQuery
 
-routes = Routes()
+routes = Routes(policy=Policy.THREADS)
 
 CREATED: Final = 201
 INT32_MAXIMUM: Final = (1 << 31) - 1
@@ -125,7 +125,6 @@ class MemberSettings:
 @routes.operation(
     "POST",
     "/v1/channels/{channel_id}/threads",
-    policy=Policy.THREADS,
     bucket=buckets.THREAD_START,
     closed_to_limited=True,
     body=Start,
@@ -167,7 +166,6 @@ def _new_thread(body: Start) -> NewThread:
 @routes.operation(
     "POST",
     "/v1/channels/{channel_id}/messages/{message_id}/threads",
-    policy=Policy.THREADS,
     bucket=buckets.THREAD_START,
     closed_to_limited=True,
     answers={201: THREAD},
@@ -187,20 +185,14 @@ async def start_thread_from_message(
     return Answer(CREATED, made)
 
 
-@routes.operation(
-    "GET", "/v1/guilds/{guild_id}/threads/active", policy=Policy.THREADS, bucket=buckets.THREADS, answers=THREADS
-)
+@routes.operation("GET", "/v1/guilds/{guild_id}/threads/active", bucket=buckets.THREADS, answers=THREADS)
 async def list_active_threads(request: Request, threads: ThreadsArea, guild_id: int) -> object:
     """The guild's active threads; bots only."""
     return await threads.thread_lists.active_of_guild(request.principal, guild_id)
 
 
 @routes.operation(
-    "GET",
-    "/v1/channels/{channel_id}/threads/archived/public",
-    policy=Policy.THREADS,
-    bucket=buckets.THREADS_ARCHIVED,
-    answers=THREADS,
+    "GET", "/v1/channels/{channel_id}/threads/archived/public", bucket=buckets.THREADS_ARCHIVED, answers=THREADS
 )
 async def list_archived_threads(request: Request, threads: ThreadsArea, channel_id: int, query: ArchivedPage) -> object:
     """Archived threads that everyone who sees the channel may read."""
@@ -210,11 +202,7 @@ async def list_archived_threads(request: Request, threads: ThreadsArea, channel_
 
 
 @routes.operation(
-    "GET",
-    "/v1/channels/{channel_id}/threads/archived/private",
-    policy=Policy.THREADS,
-    bucket=buckets.THREADS_ARCHIVED,
-    answers=THREADS,
+    "GET", "/v1/channels/{channel_id}/threads/archived/private", bucket=buckets.THREADS_ARCHIVED, answers=THREADS
 )
 async def list_private_archived_threads(
     request: Request, threads: ThreadsArea, channel_id: int, query: ArchivedPage
@@ -228,7 +216,6 @@ async def list_private_archived_threads(
 @routes.operation(
     "GET",
     "/v1/channels/{channel_id}/users/@me/threads/archived/private",
-    policy=Policy.THREADS,
     bucket=buckets.THREADS_ARCHIVED,
     answers=THREADS,
 )
@@ -242,11 +229,7 @@ async def list_joined_archived_threads(
 
 
 @routes.operation(
-    "GET",
-    "/v1/channels/{channel_id}/threads/search",
-    policy=Policy.THREADS,
-    bucket=buckets.THREAD_SEARCH,
-    answers=FOUND_THREADS,
+    "GET", "/v1/channels/{channel_id}/threads/search", bucket=buckets.THREAD_SEARCH, answers=FOUND_THREADS
 )
 async def search_threads(request: Request, threads: ThreadsArea, channel_id: int, query: SearchThreads) -> object:
     """Threads of a channel by name and tags."""
@@ -266,11 +249,7 @@ async def search_threads(request: Request, threads: ThreadsArea, channel_id: int
 
 
 @routes.operation(
-    "GET",
-    "/v1/channels/{thread_id}/thread-members",
-    policy=Policy.THREADS,
-    bucket=buckets.THREAD_MEMBERS,
-    answers=listed(THREAD_MEMBER),
+    "GET", "/v1/channels/{thread_id}/thread-members", bucket=buckets.THREAD_MEMBERS, answers=listed(THREAD_MEMBER)
 )
 async def list_thread_members(request: Request, threads: ThreadsArea, thread_id: int, query: MembersPage) -> object:
     """A page of a thread's members."""
@@ -278,28 +257,20 @@ async def list_thread_members(request: Request, threads: ThreadsArea, thread_id:
 
 
 @routes.operation(
-    "GET",
-    "/v1/channels/{thread_id}/thread-members/@me",
-    policy=Policy.THREADS,
-    bucket=buckets.THREAD_MEMBERS,
-    answers=THREAD_MEMBER,
+    "GET", "/v1/channels/{thread_id}/thread-members/@me", bucket=buckets.THREAD_MEMBERS, answers=THREAD_MEMBER
 )
 async def get_own_thread_member(request: Request, threads: ThreadsArea, thread_id: int) -> object:
     """The caller's membership of a thread."""
     return await threads.threads.member(request.principal, thread_id, request.principal.user_id)
 
 
-@routes.operation(
-    "PUT", "/v1/channels/{thread_id}/thread-members/@me", policy=Policy.THREADS, bucket=buckets.THREAD_MEMBER_CHANGE
-)
+@routes.operation("PUT", "/v1/channels/{thread_id}/thread-members/@me", bucket=buckets.THREAD_MEMBER_CHANGE)
 async def join_thread(request: Request, threads: ThreadsArea, thread_id: int) -> None:
     """Join a thread."""
     await threads.threads.add(request.principal, thread_id, request.principal.user_id)
 
 
-@routes.operation(
-    "DELETE", "/v1/channels/{thread_id}/thread-members/@me", policy=Policy.THREADS, bucket=buckets.THREAD_MEMBER_CHANGE
-)
+@routes.operation("DELETE", "/v1/channels/{thread_id}/thread-members/@me", bucket=buckets.THREAD_MEMBER_CHANGE)
 async def leave_thread(request: Request, threads: ThreadsArea, thread_id: int) -> None:
     """Leave a thread."""
     await threads.threads.remove(request.principal, thread_id, request.principal.user_id)
@@ -308,7 +279,6 @@ async def leave_thread(request: Request, threads: ThreadsArea, thread_id: int) -
 @routes.operation(
     "PATCH",
     "/v1/channels/{thread_id}/thread-members/@me/settings",
-    policy=Policy.THREADS,
     bucket=buckets.THREAD_MEMBER_CHANGE,
     answers=THREAD_MEMBER,
 )
@@ -329,34 +299,20 @@ def _mute_config(body: ThreadsMuteConfig | None) -> dict[str, Any] | None:
 
 
 @routes.operation(
-    "GET",
-    "/v1/channels/{thread_id}/thread-members/{user_id}",
-    policy=Policy.THREADS,
-    bucket=buckets.THREAD_MEMBERS,
-    answers=THREAD_MEMBER,
+    "GET", "/v1/channels/{thread_id}/thread-members/{user_id}", bucket=buckets.THREAD_MEMBERS, answers=THREAD_MEMBER
 )
 async def get_thread_member(request: Request, threads: ThreadsArea, thread_id: int, user_id: int) -> object:
     """One member of a thread."""
     return await threads.threads.member(request.principal, thread_id, user_id)
 
 
-@routes.operation(
-    "PUT",
-    "/v1/channels/{thread_id}/thread-members/{user_id}",
-    policy=Policy.THREADS,
-    bucket=buckets.THREAD_MEMBER_CHANGE,
-)
+@routes.operation("PUT", "/v1/channels/{thread_id}/thread-members/{user_id}", bucket=buckets.THREAD_MEMBER_CHANGE)
 async def add_thread_member(request: Request, threads: ThreadsArea, thread_id: int, user_id: int) -> None:
     """Bring a member of the guild into a thread."""
     await threads.threads.add(request.principal, thread_id, user_id)
 
 
-@routes.operation(
-    "DELETE",
-    "/v1/channels/{thread_id}/thread-members/{user_id}",
-    policy=Policy.THREADS,
-    bucket=buckets.THREAD_MEMBER_CHANGE,
-)
+@routes.operation("DELETE", "/v1/channels/{thread_id}/thread-members/{user_id}", bucket=buckets.THREAD_MEMBER_CHANGE)
 async def remove_thread_member(request: Request, threads: ThreadsArea, thread_id: int, user_id: int) -> None:
     """Take an account out of a thread."""
     await threads.threads.remove(request.principal, thread_id, user_id)

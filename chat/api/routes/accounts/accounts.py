@@ -21,7 +21,7 @@ from chat.errors import InvalidFormBody, RateLimited
 from chat.registries.error_codes import FieldCode
 from chat.registries.scopes import Scope
 
-routes = Routes()
+routes = Routes(policy=Policy.USER_ONLY)
 
 PRONOUNS_LENGTH: Final = 40
 COLOR_MAXIMUM: Final = 0xFFFFFF
@@ -122,22 +122,14 @@ async def change_own_account(request: Request, accounts: AccountsArea, body: Cha
     return accounts.accounts.own(account)
 
 
-@routes.operation(
-    "GET", "/v1/users/check-tag", policy=Policy.USER_ONLY, bucket=buckets.TAG_CHECK, answers=record({"taken": BOOLEAN})
-)
+@routes.operation("GET", "/v1/users/check-tag", bucket=buckets.TAG_CHECK, answers=record({"taken": BOOLEAN}))
 async def check_tag(request: Request, accounts_area: AccountsArea, query: WantedTag) -> object:
     """Whether another account has a tag; the caller's own is not in its way."""
     accounts = accounts_area.accounts
     return {"taken": accounts.is_taken(request.principal, query.username, query.discriminator)}
 
 
-@routes.operation(
-    "POST",
-    "/v1/users/@me/terms-acceptance",
-    policy=Policy.USER_ONLY,
-    bucket=buckets.TERMS_ACCEPTANCE,
-    answers=PRIVATE_USER,
-)
+@routes.operation("POST", "/v1/users/@me/terms-acceptance", bucket=buckets.TERMS_ACCEPTANCE, answers=PRIVATE_USER)
 async def accept_terms(request: Request, accounts: AccountsArea) -> object:
     """Agree to the terms of service and the privacy policy as they stand."""
     account = await accounts.accounts.accept_terms(request.principal)
@@ -187,13 +179,13 @@ class CloseAccount(SudoFields):
     """The body of disable and delete."""
 
 
-@routes.operation("POST", "/v1/users/@me/disable", policy=Policy.USER_ONLY, bucket=buckets.ACCOUNT_CLOSING)
+@routes.operation("POST", "/v1/users/@me/disable", bucket=buckets.ACCOUNT_CLOSING)
 async def disable_own_account(request: Request, accounts: AccountsArea, body: CloseAccount) -> None:
     """Sign out everywhere until the holder signs in again; sudo mode, without a token in the answer."""
     await accounts.account_closing.disable(request.principal.account, request.proof(body))
 
 
-@routes.operation("POST", "/v1/users/@me/delete", policy=Policy.USER_ONLY, bucket=buckets.ACCOUNT_CLOSING)
+@routes.operation("POST", "/v1/users/@me/delete", bucket=buckets.ACCOUNT_CLOSING)
 async def delete_own_account(request: Request, accounts: AccountsArea, body: CloseAccount) -> None:
     """Have the account erased, unless its holder signs in again before the date; sudo mode."""
     await accounts.account_closing.delete(request.principal.account, request.proof(body))
@@ -206,31 +198,19 @@ class WriteNote:
     note: str | None = None
 
 
-@routes.operation(
-    "GET",
-    "/v1/users/@me/notes",
-    policy=Policy.USER_ONLY,
-    bucket=buckets.NOTES,
-    answers=mapped(TEXT, names=SNOWFLAKE),
-)
+@routes.operation("GET", "/v1/users/@me/notes", bucket=buckets.NOTES, answers=mapped(TEXT, names=SNOWFLAKE))
 async def list_notes(request: Request, accounts: AccountsArea) -> object:
     """The caller's notes, by the ids of those whom they are about."""
     return accounts.user_notes.of_user(request.principal.user_id)
 
 
-@routes.operation(
-    "GET",
-    "/v1/users/@me/notes/{user_id}",
-    policy=Policy.USER_ONLY,
-    bucket=buckets.NOTES,
-    answers=record({"note": TEXT}),
-)
+@routes.operation("GET", "/v1/users/@me/notes/{user_id}", bucket=buckets.NOTES, answers=record({"note": TEXT}))
 async def get_note(request: Request, accounts: AccountsArea, user_id: int) -> object:
     """The caller's note about an account."""
     return {"note": accounts.user_notes.get(request.principal.user_id, user_id)}
 
 
-@routes.operation("PUT", "/v1/users/@me/notes/{user_id}", policy=Policy.USER_ONLY, bucket=buckets.NOTE_CHANGE)
+@routes.operation("PUT", "/v1/users/@me/notes/{user_id}", bucket=buckets.NOTE_CHANGE)
 async def put_note(request: Request, accounts: AccountsArea, user_id: int, body: WriteNote) -> None:
     """Note something about an account."""
     await accounts.user_notes.put(request.principal.user_id, user_id, body.note, request.guard)

@@ -12,7 +12,7 @@ from chat.api.operation import Policy, Request, Routes
 from chat.api.schemas.accounts import PUSH_SUBSCRIBED, PUSH_SUBSCRIPTIONS, PUSH_UNSUBSCRIBED
 from chat.domain.accounts.assemble import AccountsArea
 
-routes = Routes()
+routes = Routes(policy=Policy.USER_ONLY)
 
 ENDPOINT_CHARACTERS = 2_048
 KEY_CHARACTERS = 256
@@ -36,9 +36,7 @@ class Subscribe:
     user_agent: Annotated[str, Length(1, USER_AGENT_CHARACTERS)] | None = None
 
 
-@routes.operation(
-    "POST", "/v1/users/@me/push/subscribe", policy=Policy.USER_ONLY, bucket=buckets.PUSH_CHANGE, answers=PUSH_SUBSCRIBED
-)
+@routes.operation("POST", "/v1/users/@me/push/subscribe", bucket=buckets.PUSH_CHANGE, answers=PUSH_SUBSCRIBED)
 async def subscribe_to_push(request: Request, accounts: AccountsArea, body: Subscribe) -> object:
     """Tell a browser of messages while the caller uses no client."""
     return await accounts.push_subscriptions.subscribe(
@@ -46,24 +44,14 @@ async def subscribe_to_push(request: Request, accounts: AccountsArea, body: Subs
     )
 
 
-@routes.operation(
-    "GET",
-    "/v1/users/@me/push/subscriptions",
-    policy=Policy.USER_ONLY,
-    bucket=buckets.PUSH,
-    answers=PUSH_SUBSCRIPTIONS,
-)
+@routes.operation("GET", "/v1/users/@me/push/subscriptions", bucket=buckets.PUSH, answers=PUSH_SUBSCRIPTIONS)
 async def list_push_subscriptions(request: Request, accounts: AccountsArea) -> object:
     """The browsers that are told, the one that subscribed first at the front."""
     return {"subscriptions": accounts.push_subscriptions.of_user(request.principal.user_id)}
 
 
 @routes.operation(
-    "DELETE",
-    "/v1/users/@me/push/subscriptions/{subscription}",
-    policy=Policy.USER_ONLY,
-    bucket=buckets.PUSH_CHANGE,
-    answers=PUSH_UNSUBSCRIBED,
+    "DELETE", "/v1/users/@me/push/subscriptions/{subscription}", bucket=buckets.PUSH_CHANGE, answers=PUSH_UNSUBSCRIBED
 )
 async def unsubscribe_from_push(request: Request, accounts: AccountsArea, subscription: str) -> object:
     """Tell a browser no more. Of one that was not told, or is forgotten already, the answer is the same."""

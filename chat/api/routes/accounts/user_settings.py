@@ -20,7 +20,7 @@ from chat.domain.people.assemble import PeopleArea
 from chat.errors import InvalidFormBody
 from chat.registries.error_codes import FieldCode
 
-routes = Routes()
+routes = Routes(policy=Policy.USER_ONLY)
 
 LIST_MAXIMUM: Final = 1_000
 """Guilds, accounts or domains that one list of the settings may name."""
@@ -135,21 +135,13 @@ IDS: Final = frozenset(
 """Settings that are lists of snowflakes: text on the wire."""
 
 
-@routes.operation(
-    "GET", "/v1/users/@me/settings", policy=Policy.USER_ONLY, bucket=buckets.USER_SETTINGS, answers=USER_SETTINGS
-)
+@routes.operation("GET", "/v1/users/@me/settings", bucket=buckets.USER_SETTINGS, answers=USER_SETTINGS)
 async def get_settings(request: Request, accounts: AccountsArea) -> object:
     """The caller's settings."""
     return accounts.user_settings.of_user(request.principal.user_id)
 
 
-@routes.operation(
-    "PATCH",
-    "/v1/users/@me/settings",
-    policy=Policy.USER_ONLY,
-    bucket=buckets.USER_SETTINGS_CHANGE,
-    answers=USER_SETTINGS,
-)
+@routes.operation("PATCH", "/v1/users/@me/settings", bucket=buckets.USER_SETTINGS_CHANGE, answers=USER_SETTINGS)
 async def change_settings(request: Request, core: Core, accounts: AccountsArea, body: ChangeSettings) -> object:
     """Change the caller's settings; answers all of them."""
     changes = named_members(body)
@@ -161,11 +153,7 @@ async def change_settings(request: Request, core: Core, accounts: AccountsArea, 
 
 
 @routes.operation(
-    "PUT",
-    "/v1/users/@me/settings/voice-activity-sharing",
-    policy=Policy.USER_ONLY,
-    bucket=buckets.VOICE_ACTIVITY_SHARING,
-    answers=PRIVATE_USER,
+    "PUT", "/v1/users/@me/settings/voice-activity-sharing", bucket=buckets.VOICE_ACTIVITY_SHARING, answers=PRIVATE_USER
 )
 async def share_voice_activity(
     request: Request, accounts: AccountsArea, people: PeopleArea, body: ShareVoiceActivity
@@ -240,11 +228,7 @@ class ChangeGuildSettings:
 
 
 @routes.operation(
-    "PATCH",
-    "/v1/users/@me/guilds/@me/settings",
-    policy=Policy.USER_ONLY,
-    bucket=GUILD_SETTINGS_CHANGE,
-    answers=USER_GUILD_SETTINGS,
+    "PATCH", "/v1/users/@me/guilds/@me/settings", bucket=GUILD_SETTINGS_CHANGE, answers=USER_GUILD_SETTINGS
 )
 async def change_settings_outside_guilds(request: Request, accounts: AccountsArea, body: ChangeGuildSettings) -> object:
     """Change the caller's settings for conversations outside of guilds; answers all of them."""
@@ -252,11 +236,7 @@ async def change_settings_outside_guilds(request: Request, accounts: AccountsAre
 
 
 @routes.operation(
-    "PATCH",
-    "/v1/users/@me/guilds/{guild_id}/settings",
-    policy=Policy.USER_ONLY,
-    bucket=GUILD_SETTINGS_CHANGE,
-    answers=USER_GUILD_SETTINGS,
+    "PATCH", "/v1/users/@me/guilds/{guild_id}/settings", bucket=GUILD_SETTINGS_CHANGE, answers=USER_GUILD_SETTINGS
 )
 async def change_guild_settings(
     request: Request, accounts: AccountsArea, guild_id: int, body: ChangeGuildSettings

@@ -24,7 +24,7 @@ from chat.domain.applications.applications import NAME_LENGTH, BotChange, NewApp
 from chat.domain.applications.assemble import ApplicationsArea
 from chat.domain.policy.profiles import TagChange
 
-routes = Routes()
+routes = Routes(policy=Policy.USER_ONLY)
 
 INT32_MAXIMUM: Final = (1 << 31) - 1
 REDIRECT_LENGTH: Final = 2_048
@@ -82,7 +82,6 @@ async def get_application_of_bot(request: Request, applications: ApplicationsAre
 @routes.operation(
     "POST",
     "/v1/oauth2/applications",
-    policy=Policy.USER_ONLY,
     bucket=buckets.APPLICATION_CREATE,
     closed_to_limited=True,
     answers=NEW_APPLICATION,
@@ -114,36 +113,20 @@ async def list_applications_or_get_own(request: Request, applications: Applicati
     return await applications.applications.of_account(request.principal)
 
 
-@routes.operation(
-    "GET",
-    "/v1/users/@me/applications",
-    policy=Policy.USER_ONLY,
-    bucket=buckets.APPLICATIONS,
-    answers=listed(APPLICATION),
-)
+@routes.operation("GET", "/v1/users/@me/applications", bucket=buckets.APPLICATIONS, answers=listed(APPLICATION))
 async def list_applications(request: Request, applications: ApplicationsArea) -> object:
     """The caller's applications, oldest first."""
     return await applications.applications.of_account(request.principal)
 
 
-@routes.operation(
-    "GET",
-    "/v1/oauth2/applications/{application_id}",
-    policy=Policy.USER_ONLY,
-    bucket=buckets.APPLICATION,
-    answers=APPLICATION,
-)
+@routes.operation("GET", "/v1/oauth2/applications/{application_id}", bucket=buckets.APPLICATION, answers=APPLICATION)
 async def get_application(request: Request, applications: ApplicationsArea, application_id: int) -> object:
     """One of the caller's applications."""
     return applications.applications.get(request.principal, application_id)
 
 
 @routes.operation(
-    "PATCH",
-    "/v1/oauth2/applications/{application_id}",
-    policy=Policy.USER_ONLY,
-    bucket=buckets.APPLICATION_CHANGE,
-    answers=APPLICATION,
+    "PATCH", "/v1/oauth2/applications/{application_id}", bucket=buckets.APPLICATION_CHANGE, answers=APPLICATION
 )
 async def change_application(
     request: Request, applications: ApplicationsArea, application_id: int, body: ChangeApplication
@@ -155,9 +138,7 @@ async def change_application(
     return await applications.applications.change(request.principal, application_id, changes)
 
 
-@routes.operation(
-    "DELETE", "/v1/oauth2/applications/{application_id}", policy=Policy.USER_ONLY, bucket=buckets.APPLICATION_CHANGE
-)
+@routes.operation("DELETE", "/v1/oauth2/applications/{application_id}", bucket=buckets.APPLICATION_CHANGE)
 async def delete_application(
     request: Request, applications: ApplicationsArea, application_id: int, body: SudoFields
 ) -> None:
@@ -166,12 +147,7 @@ async def delete_application(
 
 
 @routes.operation(
-    "PATCH",
-    "/v1/oauth2/applications/{application_id}/bot",
-    policy=Policy.USER_ONLY,
-    bucket=buckets.APPLICATION_CHANGE,
-    images=True,
-    answers=BOT,
+    "PATCH", "/v1/oauth2/applications/{application_id}/bot", bucket=buckets.APPLICATION_CHANGE, images=True, answers=BOT
 )
 async def change_bot(request: Request, applications: ApplicationsArea, application_id: int, body: ChangeBot) -> object:
     """Change the bot account of an application."""
@@ -182,7 +158,6 @@ async def change_bot(request: Request, applications: ApplicationsArea, applicati
 @routes.operation(
     "POST",
     "/v1/oauth2/applications/{application_id}/bot/reset-token",
-    policy=Policy.USER_ONLY,
     bucket=buckets.APPLICATION_SECRETS,
     answers=BOT_TOKEN,
     secret=True,
@@ -197,7 +172,6 @@ async def reset_bot_token(
 @routes.operation(
     "POST",
     "/v1/oauth2/applications/{application_id}/client-secret/reset",
-    policy=Policy.USER_ONLY,
     bucket=buckets.APPLICATION_SECRETS,
     answers=CLIENT_SECRET,
     secret=True,

@@ -13,7 +13,7 @@ from chat.api.schemas.shapes import listed
 from chat.domain.guilds.assemble import GuildsArea
 from chat.domain.guilds.bans import NewBan
 
-routes = Routes()
+routes = Routes(policy=Policy.USER)
 
 REASON_LENGTH: Final = 512
 DAY_SECONDS: Final = 86_400
@@ -43,13 +43,13 @@ class PutBan:
     ban_duration_seconds: Annotated[int, Range(0, DURATION_SECONDS_MAXIMUM)] | None = None
 
 
-@routes.operation("GET", "/v1/guilds/{guild_id}/bans", policy=Policy.USER, bucket=LIST, answers=listed(BAN))
+@routes.operation("GET", "/v1/guilds/{guild_id}/bans", bucket=LIST, answers=listed(BAN))
 async def list_bans(request: Request, guilds: GuildsArea, guild_id: int, query: ListBans) -> object:
     """The guild's bans."""
     return await guilds.bans.of_guild(request.principal, guild_id, after=query.after, limit=query.limit)
 
 
-@routes.operation("PUT", "/v1/guilds/{guild_id}/bans/{user_id}", policy=Policy.USER, bucket=CHANGE)
+@routes.operation("PUT", "/v1/guilds/{guild_id}/bans/{user_id}", bucket=CHANGE)
 async def ban_account(request: Request, guilds: GuildsArea, guild_id: int, user_id: int, body: PutBan) -> None:
     """Ban an account; a duration of 0 is for good."""
     seconds = body.delete_message_seconds
@@ -59,13 +59,13 @@ async def ban_account(request: Request, guilds: GuildsArea, guild_id: int, user_
     await guilds.bans.ban(request.principal, guild_id, user_id, new, request.audit_log_reason)
 
 
-@routes.operation("DELETE", "/v1/guilds/{guild_id}/bans/{user_id}", policy=Policy.USER, bucket=CHANGE)
+@routes.operation("DELETE", "/v1/guilds/{guild_id}/bans/{user_id}", bucket=CHANGE)
 async def lift_ban(request: Request, guilds: GuildsArea, guild_id: int, user_id: int) -> None:
     """Lift a ban."""
     await guilds.bans.lift(request.principal, guild_id, user_id, request.audit_log_reason)
 
 
-@routes.operation("DELETE", "/v1/guilds/{guild_id}/members/{user_id}", policy=Policy.USER, bucket=KICK)
+@routes.operation("DELETE", "/v1/guilds/{guild_id}/members/{user_id}", bucket=KICK)
 async def kick_member(request: Request, guilds: GuildsArea, guild_id: int, user_id: int) -> None:
     """Remove a member."""
     await guilds.bans.kick(request.principal, guild_id, user_id, request.audit_log_reason)

@@ -24,7 +24,7 @@ from chat.domain.guilds.expressions import NewExpression
 from chat.domain.standing.guild_objects import EMOJIS, STICKERS
 from chat.registries.error_codes import FieldCode
 
-routes = Routes()
+routes = Routes(policy=Policy.USER)
 
 LIST_EMOJIS: Final = Bucket("guild:emojis:list::guild_id", limit=60, window_ms=10_000)
 CREATE_EMOJI: Final = Bucket("guild:emoji:create::guild_id", limit=10, window_ms=30_000)
@@ -121,30 +121,19 @@ class DeleteExpression:
     purge: bool = False
 
 
-@routes.operation(
-    "GET", "/v1/guilds/{guild_id}/emojis", policy=Policy.USER, bucket=LIST_EMOJIS, answers=listed(EMOJI_WITH_USER)
-)
+@routes.operation("GET", "/v1/guilds/{guild_id}/emojis", bucket=LIST_EMOJIS, answers=listed(EMOJI_WITH_USER))
 async def list_emojis(request: Request, guilds: GuildsArea, guild_id: int) -> object:
     """The emojis of a guild."""
     return await guilds.expressions.of_guild(request.principal, EMOJIS, guild_id)
 
 
-@routes.operation(
-    "POST", "/v1/guilds/{guild_id}/emojis", policy=Policy.USER, bucket=CREATE_EMOJI, images=True, answers=EMOJI
-)
+@routes.operation("POST", "/v1/guilds/{guild_id}/emojis", bucket=CREATE_EMOJI, images=True, answers=EMOJI)
 async def create_emoji(request: Request, guilds: GuildsArea, guild_id: int, body: CreateEmoji) -> object:
     """Make an emoji."""
     return await guilds.expressions.create(request.principal, EMOJIS, guild_id, _emoji(body), request.audit_log_reason)
 
 
-@routes.operation(
-    "POST",
-    "/v1/guilds/{guild_id}/emojis/bulk",
-    policy=Policy.USER,
-    bucket=CREATE_EMOJIS,
-    images=True,
-    answers=EMOJIS_MADE,
-)
+@routes.operation("POST", "/v1/guilds/{guild_id}/emojis/bulk", bucket=CREATE_EMOJIS, images=True, answers=EMOJIS_MADE)
 async def create_emojis(request: Request, guilds: GuildsArea, guild_id: int, body: CreateEmojis) -> object:
     """Make several emojis."""
     return await guilds.expressions.create_many(
@@ -152,7 +141,7 @@ async def create_emojis(request: Request, guilds: GuildsArea, guild_id: int, bod
     )
 
 
-@routes.operation("POST", "/v1/guilds/{guild_id}/emojis/clone", policy=Policy.USER, bucket=CLONE_EMOJI, answers=EMOJI)
+@routes.operation("POST", "/v1/guilds/{guild_id}/emojis/clone", bucket=CLONE_EMOJI, answers=EMOJI)
 async def clone_emoji(request: Request, guilds: GuildsArea, guild_id: int, body: CloneEmoji) -> object:
     """Copy an emoji into the guild."""
     return await guilds.expressions.clone(
@@ -160,9 +149,7 @@ async def clone_emoji(request: Request, guilds: GuildsArea, guild_id: int, body:
     )
 
 
-@routes.operation(
-    "PATCH", "/v1/guilds/{guild_id}/emojis/{emoji_id}", policy=Policy.USER, bucket=CHANGE_EMOJI, answers=EMOJI
-)
+@routes.operation("PATCH", "/v1/guilds/{guild_id}/emojis/{emoji_id}", bucket=CHANGE_EMOJI, answers=EMOJI)
 async def change_emoji(request: Request, guilds: GuildsArea, guild_id: int, emoji_id: int, body: ChangeEmoji) -> object:
     """Rename an emoji."""
     return await guilds.expressions.change(
@@ -170,7 +157,7 @@ async def change_emoji(request: Request, guilds: GuildsArea, guild_id: int, emoj
     )
 
 
-@routes.operation("DELETE", "/v1/guilds/{guild_id}/emojis/{emoji_id}", policy=Policy.USER, bucket=DELETE_EMOJI)
+@routes.operation("DELETE", "/v1/guilds/{guild_id}/emojis/{emoji_id}", bucket=DELETE_EMOJI)
 async def delete_emoji(
     request: Request, guilds: GuildsArea, guild_id: int, emoji_id: int, query: DeleteExpression
 ) -> None:
@@ -180,25 +167,19 @@ async def delete_emoji(
     )
 
 
-@routes.operation(
-    "GET", "/v1/emojis/{emoji_id}/metadata", policy=Policy.USER, bucket=GET_EMOJI_METADATA, answers=EXPRESSION_METADATA
-)
+@routes.operation("GET", "/v1/emojis/{emoji_id}/metadata", bucket=GET_EMOJI_METADATA, answers=EXPRESSION_METADATA)
 async def get_emoji_metadata(request: Request, guilds: GuildsArea, emoji_id: int) -> object:
     """Where an emoji comes from."""
     return guilds.expressions.metadata(EMOJIS, emoji_id)
 
 
-@routes.operation(
-    "GET", "/v1/guilds/{guild_id}/stickers", policy=Policy.USER, bucket=LIST_STICKERS, answers=listed(STICKER_WITH_USER)
-)
+@routes.operation("GET", "/v1/guilds/{guild_id}/stickers", bucket=LIST_STICKERS, answers=listed(STICKER_WITH_USER))
 async def list_stickers(request: Request, guilds: GuildsArea, guild_id: int) -> object:
     """The stickers of a guild."""
     return await guilds.expressions.of_guild(request.principal, STICKERS, guild_id)
 
 
-@routes.operation(
-    "POST", "/v1/guilds/{guild_id}/stickers", policy=Policy.USER, bucket=CREATE_STICKER, images=True, answers=STICKER
-)
+@routes.operation("POST", "/v1/guilds/{guild_id}/stickers", bucket=CREATE_STICKER, images=True, answers=STICKER)
 async def create_sticker(request: Request, guilds: GuildsArea, guild_id: int, body: CreateSticker) -> object:
     """Make a sticker."""
     return await guilds.expressions.create(
@@ -207,12 +188,7 @@ async def create_sticker(request: Request, guilds: GuildsArea, guild_id: int, bo
 
 
 @routes.operation(
-    "POST",
-    "/v1/guilds/{guild_id}/stickers/bulk",
-    policy=Policy.USER,
-    bucket=CREATE_STICKERS,
-    images=True,
-    answers=STICKERS_MADE,
+    "POST", "/v1/guilds/{guild_id}/stickers/bulk", bucket=CREATE_STICKERS, images=True, answers=STICKERS_MADE
 )
 async def create_stickers(request: Request, guilds: GuildsArea, guild_id: int, body: CreateStickers) -> object:
     """Make several stickers."""
@@ -221,9 +197,7 @@ async def create_stickers(request: Request, guilds: GuildsArea, guild_id: int, b
     )
 
 
-@routes.operation(
-    "POST", "/v1/guilds/{guild_id}/stickers/clone", policy=Policy.USER, bucket=CLONE_STICKER, answers=STICKER
-)
+@routes.operation("POST", "/v1/guilds/{guild_id}/stickers/clone", bucket=CLONE_STICKER, answers=STICKER)
 async def clone_sticker(request: Request, guilds: GuildsArea, guild_id: int, body: CloneSticker) -> object:
     """Copy a sticker into the guild."""
     return await guilds.expressions.clone(
@@ -231,9 +205,7 @@ async def clone_sticker(request: Request, guilds: GuildsArea, guild_id: int, bod
     )
 
 
-@routes.operation(
-    "PATCH", "/v1/guilds/{guild_id}/stickers/{sticker_id}", policy=Policy.USER, bucket=CHANGE_STICKER, answers=STICKER
-)
+@routes.operation("PATCH", "/v1/guilds/{guild_id}/stickers/{sticker_id}", bucket=CHANGE_STICKER, answers=STICKER)
 async def change_sticker(
     request: Request, guilds: GuildsArea, guild_id: int, sticker_id: int, body: ChangeSticker
 ) -> object:
@@ -248,7 +220,7 @@ async def change_sticker(
     )
 
 
-@routes.operation("DELETE", "/v1/guilds/{guild_id}/stickers/{sticker_id}", policy=Policy.USER, bucket=DELETE_STICKER)
+@routes.operation("DELETE", "/v1/guilds/{guild_id}/stickers/{sticker_id}", bucket=DELETE_STICKER)
 async def delete_sticker(
     request: Request, guilds: GuildsArea, guild_id: int, sticker_id: int, query: DeleteExpression
 ) -> None:
@@ -258,13 +230,7 @@ async def delete_sticker(
     )
 
 
-@routes.operation(
-    "GET",
-    "/v1/stickers/{sticker_id}/metadata",
-    policy=Policy.USER,
-    bucket=GET_STICKER_METADATA,
-    answers=EXPRESSION_METADATA,
-)
+@routes.operation("GET", "/v1/stickers/{sticker_id}/metadata", bucket=GET_STICKER_METADATA, answers=EXPRESSION_METADATA)
 async def get_sticker_metadata(request: Request, guilds: GuildsArea, sticker_id: int) -> object:
     """Where a sticker comes from."""
     return guilds.expressions.metadata(STICKERS, sticker_id)

@@ -42,7 +42,7 @@ from chat.registries.channel_types import ChannelType, OverwriteType
 from chat.registries.error_codes import FieldCode
 from chat.store.guilds.channels import Overwrite
 
-routes = Routes()
+routes = Routes(policy=Policy.USER)
 
 GET_CHANNEL: Final = Bucket("channel:read::channel_id", limit=100, window_ms=10_000)
 START_TYPING: Final = Bucket("channel:typing::channel_id", limit=20, window_ms=10_000)
@@ -160,7 +160,7 @@ class MoveEntry:
     lock_permissions: bool = False
 
 
-@routes.operation("POST", "/v1/guilds/{guild_id}/channels", policy=Policy.USER, bucket=CREATE, answers=GUILD_CHANNEL)
+@routes.operation("POST", "/v1/guilds/{guild_id}/channels", bucket=CREATE, answers=GUILD_CHANNEL)
 async def create_channel(request: Request, guilds: GuildsArea, guild_id: int, body: CreateChannel) -> object:
     """Make a channel."""
     return await guilds.guild_channels.create(
@@ -173,7 +173,7 @@ async def create_channel(request: Request, guilds: GuildsArea, guild_id: int, bo
     )
 
 
-@routes.operation("PATCH", "/v1/guilds/{guild_id}/channels", policy=Policy.USER, bucket=ORDER)
+@routes.operation("PATCH", "/v1/guilds/{guild_id}/channels", bucket=ORDER)
 async def reorder_channels(
     request: Request, guilds: GuildsArea, guild_id: int, body: Annotated[list[MoveEntry], Items(0, 500)]
 ) -> None:
@@ -201,12 +201,7 @@ class Departure:
 
 
 @routes.operation(
-    "PATCH",
-    "/v1/channels/{channel_id}",
-    policy=Policy.USER,
-    bucket=CHANGE,
-    images=True,
-    answers=either(GUILD_CHANNEL, GROUP_DM, THREAD),
+    "PATCH", "/v1/channels/{channel_id}", bucket=CHANGE, images=True, answers=either(GUILD_CHANNEL, GROUP_DM, THREAD)
 )
 async def change_channel(
     request: Request, threads: ThreadsArea, people: PeopleArea, guilds: GuildsArea, channel_id: int, body: ChangeChannel
@@ -227,15 +222,13 @@ async def change_channel(
     )
 
 
-@routes.operation(
-    "GET", "/v1/channels/{channel_id}/rtc-regions", policy=Policy.USER, bucket=REGIONS, answers=listed(VOICE_REGION)
-)
+@routes.operation("GET", "/v1/channels/{channel_id}/rtc-regions", bucket=REGIONS, answers=listed(VOICE_REGION))
 async def list_voice_regions(request: Request, presence: PresenceArea, channel_id: int) -> object:
     """The regions that a voice channel may ask for."""
     return presence.voice_regions.of_channel(request.principal, channel_id)
 
 
-@routes.operation("DELETE", "/v1/channels/{channel_id}", policy=Policy.USER, bucket=DELETE)
+@routes.operation("DELETE", "/v1/channels/{channel_id}", bucket=DELETE)
 async def delete_channel(
     request: Request, threads: ThreadsArea, people: PeopleArea, guilds: GuildsArea, channel_id: int, query: Departure
 ) -> None:
@@ -252,7 +245,7 @@ async def delete_channel(
         await people.private_channels.close(private, request.principal.guard)
 
 
-@routes.operation("PUT", "/v1/channels/{channel_id}/permissions/{target_id}", policy=Policy.USER, bucket=OVERWRITES)
+@routes.operation("PUT", "/v1/channels/{channel_id}/permissions/{target_id}", bucket=OVERWRITES)
 async def put_overwrite(
     request: Request, guilds: GuildsArea, channel_id: int, target_id: int, body: PutOverwrite
 ) -> None:
@@ -261,7 +254,7 @@ async def put_overwrite(
     await guilds.permission_overwrites.put(request.principal, channel_id, wanted, request.audit_log_reason)
 
 
-@routes.operation("DELETE", "/v1/channels/{channel_id}/permissions/{target_id}", policy=Policy.USER, bucket=OVERWRITES)
+@routes.operation("DELETE", "/v1/channels/{channel_id}/permissions/{target_id}", bucket=OVERWRITES)
 async def delete_overwrite(request: Request, guilds: GuildsArea, channel_id: int, target_id: int) -> None:
     """Take an overwrite away."""
     await guilds.permission_overwrites.delete(request.principal, channel_id, target_id, request.audit_log_reason)
@@ -281,21 +274,19 @@ def _overwrites(entries: Sequence[OverwriteEntry] | Omitted | None) -> tuple[Ove
     return tuple(Overwrite(entry.id, entry.type, entry.allow or 0, entry.deny or 0) for entry in entries)
 
 
-@routes.operation("GET", "/v1/channels/{channel_id}", policy=Policy.USER, bucket=GET_CHANNEL, answers=CHANNEL)
+@routes.operation("GET", "/v1/channels/{channel_id}", bucket=GET_CHANNEL, answers=CHANNEL)
 async def get_channel(request: Request, core: Core, channel_id: int) -> object:
     """One channel."""
     return core.access.channel(request.principal, channel_id).channel_object()
 
 
-@routes.operation("POST", "/v1/channels/{channel_id}/typing", policy=Policy.USER, bucket=START_TYPING)
+@routes.operation("POST", "/v1/channels/{channel_id}/typing", bucket=START_TYPING)
 async def start_typing(request: Request, messages: MessagesArea, channel_id: int) -> None:
     """Tell the channel that the caller writes."""
     await messages.typing.start(request.principal, channel_id)
 
 
-@routes.operation(
-    "GET", "/v1/channels/{channel_id}/slowmode", policy=Policy.USER, bucket=buckets.SLOWMODE, answers=SLOWMODE
-)
+@routes.operation("GET", "/v1/channels/{channel_id}/slowmode", bucket=buckets.SLOWMODE, answers=SLOWMODE)
 async def get_slowmode(request: Request, messages: MessagesArea, channel_id: int) -> object:
     """How long the caller waits before the next message."""
     return messages.sending.slowmode(request.principal, channel_id)

@@ -14,7 +14,7 @@ from chat.domain.guilds.assemble import GuildsArea
 from chat.domain.guilds.guild_discovery import Wish, categories
 from chat.registries.guild_values import DiscoveryCategory
 
-routes = Routes()
+routes = Routes(policy=Policy.USER)
 
 LIST_DISCOVERY_CATEGORIES: Final = Bucket("discovery:categories", limit=30, window_ms=60_000)
 LIST_DISCOVERY: Final = Bucket("discovery:guilds", limit=30, window_ms=60_000)
@@ -54,11 +54,7 @@ class ChangeApplication:
 
 
 @routes.operation(
-    "GET",
-    "/v1/discovery/categories",
-    policy=Policy.USER,
-    bucket=LIST_DISCOVERY_CATEGORIES,
-    answers=listed(DISCOVERY_CATEGORY),
+    "GET", "/v1/discovery/categories", bucket=LIST_DISCOVERY_CATEGORIES, answers=listed(DISCOVERY_CATEGORY)
 )
 async def list_discovery_categories(request: Request) -> object:
     """What guilds in discovery can be about."""
@@ -68,7 +64,6 @@ async def list_discovery_categories(request: Request) -> object:
 @routes.operation(
     "GET",
     "/v1/discovery/guilds",
-    policy=Policy.USER,
     bucket=LIST_DISCOVERY,
     answers=record({"guilds": listed(DISCOVERED_GUILD), "total": COUNT}),
 )
@@ -94,7 +89,6 @@ async def join_by_discovery(request: Request, guilds: GuildsArea, guild_id: int)
 @routes.operation(
     "GET",
     APPLICATION,
-    policy=Policy.USER,
     bucket=GET_DISCOVERY_APPLICATION,
     answers=record({"application": nullable(DISCOVERY_APPLICATION), "eligible": BOOLEAN, "min_member_count": COUNT}),
 )
@@ -103,13 +97,13 @@ async def get_discovery_application(request: Request, guilds: GuildsArea, guild_
     return guilds.discovery_applications.status(request.principal, guild_id)
 
 
-@routes.operation("POST", APPLICATION, policy=Policy.USER, bucket=APPLY_FOR_DISCOVERY, answers=DISCOVERY_APPLICATION)
+@routes.operation("POST", APPLICATION, bucket=APPLY_FOR_DISCOVERY, answers=DISCOVERY_APPLICATION)
 async def apply_for_discovery(request: Request, guilds: GuildsArea, guild_id: int, body: Apply) -> object:
     """Apply for a guild's place in discovery."""
     return await guilds.discovery_applications.apply(request.principal, guild_id, body.category_id, body.description)
 
 
-@routes.operation("PATCH", APPLICATION, policy=Policy.USER, bucket=APPLY_FOR_DISCOVERY, answers=DISCOVERY_APPLICATION)
+@routes.operation("PATCH", APPLICATION, bucket=APPLY_FOR_DISCOVERY, answers=DISCOVERY_APPLICATION)
 async def change_discovery_application(
     request: Request, guilds: GuildsArea, guild_id: int, body: ChangeApplication
 ) -> object:
@@ -119,7 +113,7 @@ async def change_discovery_application(
     )
 
 
-@routes.operation("DELETE", APPLICATION, policy=Policy.USER, bucket=APPLY_FOR_DISCOVERY)
+@routes.operation("DELETE", APPLICATION, bucket=APPLY_FOR_DISCOVERY)
 async def withdraw_discovery_application(request: Request, guilds: GuildsArea, guild_id: int) -> None:
     """Take a guild's application back, and the guild out of discovery."""
     await guilds.discovery_applications.withdraw(request.principal, guild_id, request.audit_log_reason)

@@ -18,7 +18,7 @@ from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.registries.scopes import Scope
 from chat.store.standing.guild_audit_log import AuditLogPage
 
-routes = Routes()
+routes = Routes(policy=Policy.USER)
 
 CREATE_GUILD: Final = Bucket("guild:create", limit=10, window_ms=60_000)
 LIST_CURRENT_USER_GUILDS: Final = Bucket("guild:list", limit=40, window_ms=10_000)
@@ -133,12 +133,7 @@ async def create_guild(request: Request, guilds: GuildsArea, body: CreateGuild) 
 
 
 @routes.operation(
-    "GET",
-    "/v1/users/@me/guilds",
-    policy=Policy.USER,
-    scope=Scope.GUILDS,
-    bucket=LIST_CURRENT_USER_GUILDS,
-    answers=listed(LISTED_GUILD),
+    "GET", "/v1/users/@me/guilds", scope=Scope.GUILDS, bucket=LIST_CURRENT_USER_GUILDS, answers=listed(LISTED_GUILD)
 )
 async def list_current_user_guilds(request: Request, guilds: GuildsArea, query: ListGuilds) -> object:
     """List current user guilds."""
@@ -146,7 +141,7 @@ async def list_current_user_guilds(request: Request, guilds: GuildsArea, query: 
     return await guilds.guilds.of_account(request.principal, page)
 
 
-@routes.operation("DELETE", "/v1/users/@me/guilds/{guild_id}", policy=Policy.USER, bucket=LEAVE)
+@routes.operation("DELETE", "/v1/users/@me/guilds/{guild_id}", bucket=LEAVE)
 async def leave_guild(request: Request, guilds: GuildsArea, guild_id: int, query: LeaveGuild, body: SudoFields) -> None:
     """Leave guild; sudo mode where one's messages go along."""
     principal = request.principal
@@ -157,11 +152,7 @@ async def leave_guild(request: Request, guilds: GuildsArea, guild_id: int, query
 
 
 @routes.operation(
-    "POST",
-    "/v1/users/@me/guilds/{guild_id}/messages/bulk-delete-mine",
-    policy=Policy.USER,
-    bucket=LEAVE,
-    answers={202: NOTHING},
+    "POST", "/v1/users/@me/guilds/{guild_id}/messages/bulk-delete-mine", bucket=LEAVE, answers={202: NOTHING}
 )
 async def delete_own_messages_in_guild(request: Request, guilds: GuildsArea, guild_id: int, body: SudoFields) -> object:
     """Delete every message that the caller wrote in the guild; sudo mode."""
@@ -169,15 +160,13 @@ async def delete_own_messages_in_guild(request: Request, guilds: GuildsArea, gui
     return Answer(202)
 
 
-@routes.operation(
-    "GET", "/v1/guilds/{guild_id}", policy=Policy.USER, scope=Scope.GUILDS, bucket=GET_GUILD, answers=WHOLE_GUILD
-)
+@routes.operation("GET", "/v1/guilds/{guild_id}", scope=Scope.GUILDS, bucket=GET_GUILD, answers=WHOLE_GUILD)
 async def get_guild(request: Request, guilds: GuildsArea, guild_id: int) -> object:
     """Get guild."""
     return await guilds.guilds.get(request.principal, guild_id)
 
 
-@routes.operation("PATCH", "/v1/guilds/{guild_id}", policy=Policy.USER, bucket=MODIFY_GUILD, images=True, answers=GUILD)
+@routes.operation("PATCH", "/v1/guilds/{guild_id}", bucket=MODIFY_GUILD, images=True, answers=GUILD)
 async def modify_guild(request: Request, guilds: GuildsArea, guild_id: int, body: ModifyGuild) -> object:
     """Modify guild; sudo mode where `mfa_level` changes."""
     fields = {name: value for name, value in named_members(body).items() if name not in SUDO_MEMBERS}
@@ -186,7 +175,7 @@ async def modify_guild(request: Request, guilds: GuildsArea, guild_id: int, body
     )
 
 
-@routes.operation("POST", "/v1/guilds/{guild_id}/delete", policy=Policy.USER, bucket=DELETE_GUILD)
+@routes.operation("POST", "/v1/guilds/{guild_id}/delete", bucket=DELETE_GUILD)
 async def delete_guild(request: Request, guilds: GuildsArea, guild_id: int, body: SudoFields) -> None:
     """Delete guild; sudo mode."""
     await guilds.guild_deletion.delete(request.principal, guild_id, request.proof(body))
@@ -206,42 +195,27 @@ async def transfer_ownership(request: Request, guilds: GuildsArea, guild_id: int
     )
 
 
-@routes.operation(
-    "GET", "/v1/guilds/{guild_id}/vanity-url", policy=Policy.USER, bucket=GET_VANITY_URL, answers=VANITY_URL
-)
+@routes.operation("GET", "/v1/guilds/{guild_id}/vanity-url", bucket=GET_VANITY_URL, answers=VANITY_URL)
 async def get_vanity_url(request: Request, guilds: GuildsArea, guild_id: int) -> object:
     """The guild's custom invite code, and how often it was used."""
     return await guilds.vanity_urls.get(request.principal, guild_id)
 
 
-@routes.operation(
-    "PATCH", "/v1/guilds/{guild_id}/vanity-url", policy=Policy.USER, bucket=CHANGE_VANITY_URL, answers=VANITY_URL
-)
+@routes.operation("PATCH", "/v1/guilds/{guild_id}/vanity-url", bucket=CHANGE_VANITY_URL, answers=VANITY_URL)
 async def change_vanity_url(request: Request, guilds: GuildsArea, guild_id: int, body: ChangeVanityUrl) -> object:
     """Take a custom invite code, or give it up."""
     return await guilds.vanity_urls.change(request.principal, guild_id, body.code, request.audit_log_reason)
 
 
 @routes.operation(
-    "GET",
-    "/v1/guilds/{guild_id}/roles",
-    policy=Policy.USER,
-    scope=Scope.GUILDS,
-    bucket=LIST_GUILD_ROLES,
-    answers=listed(ROLE),
+    "GET", "/v1/guilds/{guild_id}/roles", scope=Scope.GUILDS, bucket=LIST_GUILD_ROLES, answers=listed(ROLE)
 )
 async def list_guild_roles(request: Request, guilds: GuildsArea, guild_id: int) -> object:
     """The roles of a guild."""
     return await guilds.guilds.roles(request.principal, guild_id)
 
 
-@routes.operation(
-    "GET",
-    "/v1/guilds/{guild_id}/channels",
-    policy=Policy.USER,
-    bucket=LIST_GUILD_CHANNELS,
-    answers=listed(GUILD_CHANNEL),
-)
+@routes.operation("GET", "/v1/guilds/{guild_id}/channels", bucket=LIST_GUILD_CHANNELS, answers=listed(GUILD_CHANNEL))
 async def list_guild_channels(request: Request, guilds: GuildsArea, guild_id: int) -> object:
     """The channels of a guild that the caller sees."""
     return await guilds.guilds.channels(request.principal, guild_id)
@@ -258,9 +232,7 @@ class ReadAuditLog:
     limit: Annotated[int, Range(1, 100)] = 50
 
 
-@routes.operation(
-    "GET", "/v1/guilds/{guild_id}/audit-logs", policy=Policy.USER, bucket=READ_AUDIT_LOG, answers=AUDIT_LOG
-)
+@routes.operation("GET", "/v1/guilds/{guild_id}/audit-logs", bucket=READ_AUDIT_LOG, answers=AUDIT_LOG)
 async def read_audit_log(request: Request, core: Core, guild_id: int, query: ReadAuditLog) -> object:
     """A page of the guild's audit log."""
     page = AuditLogPage(query.limit, query.before, query.after, query.user_id, query.action_type)

@@ -13,7 +13,7 @@ from chat.api.schemas.shapes import listed
 from chat.domain.guilds.assemble import GuildsArea
 from chat.domain.guilds.invites import InviteTerms
 
-routes = Routes()
+routes = Routes(policy=Policy.USER)
 
 CREATE_INVITE: Final = Bucket("channel:invite:create::channel_id", limit=10, window_ms=60_000)
 LIST_CHANNEL_INVITES: Final = Bucket("channel:invite:list::channel_id", limit=40, window_ms=10_000)
@@ -39,7 +39,6 @@ class CreateInvite:
 @routes.operation(
     "POST",
     "/v1/channels/{channel_id}/invites",
-    policy=Policy.USER,
     bucket=CREATE_INVITE,
     closed_to_limited=True,
     answers=INVITE_WITH_METADATA,
@@ -51,11 +50,7 @@ async def create_invite(request: Request, guilds: GuildsArea, channel_id: int, b
 
 
 @routes.operation(
-    "GET",
-    "/v1/channels/{channel_id}/invites",
-    policy=Policy.USER,
-    bucket=LIST_CHANNEL_INVITES,
-    answers=listed(INVITE_WITH_METADATA),
+    "GET", "/v1/channels/{channel_id}/invites", bucket=LIST_CHANNEL_INVITES, answers=listed(INVITE_WITH_METADATA)
 )
 async def list_channel_invites(request: Request, guilds: GuildsArea, channel_id: int) -> object:
     """The invites that lead to a channel."""
@@ -63,11 +58,7 @@ async def list_channel_invites(request: Request, guilds: GuildsArea, channel_id:
 
 
 @routes.operation(
-    "GET",
-    "/v1/guilds/{guild_id}/invites",
-    policy=Policy.USER,
-    bucket=LIST_GUILD_INVITES,
-    answers=listed(INVITE_WITH_METADATA),
+    "GET", "/v1/guilds/{guild_id}/invites", bucket=LIST_GUILD_INVITES, answers=listed(INVITE_WITH_METADATA)
 )
 async def list_guild_invites(request: Request, guilds: GuildsArea, guild_id: int) -> object:
     """The invites of a guild."""
@@ -93,7 +84,7 @@ async def accept_invite(request: Request, guilds: GuildsArea, invite_code: str) 
     return await guilds.invites.accept(request.principal, invite_code, request.address)
 
 
-@routes.operation("DELETE", "/v1/invites/{invite_code}", policy=Policy.USER, bucket=DELETE_INVITE)
+@routes.operation("DELETE", "/v1/invites/{invite_code}", bucket=DELETE_INVITE)
 async def delete_invite(request: Request, guilds: GuildsArea, invite_code: str) -> None:
     """Delete an invite."""
     await guilds.invites.delete(request.principal, invite_code, request.audit_log_reason)

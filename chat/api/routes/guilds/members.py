@@ -13,7 +13,7 @@ from chat.api.schemas.guilds.guilds import MEMBER, MEMBER_SEARCH
 from chat.api.schemas.shapes import listed
 from chat.domain.guilds.assemble import GuildsArea
 
-routes = Routes()
+routes = Routes(policy=Policy.USER)
 
 LIST_MEMBERS: Final = Bucket("guild:member:list::guild_id", limit=40, window_ms=10_000)
 
@@ -79,18 +79,14 @@ class ChangeOwnMember:
     mention_flags: Maybe[Annotated[int, Range(0, INT32_MAXIMUM)] | None] = OMITTED
 
 
-@routes.operation(
-    "GET", "/v1/guilds/{guild_id}/members", policy=Policy.USER, bucket=LIST_MEMBERS, answers=listed(MEMBER)
-)
+@routes.operation("GET", "/v1/guilds/{guild_id}/members", bucket=LIST_MEMBERS, answers=listed(MEMBER))
 async def list_members(request: Request, guilds: GuildsArea, guild_id: int, query: ListMembers) -> object:
     """Members of a guild in order of user id."""
     memberships = guilds.memberships
     return await memberships.of_guild(request.principal, guild_id, after=query.after, limit=query.limit)
 
 
-@routes.operation(
-    "POST", "/v1/guilds/{guild_id}/members-search", policy=Policy.USER, bucket=SEARCH, answers=MEMBER_SEARCH
-)
+@routes.operation("POST", "/v1/guilds/{guild_id}/members-search", bucket=SEARCH, answers=MEMBER_SEARCH)
 async def search_members(request: Request, guilds: GuildsArea, guild_id: int, body: SearchMembers) -> object:
     """Members of a guild by the beginning of a name."""
     return await guilds.member_searches.search(
@@ -98,15 +94,13 @@ async def search_members(request: Request, guilds: GuildsArea, guild_id: int, bo
     )
 
 
-@routes.operation("GET", "/v1/guilds/{guild_id}/members/@me", policy=Policy.USER, bucket=READ_MEMBER, answers=MEMBER)
+@routes.operation("GET", "/v1/guilds/{guild_id}/members/@me", bucket=READ_MEMBER, answers=MEMBER)
 async def get_own_member(request: Request, guilds: GuildsArea, guild_id: int) -> object:
     """The caller's own membership."""
     return await guilds.memberships.get(request.principal, guild_id, request.principal.user_id)
 
 
-@routes.operation(
-    "PATCH", "/v1/guilds/{guild_id}/members/@me", policy=Policy.USER, bucket=CHANGE_MEMBER, images=True, answers=MEMBER
-)
+@routes.operation("PATCH", "/v1/guilds/{guild_id}/members/@me", bucket=CHANGE_MEMBER, images=True, answers=MEMBER)
 async def change_own_member(request: Request, guilds: GuildsArea, guild_id: int, body: ChangeOwnMember) -> object:
     """Change the caller's own guild profile."""
     fields = named_members(body)
@@ -116,17 +110,13 @@ async def change_own_member(request: Request, guilds: GuildsArea, guild_id: int,
     return await guilds.member_changes.change_own(request.principal, guild_id, fields, request.audit_log_reason)
 
 
-@routes.operation(
-    "GET", "/v1/guilds/{guild_id}/members/{user_id}", policy=Policy.USER, bucket=READ_MEMBER, answers=MEMBER
-)
+@routes.operation("GET", "/v1/guilds/{guild_id}/members/{user_id}", bucket=READ_MEMBER, answers=MEMBER)
 async def get_member(request: Request, guilds: GuildsArea, guild_id: int, user_id: int) -> object:
     """One member."""
     return await guilds.memberships.get(request.principal, guild_id, user_id)
 
 
-@routes.operation(
-    "PATCH", "/v1/guilds/{guild_id}/members/{user_id}", policy=Policy.USER, bucket=CHANGE_MEMBER, answers=MEMBER
-)
+@routes.operation("PATCH", "/v1/guilds/{guild_id}/members/{user_id}", bucket=CHANGE_MEMBER, answers=MEMBER)
 async def change_member(
     request: Request, guilds: GuildsArea, guild_id: int, user_id: int, body: ChangeMember
 ) -> object:

@@ -15,7 +15,7 @@ from chat.domain.guilds.roles import NewRole
 from chat.errors import InvalidFormBody
 from chat.registries.error_codes import FieldCode
 
-routes = Routes()
+routes = Routes(policy=Policy.USER)
 
 COLOR_MAXIMUM: Final = 0xFFFFFF
 POSITION_MAXIMUM: Final = 10_000
@@ -74,14 +74,14 @@ Positions = Annotated[list[RolePosition], Items(0, ROLES_AT_ONCE)]
 HoistPositions = Annotated[list[HoistPosition], Items(0, ROLES_AT_ONCE)]
 
 
-@routes.operation("POST", "/v1/guilds/{guild_id}/roles", policy=Policy.USER, bucket=CREATE, answers=ROLE)
+@routes.operation("POST", "/v1/guilds/{guild_id}/roles", bucket=CREATE, answers=ROLE)
 async def create_role(request: Request, guilds: GuildsArea, guild_id: int, body: CreateRole) -> object:
     """Make a role."""
     new = NewRole(body.name, body.color, body.permissions, body.hoist, body.mentionable)
     return await guilds.roles.create(request.principal, guild_id, new, request.audit_log_reason)
 
 
-@routes.operation("PATCH", "/v1/guilds/{guild_id}/roles", policy=Policy.USER, bucket=ORDER)
+@routes.operation("PATCH", "/v1/guilds/{guild_id}/roles", bucket=ORDER)
 async def reorder_roles(request: Request, guilds: GuildsArea, guild_id: int, body: Positions) -> None:
     """Give roles other positions."""
     positions = {entry.id: entry.position for entry in body if entry.position is not None}
@@ -89,7 +89,7 @@ async def reorder_roles(request: Request, guilds: GuildsArea, guild_id: int, bod
     await guilds.roles.reorder(request.principal, guild_id, positions, request.audit_log_reason)
 
 
-@routes.operation("PATCH", "/v1/guilds/{guild_id}/roles/hoist-positions", policy=Policy.USER, bucket=ORDER)
+@routes.operation("PATCH", "/v1/guilds/{guild_id}/roles/hoist-positions", bucket=ORDER)
 async def place_hoisted_roles(request: Request, guilds: GuildsArea, guild_id: int, body: HoistPositions) -> None:
     """Say where in the member list roles are shown."""
     _require_distinct(entry.id for entry in body)
@@ -98,13 +98,13 @@ async def place_hoisted_roles(request: Request, guilds: GuildsArea, guild_id: in
         await guilds.roles.place_hoisted(request.principal, guild_id, places, request.audit_log_reason)
 
 
-@routes.operation("DELETE", "/v1/guilds/{guild_id}/roles/hoist-positions", policy=Policy.USER, bucket=ORDER)
+@routes.operation("DELETE", "/v1/guilds/{guild_id}/roles/hoist-positions", bucket=ORDER)
 async def forget_hoist_positions(request: Request, guilds: GuildsArea, guild_id: int) -> None:
     """Show roles in the member list by their positions again."""
     await guilds.roles.place_hoisted(request.principal, guild_id, {}, request.audit_log_reason)
 
 
-@routes.operation("PATCH", "/v1/guilds/{guild_id}/roles/{role_id}", policy=Policy.USER, bucket=CHANGE, answers=ROLE)
+@routes.operation("PATCH", "/v1/guilds/{guild_id}/roles/{role_id}", bucket=CHANGE, answers=ROLE)
 async def change_role(request: Request, guilds: GuildsArea, guild_id: int, role_id: int, body: ChangeRole) -> object:
     """Change a role."""
     return await guilds.roles.change(
@@ -112,19 +112,19 @@ async def change_role(request: Request, guilds: GuildsArea, guild_id: int, role_
     )
 
 
-@routes.operation("DELETE", "/v1/guilds/{guild_id}/roles/{role_id}", policy=Policy.USER, bucket=CHANGE)
+@routes.operation("DELETE", "/v1/guilds/{guild_id}/roles/{role_id}", bucket=CHANGE)
 async def delete_role(request: Request, guilds: GuildsArea, guild_id: int, role_id: int) -> None:
     """Delete a role."""
     await guilds.roles.delete(request.principal, guild_id, role_id, request.audit_log_reason)
 
 
-@routes.operation("PUT", "/v1/guilds/{guild_id}/members/{user_id}/roles/{role_id}", policy=Policy.USER, bucket=GIVE)
+@routes.operation("PUT", "/v1/guilds/{guild_id}/members/{user_id}/roles/{role_id}", bucket=GIVE)
 async def give_role(request: Request, guilds: GuildsArea, guild_id: int, user_id: int, role_id: int) -> None:
     """Give a member a role."""
     await guilds.roles.give(request.principal, guild_id, user_id, role_id, reason=request.audit_log_reason)
 
 
-@routes.operation("DELETE", "/v1/guilds/{guild_id}/members/{user_id}/roles/{role_id}", policy=Policy.USER, bucket=GIVE)
+@routes.operation("DELETE", "/v1/guilds/{guild_id}/members/{user_id}/roles/{role_id}", bucket=GIVE)
 async def take_role(request: Request, guilds: GuildsArea, guild_id: int, user_id: int, role_id: int) -> None:
     """Take a role from a member."""
     await guilds.roles.give(request.principal, guild_id, user_id, role_id, take=True, reason=request.audit_log_reason)

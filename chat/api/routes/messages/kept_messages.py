@@ -17,7 +17,7 @@ from chat.domain.messages.favorite_memes import NAME_LENGTH, Source, Words
 from chat.media.outside_addresses import URL_CHARACTERS
 from chat.store.messages.kept_messages import MentionFilter
 
-routes = Routes()
+routes = Routes(policy=Policy.USER_ONLY)
 
 PAGE_MAXIMUM: Final = 100
 PAGE_DEFAULT: Final = 25
@@ -67,11 +67,7 @@ class SaveMessage:
 
 
 @routes.operation(
-    "GET",
-    "/v1/users/@me/mentions",
-    policy=Policy.USER_ONLY,
-    bucket=buckets.MENTIONS,
-    answers=listed(MESSAGE, maximum=PAGE_MAXIMUM),
+    "GET", "/v1/users/@me/mentions", bucket=buckets.MENTIONS, answers=listed(MESSAGE, maximum=PAGE_MAXIMUM)
 )
 async def list_mentions(request: Request, messages: MessagesArea, query: ListMentions) -> object:
     """Messages of the last seven days that mention the caller, newest first."""
@@ -81,7 +77,7 @@ async def list_mentions(request: Request, messages: MessagesArea, query: ListMen
     return await messages.recent_mentions.list(request.principal, sought, query.limit)
 
 
-@routes.operation("POST", "/v1/users/@me/mentions/read", policy=Policy.USER_ONLY, bucket=buckets.MENTIONS_CHANGE)
+@routes.operation("POST", "/v1/users/@me/mentions/read", bucket=buckets.MENTIONS_CHANGE)
 async def read_mentions(request: Request, messages: MessagesArea, body: ReadMentions) -> None:
     """Take messages off the list of mentions, or all."""
     mentions = messages.recent_mentions
@@ -91,9 +87,7 @@ async def read_mentions(request: Request, messages: MessagesArea, body: ReadMent
         await mentions.dismiss(request.principal, body.message_ids)
 
 
-@routes.operation(
-    "DELETE", "/v1/users/@me/mentions/{message_id}", policy=Policy.USER_ONLY, bucket=buckets.MENTIONS_CHANGE
-)
+@routes.operation("DELETE", "/v1/users/@me/mentions/{message_id}", bucket=buckets.MENTIONS_CHANGE)
 async def delete_mention(request: Request, messages: MessagesArea, message_id: int) -> None:
     """Take one message off the list of mentions."""
     await messages.recent_mentions.dismiss(request.principal, [message_id])
@@ -102,7 +96,6 @@ async def delete_mention(request: Request, messages: MessagesArea, message_id: i
 @routes.operation(
     "GET",
     "/v1/users/@me/saved-messages",
-    policy=Policy.USER_ONLY,
     bucket=buckets.SAVED_MESSAGES,
     answers=listed(SAVED_MESSAGE, maximum=PAGE_MAXIMUM),
 )
@@ -111,15 +104,13 @@ async def list_saved_messages(request: Request, messages: MessagesArea, query: L
     return await messages.saved_messages.list(request.principal, query.limit, query.before)
 
 
-@routes.operation("POST", "/v1/users/@me/saved-messages", policy=Policy.USER_ONLY, bucket=buckets.SAVED_MESSAGES_CHANGE)
+@routes.operation("POST", "/v1/users/@me/saved-messages", bucket=buckets.SAVED_MESSAGES_CHANGE)
 async def save_message(request: Request, messages: MessagesArea, body: SaveMessage) -> None:
     """Keep a message."""
     await messages.saved_messages.save(request.principal, body.channel_id, body.message_id)
 
 
-@routes.operation(
-    "DELETE", "/v1/users/@me/saved-messages/{message_id}", policy=Policy.USER_ONLY, bucket=buckets.SAVED_MESSAGES_CHANGE
-)
+@routes.operation("DELETE", "/v1/users/@me/saved-messages/{message_id}", bucket=buckets.SAVED_MESSAGES_CHANGE)
 async def forget_saved_message(request: Request, messages: MessagesArea, message_id: int) -> None:
     """Keep a message no longer."""
     await messages.saved_messages.forget(request.principal, message_id)
@@ -163,32 +154,20 @@ class ChangeMeme:
     tags: Maybe[Tags | None] = OMITTED
 
 
-@routes.operation(
-    "GET",
-    "/v1/users/@me/memes",
-    policy=Policy.USER_ONLY,
-    bucket=buckets.MEMES,
-    answers=listed(FAVORITE_MEME),
-)
+@routes.operation("GET", "/v1/users/@me/memes", bucket=buckets.MEMES, answers=listed(FAVORITE_MEME))
 async def list_memes(request: Request, messages: MessagesArea) -> object:
     """The caller's favourite memes, the oldest first."""
     return messages.favorite_memes.of_user(request.principal.user_id)
 
 
-@routes.operation(
-    "POST", "/v1/users/@me/memes", policy=Policy.USER_ONLY, bucket=buckets.MEMES_FETCH, answers=FAVORITE_MEME
-)
+@routes.operation("POST", "/v1/users/@me/memes", bucket=buckets.MEMES_FETCH, answers=FAVORITE_MEME)
 async def fetch_meme(request: Request, messages: MessagesArea, body: FetchMeme) -> object:
     """Keep a file from elsewhere on the web."""
     return await messages.favorite_memes.fetch(request.principal, body.url, _words(body))
 
 
 @routes.operation(
-    "POST",
-    "/v1/channels/{channel_id}/messages/{message_id}/memes",
-    policy=Policy.USER_ONLY,
-    bucket=buckets.MEMES_FETCH,
-    answers=FAVORITE_MEME,
+    "POST", "/v1/channels/{channel_id}/messages/{message_id}/memes", bucket=buckets.MEMES_FETCH, answers=FAVORITE_MEME
 )
 async def keep_meme(
     request: Request, messages: MessagesArea, channel_id: int, message_id: int, body: KeepMeme
@@ -198,25 +177,13 @@ async def keep_meme(
     return await messages.favorite_memes.keep(request.principal, source, _words(body))
 
 
-@routes.operation(
-    "GET",
-    "/v1/users/@me/memes/{meme_id}",
-    policy=Policy.USER_ONLY,
-    bucket=buckets.MEMES,
-    answers=FAVORITE_MEME,
-)
+@routes.operation("GET", "/v1/users/@me/memes/{meme_id}", bucket=buckets.MEMES, answers=FAVORITE_MEME)
 async def get_meme(request: Request, messages: MessagesArea, meme_id: int) -> object:
     """One of the caller's favourite memes."""
     return messages.favorite_memes.get(request.principal.user_id, meme_id)
 
 
-@routes.operation(
-    "PATCH",
-    "/v1/users/@me/memes/{meme_id}",
-    policy=Policy.USER_ONLY,
-    bucket=buckets.MEMES_CHANGE,
-    answers=FAVORITE_MEME,
-)
+@routes.operation("PATCH", "/v1/users/@me/memes/{meme_id}", bucket=buckets.MEMES_CHANGE, answers=FAVORITE_MEME)
 async def change_meme(request: Request, messages: MessagesArea, meme_id: int, body: ChangeMeme) -> object:
     """Change the words of a favourite meme."""
     words = Words(
@@ -227,7 +194,7 @@ async def change_meme(request: Request, messages: MessagesArea, meme_id: int, bo
     return await messages.favorite_memes.change(request.principal, meme_id, words)
 
 
-@routes.operation("DELETE", "/v1/users/@me/memes/{meme_id}", policy=Policy.USER_ONLY, bucket=buckets.MEMES_CHANGE)
+@routes.operation("DELETE", "/v1/users/@me/memes/{meme_id}", bucket=buckets.MEMES_CHANGE)
 async def delete_meme(request: Request, messages: MessagesArea, meme_id: int) -> None:
     """Keep a favourite meme no longer."""
     await messages.favorite_memes.delete(request.principal, meme_id)

@@ -23,7 +23,7 @@ from chat.errors import ApiError, InvalidFormBody
 from chat.media.outside_addresses import as_asked_for
 from chat.registries.error_codes import ErrorCode, FieldCode
 
-routes = Routes()
+routes = Routes(policy=Policy.USER)
 
 WINDOWS: Final = 25
 """Channels of one request for pages of messages."""
@@ -46,7 +46,6 @@ class ListMessages:
 @routes.operation(
     "GET",
     "/v1/channels/{channel_id}/messages",
-    policy=Policy.USER,
     bucket=Bucket("channel:message:list::channel_id", limit=100, window_ms=10_000),
     answers=listed(MESSAGE),
 )
@@ -61,7 +60,6 @@ async def list_messages(request: Request, messages: MessagesArea, channel_id: in
 @routes.operation(
     "POST",
     "/v1/channels/{channel_id}/messages",
-    policy=Policy.USER,
     bucket=Bucket("channel:message:create::channel_id", limit=10, window_ms=10_000),
     body=CreateMessage,
     multipart=True,
@@ -94,7 +92,6 @@ def _meme(
 @routes.operation(
     "GET",
     "/v1/channels/{channel_id}/messages/{message_id}",
-    policy=Policy.USER,
     bucket=Bucket("channel:message:read::channel_id", limit=100, window_ms=10_000),
     answers=MESSAGE,
 )
@@ -106,7 +103,6 @@ async def get_message(request: Request, messages: MessagesArea, channel_id: int,
 @routes.operation(
     "PATCH",
     "/v1/channels/{channel_id}/messages/{message_id}",
-    policy=Policy.USER,
     bucket=Bucket("channel:message:update::channel_id", limit=20, window_ms=10_000),
     body=EditMessage,
     multipart=True,
@@ -126,7 +122,6 @@ async def edit_message(
 @routes.operation(
     "DELETE",
     "/v1/channels/{channel_id}/messages/{message_id}",
-    policy=Policy.USER,
     bucket=Bucket("channel:message:delete::channel_id", limit=20, window_ms=10_000),
 )
 async def delete_message(request: Request, messages: MessagesArea, channel_id: int, message_id: int) -> None:
@@ -137,7 +132,6 @@ async def delete_message(request: Request, messages: MessagesArea, channel_id: i
 @routes.operation(
     "DELETE",
     "/v1/channels/{channel_id}/messages/{message_id}/attachments/{attachment_id}",
-    policy=Policy.USER,
     bucket=Bucket("channel:message:update::channel_id", limit=20, window_ms=10_000),
 )
 async def remove_attachment(
@@ -173,9 +167,7 @@ class PreloadMessages:
     channels: Annotated[list[Snowflake], Items(0, PRELOADED_CHANNELS)]
 
 
-@routes.operation(
-    "POST", "/v1/channels/messages/bulk", policy=Policy.USER, bucket=buckets.MESSAGES_BULK, answers=CHANNELS_MESSAGES
-)
+@routes.operation("POST", "/v1/channels/messages/bulk", bucket=buckets.MESSAGES_BULK, answers=CHANNELS_MESSAGES)
 async def bulk_list_messages(request: Request, messages: MessagesArea, body: BulkListMessages) -> object:
     """A page of messages of each of several channels, in the order in which they are asked for."""
     for index, window in enumerate(body.requests):
@@ -188,24 +180,14 @@ async def bulk_list_messages(request: Request, messages: MessagesArea, body: Bul
     return {"channels": [{"channel_id": str(channel_id), "messages": page} for channel_id, page in pages]}
 
 
-@routes.operation(
-    "POST",
-    "/v1/users/@me/preload-messages",
-    policy=Policy.USER,
-    bucket=buckets.MESSAGES_PRELOAD,
-    answers=NEWEST_MESSAGES,
-)
+@routes.operation("POST", "/v1/users/@me/preload-messages", bucket=buckets.MESSAGES_PRELOAD, answers=NEWEST_MESSAGES)
 async def preload_messages(request: Request, messages: MessagesArea, body: PreloadMessages) -> object:
     """The newest message of each of several channels, by the channel's id."""
     return await messages.messages.newest(request.principal, body.channels)
 
 
 @routes.operation(
-    "POST",
-    "/v1/users/@me/channels/messages/preload",
-    policy=Policy.USER,
-    bucket=buckets.MESSAGES_PRELOAD,
-    answers=NEWEST_MESSAGES,
+    "POST", "/v1/users/@me/channels/messages/preload", bucket=buckets.MESSAGES_PRELOAD, answers=NEWEST_MESSAGES
 )
 async def preload_channel_messages(request: Request, messages: MessagesArea, body: PreloadMessages) -> object:
     """The same under the other address that clients know."""
@@ -219,7 +201,7 @@ class Unfurl:
     url: Annotated[str, Length(1, URL_CHARACTERS)]
 
 
-@routes.operation("POST", "/v1/unfurl", policy=Policy.USER, bucket=Bucket("unfurl", 20, 10_000), answers=listed(EMBED))
+@routes.operation("POST", "/v1/unfurl", bucket=Bucket("unfurl", 20, 10000), answers=listed(EMBED))
 async def unfurl(request: Request, core: Core, policy: PolicyArea, messages: MessagesArea, body: Unfurl) -> object:
     """The embeds that a message with this link would show: none or one."""
     if not core.settings.media.link_embeds:

@@ -13,7 +13,7 @@ from chat.api.schemas.messages import MESSAGE, PINS
 from chat.api.schemas.shapes import listed
 from chat.domain.messages.assemble import MessagesArea
 
-routes = Routes()
+routes = Routes(policy=Policy.USER)
 
 PINS_OF_A_PAGE: Final = 50
 
@@ -26,35 +26,25 @@ class ListPins:
     before: Timestamp | None = None
 
 
-@routes.operation(
-    "GET", "/v1/channels/{channel_id}/messages/pins", policy=Policy.USER, bucket=buckets.PINS, answers=PINS
-)
+@routes.operation("GET", "/v1/channels/{channel_id}/messages/pins", bucket=buckets.PINS, answers=PINS)
 async def page_pins(request: Request, messages: MessagesArea, channel_id: int, query: ListPins) -> object:
     """Pinned messages, the one that was pinned last first."""
     return await messages.pins.page(request.principal, channel_id, query.limit, query.before)
 
 
-@routes.operation(
-    "GET",
-    "/v1/channels/{channel_id}/pins",
-    policy=Policy.USER,
-    bucket=buckets.PINS,
-    answers=listed(MESSAGE),
-)
+@routes.operation("GET", "/v1/channels/{channel_id}/pins", bucket=buckets.PINS, answers=listed(MESSAGE))
 async def list_pins(request: Request, messages: MessagesArea, channel_id: int) -> object:
     """Every pinned message, as older libraries expect them."""
     return await messages.pins.all(request.principal, channel_id)
 
 
-@routes.operation("PUT", "/v1/channels/{channel_id}/pins/{message_id}", policy=Policy.USER, bucket=buckets.PIN_CHANGE)
+@routes.operation("PUT", "/v1/channels/{channel_id}/pins/{message_id}", bucket=buckets.PIN_CHANGE)
 async def pin_message(request: Request, messages: MessagesArea, channel_id: int, message_id: int) -> None:
     """Pin a message."""
     await messages.pins.pin(request.principal, channel_id, message_id, request.audit_log_reason)
 
 
-@routes.operation(
-    "DELETE", "/v1/channels/{channel_id}/pins/{message_id}", policy=Policy.USER, bucket=buckets.PIN_CHANGE
-)
+@routes.operation("DELETE", "/v1/channels/{channel_id}/pins/{message_id}", bucket=buckets.PIN_CHANGE)
 async def unpin_message(request: Request, messages: MessagesArea, channel_id: int, message_id: int) -> None:
     """Take a pin away."""
     await messages.pins.unpin(request.principal, channel_id, message_id, request.audit_log_reason)

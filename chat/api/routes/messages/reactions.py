@@ -15,7 +15,7 @@ from chat.api.schemas.shapes import listed
 from chat.domain.messages.assemble import MessagesArea
 from chat.domain.messages.reactions import ReactionUsers, parse_emoji
 
-routes = Routes()
+routes = Routes(policy=Policy.USER)
 
 USERS_MAXIMUM: Final = 100
 USERS_DEFAULT: Final = 25
@@ -38,10 +38,7 @@ class ListReactionUsers:
 
 
 @routes.operation(
-    "PUT",
-    "/v1/channels/{channel_id}/messages/{message_id}/reactions/{emoji}/@me",
-    policy=Policy.USER,
-    bucket=REACTION_CHANGE,
+    "PUT", "/v1/channels/{channel_id}/messages/{message_id}/reactions/{emoji}/@me", bucket=REACTION_CHANGE
 )
 async def add_reaction(
     request: Request, messages: MessagesArea, channel_id: int, message_id: int, emoji: str, query: ChangeReaction
@@ -51,10 +48,7 @@ async def add_reaction(
 
 
 @routes.operation(
-    "DELETE",
-    "/v1/channels/{channel_id}/messages/{message_id}/reactions/{emoji}/@me",
-    policy=Policy.USER,
-    bucket=REACTION_CHANGE,
+    "DELETE", "/v1/channels/{channel_id}/messages/{message_id}/reactions/{emoji}/@me", bucket=REACTION_CHANGE
 )
 async def remove_own_reaction(
     request: Request, messages: MessagesArea, channel_id: int, message_id: int, emoji: str, query: ChangeReaction
@@ -67,10 +61,7 @@ async def remove_own_reaction(
 
 
 @routes.operation(
-    "DELETE",
-    "/v1/channels/{channel_id}/messages/{message_id}/reactions/{emoji}/{user_id}",
-    policy=Policy.USER,
-    bucket=REACTION_CHANGE,
+    "DELETE", "/v1/channels/{channel_id}/messages/{message_id}/reactions/{emoji}/{user_id}", bucket=REACTION_CHANGE
 )
 async def remove_reaction(
     request: Request,
@@ -87,20 +78,13 @@ async def remove_reaction(
     )
 
 
-@routes.operation(
-    "DELETE",
-    "/v1/channels/{channel_id}/messages/{message_id}/reactions/{emoji}",
-    policy=Policy.USER,
-    bucket=REACTION_CHANGE,
-)
+@routes.operation("DELETE", "/v1/channels/{channel_id}/messages/{message_id}/reactions/{emoji}", bucket=REACTION_CHANGE)
 async def remove_emoji(request: Request, messages: MessagesArea, channel_id: int, message_id: int, emoji: str) -> None:
     """Take all reactions with one emoji away."""
     await messages.reactions.remove_emoji(request.principal, channel_id, message_id, parse_emoji(emoji))
 
 
-@routes.operation(
-    "DELETE", "/v1/channels/{channel_id}/messages/{message_id}/reactions", policy=Policy.USER, bucket=REACTION_CHANGE
-)
+@routes.operation("DELETE", "/v1/channels/{channel_id}/messages/{message_id}/reactions", bucket=REACTION_CHANGE)
 async def remove_all_reactions(request: Request, messages: MessagesArea, channel_id: int, message_id: int) -> None:
     """Take every reaction off a message."""
     await messages.reactions.remove_all(request.principal, channel_id, message_id)
@@ -109,7 +93,6 @@ async def remove_all_reactions(request: Request, messages: MessagesArea, channel
 @routes.operation(
     "GET",
     "/v1/channels/{channel_id}/messages/{message_id}/reactions/{emoji}",
-    policy=Policy.USER,
     bucket=REACTION_LIST,
     answers=listed(PARTIAL_USER, maximum=USERS_MAXIMUM),
 )
@@ -123,7 +106,6 @@ async def list_reaction_users(
 @routes.operation(
     "GET",
     "/v1/channels/{channel_id}/messages/{message_id}/reactions/{emoji}/users",
-    policy=Policy.USER,
     bucket=REACTION_LIST,
     answers=REACTION_USERS,
 )

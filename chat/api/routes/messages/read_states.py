@@ -12,7 +12,7 @@ from chat.api.operation import Policy, Request, Routes
 from chat.domain.messages.assemble import MessagesArea
 from chat.domain.messages.read_states import ReadUpTo
 
-routes = Routes()
+routes = Routes(policy=Policy.USER_ONLY)
 
 MENTION_COUNT_MAXIMUM: Final = (1 << 31) - 1
 ACKNOWLEDGED_AT_ONCE: Final = 100
@@ -45,9 +45,7 @@ class AcknowledgeChannels:
     read_states: Annotated[list[AcknowledgedChannel], Items(1, ACKNOWLEDGED_AT_ONCE)]
 
 
-@routes.operation(
-    "POST", "/v1/channels/{channel_id}/messages/{message_id}/ack", policy=Policy.USER_ONLY, bucket=READ_STATE
-)
+@routes.operation("POST", "/v1/channels/{channel_id}/messages/{message_id}/ack", bucket=READ_STATE)
 async def acknowledge_message(
     request: Request, messages: MessagesArea, channel_id: int, message_id: int, body: AcknowledgeMessage
 ) -> None:
@@ -56,19 +54,19 @@ async def acknowledge_message(
     await messages.read_states.acknowledge(request.principal, wish)
 
 
-@routes.operation("DELETE", "/v1/channels/{channel_id}/messages/ack", policy=Policy.USER_ONLY, bucket=READ_STATE)
+@routes.operation("DELETE", "/v1/channels/{channel_id}/messages/ack", bucket=READ_STATE)
 async def forget_read_state(request: Request, messages: MessagesArea, channel_id: int) -> None:
     """Forget how far the caller has read."""
     await messages.read_states.forget(request.principal, channel_id)
 
 
-@routes.operation("POST", "/v1/read-states/ack", policy=Policy.USER_ONLY, bucket=READ_STATES)
+@routes.operation("POST", "/v1/read-states/ack", bucket=READ_STATES)
 async def acknowledge_channels(request: Request, messages: MessagesArea, body: AcknowledgeChannels) -> None:
     """Note how far the caller has read in several channels."""
     await messages.read_states.acknowledge_many(request.principal, _wishes(body))
 
 
-@routes.operation("POST", "/v1/read-states/ack-bulk", policy=Policy.USER_ONLY, bucket=READ_STATES)
+@routes.operation("POST", "/v1/read-states/ack-bulk", bucket=READ_STATES)
 async def acknowledge_channels_in_bulk(request: Request, messages: MessagesArea, body: AcknowledgeChannels) -> None:
     """The same, as other clients call it."""
     await messages.read_states.acknowledge_many(request.principal, _wishes(body))

@@ -17,7 +17,7 @@ from chat.domain.people.assemble import PeopleArea
 from chat.errors import InvalidFormBody
 from chat.registries.error_codes import ErrorCode, FieldCode
 
-routes = Routes()
+routes = Routes(policy=Policy.USER_ONLY)
 
 NICKNAME_LENGTH: Final = 256
 AGE_SECONDS_MAXIMUM: Final = (1 << 31) - 1
@@ -56,13 +56,7 @@ class Ignore:
     max_account_age_seconds: Annotated[int, Range(1, AGE_SECONDS_MAXIMUM)] | None = None
 
 
-@routes.operation(
-    "GET",
-    "/v1/users/@me/relationships",
-    policy=Policy.USER_ONLY,
-    bucket=buckets.RELATIONSHIPS,
-    answers=listed(RELATIONSHIP),
-)
+@routes.operation("GET", "/v1/users/@me/relationships", bucket=buckets.RELATIONSHIPS, answers=listed(RELATIONSHIP))
 async def list_relationships(request: Request, people: PeopleArea) -> object:
     """The caller's relationships."""
     return people.friendships.of_account(request.principal)
@@ -71,7 +65,6 @@ async def list_relationships(request: Request, people: PeopleArea) -> object:
 @routes.operation(
     "POST",
     "/v1/users/@me/relationships",
-    policy=Policy.USER_ONLY,
     bots_refused_with=ErrorCode.BOTS_CANNOT_SEND_FRIEND_REQUESTS,
     bucket=buckets.FRIEND_REQUESTS,
     closed_to_limited=True,
@@ -85,7 +78,6 @@ async def request_friendship_by_tag(request: Request, people: PeopleArea, body: 
 @routes.operation(
     "POST",
     "/v1/users/@me/relationships/bulk-ignore",
-    policy=Policy.USER_ONLY,
     bucket=buckets.REQUESTS_IGNORED,
     answers=record({"ignored_count": COUNT}),
 )
@@ -98,7 +90,6 @@ async def ignore_requests(request: Request, people: PeopleArea, body: Ignore) ->
 @routes.operation(
     "POST",
     "/v1/users/@me/relationships/{user_id}",
-    policy=Policy.USER_ONLY,
     bots_refused_with=ErrorCode.BOTS_CANNOT_SEND_FRIEND_REQUESTS,
     bucket=buckets.FRIEND_REQUESTS,
     closed_to_limited=True,
@@ -110,11 +101,7 @@ async def request_friendship(request: Request, people: PeopleArea, user_id: int)
 
 
 @routes.operation(
-    "PUT",
-    "/v1/users/@me/relationships/{user_id}",
-    policy=Policy.USER_ONLY,
-    bucket=buckets.RELATIONSHIP_CHANGE,
-    answers=RELATIONSHIP,
+    "PUT", "/v1/users/@me/relationships/{user_id}", bucket=buckets.RELATIONSHIP_CHANGE, answers=RELATIONSHIP
 )
 async def decide_on_account(request: Request, people: PeopleArea, user_id: int, body: Decide) -> object:
     """Accept an account's request, or block the account."""
@@ -125,11 +112,7 @@ async def decide_on_account(request: Request, people: PeopleArea, user_id: int, 
 
 
 @routes.operation(
-    "PATCH",
-    "/v1/users/@me/relationships/{user_id}",
-    policy=Policy.USER_ONLY,
-    bucket=buckets.RELATIONSHIP_CHANGE,
-    answers=RELATIONSHIP,
+    "PATCH", "/v1/users/@me/relationships/{user_id}", bucket=buckets.RELATIONSHIP_CHANGE, answers=RELATIONSHIP
 )
 async def change_friendship(request: Request, people: PeopleArea, user_id: int, body: ChangeFriendship) -> object:
     """Give a friend a nickname, or say whether it hears where the caller speaks."""
@@ -139,9 +122,7 @@ async def change_friendship(request: Request, people: PeopleArea, user_id: int, 
     return await people.friendships.change(request.principal, user_id, changes)
 
 
-@routes.operation(
-    "DELETE", "/v1/users/@me/relationships/{user_id}", policy=Policy.USER_ONLY, bucket=buckets.RELATIONSHIP_CHANGE
-)
+@routes.operation("DELETE", "/v1/users/@me/relationships/{user_id}", bucket=buckets.RELATIONSHIP_CHANGE)
 async def end_relationship(request: Request, people: PeopleArea, user_id: int) -> None:
     """End what the caller has with an account."""
     await people.friendships.remove(request.principal, user_id)

@@ -29,11 +29,11 @@ from chat.protocol.visible_text import visible
 from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.store.accounts.accounts import Account, email_key, username_key
 
-routes = Routes()
-log: Final = structlog.get_logger("chat.api")
-
 NO_BOTS: Final = ErrorCode.BOT_USER_AUTH_ENDPOINT_ACCESS_DENIED
 """What a bot gets on this family of operations (access.md, Refused credentials)."""
+
+routes = Routes(bots_refused_with=NO_BOTS)
+log: Final = structlog.get_logger("chat.api")
 
 InviteCode = Annotated[str, Length(1, 256)]
 Token = Annotated[str, Exact(), Length(1, 256)]
@@ -82,7 +82,6 @@ class EndSessions(SudoFields):
     "POST",
     "/v1/auth/register",
     policy=Policy.NONE,
-    bots_refused_with=NO_BOTS,
     bucket=buckets.AUTH_REGISTER,
     closed_by_sso=True,
     asks_captcha=True,
@@ -117,7 +116,6 @@ async def register(request: Request, signing_in: SigningInArea, guilds: GuildsAr
     "POST",
     "/v1/auth/login",
     policy=Policy.NONE,
-    bots_refused_with=NO_BOTS,
     bucket=buckets.AUTH_LOGIN,
     closed_by_sso=True,
     asks_captcha=True,
@@ -140,32 +138,21 @@ async def login(request: Request, signing_in: SigningInArea, guilds: GuildsArea,
     return await answer_to_sign_in(request, outcome, guilds=guilds)
 
 
-@routes.operation("POST", "/v1/auth/logout", policy=Policy.USER, bucket=buckets.AUTH_LOGOUT)
+@routes.operation("POST", "/v1/auth/logout", bots_refused_with=None, policy=Policy.USER, bucket=buckets.AUTH_LOGOUT)
 async def logout(request: Request, signing_in: SigningInArea) -> None:
     """End the sign-in that the request came with; a bot's token stays what it is."""
     await signing_in.authentication.logout(request.principal)
 
 
 @routes.operation(
-    "GET",
-    "/v1/auth/sessions",
-    policy=Policy.USER_ONLY,
-    bots_refused_with=NO_BOTS,
-    bucket=buckets.AUTH_SESSIONS,
-    answers=listed(AUTH_SESSION),
+    "GET", "/v1/auth/sessions", policy=Policy.USER_ONLY, bucket=buckets.AUTH_SESSIONS, answers=listed(AUTH_SESSION)
 )
 async def list_sessions(request: Request, signing_in: SigningInArea) -> object:
     """The account's sign-ins, the most recently used first."""
     return await signing_in.sign_ins.of_account(request.principal)
 
 
-@routes.operation(
-    "POST",
-    "/v1/auth/sessions/logout",
-    policy=Policy.USER_ONLY,
-    bots_refused_with=NO_BOTS,
-    bucket=buckets.AUTH_SESSIONS_LOGOUT,
-)
+@routes.operation("POST", "/v1/auth/sessions/logout", policy=Policy.USER_ONLY, bucket=buckets.AUTH_SESSIONS_LOGOUT)
 async def end_sessions(request: Request, signing_in: SigningInArea, body: EndSessions) -> None:
     """End sign-ins of the account; sudo mode."""
     await signing_in.sudo.require(request.principal.account, request.proof(body))
@@ -176,7 +163,6 @@ async def end_sessions(request: Request, signing_in: SigningInArea, body: EndSes
     "POST",
     "/v1/auth/verify",
     policy=Policy.NONE,
-    bots_refused_with=NO_BOTS,
     bucket=buckets.AUTH_VERIFY,
     closed_by_sso=True,
     instance=InstanceKind.EMAIL,
@@ -190,7 +176,6 @@ async def verify_email(request: Request, signing_in: SigningInArea, body: Verify
     "POST",
     "/v1/auth/verify/resend",
     policy=Policy.USER_ONLY,
-    bots_refused_with=NO_BOTS,
     bucket=buckets.AUTH_VERIFY_RESEND,
     closed_by_sso=True,
     instance=InstanceKind.EMAIL,

@@ -23,7 +23,7 @@ from chat.domain.signing_in.email_change import NewAsked
 from chat.registries.error_codes import FieldCode
 from chat.store.accounts.accounts import email_key
 
-routes = Routes()
+routes = Routes(policy=Policy.USER_ONLY, instance=InstanceKind.EMAIL)
 
 Secret = Annotated[str, Exact(), Length(1, 256)]
 Code = Annotated[str, Exact(), Length(1, 32)]
@@ -95,13 +95,7 @@ class VerifyReplacement(SudoFields):
 
 
 @routes.operation(
-    "POST",
-    "/v1/users/@me/email-change/start",
-    policy=Policy.USER_ONLY,
-    bucket=buckets.EMAIL_CHANGE_START,
-    instance=InstanceKind.EMAIL,
-    answers=EMAIL_CHANGE,
-    secret=True,
+    "POST", "/v1/users/@me/email-change/start", bucket=buckets.EMAIL_CHANGE_START, answers=EMAIL_CHANGE, secret=True
 )
 async def start_email_change(request: Request, signing_in: SigningInArea) -> object:
     """Begin, and mail the present address a code where it has to agree."""
@@ -117,13 +111,7 @@ async def start_email_change(request: Request, signing_in: SigningInArea) -> obj
     }
 
 
-@routes.operation(
-    "POST",
-    "/v1/users/@me/email-change/resend-original",
-    policy=Policy.USER_ONLY,
-    bucket=buckets.EMAIL_CHANGE_RESEND,
-    instance=InstanceKind.EMAIL,
-)
+@routes.operation("POST", "/v1/users/@me/email-change/resend-original", bucket=buckets.EMAIL_CHANGE_RESEND)
 async def resend_original(request: Request, signing_in: SigningInArea, body: EmailChangeTicket) -> None:
     """Mail the present address another code."""
     await signing_in.email_changes.resend_original(request.principal.user_id, body.ticket, request.guard)
@@ -132,9 +120,7 @@ async def resend_original(request: Request, signing_in: SigningInArea, body: Ema
 @routes.operation(
     "POST",
     "/v1/users/@me/email-change/verify-original",
-    policy=Policy.USER_ONLY,
     bucket=buckets.EMAIL_CHANGE_VERIFY,
-    instance=InstanceKind.EMAIL,
     answers=record({"original_proof": TEXT}),
     secret=True,
 )
@@ -149,9 +135,7 @@ async def verify_original(request: Request, signing_in: SigningInArea, body: Ver
 @routes.operation(
     "POST",
     "/v1/users/@me/email-change/request-new",
-    policy=Policy.USER_ONLY,
     bucket=buckets.EMAIL_CHANGE_REQUEST,
-    instance=InstanceKind.EMAIL,
     answers=NEW_EMAIL_ASKED,
     secret=True,
 )
@@ -164,13 +148,7 @@ async def request_new_email(request: Request, signing_in: SigningInArea, body: R
     return _new_asked(asked)
 
 
-@routes.operation(
-    "POST",
-    "/v1/users/@me/email-change/resend-new",
-    policy=Policy.USER_ONLY,
-    bucket=buckets.EMAIL_CHANGE_RESEND,
-    instance=InstanceKind.EMAIL,
-)
+@routes.operation("POST", "/v1/users/@me/email-change/resend-new", bucket=buckets.EMAIL_CHANGE_RESEND)
 async def resend_new(request: Request, signing_in: SigningInArea, body: EmailChangeTicket) -> None:
     """Mail the new address another code."""
     await signing_in.email_changes.resend_new(request.principal.user_id, body.ticket, request.guard)
@@ -179,9 +157,7 @@ async def resend_new(request: Request, signing_in: SigningInArea, body: EmailCha
 @routes.operation(
     "POST",
     "/v1/users/@me/email-change/verify-new",
-    policy=Policy.USER_ONLY,
     bucket=buckets.EMAIL_CHANGE_VERIFY,
-    instance=InstanceKind.EMAIL,
     answers=record({"email_token": TEXT}),
     secret=True,
 )
@@ -193,14 +169,7 @@ async def verify_new(request: Request, signing_in: SigningInArea, body: VerifyNe
     return {"email_token": token}
 
 
-@routes.operation(
-    "POST",
-    "/v1/users/@me/email-change/apply",
-    policy=Policy.USER_ONLY,
-    bucket=buckets.EMAIL_CHANGE_APPLY,
-    instance=InstanceKind.EMAIL,
-    answers=PRIVATE_USER,
-)
+@routes.operation("POST", "/v1/users/@me/email-change/apply", bucket=buckets.EMAIL_CHANGE_APPLY, answers=PRIVATE_USER)
 async def apply_email_change(
     request: Request, signing_in: SigningInArea, accounts: AccountsArea, body: Apply
 ) -> object:
@@ -212,9 +181,7 @@ async def apply_email_change(
 @routes.operation(
     "POST",
     "/v1/users/@me/email-change/bounced/request-new",
-    policy=Policy.USER_ONLY,
     bucket=buckets.EMAIL_CHANGE_REQUEST,
-    instance=InstanceKind.EMAIL,
     answers=NEW_EMAIL_ASKED,
     secret=True,
 )
@@ -226,25 +193,14 @@ async def request_email_replacement(request: Request, signing_in: SigningInArea,
     )
 
 
-@routes.operation(
-    "POST",
-    "/v1/users/@me/email-change/bounced/resend-new",
-    policy=Policy.USER_ONLY,
-    bucket=buckets.EMAIL_CHANGE_RESEND,
-    instance=InstanceKind.EMAIL,
-)
+@routes.operation("POST", "/v1/users/@me/email-change/bounced/resend-new", bucket=buckets.EMAIL_CHANGE_RESEND)
 async def resend_replacement(request: Request, signing_in: SigningInArea, body: EmailChangeTicket) -> None:
     """Mail another code."""
     await signing_in.email_changes.resend_replacement(request.principal.user_id, body.ticket, request.guard)
 
 
 @routes.operation(
-    "POST",
-    "/v1/users/@me/email-change/bounced/verify-new",
-    policy=Policy.USER_ONLY,
-    bucket=buckets.EMAIL_CHANGE_VERIFY,
-    instance=InstanceKind.EMAIL,
-    answers=PRIVATE_USER,
+    "POST", "/v1/users/@me/email-change/bounced/verify-new", bucket=buckets.EMAIL_CHANGE_VERIFY, answers=PRIVATE_USER
 )
 async def verify_replacement(
     request: Request, signing_in: SigningInArea, accounts: AccountsArea, body: VerifyReplacement
@@ -281,9 +237,7 @@ class Complete(SudoFields):
 @routes.operation(
     "POST",
     "/v1/users/@me/password-change/start",
-    policy=Policy.USER_ONLY,
     bucket=buckets.PASSWORD_CHANGE_START,
-    instance=InstanceKind.EMAIL,
     answers=PASSWORD_CHANGE,
     secret=True,
 )
@@ -297,13 +251,7 @@ async def start_password_change(request: Request, signing_in: SigningInArea) -> 
     }
 
 
-@routes.operation(
-    "POST",
-    "/v1/users/@me/password-change/resend",
-    policy=Policy.USER_ONLY,
-    bucket=buckets.PASSWORD_CHANGE_RESEND,
-    instance=InstanceKind.EMAIL,
-)
+@routes.operation("POST", "/v1/users/@me/password-change/resend", bucket=buckets.PASSWORD_CHANGE_RESEND)
 async def resend_password_change(request: Request, signing_in: SigningInArea, body: PasswordChangeTicket) -> None:
     """Mail another code."""
     await signing_in.password_changes.resend(request.principal.user_id, body.ticket, request.guard)
@@ -312,9 +260,7 @@ async def resend_password_change(request: Request, signing_in: SigningInArea, bo
 @routes.operation(
     "POST",
     "/v1/users/@me/password-change/verify",
-    policy=Policy.USER_ONLY,
     bucket=buckets.PASSWORD_CHANGE_VERIFY,
-    instance=InstanceKind.EMAIL,
     answers=record({"verification_proof": TEXT}),
     secret=True,
 )
@@ -327,9 +273,7 @@ async def verify_password_change(request: Request, signing_in: SigningInArea, bo
 @routes.operation(
     "POST",
     "/v1/users/@me/password-change/complete",
-    policy=Policy.USER_ONLY,
     bucket=buckets.PASSWORD_CHANGE_COMPLETE,
-    instance=InstanceKind.EMAIL,
     answers=PASSWORD_CHANGED,
     secret=True,
 )

@@ -22,7 +22,7 @@ from chat.api.schemas.signing_in import (
 from chat.domain.guilds.assemble import GuildsArea
 from chat.domain.signing_in.assemble import SigningInArea
 
-routes = Routes()
+routes = Routes(policy=Policy.NONE, bots_refused_with=NO_BOTS)
 
 
 @attrs.frozen
@@ -33,13 +33,7 @@ class CompleteHandoff:
 
 
 @routes.operation(
-    "POST",
-    "/v1/auth/handoff/initiate",
-    policy=Policy.NONE,
-    bots_refused_with=NO_BOTS,
-    bucket=buckets.AUTH_HANDOFF_INITIATE,
-    answers=HANDOFF_STARTED,
-    secret=True,
+    "POST", "/v1/auth/handoff/initiate", bucket=buckets.AUTH_HANDOFF_INITIATE, answers=HANDOFF_STARTED, secret=True
 )
 async def initiate_handoff(request: Request, signing_in: SigningInArea) -> object:
     """A code that a person who is signed in may agree to."""
@@ -50,7 +44,6 @@ async def initiate_handoff(request: Request, signing_in: SigningInArea) -> objec
     "GET",
     "/v1/auth/handoff/{code}/info",
     policy=Policy.USER_ONLY,
-    bots_refused_with=NO_BOTS,
     bucket=buckets.AUTH_HANDOFF_COMPLETE,
     answers=HANDOFF_INFO,
 )
@@ -60,13 +53,7 @@ async def get_handoff(request: Request, signing_in: SigningInArea, code: str) ->
 
 
 @routes.operation(
-    "GET",
-    "/v1/auth/handoff/{code}/status",
-    policy=Policy.NONE,
-    bots_refused_with=NO_BOTS,
-    bucket=buckets.AUTH_HANDOFF_STATUS,
-    answers=HANDOFF_STATUS,
-    secret=True,
+    "GET", "/v1/auth/handoff/{code}/status", bucket=buckets.AUTH_HANDOFF_STATUS, answers=HANDOFF_STATUS, secret=True
 )
 async def poll_handoff(request: Request, signing_in: SigningInArea, code: str) -> object:
     """Whether a person has agreed to the code: then the sign-in, once."""
@@ -76,25 +63,13 @@ async def poll_handoff(request: Request, signing_in: SigningInArea, code: str) -
     return {"status": "completed", **signed_in.answer()}
 
 
-@routes.operation(
-    "DELETE",
-    "/v1/auth/handoff/{code}",
-    policy=Policy.NONE,
-    bots_refused_with=NO_BOTS,
-    bucket=buckets.AUTH_HANDOFF_INITIATE,
-)
+@routes.operation("DELETE", "/v1/auth/handoff/{code}", bucket=buckets.AUTH_HANDOFF_INITIATE)
 async def cancel_handoff(request: Request, signing_in: SigningInArea, code: str) -> None:
     """Give a code up."""
     await signing_in.handoffs.cancel(code, client_of(request))
 
 
-@routes.operation(
-    "POST",
-    "/v1/auth/handoff/complete",
-    policy=Policy.USER_ONLY,
-    bots_refused_with=NO_BOTS,
-    bucket=buckets.AUTH_HANDOFF_COMPLETE,
-)
+@routes.operation("POST", "/v1/auth/handoff/complete", policy=Policy.USER_ONLY, bucket=buckets.AUTH_HANDOFF_COMPLETE)
 async def complete_handoff(request: Request, signing_in: SigningInArea, body: CompleteHandoff) -> None:
     """Agree that the program that asked for the code is signed in to the caller's account."""
     await signing_in.handoffs.complete(request.principal, body.code)
@@ -137,8 +112,6 @@ class RedeemBridge:
 @routes.operation(
     "POST",
     "/v1/auth/passkey-bridge/start",
-    policy=Policy.NONE,
-    bots_refused_with=NO_BOTS,
     bucket=buckets.AUTH_BRIDGE_START,
     closed_by_sso=True,
     answers=PASSKEY_BRIDGE,
@@ -152,8 +125,6 @@ async def start_passkey_bridge(request: Request, signing_in: SigningInArea, body
 @routes.operation(
     "POST",
     "/v1/auth/passkey-bridge/authentication-options",
-    policy=Policy.NONE,
-    bots_refused_with=NO_BOTS,
     bucket=buckets.AUTH_BRIDGE_COMPLETE,
     answers=WEBAUTHN_REQUEST_OPTIONS,
 )
@@ -162,13 +133,7 @@ async def get_bridge_options(request: Request, signing_in: SigningInArea, body: 
     return await signing_in.passkey_bridge.options(body.bridge_id, request.guard)
 
 
-@routes.operation(
-    "POST",
-    "/v1/auth/passkey-bridge/complete",
-    policy=Policy.NONE,
-    bots_refused_with=NO_BOTS,
-    bucket=buckets.AUTH_BRIDGE_COMPLETE,
-)
+@routes.operation("POST", "/v1/auth/passkey-bridge/complete", bucket=buckets.AUTH_BRIDGE_COMPLETE)
 async def complete_passkey_bridge(request: Request, signing_in: SigningInArea, body: CompleteBridge) -> None:
     """Note whom the passkey proved; the program may now sign in."""
     await signing_in.passkey_bridge.complete(body.bridge_id, body.response, body.challenge, request.guard)
@@ -177,8 +142,6 @@ async def complete_passkey_bridge(request: Request, signing_in: SigningInArea, b
 @routes.operation(
     "POST",
     "/v1/auth/passkey-bridge/redeem",
-    policy=Policy.NONE,
-    bots_refused_with=NO_BOTS,
     bucket=buckets.AUTH_BRIDGE_REDEEM,
     closed_by_sso=True,
     answers={200: SIGN_IN, 202: NOT_COMPLETED},

@@ -18,7 +18,7 @@ from chat.domain.guilds.assemble import GuildsArea
 from chat.domain.signing_in.assemble import SigningInArea
 from chat.domain.signing_in.login_completion import passkey_failed, wrong_code
 
-routes = Routes()
+routes = Routes(policy=Policy.NONE, bots_refused_with=NO_BOTS, closed_by_sso=True)
 
 LoginTicket = Annotated[str, Exact(), Length(1, 256)]
 Challenge = Annotated[str, Exact(), Length(1, 1_024)]
@@ -56,16 +56,7 @@ class Authenticate:
     challenge: Challenge = attrs.field(repr=False)
 
 
-@routes.operation(
-    "POST",
-    "/v1/auth/login/mfa/totp",
-    policy=Policy.NONE,
-    bots_refused_with=NO_BOTS,
-    bucket=buckets.AUTH_LOGIN_MFA,
-    closed_by_sso=True,
-    answers=SIGN_IN,
-    secret=True,
-)
+@routes.operation("POST", "/v1/auth/login/mfa/totp", bucket=buckets.AUTH_LOGIN_MFA, answers=SIGN_IN, secret=True)
 async def complete_with_code(
     request: Request, signing_in: SigningInArea, guilds: GuildsArea, limiter: RateLimiter, body: CompleteWithCode
 ) -> object:
@@ -81,10 +72,7 @@ async def complete_with_code(
 @routes.operation(
     "POST",
     "/v1/auth/login/mfa/webauthn/authentication-options",
-    policy=Policy.NONE,
-    bots_refused_with=NO_BOTS,
     bucket=buckets.AUTH_LOGIN_MFA_OPTIONS,
-    closed_by_sso=True,
     answers=WEBAUTHN_REQUEST_OPTIONS,
 )
 async def get_login_options(request: Request, signing_in: SigningInArea, body: GetOptions) -> object:
@@ -92,16 +80,7 @@ async def get_login_options(request: Request, signing_in: SigningInArea, body: G
     return await signing_in.login_completion.webauthn_options(body.ticket, request.guard)
 
 
-@routes.operation(
-    "POST",
-    "/v1/auth/login/mfa/webauthn",
-    policy=Policy.NONE,
-    bots_refused_with=NO_BOTS,
-    bucket=buckets.AUTH_LOGIN_MFA,
-    closed_by_sso=True,
-    answers=SIGN_IN,
-    secret=True,
-)
+@routes.operation("POST", "/v1/auth/login/mfa/webauthn", bucket=buckets.AUTH_LOGIN_MFA, answers=SIGN_IN, secret=True)
 async def complete_with_passkey(
     request: Request, signing_in: SigningInArea, guilds: GuildsArea, limiter: RateLimiter, body: CompleteWithPasskey
 ) -> object:
@@ -116,10 +95,7 @@ async def complete_with_passkey(
 @routes.operation(
     "POST",
     "/v1/auth/webauthn/authentication-options",
-    policy=Policy.NONE,
-    bots_refused_with=NO_BOTS,
     bucket=buckets.AUTH_WEBAUTHN_OPTIONS,
-    closed_by_sso=True,
     answers=WEBAUTHN_REQUEST_OPTIONS,
 )
 async def get_options(request: Request, signing_in: SigningInArea) -> object:
@@ -127,16 +103,7 @@ async def get_options(request: Request, signing_in: SigningInArea) -> object:
     return await signing_in.login_completion.passkey_options(request.guard)
 
 
-@routes.operation(
-    "POST",
-    "/v1/auth/webauthn/authenticate",
-    policy=Policy.NONE,
-    bots_refused_with=NO_BOTS,
-    bucket=buckets.AUTH_WEBAUTHN,
-    closed_by_sso=True,
-    answers=SIGN_IN,
-    secret=True,
-)
+@routes.operation("POST", "/v1/auth/webauthn/authenticate", bucket=buckets.AUTH_WEBAUTHN, answers=SIGN_IN, secret=True)
 async def authenticate(request: Request, signing_in: SigningInArea, guilds: GuildsArea, body: Authenticate) -> object:
     """Sign in with a passkey."""
     completion = signing_in.login_completion
@@ -172,27 +139,13 @@ class PollAuthorization:
     ticket: LoginTicket = attrs.field(repr=False)
 
 
-@routes.operation(
-    "POST",
-    "/v1/auth/authorize-ip",
-    policy=Policy.NONE,
-    bots_refused_with=NO_BOTS,
-    bucket=buckets.AUTH_IP_AUTHORIZE,
-    closed_by_sso=True,
-)
+@routes.operation("POST", "/v1/auth/authorize-ip", bucket=buckets.AUTH_IP_AUTHORIZE)
 async def authorize_ip(request: Request, signing_in: SigningInArea, body: AuthorizeIp) -> None:
     """Authorise the network that the mail was about."""
     await signing_in.ip_authorization.authorize(body.token, request.guard)
 
 
-@routes.operation(
-    "POST",
-    "/v1/auth/ip-authorization/resend",
-    policy=Policy.NONE,
-    bots_refused_with=NO_BOTS,
-    bucket=buckets.AUTH_IP_RESEND,
-    closed_by_sso=True,
-)
+@routes.operation("POST", "/v1/auth/ip-authorization/resend", bucket=buckets.AUTH_IP_RESEND)
 async def resend_ip_authorization(request: Request, signing_in: SigningInArea, body: ResendAuthorization) -> None:
     """Mail the link again."""
     await signing_in.ip_authorization.resend(body.ticket, request.guard)
@@ -201,10 +154,7 @@ async def resend_ip_authorization(request: Request, signing_in: SigningInArea, b
 @routes.operation(
     "GET",
     "/v1/auth/ip-authorization/poll",
-    policy=Policy.NONE,
-    bots_refused_with=NO_BOTS,
     bucket=buckets.AUTH_IP_POLL,
-    closed_by_sso=True,
     answers=either(COMPLETED, NOT_COMPLETED),
     secret=True,
 )
@@ -219,7 +169,14 @@ async def poll_ip_authorization(
     return fetched.answer()
 
 
-@routes.operation("DELETE", "/v1/users/@me/authorized-ips", policy=Policy.USER_ONLY, bucket=buckets.USER_AUTHORIZED_IPS)
+@routes.operation(
+    "DELETE",
+    "/v1/users/@me/authorized-ips",
+    bots_refused_with=None,
+    closed_by_sso=False,
+    policy=Policy.USER_ONLY,
+    bucket=buckets.USER_AUTHORIZED_IPS,
+)
 async def forget_authorized_ips(request: Request, signing_in: SigningInArea, body: SudoFields) -> None:
     """Forget every network that the account has signed in from; sudo mode."""
     account = request.principal.account

@@ -19,7 +19,7 @@ from chat.domain.signing_in.assemble import SigningInArea
 from chat.registries.error_codes import FieldCode
 from chat.store.accounts.accounts import email_key, username_key
 
-routes = Routes()
+routes = Routes(policy=Policy.NONE, bots_refused_with=NO_BOTS, closed_by_sso=True)
 
 Token = Annotated[str, Exact(), Length(1, 256)]
 Email = Annotated[str, Length(1, 256)]
@@ -62,16 +62,7 @@ class MakeRecoveryKit(SudoFields):
     """The body of recovery-kit."""
 
 
-@routes.operation(
-    "POST",
-    "/v1/auth/forgot",
-    policy=Policy.NONE,
-    bots_refused_with=NO_BOTS,
-    bucket=buckets.AUTH_FORGOT,
-    closed_by_sso=True,
-    asks_captcha=True,
-    instance=InstanceKind.EMAIL,
-)
+@routes.operation("POST", "/v1/auth/forgot", bucket=buckets.AUTH_FORGOT, asks_captcha=True, instance=InstanceKind.EMAIL)
 async def request_password_reset(request: Request, signing_in: SigningInArea, body: Forgot) -> None:
     """Mail a reset link to the address, if an account has it; the answer is the same if none does."""
     request.limit(buckets.RECOVERIES_OF_ADDRESS, network_of(request.address))
@@ -80,30 +71,13 @@ async def request_password_reset(request: Request, signing_in: SigningInArea, bo
     await signing_in.password_recovery.request(email, request.guard)
 
 
-@routes.operation(
-    "GET",
-    "/v1/auth/reset/{token}",
-    policy=Policy.NONE,
-    bots_refused_with=NO_BOTS,
-    bucket=buckets.AUTH_RESET_CHECK,
-    closed_by_sso=True,
-    answers=record({"valid": BOOLEAN}),
-)
+@routes.operation("GET", "/v1/auth/reset/{token}", bucket=buckets.AUTH_RESET_CHECK, answers=record({"valid": BOOLEAN}))
 async def check_reset_token(request: Request, signing_in: SigningInArea, token: str) -> object:
     """Whether a reset link is still good."""
     return {"valid": signing_in.password_recovery.is_valid(token)}
 
 
-@routes.operation(
-    "POST",
-    "/v1/auth/reset",
-    policy=Policy.NONE,
-    bots_refused_with=NO_BOTS,
-    bucket=buckets.AUTH_RESET,
-    closed_by_sso=True,
-    answers=SIGN_IN,
-    secret=True,
-)
+@routes.operation("POST", "/v1/auth/reset", bucket=buckets.AUTH_RESET, answers=SIGN_IN, secret=True)
 async def reset_password(request: Request, signing_in: SigningInArea, guilds: GuildsArea, body: NewPassword) -> object:
     """Set the password that a reset link is for, and sign in."""
     entered = await signing_in.password_recovery.reset(body.token, body.password, client_of(request))
@@ -113,10 +87,7 @@ async def reset_password(request: Request, signing_in: SigningInArea, guilds: Gu
 @routes.operation(
     "POST",
     "/v1/auth/email-revert",
-    policy=Policy.NONE,
-    bots_refused_with=NO_BOTS,
     bucket=buckets.AUTH_EMAIL_REVERT,
-    closed_by_sso=True,
     instance=InstanceKind.EMAIL,
     answers=SIGN_IN,
     secret=True,
@@ -130,10 +101,7 @@ async def revert_email(request: Request, signing_in: SigningInArea, guilds: Guil
 @routes.operation(
     "POST",
     "/v1/auth/recovery",
-    policy=Policy.NONE,
-    bots_refused_with=NO_BOTS,
     bucket=buckets.AUTH_RECOVERY,
-    closed_by_sso=True,
     instance=InstanceKind.USERNAME,
     answers=SIGN_IN,
     secret=True,
@@ -152,6 +120,8 @@ async def recover_account(request: Request, signing_in: SigningInArea, guilds: G
 @routes.operation(
     "POST",
     "/v1/users/@me/recovery-kit",
+    bots_refused_with=None,
+    closed_by_sso=False,
     policy=Policy.USER_ONLY,
     bucket=buckets.RECOVERY_KIT,
     instance=InstanceKind.USERNAME,
@@ -167,10 +137,7 @@ async def make_recovery_kit(request: Request, signing_in: SigningInArea, body: M
 @routes.operation(
     "POST",
     "/v1/auth/username-suggestions",
-    policy=Policy.NONE,
-    bots_refused_with=NO_BOTS,
     bucket=buckets.AUTH_USERNAME_SUGGESTIONS,
-    closed_by_sso=True,
     answers=record({"suggestions": listed(TEXT)}),
 )
 async def suggest_usernames(request: Request, signing_in: SigningInArea, body: SuggestUsernames) -> object:

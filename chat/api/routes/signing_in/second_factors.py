@@ -22,7 +22,7 @@ from chat.domain.signing_in.passkey_assertions import ChallengeContext
 from chat.protocol.visible_text import without_nul
 from chat.registries.error_codes import FieldCode
 
-routes = Routes()
+routes = Routes(policy=Policy.USER_ONLY)
 
 NAME_CHARACTERS: Final = 100
 
@@ -93,33 +93,21 @@ class SetPasskeySecondFactor(SudoFields):
     enabled: bool
 
 
-@routes.operation(
-    "POST",
-    "/v1/users/@me/mfa/totp/enable",
-    policy=Policy.USER_ONLY,
-    bucket=buckets.MFA_CHANGE,
-    answers=BACKUP_CODES,
-    secret=True,
-)
+@routes.operation("POST", "/v1/users/@me/mfa/totp/enable", bucket=buckets.MFA_CHANGE, answers=BACKUP_CODES, secret=True)
 async def enable_totp(request: Request, signing_in: SigningInArea, body: EnableTotp) -> object:
     """Set an authenticator up; sudo mode, unless the sign-in is fresh."""
     codes = await signing_in.totp.enable(request.principal.account, body.secret, body.code, request.proof(body))
     return {"backup_codes": codes}
 
 
-@routes.operation("POST", "/v1/users/@me/mfa/totp/disable", policy=Policy.USER_ONLY, bucket=buckets.MFA_CHANGE)
+@routes.operation("POST", "/v1/users/@me/mfa/totp/disable", bucket=buckets.MFA_CHANGE)
 async def disable_totp(request: Request, signing_in: SigningInArea, body: DisableTotp) -> None:
     """Forget the authenticator and all backup codes; sudo mode."""
     await signing_in.totp.disable(request.principal.account, body.code, request.proof(body))
 
 
 @routes.operation(
-    "POST",
-    "/v1/users/@me/mfa/backup-codes",
-    policy=Policy.USER_ONLY,
-    bucket=buckets.MFA_CHANGE,
-    answers=BACKUP_CODES,
-    secret=True,
+    "POST", "/v1/users/@me/mfa/backup-codes", bucket=buckets.MFA_CHANGE, answers=BACKUP_CODES, secret=True
 )
 async def get_backup_codes(request: Request, signing_in: SigningInArea, body: GetBackupCodes) -> object:
     """Show the backup codes, or make new ones; sudo mode."""
@@ -129,7 +117,7 @@ async def get_backup_codes(request: Request, signing_in: SigningInArea, body: Ge
     return {"backup_codes": codes}
 
 
-@routes.operation("PUT", "/v1/users/@me/mfa/webauthn", policy=Policy.USER_ONLY, bucket=buckets.MFA_CHANGE)
+@routes.operation("PUT", "/v1/users/@me/mfa/webauthn", bucket=buckets.MFA_CHANGE)
 async def set_passkey_second_factor(request: Request, signing_in: SigningInArea, body: SetPasskeySecondFactor) -> None:
     """Make passkeys a second factor of signing in, or no longer; sudo mode."""
     await signing_in.passkeys.set_second_factor(
@@ -138,11 +126,7 @@ async def set_passkey_second_factor(request: Request, signing_in: SigningInArea,
 
 
 @routes.operation(
-    "GET",
-    "/v1/users/@me/mfa/webauthn/credentials",
-    policy=Policy.USER_ONLY,
-    bucket=buckets.MFA,
-    answers=listed(WEBAUTHN_CREDENTIAL),
+    "GET", "/v1/users/@me/mfa/webauthn/credentials", bucket=buckets.MFA, answers=listed(WEBAUTHN_CREDENTIAL)
 )
 async def list_credentials(request: Request, signing_in: SigningInArea) -> object:
     """The account's passkeys, the oldest first."""
@@ -152,7 +136,6 @@ async def list_credentials(request: Request, signing_in: SigningInArea) -> objec
 @routes.operation(
     "POST",
     "/v1/users/@me/mfa/webauthn/credentials/registration-options",
-    policy=Policy.USER_ONLY,
     bucket=buckets.MFA_CHANGE,
     answers=WEBAUTHN_CREATION_OPTIONS,
 )
@@ -161,7 +144,7 @@ async def get_registration_options(request: Request, signing_in: SigningInArea, 
     return await signing_in.passkeys.registration_options(request.principal.account, request.proof(body))
 
 
-@routes.operation("POST", "/v1/users/@me/mfa/webauthn/credentials", policy=Policy.USER_ONLY, bucket=buckets.MFA_CHANGE)
+@routes.operation("POST", "/v1/users/@me/mfa/webauthn/credentials", bucket=buckets.MFA_CHANGE)
 async def register_credential(request: Request, signing_in: SigningInArea, body: RegisterCredential) -> None:
     """Add the passkey that an authenticator made; its challenge stands for sudo mode."""
     await signing_in.passkeys.register(
@@ -169,9 +152,7 @@ async def register_credential(request: Request, signing_in: SigningInArea, body:
     )
 
 
-@routes.operation(
-    "PATCH", "/v1/users/@me/mfa/webauthn/credentials/{credential}", policy=Policy.USER_ONLY, bucket=buckets.MFA_CHANGE
-)
+@routes.operation("PATCH", "/v1/users/@me/mfa/webauthn/credentials/{credential}", bucket=buckets.MFA_CHANGE)
 async def rename_credential(
     request: Request, signing_in: SigningInArea, credential: str, body: RenameCredential
 ) -> None:
@@ -179,17 +160,13 @@ async def rename_credential(
     await signing_in.passkeys.rename(request.principal.account, credential, body.name, request.guard)
 
 
-@routes.operation(
-    "DELETE", "/v1/users/@me/mfa/webauthn/credentials/{credential}", policy=Policy.USER_ONLY, bucket=buckets.MFA_CHANGE
-)
+@routes.operation("DELETE", "/v1/users/@me/mfa/webauthn/credentials/{credential}", bucket=buckets.MFA_CHANGE)
 async def delete_credential(request: Request, signing_in: SigningInArea, credential: str, body: SudoFields) -> None:
     """Take a passkey away; sudo mode."""
     await signing_in.passkeys.delete(request.principal.account, credential, request.proof(body))
 
 
-@routes.operation(
-    "GET", "/v1/users/@me/sudo/mfa-methods", policy=Policy.USER_ONLY, bucket=buckets.MFA, answers=SUDO_METHODS
-)
+@routes.operation("GET", "/v1/users/@me/sudo/mfa-methods", bucket=buckets.MFA, answers=SUDO_METHODS)
 async def list_sudo_methods(request: Request, signing_in: SigningInArea) -> object:
     """What the account can prove itself with in sudo mode."""
     held = signing_in.factors.held(request.principal.account)
@@ -199,7 +176,6 @@ async def list_sudo_methods(request: Request, signing_in: SigningInArea) -> obje
 @routes.operation(
     "POST",
     "/v1/users/@me/sudo/webauthn/authentication-options",
-    policy=Policy.USER_ONLY,
     bucket=buckets.SUDO_OPTIONS,
     answers=WEBAUTHN_REQUEST_OPTIONS,
 )

@@ -14,7 +14,7 @@ from chat.api.schemas.signing_in import SSO_SIGNED_IN, SSO_START, SSO_STATUS
 from chat.domain.guilds.assemble import GuildsArea
 from chat.domain.signing_in.assemble import SigningInArea
 
-routes = Routes()
+routes = Routes(policy=Policy.NONE, bots_refused_with=NO_BOTS)
 
 
 @attrs.frozen(kw_only=True)
@@ -33,42 +33,19 @@ class CompleteSingleSignOn:
     state: Annotated[str, Exact(), Length(1, 256)] = attrs.field(repr=False)
 
 
-@routes.operation(
-    "GET",
-    "/v1/auth/sso/status",
-    policy=Policy.NONE,
-    bucket=buckets.AUTH_SSO_STATUS,
-    bots_refused_with=NO_BOTS,
-    answers=SSO_STATUS,
-)
+@routes.operation("GET", "/v1/auth/sso/status", bucket=buckets.AUTH_SSO_STATUS, answers=SSO_STATUS)
 async def single_sign_on_status(request: Request, signing_in: SigningInArea) -> object:
     """Whether and how single sign-on is offered."""
     return signing_in.single_sign_on.status()
 
 
-@routes.operation(
-    "POST",
-    "/v1/auth/sso/start",
-    policy=Policy.NONE,
-    bots_refused_with=NO_BOTS,
-    bucket=buckets.AUTH_SSO_START,
-    answers=SSO_START,
-    secret=True,
-)
+@routes.operation("POST", "/v1/auth/sso/start", bucket=buckets.AUTH_SSO_START, answers=SSO_START, secret=True)
 async def start_single_sign_on(request: Request, signing_in: SigningInArea, body: StartSingleSignOn) -> object:
     """Where to go to sign in at the provider."""
     return await signing_in.single_sign_on.start(body.redirect_to, body.redirect_uri, request.guard)
 
 
-@routes.operation(
-    "POST",
-    "/v1/auth/sso/complete",
-    policy=Policy.NONE,
-    bots_refused_with=NO_BOTS,
-    bucket=buckets.AUTH_SSO_COMPLETE,
-    answers=SSO_SIGNED_IN,
-    secret=True,
-)
+@routes.operation("POST", "/v1/auth/sso/complete", bucket=buckets.AUTH_SSO_COMPLETE, answers=SSO_SIGNED_IN, secret=True)
 async def complete_single_sign_on(
     request: Request, signing_in: SigningInArea, guilds: GuildsArea, body: CompleteSingleSignOn
 ) -> object:

@@ -25,7 +25,7 @@ from chat.errors import ApiError
 from chat.registries.error_codes import ErrorCode
 from chat.store.webhooks.webhooks import Webhook
 
-routes = Routes()
+routes = Routes(policy=Policy.URL)
 
 GITHUB: Final = Bucket("webhook:github::webhook_id", 30, 10_000, exempt_from_global=True, told_to_everyone=True)
 INSTATUS: Final = Bucket("webhook:instatus::webhook_id", 30, 10_000, exempt_from_global=True, told_to_everyone=True)
@@ -91,9 +91,7 @@ class InstatusNotice:
     component_update: Told | None = None
 
 
-@routes.operation(
-    "POST", "/v1/webhooks/{webhook_id}/{token}/github", policy=Policy.URL, bucket=GITHUB, empty_strings_are_null=False
-)
+@routes.operation("POST", "/v1/webhooks/{webhook_id}/{token}/github", bucket=GITHUB, empty_strings_are_null=False)
 async def execute_github_webhook(
     request: Request, webhooks: WebhooksArea, webhook_id: int, token: str, query: InThread, body: GithubDelivery
 ) -> None:
@@ -107,13 +105,7 @@ async def execute_github_webhook(
     await _show(request, webhook, query, github_embed(event, _members(body)), webhooks=webhooks)
 
 
-@routes.operation(
-    "POST",
-    "/v1/webhooks/{webhook_id}/{token}/instatus",
-    policy=Policy.URL,
-    bucket=INSTATUS,
-    empty_strings_are_null=False,
-)
+@routes.operation("POST", "/v1/webhooks/{webhook_id}/{token}/instatus", bucket=INSTATUS, empty_strings_are_null=False)
 async def execute_instatus_webhook(
     request: Request, webhooks: WebhooksArea, webhook_id: int, token: str, query: InThread, body: InstatusNotice
 ) -> None:
@@ -125,7 +117,6 @@ async def execute_instatus_webhook(
 @routes.operation(
     "POST",
     "/v1/webhooks/{webhook_id}/{token}/slack",
-    policy=Policy.URL,
     bucket=EXECUTE,
     empty_strings_are_null=False,
     answers={200: binary("text/plain")},
