@@ -211,10 +211,7 @@ class Jobs:
 
     def cancel_in(self, connection: sqlite3.Connection, job_id: int) -> Job:
         """In a unit of writing: a job that waits is over, one that runs ends before its next step; `cancelled` is to
-        follow its commit.
-
-        :raises ApiError: NOT_FOUND; CONFLICT for one that is over, and for one that must not be cancelled.
-        """
+        follow its commit. Raises NOT_FOUND; CONFLICT for one that is over, and for one that must not be cancelled."""
         job = jobs.by_id(connection, job_id)
         if job is None:
             raise ApiError(ErrorCode.NOT_FOUND)

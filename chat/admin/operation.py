@@ -1,7 +1,7 @@
 """One declaration per administrative operation: what `chat.api.operation` has, with the ACLs it asks for and the action
 under which the audit log knows it.
 
-    @routes.admin_operation("GET", "/v1/admin/users/{user_id}", acls=[Acl.USER_LOOKUP], audit=AdminAction.GET_USER, ...)
+    @routes.admin_operation("GET", "/v1/admin/users/{user_id}", [Acl.USER_LOOKUP], AdminAction.GET_USER, answers=USERS)
 
 `admin:authenticate` or the wildcard is asked of every caller and never named (access.md, Admin credentials). Each
 entry of `acls` is needed; one that is a tuple is satisfied by any of its members, as in `(Acl.APPLICATION_LOOKUP,
@@ -29,7 +29,7 @@ def _alternatives(acls: Iterable[Acl | tuple[Acl, ...]]) -> Acls:
     return tuple(frozenset(acl) if isinstance(acl, tuple) else frozenset({acl}) for acl in acls)
 
 
-@attrs.define(kw_only=True, eq=False)
+@attrs.define(eq=False)
 class AdminOperation(Operation):
     """A declared administrative operation."""
 

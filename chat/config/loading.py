@@ -248,10 +248,8 @@ _FOLLOWED: Final = {name: SETTINGS[f"{SECTION}{name}"].declaration.follows for n
 
 
 def checked(name: str, value: object) -> Any:
-    """A value for the setting of this dotted name.
-
-    :raises UnexpectedValueError: for a value that it cannot have, and a setting that cannot be chosen at run time.
-    """
+    """A value for the setting of this dotted name. Raises UnexpectedValueError for a value that it cannot have, and a
+    setting that cannot be chosen at run time."""
     if name not in POLICY and not (name.startswith(SECTION) and name.removeprefix(SECTION) in LIMITS):
         raise UnexpectedValueError(f"{name} is not chosen while the server runs")
     return SETTINGS[name].from_native(value)

@@ -21,10 +21,7 @@ WILDCARD_HOSTS = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - compared 
 
 
 def address_and_port(text: str) -> tuple[str, int]:
-    """The address and the port of `127.0.0.1:9090` or `[::1]:9090`.
-
-    :raises ValueError: for anything else.
-    """
+    """The address and the port of `127.0.0.1:9090` or `[::1]:9090`. Raises ValueError for anything else."""
     parts = urlsplit(f"//{text}")
     if parts.netloc != text or parts.username is not None or parts.port is None:
         raise ValueError("expected an address and a port")
@@ -32,10 +29,8 @@ def address_and_port(text: str) -> tuple[str, int]:
 
 
 def host_and_port(name_server: str) -> tuple[str, int]:
-    """A name server's address and port, out of `9.9.9.9`, `9.9.9.9:5300`, `2620:fe::fe` or `[2620:fe::fe]:5300`.
-
-    :raises ValueError: for anything else.
-    """
+    """A name server's address and port, out of `9.9.9.9`, `9.9.9.9:5300`, `2620:fe::fe` or `[2620:fe::fe]:5300`. Raises
+    ValueError for anything else."""
     try:
         return str(ipaddress.ip_address(name_server)), DNS_PORT
     except ValueError:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import enum
 import ipaddress
 import re
@@ -13,6 +12,7 @@ from typing import Annotated, Any, Final
 import attrs
 import trio
 
+from chat.admin.routes.account_fields import Date
 from chat.api.fields import (
     OMITTED,
     FlagBits,
@@ -314,18 +314,6 @@ NAMES_MAXIMUM: Final = 106
 """ACLs of an account at most (administration.md, ACLs); for traits it is as good."""
 
 
-class _DateOfBirth:
-    """YYYY-MM-DD."""
-
-    def check(self, value: str) -> None:
-        try:
-            if datetime.date.fromisoformat(value).isoformat() == value:
-                return
-        except ValueError:
-            pass
-        raise Refusal(FieldCode.INVALID_DATE_OF_BIRTH_FORMAT)
-
-
 class _Address:
     def check(self, value: str) -> None:
         try:
@@ -358,7 +346,7 @@ class AccountChange:
     last_active_ip: Maybe[Annotated[str, _Address()] | None] = OMITTED
     global_name: Maybe[Annotated[str, Length(1, 32, FieldCode.GLOBAL_NAME_LENGTH_INVALID)] | None] = OMITTED
     avatar: Maybe[Annotated[str, Length(1, 128)] | None] = OMITTED
-    date_of_birth: Maybe[Annotated[str, _DateOfBirth()] | None] = OMITTED
+    date_of_birth: Maybe[Annotated[str, Date()] | None] = OMITTED
     temp_banned_until: Maybe[Timestamp | None] = OMITTED
     pending_bulk_message_deletion_at: Maybe[Timestamp | None] = OMITTED
 

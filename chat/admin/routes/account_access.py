@@ -54,9 +54,7 @@ class AnnotateBan:
     note: Annotated[str, Length(1, REASON_LENGTH)]
 
 
-@routes.admin_operation(
-    "PUT", "/v1/admin/users/{user_id}/ban", acls=[Acl.USER_TEMP_BAN], audit=AdminAction.TEMP_BAN, answers=USER
-)
+@routes.admin_operation("PUT", "/v1/admin/users/{user_id}/ban", [Acl.USER_TEMP_BAN], AdminAction.TEMP_BAN, answers=USER)
 async def ban_account(request: Request, administration: AdministrationArea, user_id: int, body: Ban) -> object:
     """Close an account, for a time or for good."""
     user = await administration.bans.ban(
@@ -65,9 +63,7 @@ async def ban_account(request: Request, administration: AdministrationArea, user
     return {"user": user}
 
 
-@routes.admin_operation(
-    "DELETE", "/v1/admin/users/{user_id}/ban", acls=[Acl.USER_TEMP_BAN], audit=AdminAction.UNBAN, answers=USER
-)
+@routes.admin_operation("DELETE", "/v1/admin/users/{user_id}/ban", [Acl.USER_TEMP_BAN], AdminAction.UNBAN, answers=USER)
 async def unban_account(request: Request, administration: AdministrationArea, user_id: int, body: Unban) -> object:
     """Lift an account's ban."""
     user = await administration.bans.unban(
@@ -76,9 +72,7 @@ async def unban_account(request: Request, administration: AdministrationArea, us
     return {"user": user}
 
 
-@routes.admin_operation(
-    "POST", "/v1/admin/users/{user_id}/ban/notes", acls=[Acl.USER_TEMP_BAN], audit=AdminAction.ANNOTATE_BAN
-)
+@routes.admin_operation("POST", "/v1/admin/users/{user_id}/ban/notes", [Acl.USER_TEMP_BAN], AdminAction.ANNOTATE_BAN)
 async def annotate_ban(request: Request, administration: AdministrationArea, user_id: int, body: AnnotateBan) -> None:
     """Add a note to the ban that stands."""
     await administration.bans.annotate(acting(request), user_id, body.ban_audit_log_id, body.note)
@@ -104,11 +98,7 @@ class CancelDeletion:
 
 
 @routes.admin_operation(
-    "PUT",
-    "/v1/admin/users/{user_id}/deletion",
-    acls=[Acl.USER_DELETE],
-    audit=AdminAction.SCHEDULE_DELETION,
-    answers=USER,
+    "PUT", "/v1/admin/users/{user_id}/deletion", [Acl.USER_DELETE], AdminAction.SCHEDULE_DELETION, answers=USER
 )
 async def schedule_deletion(
     request: Request, administration: AdministrationArea, user_id: int, body: ScheduleDeletion
@@ -125,11 +115,7 @@ async def schedule_deletion(
 
 
 @routes.admin_operation(
-    "DELETE",
-    "/v1/admin/users/{user_id}/deletion",
-    acls=[Acl.USER_DELETE],
-    audit=AdminAction.CANCEL_DELETION,
-    answers=USER,
+    "DELETE", "/v1/admin/users/{user_id}/deletion", [Acl.USER_DELETE], AdminAction.CANCEL_DELETION, answers=USER
 )
 async def cancel_deletion(
     request: Request, administration: AdministrationArea, user_id: int, body: CancelDeletion
@@ -144,8 +130,8 @@ async def cancel_deletion(
 @routes.admin_operation(
     "DELETE",
     "/v1/admin/users/{user_id}/message-deletion",
-    acls=[Acl.USER_CANCEL_BULK_MESSAGE_DELETION],
-    audit=AdminAction.CANCEL_BULK_MESSAGE_DELETION,
+    [Acl.USER_CANCEL_BULK_MESSAGE_DELETION],
+    AdminAction.CANCEL_BULK_MESSAGE_DELETION,
     answers=USER,
 )
 async def cancel_message_deletion(request: Request, administration: AdministrationArea, user_id: int) -> object:
@@ -160,8 +146,8 @@ CREDENTIAL_ID_LENGTH: Final = 512
 @routes.admin_operation(
     "POST",
     "/v1/admin/users/{user_id}/verification-email",
-    acls=[Acl.USER_UPDATE_EMAIL],
-    audit=AdminAction.RESEND_VERIFICATION_EMAIL,
+    [Acl.USER_UPDATE_EMAIL],
+    AdminAction.RESEND_VERIFICATION_EMAIL,
 )
 async def send_verification_email(request: Request, administration: AdministrationArea, user_id: int) -> None:
     """Mail an account's address a link that verifies it."""
@@ -169,10 +155,7 @@ async def send_verification_email(request: Request, administration: Administrati
 
 
 @routes.admin_operation(
-    "POST",
-    "/v1/admin/users/{user_id}/password-reset",
-    acls=[Acl.USER_UPDATE_EMAIL],
-    audit=AdminAction.SEND_PASSWORD_RESET,
+    "POST", "/v1/admin/users/{user_id}/password-reset", [Acl.USER_UPDATE_EMAIL], AdminAction.SEND_PASSWORD_RESET
 )
 async def send_password_reset(request: Request, administration: AdministrationArea, user_id: int) -> None:
     """Mail an account's address a reset link."""
@@ -182,8 +165,8 @@ async def send_password_reset(request: Request, administration: AdministrationAr
 @routes.admin_operation(
     "POST",
     "/v1/admin/users/{user_id}/password-reset-link",
-    acls=[Acl.USER_CREATE_PASSWORD_RESET_LINK],
-    audit=AdminAction.CREATE_PASSWORD_RESET_LINK,
+    [Acl.USER_CREATE_PASSWORD_RESET_LINK],
+    AdminAction.CREATE_PASSWORD_RESET_LINK,
     answers=RESET_LINK,
     secret=True,
 )
@@ -193,19 +176,14 @@ async def create_password_reset_link(request: Request, administration: Administr
 
 
 @routes.admin_operation(
-    "DELETE",
-    "/v1/admin/users/{user_id}/recovery-kit",
-    acls=[Acl.USER_DELETE_RECOVERY_KIT],
-    audit=AdminAction.REVOKE_RECOVERY_KIT,
+    "DELETE", "/v1/admin/users/{user_id}/recovery-kit", [Acl.USER_DELETE_RECOVERY_KIT], AdminAction.REVOKE_RECOVERY_KIT
 )
 async def revoke_recovery_kit(request: Request, administration: AdministrationArea, user_id: int) -> None:
     """Void an account's recovery kit."""
     await administration.credentials.revoke_recovery_kit(acting(request), user_id)
 
 
-@routes.admin_operation(
-    "DELETE", "/v1/admin/users/{user_id}/mfa", acls=[Acl.USER_UPDATE_MFA], audit=AdminAction.DISABLE_MFA
-)
+@routes.admin_operation("DELETE", "/v1/admin/users/{user_id}/mfa", [Acl.USER_UPDATE_MFA], AdminAction.DISABLE_MFA)
 async def disable_mfa(request: Request, administration: AdministrationArea, user_id: int) -> None:
     """Forget an account's second factors, passkeys excepted."""
     await administration.credentials.disable_mfa(acting(request), user_id)
@@ -214,8 +192,8 @@ async def disable_mfa(request: Request, administration: AdministrationArea, user
 @routes.admin_operation(
     "GET",
     "/v1/admin/users/{user_id}/webauthn-credentials",
-    acls=[Acl.USER_UPDATE_MFA],
-    audit=AdminAction.LIST_WEBAUTHN_CREDENTIALS,
+    [Acl.USER_UPDATE_MFA],
+    AdminAction.LIST_WEBAUTHN_CREDENTIALS,
     bucket=buckets.MODIFY,
     answers=PASSKEYS,
 )
@@ -227,8 +205,8 @@ async def list_webauthn_credentials(request: Request, administration: Administra
 @routes.admin_operation(
     "DELETE",
     "/v1/admin/users/{user_id}/webauthn-credentials/{credential}",
-    acls=[Acl.USER_UPDATE_MFA],
-    audit=AdminAction.DELETE_WEBAUTHN_CREDENTIAL,
+    [Acl.USER_UPDATE_MFA],
+    AdminAction.DELETE_WEBAUTHN_CREDENTIAL,
 )
 async def delete_webauthn_credential(
     request: Request, administration: AdministrationArea, user_id: int, credential: str
@@ -242,8 +220,8 @@ async def delete_webauthn_credential(
 @routes.admin_operation(
     "DELETE",
     "/v1/admin/users/{user_id}/sessions",
-    acls=[Acl.USER_UPDATE_FLAGS],
-    audit=AdminAction.TERMINATE_SESSIONS,
+    [Acl.USER_UPDATE_FLAGS],
+    AdminAction.TERMINATE_SESSIONS,
     answers=TERMINATED,
 )
 async def terminate_sessions(request: Request, administration: AdministrationArea, user_id: int) -> object:
@@ -253,11 +231,7 @@ async def terminate_sessions(request: Request, administration: AdministrationAre
 
 
 @routes.admin_operation(
-    "GET",
-    "/v1/admin/registrations",
-    acls=[Acl.USER_LOOKUP],
-    audit=AdminAction.LIST_REGISTRATIONS,
-    answers=REGISTRATIONS,
+    "GET", "/v1/admin/registrations", [Acl.USER_LOOKUP], AdminAction.LIST_REGISTRATIONS, answers=REGISTRATIONS
 )
 async def list_registrations(request: Request, administration: AdministrationArea) -> object:
     """Registrations that wait for a decision, the longest waiting first."""
@@ -265,10 +239,7 @@ async def list_registrations(request: Request, administration: AdministrationAre
 
 
 @routes.admin_operation(
-    "POST",
-    "/v1/admin/registrations/{user_id}/approve",
-    acls=[Acl.USER_UPDATE_FLAGS],
-    audit=AdminAction.APPROVE_REGISTRATION,
+    "POST", "/v1/admin/registrations/{user_id}/approve", [Acl.USER_UPDATE_FLAGS], AdminAction.APPROVE_REGISTRATION
 )
 async def approve_registration(request: Request, administration: AdministrationArea, user_id: int) -> None:
     """From now on the account can sign in."""
@@ -276,10 +247,7 @@ async def approve_registration(request: Request, administration: AdministrationA
 
 
 @routes.admin_operation(
-    "POST",
-    "/v1/admin/registrations/{user_id}/reject",
-    acls=[Acl.USER_UPDATE_FLAGS],
-    audit=AdminAction.REJECT_REGISTRATION,
+    "POST", "/v1/admin/registrations/{user_id}/reject", [Acl.USER_UPDATE_FLAGS], AdminAction.REJECT_REGISTRATION
 )
 async def reject_registration(request: Request, administration: AdministrationArea, user_id: int) -> None:
     """The account cannot sign in."""

@@ -29,7 +29,7 @@ EMAIL_LENGTH = 254
 PREMIUM_FLAGS_LARGEST = (1 << 32) - 1
 
 
-class _Date:
+class Date:
     """YYYY-MM-DD, a day that there is."""
 
     schema: Final[Schema] = {"format": "date"}
@@ -62,7 +62,7 @@ class ChangeEmail:
 class ChangeDateOfBirth:
     """The body of PATCH …/date-of-birth."""
 
-    date_of_birth: Annotated[str, _Date()]
+    date_of_birth: Annotated[str, Date()]
 
 
 @attrs.frozen
@@ -122,11 +122,7 @@ class UpdatePremiumFlags:
 
 
 @routes.admin_operation(
-    "PATCH",
-    "/v1/admin/users/{user_id}/username",
-    acls=[Acl.USER_UPDATE_USERNAME],
-    audit=AdminAction.CHANGE_USERNAME,
-    answers=USER,
+    "PATCH", "/v1/admin/users/{user_id}/username", [Acl.USER_UPDATE_USERNAME], AdminAction.CHANGE_USERNAME, answers=USER
 )
 async def change_username(
     request: Request, administration: AdministrationArea, user_id: int, body: ChangeUsername
@@ -138,11 +134,7 @@ async def change_username(
 
 
 @routes.admin_operation(
-    "PATCH",
-    "/v1/admin/users/{user_id}/email",
-    acls=[Acl.USER_UPDATE_EMAIL],
-    audit=AdminAction.CHANGE_EMAIL,
-    answers=USER,
+    "PATCH", "/v1/admin/users/{user_id}/email", [Acl.USER_UPDATE_EMAIL], AdminAction.CHANGE_EMAIL, answers=USER
 )
 async def change_email(request: Request, administration: AdministrationArea, user_id: int, body: ChangeEmail) -> object:
     """Give an account another address."""
@@ -153,8 +145,8 @@ async def change_email(request: Request, administration: AdministrationArea, use
 @routes.admin_operation(
     "PUT",
     "/v1/admin/users/{user_id}/email-verification",
-    acls=[Acl.USER_UPDATE_EMAIL],
-    audit=AdminAction.VERIFY_EMAIL,
+    [Acl.USER_UPDATE_EMAIL],
+    AdminAction.VERIFY_EMAIL,
     answers=USER,
 )
 async def verify_email(request: Request, administration: AdministrationArea, user_id: int) -> object:
@@ -163,11 +155,7 @@ async def verify_email(request: Request, administration: AdministrationArea, use
 
 
 @routes.admin_operation(
-    "PATCH",
-    "/v1/admin/users/{user_id}/date-of-birth",
-    acls=[Acl.USER_UPDATE_DOB],
-    audit=AdminAction.CHANGE_DOB,
-    answers=USER,
+    "PATCH", "/v1/admin/users/{user_id}/date-of-birth", [Acl.USER_UPDATE_DOB], AdminAction.CHANGE_DOB, answers=USER
 )
 async def change_date_of_birth(
     request: Request, administration: AdministrationArea, user_id: int, body: ChangeDateOfBirth
@@ -180,8 +168,8 @@ async def change_date_of_birth(
 @routes.admin_operation(
     "DELETE",
     "/v1/admin/users/{user_id}/profile-fields",
-    acls=[Acl.USER_UPDATE_PROFILE],
-    audit=AdminAction.CLEAR_FIELDS,
+    [Acl.USER_UPDATE_PROFILE],
+    AdminAction.CLEAR_FIELDS,
     answers=USER,
 )
 async def clear_profile_fields(
@@ -194,8 +182,8 @@ async def clear_profile_fields(
 @routes.admin_operation(
     "PUT",
     "/v1/admin/users/{user_id}/bot-status",
-    acls=[Acl.USER_UPDATE_BOT_STATUS],
-    audit=AdminAction.SET_BOT_STATUS,
+    [Acl.USER_UPDATE_BOT_STATUS],
+    AdminAction.SET_BOT_STATUS,
     answers=USER,
 )
 async def set_bot_status(request: Request, administration: AdministrationArea, user_id: int, body: SetBot) -> object:
@@ -206,8 +194,8 @@ async def set_bot_status(request: Request, administration: AdministrationArea, u
 @routes.admin_operation(
     "PUT",
     "/v1/admin/users/{user_id}/system-status",
-    acls=[Acl.USER_UPDATE_BOT_STATUS],
-    audit=AdminAction.SET_SYSTEM_STATUS,
+    [Acl.USER_UPDATE_BOT_STATUS],
+    AdminAction.SET_SYSTEM_STATUS,
     answers=USER,
 )
 async def set_system_status(
@@ -218,9 +206,7 @@ async def set_system_status(
     return {"user": await accounts.set_system(acting(request), user_id, system=body.system)}
 
 
-@routes.admin_operation(
-    "PUT", "/v1/admin/users/{user_id}/acls", acls=[Acl.ACL_SET_USER], audit=AdminAction.SET_ACLS, answers=USER
-)
+@routes.admin_operation("PUT", "/v1/admin/users/{user_id}/acls", [Acl.ACL_SET_USER], AdminAction.SET_ACLS, answers=USER)
 async def set_acls(request: Request, administration: AdministrationArea, user_id: int, body: SetAcls) -> object:
     """Replace what an account may do as an administrator."""
     accounts = administration.accounts
@@ -228,7 +214,7 @@ async def set_acls(request: Request, administration: AdministrationArea, user_id
 
 
 @routes.admin_operation(
-    "PUT", "/v1/admin/users/{user_id}/traits", acls=[Acl.USER_UPDATE_TRAITS], audit=AdminAction.SET_TRAITS, answers=USER
+    "PUT", "/v1/admin/users/{user_id}/traits", [Acl.USER_UPDATE_TRAITS], AdminAction.SET_TRAITS, answers=USER
 )
 async def set_traits(request: Request, administration: AdministrationArea, user_id: int, body: SetTraits) -> object:
     """Replace an account's traits."""
@@ -236,11 +222,7 @@ async def set_traits(request: Request, administration: AdministrationArea, user_
 
 
 @routes.admin_operation(
-    "PATCH",
-    "/v1/admin/users/{user_id}/flags",
-    acls=[Acl.USER_UPDATE_FLAGS],
-    audit=AdminAction.UPDATE_FLAGS,
-    answers=USER,
+    "PATCH", "/v1/admin/users/{user_id}/flags", [Acl.USER_UPDATE_FLAGS], AdminAction.UPDATE_FLAGS, answers=USER
 )
 async def update_flags(request: Request, administration: AdministrationArea, user_id: int, body: UpdateFlags) -> object:
     """Set and clear bits of an account's flags."""
@@ -251,8 +233,8 @@ async def update_flags(request: Request, administration: AdministrationArea, use
 @routes.admin_operation(
     "PATCH",
     "/v1/admin/users/{user_id}/premium-flags",
-    acls=[Acl.USER_UPDATE_FLAGS],
-    audit=AdminAction.UPDATE_PREMIUM_FLAGS,
+    [Acl.USER_UPDATE_FLAGS],
+    AdminAction.UPDATE_PREMIUM_FLAGS,
     answers=USER,
 )
 async def update_premium_flags(

@@ -38,7 +38,7 @@ from chat.registries.error_codes import FieldCode
 routes = AdminRoutes()
 
 
-@routes.admin_operation("GET", "/v1/admin/users/@me", acls=[], audit=None, answers=USER)
+@routes.admin_operation("GET", "/v1/admin/users/@me", [], audit=None, answers=USER)
 async def get_own_account(request: Request, administration: AdministrationArea) -> object:
     """The caller's account, unredacted for every credential."""
     return {"user": await administration.views.own(acting(request))}
@@ -61,20 +61,11 @@ class SearchUsers:
     offset: Annotated[int, Range(0, OFFSET_MAXIMUM)] = 0
 
 
-@routes.admin_operation(
-    "GET", "/v1/admin/users", acls=[Acl.USER_LOOKUP], audit=AdminAction.SEARCH_USERS, answers=USERS_FOUND
-)
+@routes.admin_operation("GET", "/v1/admin/users", [Acl.USER_LOOKUP], AdminAction.SEARCH_USERS, answers=USERS_FOUND)
 async def search_users(request: Request, administration: AdministrationArea, query: SearchUsers) -> object:
     """Find accounts."""
-    selection = Selection(
-        user_ids=query.user_id,
-        resolve=query.resolve,
-        email=query.email,
-        last_active_ip=query.last_active_ip,
-        text=query.q,
-        limit=query.limit,
-        offset=query.offset,
-    )
+    members = attrs.asdict(query)
+    selection = Selection(user_ids=members.pop("user_id"), text=members.pop("q"), **members)
     return await administration.searches.search(acting(request), selection)
 
 
@@ -112,20 +103,14 @@ class ReadChangeLog:
     ) = None
 
 
-@routes.admin_operation(
-    "GET", "/v1/admin/users/{user_id}", acls=[Acl.USER_LOOKUP], audit=AdminAction.GET_USER, answers=USERS
-)
+@routes.admin_operation("GET", "/v1/admin/users/{user_id}", [Acl.USER_LOOKUP], AdminAction.GET_USER, answers=USERS)
 async def get_account(request: Request, administration: AdministrationArea, user_id: int) -> object:
     """An account, or none."""
     return {"users": await administration.lists.account(acting(request), user_id)}
 
 
 @routes.admin_operation(
-    "GET",
-    "/v1/admin/users/{user_id}/guilds",
-    acls=[Acl.USER_LIST_GUILDS],
-    audit=AdminAction.LIST_USER_GUILDS,
-    answers=GUILDS,
+    "GET", "/v1/admin/users/{user_id}/guilds", [Acl.USER_LIST_GUILDS], AdminAction.LIST_USER_GUILDS, answers=GUILDS
 )
 async def list_guilds(request: Request, administration: AdministrationArea, user_id: int, query: ListGuilds) -> object:
     """An account's guilds."""
@@ -138,8 +123,8 @@ async def list_guilds(request: Request, administration: AdministrationArea, user
 @routes.admin_operation(
     "GET",
     "/v1/admin/users/{user_id}/dm-channels",
-    acls=[Acl.USER_LIST_DM_CHANNELS],
-    audit=AdminAction.LIST_USER_DM_CHANNELS,
+    [Acl.USER_LIST_DM_CHANNELS],
+    AdminAction.LIST_USER_DM_CHANNELS,
     answers=PRIVATE_CHANNELS,
 )
 async def list_private_channels(
@@ -158,8 +143,8 @@ async def list_private_channels(
 @routes.admin_operation(
     "GET",
     "/v1/admin/users/{user_id}/applications",
-    acls=[(Acl.APPLICATION_LOOKUP, Acl.APPLICATION_LIST_BY_OWNER)],
-    audit=AdminAction.LIST_USER_APPLICATIONS,
+    [(Acl.APPLICATION_LOOKUP, Acl.APPLICATION_LIST_BY_OWNER)],
+    AdminAction.LIST_USER_APPLICATIONS,
     answers=APPLICATIONS,
 )
 async def list_applications(request: Request, administration: AdministrationArea, user_id: int) -> object:
@@ -170,8 +155,8 @@ async def list_applications(request: Request, administration: AdministrationArea
 @routes.admin_operation(
     "GET",
     "/v1/admin/users/{user_id}/relationships",
-    acls=[Acl.USER_LIST_RELATIONSHIPS],
-    audit=AdminAction.LIST_USER_RELATIONSHIPS,
+    [Acl.USER_LIST_RELATIONSHIPS],
+    AdminAction.LIST_USER_RELATIONSHIPS,
     answers=RELATIONSHIPS,
 )
 async def list_relationships(request: Request, administration: AdministrationArea, user_id: int) -> object:
@@ -182,8 +167,8 @@ async def list_relationships(request: Request, administration: AdministrationAre
 @routes.admin_operation(
     "GET",
     "/v1/admin/users/{user_id}/sessions",
-    acls=[Acl.USER_LIST_SESSIONS],
-    audit=AdminAction.LIST_USER_SESSIONS,
+    [Acl.USER_LIST_SESSIONS],
+    AdminAction.LIST_USER_SESSIONS,
     bucket=buckets.MODIFY,
     answers=SESSIONS,
 )
@@ -198,8 +183,8 @@ async def list_sessions(
 @routes.admin_operation(
     "GET",
     "/v1/admin/users/{user_id}/change-log",
-    acls=[Acl.USER_VIEW_CONTACT_LOG],
-    audit=AdminAction.LIST_USER_CHANGE_LOG,
+    [Acl.USER_VIEW_CONTACT_LOG],
+    AdminAction.LIST_USER_CHANGE_LOG,
     answers=CHANGE_LOG,
 )
 async def read_change_log(
@@ -222,8 +207,8 @@ class Category:
 @routes.admin_operation(
     "DELETE",
     "/v1/admin/users/{user_id}/relationships",
-    acls=[Acl.USER_REMOVE_RELATIONSHIP],
-    audit=AdminAction.REMOVE_RELATIONSHIPS_BY_CATEGORY,
+    [Acl.USER_REMOVE_RELATIONSHIP],
+    AdminAction.REMOVE_RELATIONSHIPS_BY_CATEGORY,
     answers=REMOVED,
 )
 async def clear_relationships(
@@ -237,8 +222,8 @@ async def clear_relationships(
 @routes.admin_operation(
     "DELETE",
     "/v1/admin/users/{user_id}/relationships/{target_user_id}",
-    acls=[Acl.USER_REMOVE_RELATIONSHIP],
-    audit=AdminAction.REMOVE_RELATIONSHIP,
+    [Acl.USER_REMOVE_RELATIONSHIP],
+    AdminAction.REMOVE_RELATIONSHIP,
 )
 async def remove_relationship(
     request: Request,
@@ -262,8 +247,8 @@ def _named(query: Category, body: Category) -> str:
 @routes.admin_operation(
     "GET",
     "/v1/admin/users/{user_id}/store-purchases",
-    acls=[Acl.USER_LOOKUP],
-    audit=AdminAction.LIST_USER_STORE_PURCHASES,
+    [Acl.USER_LOOKUP],
+    AdminAction.LIST_USER_STORE_PURCHASES,
     instance=InstanceKind.HOSTED,
     answers=PURCHASES,
 )
@@ -275,8 +260,8 @@ async def list_store_purchases(request: Request, administration: AdministrationA
 @routes.admin_operation(
     "POST",
     "/v1/admin/users/{user_id}/store-purchases/refresh",
-    acls=[Acl.USER_UPDATE_FLAGS],
-    audit=AdminAction.REFRESH_STORE_PURCHASES,
+    [Acl.USER_UPDATE_FLAGS],
+    AdminAction.REFRESH_STORE_PURCHASES,
     instance=InstanceKind.HOSTED,
     answers=PURCHASES,
 )

@@ -47,8 +47,8 @@ class TransferApplication:
 @routes.admin_operation(
     "GET",
     "/v1/admin/applications",
-    acls=[Acl.APPLICATION_LIST_BY_OWNER],
-    audit=AdminAction.LIST_USER_APPLICATIONS,
+    [Acl.APPLICATION_LIST_BY_OWNER],
+    AdminAction.LIST_USER_APPLICATIONS,
     answers=APPLICATIONS,
 )
 async def list_applications_of_owner(
@@ -62,8 +62,8 @@ async def list_applications_of_owner(
 @routes.admin_operation(
     "GET",
     "/v1/admin/applications/{application_id}",
-    acls=[Acl.APPLICATION_LOOKUP],
-    audit=AdminAction.GET_APPLICATION,
+    [Acl.APPLICATION_LOOKUP],
+    AdminAction.GET_APPLICATION,
     answers=APPLICATION,
 )
 async def get_application(request: Request, administration: AdministrationArea, application_id: int) -> object:
@@ -74,8 +74,8 @@ async def get_application(request: Request, administration: AdministrationArea, 
 @routes.admin_operation(
     "POST",
     "/v1/admin/applications/{application_id}/transfer-ownership",
-    acls=[Acl.APPLICATION_TRANSFER_OWNERSHIP],
-    audit=AdminAction.TRANSFER_OWNERSHIP,
+    [Acl.APPLICATION_TRANSFER_OWNERSHIP],
+    AdminAction.TRANSFER_OWNERSHIP,
     answers=APPLICATION,
 )
 async def transfer_application(
@@ -107,9 +107,7 @@ class ChangeKey:
     acls: KeyAcls | None = None
 
 
-@routes.admin_operation(
-    "GET", "/v1/admin/api-keys", acls=[Acl.ADMIN_API_KEY_MANAGE], audit=None, answers=listed(API_KEY)
-)
+@routes.admin_operation("GET", "/v1/admin/api-keys", [Acl.ADMIN_API_KEY_MANAGE], audit=None, answers=listed(API_KEY))
 async def list_keys(request: Request, administration: AdministrationArea) -> object:
     """The keys of the caller's account."""
     return await administration.admin_api_keys.of_account(request.principal)
@@ -118,7 +116,7 @@ async def list_keys(request: Request, administration: AdministrationArea) -> obj
 @routes.admin_operation(
     "POST",
     "/v1/admin/api-keys",
-    acls=[Acl.ADMIN_API_KEY_MANAGE],
+    [Acl.ADMIN_API_KEY_MANAGE],
     audit=None,
     bucket=buckets.CODE_GENERATION,
     answers=NEW_API_KEY,
@@ -130,17 +128,13 @@ async def create_key(request: Request, administration: AdministrationArea, body:
     return await administration.admin_api_keys.create(request.principal, new)
 
 
-@routes.admin_operation(
-    "GET", "/v1/admin/api-keys/{key_id}", acls=[Acl.ADMIN_API_KEY_MANAGE], audit=None, answers=API_KEY
-)
+@routes.admin_operation("GET", "/v1/admin/api-keys/{key_id}", [Acl.ADMIN_API_KEY_MANAGE], audit=None, answers=API_KEY)
 async def get_key(request: Request, administration: AdministrationArea, key_id: int) -> object:
     """One of the caller's keys."""
     return await administration.admin_api_keys.get(request.principal, key_id)
 
 
-@routes.admin_operation(
-    "PATCH", "/v1/admin/api-keys/{key_id}", acls=[Acl.ADMIN_API_KEY_MANAGE], audit=None, answers=API_KEY
-)
+@routes.admin_operation("PATCH", "/v1/admin/api-keys/{key_id}", [Acl.ADMIN_API_KEY_MANAGE], audit=None, answers=API_KEY)
 async def change_key(request: Request, administration: AdministrationArea, key_id: int, body: ChangeKey) -> object:
     """Give one of the caller's keys another name or other ACLs."""
     acls = None if body.acls is None else tuple(map(str, body.acls))
@@ -148,7 +142,7 @@ async def change_key(request: Request, administration: AdministrationArea, key_i
 
 
 @routes.admin_operation(
-    "DELETE", "/v1/admin/api-keys/{key_id}", acls=[Acl.ADMIN_API_KEY_MANAGE], audit=None, answers=SUCCESS
+    "DELETE", "/v1/admin/api-keys/{key_id}", [Acl.ADMIN_API_KEY_MANAGE], audit=None, answers=SUCCESS
 )
 async def delete_key(request: Request, administration: AdministrationArea, key_id: int) -> object:
     """Take one of the caller's keys back."""
@@ -156,7 +150,7 @@ async def delete_key(request: Request, administration: AdministrationArea, key_i
     return {"success": True}
 
 
-@routes.admin_operation("GET", "/v1/admin/acls", acls=[], audit=None, answers=ACL_NAMES)
+@routes.admin_operation("GET", "/v1/admin/acls", [], audit=None, answers=ACL_NAMES)
 async def list_acls(request: Request) -> object:
     """Every ACL there is."""
     return {"acls": [str(acl) for acl in ACLS]}

@@ -15,7 +15,6 @@ from chat.admin.operation import AdminRoutes, acting
 from chat.api.fields import Length, Range
 from chat.api.operation import Request
 from chat.api.schemas.administration.moderation import BLOCKED_VALUE, BLOCKLIST_ANSWER, BLOCKLIST_PAGE
-from chat.api.schemas.shapes import NOTHING
 from chat.domain.administration.assemble import AdministrationArea
 from chat.domain.administration.blocklists import VALUE_LENGTH
 from chat.registries.acls import Acl
@@ -78,28 +77,12 @@ def declare(name: Blocklist) -> None:
     ):
         handler.__name__, handler.__doc__ = operation_name, text
 
+    routes.admin_operation("GET", path, [kind.check], kind.listed, answers=BLOCKLIST_PAGE)(list_entries)
     routes.admin_operation(
-        "GET",
-        path,
-        acls=[kind.check],
-        audit=kind.listed,
-        bucket=buckets.LOOKUP,
-        answers=BLOCKLIST_PAGE,
-    )(list_entries)
-    routes.admin_operation(
-        "POST",
-        f"{path}/check",
-        acls=[kind.check],
-        audit=kind.checked,
-        bucket=buckets.LOOKUP,
-        answers=BLOCKLIST_ANSWER,
+        "POST", f"{path}/check", [kind.check], kind.checked, bucket=buckets.LOOKUP, answers=BLOCKLIST_ANSWER
     )(check_value)
-    routes.admin_operation(
-        "POST", path, acls=[kind.add], audit=kind.added, bucket=buckets.MODIFY, answers=BLOCKED_VALUE
-    )(add_entry)
-    routes.admin_operation(
-        "DELETE", path, acls=[kind.remove], audit=kind.removed, bucket=buckets.MODIFY, answers=NOTHING
-    )(remove_entry)
+    routes.admin_operation("POST", path, [kind.add], kind.added, answers=BLOCKED_VALUE)(add_entry)
+    routes.admin_operation("DELETE", path, [kind.remove], kind.removed)(remove_entry)
 
 
 for listed in Blocklist:
@@ -109,8 +92,8 @@ for listed in Blocklist:
 @routes.admin_operation(
     "POST",
     "/v1/admin/users/{user_id}/avatar-block",
-    acls=[Acl.BAN_AVATAR_HASH_ADD],
-    audit=AdminAction.BAN_AVATAR_HASH,
+    [Acl.BAN_AVATAR_HASH_ADD],
+    AdminAction.BAN_AVATAR_HASH,
     answers=BLOCKED_VALUE,
 )
 async def block_avatar(request: Request, administration: AdministrationArea, user_id: int) -> object:

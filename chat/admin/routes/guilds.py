@@ -112,18 +112,14 @@ class ChangeGuild(GuildSettings):
         )
 
 
-@routes.admin_operation(
-    "GET", "/v1/admin/guilds", acls=[Acl.GUILD_LOOKUP], audit=AdminAction.SEARCH_GUILDS, answers=GUILDS_FOUND
-)
+@routes.admin_operation("GET", "/v1/admin/guilds", [Acl.GUILD_LOOKUP], AdminAction.SEARCH_GUILDS, answers=GUILDS_FOUND)
 async def search_guilds(request: Request, administration: AdministrationArea, query: SearchGuilds) -> object:
     """Guilds by name, custom invite code or id."""
     wanted = GuildSearch(query.q, query.sort_by, query.sort_order == "desc", query.limit, query.offset)
     return await administration.guilds.search(acting(request), wanted)
 
 
-@routes.admin_operation(
-    "GET", "/v1/admin/guilds/{guild_id}", acls=[Acl.GUILD_LOOKUP], audit=AdminAction.GET_GUILD, answers=GUILD
-)
+@routes.admin_operation("GET", "/v1/admin/guilds/{guild_id}", [Acl.GUILD_LOOKUP], AdminAction.GET_GUILD, answers=GUILD)
 async def get_guild(request: Request, administration: AdministrationArea, guild_id: int) -> object:
     """One guild with its roles and channels."""
     return {"guild": await administration.guilds.get(acting(request), guild_id)}
@@ -132,8 +128,8 @@ async def get_guild(request: Request, administration: AdministrationArea, guild_
 @routes.admin_operation(
     "PATCH",
     "/v1/admin/guilds/{guild_id}",
-    acls=[CHANGING],
-    audit=AdminAction.UPDATE_SETTINGS,
+    [CHANGING],
+    AdminAction.UPDATE_SETTINGS,
     bucket=buckets.GUILD_MODIFY,
     answers=GUILD,
 )
@@ -146,11 +142,7 @@ async def change_guild(
 
 
 @routes.admin_operation(
-    "DELETE",
-    "/v1/admin/guilds/{guild_id}",
-    acls=[Acl.GUILD_DELETE],
-    audit=AdminAction.DELETE_GUILD,
-    bucket=buckets.GUILD_MODIFY,
+    "DELETE", "/v1/admin/guilds/{guild_id}", [Acl.GUILD_DELETE], AdminAction.DELETE_GUILD, bucket=buckets.GUILD_MODIFY
 )
 async def delete_guild(request: Request, administration: AdministrationArea, guild_id: int) -> None:
     """Delete a guild."""
@@ -160,8 +152,8 @@ async def delete_guild(request: Request, administration: AdministrationArea, gui
 @routes.admin_operation(
     "POST",
     "/v1/admin/guilds/{guild_id}/reload",
-    acls=[Acl.GUILD_RELOAD],
-    audit=AdminAction.RELOAD_GUILD,
+    [Acl.GUILD_RELOAD],
+    AdminAction.RELOAD_GUILD,
     bucket=buckets.GUILD_MODIFY,
 )
 async def reload_guild(request: Request, administration: AdministrationArea, guild_id: int) -> None:
@@ -172,8 +164,8 @@ async def reload_guild(request: Request, administration: AdministrationArea, gui
 @routes.admin_operation(
     "POST",
     "/v1/admin/guilds/{guild_id}/shutdown",
-    acls=[Acl.GUILD_SHUTDOWN],
-    audit=AdminAction.SHUTDOWN_GUILD,
+    [Acl.GUILD_SHUTDOWN],
+    AdminAction.SHUTDOWN_GUILD,
     bucket=buckets.GUILD_MODIFY,
 )
 async def shut_down_guild(request: Request, administration: AdministrationArea, guild_id: int) -> None:
@@ -195,8 +187,8 @@ class ReadGuildAuditLog:
 @routes.admin_operation(
     "GET",
     "/v1/admin/guilds/{guild_id}/audit-logs",
-    acls=[Acl.GUILD_AUDIT_LOG_VIEW],
-    audit=AdminAction.LIST_GUILD_AUDIT_LOG,
+    [Acl.GUILD_AUDIT_LOG_VIEW],
+    AdminAction.LIST_GUILD_AUDIT_LOG,
     bucket=buckets.AUDIT_LOG,
     answers=AUDIT_LOG,
 )
@@ -211,8 +203,8 @@ async def read_guild_audit_log(
 @routes.admin_operation(
     "GET",
     "/v1/admin/guilds/{guild_id}/emojis",
-    acls=[(Acl.GUILD_LOOKUP, Acl.ASSET_PURGE)],
-    audit=AdminAction.LIST_GUILD_EMOJIS,
+    [(Acl.GUILD_LOOKUP, Acl.ASSET_PURGE)],
+    AdminAction.LIST_GUILD_EMOJIS,
     answers=record({"emojis": listed(ADMIN_EMOJI)}),
 )
 async def list_guild_emojis(request: Request, administration: AdministrationArea, guild_id: int) -> object:
@@ -224,8 +216,8 @@ async def list_guild_emojis(request: Request, administration: AdministrationArea
 @routes.admin_operation(
     "GET",
     "/v1/admin/guilds/{guild_id}/stickers",
-    acls=[(Acl.GUILD_LOOKUP, Acl.ASSET_PURGE)],
-    audit=AdminAction.LIST_GUILD_STICKERS,
+    [(Acl.GUILD_LOOKUP, Acl.ASSET_PURGE)],
+    AdminAction.LIST_GUILD_STICKERS,
     answers=record({"stickers": listed(ADMIN_STICKER)}),
 )
 async def list_guild_stickers(request: Request, administration: AdministrationArea, guild_id: int) -> object:
@@ -237,8 +229,8 @@ async def list_guild_stickers(request: Request, administration: AdministrationAr
 @routes.admin_operation(
     "DELETE",
     "/v1/admin/guilds/{guild_id}/emojis/{emoji_id}",
-    acls=[Acl.ASSET_PURGE],
-    audit=AdminAction.PURGE_GUILD_EMOJI,
+    [Acl.ASSET_PURGE],
+    AdminAction.PURGE_GUILD_EMOJI,
     bucket=buckets.GUILD_MODIFY,
 )
 async def purge_guild_emoji(request: Request, administration: AdministrationArea, guild_id: int, emoji_id: int) -> None:
@@ -249,8 +241,8 @@ async def purge_guild_emoji(request: Request, administration: AdministrationArea
 @routes.admin_operation(
     "DELETE",
     "/v1/admin/guilds/{guild_id}/stickers/{sticker_id}",
-    acls=[Acl.ASSET_PURGE],
-    audit=AdminAction.PURGE_GUILD_STICKER,
+    [Acl.ASSET_PURGE],
+    AdminAction.PURGE_GUILD_STICKER,
     bucket=buckets.GUILD_MODIFY,
 )
 async def purge_guild_sticker(
@@ -286,8 +278,8 @@ class BanMember:
 @routes.admin_operation(
     "GET",
     "/v1/admin/guilds/{guild_id}/members",
-    acls=[Acl.GUILD_LIST_MEMBERS],
-    audit=AdminAction.LIST_GUILD_MEMBERS,
+    [Acl.GUILD_LIST_MEMBERS],
+    AdminAction.LIST_GUILD_MEMBERS,
     answers=ADMIN_GUILD_MEMBERS,
 )
 async def list_guild_members(
@@ -301,8 +293,8 @@ async def list_guild_members(
 @routes.admin_operation(
     "PUT",
     "/v1/admin/guilds/{guild_id}/members/{user_id}",
-    acls=[Acl.GUILD_FORCE_ADD_MEMBER],
-    audit=AdminAction.FORCE_ADD_MEMBER,
+    [Acl.GUILD_FORCE_ADD_MEMBER],
+    AdminAction.FORCE_ADD_MEMBER,
     bucket=buckets.GUILD_MODIFY,
     answers=record({"member": ADMIN_GUILD_MEMBER}),
 )
@@ -314,8 +306,8 @@ async def force_add_member(request: Request, administration: AdministrationArea,
 @routes.admin_operation(
     "DELETE",
     "/v1/admin/guilds/{guild_id}/members/{user_id}",
-    acls=[Acl.GUILD_KICK_MEMBER],
-    audit=AdminAction.KICK_MEMBER,
+    [Acl.GUILD_KICK_MEMBER],
+    AdminAction.KICK_MEMBER,
     bucket=buckets.GUILD_MODIFY,
 )
 async def kick_guild_member(request: Request, administration: AdministrationArea, guild_id: int, user_id: int) -> None:
@@ -326,8 +318,8 @@ async def kick_guild_member(request: Request, administration: AdministrationArea
 @routes.admin_operation(
     "PUT",
     "/v1/admin/guilds/{guild_id}/bans/{user_id}",
-    acls=[Acl.GUILD_BAN_MEMBER],
-    audit=AdminAction.BAN_MEMBER,
+    [Acl.GUILD_BAN_MEMBER],
+    AdminAction.BAN_MEMBER,
     bucket=buckets.GUILD_MODIFY,
     answers=record({"ban": BAN}),
 )
@@ -342,8 +334,8 @@ async def ban_guild_member(
 @routes.admin_operation(
     "DELETE",
     "/v1/admin/guilds/{guild_id}/bans/{user_id}",
-    acls=[Acl.GUILD_BAN_MEMBER],
-    audit=AdminAction.UNBAN_MEMBER,
+    [Acl.GUILD_BAN_MEMBER],
+    AdminAction.UNBAN_MEMBER,
     bucket=buckets.GUILD_MODIFY,
 )
 async def lift_guild_ban(request: Request, administration: AdministrationArea, guild_id: int, user_id: int) -> None:

@@ -71,8 +71,8 @@ class ChangeLimitConfig:
 @routes.admin_operation(
     "GET",
     "/v1/admin/instance/config",
-    acls=[Acl.INSTANCE_CONFIG_VIEW],
-    audit=AdminAction.GET_INSTANCE_CONFIG,
+    [Acl.INSTANCE_CONFIG_VIEW],
+    AdminAction.GET_INSTANCE_CONFIG,
     first_run=True,
     answers=INSTANCE_CONFIG,
 )
@@ -84,8 +84,8 @@ async def read_instance_config(request: Request, administration: AdministrationA
 @routes.admin_operation(
     "PATCH",
     "/v1/admin/instance/config",
-    acls=[Acl.INSTANCE_CONFIG_UPDATE],
-    audit=AdminAction.UPDATE_INSTANCE_CONFIG,
+    [Acl.INSTANCE_CONFIG_UPDATE],
+    AdminAction.UPDATE_INSTANCE_CONFIG,
     first_run=True,
     answers=INSTANCE_CONFIG,
 )
@@ -105,8 +105,8 @@ async def change_instance_config(
 @routes.admin_operation(
     "GET",
     "/v1/admin/instance/limit-config",
-    acls=[Acl.INSTANCE_LIMIT_CONFIG_VIEW],
-    audit=AdminAction.GET_LIMIT_CONFIG,
+    [Acl.INSTANCE_LIMIT_CONFIG_VIEW],
+    AdminAction.GET_LIMIT_CONFIG,
     answers=LIMIT_CONFIG,
 )
 async def read_limit_config(request: Request, administration: AdministrationArea) -> object:
@@ -117,8 +117,8 @@ async def read_limit_config(request: Request, administration: AdministrationArea
 @routes.admin_operation(
     "PATCH",
     "/v1/admin/instance/limit-config",
-    acls=[Acl.INSTANCE_LIMIT_CONFIG_UPDATE],
-    audit=AdminAction.UPDATE_LIMIT_CONFIG,
+    [Acl.INSTANCE_LIMIT_CONFIG_UPDATE],
+    AdminAction.UPDATE_LIMIT_CONFIG,
     answers=LIMIT_CONFIG,
 )
 async def change_limit_config(request: Request, administration: AdministrationArea, body: ChangeLimitConfig) -> object:
@@ -143,7 +143,7 @@ class ReloadGuilds:
 @routes.admin_operation(
     "GET",
     "/v1/admin/instance/figures",
-    acls=[(Acl.INSTANCE_CONFIG_VIEW, Acl.GATEWAY_MEMORY_STATS)],
+    [(Acl.INSTANCE_CONFIG_VIEW, Acl.GATEWAY_MEMORY_STATS)],
     audit=None,
     answers=INSTANCE_FIGURES,
 )
@@ -152,16 +152,14 @@ async def read_instance_figures(request: Request, administration: Administration
     return await administration.figures.instance()
 
 
-@routes.admin_operation(
-    "GET", "/v1/admin/gateway", acls=[Acl.GATEWAY_MEMORY_STATS], audit=None, answers=GATEWAY_FIGURES
-)
+@routes.admin_operation("GET", "/v1/admin/gateway", [Acl.GATEWAY_MEMORY_STATS], audit=None, answers=GATEWAY_FIGURES)
 async def read_gateway_figures(request: Request, administration: AdministrationArea) -> object:
     """Sessions, guilds in memory, memory."""
     return administration.figures.gateway()
 
 
 @routes.admin_operation(
-    "GET", "/v1/admin/gateway/guilds", acls=[Acl.GATEWAY_MEMORY_STATS], audit=None, answers=GATEWAY_GUILDS
+    "GET", "/v1/admin/gateway/guilds", [Acl.GATEWAY_MEMORY_STATS], audit=None, answers=GATEWAY_GUILDS
 )
 async def list_gateway_guilds(request: Request, administration: AdministrationArea, query: ListGatewayGuilds) -> object:
     """The guilds in memory, the largest first."""
@@ -171,8 +169,8 @@ async def list_gateway_guilds(request: Request, administration: AdministrationAr
 @routes.admin_operation(
     "POST",
     "/v1/admin/gateway/reload",
-    acls=[Acl.GATEWAY_RELOAD_ALL],
-    audit=AdminAction.RELOAD_GUILDS,
+    [Acl.GATEWAY_RELOAD_ALL],
+    AdminAction.RELOAD_GUILDS,
     bucket=buckets.GUILD_MODIFY,
     answers=record({"reloaded_count": COUNT}),
 )
@@ -197,31 +195,19 @@ class SearchEntries:
 
 
 @routes.admin_operation(
-    "GET",
-    "/v1/admin/audit-logs",
-    acls=[Acl.AUDIT_LOG_VIEW],
-    audit=None,
-    bucket=buckets.AUDIT_LOG,
-    answers=AUDIT_LOG_ENTRIES,
+    "GET", "/v1/admin/audit-logs", [Acl.AUDIT_LOG_VIEW], audit=None, bucket=buckets.AUDIT_LOG, answers=AUDIT_LOG_ENTRIES
 )
 async def search_audit_log(request: Request, administration: AdministrationArea, query: SearchEntries) -> object:
     """Entries of the audit log."""
-    wanted = EntriesWanted(
-        text=query.q,
-        admin_user_id=query.admin_user_id,
-        target_type=query.target_type,
-        target_id=query.target_id,
-        sort=(query.sort_by, query.sort_order),
-        limit=query.limit,
-        offset=query.offset,
-    )
-    return await administration.audit_reading.search(wanted)
+    members = attrs.asdict(query)
+    sort = (members.pop("sort_by"), members.pop("sort_order"))
+    return await administration.audit_reading.search(EntriesWanted(text=members.pop("q"), sort=sort, **members))
 
 
 @routes.admin_operation(
     "GET",
     "/v1/admin/audit-logs/{log_id}",
-    acls=[Acl.AUDIT_LOG_VIEW],
+    [Acl.AUDIT_LOG_VIEW],
     audit=None,
     bucket=buckets.AUDIT_LOG,
     answers=AUDIT_LOG_ENTRY,

@@ -37,9 +37,7 @@ class ListJobs:
     limit: Annotated[int, Range(1, 200)] = 50
 
 
-@routes.admin_operation(
-    "GET", "/v1/admin/jobs", acls=[Acl.JOBS_VIEW], audit=None, answers=record({"jobs": listed(JOB)})
-)
+@routes.admin_operation("GET", "/v1/admin/jobs", [Acl.JOBS_VIEW], audit=None, answers=record({"jobs": listed(JOB)}))
 async def list_jobs(request: Request, administration: AdministrationArea, query: ListJobs) -> object:
     """Jobs, the newest first."""
     ledger = administration.ledger
@@ -47,13 +45,13 @@ async def list_jobs(request: Request, administration: AdministrationArea, query:
     return {"jobs": page}
 
 
-@routes.admin_operation("GET", "/v1/admin/jobs/{job_id}", acls=[Acl.JOBS_VIEW], audit=None, answers=JOB)
+@routes.admin_operation("GET", "/v1/admin/jobs/{job_id}", [Acl.JOBS_VIEW], audit=None, answers=JOB)
 async def get_job(request: Request, administration: AdministrationArea, job_id: int) -> object:
     """One job."""
     return administration.ledger.get(job_id)
 
 
-@routes.admin_operation("POST", "/v1/admin/jobs/{job_id}/cancel", acls=[Acl.JOBS_CANCEL], audit=None, answers=JOB)
+@routes.admin_operation("POST", "/v1/admin/jobs/{job_id}/cancel", [Acl.JOBS_CANCEL], audit=None, answers=JOB)
 async def cancel_job(request: Request, administration: AdministrationArea, job_id: int) -> object:
     """End a job."""
     return await administration.ledger.cancel(acting(request), job_id)
@@ -109,8 +107,8 @@ class ScheduleUserDeletions:
 @routes.admin_operation(
     "POST",
     "/v1/admin/bulk-jobs/update-user-flags",
-    acls=[Acl.BULK_UPDATE_USER_FLAGS],
-    audit=AdminAction.BULK_UPDATE_USER_FLAGS,
+    [Acl.BULK_UPDATE_USER_FLAGS],
+    AdminAction.BULK_UPDATE_USER_FLAGS,
     answers=JOB,
 )
 async def order_user_flags(request: Request, administration: AdministrationArea, body: UpdateUserFlags) -> object:
@@ -122,8 +120,8 @@ async def order_user_flags(request: Request, administration: AdministrationArea,
 @routes.admin_operation(
     "POST",
     "/v1/admin/bulk-jobs/update-guild-features",
-    acls=[Acl.BULK_UPDATE_GUILD_FEATURES],
-    audit=AdminAction.BULK_UPDATE_GUILD_FEATURES,
+    [Acl.BULK_UPDATE_GUILD_FEATURES],
+    AdminAction.BULK_UPDATE_GUILD_FEATURES,
     bucket=buckets.GUILD_MODIFY,
     answers=JOB,
 )
@@ -139,8 +137,8 @@ async def order_guild_features(
 @routes.admin_operation(
     "POST",
     "/v1/admin/bulk-jobs/add-guild-members",
-    acls=[Acl.BULK_ADD_GUILD_MEMBERS],
-    audit=AdminAction.BULK_ADD_GUILD_MEMBERS,
+    [Acl.BULK_ADD_GUILD_MEMBERS],
+    AdminAction.BULK_ADD_GUILD_MEMBERS,
     bucket=buckets.GUILD_MODIFY,
     answers=JOB,
 )
@@ -152,8 +150,8 @@ async def order_guild_members(request: Request, administration: AdministrationAr
 @routes.admin_operation(
     "POST",
     "/v1/admin/bulk-jobs/schedule-user-deletions",
-    acls=[Acl.BULK_DELETE_USERS],
-    audit=AdminAction.BULK_SCHEDULE_DELETION,
+    [Acl.BULK_DELETE_USERS],
+    AdminAction.BULK_SCHEDULE_DELETION,
     answers=JOB,
 )
 async def order_user_deletions(
@@ -195,8 +193,8 @@ class ListArchives:
 @routes.admin_operation(
     "POST",
     "/v1/admin/users/{user_id}/archives",
-    acls=[Acl.ARCHIVE_TRIGGER_USER],
-    audit=AdminAction.TRIGGER_USER_ARCHIVE,
+    [Acl.ARCHIVE_TRIGGER_USER],
+    AdminAction.TRIGGER_USER_ARCHIVE,
     bucket=buckets.LOOKUP,
     answers=ARCHIVE,
 )
@@ -212,8 +210,8 @@ async def order_user_archive(
 @routes.admin_operation(
     "POST",
     "/v1/admin/guilds/{guild_id}/archives",
-    acls=[Acl.ARCHIVE_TRIGGER_GUILD],
-    audit=AdminAction.TRIGGER_GUILD_ARCHIVE,
+    [Acl.ARCHIVE_TRIGGER_GUILD],
+    AdminAction.TRIGGER_GUILD_ARCHIVE,
     bucket=buckets.LOOKUP,
     answers=ARCHIVE,
 )
@@ -229,7 +227,7 @@ async def order_guild_archive(
 @routes.admin_operation(
     "GET",
     "/v1/admin/archives",
-    acls=[ANY_ARCHIVE_ACL],
+    [ANY_ARCHIVE_ACL],
     audit=None,
     answers=record({"archives": listed(ARCHIVE, maximum=200)}),
 )
@@ -249,7 +247,7 @@ async def list_archives(request: Request, administration: AdministrationArea, qu
 @routes.admin_operation(
     "GET",
     "/v1/admin/archives/{subject_type}/{subject_id}/{archive_id}",
-    acls=[ANY_ARCHIVE_ACL],
+    [ANY_ARCHIVE_ACL],
     audit=None,
     answers=record({"archive": nullable(ARCHIVE)}),
 )
@@ -264,7 +262,7 @@ async def get_archive(
 @routes.admin_operation(
     "GET",
     "/v1/admin/archives/{subject_type}/{subject_id}/{archive_id}/download",
-    acls=[ANY_ARCHIVE_ACL],
+    [ANY_ARCHIVE_ACL],
     audit=None,
     answers=ARCHIVE_ADDRESS,
 )

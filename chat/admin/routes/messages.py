@@ -50,8 +50,8 @@ class FindMessage:
 @routes.admin_operation(
     "GET",
     "/v1/admin/channels/{channel_id}/messages",
-    acls=[Acl.MESSAGE_LOOKUP],
-    audit=AdminAction.LIST_CHANNEL_MESSAGES,
+    [Acl.MESSAGE_LOOKUP],
+    AdminAction.LIST_CHANNEL_MESSAGES,
     answers=record({"channel": ENTRY_CHANNEL, "messages": listed(MESSAGE, maximum=100)}),
 )
 async def list_channel_messages(
@@ -65,8 +65,8 @@ async def list_channel_messages(
 @routes.admin_operation(
     "GET",
     "/v1/admin/channels/{channel_id}/messages/{message_id}",
-    acls=[Acl.MESSAGE_LOOKUP],
-    audit=AdminAction.GET_MESSAGE,
+    [Acl.MESSAGE_LOOKUP],
+    AdminAction.GET_MESSAGE,
     answers=FOUND,
 )
 async def get_message(request: Request, administration: AdministrationArea, channel_id: int, message_id: int) -> object:
@@ -77,8 +77,8 @@ async def get_message(request: Request, administration: AdministrationArea, chan
 @routes.admin_operation(
     "GET",
     "/v1/admin/messages",
-    acls=[Acl.MESSAGE_LOOKUP],
-    audit=AdminAction.LOOKUP_MESSAGE,
+    [Acl.MESSAGE_LOOKUP],
+    AdminAction.LOOKUP_MESSAGE,
     answers=record({"messages": listed(FOUND, maximum=1)}),
 )
 async def find_message(request: Request, administration: AdministrationArea, query: FindMessage) -> object:
@@ -92,8 +92,8 @@ async def find_message(request: Request, administration: AdministrationArea, que
 @routes.admin_operation(
     "DELETE",
     "/v1/admin/channels/{channel_id}/messages/{message_id}",
-    acls=[Acl.MESSAGE_DELETE],
-    audit=AdminAction.DELETE_MESSAGE,
+    [Acl.MESSAGE_DELETE],
+    AdminAction.DELETE_MESSAGE,
     bucket=buckets.MESSAGE,
 )
 async def delete_message(
@@ -134,8 +134,8 @@ class OrderShred:
 @routes.admin_operation(
     "DELETE",
     "/v1/admin/users/{user_id}/messages",
-    acls=[Acl.MESSAGE_DELETE_ALL],
-    audit=AdminAction.DELETE_ALL_USER_MESSAGES,
+    [Acl.MESSAGE_DELETE_ALL],
+    AdminAction.DELETE_ALL_USER_MESSAGES,
     bucket=buckets.MESSAGE,
     answers=ALL_MESSAGES,
 )
@@ -150,8 +150,8 @@ async def delete_messages(
 @routes.admin_operation(
     "POST",
     "/v1/admin/users/{user_id}/message-shreds",
-    acls=[Acl.MESSAGE_SHRED],
-    audit=AdminAction.QUEUE_MESSAGE_SHRED,
+    [Acl.MESSAGE_SHRED],
+    AdminAction.QUEUE_MESSAGE_SHRED,
     bucket=buckets.MESSAGE,
     answers=SHRED_ORDERED,
 )
@@ -162,12 +162,7 @@ async def order_shred(request: Request, administration: AdministrationArea, user
 
 
 @routes.admin_operation(
-    "GET",
-    "/v1/admin/messages/shreds/{job_id}",
-    acls=[Acl.MESSAGE_SHRED],
-    audit=None,
-    bucket=buckets.MESSAGE,
-    answers=SHRED,
+    "GET", "/v1/admin/messages/shreds/{job_id}", [Acl.MESSAGE_SHRED], audit=None, bucket=buckets.MESSAGE, answers=SHRED
 )
 async def get_shred(request: Request, administration: AdministrationArea, job_id: int) -> object:
     """How far a shred is."""
@@ -193,8 +188,8 @@ class SendSystemDm:
 @routes.admin_operation(
     "POST",
     "/v1/admin/system-dms",
-    acls=[Acl.SYSTEM_DM_SEND],
-    audit=AdminAction.SEND_SYSTEM_DM,
+    [Acl.SYSTEM_DM_SEND],
+    AdminAction.SEND_SYSTEM_DM,
     bucket=buckets.MESSAGE,
     answers=ORDERED,
 )

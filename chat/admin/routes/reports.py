@@ -51,27 +51,16 @@ class ResolveReport:
     public_comment: Annotated[str, Length(0, COMMENT_LENGTH)] | None = None
 
 
-@routes.admin_operation(
-    "GET", "/v1/admin/reports", acls=[Acl.REPORT_VIEW], audit=AdminAction.LIST_REPORTS, answers=REPORTS_FOUND
-)
+@routes.admin_operation("GET", "/v1/admin/reports", [Acl.REPORT_VIEW], AdminAction.LIST_REPORTS, answers=REPORTS_FOUND)
 async def search_reports(request: Request, administration: AdministrationArea, query: SearchReports) -> object:
     """Reports, the newest first."""
-    wanted = ReportsWanted(
-        text=query.q,
-        status=query.status,
-        category=query.category,
-        kind=query.kind,
-        reporter_id=query.reporter_id,
-        reported_user_id=query.reported_user_id,
-        guild_id=query.guild_id,
-        limit=query.limit,
-        offset=query.offset,
-    )
+    members = attrs.asdict(query)
+    wanted = ReportsWanted(text=members.pop("q"), **members)
     return await administration.report_reading.search(acting(request), wanted)
 
 
 @routes.admin_operation(
-    "GET", "/v1/admin/reports/{report_id}", acls=[Acl.REPORT_VIEW], audit=AdminAction.GET_REPORT, answers=REPORT
+    "GET", "/v1/admin/reports/{report_id}", [Acl.REPORT_VIEW], AdminAction.GET_REPORT, answers=REPORT
 )
 async def get_report(request: Request, administration: AdministrationArea, report_id: int) -> object:
     """One report."""
@@ -79,11 +68,7 @@ async def get_report(request: Request, administration: AdministrationArea, repor
 
 
 @routes.admin_operation(
-    "POST",
-    "/v1/admin/reports/{report_id}/resolve",
-    acls=[Acl.REPORT_RESOLVE],
-    audit=AdminAction.RESOLVE_REPORT,
-    answers=REPORTED,
+    "POST", "/v1/admin/reports/{report_id}/resolve", [Acl.REPORT_RESOLVE], AdminAction.RESOLVE_REPORT, answers=REPORTED
 )
 async def resolve_report(
     request: Request, administration: AdministrationArea, report_id: int, body: ResolveReport
@@ -114,8 +99,8 @@ class Decision:
 @routes.admin_operation(
     "GET",
     "/v1/admin/discovery/applications",
-    acls=[Acl.DISCOVERY_REVIEW],
-    audit=AdminAction.LIST_DISCOVERY_APPLICATIONS,
+    [Acl.DISCOVERY_REVIEW],
+    AdminAction.LIST_DISCOVERY_APPLICATIONS,
     answers=DISCOVERY_APPLICATIONS,
 )
 async def list_discovery_applications(
@@ -128,8 +113,8 @@ async def list_discovery_applications(
 @routes.admin_operation(
     "POST",
     "/v1/admin/discovery/applications/{guild_id}/approve",
-    acls=[Acl.DISCOVERY_REVIEW],
-    audit=AdminAction.APPROVE_DISCOVERY,
+    [Acl.DISCOVERY_REVIEW],
+    AdminAction.APPROVE_DISCOVERY,
     answers=REVIEWED_APPLICATION,
 )
 async def approve_discovery(
@@ -142,8 +127,8 @@ async def approve_discovery(
 @routes.admin_operation(
     "POST",
     "/v1/admin/discovery/applications/{guild_id}/reject",
-    acls=[Acl.DISCOVERY_REVIEW],
-    audit=AdminAction.REJECT_DISCOVERY,
+    [Acl.DISCOVERY_REVIEW],
+    AdminAction.REJECT_DISCOVERY,
     answers=REVIEWED_APPLICATION,
 )
 async def reject_discovery(
@@ -154,10 +139,7 @@ async def reject_discovery(
 
 
 @routes.admin_operation(
-    "DELETE",
-    "/v1/admin/discovery/guilds/{guild_id}",
-    acls=[Acl.DISCOVERY_REMOVE],
-    audit=AdminAction.REMOVE_FROM_DISCOVERY,
+    "DELETE", "/v1/admin/discovery/guilds/{guild_id}", [Acl.DISCOVERY_REMOVE], AdminAction.REMOVE_FROM_DISCOVERY
 )
 async def remove_from_discovery(
     request: Request, administration: AdministrationArea, guild_id: int, body: Decision

@@ -322,9 +322,7 @@ class AdministeredDeletions:
 
     async def cancel(self, acting: Acting, user_id: int, expected: int, *, notify: bool) -> dict[str, Any]:
         """Take the pending deletion back, which has to be the one at `expected` (Unix ms). The Admin user object.
-
-        :raises ApiError: NO_PENDING_DELETION; CONFLICT where another is pending, and once the erasure has begun.
-        """
+        Raises NO_PENDING_DELETION; CONFLICT where another is pending, and once the erasure has begun."""
 
         def edit(connection: sqlite3.Connection, account: Account) -> Edited:
             pending = account_deletions.of_user(connection, user_id)

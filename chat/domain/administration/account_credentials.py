@@ -113,10 +113,7 @@ class AdministeredCredentials:
         return {"url": f"{origin}/reset#token={token}", "expires_at": iso_timestamp(expires_at)}
 
     async def revoke_recovery_kit(self, acting: Acting, user_id: int) -> None:
-        """Void the account's recovery kit, if it has one.
-
-        :raises ApiError: USERNAME_SIGN_IN_ONLY, MISSING_ACL.
-        """
+        """Void the account's recovery kit, if it has one. Raises USERNAME_SIGN_IN_ONLY, MISSING_ACL."""
         self._accounts.require_username_instance()
 
         def unit(connection: sqlite3.Connection) -> None:
@@ -152,11 +149,8 @@ class AdministeredCredentials:
         return await self._core.database.write(unit, guard=acting.guard)
 
     async def delete_passkey(self, acting: Acting, user_id: int, credential: str) -> None:
-        """Take a passkey away, with those that it replaced.
-
-        :raises ApiError: UNKNOWN_USER for a passkey that does not exist either, UNKNOWN_WEBAUTHN_CREDENTIAL for one
-            that was replaced.
-        """
+        """Take a passkey away, with those that it replaced. Raises UNKNOWN_USER for a passkey that does not exist
+        either, UNKNOWN_WEBAUTHN_CREDENTIAL for one that was replaced."""
         credential_id = credential_id_of(credential)
 
         def unit(connection: sqlite3.Connection) -> Removal:
@@ -232,17 +226,13 @@ class AdministeredRegistrations:
         return {"registrations": shown}
 
     async def approve(self, acting: Acting, user_id: int) -> None:
-        """The account can sign in, even if it was turned down before.
-
-        :raises ApiError: UNKNOWN_USER for an account that does not wait.
-        """
+        """The account can sign in, even if it was turned down before. Raises UNKNOWN_USER for an account that does not
+        wait."""
         await self._decide(acting, AdminAction.APPROVE_REGISTRATION, user_id, pending_registrations.approve)
 
     async def reject(self, acting: Acting, user_id: int) -> None:
-        """The account cannot sign in; its name and address stay taken.
-
-        :raises ApiError: UNKNOWN_USER for an account that does not wait.
-        """
+        """The account cannot sign in; its name and address stay taken. Raises UNKNOWN_USER for an account that does not
+        wait."""
         now = self._core.clock.now_ms()
         await self._decide(
             acting,

@@ -162,10 +162,8 @@ class AccountErasure(DueWork):
     # Doing
 
     async def erase(self, run: JobRun) -> None:
-        """Erase the account of a job, unless its deletion was taken back.
-
-        :raises RuntimeError: when something of it comes back again and again; the job is tried again later.
-        """
+        """Erase the account of a job, unless its deletion was taken back. Raises RuntimeError when something of it
+        comes back again and again; the job is tried again later."""
         user_id: int = run.job.payload["user_id"]
         if self._is_to_go(account_deletions.of_user(self._core.database.reader, user_id)):
             await self._own_messages.fulfil(user_id, at_once=True)  # a wish from when the account was in use

@@ -66,10 +66,7 @@ class AdministeredAccounts:
         then: Callable[[], None] | None = None,
     ) -> dict[str, Any]:
         """Change an account, write the entry and tell those who see it, even where `edit` leaves it as it was. `then`
-        is what else follows the commit, before the update is told.
-
-        :raises ApiError: what `edit` refuses.
-        """
+        is what else follows the commit, before the update is told. Raises what `edit` refuses."""
         return await self._views.of(acting, await self.changed(acting, user_id, action, edit, then))
 
     async def changed(
@@ -178,10 +175,7 @@ class AdministeredAccounts:
         return await self.change(acting, user_id, AdminAction.CHANGE_EMAIL, edit)
 
     async def verify_email(self, acting: Acting, user_id: int) -> dict[str, Any]:
-        """Take the account's email address for verified, even if it has none.
-
-        :raises ApiError: EMAIL_UNAVAILABLE_ON_INSTANCE.
-        """
+        """Take the account's email address for verified, even if it has none. Raises EMAIL_UNAVAILABLE_ON_INSTANCE."""
         self.require_mail_instance()
 
         def edit(_: sqlite3.Connection, before: Account) -> Edited:
@@ -209,10 +203,8 @@ class AdministeredAccounts:
         return await self.change(acting, user_id, AdminAction.CLEAR_FIELDS, edit)
 
     async def set_bot(self, acting: Acting, user_id: int, *, bot: bool) -> dict[str, Any]:
-        """Make the account a bot's or a person's; a person's is no system account either.
-
-        :raises ApiError: ACCESS_DENIED for an account that holds an ACL.
-        """
+        """Make the account a bot's or a person's; a person's is no system account either. Raises ACCESS_DENIED for an
+        account that holds an ACL."""
 
         def edit(_: sqlite3.Connection, before: Account) -> Edited:
             if bot and not _ADMIN_ACLS.isdisjoint(before.acls):
@@ -222,10 +214,8 @@ class AdministeredAccounts:
         return await self.change(acting, user_id, AdminAction.SET_BOT_STATUS, edit)
 
     async def set_system(self, acting: Acting, user_id: int, *, system: bool) -> dict[str, Any]:
-        """Mark a bot as the system's, or take the mark away.
-
-        :raises InvalidFormBody: USER_MUST_BE_A_BOT_TO_BE_MARKED_AS_A_SYSTEM_USER at `system`.
-        """
+        """Mark a bot as the system's, or take the mark away. Raises USER_MUST_BE_A_BOT_TO_BE_MARKED_AS_A_SYSTEM_USER at
+        `system`."""
 
         def edit(_: sqlite3.Connection, before: Account) -> Edited:
             if system and not before.bot:
@@ -313,10 +303,7 @@ class AdministeredAccounts:
 
 
 def found(connection: sqlite3.Connection, user_id: int) -> Account:
-    """The account that a path names.
-
-    :raises ApiError: UNKNOWN_USER.
-    """
+    """The account that a path names. Raises UNKNOWN_USER."""
     account = accounts.by_id(connection, user_id)
     if account is None:
         raise ApiError(ErrorCode.UNKNOWN_USER)

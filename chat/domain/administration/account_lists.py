@@ -188,10 +188,8 @@ class AdministeredLists:
         return {_LISTS[category]: entries for category, entries in lists.items()}
 
     async def sessions(self, acting: Acting, user_id: int) -> list[dict[str, Any]]:
-        """The account's sign-ins, those that have ended last, each group newest first.
-
-        :raises ApiError: SERVICE_UNAVAILABLE when there are IP addresses and none of them could be located.
-        """
+        """The account's sign-ins, those that have ended last, each group newest first. Raises SERVICE_UNAVAILABLE when
+        there are IP addresses and none of them could be located."""
 
         def query(connection: sqlite3.Connection) -> list[tuple[AuthSession, int | None]]:
             found(connection, user_id)
@@ -275,20 +273,20 @@ def _origin(session: AuthSession, facts: AddressFacts, agent: Agent) -> dict[str
     }
 
 
+@attrs.define(eq=False)
 class AdministeredRelationships:
     """Removes friendships and requests for both accounts, and blocks for the one that set them."""
 
-    def __init__(self, core: Core, all_: Relationships, log: AdminAuditLog) -> None:
-        self._core = core
-        self._relationships = all_
-        self._log = log
-        core.errands.handle(ErrandKind.CLEAR_RELATIONSHIPS, self._clear)
+    _core: Core
+    _relationships: Relationships
+    _log: AdminAuditLog
+
+    def __attrs_post_init__(self) -> None:
+        self._core.errands.handle(ErrandKind.CLEAR_RELATIONSHIPS, self._clear)
 
     async def remove(self, acting: Acting, user_id: int, target_id: int, category: str) -> None:
-        """Remove what the account has with another in this category.
-
-        :raises ApiError: UNKNOWN_USER, for the account as for the relationship.
-        """
+        """Remove what the account has with another in this category. Raises UNKNOWN_USER, for the account as for the
+        relationship."""
 
         def unit(connection: sqlite3.Connection) -> list[Change]:
             found(connection, user_id)
@@ -360,10 +358,7 @@ class AdministeredApplications:
     _log: AdminAuditLog
 
     async def get(self, acting: Acting, application_id: int) -> dict[str, Any]:
-        """One application: no secret, no token.
-
-        :raises ApiError: UNKNOWN_APPLICATION.
-        """
+        """One application: no secret, no token. Raises UNKNOWN_APPLICATION."""
         found = await self._core.database.read(
             lambda connection: _shown(connection, _known(connection, application_id))
         )

@@ -58,18 +58,13 @@ class AdminApiKeys(NotedUses[int, int]):
         return [key_object(key) for key in keys if not key.is_expired(now)]
 
     async def get(self, principal: Principal, key_id: int) -> dict[str, Any]:
-        """One key object.
-
-        :raises ApiError: ADMIN_API_KEY_NOT_FOUND, also for a key of another account and an expired one.
-        """
+        """One key object. Raises ADMIN_API_KEY_NOT_FOUND, also for a key of another account and an expired one."""
         await self.write_uses()
         return key_object(self._own(self._database.reader, principal, key_id))
 
     async def create(self, principal: Principal, new: NewKey) -> dict[str, Any]:
-        """Make a key; its text is told here and never again.
-
-        :raises ApiError: MISSING_ACL for an ACL that the caller may not make use of.
-        """
+        """Make a key; its text is told here and never again. Raises MISSING_ACL for an ACL that the caller may not make
+        use of."""
         owner_id = principal.user_id
 
         def unit(connection: sqlite3.Connection) -> tuple[AdminApiKey, str]:
@@ -109,10 +104,8 @@ class AdminApiKeys(NotedUses[int, int]):
     async def change(
         self, principal: Principal, key_id: int, *, name: str | None, acls: Sequence[str] | None
     ) -> dict[str, Any]:
-        """Give a key another name or other ACLs; None keeps what it has.
-
-        :raises ApiError: ADMIN_API_KEY_NOT_FOUND; MISSING_ACL for an ACL that the caller may not make use of.
-        """
+        """Give a key another name or other ACLs; None keeps what it has. Raises ADMIN_API_KEY_NOT_FOUND; MISSING_ACL
+        for an ACL that the caller may not make use of."""
         await self.write_uses()
 
         def unit(connection: sqlite3.Connection) -> AdminApiKey:
@@ -128,10 +121,7 @@ class AdminApiKeys(NotedUses[int, int]):
         return key_object(await self._database.write(unit, guard=principal.guard))
 
     async def delete(self, principal: Principal, key_id: int) -> None:
-        """Take a key back: from now on it is unknown.
-
-        :raises ApiError: ADMIN_API_KEY_NOT_FOUND.
-        """
+        """Take a key back: from now on it is unknown. Raises ADMIN_API_KEY_NOT_FOUND."""
 
         def unit(connection: sqlite3.Connection) -> None:
             admin_api_keys.delete(connection, self._own(connection, principal, key_id).id)
@@ -160,9 +150,7 @@ class AdminApiKeys(NotedUses[int, int]):
 
 def current(connection: sqlite3.Connection, principal: Principal) -> Principal:
     """The caller as they stand at this moment of the store: ACLs may have been taken away since the request came.
-
-    :raises ApiError: MISSING_ACL if the account or the key is gone.
-    """
+    Raises MISSING_ACL if the account or the key is gone."""
     account = accounts.by_id(connection, principal.user_id)
     key = None if principal.key_id is None else admin_api_keys.by_id(connection, principal.key_id)
     if account is None or (principal.key_id is not None and key is None):
@@ -172,10 +160,8 @@ def current(connection: sqlite3.Connection, principal: Principal) -> Principal:
 
 
 def require_held(principal: Principal, acls: Sequence[str]) -> None:
-    """Administrators hand on only what they may make use of themselves (access.md, Admin credentials).
-
-    :raises ApiError: MISSING_ACL.
-    """
+    """Administrators hand on only what they may make use of themselves (access.md, Admin credentials). Raises
+    MISSING_ACL."""
     if not all(principal.holds(acl) for acl in acls):
         raise ApiError(ErrorCode.MISSING_ACL)
 

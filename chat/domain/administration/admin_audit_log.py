@@ -150,10 +150,7 @@ class AdminAuditReading:
         return {"logs": logs, "total": total}
 
     async def get(self, entry_id: int) -> dict[str, Any]:
-        """One entry.
-
-        :raises ApiError: NOT_FOUND.
-        """
+        """One entry. Raises NOT_FOUND."""
 
         def query(connection: sqlite3.Connection) -> dict[str, Any] | None:
             entry = admin_audit_log.by_id(connection, entry_id)

@@ -306,10 +306,8 @@ class ArchiveBuild:
     def write(
         self, writer: ZipWriter, state: BuildState, page: Page, *, spare_bytes: int, folder: Path, now_ms: int
     ) -> BuildState:
-        """Add a page to the file, durably; for a thread.
-
-        :raises NoRoom: when less than `spare_bytes` would be left on the disk of `folder`.
-        """
+        """Add a page to the file, durably; for a thread. Raises NoRoom when less than `spare_bytes` would be left on
+        the disk of `folder`."""
         missing = 0
         for entry in page.entries:
             require_room(folder, spare_bytes + (len(entry.content) if isinstance(entry, Document) else entry.size))

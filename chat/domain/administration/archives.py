@@ -94,10 +94,7 @@ class Archives:
         self, acting: Acting, kind: ArchiveSubject, subject_id: int, *, include_attachments: bool
     ) -> dict[str, Any]:
         """Order an archive; the archive object, of which nothing is done yet. What the administrator may not see of an
-        account is not in it (administration.md, Redaction).
-
-        :raises ApiError: UNKNOWN_USER or UNKNOWN_GUILD.
-        """
+        account is not in it (administration.md, Redaction). Raises UNKNOWN_USER or UNKNOWN_GUILD."""
 
         def unit(connection: sqlite3.Connection) -> Archive:
             if kind is ArchiveSubject.USER:
@@ -181,10 +178,8 @@ class Archives:
     # Handing out
 
     async def address(self, acting: Acting, kind: ArchiveSubject, subject_id: int, archive_id: int) -> dict[str, Any]:
-        """A URL under which the archive is found for a while, and until when.
-
-        :raises ApiError: UNKNOWN_HARVEST; HARVEST_NOT_READY, HARVEST_FAILED, HARVEST_EXPIRED.
-        """
+        """A URL under which the archive is found for a while, and until when. Raises UNKNOWN_HARVEST;
+        HARVEST_NOT_READY, HARVEST_FAILED, HARVEST_EXPIRED."""
         if self._visible(acting, kind, subject_id, archive_id) is None:
             raise ApiError(ErrorCode.UNKNOWN_HARVEST)
 
@@ -207,10 +202,8 @@ class Archives:
         }
 
     def downloadable(self, archive_id: int, name: str, ex: str | None, hm: str | None) -> Archive:
-        """The archive behind a URL that was handed out.
-
-        :raises ApiError: NOT_FOUND, the same for a wrong signature, an expired one and a file that is gone.
-        """
+        """The archive behind a URL that was handed out. Raises NOT_FOUND, the same for a wrong signature, an expired
+        one and a file that is gone."""
         is_signed = self._core.media_addresses.is_of_archive(archive_id, ex, hm)
         archive = archives.by_id(self._core.database.reader, archive_id) if is_signed else None
         if archive is None or archive.file_size is None:
@@ -226,10 +219,7 @@ class Archives:
     # Building
 
     async def build(self, run: JobRun) -> None:
-        """Do one job.
-
-        :raises JobFailed: when what is to be archived is gone, and when the disk is full.
-        """
+        """Do one job. Raises JobFailed when what is to be archived is gone, and when the disk is full."""
         archive = archives.by_id(self._core.database.reader, run.job.payload["archive_id"])
         if archive is None or archive.is_over:
             raise JobFailed("The archive is not wanted any more.")

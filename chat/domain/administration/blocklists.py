@@ -71,10 +71,8 @@ class Blocklists:
             self._core.blocked.replace(name, ())
 
     async def add(self, acting: Acting, name: Blocklist, value: str, reason: str | None) -> dict[str, Any]:
-        """Put a value on a list; one that is there already stays as it is.
-
-        :raises InvalidFormBody: at `value`, for what cannot be on the list, or when the list is full.
-        """
+        """Put a value on a list; one that is there already stays as it is. Raises InvalidFormBody at `value`, for what
+        cannot be on the list, or when the list is full."""
 
         def unit(connection: sqlite3.Connection) -> BlockedValue:
             return self.take_in(connection, acting, name, value, reason)
@@ -85,10 +83,7 @@ class Blocklists:
     def take_in(
         self, connection: sqlite3.Connection, acting: Acting, name: Blocklist, value: str, reason: str | None
     ) -> BlockedValue:
-        """In a unit of writing: as `add_in`, of a value in any form.
-
-        :raises InvalidFormBody: as `add`.
-        """
+        """In a unit of writing: as `add_in`, of a value in any form. Raises InvalidFormBody as `add`."""
         wanted = comparable(name, value)
         if blocklists.count(connection, name) >= (PHRASES_MAXIMUM if name in TEXTS else ENTRIES_MAXIMUM):
             raise InvalidFormBody.at("value", FieldCode.INVALID_FORMAT)
@@ -115,10 +110,7 @@ class Blocklists:
         self._core.blocked.discard(name, value)
 
     async def remove(self, acting: Acting, name: Blocklist, value: str) -> None:
-        """Take a value off a list.
-
-        :raises ApiError: NOT_FOUND when it is not on it.
-        """
+        """Take a value off a list. Raises NOT_FOUND when it is not on it."""
         wanted = comparable(name, value)
 
         def unit(connection: sqlite3.Connection) -> None:
@@ -185,10 +177,8 @@ def entry_object(entry: BlockedValue) -> dict[str, Any]:
 
 
 def comparable(name: Blocklist, value: str, *, judged: bool = False) -> str:
-    """The form under which values of a list are compared; `judged` are those that are only looked up.
-
-    :raises InvalidFormBody: at `value`, for what cannot be on the list.
-    """
+    """The form under which values of a list are compared; `judged` are those that are only looked up. Raises
+    InvalidFormBody at `value`, for what cannot be on the list."""
     longest = PHRASE_LENGTH if name in TEXTS else VALUE_LENGTH
     found = _FORMS[name](value.strip()) if len(value) <= longest else value
     if len(found) > longest:  # who reads the list and sends back what stands there is to be understood

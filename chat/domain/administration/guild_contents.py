@@ -72,10 +72,8 @@ class AdministeredGuildMembers:
         return {"members": members, "total": len(found)}
 
     async def add(self, acting: Acting, guild_id: int, user_id: int) -> dict[str, Any]:
-        """Make an account a member without its doing; a member stays one. The member as it is then.
-
-        :raises ApiError: UNKNOWN_USER, USER_BANNED_FROM_GUILD, MAX_GUILDS, MAX_GUILD_MEMBERS.
-        """
+        """Make an account a member without its doing; a member stays one. The member as it is then. Raises
+        UNKNOWN_USER, USER_BANNED_FROM_GUILD, MAX_GUILDS, MAX_GUILD_MEMBERS."""
         if not await self.put(acting, guild_id, user_id):
             await self._log.note(acting, AdminAction.FORCE_ADD_MEMBER, user_id, {"guild_id": guild_id})
         account = accounts.by_id(self._core.database.reader, user_id)
@@ -92,10 +90,7 @@ class AdministeredGuildMembers:
         user_id: int,
         also: Callable[[sqlite3.Connection], None] | None = None,
     ) -> bool:
-        """As `add`, but False, and nothing happens, for a member. `also` is done in the same unit.
-
-        :raises ApiError: as `add`.
-        """
+        """As `add`, but False, and nothing happens, for a member. `also` is done in the same unit. Raises as `add`."""
         known_guild(self._core, guild_id)
         account = accounts.by_id(self._core.database.reader, user_id)
         if account is None or account.is_deleted:
@@ -115,10 +110,7 @@ class AdministeredGuildMembers:
         )
 
     async def kick(self, acting: Acting, guild_id: int, user_id: int) -> None:
-        """Remove a member, who may come back.
-
-        :raises ApiError: UNKNOWN_MEMBER; MISSING_PERMISSIONS for the owner.
-        """
+        """Remove a member, who may come back. Raises UNKNOWN_MEMBER; MISSING_PERMISSIONS for the owner."""
 
         def first(connection: sqlite3.Connection) -> None:
             self._record(connection, acting, AdminAction.KICK_MEMBER, guild_id, user_id)
@@ -144,10 +136,7 @@ class AdministeredGuildMembers:
         return ban_object(ban, accounts.by_id(self._core.database.reader, user_id))
 
     async def lift(self, acting: Acting, guild_id: int, user_id: int) -> None:
-        """Lift a guild's ban of an account.
-
-        :raises InvalidFormBody: USER_IS_NOT_BANNED at `user_id`.
-        """
+        """Lift a guild's ban of an account. Raises USER_IS_NOT_BANNED at `user_id`."""
 
         def first(connection: sqlite3.Connection) -> None:
             self._record(connection, acting, AdminAction.UNBAN_MEMBER, guild_id, user_id)
@@ -231,10 +220,8 @@ class AdministeredGuildContents:
         return listed
 
     async def purge(self, acting: Acting, guild_id: int, kind: str, expression_id: int) -> None:
-        """Delete an emoji or a sticker together with its image, which messages then no longer show.
-
-        :raises ApiError: UNKNOWN_EMOJI, UNKNOWN_STICKER.
-        """
+        """Delete an emoji or a sticker together with its image, which messages then no longer show. Raises
+        UNKNOWN_EMOJI, UNKNOWN_STICKER."""
         require_guild(self._core.database.reader, guild_id)
 
         def first(connection: sqlite3.Connection) -> None:

@@ -217,10 +217,7 @@ class AdministeredGuilds:
         return after
 
     async def delete(self, acting: Acting, guild_id: int) -> None:
-        """Delete a guild; its messages go in the background.
-
-        :raises ApiError: SINGLE_COMMUNITY_CANNOT_DELETE.
-        """
+        """Delete a guild; its messages go in the background. Raises SINGLE_COMMUNITY_CANNOT_DELETE."""
 
         def first(connection: sqlite3.Connection, guild: Guild) -> None:
             metadata = {"name": guild.name, "owner_id": guild.owner_id, "member_count": guild.member_count}
@@ -256,10 +253,7 @@ class AdministeredGuilds:
 
 
 def known_guild(core: Core, guild_id: int) -> GuildState:
-    """The guild that a path names.
-
-    :raises ApiError: UNKNOWN_GUILD.
-    """
+    """The guild that a path names. Raises UNKNOWN_GUILD."""
     state = core.guild_states.get(guild_id)
     if state is None:
         raise ApiError(ErrorCode.UNKNOWN_GUILD)
@@ -320,17 +314,11 @@ class AdministeredDiscovery:
         return await self._decide(acting, guild_id, DiscoveryStatus.APPROVED, reason)
 
     async def reject(self, acting: Acting, guild_id: int, reason: str | None) -> dict[str, Any]:
-        """Turn an application down; the guild is told why, if anything is said.
-
-        :raises ApiError: as `approve`.
-        """
+        """Turn an application down; the guild is told why, if anything is said. Raises as `approve`."""
         return await self._decide(acting, guild_id, DiscoveryStatus.REJECTED, reason)
 
     async def remove(self, acting: Acting, guild_id: int, reason: str | None) -> None:
-        """Take a guild out of discovery, however it got there.
-
-        :raises ApiError: UNKNOWN_GUILD, DISCOVERY_NOT_DISCOVERABLE.
-        """
+        """Take a guild out of discovery, however it got there. Raises UNKNOWN_GUILD, DISCOVERY_NOT_DISCOVERABLE."""
         judged = await self._changes.judged(known_guild(self._core, guild_id), {}, guard=acting.guard)
 
         def unit(connection: sqlite3.Connection) -> ChangedGuild:

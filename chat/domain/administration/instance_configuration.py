@@ -205,10 +205,8 @@ class InstanceSetup:
         )
 
     def complete(self, connection: sqlite3.Connection, principal: Principal) -> tuple[Account, Account]:
-        """In a unit of writing: the setup is complete, and the caller holds `*`; the account before and after.
-
-        :raises ApiError: CONFLICT where it is complete already, or not this caller's to complete.
-        """
+        """In a unit of writing: the setup is complete, and the caller holds `*`; the account before and after. Raises
+        CONFLICT where it is complete already, or not this caller's to complete."""
         before = accounts.by_id(connection, principal.user_id)
         if (
             before is None

@@ -53,20 +53,15 @@ class JobLedger:
         return [job_object(job) for job in found]
 
     def get(self, job_id: int) -> dict[str, Any]:
-        """One job.
-
-        :raises ApiError: NOT_FOUND.
-        """
+        """One job. Raises NOT_FOUND."""
         job = jobs.by_id(self._database.reader, job_id)
         if job is None:
             raise ApiError(ErrorCode.NOT_FOUND)
         return job_object(job)
 
     async def cancel(self, acting: Acting, job_id: int) -> dict[str, Any]:
-        """End a job: at once if it waits, before its next step if it runs. What it has done stays done.
-
-        :raises ApiError: NOT_FOUND; CONFLICT for one that is over or must not be cancelled.
-        """
+        """End a job: at once if it waits, before its next step if it runs. What it has done stays done. Raises
+        NOT_FOUND; CONFLICT for one that is over or must not be cancelled."""
 
         def unit(connection: sqlite3.Connection) -> Job:
             return self._orders.cancel_in(connection, job_id)
@@ -169,10 +164,7 @@ class BulkJobs:
         )
 
     async def order_guild_members(self, acting: Acting, guild_id: int, user_ids: Sequence[int]) -> dict[str, Any]:
-        """Order these accounts into a guild.
-
-        :raises ApiError: UNKNOWN_GUILD.
-        """
+        """Order these accounts into a guild. Raises UNKNOWN_GUILD."""
 
         return await self._order(
             acting,

@@ -96,11 +96,8 @@ class OutsideReports:
         await self._core.database.write(unit, guard=guard)
 
     async def verify(self, email: str, code: str, guard: Guard) -> str:
-        """Take the code that went to an address; the ticket for one report.
-
-        :raises InvalidFormBody: INVALID_CODE at `code`, the same for a wrong one, one that is over, and an address
-            that no code went to.
-        """
+        """Take the code that went to an address; the ticket for one report. Raises INVALID_CODE at `code`, the same for
+        a wrong one, one that is over, and an address that no code went to."""
         key, secret = _code_key(email), self._core.mint.secret()
 
         def unit(connection: sqlite3.Connection) -> bool:

@@ -61,10 +61,8 @@ class Reports:
     async def report_user(
         self, principal: Principal, user_id: int, guild_id: int | None, new: NewReport
     ) -> dict[str, Any]:
-        """Report an account, in the context of a guild if there is one.
-
-        :raises ApiError: REPORT_BANNED, REPORT_EMAIL_VERIFICATION_REQUIRED, CANNOT_REPORT_YOURSELF, UNKNOWN_USER.
-        """
+        """Report an account, in the context of a guild if there is one. Raises REPORT_BANNED,
+        REPORT_EMAIL_VERIFICATION_REQUIRED, CANNOT_REPORT_YOURSELF, UNKNOWN_USER."""
         self._require_may_report(principal)
         if user_id == principal.user_id:
             raise ApiError(ErrorCode.CANNOT_REPORT_YOURSELF)
@@ -76,11 +74,8 @@ class Reports:
     async def report_message(
         self, principal: Principal, channel_id: int, message_id: int, new: NewReport
     ) -> dict[str, Any]:
-        """Report a message that the caller sees; it is kept as it is now.
-
-        :raises ApiError: REPORT_BANNED, REPORT_EMAIL_VERIFICATION_REQUIRED, CANNOT_REPORT_OWN_MESSAGE, and as reading
-            the message.
-        """
+        """Report a message that the caller sees; it is kept as it is now. Raises REPORT_BANNED,
+        REPORT_EMAIL_VERIFICATION_REQUIRED, CANNOT_REPORT_OWN_MESSAGE, and as reading the message."""
         self._require_may_report(principal)
         message = await self._messages.get(principal, channel_id, message_id)
         author_id = int(message["author"]["id"])
@@ -99,10 +94,8 @@ class Reports:
         )
 
     async def report_guild(self, principal: Principal, guild_id: int, new: NewReport) -> dict[str, Any]:
-        """Report a guild.
-
-        :raises ApiError: REPORT_BANNED, REPORT_EMAIL_VERIFICATION_REQUIRED, CANNOT_REPORT_OWN_GUILD, UNKNOWN_GUILD.
-        """
+        """Report a guild. Raises REPORT_BANNED, REPORT_EMAIL_VERIFICATION_REQUIRED, CANNOT_REPORT_OWN_GUILD,
+        UNKNOWN_GUILD."""
         self._require_may_report(principal)
         state = self._core.guild_states.get(guild_id)
         if state is None:
@@ -135,10 +128,7 @@ class Reports:
         return {"report_id": str(report.id), "status": report.status}
 
     async def resolve(self, acting: Acting, report_id: int, comment: str | None) -> dict[str, Any]:
-        """Resolve a report and thank its reporter.
-
-        :raises ApiError: UNKNOWN_REPORT, REPORT_ALREADY_RESOLVED.
-        """
+        """Resolve a report and thank its reporter. Raises UNKNOWN_REPORT, REPORT_ALREADY_RESOLVED."""
 
         def unit(connection: sqlite3.Connection) -> None:
             report = reports.by_id(connection, report_id)
@@ -249,11 +239,8 @@ class ReportReading:
     _log: AdminAuditLog
 
     async def search(self, acting: Acting, wanted: ReportsWanted) -> dict[str, Any]:
-        """The reports that fit, the newest first, and how many there are in all.
-
-        :raises ApiError: MISSING_ACL for a reporter that is asked for without the ACL to see one;
-            FEATURE_TEMPORARILY_DISABLED for words where nothing is searched.
-        """
+        """The reports that fit, the newest first, and how many there are in all. Raises MISSING_ACL for a reporter that
+        is asked for without the ACL to see one; FEATURE_TEMPORARILY_DISABLED for words where nothing is searched."""
         sees_reporter = acting.holds(Acl.REPORT_VIEW_REPORTER_PII)
         if wanted.reporter_id is not None and not sees_reporter:
             raise ApiError(ErrorCode.MISSING_ACL)
@@ -270,10 +257,7 @@ class ReportReading:
         return {"reports": page, "total": total}
 
     async def get(self, acting: Acting, report_id: int) -> dict[str, Any]:
-        """One report.
-
-        :raises ApiError: UNKNOWN_REPORT.
-        """
+        """One report. Raises UNKNOWN_REPORT."""
         sees_reporter = acting.holds(Acl.REPORT_VIEW_REPORTER_PII)
 
         def query(connection: sqlite3.Connection) -> dict[str, Any] | None:

@@ -71,10 +71,7 @@ class StorePurchases:
     _log: AdminAuditLog
 
     async def of(self, acting: Acting, user_id: int) -> list[dict[str, Any]]:
-        """The account's purchases, the newest first.
-
-        :raises ApiError: UNKNOWN_USER.
-        """
+        """The account's purchases, the newest first. Raises UNKNOWN_USER."""
         purchases = await self._stored(user_id)
         metadata = {"result_count": len(purchases)}
         await self._log.note(acting, AdminAction.LIST_USER_STORE_PURCHASES, user_id, metadata)
@@ -82,9 +79,7 @@ class StorePurchases:
 
     async def refresh(self, acting: Acting, user_id: int) -> list[dict[str, Any]]:
         """Read every purchase of the account again from its store; the account's purchases then, the newest first.
-
-        :raises ApiError: UNKNOWN_USER; STORE_BILLING_UNAVAILABLE when a store could not be read, and nothing changed.
-        """
+        Raises UNKNOWN_USER; STORE_BILLING_UNAVAILABLE when a store could not be read, and nothing changed."""
         stored = await self._stored(user_id)
         read_at = self._core.clock.now_ms()
         links: Mapping[Key, PurchaseLink] = {}
@@ -184,10 +179,7 @@ async def _links(billing: Billing, user_id: int, stored: Sequence[StorePurchase]
 
 
 async def _readings(billing: Billing, links: Mapping[Key, PurchaseLink]) -> dict[Key, PurchaseReading | None]:
-    """What the stores say of each.
-
-    :raises BillingUnavailable: as soon as one of them says nothing.
-    """
+    """What the stores say of each. Raises BillingUnavailable as soon as one of them says nothing."""
     readings: dict[Key, PurchaseReading | None] = {}
     places = trio.CapacityLimiter(READ_AT_ONCE)
     with trio.move_on_after(REFRESH_SECONDS):
