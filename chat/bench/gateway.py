@@ -197,6 +197,6 @@ def generator(
         "post_path": f"/v1/channels/{here.channel_id}/messages",
         "compressed": compressed,
     }
-    with started("chat.bench.load_generator", core=LOAD_CORE) as load:
+    with started("chat.bench.load_generator", "gateway", core=LOAD_CORE) as load:
         load.ask(**specification)
         yield load

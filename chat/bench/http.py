@@ -70,7 +70,7 @@ class Target:
 def run(plan: Plan) -> Report:
     notes: list[str] = []
     with contextlib.ExitStack() as stack:
-        load = stack.enter_context(started("chat.bench.http_load", core=LOAD_CORE))
+        load = stack.enter_context(started("chat.bench.load_generator", "http", core=LOAD_CORE))
         with contextlib.ExitStack() as servers:
             targets = _targets(servers)
             results: dict[str, list[float]] = {name: [] for name in targets}

@@ -1,17 +1,21 @@
-"""Makes gateway load: `python -m chat.bench.load_generator`, one thread, one epoll loop.
+"""Makes load: `python -m chat.bench.load_generator gateway|http`, one thread, one epoll loop.
 
-The first line that it reads says whom to connect to (`Specification` as JSON), and is answered once all sessions are
-ready. Each further line (`Phase`) is one measurement, answered by one line. It says how busy it was itself: above 0.9
-it measured itself and not the server.
+`gateway`: the first line that it reads says whom to connect to (`Specification` as JSON), and is answered once all
+sessions are ready. Each further line (`Phase`) is one measurement, answered by one line. `http`: each line (`Order`) is
+one measurement, answered by one line: so many connections, each with one request under way at any time, of those that
+are asked one after the other. An answer says how busy the generator was itself: above 0.9 it measured itself and not
+the server.
 """
 
 from __future__ import annotations
 
 import collections
+import itertools
 import json
 import random
 import resource
 import select
+import socket
 import statistics
 import sys
 import time
@@ -20,7 +24,6 @@ from typing import Any, Final
 
 import attrs
 
-from chat.bench.http_load import HttpClient, request_bytes
 from chat.bench.load_sessions import MARKER, TIME_DIGITS, CompressedSession, Session, Watch, connect, read
 from chat.bench.measuring import cpu_seconds
 
@@ -32,8 +35,11 @@ HEARTBEAT_SECONDS: Final = 30.0
 QUIET_SECONDS: Final = 0.5
 EVENTS_PER_TURN: Final = 128
 HTTP_CLIENTS: Final = 8
+WARM_UP_SECONDS: Final = 0.3
+"""Before each measurement; no longer than the measurement itself."""
+
 PATIENCE_SECONDS: Final = 20.0
-"""How long a phase may take in which nothing is delivered."""
+"""How long a measurement may take in which nothing is delivered or answered."""
 
 SETTLING_SECONDS: Final = 10.0
 """How long what is under way at the end of a phase may take."""
@@ -42,6 +48,61 @@ WORDS: Final = (
     b"well I think so too but when is it and who will bring the others along tonight maybe later no idea".split()
 )
 WORDS_PER_MESSAGE: Final = 18
+
+
+# Clients that cost next to nothing: one request under way each, its bytes made beforehand
+
+HEAD_END: Final = b"\r\n\r\n"
+LENGTH: Final = b"content-length:"
+
+
+def request_bytes(method: str, path: str, *, authorization: str | None = None, body: bytes = b"") -> bytes:
+    lines = [f"{method} {path} HTTP/1.1", "Host: 127.0.0.1"]
+    if authorization is not None:
+        lines.append(f"Authorization: {authorization}")
+    if body:
+        lines += ["Content-Type: application/json", f"Content-Length: {len(body)}"]
+    return "\r\n".join(lines).encode() + HEAD_END + body
+
+
+class HttpClient:
+    """A kept connection."""
+
+    __slots__ = ("_received", "answered", "is_busy", "socket")
+
+    def __init__(self, port: int) -> None:
+        self.socket = socket.create_connection(("127.0.0.1", port))
+        self.socket.setblocking(False)
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.is_busy = False
+        self.answered = 0
+        self._received = b""
+
+    def send(self, request: bytes) -> None:
+        """Send the next request; the last has been answered."""
+        self.is_busy = True
+        self.socket.send(request)
+
+    def take(self, data: bytes) -> int:
+        """Work off what was read. Returns 0: an answer is no delivery. Raises ConnectionError unless it is a 2xx."""
+        if not data:
+            raise ConnectionError("the server closed an HTTP connection")
+        received = self._received = self._received + data if self._received else data
+        end = received.find(HEAD_END)
+        if end < 0:
+            return 0
+        if not received.startswith(b"HTTP/1.1 2"):
+            raise ConnectionError(received[:500].decode("latin-1"))
+        at = received.lower().find(LENGTH, 0, end)
+        length = int(received[at + len(LENGTH) : received.index(b"\r", at)]) if at >= 0 else 0
+        if len(received) >= end + len(HEAD_END) + length:
+            self._received = b""
+            self.is_busy = False
+            self.answered += 1
+        return 0
+
+
+# The gateway
 
 
 @attrs.frozen
@@ -63,8 +124,6 @@ class Phase:
     seconds: float
     window: int = 0
     rate: float = 0.0
-    warm_up_seconds: float = 0.3
-    """No longer than the phase itself."""
 
 
 class LoadGenerator:
@@ -134,7 +193,7 @@ class LoadGenerator:
         if phase.window or phase.rate:
             self._open_http()
         began = time.monotonic()
-        self._run_until(began + min(phase.warm_up_seconds, phase.seconds), phase, began)
+        self._run_until(began + min(WARM_UP_SECONDS, phase.seconds), phase, began)
         self._watch.latencies.clear()
         delivered, received_bytes, acknowledged = self.delivered, self.received_bytes, self._watch.acknowledged
         at, own, servers = time.monotonic(), time.process_time(), cpu_seconds(self._specification.pid)
@@ -146,10 +205,7 @@ class LoadGenerator:
         delivered, received_bytes = self.delivered - delivered, self.received_bytes - received_bytes
         result = {
             "deliveries": delivered,
-            "per_second": delivered / seconds,
-            "per_cpu_second": delivered / servers if servers else 0.0,
-            "server_cpu": servers / seconds,
-            "generator_cpu": own / seconds,
+            **_rates(delivered, seconds, servers, own),
             "bytes_per_delivery": received_bytes / delivered if delivered else 0.0,
             "acknowledged": self._watch.acknowledged - acknowledged,
             **_latencies(self._watch.latencies),
@@ -249,8 +305,90 @@ def _latencies(milliseconds: list[float]) -> dict[str, float]:
     return {"p50_ms": hundredths[49], "p99_ms": hundredths[98], "longest_ms": max(milliseconds)}
 
 
-def main() -> None:
+# HTTP
+
+
+@attrs.frozen
+class Order:
+    """What to ask of whom. `pid` is the process whose CPU time counts; the tokens are used in turn.
+
+    `asked` are requests: `method`, `path`, and `body` where there is one.
+    """
+
+    port: int
+    pid: int
+    seconds: float
+    connections: int
+    tokens: list[str]
+    asked: list[dict[str, str]]
+
+    def requests(self, token: str) -> Iterator[bytes]:
+        """The requests of one connection, again and again."""
+        return itertools.cycle(
+            [
+                request_bytes(each["method"], each["path"], authorization=token, body=each.get("body", "").encode())
+                for each in self.asked
+            ]
+        )
+
+
+def measure(order: Order) -> dict[str, Any]:
+    """Ask for a while and count the answers. Raises ConnectionError for an answer that is not a 2xx."""
+    poll = select.epoll()
+    clients = [HttpClient(order.port) for _ in range(order.connections)]
+    request_of: dict[int, tuple[HttpClient, Iterator[bytes]]] = {}
+    for number, client in enumerate(clients):
+        requests = order.requests(order.tokens[number % len(order.tokens)])
+        request_of[client.socket.fileno()] = client, requests
+        poll.register(client.socket.fileno(), select.EPOLLIN)
+        client.send(next(requests))
+    try:
+        _ask_until(time.monotonic() + min(WARM_UP_SECONDS, order.seconds), poll, request_of)
+        answered, began = _answered(clients), time.monotonic()
+        own, servers = time.process_time(), cpu_seconds(order.pid)
+        _ask_until(began + order.seconds, poll, request_of)
+        while _answered(clients) == answered and time.monotonic() - began < PATIENCE_SECONDS:
+            _ask_until(time.monotonic() + order.seconds, poll, request_of)
+        seconds, own = time.monotonic() - began, time.process_time() - own
+        servers, answered = cpu_seconds(order.pid) - servers, _answered(clients) - answered
+    finally:
+        for client in clients:
+            client.socket.close()
+    return _rates(answered, seconds, servers, own)
+
+
+def _rates(done: int, seconds: float, servers: float, own: float) -> dict[str, float]:
+    """What was done in so many seconds, with so much CPU time (seconds) of the server and of this process."""
+    return {
+        "per_second": done / seconds,
+        "per_cpu_second": done / servers if servers else 0.0,
+        "server_cpu": servers / seconds,
+        "generator_cpu": own / seconds,
+    }
+
+
+def _ask_until(end: float, poll: select.epoll, request_of: dict[int, tuple[HttpClient, Iterator[bytes]]]) -> None:
+    while (now := time.monotonic()) < end:
+        for descriptor, _ in poll.poll(min(0.1, end - now)):
+            client, requests = request_of[descriptor]
+            try:
+                client.take(read(descriptor))
+            except BlockingIOError:
+                continue
+            if not client.is_busy:
+                client.send(next(requests))
+
+
+def _answered(clients: list[HttpClient]) -> int:
+    return sum(client.answered for client in clients)
+
+
+def main(kind: str) -> None:
     """Serve measurements until standard input ends."""
+    if kind == "http":
+        for line in sys.stdin:
+            _say(measure(Order(**json.loads(line))))
+        return
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     generator = LoadGenerator(Specification(**json.loads(sys.stdin.readline())))
@@ -264,4 +402,4 @@ def _say(answer: dict[str, Any]) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1])
