@@ -36,6 +36,15 @@ def summary_of(connection: sqlite3.Connection, user_id: int | None) -> dict[str,
     return None if account is None else user_summary(account)
 
 
+def _named(role: str, account: Account | None) -> dict[str, Any]:
+    """The names of an account under keys that begin with its `role`."""
+    return {
+        f"{role}_username": None if account is None else account.username,
+        f"{role}_global_name": None if account is None else account.global_name,
+        f"{role}_discriminator": None if account is None else f"{account.discriminator:04}",
+    }
+
+
 def channel_outline(channel: Channel) -> dict[str, Any]:
     """Which channel it is."""
     return {
@@ -53,9 +62,7 @@ def admin_guild(guild: Guild, owner: Account | None, presence_count: int | None 
         "name": guild.name,
         "features": sorted(guild.features),
         "owner_id": str(guild.owner_id),
-        "owner_username": None if owner is None else owner.username,
-        "owner_global_name": None if owner is None else owner.global_name,
-        "owner_discriminator": None if owner is None else f"{owner.discriminator:04}",
+        **_named("owner", owner),
         "icon": guild.icon,
         "banner": guild.banner,
         "member_count": guild.member_count,
@@ -120,13 +127,9 @@ def admin_application(
         "id": str(application.id),
         "name": application.name,
         "owner_user_id": str(application.owner_id),
-        "owner_username": None if owner is None else owner.username,
-        "owner_global_name": None if owner is None else owner.global_name,
-        "owner_discriminator": None if owner is None else f"{owner.discriminator:04}",
+        **_named("owner", owner),
         "bot_user_id": optional_id(application.bot_user_id),
-        "bot_username": None if bot is None else bot.username,
-        "bot_global_name": None if bot is None else bot.global_name,
-        "bot_discriminator": None if bot is None else f"{bot.discriminator:04}",
+        **_named("bot", bot),
         "bot_is_public": application.bot_public,
         "bot_require_code_grant": application.bot_require_code_grant,
         "oauth2_redirect_uris": list(application.redirect_uris),

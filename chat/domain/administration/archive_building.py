@@ -89,12 +89,13 @@ class Part:
     rows_of_a_point: int | None = None
 
 
-def parts(kind: ArchiveSubject, *, include_attachments: bool, withheld: Set[str]) -> Sequence[Part]:
-    """What an archive of this kind has, in the order in which it is read."""
-    tables, messages, files = _CONTENTS[kind]
-    found = [Part(f"{table.name}.json", table.title, partial(_table_page, table, withheld)) for table in tables]
-    found.append(Part(MESSAGES, "Messages", partial(_message_page, messages, include_attachments), ROWS_OF_A_POINT))
-    if include_attachments:
+def parts(wish: Wish) -> Sequence[Part]:
+    """What such an archive has, in the order in which it is read."""
+    tables, messages, files = _CONTENTS[wish.kind]
+    found = [Part(f"{table.name}.json", table.title, partial(_table_page, table, wish.withheld)) for table in tables]
+    reading = partial(_message_page, messages, wish.include_attachments)
+    found.append(Part(MESSAGES, "Messages", reading, ROWS_OF_A_POINT))
+    if wish.include_attachments:
         found.append(Part(FILES, "Uploaded files", partial(_file_page, files), FILES_OF_A_POINT))
     return found
 
@@ -260,13 +261,16 @@ class BuildState:
         return BuildState(**{**kept, "counts": tuple(kept["counts"]), "position": ZipPosition(**kept["position"])})
 
 
+@attrs.define(eq=False)
 class ArchiveBuild:
     """The steps of one archive. `stored` says where the storage has the file of a key."""
 
-    def __init__(self, wish: Wish, stored: Callable[[str], Path]) -> None:
-        self.wish: Final = wish
-        self._stored = stored
-        self._parts: Final = parts(wish.kind, include_attachments=wish.include_attachments, withheld=wish.withheld)
+    wish: Wish
+    _stored: Callable[[str], Path]
+    _parts: Sequence[Part] = attrs.field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self._parts = parts(self.wish)
 
     def begun(self, connection: sqlite3.Connection) -> BuildState:
         """The first state: nothing is done, and it is known how much there is to do."""

@@ -71,22 +71,21 @@ _ACTIONS: Final[Mapping[ArchiveSubject, AdminAction]] = {
 log: Final = structlog.get_logger("chat.archives")
 
 
+@attrs.define(eq=False)
 class Archives:
     """Takes orders for archives, builds them, hands them out and clears them away."""
 
-    def __init__(
-        self, core: Core, orders: Jobs, log: AdminAuditLog, storage: MediaStorage, files: ArchiveFiles
-    ) -> None:
-        self._core = core
-        self._orders = orders
-        self._log = log
-        self._storage = storage
-        self._files = files
-        self._spare_bytes = core.settings.archives.spare_bytes
-        self._wake = trio.Event()
-        ending = Ending(self._note_end, self._after_end)
+    _core: Core
+    _orders: Jobs
+    _log: AdminAuditLog
+    _storage: MediaStorage
+    _files: ArchiveFiles
+    _wake: trio.Event = attrs.field(factory=trio.Event, init=False)
+
+    def __attrs_post_init__(self) -> None:
+        ending = Ending(self._note_end, lambda: self._wake.set())
         for task_type in _JOBS.values():
-            orders.handle(task_type, self.build, ending)
+            self._orders.handle(task_type, self.build, ending)
 
     # Ordering and reading
 
@@ -254,7 +253,7 @@ class Archives:
             await self._note(run, build, state)
             while not build.is_done(state):
                 page = await self._core.database.read(partial(self._read, build, state))
-                write = partial(build.write, writer, state, page, spare_bytes=self._spare_bytes)
+                write = partial(build.write, writer, state, page, spare_bytes=self._core.settings.archives.spare_bytes)
                 state = await at_work(partial(write, folder=self._files.directory, now_ms=self._core.clock.now_ms()))
                 await self._note(run, build, state)
             finish = partial(build.finish, writer, state, began_at=began_at, now_ms=self._core.clock.now_ms())
@@ -318,9 +317,6 @@ class Archives:
             return
         message = CANCELLED if job.status is JobStatus.CANCELLED else job.error_message
         archives.put(connection, attrs.evolve(archive, failed_at=job.completed_at, error_message=message))
-
-    def _after_end(self) -> None:
-        self._wake.set()
 
     # Clearing away
 

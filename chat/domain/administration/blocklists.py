@@ -13,15 +13,18 @@ from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
+import attrs
+
 from chat.clock import iso_timestamp
+from chat.domain.administration.account_fields import found as found_account
 from chat.domain.administration.admin_audit_log import NO_TARGET, Acting, AdminAuditLog
+from chat.domain.administration.administration_objects import optional_id
 from chat.domain.core import Core
 from chat.domain.policy.blocked_texts import comparable_domain, comparable_page, comparable_text, domain_and_above
 from chat.domain.policy.images import ANIMATED_PREFIX
 from chat.errors import ApiError, InvalidFormBody
 from chat.registries.blocklists import BLOCKLISTS, Blocklist
 from chat.registries.error_codes import ErrorCode, FieldCode
-from chat.store.accounts import accounts
 from chat.store.accounts.accounts import email_key
 from chat.store.administration import blocklists
 from chat.store.administration.blocklists import BlockedValue
@@ -42,14 +45,14 @@ SHORTEST_PREFIX: Final = MappingProxyType({4: 8, 6: 16})
 TEXTS: Final = frozenset({Blocklist.PHRASE, Blocklist.PROFILE_SUBSTRING})
 
 
+@attrs.define(eq=False)
 class Blocklists:
     """Keeps the lists; `blocked` holds them in memory."""
 
-    def __init__(self, core: Core, log: AdminAuditLog) -> None:
-        self._core = core
-        self._log = log
-        self._changes = 0
-        """How often what is in memory was changed."""
+    _core: Core
+    _log: AdminAuditLog
+    _changes: int = attrs.field(default=0, init=False)
+    """How often what is in memory was changed."""
 
     async def load(self) -> None:
         """Take the lists over from the store."""
@@ -157,9 +160,7 @@ class Blocklists:
         :raises ApiError: UNKNOWN_USER.
         :raises InvalidFormBody: at `user_id`, for an account without an avatar, or when the list is full.
         """
-        account = accounts.by_id(self._core.database.reader, user_id)
-        if account is None:
-            raise ApiError(ErrorCode.UNKNOWN_USER)
+        account = found_account(self._core.database.reader, user_id)
         if account.avatar is None:
             raise InvalidFormBody.at("user_id", FieldCode.INVALID_FORMAT)
         return await self.add(acting, Blocklist.AVATAR_HASH, account.avatar, acting.reason)
@@ -171,7 +172,7 @@ def entry_object(entry: BlockedValue) -> dict[str, Any]:
         "list": entry.list,
         "value": entry.value,
         "reason": entry.reason,
-        "added_by": None if entry.added_by is None else str(entry.added_by),
+        "added_by": optional_id(entry.added_by),
         "added_at": iso_timestamp(entry.added_at),
     }
 

@@ -16,8 +16,7 @@ import attrs
 
 from chat.auth.keys import Keys
 from chat.auth.passwords import Passwords
-from chat.bus.audience import ToGuild
-from chat.bus.bus import Bus, Event, GuildAvailabilityChanged, GuildStateChanged
+from chat.bus.bus import Bus, GuildAvailabilityChanged, GuildStateChanged
 from chat.clock import Clock
 from chat.config import Settings
 from chat.domain.administration.admin_audit_log import INSTANCE, NO_TARGET, AdminAuditLog, the_instance
@@ -27,6 +26,7 @@ from chat.domain.guilds.invites import CODE_ALPHABET, CODE_CHARACTERS, INVITABLE
 from chat.domain.policy import account_rules
 from chat.domain.policy.profiles import Usernames
 from chat.domain.signing_in import mfa_codes
+from chat.domain.standing.guild_events import guild_updated
 from chat.domain.standing.guild_states import GuildState, GuildStates
 from chat.domain.webhooks import webhooks
 from chat.errors import InvalidFormBody, OperatorError
@@ -35,7 +35,6 @@ from chat.registries.acls import ACLS
 from chat.registries.admin_actions import AdminAction
 from chat.registries.audit_actions import AuditAction
 from chat.registries.error_codes import FieldCode
-from chat.registries.events import EventName
 from chat.registries.guild_features import GuildFeature
 from chat.snowflake import MAXIMUM, SnowflakeGenerator
 from chat.store import outside_changes
@@ -253,10 +252,7 @@ def announce(bus: Bus, state: GuildState, before: Guild) -> None:
     after = state.guild
     if attrs.evolve(before, member_count=after.member_count) == after:
         return
-    bus.publish(
-        GuildStateChanged(after.id),
-        Event(EventName.GUILD_UPDATE, {**state.guild_object(), "guild_id": str(after.id)}, ToGuild(after.id)),
-    )
+    bus.publish(GuildStateChanged(after.id), guild_updated(state))
     if changes_availability(before, after):
         bus.publish(GuildAvailabilityChanged(after.id))
 

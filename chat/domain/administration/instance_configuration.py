@@ -178,12 +178,12 @@ def _require_order(settings: Settings) -> None:
             raise InvalidFormBody([FieldError(f"limits.{name}", FieldCode.INVALID_FORMAT) for name in (lower, higher)])
 
 
+@attrs.define(eq=False)
 class InstanceSetup:
     """Knows whether the instance is set up."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
-        self._configured = False
+    _database: Database
+    _configured: bool = attrs.field(default=False, init=False)
 
     @property
     def is_configured(self) -> bool:

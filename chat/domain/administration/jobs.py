@@ -283,13 +283,13 @@ class BulkJobs:
             except StorageUnavailable:  # no refusal of this item: the job waits, and goes on with it
                 raise
             except ApiError as refusal:
-                listed = outcome.skipping if refusal.code == ErrorCode.CONFLICT else outcome.failing
-                await self._listed(run, listed(item_id, refusal.code), position)
+                kind = "skipped" if refusal.code == ErrorCode.CONFLICT else "failed"
+                await self._listed(run, outcome.listing(kind, item_id, refusal.code), position)
                 continue
             if was_done:
                 run.caught_up()
             else:
-                await self._listed(run, outcome.skipping(item_id, ALREADY), position)
+                await self._listed(run, outcome.listing("skipped", item_id, ALREADY), position)
 
     async def _listed(self, run: JobRun, outcome: _Outcome, position: int) -> None:
         await run.step(lambda _: outcome.progress(position + 1))
@@ -313,13 +313,10 @@ class _Outcome:
         """With another item done."""
         return attrs.evolve(self, done=self.done + 1)
 
-    def skipping(self, item_id: int, code: str) -> _Outcome:
-        """With another item at which there was nothing to do."""
-        return attrs.evolve(self, skipped=[*self.skipped, {"id": str(item_id), "code": code}])
-
-    def failing(self, item_id: int, code: str) -> _Outcome:
-        """With another item that was refused."""
-        return attrs.evolve(self, failed=[*self.failed, {"id": str(item_id), "code": code}])
+    def listing(self, kind: str, item_id: int, code: str) -> _Outcome:
+        """With another item that was `skipped`, since there was nothing to do, or `failed`, since it was refused."""
+        listed: dict[str, Any] = {kind: [*getattr(self, kind), {"id": str(item_id), "code": code}]}
+        return attrs.evolve(self, **listed)
 
     def progress(self, position: int) -> Progress:
         """What the job's row says of it."""

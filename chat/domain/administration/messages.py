@@ -217,15 +217,17 @@ class Count:
     last_id: int
 
 
+@attrs.define(eq=False)
 class MessageShreds:
     """Orders shreds, does them, and tells how far they are."""
 
-    def __init__(self, core: Core, witness: ChannelWitness, orders: Jobs, log: AdminAuditLog) -> None:
-        self._core = core
-        self._witness = witness
-        self._orders = orders
-        self._log = log
-        orders.handle(JobType.MESSAGE_SHRED, self.run)
+    _core: Core
+    _witness: ChannelWitness
+    _orders: Jobs
+    _log: AdminAuditLog
+
+    def __attrs_post_init__(self) -> None:
+        self._orders.handle(JobType.MESSAGE_SHRED, self.run)
 
     async def order(self, acting: Acting, user_id: int, entries: Sequence[Entry]) -> dict[str, Any]:
         """Order the deletion of these messages, as far as the account wrote them; nothing is looked at yet."""

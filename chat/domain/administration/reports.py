@@ -4,6 +4,7 @@ Reports; administration.md, Reports and discovery)."""
 from __future__ import annotations
 
 import sqlite3
+from functools import partial
 from typing import Any, Final
 
 import attrs
@@ -48,15 +49,17 @@ class NewReport:
     additional_info: str | None = None
 
 
+@attrs.define(eq=False)
 class Reports:
     """Takes reports and resolves them."""
 
-    def __init__(self, core: Core, messages: Messages, mailer: Mailer, audit_log: AdminAuditLog) -> None:
-        self._core = core
-        self._messages = messages
-        self._mailer = mailer
-        self._log = audit_log
-        core.errands.handle(ErrandKind.RESOLVE_REPORTS, self._resolve_all)
+    _core: Core
+    _messages: Messages
+    _mailer: Mailer
+    _log: AdminAuditLog
+
+    def __attrs_post_init__(self) -> None:
+        self._core.errands.handle(ErrandKind.RESOLVE_REPORTS, self._resolve_all)
 
     async def report_user(
         self, principal: Principal, user_id: int, guild_id: int | None, new: NewReport
@@ -161,7 +164,11 @@ class Reports:
         user_id, last_id = errand.state["user_id"], errand.state["last_id"]
         while errand.state["outcome"] == "completed" and errand.state["counts"]["found_count"] < RESOLVED_AT_MOST:
             try:
-                page = await self._page_against(user_id, last_id)
+                page = await self._core.database.read(
+                    partial(
+                        reports.against, user_id=user_id, status=ReportStatus.PENDING, after=last_id, limit=READ_AT_ONCE
+                    )
+                )
             except (StorageUnavailable, sqlite3.Error):
                 log.exception("the reports against an account could not be listed to the end", user_id=user_id)
                 await errand.step(lambda _, state: ({**state, "outcome": "enumeration_failed"}, None))
@@ -180,11 +187,6 @@ class Reports:
             return None, None
 
         await errand.step(end)
-
-    async def _page_against(self, user_id: int, after: int) -> list[Report]:
-        return await self._core.database.read(
-            lambda connection: reports.against(connection, user_id, ReportStatus.PENDING, after, READ_AT_ONCE)
-        )
 
     async def _resolve_next(self, errand: Errand, report: Report) -> None:
         acting = in_the_name_of(errand.state["admin_id"], errand.state["reason"])

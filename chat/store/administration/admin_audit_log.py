@@ -45,15 +45,7 @@ def insert(connection: sqlite3.Connection, entry: AdminAuditLogEntry) -> None:
     """Add an entry; none is ever changed."""
     connection.execute(
         f"INSERT INTO admin_audit_log ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
-        (
-            entry.id,
-            entry.admin_user_id,
-            entry.action,
-            entry.target_type,
-            entry.target_id,
-            entry.reason,
-            json.dumps(entry.metadata),
-        ),
+        (*attrs.astuple(entry, recurse=False)[:-1], json.dumps(entry.metadata)),
     )
 
 

@@ -138,7 +138,7 @@ USER_SUMMARY: Final = wire_object(
     },
 )
 
-_NAMED_OWNER: Final[Mapping[str, Shape]] = {
+NAMED_OWNER: Final[Mapping[str, Shape]] = {
     "owner_username": nullable(TEXT),
     "owner_global_name": nullable(TEXT),
     "owner_discriminator": nullable(text(4)),
@@ -151,7 +151,7 @@ ADMIN_GUILD: Final = wire_object(
         "name": TEXT,
         "features": listed(TEXT),
         "owner_id": SNOWFLAKE,
-        **_NAMED_OWNER,
+        **NAMED_OWNER,
         "icon": nullable(ASSET),
         "banner": nullable(ASSET),
         "member_count": COUNT,
@@ -169,7 +169,7 @@ ADMIN_APPLICATION: Final = wire_object(
         "id": SNOWFLAKE,
         "name": TEXT,
         "owner_user_id": SNOWFLAKE,
-        **_NAMED_OWNER,
+        **NAMED_OWNER,
         "bot_user_id": nullable(SNOWFLAKE),
         "bot_username": nullable(TEXT),
         "bot_global_name": nullable(TEXT),

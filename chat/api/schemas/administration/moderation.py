@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from chat.api.schemas.administration.administration import ADMIN_GUILD, USER_SUMMARY
+from chat.api.schemas.administration.administration import ADMIN_GUILD, NAMED_OWNER, USER_SUMMARY
 from chat.api.schemas.guilds.guilds import DISCOVERY_APPLICATION, EMOJI, GUILD, MEMBER, ROLE, STICKER
 from chat.api.schemas.shapes import (
     BOOLEAN,
@@ -18,7 +18,6 @@ from chat.api.schemas.shapes import (
     member_of,
     nullable,
     record,
-    text,
     wire_object,
 )
 from chat.registries.blocklists import Blocklist
@@ -80,9 +79,7 @@ GUILDS_FOUND: Final = record({"guilds": listed(ADMIN_GUILD, maximum=200), "total
 ADMIN_GUILD_DETAILS: Final = GUILD.extended(
     "AdminGuildDetails",
     {
-        "owner_username": nullable(TEXT),
-        "owner_global_name": nullable(TEXT),
-        "owner_discriminator": nullable(text(4)),
+        **NAMED_OWNER,
         "member_count": COUNT,
         "approximate_member_count": COUNT,
         "approximate_presence_count": COUNT,
