@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import random
 import secrets
@@ -14,12 +15,12 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import attrs
 
 from chat.cli import importing
-from chat.cli.options import fields_of, settings_file
+from chat.cli.options import InWords, fields_of, json_option, no_words, print_object, print_objects, settings_file
 
 if TYPE_CHECKING:
     from chat.clock import Clock
     from chat.config import Settings
-    from chat.domain.administration.admin_audit_log import AdminAuditLog
+    from chat.domain.administration.admin_audit_log import Acting, AdminAuditLog
     from chat.domain.administration.command_line import Administration
     from chat.domain.areas import Areas
     from chat.snowflake import SnowflakeGenerator
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
     from chat.store.database import Database
 
 T = TypeVar("T")
+
+Command = Callable[..., None]
+Body = Callable[..., Awaitable[Any]]
 
 FIRST_WORKER: Final = 2
 """Of snowflakes made by commands; the server's own is below, and each process takes one by its number."""
@@ -62,6 +66,12 @@ class Instance:
             snowflakes=self.snowflakes,
         )
         return Server(surroundings).areas
+
+    def acting(self, reason: str | None = None) -> Acting:
+        """The command line as an administrator."""
+        from chat.domain.administration.admin_audit_log import the_instance
+
+        return the_instance(reason)
 
     @contextlib.contextmanager
     def telling(self, *notes: tuple[str, Mapping[str, Any]]) -> Iterator[None]:
@@ -108,6 +118,27 @@ def administer(data: Path, command: Callable[[Instance], Awaitable[T]], *, creat
             return await command(instance)
 
     return trio.run(main)
+
+
+def administering(*columns: str, hide_empty: bool = False, in_words: InWords = no_words) -> Callable[[Body], Command]:
+    """Make a command of a function that gets the instance of --data in its place, and prints what that returns, with
+    --json: an object, or a list of them. `columns` are the fields that people see, all where none is named;
+    `hide_empty` leaves out those of an object that have no value, and `in_words` is that of `print_objects`."""
+
+    def decorate(body: Body) -> Command:
+        @json_option
+        @functools.wraps(body)
+        def command(data: Path, as_json: bool, **options: Any) -> None:
+            found = administer(data, lambda instance: body(instance, **options))
+            if isinstance(found, list):
+                print_objects(found, columns, as_json=as_json, in_words=in_words)
+                return
+            shown = [name for name in columns or found if not hide_empty or found[name] is not None]
+            print_object(found, as_json=as_json, shown=shown)
+
+        return command
+
+    return decorate
 
 
 @contextlib.asynccontextmanager

@@ -38,7 +38,7 @@ from typing import TYPE_CHECKING, BinaryIO, Final, cast
 import click
 
 from chat import __version__
-from chat.cli.administration import Instance, administer
+from chat.cli.administration import Instance, administering
 from chat.cli.options import FILE, data_option, instance_options, json_option, print_object
 from chat.errors import OperatorError
 
@@ -319,21 +319,18 @@ def _give_name(draft: Path, file: Path) -> None:
 @click.argument("name", metavar="ID")
 @click.argument("file", type=FILE)
 @click.option("--include-attachments", is_flag=True, help="The files that the account uploaded, too.")
-@json_option
-def export_user(data: Path, name: str, file: Path, include_attachments: bool, as_json: bool) -> None:
+@administering()
+async def export_user(instance: Instance, name: str, file: Path, include_attachments: bool) -> dict[str, object]:
     """Write what there is of an account to a file.
 
     FILE becomes a ZIP file like the archives of administrators.
     ID is an id, a username, a tag (alice#0001) or a mail address. A server may run meanwhile.
     """
 
-    async def command(instance: Instance) -> dict[str, object]:
-        account = instance.accounts.find(name)
-        with new_file(file) as draft, progress_bar() as tell:
-            size = await _export(instance, account.id, draft, tell, include_attachments=include_attachments)
-        return {"id": str(account.id), "username": account.username, "file": str(file), "size": size}
-
-    print_object(administer(data, command), as_json=as_json)
+    account = instance.accounts.find(name)
+    with new_file(file) as draft, progress_bar() as tell:
+        size = await _export(instance, account.id, draft, tell, include_attachments=include_attachments)
+    return {"id": str(account.id), "username": account.username, "file": str(file), "size": size}
 
 
 async def _export(instance: Instance, user_id: int, draft: Path, tell: Tell, *, include_attachments: bool) -> int:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from chat.cli.administration import Instance, administer
+from chat.cli.administration import Instance, administer, administering
 from chat.cli.options import (
     fields_of,
     id_argument,
@@ -23,7 +22,6 @@ from chat.cli.options import (
 from chat.errors import OperatorError
 
 if TYPE_CHECKING:
-    from chat.config import Settings
     from chat.domain.administration.command_line import InviteAdministration
     from chat.store.guilds.channels import Channel
     from chat.store.guilds.guilds import Guild
@@ -40,17 +38,12 @@ def guild() -> None:
 
 @guild.command("list")
 @instance_options
-@json_option
-def list_guilds(data: Path, as_json: bool) -> None:
+@administering(*GUILD_COLUMNS)
+async def list_guilds(instance: Instance) -> list[dict[str, Any]]:
     """Every guild, the oldest first."""
     from chat.store.guilds import guilds
 
-    async def command(instance: Instance) -> list[Guild]:
-        return await instance.database.read(guilds.every)
-
-    print_objects(
-        [fields_of(found, *GUILD_COLUMNS) for found in administer(data, command)], GUILD_COLUMNS, as_json=as_json
-    )
+    return [fields_of(found, *GUILD_COLUMNS) for found in await instance.database.read(guilds.every)]
 
 
 @guild.command()
@@ -88,22 +81,17 @@ def show(data: Path, guild_id: int, as_json: bool) -> None:
 @id_argument("guild_id")
 @click.option("--add", multiple=True, metavar="F", help="A feature that the guild gets; may be repeated.")
 @click.option("--remove", multiple=True, metavar="F", help="A feature that the guild loses; may be repeated.")
-@json_option
-def features(data: Path, guild_id: int, add: tuple[str, ...], remove: tuple[str, ...], as_json: bool) -> None:
+@administering()
+async def features(instance: Instance, guild_id: int, add: tuple[str, ...], remove: tuple[str, ...]) -> dict[str, Any]:
     """Show or change the features of a guild.
 
     Those are among them that its owner cannot reach.
     """
     from chat.domain.administration.command_line import change_features
 
-    async def command(instance: Instance) -> Guild:
-        return await change_features(instance.database, instance.clock, instance.log, guild_id, add, remove)
+    changed = await change_features(instance.database, instance.clock, instance.log, guild_id, add, remove)
+    return fields_of(changed, "id", "name", "features")
 
-    changed = administer(data, command)
-    print_object(fields_of(changed, "id", "name", "features"), as_json=as_json)
-
-
-T = TypeVar("T")
 
 INVITE_COLUMNS: Final = (
     "code",
@@ -142,8 +130,10 @@ def invite() -> None:
     help="How often it may be used.  [default: without limit]",
 )
 @click.option("--temporary", is_flag=True, help="Whoever comes in by it stays only while connected, or with a role.")
-@json_option
-def create_invite(data: Path, channel_id: int, max_age: int, max_uses: int, temporary: bool, as_json: bool) -> None:
+@administering()
+async def create_invite(
+    instance: Instance, channel_id: int, max_age: int, max_uses: int, temporary: bool
+) -> dict[str, object]:
     """Make an invite that leads to a channel.
 
     `chat guild show` lists the channels of a guild.
@@ -151,49 +141,42 @@ def create_invite(data: Path, channel_id: int, max_age: int, max_uses: int, temp
     from chat.domain.guilds.invites import InviteTerms
 
     terms = InviteTerms(max_age=max_age, max_uses=max_uses, temporary=temporary)
-    made, settings = _with_invites(data, lambda invites: invites.create(channel_id, terms))
-    print_object(_invite_fields(made, settings), as_json=as_json)
+    return _invite_fields(await _invites(instance).create(channel_id, terms), instance)
 
 
 @invite.command("list")
 @instance_options
 @id_argument("guild_id", "GUILD_ID")
-@json_option
-def list_invites(data: Path, guild_id: int, as_json: bool) -> None:
+@administering(*INVITE_COLUMNS)
+async def list_invites(instance: Instance, guild_id: int) -> list[dict[str, object]]:
     """The invites of a guild, the newest first.
 
     Its custom invite code is not among them.
     """
-    found, settings = _with_invites(data, lambda invites: invites.of_guild(guild_id))
-    print_objects([_invite_fields(invite, settings) for invite in found], INVITE_COLUMNS, as_json=as_json)
+    return [_invite_fields(invite, instance) for invite in await _invites(instance).of_guild(guild_id)]
 
 
 @invite.command("delete")
 @instance_options
 @click.argument("code", metavar="CODE")
-@json_option
-def delete_invite(data: Path, code: str, as_json: bool) -> None:
+@administering()
+async def delete_invite(instance: Instance, code: str) -> dict[str, object]:
     """Delete an invite into a guild."""
-    deleted, settings = _with_invites(data, lambda invites: invites.delete(code))
-    print_object(_invite_fields(deleted, settings), as_json=as_json)
+    return _invite_fields(await _invites(instance).delete(code), instance)
 
 
-def _with_invites(data: Path, command: Callable[[InviteAdministration], Awaitable[T]]) -> tuple[T, Settings]:
+def _invites(instance: Instance) -> InviteAdministration:
     from chat.domain.administration.command_line import InviteAdministration
 
-    async def run(instance: Instance) -> tuple[T, Settings]:
-        invites = InviteAdministration(
-            instance.database, instance.clock, instance.snowflakes, instance.chance, instance.settings
-        )
-        return await command(invites), instance.settings
-
-    return administer(data, run)
+    return InviteAdministration(
+        instance.database, instance.clock, instance.snowflakes, instance.chance, instance.settings
+    )
 
 
-def _invite_fields(invite: Invite, settings: Settings) -> dict[str, object]:
+def _invite_fields(invite: Invite, instance: Instance) -> dict[str, object]:
     limits = ("max_age", "max_uses", "uses", "temporary")
     return {
         "code": invite.code,
-        "url": f"{settings.public_url}/invite/{invite.code}",
+        "url": f"{instance.settings.public_url}/invite/{invite.code}",
         **fields_of(invite, "guild_id", "channel_id", "inviter_id", *limits, "created_at", "expires_at"),
     }

@@ -3,14 +3,16 @@ sign in with."""
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from chat.cli.administration import Instance, administer
+from chat.cli.administration import Instance, administer, administering
 from chat.cli.options import (
     acls_of,
     fields_of,
@@ -19,7 +21,6 @@ from chat.cli.options import (
     json_option,
     more_acls_argument,
     print_object,
-    print_objects,
 )
 from chat.errors import ApiError, OperatorError
 from chat.registries.error_codes import ErrorCode
@@ -29,7 +30,6 @@ from chat.store.guard import UNGUARDED
 if TYPE_CHECKING:
     from chat.domain.administration.jobs import JobLedger
     from chat.store.administration.admin_api_keys import AdminApiKey
-    from chat.store.signing_in.address_bans import AddressBan
 
 
 BAN_COLUMNS: Final = ("network", "reason", "created_at", "expires_at")
@@ -42,24 +42,21 @@ def ban() -> None:
 
 @ban.command("list")
 @instance_options
-@json_option
-def list_bans(data: Path, as_json: bool) -> None:
+@administering(*BAN_COLUMNS)
+async def list_bans(instance: Instance) -> list[dict[str, Any]]:
     """Every ban that stands, the oldest first."""
     from chat.store.signing_in import address_bans
 
-    async def command(instance: Instance) -> list[AddressBan]:
-        now = instance.clock.now_ms()
-        return await instance.database.read(lambda connection: address_bans.every(connection, now))
-
-    rows = [fields_of(ban, *BAN_COLUMNS) for ban in administer(data, command)]
-    print_objects(rows, BAN_COLUMNS, as_json=as_json)
+    now = instance.clock.now_ms()
+    found = await instance.database.read(lambda connection: address_bans.every(connection, now))
+    return [fields_of(ban, *BAN_COLUMNS) for ban in found]
 
 
 @ban.command("remove")
 @instance_options
 @click.argument("address", metavar="ADDRESS")
-@json_option
-def remove_ban(data: Path, address: str, as_json: bool) -> None:
+@administering()
+async def remove_ban(instance: Instance, address: str) -> dict[str, object]:
     """Lift the ban of a network address.
 
     ADDRESS is an IPv4 or IPv6 address, or a network as `chat ban list` shows it.
@@ -70,23 +67,21 @@ def remove_ban(data: Path, address: str, as_json: bool) -> None:
 
     network = network_of(address)
 
-    async def command(instance: Instance) -> None:
-        def unit(connection: sqlite3.Connection) -> None:
-            if not address_bans.delete(connection, network):
-                raise OperatorError(f"{address} is not banned")
-            outside_changes.record(
-                connection, outside_changes.ADDRESS_BAN_LIFTED, {"network": network}, instance.clock.now_ms()
-            )
+    def unit(connection: sqlite3.Connection) -> None:
+        if not address_bans.delete(connection, network):
+            raise OperatorError(f"{address} is not banned")
 
+    with instance.telling((outside_changes.ADDRESS_BAN_LIFTED, {"network": network})):
         await instance.database.write(unit, guard=UNGUARDED)
+    return {"network": network, "removed": True}
 
-    administer(data, command)
-    print_object({"network": network, "removed": True}, as_json=as_json)
-
-
-T = TypeVar("T")
 
 JOB_COLUMNS: Final = ("job_id", "task_type", "status", "progress", "progress_message", "created_at", "error_message")
+
+
+def _job_in_words(job: Mapping[str, Any]) -> dict[str, str]:
+    current, total = job["progress_current"], job["progress_total"]
+    return {"progress": f"{current}" if total is None else f"{current} of {total}"}
 
 
 @click.group()
@@ -101,109 +96,63 @@ def job() -> None:
     "--type", "task_type", type=click.Choice([kind.value for kind in JobType]), help="Only jobs of this type."
 )
 @click.option("--limit", type=click.IntRange(1, 200), default=50, show_default=True, help="At most so many.")
-@json_option
-def list_jobs(data: Path, status: str | None, task_type: str | None, limit: int, as_json: bool) -> None:
+@administering(*JOB_COLUMNS, in_words=_job_in_words)
+async def list_jobs(instance: Instance, status: str | None, task_type: str | None, limit: int) -> list[dict[str, Any]]:
     """Jobs, the newest first."""
-    found = _with_jobs(
-        data,
-        lambda ledger: ledger.page(
-            status=None if status is None else JobStatus(status),
-            task_type=None if task_type is None else JobType(task_type),
-            before=None,
-            limit=limit,
-        ),
+    return await _ledger(instance).page(
+        status=None if status is None else JobStatus(status),
+        task_type=None if task_type is None else JobType(task_type),
+        before=None,
+        limit=limit,
     )
-    print_objects(found, JOB_COLUMNS, as_json=as_json, in_words=_job_in_words)
 
 
 @job.command("show")
 @instance_options
 @id_argument("job_id")
-@json_option
-def show_job(data: Path, job_id: int, as_json: bool) -> None:
+@administering(hide_empty=True)
+async def show_job(instance: Instance, job_id: int) -> dict[str, Any]:
     """One job."""
-
-    async def get(ledger: JobLedger) -> dict[str, Any]:
-        return ledger.get(job_id)
-
-    _print_job(_with_jobs(data, get, job_id), as_json=as_json)
+    with _refused(job_id):
+        return _ledger(instance).get(job_id)
 
 
 @job.command("cancel")
 @instance_options
 @id_argument("job_id")
-@json_option
-def cancel_job(data: Path, job_id: int, as_json: bool) -> None:
+@administering(hide_empty=True)
+async def cancel_job(instance: Instance, job_id: int) -> dict[str, Any]:
     """End a job.
 
     One that waits is over at once, one that runs before its next step. What it has done stays done.
     """
-    from chat.domain.administration.admin_audit_log import the_instance
+    with _refused(job_id):
+        return await _ledger(instance).cancel(instance.acting(), job_id)
 
-    _print_job(_with_jobs(data, lambda ledger: ledger.cancel(the_instance(), job_id), job_id), as_json=as_json)
 
-
-def _with_jobs(data: Path, command: Callable[[JobLedger], Awaitable[T]], job_id: int | None = None) -> T:
+def _ledger(instance: Instance) -> JobLedger:
     from chat.domain.administration.jobs import JobLedger
     from chat.jobs import Jobs
 
-    async def run(instance: Instance) -> T:
-        database = instance.database
-        try:
-            return await command(
-                JobLedger(database=database, orders=Jobs(database, instance.clock, instance.snowflakes))
-            )
-        except ApiError as error:
-            if error.code == ErrorCode.NOT_FOUND:
-                raise OperatorError(f"there is no job {job_id}") from None
-            if error.code == ErrorCode.CONFLICT:
-                raise OperatorError(f"job {job_id} is over, or is of a type that must not be cancelled") from None
-            raise
-
-    return administer(data, run)
+    orders = Jobs(instance.database, instance.clock, instance.snowflakes)
+    return JobLedger(database=instance.database, orders=orders)
 
 
-def _print_job(job: dict[str, Any], *, as_json: bool) -> None:
-    print_object(job, as_json=as_json, shown=[name for name, value in job.items() if value is not None])
-
-
-def _job_in_words(job: Mapping[str, Any]) -> dict[str, str]:
-    current, total = job["progress_current"], job["progress_total"]
-    return {"progress": f"{current}" if total is None else f"{current} of {total}"}
+@contextlib.contextmanager
+def _refused(job_id: int) -> Iterator[None]:
+    """Say in the block why the job is not shown or cancelled."""
+    try:
+        yield
+    except ApiError as error:
+        if error.code == ErrorCode.NOT_FOUND:
+            raise OperatorError(f"there is no job {job_id}") from None
+        if error.code == ErrorCode.CONFLICT:
+            raise OperatorError(f"job {job_id} is over, or is of a type that must not be cancelled") from None
+        raise
 
 
 AUDIT_COLUMNS: Final = ("created_at", "by", "action", "target_type", "target", "audit_log_reason", "details")
 TEXT_LENGTH: Final = 1_024
-
-
-@click.command("audit-log")
-@instance_options
-@click.option("--search", metavar="WORDS", help="Only entries with these words.")
-@click.option("--by", metavar="U", help="Only what this account did.")
-@click.option("--about", metavar="U", help="Only what was done to this account.")
-@click.option("--limit", type=click.IntRange(1, 200), default=50, show_default=True, help="At most so many.")
-@json_option
-def audit_log(data: Path, search: str | None, by: str | None, about: str | None, limit: int, as_json: bool) -> None:
-    """What administrators did, the newest first.
-
-    What was done at this command line has no account: its administrator is 0.
-    """
-    from chat.domain.administration.admin_audit_log import AdminAuditReading
-    from chat.store.administration.admin_audit_log import EntriesWanted
-
-    async def command(instance: Instance) -> list[dict[str, Any]]:
-        accounts = instance.accounts
-        wanted = EntriesWanted(
-            text=None if search is None else search[:TEXT_LENGTH],
-            admin_user_id=None if by is None else accounts.find(by).id,
-            target_type=None if about is None else "user",
-            target_id=None if about is None else str(accounts.find(about).id),
-            limit=limit,
-        )
-        entries: list[dict[str, Any]] = (await AdminAuditReading(database=instance.database).search(wanted))["logs"]
-        return entries
-
-    print_objects(administer(data, command), AUDIT_COLUMNS, as_json=as_json, in_words=_entry_in_words)
 
 
 def _entry_in_words(entry: Mapping[str, Any]) -> dict[str, str]:
@@ -217,6 +166,35 @@ def _entry_in_words(entry: Mapping[str, Any]) -> dict[str, str]:
 
 def _named(summary: dict[str, Any] | None, otherwise: str) -> str:
     return otherwise if summary is None else f"{summary['username']}#{summary['discriminator']}"
+
+
+@click.command("audit-log")
+@instance_options
+@click.option("--search", metavar="WORDS", help="Only entries with these words.")
+@click.option("--by", metavar="U", help="Only what this account did.")
+@click.option("--about", metavar="U", help="Only what was done to this account.")
+@click.option("--limit", type=click.IntRange(1, 200), default=50, show_default=True, help="At most so many.")
+@administering(*AUDIT_COLUMNS, in_words=_entry_in_words)
+async def audit_log(
+    instance: Instance, search: str | None, by: str | None, about: str | None, limit: int
+) -> list[dict[str, Any]]:
+    """What administrators did, the newest first.
+
+    What was done at this command line has no account: its administrator is 0.
+    """
+    from chat.domain.administration.admin_audit_log import AdminAuditReading
+    from chat.store.administration.admin_audit_log import EntriesWanted
+
+    accounts = instance.accounts
+    wanted = EntriesWanted(
+        text=None if search is None else search[:TEXT_LENGTH],
+        admin_user_id=None if by is None else accounts.find(by).id,
+        target_type=None if about is None else "user",
+        target_id=None if about is None else str(accounts.find(about).id),
+        limit=limit,
+    )
+    entries: list[dict[str, Any]] = (await AdminAuditReading(database=instance.database).search(wanted))["logs"]
+    return entries
 
 
 DEFAULT_NAME: Final = "Command line"
@@ -282,46 +260,36 @@ def create_key(
 @key.command("list")
 @instance_options
 @click.option("--owner", metavar="U", help="Only the keys of this account.")
-@json_option
-def list_keys(data: Path, owner: str | None, as_json: bool) -> None:
+@administering(*KEY_COLUMNS)
+async def list_keys(instance: Instance, owner: str | None) -> list[dict[str, object]]:
     """Every key, the oldest first.
 
     Expired ones are among them. What a key reads is told only when it is made.
     """
     from chat.store.administration import admin_api_keys
 
-    async def command(instance: Instance) -> list[AdminApiKey]:
-        owner_id = None if owner is None else instance.accounts.find(owner).id
-
-        def query(connection: sqlite3.Connection) -> list[AdminApiKey]:
-            if owner_id is None:
-                return admin_api_keys.every(connection)
-            return admin_api_keys.of_owner(connection, owner_id)
-
-        return await instance.database.read(query)
-
-    print_objects([_fields(found) for found in administer(data, command)], KEY_COLUMNS, as_json=as_json)
+    query = admin_api_keys.every
+    if owner is not None:
+        query = partial(admin_api_keys.of_owner, owner_id=instance.accounts.find(owner).id)
+    return [_fields(found) for found in await instance.database.read(query)]
 
 
 @key.command("delete")
 @instance_options
 @id_argument("key_id")
-@json_option
-def delete_key(data: Path, key_id: int, as_json: bool) -> None:
+@administering()
+async def delete_key(instance: Instance, key_id: int) -> dict[str, object]:
     """Take key ID back: from now on it is unknown."""
     from chat.store.administration import admin_api_keys
 
-    async def command(instance: Instance) -> AdminApiKey:
-        def unit(connection: sqlite3.Connection) -> AdminApiKey:
-            found = admin_api_keys.by_id(connection, key_id)
-            if found is None:
-                raise OperatorError(f"there is no key {key_id}")
-            admin_api_keys.delete(connection, key_id)
-            return found
+    def unit(connection: sqlite3.Connection) -> AdminApiKey:
+        found = admin_api_keys.by_id(connection, key_id)
+        if found is None:
+            raise OperatorError(f"there is no key {key_id}")
+        admin_api_keys.delete(connection, key_id)
+        return found
 
-        return await instance.database.write(unit, guard=UNGUARDED)
-
-    print_object(_fields(administer(data, command)), as_json=as_json)
+    return _fields(await instance.database.write(unit, guard=UNGUARDED))
 
 
 def _fields(key: AdminApiKey) -> dict[str, object]:

@@ -163,12 +163,20 @@ def print_object(fields: Mapping[str, object], *, as_json: bool, shown: Sequence
         print_table(("field", "value"), ((name, fields[name]) for name in names), heading=False)
 
 
+InWords = Callable[[Mapping[str, Any]], Mapping[str, object]]
+
+
+def no_words(_: Mapping[str, Any]) -> Mapping[str, object]:
+    """Nothing beside the fields themselves."""
+    return {}
+
+
 def print_objects(
     things: Sequence[Mapping[str, Any]],
     columns: Sequence[str],
     *,
     as_json: bool,
-    in_words: Callable[[Mapping[str, Any]], Mapping[str, object]] = lambda thing: {},
+    in_words: InWords = no_words,
 ) -> None:
     """A list of things: a table with these of their fields on a terminal, JSON with all of them anywhere else.
 

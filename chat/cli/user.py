@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from chat.cli.administration import Instance, account_fields, administer
+from chat.cli.administration import Instance, account_fields, administer, administering
 from chat.cli.options import (
     SNOWFLAKE,
     account_argument,
@@ -30,7 +30,6 @@ from chat.registries.error_codes import ErrorCode
 from chat.registries.reports import DeletionReason
 
 if TYPE_CHECKING:
-    from chat.domain.administration.assemble import AdministrationArea
     from chat.store.accounts.accounts import Account
 
 
@@ -130,34 +129,24 @@ def create(
 
 @user.command("list")
 @instance_options
-@json_option
-def list_(data: Path, as_json: bool) -> None:
+@administering(*USER_COLUMNS)
+async def list_(instance: Instance) -> list[dict[str, object]]:
     """Every account, the oldest first."""
-
-    async def command(instance: Instance) -> list[Account]:
-        return await instance.accounts.every_account()
-
-    print_objects([account_fields(account) for account in administer(data, command)], USER_COLUMNS, as_json=as_json)
+    return [account_fields(account) for account in await instance.accounts.every_account()]
 
 
 @user.command()
 @instance_options
 @account_argument
-@json_option
-def show(data: Path, name: str, as_json: bool) -> None:
+@administering(hide_empty=True)
+async def show(instance: Instance, name: str) -> dict[str, Any]:
     """Show what there is of account U.
 
     These are the fields of the Admin API.
     """
-    from chat.domain.administration.admin_audit_log import the_instance
-
-    async def command(instance: Instance) -> dict[str, Any]:
-        account = instance.accounts.find(name)
-        (shown,) = await instance.areas().administration.lists.account(the_instance(), account.id)
-        return shown
-
-    shown = administer(data, command)
-    print_object(shown, as_json=as_json, shown=[field for field, value in shown.items() if value is not None])
+    account = instance.accounts.find(name)
+    (shown,) = await instance.areas().administration.lists.account(instance.acting(), account.id)
+    return shown
 
 
 @user.command()
@@ -197,7 +186,6 @@ def acl(data: Path, name: str, acls: tuple[str, ...], as_json: bool, more: tuple
 
     * is everything; admin:authenticate is what every administrator needs besides.
     """
-    from chat.domain.administration.admin_audit_log import the_instance
     from chat.domain.administration.command_line import require_acls
     from chat.store.outside_changes import ACCOUNT_CHANGED
 
@@ -209,7 +197,7 @@ def acl(data: Path, name: str, acls: tuple[str, ...], as_json: bool, more: tuple
         if acls:
             with instance.telling((ACCOUNT_CHANGED, {"user_id": account.id})):
                 accounts = instance.areas().administration.accounts
-                held = (await accounts.set_acls(the_instance(), account.id, wanted))["acls"]
+                held = (await accounts.set_acls(instance.acting(), account.id, wanted))["acls"]
         return {"id": str(account.id), "username": account.username, "acls": list(held)}
 
     print_object(administer(data, command), as_json=as_json)
@@ -225,17 +213,16 @@ def sessions(data: Path, name: str, end: bool, as_json: bool) -> None:
 
     Those that have ended are shown last.
     """
-    from chat.domain.administration.admin_audit_log import the_instance
     from chat.store.outside_changes import CREDENTIALS_REVOKED
 
     async def command(instance: Instance) -> list[dict[str, Any]] | int:
         account, administration = instance.accounts.find(name), instance.areas().administration
         if not end:
-            return await administration.lists.sessions(the_instance(), account.id)
+            return await administration.lists.sessions(instance.acting(), account.id)
         # A bot is on the gateway with its token, which is none of its sign-ins.
         revoked = [] if account.bot else [(CREDENTIALS_REVOKED, {"user_id": account.id})]
         with instance.telling(*revoked):
-            return await administration.credentials.terminate_sessions(the_instance(), account.id)
+            return await administration.credentials.terminate_sessions(instance.acting(), account.id)
 
     found = administer(data, command)
     if not isinstance(found, int):
@@ -261,56 +248,50 @@ PENDING_COLUMNS: Final = ("id", "username", "discriminator", "email", "address",
 
 @user.command()
 @instance_options
-@json_option
-def pending(data: Path, as_json: bool) -> None:
+@administering(*PENDING_COLUMNS)
+async def pending(instance: Instance) -> list[dict[str, object]]:
     """Registrations that wait for approval.
 
     The longest waiting comes first.
     """
     from chat.domain.signing_in.registration import PendingRegistrations
 
-    async def command(instance: Instance) -> list[dict[str, object]]:
-        waiting = await PendingRegistrations(instance.database, instance.clock).waiting()
-        return [{**account_fields(account), "address": pending.address} for account, pending in waiting]
-
-    print_objects(administer(data, command), PENDING_COLUMNS, as_json=as_json)
+    waiting = await PendingRegistrations(instance.database, instance.clock).waiting()
+    return [{**account_fields(account), "address": pending.address} for account, pending in waiting]
 
 
 @user.command()
 @instance_options
 @account_argument
-@json_option
-def approve(data: Path, name: str, as_json: bool) -> None:
+@administering()
+async def approve(instance: Instance, name: str) -> dict[str, object]:
     """Let account U in, which waits for approval.
 
     One that was turned down may be let in as well.
     """
-    _decide(data, name, approved=True, as_json=as_json)
+    return await _decide(instance, name, approved=True)
 
 
 @user.command()
 @instance_options
 @account_argument
-@json_option
-def reject(data: Path, name: str, as_json: bool) -> None:
+@administering()
+async def reject(instance: Instance, name: str) -> dict[str, object]:
     """Turn account U down, which waits for approval.
 
     Its name and address stay taken.
     """
-    _decide(data, name, approved=False, as_json=as_json)
+    return await _decide(instance, name, approved=False)
 
 
-def _decide(data: Path, name: str, *, approved: bool, as_json: bool) -> None:
+async def _decide(instance: Instance, name: str, *, approved: bool) -> dict[str, object]:
     from chat.domain.signing_in.registration import PendingRegistrations
 
-    async def command(instance: Instance) -> Account:
-        registrations = PendingRegistrations(instance.database, instance.clock)
-        account = instance.accounts.find(name)
-        if not await (registrations.approve if approved else registrations.reject)(account.id):
-            raise OperatorError(f"{name} does not wait for approval")
-        return account
-
-    print_object(account_fields(administer(data, command)), as_json=as_json)
+    registrations = PendingRegistrations(instance.database, instance.clock)
+    account = instance.accounts.find(name)
+    if not await (registrations.approve if approved else registrations.reject)(account.id):
+        raise OperatorError(f"{name} does not wait for approval")
+    return account_fields(account)
 
 
 # Bans and deletions
@@ -319,7 +300,7 @@ SHOWN: Final = ("id", "username", "discriminator", "flags", "temp_banned_until",
 REASON_LENGTH: Final = 512
 REASONS: Final = {reason.name.lower().replace("_", "-"): reason for reason in DeletionReason}
 
-Do = Callable[["AdministrationArea", "Instance", "Account"], Awaitable[dict[str, Any]]]
+Do = Callable[[Instance, "Account"], Awaitable[dict[str, Any]]]
 
 
 @user.command()
@@ -337,10 +318,10 @@ def ban(data: Path, name: str, hours: int | None, reason: str | None, notify: bo
     Its sessions end at once. A ban that stands is replaced.
     """
     _require_length("--reason", reason)
-    from chat.domain.administration.admin_audit_log import the_instance
 
-    async def do(administration: AdministrationArea, _: Instance, account: Account) -> dict[str, Any]:
-        return await administration.bans.ban(the_instance(), account.id, hours=hours or 0, reason=reason, notify=notify)
+    async def do(instance: Instance, account: Account) -> dict[str, Any]:
+        bans = instance.areas().administration.bans
+        return await bans.ban(instance.acting(), account.id, hours=hours or 0, reason=reason, notify=notify)
 
     _change(data, name, do, signs_out=True, as_json=as_json)
 
@@ -356,12 +337,10 @@ def unban(data: Path, name: str, public_reason: str | None, reason: str | None, 
     """Lift the ban of account U."""
     _require_length("--public-reason", public_reason)
     _require_length("--reason", reason)
-    from chat.domain.administration.admin_audit_log import the_instance
 
-    async def do(administration: AdministrationArea, _: Instance, account: Account) -> dict[str, Any]:
-        return await administration.bans.unban(
-            the_instance(reason), account.id, public_reason=public_reason, notify=notify
-        )
+    async def do(instance: Instance, account: Account) -> dict[str, Any]:
+        bans = instance.areas().administration.bans
+        return await bans.unban(instance.acting(reason), account.id, public_reason=public_reason, notify=notify)
 
     _change(data, name, do, signs_out=False, as_json=as_json)
 
@@ -411,14 +390,13 @@ def delete(
     _require_length("--public-reason", public_reason)
     _require_length("--reason", reason)
     from chat.domain.administration.account_closing import DeletionWish
-    from chat.domain.administration.admin_audit_log import the_instance
     from chat.store.accounts import account_deletions
 
-    async def do(administration: AdministrationArea, instance: Instance, account: Account) -> dict[str, Any]:
+    async def do(instance: Instance, account: Account) -> dict[str, Any]:
         pending = account_deletions.of_user(instance.database.reader, account.id)
         if pending is None and (replace or cancel):
             raise OperatorError(f"no deletion of {name} is pending")
-        deletions, acting = administration.deletions, the_instance(reason)
+        deletions, acting = instance.areas().administration.deletions, instance.acting(reason)
         try:
             if cancel and pending is not None:
                 return await deletions.cancel(acting, account.id, pending.due_at, notify=notify)
@@ -453,7 +431,7 @@ def _change(data: Path, name: str, do: Do, *, signs_out: bool, as_json: bool) ->
         if signs_out:
             notes.insert(0, (CREDENTIALS_REVOKED, about))
         with instance.telling(*notes):
-            return await do(instance.areas().administration, instance, account)
+            return await do(instance, account)
 
     print_object(administer(data, command), as_json=as_json, shown=SHOWN)
 
