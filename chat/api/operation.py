@@ -298,9 +298,9 @@ class Declare(Protocol):
 def declaring(kind: Callable[P, Operation]) -> Callable[Concatenate[Routes, str, str, P], Declare]:
     """The method of a `Routes` that declares operations of a kind: it takes method, path and what the kind takes."""
 
-    def operation(self: Routes, method: str, path: str, /, *_: P.args, **contract: P.kwargs) -> Declare:
+    def operation(self: Routes, method: str, path: str, /, *named: P.args, **contract: P.kwargs) -> Declare:
         def declare(handler: H) -> H:
-            declared = cast(Callable[..., Operation], kind)(**{**self.shared, **contract})
+            declared = cast(Callable[..., Operation], kind)(*named, **{**self.shared, **contract})
             declared.declare(method, path, handler)
             self.operations.append(declared)
             return handler

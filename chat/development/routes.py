@@ -222,22 +222,22 @@ class FaultRequest:
 
 # The routes
 
-routes = Routes(same_origin=True)
+routes = Routes(policy=Policy.NONE, same_origin=True)
 
 
-@routes.operation("GET", "/v1/_dev/mail", policy=Policy.NONE)
+@routes.operation("GET", "/v1/_dev/mail")
 async def list_mail(request: Request, development: Development) -> list[dict[str, Any]]:
     """The mail kept so far, oldest first."""
     return await MailSink(database=development.core.database).kept()
 
 
-@routes.operation("DELETE", "/v1/_dev/mail", policy=Policy.NONE)
+@routes.operation("DELETE", "/v1/_dev/mail")
 async def clear_mail(request: Request, development: Development) -> None:
     """Forget the mail kept so far."""
     await MailSink(database=development.core.database).clear()
 
 
-@routes.operation("GET", "/v1/_dev/sessions", policy=Policy.NONE)
+@routes.operation("GET", "/v1/_dev/sessions")
 async def list_sessions(request: Request, development: Development) -> list[dict[str, Any]]:
     """The live gateway sessions, attached and retained."""
     return [_session_object(session) for session in development.gateway.table]
@@ -265,7 +265,7 @@ def _session_object(session: GatewaySession) -> dict[str, Any]:
     }
 
 
-@routes.operation("POST", "/v1/_dev/faults", policy=Policy.NONE)
+@routes.operation("POST", "/v1/_dev/faults")
 async def cause_fault(request: Request, development: Development, body: FaultRequest) -> dict[str, int]:
     """Strike sockets and sessions now, or HTTP requests to come."""
     if not body.is_http:
@@ -282,13 +282,13 @@ class ClockAdvance:
     advance_ms: Annotated[int, Range(0, OFFSET_MAXIMUM_MS)]
 
 
-@routes.operation("GET", "/v1/_dev/clock", policy=Policy.NONE)
+@routes.operation("GET", "/v1/_dev/clock")
 async def read_clock(request: Request, development: Development) -> dict[str, Any]:
     """The server's time."""
     return _clock_mover(development).reading()
 
 
-@routes.operation("POST", "/v1/_dev/clock", policy=Policy.NONE)
+@routes.operation("POST", "/v1/_dev/clock")
 async def advance_clock(request: Request, development: Development, body: ClockAdvance) -> dict[str, Any]:
     """Move the server's clock forward; answers after the timers that fell due have run."""
     mover = _clock_mover(development)
@@ -303,7 +303,7 @@ def _clock_mover(development: Development) -> ClockMover:
     return ClockMover(development.clock, development.core.database, lambda: development.gateway.connections)
 
 
-@routes.operation("POST", "/v1/_dev/gateway", policy=Policy.NONE)
+@routes.operation("POST", "/v1/_dev/gateway")
 async def change_node(request: Request, development: Development, body: NodeChange) -> dict[str, Any]:
     """Set the node's state."""
     node = node_of(development)
@@ -311,7 +311,7 @@ async def change_node(request: Request, development: Development, body: NodeChan
     return node.state()
 
 
-@routes.operation("POST", "/v1/_dev/users/{user_id}", policy=Policy.NONE)
+@routes.operation("POST", "/v1/_dev/users/{user_id}")
 async def set_account_state(
     request: Request, development: Development, user_id: int, body: AccountChange
 ) -> dict[str, Any]:
@@ -320,7 +320,7 @@ async def set_account_state(
 
 
 # An empty object is a member without anything of its own here, so it may not become null.
-@routes.operation("POST", "/v1/_dev/guilds/{guild_id}", policy=Policy.NONE, empty_strings_are_null=False)
+@routes.operation("POST", "/v1/_dev/guilds/{guild_id}", empty_strings_are_null=False)
 async def set_guild_state(
     request: Request, development: Development, guild_id: int, body: GuildChange
 ) -> dict[str, Any]:
@@ -344,7 +344,7 @@ class GuildsInBulk:
         raise InvalidFormBody.at("shard", FieldCode.INVALID_FORMAT)
 
 
-@routes.operation("POST", "/v1/_dev/guilds/bulk", policy=Policy.NONE)
+@routes.operation("POST", "/v1/_dev/guilds/bulk")
 async def make_guilds_in_bulk(request: Request, development: Development, body: GuildsInBulk) -> dict[str, list[str]]:
     """Make many guilds quickly."""
     guild_ids = await make_guilds(development, body.user_id, body.count, body.parsed_shard())
@@ -360,7 +360,7 @@ class RelationshipOfTwo:
     type: RelationshipType
 
 
-@routes.operation("POST", "/v1/_dev/relationships", policy=Policy.NONE)
+@routes.operation("POST", "/v1/_dev/relationships")
 async def set_relationship(request: Request, development: Development, body: RelationshipOfTwo) -> None:
     """Write both sides of a relationship."""
     if body.user_id == body.target_user_id:
@@ -371,7 +371,7 @@ async def set_relationship(request: Request, development: Development, body: Rel
     await development.areas.standing.relationships.set_both(body.user_id, body.target_user_id, body.type, request.guard)
 
 
-@routes.operation("POST", "/v1/_dev/reset", policy=Policy.NONE)
+@routes.operation("POST", "/v1/_dev/reset")
 async def reset_world(request: Request, development: Development) -> None:
     """Return to the seeded world."""
     await reset(development)
