@@ -257,7 +257,7 @@ def _settings(directory: DataDirectory, config_file: Path | None) -> Iterator[st
         yield str(error)
         return
     if settings.geolocation_file is not None:
-        from chat.domain.signing_in.geolocation import problem_of
+        from chat.domain.signing_in.client_info import problem_of
 
         problem = problem_of(directory.path / settings.geolocation_file)
         if problem is not None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chat.auth.address_bans import BlockedNetworks
-from chat.domain.policy.blocked_texts import (
+from chat.domain.policy.blocked_values import (
     CHANGES_BORNE,
     BlockedLinks,
     PhraseMatcher,

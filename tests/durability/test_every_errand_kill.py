@@ -14,7 +14,7 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from chat.domain.guilds import guild_ownership, own_messages
+from chat.domain.guilds import bans, guild_ownership
 from chat.domain.messages import message_deletion, own_message_deletion
 from chat.registries.jobs import ErrandKind
 from chat.store import errands, whole_database
@@ -30,7 +30,7 @@ LONGEST: Final = 20
 @pytest.fixture(autouse=True)
 def small_portions(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(guild_ownership, "MEMBERS_AT_ONCE", 2)
-    for module in (own_messages, own_message_deletion, message_deletion):
+    for module in (bans, own_message_deletion, message_deletion):
         monkeypatch.setattr(module, "BATCH_MESSAGES", 2)
 
 

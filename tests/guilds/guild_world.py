@@ -24,10 +24,10 @@ from chat.domain.guilds.invites import Invites
 from chat.domain.guilds.memberships import Memberships
 from chat.domain.messages.message_deletion import MessageDeletion
 from chat.domain.messages.message_editing import MessageEditing
+from chat.domain.messages.message_events import SystemMessages
+from chat.domain.messages.message_reading import Messages
 from chat.domain.messages.message_sending import MessageSending, TypingIndicators
-from chat.domain.messages.messages import Messages
 from chat.domain.messages.read_states import ReadStates
-from chat.domain.messages.system_messages import SystemMessages
 from chat.domain.people.groups import Groups
 from chat.domain.policy.blocked_values import BlockedValues
 from chat.domain.policy.errands import Errands
@@ -37,10 +37,9 @@ from chat.domain.policy.origins import Origins
 from chat.domain.presence.account_events import AccountEvents
 from chat.domain.standing.access import Access
 from chat.domain.standing.audit_log import AuditLog
-from chat.domain.standing.channel_witness import ChannelWitness
 from chat.domain.standing.guild_states import GuildState, GuildStates
 from chat.domain.standing.private_channels import PrivateChannels
-from chat.domain.standing.thread_access import ThreadLookup
+from chat.domain.standing.thread_access import ChannelWitness, ThreadLookup
 from chat.errors import ApiError, InvalidFormBody
 from chat.media.delivery import MediaAddresses
 from chat.media.storage import MediaStorage

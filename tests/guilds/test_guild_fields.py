@@ -10,8 +10,7 @@ import attrs
 import pytest
 
 from chat.api.routes.guilds.guilds import SUDO_MEMBERS, ModifyGuild
-from chat.domain.guilds.guild_changes import logged
-from chat.domain.guilds.guild_images import GUILD_IMAGES
+from chat.domain.guilds.guild_changes import GUILD_IMAGES, logged
 from chat.store.administration.archive_tables import GUILD_TABLES
 from chat.store.guilds.guilds import Guild
 from chat.testing import World

@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from chat.domain.messages.links import LINKS_MAXIMUM, links_in
-from chat.domain.messages.mentions import (
+from chat.domain.messages.message_context import (
     MENTIONED_USERS,
     NO_MENTIONS,
     ParsedMentions,

@@ -11,8 +11,7 @@ import pytest
 from chat.auth.principal import Principal
 from chat.bus.audience import ToChannel, ToSession
 from chat.bus.bus import GuildLeft, GuildStateChanged
-from chat.domain.presence.voice_connections import VoiceCaller, VoiceRefusal
-from chat.domain.presence.voice_rules import CONNECTIONS_PER_ACCOUNT
+from chat.domain.presence.voice_connections import CONNECTIONS_PER_ACCOUNT, VoiceCaller, VoiceRefusal
 from chat.domain.presence.voice_states import VoiceStates
 from chat.protocol.voice import VoiceStateCommand, parse_voice_state
 from chat.registries.channel_types import ChannelType, OverwriteType

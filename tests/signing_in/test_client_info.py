@@ -6,8 +6,7 @@ import time
 
 import pytest
 
-from chat.domain.signing_in.client_info import NO_AGENT, UserAgents, agent_of, client_info, masked_address
-from chat.domain.signing_in.geolocation import Place
+from chat.domain.signing_in.client_info import NO_AGENT, Place, UserAgents, agent_of, client_info, masked_address
 from chat.store.signing_in.auth_sessions import AuthSession
 
 AGENTS = [

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 import trio
 
-from chat.domain.signing_in.client_info import AddressLookups
-from chat.domain.signing_in.geolocation import NOWHERE, Geolocation, Place, place_of
+from chat.domain.signing_in.client_info import NOWHERE, AddressLookups, Geolocation, Place, place_of
 from tests.mmdb_file import city, write_database
 from tests.patience import PATIENCE_SECONDS
 

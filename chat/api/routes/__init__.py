@@ -6,9 +6,9 @@ from typing import Final
 
 from chat.api.operation import Routes
 from chat.api.routes import administration, discovery, gateway_bot, openapi, policy, threads
-from chat.api.routes.accounts import accounts, push, user_settings
+from chat.api.routes.accounts import accounts, user_settings
 from chat.api.routes.applications import applications, oauth2
-from chat.api.routes.guilds import bans, expressions, guild_channels, guild_discovery, guilds, invites, members, roles
+from chat.api.routes.guilds import expressions, guild_channels, guild_discovery, guilds, invites, members, roles
 from chat.api.routes.messages import (
     kept_messages,
     message_deletion,
@@ -56,7 +56,6 @@ ROUTES: Final[tuple[Routes, ...]] = tuple(
         guild_discovery,
         roles,
         expressions,
-        bans,
         members,
         messages,
         message_deletion,
@@ -66,7 +65,6 @@ ROUTES: Final[tuple[Routes, ...]] = tuple(
         read_states,
         kept_messages,
         uploads,
-        push,
         administration,
         policy,
         webhook_dialects,

@@ -10,7 +10,7 @@ from chat.api.schemas.instance import DISCOVERY, HEALTH, HINDERED, OWN_PLACE
 from chat.domain.administration.assemble import AdministrationArea
 from chat.domain.policy.readiness import Hindrance, Readiness
 from chat.domain.signing_in.assemble import SigningInArea
-from chat.domain.signing_in.geolocation import NOWHERE
+from chat.domain.signing_in.client_info import NOWHERE
 
 routes = Routes(policy=Policy.NONE)
 

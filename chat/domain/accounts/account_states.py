@@ -10,7 +10,7 @@ import attrs
 
 from chat.domain.core import Core
 from chat.domain.messages.read_states import read_states_of
-from chat.domain.presence.voice_rules import region_objects
+from chat.domain.presence.voice_connections import region_objects
 from chat.domain.signing_in.passkeys import listed
 from chat.domain.standing.private_channels import PrivateChannels
 from chat.domain.standing.relationships import Relationships

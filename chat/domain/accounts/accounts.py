@@ -17,7 +17,7 @@ from chat.domain.policy import account_rules
 from chat.domain.policy.account_rules import present
 from chat.domain.policy.changes import note_changes, without_repeated
 from chat.domain.policy.profiles import KEEP_TAG, ProfileRules, TagChange, Usernames, marked
-from chat.domain.signing_in.address_wishes import AddressWish, AddressWishes, Move
+from chat.domain.signing_in.email_change import AddressWish, AddressWishes, Move
 from chat.domain.signing_in.password_change import NewPasswords
 from chat.domain.signing_in.sudo import SudoMode, SudoProof
 from chat.domain.standing.user_objects import bearer_user, partial_user

@@ -10,8 +10,7 @@ from chat.domain.accounts.accounts import AccountClosing, Accounts
 from chat.domain.accounts.notification_settings import UserGuildSettings
 from chat.domain.accounts.push_notifications import PushNotifications
 from chat.domain.accounts.push_subscriptions import PushSubscriptions
-from chat.domain.accounts.user_notes import UserNotes
-from chat.domain.accounts.user_settings import SettingsDue, UserSettings
+from chat.domain.accounts.user_settings import SettingsDue, UserNotes, UserSettings
 from chat.domain.core import Core
 from chat.domain.ground import Background
 from chat.domain.messages.assemble import MessagesArea

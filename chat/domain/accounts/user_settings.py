@@ -1,5 +1,5 @@
-"""The settings of an account (accounts.md, User settings), and those that change by themselves: a status that was
-chosen for a while, a custom status that runs out.
+"""The settings of an account (accounts.md, User settings), what it noted of others for itself alone (people.md, Notes),
+and settings that change by themselves: a status that was chosen for a while, a custom status that runs out.
 
 When, stands in the store and is indexed: a restart forgets nothing, and what fell due meanwhile changes at the start.
 """
@@ -13,15 +13,20 @@ from typing import Any, Final
 import attrs
 import trio
 
-from chat.bus.bus import SavedPresenceChanged
+from chat.bus.audience import ToAccounts
+from chat.bus.bus import Event, SavedPresenceChanged
 from chat.domain.accounts import guild_folders
 from chat.domain.accounts.guild_folders import FOLDERS, GUILD_LISTS, POSITIONS, ordered, settings_changed
 from chat.domain.core import Core
 from chat.domain.policy.due_work import DueWork
 from chat.domain.standing.guild_objects import EMOJIS
 from chat.domain.standing.user_objects import user_settings_object
+from chat.errors import ApiError, InvalidFormBody
 from chat.protocol.presence import parse_timestamp
-from chat.store.accounts import user_settings
+from chat.protocol.visible_text import tidy
+from chat.registries.error_codes import ErrorCode, FieldCode
+from chat.registries.events import EventName
+from chat.store.accounts import accounts, user_settings
 from chat.store.guard import UNGUARDED, Guard
 from chat.store.guilds import expressions
 
@@ -153,3 +158,60 @@ def _fall(connection: sqlite3.Connection, user_id: int, setting: str) -> _Fallen
     user_settings.put(connection, user_id, stored)
     user_settings.put_due(connection, user_id, setting, None)
     return _Fallen(user_id, user_settings_object(stored), status)
+
+
+NOTE_LENGTH: Final = 256
+NOTES_MAXIMUM: Final = 2_000
+"""Notes of one account: all of them stand in its Ready."""
+
+
+@attrs.define(kw_only=True, eq=False)
+class UserNotes:
+    """The operations on notes."""
+
+    _core: Core
+
+    def of_user(self, user_id: int) -> dict[str, str]:
+        """The account's notes, by the ids of those whom they are about."""
+        return {str(target_id): note for target_id, note in user_settings.notes_of(self._core.database.reader, user_id)}
+
+    def get(self, user_id: int, target_id: int) -> str:
+        """The account's note about another one.
+
+        :raises ApiError: UNKNOWN_USER where there is none.
+        """
+        note = user_settings.note_about(self._core.database.reader, user_id, target_id)
+        if note is None:
+            raise ApiError(ErrorCode.UNKNOWN_USER)
+        return note
+
+    async def put(self, user_id: int, target_id: int, note: str | None, guard: Guard) -> None:
+        """Note something about any account; None or nothing but white space takes the note away.
+
+        USER_NOTE_UPDATE goes to the account's sessions even where nothing changed.
+
+        :raises ApiError: UNKNOWN_USER, CONTENT_BLOCKED.
+        :raises InvalidFormBody: at `note`: STRING_LENGTH_INVALID; INVALID_FORMAT beyond NOTES_MAXIMUM notes.
+        """
+        kept = tidy(note or "") or None
+        if kept is not None:
+            if len(kept) > NOTE_LENGTH:
+                raise InvalidFormBody.at("note", FieldCode.STRING_LENGTH_INVALID)
+            self._core.policy.require_unblocked(kept)
+
+        def unit(connection: sqlite3.Connection) -> None:
+            if accounts.by_id(connection, target_id) is None:
+                raise ApiError(ErrorCode.UNKNOWN_USER)
+            if kept is None:
+                user_settings.delete_note(connection, user_id, target_id)
+                return
+            is_new = user_settings.note_about(connection, user_id, target_id) is None
+            if is_new and user_settings.count_notes(connection, user_id) >= NOTES_MAXIMUM:
+                raise InvalidFormBody.at("note", FieldCode.INVALID_FORMAT)
+            user_settings.put_note(connection, user_id, target_id, kept)
+
+        def then(_: None) -> None:
+            data = {"id": str(target_id), "note": kept or ""}
+            self._core.bus.publish(Event(EventName.USER_NOTE_UPDATE, data, ToAccounts((user_id,))))
+
+        await self._core.database.write(unit, then, guard=guard)

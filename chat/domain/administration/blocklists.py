@@ -20,7 +20,7 @@ from chat.domain.administration.account_fields import found as found_account
 from chat.domain.administration.admin_audit_log import NO_TARGET, Acting, AdminAuditLog
 from chat.domain.administration.administration_objects import optional_id
 from chat.domain.core import Core
-from chat.domain.policy.blocked_texts import comparable_domain, comparable_page, comparable_text, domain_and_above
+from chat.domain.policy.blocked_values import comparable_domain, comparable_page, comparable_text, domain_and_above
 from chat.domain.policy.images import ANIMATED_PREFIX
 from chat.errors import ApiError, InvalidFormBody
 from chat.registries.blocklists import BLOCKLISTS, Blocklist

@@ -28,7 +28,7 @@ from chat.domain.messages.message_reading import (
     page_of_messages,
     with_context,
 )
-from chat.domain.standing.channel_witness import ChannelWitness
+from chat.domain.standing.thread_access import ChannelWitness
 from chat.errors import ApiError
 from chat.jobs import JobRun, Jobs, Progress
 from chat.registries.admin_actions import AdminAction

@@ -20,7 +20,7 @@ from chat.auth.tokens import token_hash
 from chat.auth.typed_codes import TypedCodes
 from chat.domain.administration.reports import NewReport
 from chat.domain.core import Core
-from chat.domain.messages.messages import Messages
+from chat.domain.messages.message_reading import Messages
 from chat.domain.signing_in.mailed_codes import MOST_WRONG, refused_ticket, wrong_code
 from chat.errors import ApiError
 from chat.mail import letters

@@ -16,7 +16,7 @@ from chat.clock import iso_timestamp
 from chat.domain.administration.admin_audit_log import NO_TARGET, Acting, AdminAuditLog, in_the_name_of
 from chat.domain.administration.administration_objects import optional_id, optional_timestamp, summary_of
 from chat.domain.core import Core
-from chat.domain.messages.messages import Messages
+from chat.domain.messages.message_reading import Messages
 from chat.domain.policy.errands import Errand, State
 from chat.domain.standing.verification import has_verified_address
 from chat.errors import ApiError, StorageUnavailable

@@ -16,7 +16,7 @@ import attrs
 from chat.domain.administration.admin_audit_log import Acting, AdminAuditLog
 from chat.domain.core import Core
 from chat.domain.messages.message_drafts import require_content
-from chat.domain.messages.system_messages import SystemMessages, WrittenMessage
+from chat.domain.messages.message_events import SystemMessages, WrittenMessage
 from chat.domain.policy.profiles import Usernames
 from chat.domain.standing.private_channels import PrivateChannels
 from chat.jobs import JobRun, Jobs, Progress

@@ -6,8 +6,7 @@ import attrs
 
 from chat.domain.accounts.assemble import AccountsArea
 from chat.domain.applications.applications import Applications
-from chat.domain.applications.bot_installation import BotInstallation
-from chat.domain.applications.oauth2_authorization import OAuth2Authorization
+from chat.domain.applications.oauth2_authorization import BotInstallation, OAuth2Authorization
 from chat.domain.applications.oauth2_identity import OAuth2Identity
 from chat.domain.applications.oauth2_protocol import OAuth2Clients
 from chat.domain.applications.oauth2_tokens import OAuth2Tokens

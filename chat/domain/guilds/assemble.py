@@ -8,7 +8,7 @@ from chat.domain.accounts.assemble import AccountsArea
 from chat.domain.core import Core
 from chat.domain.ground import Background
 from chat.domain.guilds.absent_members import InactiveMembers, TemporaryMembers
-from chat.domain.guilds.bans import Bans
+from chat.domain.guilds.bans import AuthorsMessages, Bans, OwnMessages
 from chat.domain.guilds.expressions import Expressions
 from chat.domain.guilds.group_invites import GroupInvites
 from chat.domain.guilds.guild_changes import GuildChanges
@@ -20,7 +20,6 @@ from chat.domain.guilds.invites import Invites
 from chat.domain.guilds.member_changes import MemberChanges
 from chat.domain.guilds.member_lists import MemberSearches
 from chat.domain.guilds.memberships import Memberships
-from chat.domain.guilds.own_messages import AuthorsMessages, OwnMessages
 from chat.domain.guilds.permission_overwrites import PermissionOverwrites
 from chat.domain.guilds.roles import Roles
 from chat.domain.guilds.vanity_urls import VanityUrls

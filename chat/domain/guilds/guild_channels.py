@@ -18,7 +18,7 @@ from chat.domain.core import Core
 from chat.domain.guilds.channel_fields import stored_fields, voice_defaults, with_forum
 from chat.domain.guilds.permission_overwrites import overwrites_of_body
 from chat.domain.guilds.vanity_urls import lead_elsewhere
-from chat.domain.presence.voice_rules import VoiceRegions
+from chat.domain.presence.voice_connections import VoiceRegions
 from chat.domain.standing.access import require_guild, require_seen
 from chat.domain.standing.audit_log import Actor
 from chat.domain.standing.channel_objects import forum_object

@@ -18,7 +18,7 @@ from chat.domain.core import Core
 from chat.domain.guilds.guild_changes import ChangedGuild, GuildChanges
 from chat.domain.guilds.invites import CLOSING_FEATURES
 from chat.domain.guilds.memberships import Memberships
-from chat.domain.policy.blocked_texts import comparable_text
+from chat.domain.policy.blocked_values import comparable_text
 from chat.domain.standing.access import require_guild
 from chat.domain.standing.audit_log import Actor
 from chat.domain.standing.guild_objects import partial_guild_object

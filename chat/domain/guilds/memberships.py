@@ -20,9 +20,8 @@ from chat.bus.audience import ToGuild, ToThread
 from chat.bus.bus import Event, GuildJoined, GuildLeft
 from chat.domain.accounts import guild_folders
 from chat.domain.core import Core
-from chat.domain.messages.message_events import message_created
+from chat.domain.messages.message_events import WrittenMessage, message_created, write_join_message
 from chat.domain.messages.message_objects import author_object, message_object
-from chat.domain.messages.system_messages import WrittenMessage, write_join_message
 from chat.domain.policy.instance_policy import limits_of, max_guild_members
 from chat.domain.standing.access import GuildChannelAccess, require_guild
 from chat.domain.standing.guild_states import GuildState, Member

@@ -12,14 +12,14 @@ from chat.domain.messages.kept_messages import RecentMentions, SavedMessages
 from chat.domain.messages.links import LinkEmbeds, Unfurling
 from chat.domain.messages.message_deletion import MessageDeletion
 from chat.domain.messages.message_editing import MessageEditing
+from chat.domain.messages.message_events import SystemMessages
+from chat.domain.messages.message_reading import Messages
 from chat.domain.messages.message_search import MessageSearches, MessageSearchIndex
 from chat.domain.messages.message_sending import MessageSending, TypingIndicators
-from chat.domain.messages.messages import Messages
 from chat.domain.messages.own_message_deletion import OwnMessageDeletion
 from chat.domain.messages.pins import Pins
 from chat.domain.messages.reactions import Reactions
 from chat.domain.messages.read_states import ReadStates
-from chat.domain.messages.system_messages import SystemMessages
 from chat.domain.messages.uploads import Uploads
 from chat.domain.policy.assemble import PolicyArea
 from chat.domain.presence.assemble import PresenceArea

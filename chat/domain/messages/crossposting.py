@@ -21,7 +21,7 @@ from chat.domain.core import Core
 from chat.domain.messages.message_events import message_created, message_updated
 from chat.domain.messages.message_reading import StoredMessages, with_context
 from chat.domain.policy.due_work import RETRY_SECONDS, DueWork
-from chat.domain.standing.channel_witness import ChannelWitness
+from chat.domain.standing.thread_access import ChannelWitness
 from chat.errors import StorageUnavailable
 from chat.registries.channel_types import ChannelType
 from chat.registries.events import EventName

@@ -13,11 +13,12 @@ from chat.auth.principal import Principal
 from chat.bus.bus import Bus
 from chat.domain.core import Core
 from chat.domain.messages.message_events import message_deleted, messages_deleted, pins_changed
+from chat.domain.messages.message_reading import require_of_webhook
 from chat.domain.policy.errands import Errand, State
 from chat.domain.standing.access import ChannelAccess, GuildChannelAccess
 from chat.domain.standing.audit_log import Actor
-from chat.domain.standing.channel_witness import ChannelWitness
 from chat.domain.standing.private_channels import PrivateChannelAccess
+from chat.domain.standing.thread_access import ChannelWitness
 from chat.errors import ApiError
 from chat.registries.audit_actions import AuditAction
 from chat.registries.channel_types import ChannelType
@@ -273,19 +274,6 @@ class MessageDeletion:
         if access is not None:
             self._core.audit_log.publish(entry)
             announce_removed(self._core.bus, access, removed)
-
-
-def require_of_webhook(
-    connection: sqlite3.Connection, webhook_id: int, access: GuildChannelAccess, message_id: int
-) -> Message:
-    """A message that the webhook wrote in the channel.
-
-    :raises ApiError: UNKNOWN_MESSAGE.
-    """
-    message = messages.by_id(connection, access.channel.id, message_id)
-    if message is None or message.webhook_id != webhook_id:
-        raise ApiError(ErrorCode.UNKNOWN_MESSAGE)
-    return message
 
 
 def _require_moderator(access: ChannelAccess) -> None:

@@ -16,7 +16,7 @@ import attrs
 from chat.auth.principal import Principal
 from chat.config import Limits
 from chat.domain.core import Core
-from chat.domain.messages.mentions import (
+from chat.domain.messages.message_context import (
     CountedMentions,
     JudgedText,
     ParsedMentions,
@@ -30,7 +30,6 @@ from chat.domain.messages.message_deletion import (
     is_own,
     moderating_actor,
     named_message,
-    require_of_webhook,
 )
 from chat.domain.messages.message_drafts import AttachmentDraft, MessageEdit, put_into_message, require_content
 from chat.domain.messages.message_events import message_updated
@@ -40,6 +39,7 @@ from chat.domain.messages.message_reading import (
     accounts_by_id,
     has_parts,
     require_message,
+    require_of_webhook,
     viewer_of,
     with_context,
 )

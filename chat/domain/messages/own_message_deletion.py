@@ -22,7 +22,7 @@ from chat.domain.messages.message_deletion import Removed, announce_removed, rem
 from chat.domain.policy.due_work import DueWork
 from chat.domain.policy.errands import Errand, State
 from chat.domain.signing_in.sudo import SudoMode, SudoProof
-from chat.domain.standing.channel_witness import ChannelWitness
+from chat.domain.standing.thread_access import ChannelWitness
 from chat.domain.standing.user_objects import pending_deletion
 from chat.errors import ApiError
 from chat.registries.error_codes import ErrorCode

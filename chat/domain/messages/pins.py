@@ -12,9 +12,8 @@ from chat.bus.audience import ToAccounts
 from chat.bus.bus import Event
 from chat.clock import iso_timestamp
 from chat.domain.core import Core
-from chat.domain.messages.message_events import message_updated, pins_changed
+from chat.domain.messages.message_events import SystemMessages, WrittenMessage, message_updated, pins_changed
 from chat.domain.messages.message_reading import StoredMessages, require_message, viewer_of, with_context
-from chat.domain.messages.system_messages import SystemMessages, WrittenMessage
 from chat.domain.standing.access import ChannelAccess
 from chat.domain.standing.audit_log import Actor
 from chat.domain.standing.private_channels import PrivateChannelAccess, PrivateChannels

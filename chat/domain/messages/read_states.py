@@ -20,7 +20,7 @@ from chat.bus.audience import ToAccounts
 from chat.bus.bus import Event
 from chat.clock import iso_timestamp
 from chat.domain.core import Core
-from chat.domain.messages.mentions import CountedMentions
+from chat.domain.messages.message_context import CountedMentions
 from chat.domain.standing.access import ChannelAccess
 from chat.domain.standing.guild_states import GuildStates
 from chat.domain.standing.private_channels import PrivateChannelAccess

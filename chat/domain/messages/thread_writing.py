@@ -11,7 +11,7 @@ import attrs
 
 from chat.bus.bus import Event
 from chat.domain.core import Core
-from chat.domain.messages.mentions import CountedMentions
+from chat.domain.messages.message_context import CountedMentions
 from chat.domain.messages.message_drafts import Sender
 from chat.domain.standing.thread_access import ThreadAccess
 from chat.domain.standing.thread_objects import KnownThread, known_thread, members_changed, thread_returned

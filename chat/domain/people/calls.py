@@ -24,12 +24,10 @@ from chat.bus.audience import ToAccounts
 from chat.bus.bus import Event
 from chat.clock import iso_timestamp
 from chat.domain.core import Core
-from chat.domain.messages.message_events import message_updated
+from chat.domain.messages.message_events import SystemMessages, message_updated
 from chat.domain.messages.message_reading import StoredMessages, with_context
-from chat.domain.messages.system_messages import SystemMessages
 from chat.domain.presence.calls import ActiveCalls, Call, Ringing, ringing
-from chat.domain.presence.voice_connections import VoiceCaller, VoiceRefusal
-from chat.domain.presence.voice_rules import CALL_CHANNEL_TYPES, VoiceRegions
+from chat.domain.presence.voice_connections import CALL_CHANNEL_TYPES, VoiceCaller, VoiceRefusal, VoiceRegions
 from chat.domain.presence.voice_states import VoiceStates
 from chat.domain.standing.private_channels import PrivateChannelAccess, PrivateChannels
 from chat.domain.standing.verification import is_unclaimed

@@ -17,7 +17,7 @@ from chat.auth.principal import Principal
 from chat.bus.audience import ToAccounts
 from chat.bus.bus import AcquaintanceChanged, Event
 from chat.domain.core import Core
-from chat.domain.messages.system_messages import SystemMessages, WrittenMessage
+from chat.domain.messages.message_events import SystemMessages, WrittenMessage
 from chat.domain.people.friendships import Unaddable, group_refusal
 from chat.domain.policy.changes import without_repeated
 from chat.domain.policy.images import ICONS, PreparedImage, store

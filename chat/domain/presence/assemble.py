@@ -11,7 +11,7 @@ from chat.domain.policy.assemble import PolicyArea
 from chat.domain.presence.account_events import AccountEvents
 from chat.domain.presence.calls import ActiveCalls
 from chat.domain.presence.presences import Presences, are_acquainted, presence_audience
-from chat.domain.presence.voice_rules import VoiceRegions
+from chat.domain.presence.voice_connections import VoiceRegions
 from chat.domain.presence.voice_states import VoiceStates
 from chat.domain.standing.assemble import StandingArea
 from chat.domain.standing.guild_objects import is_animated

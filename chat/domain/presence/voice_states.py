@@ -24,10 +24,10 @@ from chat.domain.presence.voice_connections import (
     VoiceCaller,
     VoiceConnections,
     VoiceRefusal,
+    VoiceRules,
     VoiceState,
     voice_state_object,
 )
-from chat.domain.presence.voice_rules import VoiceRules
 from chat.domain.standing.channel_objects import VOICE_CONNECTION_LIMIT
 from chat.domain.standing.guild_states import GuildState, GuildStates, Overwrite
 from chat.protocol.payload import Absent

@@ -15,15 +15,12 @@ from chat.auth.webauthn import RelyingParty
 from chat.domain.core import Core
 from chat.domain.ground import Background
 from chat.domain.policy.assemble import PolicyArea
-from chat.domain.signing_in.address_wishes import AddressWishes
-from chat.domain.signing_in.authentication import Authentication, LoginTickets
-from chat.domain.signing_in.client_info import AddressLookups, UserAgents
+from chat.domain.signing_in.authentication import Authentication, LoginCompletion, LoginTickets
+from chat.domain.signing_in.client_info import AddressLookups, Geolocation, UserAgents
 from chat.domain.signing_in.email_addresses import EmailAddresses, EmailVerification, MailBounces
-from chat.domain.signing_in.email_change import EmailChanges
-from chat.domain.signing_in.geolocation import Geolocation
+from chat.domain.signing_in.email_change import AddressWishes, EmailChanges
 from chat.domain.signing_in.handoffs import Handoffs, PasskeyBridge
 from chat.domain.signing_in.ip_authorization import IpAuthorization
-from chat.domain.signing_in.login_completion import LoginCompletion
 from chat.domain.signing_in.mailed_codes import MailedCodes
 from chat.domain.signing_in.mfa_codes import BackupCodes, MfaCodes
 from chat.domain.signing_in.passkey_assertions import PasskeyAssertions, WebauthnChallenges

@@ -30,9 +30,8 @@ from chat.auth.typed_codes import ALPHABET
 from chat.auth.webauthn import claim_of
 from chat.clock import iso_timestamp
 from chat.domain.core import Core
-from chat.domain.signing_in.authentication import Authentication, SignedIn, Way
+from chat.domain.signing_in.authentication import Authentication, SignedIn, Way, passkey_failed
 from chat.domain.signing_in.client_info import masked_address
-from chat.domain.signing_in.login_completion import passkey_failed
 from chat.domain.signing_in.passkey_assertions import ChallengeContext, PasskeyAssertions
 from chat.domain.signing_in.sign_ins import Client, SignIns, Standing
 from chat.errors import ApiError, InvalidFormBody

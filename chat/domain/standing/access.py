@@ -4,7 +4,7 @@ They come in one order (guilds.md, Order of guild checks): existence, whether th
 availability, membership, permission. Each method raises the refusal of the first that fails.
 
 What is granted here is judged once more where it is written after a slow step (`chat.store.guard`; architecture.md,
-Access), on what the store holds then (`chat.domain.standing.channel_witness.stored_access`): the guild, the channel,
+Access), on what the store holds then (`chat.domain.standing.thread_access.stored_access`): the guild, the channel,
 and every permission that the operation used.
 """
 

@@ -10,12 +10,11 @@ import attrs
 from chat.domain.ground import Ground
 from chat.domain.standing.access import Access
 from chat.domain.standing.audit_log import AuditLog
-from chat.domain.standing.channel_witness import ChannelWitness, stored_access
 from chat.domain.standing.guild_states import GuildStates
 from chat.domain.standing.private_channels import PrivateChannels
 from chat.domain.standing.relationships import Relationships
 from chat.domain.standing.rosters import Rosters
-from chat.domain.standing.thread_access import ThreadLookup
+from chat.domain.standing.thread_access import ChannelWitness, ThreadLookup, stored_access
 from chat.domain.standing.user_objects import find_partial_user
 from chat.store.accounts.accounts import Account
 

@@ -1,21 +1,27 @@
-"""What an account may do in a thread: computed in the channel above it (permissions.md, Permissions in threads)."""
+"""What an account may do in a thread: computed in the channel above it (permissions.md, Permissions in threads); and
+access beside that of an operation's caller: what the instance itself does in a channel (`ChannelWitness`), and what one
+transaction of the store sees, for what is judged once more where it is written (`stored_access`)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import sqlite3
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 import attrs
 
 from chat.bus.audience import Audience, ToThread
-from chat.domain.standing.access import GuildChannelAccess
-from chat.domain.standing.guild_states import GuildState, Member, Readable
+from chat.clock import Clock
+from chat.domain.standing.access import Access, ChannelAccess, GuildChannelAccess
+from chat.domain.standing.guild_states import GuildState, GuildStates, Member, Readable
+from chat.domain.standing.private_channels import PrivateChannels
 from chat.domain.standing.thread_objects import member_of_thread, thread_gone_object, thread_object
 from chat.errors import ApiError
 from chat.registries.error_codes import ErrorCode
 from chat.registries.permissions import FULL_MASK, Permission
 from chat.store import threads
 from chat.store.messages import messages
+from chat.store.standing import private_channels
 from chat.store.threads import ShownThread, Thread, ThreadMember
 
 SEND_MESSAGES: Final = Permission.SEND_MESSAGES.value
@@ -192,3 +198,56 @@ def permissions_in_thread(parent_permissions: int) -> int:
         return parent_permissions
     without = parent_permissions & ~SEND_MESSAGES
     return without | SEND_MESSAGES if parent_permissions & SEND_MESSAGES_IN_THREADS else without
+
+
+@attrs.define(eq=False)
+class ChannelWitness:
+    """Finds any channel of the instance, for its audience, without any check.
+
+    What the witness may do in the channel says nothing: in a guild it stands where the owner stands, in a conversation
+    where one of its accounts does.
+    """
+
+    _guild_states: GuildStates
+    _private_channels: PrivateChannels
+    _thread_lookup: ThreadLookup
+
+    def of(self, channel_id: int) -> ChannelAccess | None:
+        """The channel; None if it is gone, or its guild is not known to this node."""
+        guild_id = self._guild_states.guild_of_channel(channel_id)
+        if guild_id is None:
+            return self._private_channels.of_any_account(channel_id)
+        state = self._guild_states.get(guild_id)
+        if state is None:
+            return None
+        witness = Member(guild_id, state.guild.owner_id, 0)
+        channel = state.channels.get(channel_id)
+        if channel is None:
+            return self._thread_lookup.find(state, witness, channel_id)
+        return GuildChannelAccess(witness.user_id, channel, 0, state, witness)
+
+
+@attrs.frozen
+class _Transaction:
+    reader: sqlite3.Connection
+
+
+def stored_access(
+    known: GuildStates,
+    conversations: PrivateChannels,
+    is_connected: Callable[[int, int], bool],
+    clock: Clock,
+    connection: sqlite3.Connection,
+) -> Access:
+    """Access on what the connection reads. Second factors are not asked for anew."""
+    transaction = _Transaction(connection)
+    states = GuildStates(transaction, clock)
+    states.missing_guild_ids = known.missing_guild_ids
+
+    def conversation(user_id: int, channel_id: int) -> ChannelAccess | None:
+        private = private_channels.by_id(connection, channel_id)
+        if private is None or user_id not in private.recipient_ids:
+            return None
+        return conversations.access(private, user_id)
+
+    return Access(states, conversation, ThreadLookup(transaction).find, is_connected=is_connected)

@@ -17,10 +17,9 @@ from chat.auth.principal import Principal
 from chat.bus.audience import ToAccounts
 from chat.bus.bus import Event
 from chat.domain.core import Core
-from chat.domain.messages.message_events import message_updated
+from chat.domain.messages.message_events import SystemMessages, WrittenMessage, message_updated
 from chat.domain.messages.message_reading import StoredMessages, require_message, with_context
 from chat.domain.messages.recent_sending import Slowmode
-from chat.domain.messages.system_messages import SystemMessages, WrittenMessage
 from chat.domain.messages.thread_writing import require_room
 from chat.domain.standing.access import GuildChannelAccess
 from chat.domain.standing.audit_log import Actor, AuditLog, changes_between

@@ -17,9 +17,8 @@ from chat.bus.audience import ToChannel
 from chat.bus.bus import Event
 from chat.domain.core import Core
 from chat.domain.messages.crossposting import CROSSPOSTED, FOLLOWING_TYPES, IS_CROSSPOST, Crossposting, is_switched_off
-from chat.domain.messages.message_events import message_updated
+from chat.domain.messages.message_events import SystemMessages, WrittenMessage, message_updated
 from chat.domain.messages.message_reading import StoredMessages, viewer_of, with_context
-from chat.domain.messages.system_messages import SystemMessages, WrittenMessage
 from chat.domain.standing.access import GuildChannelAccess
 from chat.domain.standing.audit_log import Actor
 from chat.domain.webhooks.webhooks import NAME_CHARACTERS, logged_webhook, require_room_for_webhook, sealed_token

@@ -16,7 +16,7 @@ from chat.api.schemas.shapes import BOOLEAN, SNOWFLAKE, TEXT, mapped, record
 from chat.domain.accounts.accounts import CredentialChange
 from chat.domain.accounts.assemble import AccountsArea
 from chat.domain.policy.profiles import MARKS, TagChange
-from chat.domain.signing_in.address_wishes import AddressWish
+from chat.domain.signing_in.email_change import AddressWish
 from chat.errors import InvalidFormBody, RateLimited
 from chat.registries.error_codes import FieldCode
 from chat.registries.scopes import Scope

@@ -16,7 +16,7 @@ from chat.api.schemas.shapes import either
 from chat.api.schemas.signing_in import COMPLETED, NOT_COMPLETED, SIGN_IN, WEBAUTHN_REQUEST_OPTIONS
 from chat.domain.guilds.assemble import GuildsArea
 from chat.domain.signing_in.assemble import SigningInArea
-from chat.domain.signing_in.login_completion import passkey_failed, wrong_code
+from chat.domain.signing_in.authentication import passkey_failed, wrong_code
 
 routes = Routes(policy=Policy.NONE, bots_refused_with=NO_BOTS, closed_by_sso=True)
 
