@@ -14,6 +14,8 @@ import socket
 import sys
 from typing import Final
 
+import attrs
+
 from chat.protocol.frames import TEXT, frame_header, text_frame
 from chat.registries.opcodes import Opcode
 
@@ -28,16 +30,14 @@ READ_BYTES: Final = 65_536
 BACKLOG: Final = 4_096
 
 
+@attrs.define(eq=False)
 class Client:
     """A connection; `sequence` is 0 until it has identified."""
 
-    __slots__ = ("received", "sequence", "socket", "upgraded")
-
-    def __init__(self, accepted: socket.socket) -> None:
-        self.socket = accepted
-        self.received = b""
-        self.upgraded = False
-        self.sequence = 0
+    socket: socket.socket
+    received: bytes = b""
+    upgraded: bool = False
+    sequence: int = 0
 
 
 class Floor:

@@ -13,6 +13,7 @@ import socket
 import time
 from typing import Final
 
+import attrs
 import orjson
 
 from chat.protocol.frames import TINY_BYTES
@@ -54,17 +55,17 @@ def client_frame(payload: bytes, *, first_byte: int = 0x81) -> bytes:
     return bytes((first_byte, 0xFE)) + length.to_bytes(2, "big") + b"\0\0\0\0" + payload
 
 
+@attrs.define(eq=False)
 class Watch:
     """What all sessions of a generator report to."""
 
-    def __init__(self) -> None:
-        self.ready = 0
-        self.closed = 0
-        self.sequence_gaps = 0
-        self.acknowledged = 0
-        """Heartbeats that were answered, as far as sampled sessions saw it."""
-        self.latencies: list[float] = []
-        """Milliseconds from sending a message to reading it, of sampled sessions."""
+    ready: int = 0
+    closed: int = 0
+    sequence_gaps: int = 0
+    acknowledged: int = 0
+    """Heartbeats that were answered, as far as sampled sessions saw it."""
+    latencies: list[float] = attrs.field(factory=list)
+    """Milliseconds from sending a message to reading it, of sampled sessions."""
 
 
 class Session:

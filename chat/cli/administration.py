@@ -91,10 +91,8 @@ class Instance:
 
 
 def administer(data: Path, command: Callable[[Instance], Awaitable[T]], *, create: bool = False) -> T:
-    """Run `command` on the instance in `data`; with `create` a missing one is made.
-
-    Raises OperatorError where the data cannot be used.
-    """
+    """Run `command` on the instance in `data`; with `create` a missing one is made. Raises OperatorError where the data
+    cannot be used."""
     import trio
 
     from chat import log

@@ -283,10 +283,8 @@ def progress_bar() -> Iterator[Tell]:
 
 @contextlib.contextmanager
 def new_file(file: Path) -> Iterator[Path]:
-    """A path for the block to write, which becomes `file` at its end; nothing is left of a block that fails.
-
-    Raises OperatorError if there is such a file already, and if the disk is at fault.
-    """
+    """A path for the block to write, which becomes `file` at its end; nothing is left of a block that fails. Raises
+    OperatorError if there is such a file already, and if the disk is at fault."""
     draft = file.with_name(f"{file.name}.{os.getpid()}.part")
     if os.path.lexists(file):
         raise OperatorError(f"{file} exists already")

@@ -315,11 +315,8 @@ def create_bot(data: Path, owner: str, name: str, as_json: bool) -> None:
 
 
 def make_bot(data: Path, owner: str, name: str, *, as_json: bool) -> None:
-    """Make an application that `owner` owns, and print what its bot needs.
-
-    Raises OperatorError for a name that no application can have, for an owner who is not there, and where the data
-    cannot be used.
-    """
+    """Make an application that `owner` owns, and print what its bot needs. Raises OperatorError for a name that no
+    application can have, for an owner who is not there, and where the data cannot be used."""
     from chat.domain.applications.applications import NAME_LENGTH
 
     if not 1 <= len(name) <= NAME_LENGTH:

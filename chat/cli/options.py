@@ -114,10 +114,8 @@ more_acls_argument: Callable[[Command], Command] = click.argument("more", metava
 
 
 def acls_of(option: str, given: Sequence[str], more: Sequence[str]) -> tuple[str, ...]:
-    """The ACLs that were given; `option` is the name of what they belong to. An empty word is none.
-
-    Raises click.UsageError for words that follow on no such option.
-    """
+    """The ACLs that were given; `option` is the name of what they belong to. An empty word is none. Raises
+    click.UsageError for words that follow on no such option."""
     if more and not given:
         raise click.UsageError(f"unexpected: {' '.join(more)} (ACLs come after {option})")
     return tuple(acl for acl in (*given, *more) if acl)

@@ -87,10 +87,8 @@ def _leave_as_it_was(data: Path, *, was_there: bool) -> None:
 
 
 def _restored(file: Path, stage: Path, tell: Tell) -> int:
-    """Unpack all of the backup below `stage`, and check it; how many files there are.
-
-    Raises OperatorError unless the whole file is as it was written.
-    """
+    """Unpack all of the backup below `stage`, and check it; how many files there are. Raises OperatorError unless the
+    whole file is as it was written."""
     shutil.rmtree(stage, ignore_errors=True)
     stage.mkdir(mode=0o700)
     total = max(1, file.stat().st_size)

@@ -99,10 +99,8 @@ def _world(addresses: ServerAddresses) -> SeededWorld:
 
 
 def run_server(loaded: Loaded, announce: Callable[[ServerAddresses], None], *, development: bool) -> None:
-    """Run a server on the data directory; `announce` is called once, when it can serve.
-
-    Raises OperatorError when another process owns the directory, and for what else keeps the server from starting.
-    """
+    """Run a server on the data directory; `announce` is called once, when it can serve. Raises OperatorError when
+    another process owns the directory, and for what else keeps the server from starting."""
     with importing():
         import trio
 

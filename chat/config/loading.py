@@ -268,10 +268,8 @@ def accepted(chosen: Mapping[str, object]) -> dict[str, Any]:
 
 
 def effective(loaded: Settings, values: Mapping[str, Any]) -> Settings:
-    """The settings with these values in the place of their own, as a new object.
-
-    A limit that follows another one, and has not been chosen itself, has the value that was chosen for that one.
-    """
+    """The settings with these values in the place of their own, as a new object. A limit that follows another one, and
+    has not been chosen itself, has the value that was chosen for that one."""
     limits = {}
     for name in LIMITS:
         for source in (name, _FOLLOWED[name]):

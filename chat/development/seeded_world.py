@@ -145,10 +145,8 @@ def _described(account: SeededAccount) -> dict[str, Any]:
 
 
 async def ensure(database: Database, chance: random.Random, clock: Clock, hash_password: HashPassword) -> SeededWorld:
-    """The world of this database; composed and stored where there is none yet.
-
-    Raises OperatorError when the database holds accounts that stand in the world's way.
-    """
+    """The world of this database; composed and stored where there is none yet. Raises OperatorError when the database
+    holds accounts that stand in the world's way."""
     stored = instance.value_of(database.reader, MARKER)
     if stored is not None:
         return _converter.structure(orjson.loads(stored), SeededWorld)

@@ -25,6 +25,7 @@ from chat.api.fields import (
     Refusal,
     Snowflake,
     Timestamp,
+    named_members,
 )
 from chat.bus.audience import ToGuild
 from chat.bus.bus import Event, GuildJoined, GuildLeft, GuildStateChanged
@@ -351,11 +352,7 @@ class AccountChange:
     pending_bulk_message_deletion_at: Maybe[Timestamp | None] = OMITTED
 
     def applied_to(self, account: Account) -> Account:
-        named = {name: getattr(self, name) for name in _NAMES}
-        return attrs.evolve(account, **{name: value for name, value in named.items() if not isinstance(value, Omitted)})
-
-
-_NAMES: Final = tuple(field.name for field in attrs.fields(AccountChange))
+        return attrs.evolve(account, **named_members(self))
 
 
 async def change_account(development: Development, user_id: int, change: AccountChange) -> dict[str, Any]:

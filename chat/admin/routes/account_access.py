@@ -79,14 +79,30 @@ async def annotate_ban(request: Request, administration: AdministrationArea, use
 
 
 @attrs.frozen(kw_only=True)
-class ScheduleDeletion:
-    """The body of PUT …/deletion."""
+class AskedDeletion:
+    """What a deletion is asked for with, of one account or of many."""
 
     reason_code: DeletionReason
     public_reason: Annotated[str, Length(0, REASON_LENGTH)] | None = None
     days_until_deletion: Annotated[int, Range(1, DAYS_MAXIMUM)] = DAYS
-    replace_pending_deletion_at: Timestamp | None = None
     notify_user: bool = True
+
+    def wish(self, replaces: int | None = None) -> DeletionWish:
+        """The deletion that is asked for."""
+        return DeletionWish(
+            reason=self.reason_code,
+            days=self.days_until_deletion,
+            public_reason=self.public_reason,
+            replaces=replaces,
+            notify=self.notify_user,
+        )
+
+
+@attrs.frozen(kw_only=True)
+class ScheduleDeletion(AskedDeletion):
+    """The body of PUT …/deletion."""
+
+    replace_pending_deletion_at: Timestamp | None = None
 
 
 @attrs.frozen(kw_only=True)
@@ -104,13 +120,7 @@ async def schedule_deletion(
     request: Request, administration: AdministrationArea, user_id: int, body: ScheduleDeletion
 ) -> object:
     """Schedule an account's erasure, or replace the one that is pending."""
-    wish = DeletionWish(
-        reason=body.reason_code,
-        days=body.days_until_deletion,
-        public_reason=body.public_reason,
-        replaces=body.replace_pending_deletion_at,
-        notify=body.notify_user,
-    )
+    wish = body.wish(body.replace_pending_deletion_at)
     return {"user": await administration.deletions.schedule(acting(request), user_id, wish)}
 
 

@@ -17,7 +17,7 @@ from chat.registries.acls import ACLS_MAXIMUM, Acl
 from chat.registries.admin_actions import AdminAction
 from chat.registries.error_codes import FieldCode
 
-routes = AdminRoutes()
+routes = AdminRoutes(answers=USER)
 
 FLAGS_MAXIMUM = 64
 """Entries of a list of flags (administration.md, Account fields)."""
@@ -122,7 +122,7 @@ class UpdatePremiumFlags:
 
 
 @routes.admin_operation(
-    "PATCH", "/v1/admin/users/{user_id}/username", [Acl.USER_UPDATE_USERNAME], AdminAction.CHANGE_USERNAME, answers=USER
+    "PATCH", "/v1/admin/users/{user_id}/username", [Acl.USER_UPDATE_USERNAME], AdminAction.CHANGE_USERNAME
 )
 async def change_username(
     request: Request, administration: AdministrationArea, user_id: int, body: ChangeUsername
@@ -133,9 +133,7 @@ async def change_username(
     return {"user": await accounts.change_username(acting(request), user_id, body.username, number)}
 
 
-@routes.admin_operation(
-    "PATCH", "/v1/admin/users/{user_id}/email", [Acl.USER_UPDATE_EMAIL], AdminAction.CHANGE_EMAIL, answers=USER
-)
+@routes.admin_operation("PATCH", "/v1/admin/users/{user_id}/email", [Acl.USER_UPDATE_EMAIL], AdminAction.CHANGE_EMAIL)
 async def change_email(request: Request, administration: AdministrationArea, user_id: int, body: ChangeEmail) -> object:
     """Give an account another address."""
     accounts = administration.accounts
@@ -143,11 +141,7 @@ async def change_email(request: Request, administration: AdministrationArea, use
 
 
 @routes.admin_operation(
-    "PUT",
-    "/v1/admin/users/{user_id}/email-verification",
-    [Acl.USER_UPDATE_EMAIL],
-    AdminAction.VERIFY_EMAIL,
-    answers=USER,
+    "PUT", "/v1/admin/users/{user_id}/email-verification", [Acl.USER_UPDATE_EMAIL], AdminAction.VERIFY_EMAIL
 )
 async def verify_email(request: Request, administration: AdministrationArea, user_id: int) -> object:
     """Take an account's address for verified."""
@@ -155,7 +149,7 @@ async def verify_email(request: Request, administration: AdministrationArea, use
 
 
 @routes.admin_operation(
-    "PATCH", "/v1/admin/users/{user_id}/date-of-birth", [Acl.USER_UPDATE_DOB], AdminAction.CHANGE_DOB, answers=USER
+    "PATCH", "/v1/admin/users/{user_id}/date-of-birth", [Acl.USER_UPDATE_DOB], AdminAction.CHANGE_DOB
 )
 async def change_date_of_birth(
     request: Request, administration: AdministrationArea, user_id: int, body: ChangeDateOfBirth
@@ -166,11 +160,7 @@ async def change_date_of_birth(
 
 
 @routes.admin_operation(
-    "DELETE",
-    "/v1/admin/users/{user_id}/profile-fields",
-    [Acl.USER_UPDATE_PROFILE],
-    AdminAction.CLEAR_FIELDS,
-    answers=USER,
+    "DELETE", "/v1/admin/users/{user_id}/profile-fields", [Acl.USER_UPDATE_PROFILE], AdminAction.CLEAR_FIELDS
 )
 async def clear_profile_fields(
     request: Request, administration: AdministrationArea, user_id: int, body: ClearFields
@@ -180,11 +170,7 @@ async def clear_profile_fields(
 
 
 @routes.admin_operation(
-    "PUT",
-    "/v1/admin/users/{user_id}/bot-status",
-    [Acl.USER_UPDATE_BOT_STATUS],
-    AdminAction.SET_BOT_STATUS,
-    answers=USER,
+    "PUT", "/v1/admin/users/{user_id}/bot-status", [Acl.USER_UPDATE_BOT_STATUS], AdminAction.SET_BOT_STATUS
 )
 async def set_bot_status(request: Request, administration: AdministrationArea, user_id: int, body: SetBot) -> object:
     """Make an account a bot's or a person's."""
@@ -192,11 +178,7 @@ async def set_bot_status(request: Request, administration: AdministrationArea, u
 
 
 @routes.admin_operation(
-    "PUT",
-    "/v1/admin/users/{user_id}/system-status",
-    [Acl.USER_UPDATE_BOT_STATUS],
-    AdminAction.SET_SYSTEM_STATUS,
-    answers=USER,
+    "PUT", "/v1/admin/users/{user_id}/system-status", [Acl.USER_UPDATE_BOT_STATUS], AdminAction.SET_SYSTEM_STATUS
 )
 async def set_system_status(
     request: Request, administration: AdministrationArea, user_id: int, body: SetSystem
@@ -206,24 +188,20 @@ async def set_system_status(
     return {"user": await accounts.set_system(acting(request), user_id, system=body.system)}
 
 
-@routes.admin_operation("PUT", "/v1/admin/users/{user_id}/acls", [Acl.ACL_SET_USER], AdminAction.SET_ACLS, answers=USER)
+@routes.admin_operation("PUT", "/v1/admin/users/{user_id}/acls", [Acl.ACL_SET_USER], AdminAction.SET_ACLS)
 async def set_acls(request: Request, administration: AdministrationArea, user_id: int, body: SetAcls) -> object:
     """Replace what an account may do as an administrator."""
     accounts = administration.accounts
     return {"user": await accounts.set_acls(acting(request), user_id, tuple(map(str, body.acls)))}
 
 
-@routes.admin_operation(
-    "PUT", "/v1/admin/users/{user_id}/traits", [Acl.USER_UPDATE_TRAITS], AdminAction.SET_TRAITS, answers=USER
-)
+@routes.admin_operation("PUT", "/v1/admin/users/{user_id}/traits", [Acl.USER_UPDATE_TRAITS], AdminAction.SET_TRAITS)
 async def set_traits(request: Request, administration: AdministrationArea, user_id: int, body: SetTraits) -> object:
     """Replace an account's traits."""
     return {"user": await administration.accounts.set_traits(acting(request), user_id, body.traits)}
 
 
-@routes.admin_operation(
-    "PATCH", "/v1/admin/users/{user_id}/flags", [Acl.USER_UPDATE_FLAGS], AdminAction.UPDATE_FLAGS, answers=USER
-)
+@routes.admin_operation("PATCH", "/v1/admin/users/{user_id}/flags", [Acl.USER_UPDATE_FLAGS], AdminAction.UPDATE_FLAGS)
 async def update_flags(request: Request, administration: AdministrationArea, user_id: int, body: UpdateFlags) -> object:
     """Set and clear bits of an account's flags."""
     accounts = administration.accounts
@@ -231,11 +209,7 @@ async def update_flags(request: Request, administration: AdministrationArea, use
 
 
 @routes.admin_operation(
-    "PATCH",
-    "/v1/admin/users/{user_id}/premium-flags",
-    [Acl.USER_UPDATE_FLAGS],
-    AdminAction.UPDATE_PREMIUM_FLAGS,
-    answers=USER,
+    "PATCH", "/v1/admin/users/{user_id}/premium-flags", [Acl.USER_UPDATE_FLAGS], AdminAction.UPDATE_PREMIUM_FLAGS
 )
 async def update_premium_flags(
     request: Request, administration: AdministrationArea, user_id: int, body: UpdatePremiumFlags

@@ -9,12 +9,11 @@ import attrs
 
 from chat.admin import buckets
 from chat.admin.operation import AdminRoutes, acting
-from chat.admin.routes.account_access import DAYS, DAYS_MAXIMUM, REASON_LENGTH
-from chat.api.fields import FlagBits, Items, Length, Range, Snowflake
+from chat.admin.routes.account_access import AskedDeletion
+from chat.api.fields import FlagBits, Items, Range, Snowflake
 from chat.api.operation import Request
 from chat.api.schemas.administration.administration import ARCHIVE, ARCHIVE_ADDRESS, JOB
 from chat.api.schemas.shapes import listed, nullable, record
-from chat.domain.administration.account_closing import DeletionWish
 from chat.domain.administration.assemble import AdministrationArea
 from chat.errors import InvalidFormBody
 from chat.registries.acls import Acl
@@ -24,7 +23,7 @@ from chat.registries.guild_features import GuildFeature
 from chat.registries.jobs import ArchiveSubject, JobStatus, JobType
 from chat.registries.reports import DeletionReason
 
-routes = AdminRoutes()
+routes = AdminRoutes(answers=JOB)
 
 
 @attrs.frozen
@@ -45,13 +44,13 @@ async def list_jobs(request: Request, administration: AdministrationArea, query:
     return {"jobs": page}
 
 
-@routes.admin_operation("GET", "/v1/admin/jobs/{job_id}", [Acl.JOBS_VIEW], audit=None, answers=JOB)
+@routes.admin_operation("GET", "/v1/admin/jobs/{job_id}", [Acl.JOBS_VIEW], audit=None)
 async def get_job(request: Request, administration: AdministrationArea, job_id: int) -> object:
     """One job."""
     return administration.ledger.get(job_id)
 
 
-@routes.admin_operation("POST", "/v1/admin/jobs/{job_id}/cancel", [Acl.JOBS_CANCEL], audit=None, answers=JOB)
+@routes.admin_operation("POST", "/v1/admin/jobs/{job_id}/cancel", [Acl.JOBS_CANCEL], audit=None)
 async def cancel_job(request: Request, administration: AdministrationArea, job_id: int) -> object:
     """End a job."""
     return await administration.ledger.cancel(acting(request), job_id)
@@ -94,22 +93,15 @@ class AddGuildMembers:
 
 
 @attrs.frozen(kw_only=True)
-class ScheduleUserDeletions:
+class ScheduleUserDeletions(AskedDeletion):
     """The body of POST …/schedule-user-deletions: as that of PUT …/deletion, for many."""
 
     user_ids: Ids
-    reason_code: DeletionReason
-    public_reason: Annotated[str, Length(0, REASON_LENGTH)] | None = None
-    days_until_deletion: Annotated[int, Range(1, DAYS_MAXIMUM)] = DAYS
-    notify_user: bool = True
+    reason_code: DeletionReason  # again, so that the OpenAPI document names it after the ids
 
 
 @routes.admin_operation(
-    "POST",
-    "/v1/admin/bulk-jobs/update-user-flags",
-    [Acl.BULK_UPDATE_USER_FLAGS],
-    AdminAction.BULK_UPDATE_USER_FLAGS,
-    answers=JOB,
+    "POST", "/v1/admin/bulk-jobs/update-user-flags", [Acl.BULK_UPDATE_USER_FLAGS], AdminAction.BULK_UPDATE_USER_FLAGS
 )
 async def order_user_flags(request: Request, administration: AdministrationArea, body: UpdateUserFlags) -> object:
     """Set and clear flags of up to 1,000 accounts."""
@@ -123,7 +115,6 @@ async def order_user_flags(request: Request, administration: AdministrationArea,
     [Acl.BULK_UPDATE_GUILD_FEATURES],
     AdminAction.BULK_UPDATE_GUILD_FEATURES,
     bucket=buckets.GUILD_MODIFY,
-    answers=JOB,
 )
 async def order_guild_features(
     request: Request, administration: AdministrationArea, body: UpdateGuildFeatures
@@ -140,7 +131,6 @@ async def order_guild_features(
     [Acl.BULK_ADD_GUILD_MEMBERS],
     AdminAction.BULK_ADD_GUILD_MEMBERS,
     bucket=buckets.GUILD_MODIFY,
-    answers=JOB,
 )
 async def order_guild_members(request: Request, administration: AdministrationArea, body: AddGuildMembers) -> object:
     """Make up to 1,000 accounts members of a guild."""
@@ -148,24 +138,13 @@ async def order_guild_members(request: Request, administration: AdministrationAr
 
 
 @routes.admin_operation(
-    "POST",
-    "/v1/admin/bulk-jobs/schedule-user-deletions",
-    [Acl.BULK_DELETE_USERS],
-    AdminAction.BULK_SCHEDULE_DELETION,
-    answers=JOB,
+    "POST", "/v1/admin/bulk-jobs/schedule-user-deletions", [Acl.BULK_DELETE_USERS], AdminAction.BULK_SCHEDULE_DELETION
 )
 async def order_user_deletions(
     request: Request, administration: AdministrationArea, body: ScheduleUserDeletions
 ) -> object:
     """Schedule the erasure of up to 1,000 accounts."""
-    wish = DeletionWish(
-        reason=body.reason_code,
-        days=body.days_until_deletion,
-        public_reason=body.public_reason,
-        notify=body.notify_user,
-    )
-    bulk = administration.bulk_jobs
-    return await bulk.order_user_deletions(acting(request), body.user_ids, wish)
+    return await administration.bulk_jobs.order_user_deletions(acting(request), body.user_ids, body.wish())
 
 
 ANY_ARCHIVE_ACL: Final = (Acl.ARCHIVE_VIEW_ALL, Acl.ARCHIVE_TRIGGER_USER, Acl.ARCHIVE_TRIGGER_GUILD)

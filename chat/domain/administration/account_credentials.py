@@ -124,10 +124,8 @@ class AdministeredCredentials:
         await self._core.database.write(unit, guard=acting.guard)
 
     async def disable_mfa(self, acting: Acting, user_id: int) -> None:
-        """Forget the account's TOTP secret, its choice of passkeys as a second factor, and its backup codes.
-
-        The bots of its applications show its authenticator types, so they have none any more either.
-        """
+        """Forget the account's TOTP secret, its choice of passkeys as a second factor, and its backup codes. The bots
+        of its applications show its authenticator types, so they have none any more either."""
 
         def edit(connection: sqlite3.Connection, before: Account) -> Edited:
             one_time_codes.delete_backup_codes(connection, user_id)

@@ -101,6 +101,7 @@ class _Stage:
         return outcome[0]
 
 
+@attrs.define(eq=False)
 class AccountErasure(DueWork):
     """Orders erasures when they are due, and does them."""
 
@@ -108,27 +109,19 @@ class AccountErasure(DueWork):
     LOOK_SECONDS = 300.0
     """Deadlines are days away; they are set without telling."""
 
-    def __init__(
-        self,
-        core: Core,
-        orders: Jobs,
-        own_messages: OwnMessageDeletion,
-        succession: GuildSuccession,
-        memberships: Memberships,
-        groups: Groups,
-        relationships: Relationships,
-    ) -> None:
-        self._core = core
-        super().__init__(core.clock)
-        self._orders = orders
-        self._own_messages = own_messages
-        self._succession = succession
-        self._memberships = memberships
-        self._groups = groups
-        self._relationships = relationships
-        self._begun_too = True
-        """At first what was begun and given up is ordered as well."""
-        orders.handle(JobType.ACCOUNT_ERASURE, self.erase)
+    _core: Core
+    _orders: Jobs
+    _own_messages: OwnMessageDeletion
+    _succession: GuildSuccession
+    _memberships: Memberships
+    _groups: Groups
+    _relationships: Relationships
+    _begun_too: bool = attrs.field(default=True, init=False)
+    """At first what was begun and given up is ordered as well."""
+
+    def __attrs_post_init__(self) -> None:
+        super().__init__(self._core.clock)
+        self._orders.handle(JobType.ACCOUNT_ERASURE, self.erase)
 
     # Ordering
 

@@ -77,10 +77,8 @@ class Administration:
     _settings: Settings
 
     def find(self, name: str) -> Account:
-        """The account with this snowflake, email address, tag (`alice#0001`) or username.
-
-        Raises OperatorError if there is none, or more than one of that username.
-        """
+        """The account with this snowflake, email address, tag (`alice#0001`) or username. Raises OperatorError if there
+        is none, or more than one of that username."""
         found = self._find(name)
         if not found:
             raise OperatorError(f"there is no account {name}")
@@ -110,10 +108,8 @@ class Administration:
         return found
 
     async def create(self, wanted: NewAccount) -> Account:
-        """Make an account; the operator vouches for its address.
-
-        Raises InvalidFormBody for what is wrong with it, OperatorError for an ACL that is none.
-        """
+        """Make an account; the operator vouches for its address. Raises InvalidFormBody for what is wrong with it,
+        OperatorError for an ACL that is none."""
         username = account_rules.username(wanted.username, service_name=self._settings.service_name)
         email = None if wanted.email is None else account_rules.email(wanted.email)
         password = wanted.password
@@ -145,10 +141,8 @@ class Administration:
         return await self._database.write(unit, guard=UNGUARDED)
 
     async def set_password(self, user_id: int, password: str) -> Account:
-        """Give the account a new password; every sign-in of it ends.
-
-        Raises InvalidFormBody for a password that is too short, too long or too common; OperatorError for a bot.
-        """
+        """Give the account a new password; every sign-in of it ends. Raises InvalidFormBody for a password that is too
+        short, too long or too common; OperatorError for a bot."""
         known = self.find(str(user_id))
         if known.bot:
             raise OperatorError(f"{tag_of(known)} is a bot: it has a token, not a password")
@@ -236,10 +230,8 @@ async def change_features(
 
 
 def take_up_guild(database: Database, guild_states: GuildStates, bus: Bus, guild_id: int) -> None:
-    """Read a guild anew that was changed beside this server, and tell those who see it.
-
-    A guild that is not in memory has no session connected to it, and so none to tell.
-    """
+    """Read a guild anew that was changed beside this server, and tell those who see it. A guild that is not in memory
+    has no session connected to it, and so none to tell."""
     state, stored = guild_states.loaded(guild_id), guilds.by_id(database.reader, guild_id)
     if state is not None and stored is not None:
         before = state.guild
@@ -268,11 +260,8 @@ class InviteAdministration:
     _settings: Settings
 
     async def create(self, channel_id: int, terms: InviteTerms) -> Invite:
-        """Make an invite that leads to a channel of a guild; always a new one.
-
-        Raises OperatorError for a channel that is not there or that no invite leads to, and for a guild that has as
-        many as it may have.
-        """
+        """Make an invite that leads to a channel of a guild; always a new one. Raises OperatorError for a channel that
+        is not there or that no invite leads to, and for a guild that has as many as it may have."""
         now, most = self._clock.now_ms(), self._settings.limits.max_guild_invites
 
         def unit(connection: sqlite3.Connection) -> Invite:
@@ -306,10 +295,8 @@ class InviteAdministration:
         return await self._database.write(unit, guard=UNGUARDED)
 
     async def delete(self, code: str) -> Invite:
-        """Delete an invite into a guild; the one deleted.
-
-        Raises OperatorError for one that does not exist, one into a group, and a guild's custom code.
-        """
+        """Delete an invite into a guild; the one deleted. Raises OperatorError for one that does not exist, one into a
+        group, and a guild's custom code."""
 
         def unit(connection: sqlite3.Connection) -> Invite:
             invite = invites.named(connection, code, self._clock.now_ms())

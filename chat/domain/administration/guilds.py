@@ -134,10 +134,8 @@ class AdministeredGuilds:
     _online_count: Callable[[int], int]
 
     async def search(self, acting: Acting, wanted: GuildSearch) -> dict[str, Any]:
-        """A page of the guilds that fit, and how many there are in all.
-
-        A text that is all digits also finds the guild with that id, which is the first of the first page.
-        """
+        """A page of the guilds that fit, and how many there are in all. A text that is all digits also finds the guild
+        with that id, which is the first of the first page."""
 
         def query(connection: sqlite3.Connection) -> tuple[list[dict[str, Any]], int]:
             ids = listings.guilds_named(connection, wanted.text, wanted.sort_by, descending=wanted.descending)

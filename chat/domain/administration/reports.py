@@ -210,15 +210,7 @@ class Reports:
     def _resolve_in(self, connection: sqlite3.Connection, acting: Acting, report: Report, comment: str | None) -> bool:
         """In a unit of writing: resolve a pending report; whether its reporter is written to."""
         now = self._core.clock.now_ms()
-        is_new = reports.resolve(
-            connection,
-            report.id,
-            pending=ReportStatus.PENDING,
-            resolved=ReportStatus.RESOLVED,
-            comment=comment,
-            by=acting.user_id,
-            now=now,
-        )
+        is_new = reports.resolve(connection, report.id, comment=comment, by=acting.user_id, now=now)
         recipient = _address_of_reporter(connection, report)
         if not is_new or recipient is None:
             return False

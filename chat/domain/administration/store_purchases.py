@@ -262,9 +262,7 @@ def with_premium_of(
     account: Account, before: Sequence[StorePurchase], after: Sequence[StorePurchase], now_ms: int
 ) -> Account:
     """The account with the premium that follows when its purchases, as they were `before`, turn out to be as `after`.
-
-    Premium for life is above all that.
-    """
+    Premium for life is above all that."""
     if account.premium_type == PremiumType.LIFETIME:
         return account
     granting = [purchase for purchase in after if is_entitled(purchase, now_ms)]

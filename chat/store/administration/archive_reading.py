@@ -312,10 +312,8 @@ class Table:
 def page(
     connection: sqlite3.Connection, table: Table, subject_id: int, after: int | str | None, withheld: Set[str]
 ) -> tuple[list[dict[str, Any]], int | str | None]:
-    """Up to PAGE_ROWS rows above `after`, and what the next page begins above; None where there is none.
-
-    Columns that take an ACL of `withheld` are empty.
-    """
+    """Up to PAGE_ROWS rows above `after`, and what the next page begins above; None where there is none. Columns that
+    take an ACL of `withheld` are empty."""
     parameters = {"subject": subject_id, "after": FIRST if after is None else after, "limit": PAGE_ROWS}
     cursor = connection.execute(table.query, parameters)
     names = [description[0] for description in cursor.description]

@@ -86,10 +86,8 @@ def guild_ids_between(
 def direct_messages_of(
     connection: sqlite3.Connection, user_id: int, after: int | None, before: int | None, limit: int
 ) -> list[tuple[int, bool]]:
-    """Conversations of two that the account is in, and whether each is open for it; the newest channel first.
-
-    With `after`, those `limit` nearest above it.
-    """
+    """Conversations of two that the account is in, and whether each is open for it; the newest channel first. With
+    `after`, those `limit` nearest above it."""
     rows = connection.execute(
         f"""
         SELECT own.channel_id, own.is_shown

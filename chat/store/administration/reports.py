@@ -7,6 +7,7 @@ from typing import Final
 
 import attrs
 
+from chat.registries.reports import ReportStatus
 from chat.store.administration.listings import Wanted, fitting
 
 
@@ -87,22 +88,13 @@ def against(connection: sqlite3.Connection, user_id: int, status: str, after: in
     return [Report(*row) for row in rows]
 
 
-def resolve(
-    connection: sqlite3.Connection,
-    report_id: int,
-    *,
-    pending: str,
-    resolved: str,
-    comment: str | None,
-    by: int,
-    now: int,
-) -> bool:
+def resolve(connection: sqlite3.Connection, report_id: int, *, comment: str | None, by: int, now: int) -> bool:
     """Resolve a report; False when there is no pending one of that snowflake."""
     cursor = connection.execute(
         """
         UPDATE reports SET status = ?, public_comment = ?, resolved_by = ?, resolved_at = ?
          WHERE id = ? AND status = ?
         """,
-        (resolved, comment, by, now, report_id, pending),
+        (ReportStatus.RESOLVED, comment, by, now, report_id, ReportStatus.PENDING),
     )
     return cursor.rowcount > 0
