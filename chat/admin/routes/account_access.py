@@ -4,7 +4,7 @@ wait."""
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 import attrs
 
@@ -79,30 +79,25 @@ async def annotate_ban(request: Request, administration: AdministrationArea, use
 
 
 @attrs.frozen(kw_only=True)
-class AskedDeletion:
-    """What a deletion is asked for with, of one account or of many."""
+class ScheduleDeletion:
+    """The body of PUT …/deletion."""
 
     reason_code: DeletionReason
     public_reason: Annotated[str, Length(0, REASON_LENGTH)] | None = None
     days_until_deletion: Annotated[int, Range(1, DAYS_MAXIMUM)] = DAYS
+    replace_pending_deletion_at: Timestamp | None = None
     notify_user: bool = True
 
-    def wish(self, replaces: int | None = None) -> DeletionWish:
-        """The deletion that is asked for."""
-        return DeletionWish(
-            reason=self.reason_code,
-            days=self.days_until_deletion,
-            public_reason=self.public_reason,
-            replaces=replaces,
-            notify=self.notify_user,
-        )
 
-
-@attrs.frozen(kw_only=True)
-class ScheduleDeletion(AskedDeletion):
-    """The body of PUT …/deletion."""
-
-    replace_pending_deletion_at: Timestamp | None = None
+def wish_of(body: Any, replaces: int | None = None) -> DeletionWish:
+    """The deletion that a body asks for, of one account or of many."""
+    return DeletionWish(
+        reason=body.reason_code,
+        days=body.days_until_deletion,
+        public_reason=body.public_reason,
+        replaces=replaces,
+        notify=body.notify_user,
+    )
 
 
 @attrs.frozen(kw_only=True)
@@ -120,7 +115,7 @@ async def schedule_deletion(
     request: Request, administration: AdministrationArea, user_id: int, body: ScheduleDeletion
 ) -> object:
     """Schedule an account's erasure, or replace the one that is pending."""
-    wish = body.wish(body.replace_pending_deletion_at)
+    wish = wish_of(body, body.replace_pending_deletion_at)
     return {"user": await administration.deletions.schedule(acting(request), user_id, wish)}
 
 

@@ -9,8 +9,8 @@ import attrs
 
 from chat.admin import buckets
 from chat.admin.operation import AdminRoutes, acting
-from chat.admin.routes.account_access import AskedDeletion
-from chat.api.fields import FlagBits, Items, Range, Snowflake
+from chat.admin.routes.account_access import DAYS, DAYS_MAXIMUM, REASON_LENGTH, wish_of
+from chat.api.fields import FlagBits, Items, Length, Range, Snowflake
 from chat.api.operation import Request
 from chat.api.schemas.administration.administration import ARCHIVE, ARCHIVE_ADDRESS, JOB
 from chat.api.schemas.shapes import listed, nullable, record
@@ -93,11 +93,14 @@ class AddGuildMembers:
 
 
 @attrs.frozen(kw_only=True)
-class ScheduleUserDeletions(AskedDeletion):
+class ScheduleUserDeletions:
     """The body of POST …/schedule-user-deletions: as that of PUT …/deletion, for many."""
 
     user_ids: Ids
-    reason_code: DeletionReason  # again, so that the OpenAPI document names it after the ids
+    reason_code: DeletionReason
+    public_reason: Annotated[str, Length(0, REASON_LENGTH)] | None = None
+    days_until_deletion: Annotated[int, Range(1, DAYS_MAXIMUM)] = DAYS
+    notify_user: bool = True
 
 
 @routes.admin_operation(
@@ -144,7 +147,7 @@ async def order_user_deletions(
     request: Request, administration: AdministrationArea, body: ScheduleUserDeletions
 ) -> object:
     """Schedule the erasure of up to 1,000 accounts."""
-    return await administration.bulk_jobs.order_user_deletions(acting(request), body.user_ids, body.wish())
+    return await administration.bulk_jobs.order_user_deletions(acting(request), body.user_ids, wish_of(body))
 
 
 ANY_ARCHIVE_ACL: Final = (Acl.ARCHIVE_VIEW_ALL, Acl.ARCHIVE_TRIGGER_USER, Acl.ARCHIVE_TRIGGER_GUILD)
