@@ -18,7 +18,7 @@ from typing import Any
 import attrs
 
 from chat.admin import buckets
-from chat.api.operation import Handler, Operation, Request, Routes, declaring
+from chat.api.operation import Bucket, Handler, Operation, Request, Routes, declaring
 from chat.auth.policy import Acls, Policy
 from chat.domain.administration.admin_audit_log import Acting
 from chat.registries.acls import Acl
@@ -37,12 +37,14 @@ class AdminOperation(Operation):
     acls: Acls = attrs.field(converter=_alternatives)
     audit: AdminAction | None
     """The action of its entry in the audit log; None for an operation that leaves none."""
+    bucket_of_changes: Bucket = attrs.field(default=buckets.MODIFY, kw_only=True)
+    """Where it is counted if it changes something and names no bucket: for a module, at `AdminRoutes`."""
 
     def declare(self, method: str, path: str, handler: Handler) -> None:
         """As for other operations, under a name of its own."""
         self.name = f"admin_{handler.__name__}"
         if self.bucket is None:
-            self.bucket = buckets.LOOKUP if method == "GET" else buckets.MODIFY
+            self.bucket = buckets.LOOKUP if method == "GET" else self.bucket_of_changes
         super().declare(method, path, handler)
 
     @property

@@ -32,7 +32,7 @@ from chat.registries.guild_features import GuildFeature
 from chat.registries.guild_values import DisabledOperation
 from chat.store.standing.guild_audit_log import AuditLogPage
 
-routes = AdminRoutes()
+routes = AdminRoutes(bucket_of_changes=buckets.GUILD_MODIFY)
 
 INT32_MAXIMUM: Final = (1 << 31) - 1
 EVERY_DISABLED_OPERATION: Final = sum(operation.value for operation in DisabledOperation)
@@ -125,14 +125,7 @@ async def get_guild(request: Request, administration: AdministrationArea, guild_
     return {"guild": await administration.guilds.get(acting(request), guild_id)}
 
 
-@routes.admin_operation(
-    "PATCH",
-    "/v1/admin/guilds/{guild_id}",
-    [CHANGING],
-    AdminAction.UPDATE_SETTINGS,
-    bucket=buckets.GUILD_MODIFY,
-    answers=GUILD,
-)
+@routes.admin_operation("PATCH", "/v1/admin/guilds/{guild_id}", [CHANGING], AdminAction.UPDATE_SETTINGS, answers=GUILD)
 async def change_guild(
     request: Request, administration: AdministrationArea, guild_id: int, body: ChangeGuild
 ) -> object:
@@ -141,32 +134,20 @@ async def change_guild(
     return {"guild": await guilds.change(acting(request), guild_id, body.wishes())}
 
 
-@routes.admin_operation(
-    "DELETE", "/v1/admin/guilds/{guild_id}", [Acl.GUILD_DELETE], AdminAction.DELETE_GUILD, bucket=buckets.GUILD_MODIFY
-)
+@routes.admin_operation("DELETE", "/v1/admin/guilds/{guild_id}", [Acl.GUILD_DELETE], AdminAction.DELETE_GUILD)
 async def delete_guild(request: Request, administration: AdministrationArea, guild_id: int) -> None:
     """Delete a guild."""
     await administration.guilds.delete(acting(request), guild_id)
 
 
-@routes.admin_operation(
-    "POST",
-    "/v1/admin/guilds/{guild_id}/reload",
-    [Acl.GUILD_RELOAD],
-    AdminAction.RELOAD_GUILD,
-    bucket=buckets.GUILD_MODIFY,
-)
+@routes.admin_operation("POST", "/v1/admin/guilds/{guild_id}/reload", [Acl.GUILD_RELOAD], AdminAction.RELOAD_GUILD)
 async def reload_guild(request: Request, administration: AdministrationArea, guild_id: int) -> None:
     """Read the guild's state from the store again; its sessions stay."""
     await administration.guilds.reload(acting(request), guild_id)
 
 
 @routes.admin_operation(
-    "POST",
-    "/v1/admin/guilds/{guild_id}/shutdown",
-    [Acl.GUILD_SHUTDOWN],
-    AdminAction.SHUTDOWN_GUILD,
-    bucket=buckets.GUILD_MODIFY,
+    "POST", "/v1/admin/guilds/{guild_id}/shutdown", [Acl.GUILD_SHUTDOWN], AdminAction.SHUTDOWN_GUILD
 )
 async def shut_down_guild(request: Request, administration: AdministrationArea, guild_id: int) -> None:
     """Drop the guild's state from memory; where sessions need it, it is read from the store at once."""
@@ -227,11 +208,7 @@ async def list_guild_stickers(request: Request, administration: AdministrationAr
 
 
 @routes.admin_operation(
-    "DELETE",
-    "/v1/admin/guilds/{guild_id}/emojis/{emoji_id}",
-    [Acl.ASSET_PURGE],
-    AdminAction.PURGE_GUILD_EMOJI,
-    bucket=buckets.GUILD_MODIFY,
+    "DELETE", "/v1/admin/guilds/{guild_id}/emojis/{emoji_id}", [Acl.ASSET_PURGE], AdminAction.PURGE_GUILD_EMOJI
 )
 async def purge_guild_emoji(request: Request, administration: AdministrationArea, guild_id: int, emoji_id: int) -> None:
     """Delete an emoji and its image."""
@@ -239,11 +216,7 @@ async def purge_guild_emoji(request: Request, administration: AdministrationArea
 
 
 @routes.admin_operation(
-    "DELETE",
-    "/v1/admin/guilds/{guild_id}/stickers/{sticker_id}",
-    [Acl.ASSET_PURGE],
-    AdminAction.PURGE_GUILD_STICKER,
-    bucket=buckets.GUILD_MODIFY,
+    "DELETE", "/v1/admin/guilds/{guild_id}/stickers/{sticker_id}", [Acl.ASSET_PURGE], AdminAction.PURGE_GUILD_STICKER
 )
 async def purge_guild_sticker(
     request: Request, administration: AdministrationArea, guild_id: int, sticker_id: int
@@ -295,7 +268,6 @@ async def list_guild_members(
     "/v1/admin/guilds/{guild_id}/members/{user_id}",
     [Acl.GUILD_FORCE_ADD_MEMBER],
     AdminAction.FORCE_ADD_MEMBER,
-    bucket=buckets.GUILD_MODIFY,
     answers=record({"member": ADMIN_GUILD_MEMBER}),
 )
 async def force_add_member(request: Request, administration: AdministrationArea, guild_id: int, user_id: int) -> object:
@@ -304,11 +276,7 @@ async def force_add_member(request: Request, administration: AdministrationArea,
 
 
 @routes.admin_operation(
-    "DELETE",
-    "/v1/admin/guilds/{guild_id}/members/{user_id}",
-    [Acl.GUILD_KICK_MEMBER],
-    AdminAction.KICK_MEMBER,
-    bucket=buckets.GUILD_MODIFY,
+    "DELETE", "/v1/admin/guilds/{guild_id}/members/{user_id}", [Acl.GUILD_KICK_MEMBER], AdminAction.KICK_MEMBER
 )
 async def kick_guild_member(request: Request, administration: AdministrationArea, guild_id: int, user_id: int) -> None:
     """Remove a member."""
@@ -320,7 +288,6 @@ async def kick_guild_member(request: Request, administration: AdministrationArea
     "/v1/admin/guilds/{guild_id}/bans/{user_id}",
     [Acl.GUILD_BAN_MEMBER],
     AdminAction.BAN_MEMBER,
-    bucket=buckets.GUILD_MODIFY,
     answers=record({"ban": BAN}),
 )
 async def ban_guild_member(
@@ -332,11 +299,7 @@ async def ban_guild_member(
 
 
 @routes.admin_operation(
-    "DELETE",
-    "/v1/admin/guilds/{guild_id}/bans/{user_id}",
-    [Acl.GUILD_BAN_MEMBER],
-    AdminAction.UNBAN_MEMBER,
-    bucket=buckets.GUILD_MODIFY,
+    "DELETE", "/v1/admin/guilds/{guild_id}/bans/{user_id}", [Acl.GUILD_BAN_MEMBER], AdminAction.UNBAN_MEMBER
 )
 async def lift_guild_ban(request: Request, administration: AdministrationArea, guild_id: int, user_id: int) -> None:
     """Lift a guild's ban of an account."""

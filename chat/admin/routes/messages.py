@@ -22,7 +22,7 @@ from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminAction
 from chat.registries.error_codes import FieldCode
 
-routes = AdminRoutes()
+routes = AdminRoutes(bucket_of_changes=buckets.MESSAGE)
 
 FOUND = record({"channel": ENTRY_CHANNEL, "message": MESSAGE})
 
@@ -90,11 +90,7 @@ async def find_message(request: Request, administration: AdministrationArea, que
 
 
 @routes.admin_operation(
-    "DELETE",
-    "/v1/admin/channels/{channel_id}/messages/{message_id}",
-    [Acl.MESSAGE_DELETE],
-    AdminAction.DELETE_MESSAGE,
-    bucket=buckets.MESSAGE,
+    "DELETE", "/v1/admin/channels/{channel_id}/messages/{message_id}", [Acl.MESSAGE_DELETE], AdminAction.DELETE_MESSAGE
 )
 async def delete_message(
     request: Request, administration: AdministrationArea, channel_id: int, message_id: int
@@ -136,7 +132,6 @@ class OrderShred:
     "/v1/admin/users/{user_id}/messages",
     [Acl.MESSAGE_DELETE_ALL],
     AdminAction.DELETE_ALL_USER_MESSAGES,
-    bucket=buckets.MESSAGE,
     answers=ALL_MESSAGES,
 )
 async def delete_messages(
@@ -152,7 +147,6 @@ async def delete_messages(
     "/v1/admin/users/{user_id}/message-shreds",
     [Acl.MESSAGE_SHRED],
     AdminAction.QUEUE_MESSAGE_SHRED,
-    bucket=buckets.MESSAGE,
     answers=SHRED_ORDERED,
 )
 async def order_shred(request: Request, administration: AdministrationArea, user_id: int, body: OrderShred) -> object:
@@ -186,12 +180,7 @@ class SendSystemDm:
 
 
 @routes.admin_operation(
-    "POST",
-    "/v1/admin/system-dms",
-    [Acl.SYSTEM_DM_SEND],
-    AdminAction.SEND_SYSTEM_DM,
-    bucket=buckets.MESSAGE,
-    answers=ORDERED,
+    "POST", "/v1/admin/system-dms", [Acl.SYSTEM_DM_SEND], AdminAction.SEND_SYSTEM_DM, answers=ORDERED
 )
 async def send_system_dm(request: Request, administration: AdministrationArea, body: SendSystemDm) -> object:
     """Send a message from the instance; it is delivered after this has answered."""
