@@ -7,7 +7,7 @@ import functools
 import random
 import secrets
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -16,12 +16,13 @@ import trio
 
 from chat.auth.tokens import TokenMint, token_hash
 from chat.clock import SystemClock
+from chat.development.seeded_world import insert_guild
 from chat.domain.accounts import guild_folders
 from chat.registries.channel_types import ChannelType, OverwriteType
 from chat.registries.guild_features import NEW_GUILD_FEATURES
 from chat.registries.guild_values import JoinSource
 from chat.registries.message_types import MessageType
-from chat.registries.permissions import DEFAULT_EVERYONE, Permission
+from chat.registries.permissions import Permission
 from chat.snowflake import SnowflakeGenerator, snowflake_at
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
@@ -29,7 +30,6 @@ from chat.store.connections import connect
 from chat.store.data_directory import DataDirectory
 from chat.store.database import open_database
 from chat.store.guard import UNGUARDED
-from chat.store.guilds import channels, guilds, members, roles
 from chat.store.guilds.channels import Channel, Overwrite
 from chat.store.guilds.guilds import Guild
 from chat.store.guilds.members import Member
@@ -59,8 +59,13 @@ class World:
 
 def prepare(directory: Path, member_count: int) -> World:
     """Make the database in a new data directory, with a guild of so many members. Raises OperatorError."""
-    world, make = _compose(member_count)
-    _write(directory, make)
+    clock = SystemClock()
+    next_id = SnowflakeGenerator(clock, WORLD_WORKER)
+    mint = TokenMint(secrets.SystemRandom())
+    now = clock.now_ms() - AGE_MS
+    world = World(next_id(), next_id(), tuple(mint.session_token() for _ in range(member_count)))
+    people = [_account(next_id(), number, now) for number in range(member_count)]
+    _write(directory, functools.partial(_populate, world=world, people=people, now=now))
     return world
 
 
@@ -76,16 +81,6 @@ def _write(directory: Path, make: Callable[[sqlite3.Connection], None]) -> None:
     trio.run(write)
 
 
-def _compose(member_count: int) -> tuple[World, functools.partial[None]]:
-    clock = SystemClock()
-    next_id = SnowflakeGenerator(clock, WORLD_WORKER)
-    mint = TokenMint(secrets.SystemRandom())
-    now = clock.now_ms() - AGE_MS
-    world = World(next_id(), next_id(), tuple(mint.session_token() for _ in range(member_count)))
-    people = [_account(next_id(), number, now) for number in range(member_count)]
-    return world, functools.partial(_populate, world=world, people=people, now=now)
-
-
 def _account(user_id: int, number: int, now: int) -> Account:
     return Account(
         id=user_id,
@@ -98,24 +93,32 @@ def _account(user_id: int, number: int, now: int) -> Account:
 
 
 def _populate(connection: sqlite3.Connection, *, world: World, people: list[Account], now: int) -> None:
-    for account, token in zip(people, world.tokens, strict=True):
+    _sign_up(connection, people, world.tokens, now)
+    guild = attrs.evolve(_guild(world.guild_id, people, now), system_channel_id=world.channel_id)
+    general = Channel(world.channel_id, guild.id, ChannelType.GUILD_TEXT, "general")
+    joined = [Member(guild.id, account.id, now, join_source=JoinSource.INSTANT_INVITE) for account in people]
+    insert_guild(connection, guild, [general], joined)
+    for account in people:
+        guild_folders.enter_guild(connection, account, guild.id)
+
+
+def _sign_up(connection: sqlite3.Connection, people: Sequence[Account], tokens: Sequence[str], now: int) -> None:
+    """Write accounts, and sign the first of them in with these tokens."""
+    for account in people:
         accounts.insert(connection, account)
+    for account, token in zip(people, tokens, strict=False):
         auth_sessions.insert(connection, AuthSession(token_hash(token), account.id, now, now))
-    guild = Guild(
-        id=world.guild_id,
+
+
+def _guild(guild_id: int, people: Sequence[Account], now: int) -> Guild:
+    return Guild(
+        id=guild_id,
         owner_id=people[0].id,
         name="Measured guild",
         created_at=now,
-        system_channel_id=world.channel_id,
         features=frozenset(NEW_GUILD_FEATURES),
         member_count=len(people),
     )
-    guilds.insert(connection, guild)
-    roles.insert(connection, [Role(guild.id, guild.id, "@everyone", 0, DEFAULT_EVERYONE)])
-    channels.insert(connection, [Channel(world.channel_id, guild.id, ChannelType.GUILD_TEXT, "general")])
-    for account in people:
-        members.insert(connection, Member(guild.id, account.id, now, join_source=JoinSource.INSTANT_INVITE))
-        guild_folders.enter_guild(connection, account, guild.id)
 
 
 # A guild of any size: its members, roles and channels, and who is signed in
@@ -187,33 +190,19 @@ class _Composition:
         return number % HIDDEN_SHARE == HIDDEN_SHARE - 1
 
     def populate(self, connection: sqlite3.Connection) -> None:
-        for account in (*self._people, *self._strangers):
-            accounts.insert(connection, account)
-        for people, tokens in ((self._people, self.guild.tokens), (self._strangers, self.guild.strangers)):
-            for account, token in zip(people, tokens, strict=False):
-                auth_sessions.insert(connection, AuthSession(token_hash(token), account.id, self._now, self._now))
-        guilds.insert(
-            connection,
-            Guild(
-                id=self._guild_id,
-                owner_id=self._people[0].id,
-                name="Measured guild",
-                created_at=self._now,
-                features=frozenset(NEW_GUILD_FEATURES),
-                member_count=len(self._people),
-            ),
-        )
-        everyone = Role(self._guild_id, self._guild_id, "@everyone", 0, DEFAULT_EVERYONE)
+        _sign_up(connection, self._people, self.guild.tokens, self._now)
+        _sign_up(connection, self._strangers, self.guild.strangers, self._now)
         numbered = [
             Role(role_id, self._guild_id, f"role{number}", 1 + number, 0, hoist=number < 5)
             for number, role_id in enumerate(self._role_ids)
         ]
-        roles.insert(connection, [everyone, *numbered])
-        channels.insert(connection, [self._channel(number) for number in range(len(self._channel_ids))])
+        listed = [self._channel(number) for number in range(len(self._channel_ids))]
+        insert_guild(connection, _guild(self._guild_id, self._people, self._now), listed, self._members(), numbered)
+
+    def _members(self) -> Iterator[Member]:
         for number, account in enumerate(self._people):
             held = frozenset(self._role_ids[(number * step) % ROLES] for step in range(1, 1 + ROLES_PER_MEMBER))
-            member = Member(self._guild_id, account.id, self._now, join_source=JoinSource.INSTANT_INVITE, role_ids=held)
-            members.insert(connection, member)
+            yield Member(self._guild_id, account.id, self._now, join_source=JoinSource.INSTANT_INVITE, role_ids=held)
 
     def _channel(self, number: int) -> Channel:
         kind = self._kind(number)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import random
 import sqlite3
 import string
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import attrs
@@ -135,13 +135,8 @@ def describe(world: SeededWorld, *, base_url: str, gateway_url: str, pid: int) -
 
 
 def _described(account: SeededAccount) -> dict[str, Any]:
-    return {
-        "id": str(account.id),
-        "email": account.email,
-        "username": account.username,
-        "password": account.password,
-        "token": account.token,
-    }
+    members = attrs.asdict(account, filter=lambda field, _: field.name != "discriminator")
+    return {**members, "id": str(account.id)}
 
 
 async def ensure(database: Database, chance: random.Random, clock: Clock, hash_password: HashPassword) -> SeededWorld:
@@ -314,21 +309,30 @@ def _add_bot(connection: sqlite3.Connection, world: SeededWorld) -> None:
 
 
 def _add_guild(connection: sqlite3.Connection, world: SeededWorld) -> None:
-    guilds.insert(
-        connection,
-        Guild(
-            id=world.guild_id,
-            owner_id=world.owner.id,
-            name=GUILD_NAME,
-            created_at=world.made_at,
-            system_channel_id=world.channel_id,
-            features=frozenset(NEW_GUILD_FEATURES),
-            member_count=len(world.users) + 1,
-        ),
+    guild = Guild(
+        id=world.guild_id,
+        owner_id=world.owner.id,
+        name=GUILD_NAME,
+        created_at=world.made_at,
+        system_channel_id=world.channel_id,
+        features=frozenset(NEW_GUILD_FEATURES),
+        member_count=len(world.users) + 1,
     )
-    roles.insert(connection, [Role(world.guild_id, world.guild_id, EVERYONE_NAME, 0, DEFAULT_EVERYONE)])
-    channels.insert(connection, _channels(world))
-    for member in _members(world):
+    insert_guild(connection, guild, _channels(world), _members(world))
+
+
+def insert_guild(
+    connection: sqlite3.Connection,
+    guild: Guild,
+    its_channels: Sequence[Channel],
+    its_members: Iterable[Member],
+    its_roles: Iterable[Role] = (),
+) -> None:
+    """Write a guild, with @everyone before its other roles."""
+    guilds.insert(connection, guild)
+    roles.insert(connection, [Role(guild.id, guild.id, EVERYONE_NAME, 0, DEFAULT_EVERYONE), *its_roles])
+    channels.insert(connection, its_channels)
+    for member in its_members:
         members.insert(connection, member)
 
 

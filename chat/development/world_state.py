@@ -30,11 +30,11 @@ from chat.api.fields import (
 from chat.bus.audience import ToGuild
 from chat.bus.bus import Event, GuildJoined, GuildLeft, GuildStateChanged
 from chat.development.node import Development
-from chat.development.seeded_world import DEVELOPMENT_WORKER
+from chat.development.seeded_world import DEVELOPMENT_WORKER, insert_guild
 from chat.domain.accounts import guild_folders
+from chat.domain.administration.account_fields import found
 from chat.domain.administration.admin_users import admin_user
 from chat.domain.administration.command_line import announce
-from chat.domain.guilds.guild_plan import EVERYONE_NAME
 from chat.domain.messages.message_objects import author_object
 from chat.domain.standing.guild_objects import guild_object
 from chat.domain.standing.guild_states import GuildState
@@ -46,18 +46,16 @@ from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.registries.events import EventName
 from chat.registries.guild_features import NEW_GUILD_FEATURES
 from chat.registries.guild_values import DisabledOperation, JoinSource
-from chat.registries.permissions import DEFAULT_EVERYONE
 from chat.registries.user_flags import PremiumType, UserFlag
 from chat.snowflake import snowflake_at
 from chat.store.accounts import accounts, user_settings
 from chat.store.accounts.accounts import Account
 from chat.store.applications import applications
 from chat.store.guard import UNGUARDED
-from chat.store.guilds import channels, guilds, members, roles
+from chat.store.guilds import guilds, members, roles
 from chat.store.guilds.channels import Channel
 from chat.store.guilds.guilds import Guild
 from chat.store.guilds.members import Member
-from chat.store.guilds.roles import Role
 
 EVERY_DISABLED_OPERATION = sum(operation.value for operation in DisabledOperation)
 
@@ -269,25 +267,23 @@ async def make_guilds(development: Development, user_id: int, count: int, shard:
 
 
 def _owner_id(connection: sqlite3.Connection, user_id: int) -> int:
-    account = accounts.by_id(connection, user_id)
-    if account is None:
-        raise ApiError(ErrorCode.UNKNOWN_USER)
+    account = found(connection, user_id)
     application = applications.by_bot(connection, user_id) if account.bot else None
     return user_id if application is None else application.owner_id
 
 
 def _free_ids(connection: sqlite3.Connection, now: int, count: int, shard: Shard | None) -> list[int]:
     """Ids that no guild has yet: from the latest millisecond of the shard on backwards."""
-    found: list[int] = []
+    free_ids: list[int] = []
     for milliseconds_start in _snowflake_starts(now, shard):
         first = milliseconds_start | DEVELOPMENT_WORKER << 12
         block = range(first, first + IDS_PER_MILLISECOND)
         taken = guilds.ids_between(connection, block[0], block[-1])
         free = block if not taken else range(taken[-1] + 1, block.stop)
-        found += free[: count - len(found)]
-        if len(found) == count:
+        free_ids += free[: count - len(free_ids)]
+        if len(free_ids) == count:
             break
-    return sorted(found)
+    return sorted(free_ids)
 
 
 def _snowflake_starts(now: int, shard: Shard | None) -> Iterator[int]:
@@ -303,11 +299,13 @@ def _snowflake_starts(now: int, shard: Shard | None) -> Iterator[int]:
 
 def _insert_guild(connection: sqlite3.Connection, guild: Guild, channel_id: int, user_id: int) -> None:
     features = frozenset(NEW_GUILD_FEATURES)
-    guilds.insert(connection, attrs.evolve(guild, system_channel_id=channel_id, features=features, member_count=1))
-    roles.insert(connection, [Role(guild.id, guild.id, EVERYONE_NAME, 0, DEFAULT_EVERYONE)])
-    channels.insert(connection, [Channel(channel_id, guild.id, ChannelType.GUILD_TEXT, "general")])
     source = JoinSource.CREATOR if user_id == guild.owner_id else JoinSource.BOT_INVITE
-    members.insert(connection, Member(guild.id, user_id, guild.created_at, join_source=source))
+    insert_guild(
+        connection,
+        attrs.evolve(guild, system_channel_id=channel_id, features=features, member_count=1),
+        [Channel(channel_id, guild.id, ChannelType.GUILD_TEXT, "general")],
+        [Member(guild.id, user_id, guild.created_at, join_source=source)],
+    )
 
 
 EMAIL_CHARACTERS: Final = 254
@@ -363,9 +361,7 @@ async def change_account(development: Development, user_id: int, change: Account
     """
 
     def write(connection: sqlite3.Connection) -> tuple[Account, Account]:
-        before = accounts.by_id(connection, user_id)
-        if before is None:
-            raise ApiError(ErrorCode.UNKNOWN_USER)
+        before = found(connection, user_id)
         after = change.applied_to(before)
         holder = None if after.email is None else accounts.by_email_key(connection, after.email)
         if holder is not None and holder.id != user_id:
