@@ -20,13 +20,13 @@ from chat.bench.measuring import (
     Process,
     Report,
     median_ratio,
+    note_if_busy,
     resident_bytes,
     started,
 )
 
 BURST: Final = 8
 PAIR: Final = 2
-BUSY_GENERATOR: Final = 0.9
 LATENCY_RATE: Final = 20.0
 KIBIBYTE: Final = 1024
 ENVIRONMENT: Final = {"CHAT_RATE_LIMITS": "false", "CHAT_LOG_LEVEL": "error"}
@@ -103,8 +103,7 @@ def _delivered(result: dict[str, Any], name: str, notes: list[str]) -> float:
             f"{name}: {result['undelivered']} undelivered, {result['sequence_gaps']} gaps in the sequence, "
             f"{result['closed']} connections closed"
         )
-    if result["generator_cpu"] > BUSY_GENERATOR:
-        notes.append(f"{name}: the load generator was busy ({result['generator_cpu']:.2f} of its core)")
+    note_if_busy(result, name, notes)
     return float(result["per_cpu_second"])
 
 

@@ -15,11 +15,10 @@ import attrs
 
 from chat.bench import world
 from chat.bench.gateway import generator, serving
-from chat.bench.measuring import LOAD_CORE, MEASURED_CORE, Figure, Process, Report, median_ratio, started
+from chat.bench.measuring import LOAD_CORE, MEASURED_CORE, Figure, Process, Report, median_ratio, note_if_busy, started
 from chat.bench.world import COMMON_WORD, RARE_MESSAGES, RARE_WORD, Messages
 
 CONNECTIONS: Final = 16
-BUSY_GENERATOR: Final = 0.9
 EMPTY_PATH: Final = "/empty"
 MESSAGE: Final = '{"content":"a chat message of usual length, such as people write when they have something to say"}'
 
@@ -109,8 +108,7 @@ def _measure(load: Process, target: Target, seconds: float, name: str, notes: li
         tokens=target.tokens,
         asked=[target.request],
     )
-    if result["generator_cpu"] > BUSY_GENERATOR:
-        notes.append(f"{name}: the load generator was busy ({result['generator_cpu']:.2f} of its core)")
+    note_if_busy(result, name, notes)
     return float(result["per_cpu_second"])
 
 

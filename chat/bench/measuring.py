@@ -26,6 +26,7 @@ LOAD_CORE: Final = 1
 """Where load is made."""
 
 STOP_SECONDS: Final = 20.0
+BUSY_GENERATOR: Final = 0.9
 
 
 def cpu_seconds(pid: int) -> float:
@@ -151,6 +152,12 @@ class Report:
             },
             "notes": list(self.notes),
         }
+
+
+def note_if_busy(result: Mapping[str, Any], name: str, notes: list[str]) -> None:
+    """Note that the load generator measured itself, and not the server."""
+    if result["generator_cpu"] > BUSY_GENERATOR:
+        notes.append(f"{name}: the load generator was busy ({result['generator_cpu']:.2f} of its core)")
 
 
 def median_ratio(numerators: Sequence[float], denominators: Sequence[float]) -> float:

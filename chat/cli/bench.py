@@ -8,24 +8,16 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import click
 
-from chat.cli.options import Command, json_alone_option, print_json, print_table
+from chat.cli.options import json_alone_option, print_json, print_table
 
 if TYPE_CHECKING:
     from chat.bench.measuring import Report
 
 
-def quick_option(command: Command) -> Command:
-    """`--quick`, to see that a bench works."""
-    return click.option("--quick", is_flag=True, help="A few connections for a moment; the figures mean nothing.")(
-        command
-    )
-
-
-def rounds_option(command: Command) -> Command:
-    """`--rounds`, for machines that are noisy."""
-    return click.option("--rounds", type=click.IntRange(1), help="Rounds of which the median counts.  [default: 5]")(
-        command
-    )
+quick_option = click.option("--quick", is_flag=True, help="A few connections for a moment; the figures mean nothing.")
+rounds_option = click.option(
+    "--rounds", type=click.IntRange(1), help="Rounds of which the median counts.  [default: 5]"
+)
 
 
 @click.group()

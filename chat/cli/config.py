@@ -199,18 +199,15 @@ def check(data: Path, config_file: Path | None, as_json: bool) -> None:
 
 def _looked_through(steps: list[_Step]) -> Iterator[Problem]:
     """What the steps find, with a bar on a terminal."""
-    from rich.console import Console
-    from rich.progress import Progress
+    from chat.cli.backup import progress_bar
 
-    with Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as progress:
-        task = progress.add_task("", total=len(steps))
-        for step in steps:
-            progress.update(task, description=step.words)
+    with progress_bar() as tell:
+        for number, step in enumerate(steps):
+            tell(step.words, 100.0 * number / len(steps))
             try:
                 yield from (Problem(step.check, words) for words in step.look())
             except sqlite3.Error as error:
                 yield Problem(step.check, f"cannot be read: {error}")
-            progress.advance(task)
 
 
 def _steps(directory: DataDirectory, config_file: Path | None, stack: contextlib.ExitStack) -> list[_Step]:

@@ -44,17 +44,15 @@ FILE: Final = click.Path(dir_okay=False, path_type=Path)
 _SETTINGS_FILE: Final = "chat.settings_file"
 
 
-def data_option(command: Command) -> Command:
-    """`--data DIR`, where the instance's data lies."""
-    return click.option(
-        "--data",
-        type=DIRECTORY,
-        default=DEFAULT_DATA,
-        envvar="CHAT_DATA",
-        show_default=True,
-        show_envvar=True,
-        help="Directory with the instance's data.",
-    )(command)
+data_option = click.option(
+    "--data",
+    type=DIRECTORY,
+    default=DEFAULT_DATA,
+    envvar="CHAT_DATA",
+    show_default=True,
+    show_envvar=True,
+    help="Directory with the instance's data.",
+)
 
 
 def instance_options(command: Command) -> Command:
@@ -80,9 +78,7 @@ def settings_file() -> Path | None:
     return None if context is None else context.meta.get(_SETTINGS_FILE)
 
 
-def json_option(command: Command) -> Command:
-    """`--json`, for programs, of a command that prints JSON in a pipe anyway."""
-    return click.option("--json", "as_json", is_flag=True, help="Print JSON, which is also what a pipe gets.")(command)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, which is also what a pipe gets.")
 
 
 def json_alone_option(help: str = "Print JSON.") -> Callable[[Command], Command]:
@@ -90,26 +86,17 @@ def json_alone_option(help: str = "Print JSON.") -> Callable[[Command], Command]
     return click.option("--json", "as_json", is_flag=True, help=help)
 
 
-def account_argument(command: Command) -> Command:
-    """`U`, an account: what `Administration.find` takes."""
-    return click.argument("name", metavar="U")(command)
+account_argument = click.argument("name", metavar="U")
+"""An account: what `Administration.find` takes."""
 
 
 def id_argument(name: str, metavar: str = "ID") -> Callable[[Command], Command]:
     return click.argument(name, metavar=metavar, type=SNOWFLAKE)
 
 
-def reason_option(command: Command) -> Command:
-    """`--reason`, for the audit log."""
-    return click.option("--reason", help="Why; it stands in the audit log.")(command)
-
-
-def notify_option(command: Command) -> Command:
-    """`--notify`, for what the holder of an account is mailed."""
-    return click.option("--notify/--no-notify", default=True, show_default=True, help="Mail the holder.")(command)
-
-
-more_acls_argument: Callable[[Command], Command] = click.argument("more", metavar="", nargs=-1)
+reason_option = click.option("--reason", help="Why; it stands in the audit log.")
+notify_option = click.option("--notify/--no-notify", default=True, show_default=True, help="Mail the holder.")
+more_acls_argument = click.argument("more", metavar="", nargs=-1)
 """The words of a command line that belong to nothing else."""
 
 

@@ -109,12 +109,9 @@ class _Written:
 
 
 async def change_guild(development: Development, guild_id: int, change: GuildChange) -> dict[str, Any]:
-    """Change the guild and tell those who see it; returns the guild object.
-
-    :raises ApiError: UNKNOWN_GUILD.
-    :raises InvalidFormBody: INVALID_ROLE_ID at a member's roles; INVALID_FORMAT at a member that is no account, at the
-        owner where it is removed, and at an `owner_id` that is no member.
-    """
+    """Change the guild and tell those who see it; returns the guild object. Raises UNKNOWN_GUILD; INVALID_ROLE_ID at a
+    member's roles; INVALID_FORMAT at a member that is no account, at the owner where it is removed, and at an
+    `owner_id` that is no member."""
     now = development.core.clock.now_ms()
 
     def write(connection: sqlite3.Connection) -> _Written:
@@ -354,11 +351,8 @@ class AccountChange:
 
 
 async def change_account(development: Development, user_id: int, change: AccountChange) -> dict[str, Any]:
-    """Change the account and tell those who see it; returns the Admin user object.
-
-    :raises ApiError: UNKNOWN_USER.
-    :raises InvalidFormBody: EMAIL_ALREADY_IN_USE at `email`.
-    """
+    """Change the account and tell those who see it; returns the Admin user object. Raises UNKNOWN_USER;
+    EMAIL_ALREADY_IN_USE at `email`."""
 
     def write(connection: sqlite3.Connection) -> tuple[Account, Account]:
         before = found(connection, user_id)

@@ -106,11 +106,9 @@ class AdministeredBans:
         return user
 
     async def annotate(self, acting: Acting, user_id: int, ban_entry_id: int, note: str) -> None:
-        """Add a note to the ban that stands; neither the ban's entry nor an earlier note changes.
-
-        :raises InvalidFormBody: at `ban_audit_log_id` for an entry that is no ban of this account.
-        :raises ApiError: CONFLICT where that ban is not the current one.
-        """
+        """Add a note to the ban that stands; neither the ban's entry nor an earlier note changes. Raises
+        InvalidFormBody at `ban_audit_log_id` for an entry that is no ban of this account; CONFLICT where that ban is
+        not the current one."""
         now = self._core.clock.now_ms()
 
         def unit(connection: sqlite3.Connection) -> None:

@@ -52,12 +52,9 @@ class AdministeredCredentials:
     _log: AdminAuditLog
 
     async def send_verification(self, acting: Acting, user_id: int) -> None:
-        """Mail the account's address a link that verifies it.
-
-        :raises ApiError: EMAIL_UNAVAILABLE_ON_INSTANCE, BOT_USER_AUTH_ENDPOINT_ACCESS_DENIED.
-        :raises InvalidFormBody: USER_DOES_NOT_HAVE_AN_EMAIL_ADDRESS.
-        :raises RateLimited: when the address was sent three within fifteen minutes.
-        """
+        """Mail the account's address a link that verifies it. Raises EMAIL_UNAVAILABLE_ON_INSTANCE,
+        BOT_USER_AUTH_ENDPOINT_ACCESS_DENIED; USER_DOES_NOT_HAVE_AN_EMAIL_ADDRESS; RateLimited when the address was sent
+        three within fifteen minutes."""
         self._accounts.require_mail_instance()
         token = self._core.mint.mail_token()
 
@@ -73,11 +70,8 @@ class AdministeredCredentials:
         await self._core.database.write(unit, guard=acting.guard)
 
     async def send_password_reset(self, acting: Acting, user_id: int) -> None:
-        """Mail the account's address a link with which its holder chooses a new password.
-
-        :raises ApiError: EMAIL_UNAVAILABLE_ON_INSTANCE.
-        :raises InvalidFormBody: USER_DOES_NOT_HAVE_AN_EMAIL_ADDRESS.
-        """
+        """Mail the account's address a link with which its holder chooses a new password. Raises
+        EMAIL_UNAVAILABLE_ON_INSTANCE; USER_DOES_NOT_HAVE_AN_EMAIL_ADDRESS."""
         self._accounts.require_mail_instance()
         token = self._core.mint.mail_token()
 

@@ -98,12 +98,9 @@ class AdministeredAccounts:
     async def change_username(
         self, acting: Acting, user_id: int, username: str, discriminator: int | None
     ) -> dict[str, Any]:
-        """Give the account another username, and the discriminator asked for or any free one.
-
-        :raises InvalidFormBody: as `account_rules.username`; DISCRIMINATOR_NOT_SUPPORTED_ON_INSTANCE at
-            `discriminator`, USERNAME_ALREADY_TAKEN at `username`.
-        :raises ApiError: TAG_ALREADY_TAKEN, also where others allocate for ALLOCATION_WAIT_SECONDS.
-        """
+        """Give the account another username, and the discriminator asked for or any free one. Raises InvalidFormBody as
+        `account_rules.username`; DISCRIMINATOR_NOT_SUPPORTED_ON_INSTANCE at `discriminator`, USERNAME_ALREADY_TAKEN at
+        `username`; TAG_ALREADY_TAKEN, also where others allocate for ALLOCATION_WAIT_SECONDS."""
         name = account_rules.username(username.strip(), service_name=self._core.settings.service_name)
 
         def edit(connection: sqlite3.Connection, before: Account) -> Edited:

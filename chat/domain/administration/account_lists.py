@@ -367,11 +367,8 @@ class AdministeredApplications:
 
     async def transfer(self, acting: Acting, application_id: int, new_owner_id: int) -> dict[str, Any]:
         """Give an application to another owner. Bot token and client secret stay valid, in the old owner's hands too:
-        the new owner can reset both.
-
-        :raises ApiError: UNKNOWN_APPLICATION, UNKNOWN_USER, CANNOT_TRANSFER_OWNERSHIP_TO_BOT; MAX_APPLICATIONS for an
-            account that owns as many as it may.
-        """
+        the new owner can reset both. Raises UNKNOWN_APPLICATION, UNKNOWN_USER, CANNOT_TRANSFER_OWNERSHIP_TO_BOT;
+        MAX_APPLICATIONS for an account that owns as many as it may."""
         most = self._core.settings.limits.max_applications_per_user
 
         def unit(connection: sqlite3.Connection) -> tuple[Application, dict[str, Any]]:

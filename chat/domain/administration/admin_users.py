@@ -202,12 +202,9 @@ class AccountSearches:
     _billing: Billing | None
 
     async def search(self, acting: Acting, selection: Selection) -> dict[str, Any]:
-        """The accounts that fit, as Admin user objects, and how many there are in all.
-
-        :raises ApiError: MISSING_ACL for a selector that asks for what the administrator may not see,
-            FEATURE_TEMPORARILY_DISABLED for words where nothing is searched by words, STORE_BILLING_UNAVAILABLE for a
-            subscription while the store service does not answer.
-        """
+        """The accounts that fit, as Admin user objects, and how many there are in all. Raises MISSING_ACL for a
+        selector that asks for what the administrator may not see, FEATURE_TEMPORARILY_DISABLED for words where nothing
+        is searched by words, STORE_BILLING_UNAVAILABLE for a subscription while the store service does not answer."""
         found = await self._found(acting, selection)
         users = await self._views.of_all(acting, found.accounts)
         metadata = {"selector": found.selector, "result_count": len(users), "total": found.total, **found.metadata}

@@ -103,10 +103,8 @@ class PurchaseLink:
 
 @attrs.frozen(kw_only=True)
 class PurchaseReading:
-    """How a purchase stands, as its store tells it; times are Unix milliseconds.
-
-    The members are those of the Admin store purchase object (administration.md, Store purchases).
-    """
+    """How a purchase stands, as its store tells it; times are Unix milliseconds. The members are those of the Admin
+    store purchase object (administration.md, Store purchases)."""
 
     product_id: str
     base_plan_id: str | None

@@ -155,11 +155,8 @@ class Blocklists:
         }
 
     async def block_avatar(self, acting: Acting, user_id: int) -> dict[str, Any]:
-        """Block the avatar that an account shows, for all accounts.
-
-        :raises ApiError: UNKNOWN_USER.
-        :raises InvalidFormBody: at `user_id`, for an account without an avatar, or when the list is full.
-        """
+        """Block the avatar that an account shows, for all accounts. Raises UNKNOWN_USER; InvalidFormBody at `user_id`,
+        for an account without an avatar, or when the list is full."""
         account = found_account(self._core.database.reader, user_id)
         if account.avatar is None:
             raise InvalidFormBody.at("user_id", FieldCode.INVALID_FORMAT)

@@ -118,11 +118,9 @@ class AdministeredGuildMembers:
         await self._bans.remove(Actor(acting.user_id), guild_id, user_id, first, guard=acting.guard)
 
     async def ban(self, acting: Acting, guild_id: int, user_id: int, new: NewBan) -> dict[str, Any]:
-        """Keep an account out, member or not; the ban. Its reason is for the guild's moderators, that of the request is
-        not. Messages that are to go are gone when this returns.
-
-        :raises ApiError: UNKNOWN_USER; MISSING_PERMISSIONS for the owner.
-        """
+        """Keep an account out, member or not; the ban. Its reason is for the guild's moderators, that of the request
+        is not. Messages that are to go are gone when this returns. Raises UNKNOWN_USER; MISSING_PERMISSIONS for the
+        owner."""
         metadata = {
             "reason": new.reason,
             "duration_seconds": new.duration_seconds,

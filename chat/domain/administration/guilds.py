@@ -305,10 +305,8 @@ class AdministeredDiscovery:
 
     async def approve(self, acting: Acting, guild_id: int, reason: str | None) -> dict[str, Any]:
         """Take a guild into discovery. A guild that all accounts can find asks something of those who write there: one
-        that asked nothing asks for verified addresses from now on (guilds.md, Verification levels).
-
-        :raises ApiError: UNKNOWN_GUILD, DISCOVERY_APPLICATION_NOT_FOUND, DISCOVERY_APPLICATION_ALREADY_REVIEWED.
-        """
+        that asked nothing asks for verified addresses from now on (guilds.md, Verification levels). Raises
+        UNKNOWN_GUILD, DISCOVERY_APPLICATION_NOT_FOUND, DISCOVERY_APPLICATION_ALREADY_REVIEWED."""
         return await self._decide(acting, guild_id, DiscoveryStatus.APPROVED, reason)
 
     async def reject(self, acting: Acting, guild_id: int, reason: str | None) -> dict[str, Any]:

@@ -105,11 +105,9 @@ class InstanceConfiguration:
         return self._policy()
 
     async def change_limits(self, acting: Acting, wanted: Mapping[str, int], reset: Sequence[str]) -> dict[str, Any]:
-        """Choose limits by their plain names, and take the choice of others back. In force when this returns.
-
-        :raises InvalidFormBody: INVALID_FORMAT below `limits` or `reset` for a name that is none, a value that the
-            limit cannot have, and values that contradict each other.
-        """
+        """Choose limits by their plain names, and take the choice of others back. In force when this returns. Raises
+        INVALID_FORMAT below `limits` or `reset` for a name that is none, a value that the limit cannot have, and values
+        that contradict each other."""
         chosen = {}
         errors = [
             FieldError(f"reset.{at}", FieldCode.INVALID_FORMAT) for at, name in enumerate(reset) if name not in LIMITS

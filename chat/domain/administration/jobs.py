@@ -119,7 +119,7 @@ ALREADY: Final = "ALREADY_DONE"
 Mark = Callable[[sqlite3.Connection], None]
 """In the unit that does an item: write down that it is done."""
 
-Act = Callable[[Acting, int, Mark], Awaitable[bool]]
+Act = Callable[[Acting, int, Mark], Awaitable[object]]
 """Does one item; False where there was nothing to do, and `Mark` was not called."""
 
 
@@ -224,12 +224,9 @@ class BulkJobs:
 
     async def _update_user_flags(self, run: JobRun) -> None:
         add, remove = run.job.payload["add_flags"], run.job.payload["remove_flags"]
-
-        async def act(acting: Acting, user_id: int, mark: Mark) -> bool:
-            await self._accounts.put_flags(acting, user_id, add, remove, mark)
-            return True
-
-        await self._each(run, act)
+        await self._each(
+            run, lambda acting, user_id, mark: self._accounts.put_flags(acting, user_id, add, remove, mark)
+        )
 
     async def _update_guild_features(self, run: JobRun) -> None:
         wishes = GuildWishes(
@@ -237,20 +234,11 @@ class BulkJobs:
             add_features=frozenset(run.job.payload["add_features"]),
             remove_features=frozenset(run.job.payload["remove_features"]),
         )
-
-        async def act(acting: Acting, guild_id: int, mark: Mark) -> bool:
-            await self._guilds.change(acting, guild_id, wishes, mark)
-            return True
-
-        await self._each(run, act)
+        await self._each(run, lambda acting, guild_id, mark: self._guilds.change(acting, guild_id, wishes, mark))
 
     async def _add_guild_members(self, run: JobRun) -> None:
         guild_id = run.job.payload["guild_id"]
-
-        async def act(acting: Acting, user_id: int, mark: Mark) -> bool:
-            return await self._members.put(acting, guild_id, user_id, mark)
-
-        await self._each(run, act)
+        await self._each(run, lambda acting, user_id, mark: self._members.put(acting, guild_id, user_id, mark))
 
     async def _schedule_user_deletions(self, run: JobRun) -> None:
         asked = run.job.payload
@@ -258,12 +246,7 @@ class BulkJobs:
         wish = DeletionWish(
             reason=reason, days=asked["days"], public_reason=asked["public_reason"], notify=asked["notify_user"]
         )
-
-        async def act(acting: Acting, user_id: int, mark: Mark) -> bool:
-            await self._deletions.put(acting, user_id, wish, mark)
-            return True
-
-        await self._each(run, act)
+        await self._each(run, lambda acting, user_id, mark: self._deletions.put(acting, user_id, wish, mark))
 
     async def _each(self, run: JobRun, act: Act) -> None:
         """Do what is left of the items, one after the other."""
@@ -279,7 +262,7 @@ class BulkJobs:
                 run.advance_in(connection, outcome.one_more().progress(position + 1))
 
             try:
-                was_done = await act(acting, item_id, mark)
+                was_done = await act(acting, item_id, mark) is not False
             except StorageUnavailable:  # no refusal of this item: the job waits, and goes on with it
                 raise
             except ApiError as refusal:

@@ -42,7 +42,7 @@ from chat.store.guilds.channels import Channel
 from chat.store.messages import attachments, messages
 from chat.store.messages.messages import Message
 
-_TO_MESSAGE: Final = re.compile(r"/channels/(?:@me|[0-9]{1,19})/([0-9]{1,19})/([0-9]{1,19})(?:[/?#]|$)")
+TO_MESSAGE: Final = re.compile(r"/channels/(?:@me|[0-9]{1,19})/([0-9]{1,19})/([0-9]{1,19})(?:[/?#]|$)")
 _TO_ATTACHMENT: Final = re.compile(r"/attachments/[0-9]{1,19}/([0-9]{1,19})/")
 """URLs that people copy: of a message in a client, of a file in the media of the instance."""
 
@@ -159,7 +159,7 @@ def _named(connection: sqlite3.Connection, selector: MessageSelector) -> int | N
     attachment_id = selector.attachment_id
     if attachment_id is None:
         link = selector.link or ""
-        if (to_message := _TO_MESSAGE.search(link)) is not None:
+        if (to_message := TO_MESSAGE.search(link)) is not None:
             channel_id, message_id = int(to_message[1]), int(to_message[2])
             if max(channel_id, message_id) > MAXIMUM or not messages.exists(connection, channel_id, message_id):
                 return None

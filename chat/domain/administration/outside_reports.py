@@ -18,6 +18,7 @@ import structlog
 
 from chat.auth.tokens import token_hash
 from chat.auth.typed_codes import TypedCodes
+from chat.domain.administration.messages import TO_MESSAGE
 from chat.domain.administration.reports import NewReport
 from chat.domain.core import Core
 from chat.domain.messages.message_reading import Messages
@@ -26,7 +27,7 @@ from chat.errors import ApiError
 from chat.mail import letters
 from chat.mail.mailer import Mailer
 from chat.registries.error_codes import ErrorCode
-from chat.registries.reports import ReportKind, ReportStatus
+from chat.registries.reports import ReportKind
 from chat.snowflake import MAXIMUM
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import email_key
@@ -43,7 +44,6 @@ TICKET_KIND: Final = "report_ticket"
 CODE_LIFETIME_MS: Final = 10 * 60_000
 TICKET_LIFETIME_MS: Final = 60 * 60_000
 
-_TO_MESSAGE: Final = re.compile(r"/channels/(?:@me|[0-9]{1,19})/([0-9]{1,19})/([0-9]{1,19})(?:[/?#]|$)")
 _TAG: Final = re.compile(r"([A-Za-z0-9_]{1,32})(?:#([0-9]{1,4}))?")
 
 log: Final = structlog.get_logger("chat.reports")
@@ -120,11 +120,8 @@ class OutsideReports:
     async def report(
         self, secret: str, reporter: Reporter, thing: ReportedThing, new: NewReport, guard: Guard
     ) -> dict[str, Any]:
-        """Report something with a ticket, which is used up by it.
-
-        :raises InvalidFormBody: INVALID_OR_EXPIRED_TICKET at `ticket`.
-        :raises ApiError: UNKNOWN_USER, UNKNOWN_GUILD, UNKNOWN_MESSAGE; the ticket stays good.
-        """
+        """Report something with a ticket, which is used up by it. Raises INVALID_OR_EXPIRED_TICKET at `ticket`;
+        UNKNOWN_USER, UNKNOWN_GUILD, UNKNOWN_MESSAGE; the ticket stays good."""
         key = token_hash(secret)
         if tickets.find(self._core.database.reader, TICKET_KIND, key, self._core.clock.now_ms()) is None:
             raise refused_ticket()
@@ -134,12 +131,9 @@ class OutsideReports:
             ticket = tickets.take(connection, TICKET_KIND, key, self._core.clock.now_ms())
             if ticket is None:
                 raise refused_ticket()
-            report = Report(
-                id=self._core.snowflakes(),
-                kind=thing.kind,
-                category=new.category,
-                status=ReportStatus.PENDING,
-                additional_info=new.additional_info,
+            report = new.report(
+                self._core,
+                thing.kind,
                 reporter_email=ticket.body["email"],
                 reporter_name=reporter.name,
                 reporter_country=reporter.country,
@@ -185,7 +179,7 @@ class OutsideReports:
     async def _about_message(self, thing: ReportedThing) -> dict[str, Any]:
         channel_id, message_id = thing.channel_id, thing.message_id
         if channel_id is None or message_id is None:
-            found = _TO_MESSAGE.search(thing.message_link or "")
+            found = TO_MESSAGE.search(thing.message_link or "")
             channel_id, message_id = (0, 0) if found is None else (int(found[1]), int(found[2]))
         if max(channel_id, message_id) > MAXIMUM:
             raise ApiError(ErrorCode.UNKNOWN_MESSAGE)

@@ -48,6 +48,11 @@ class NewReport:
     category: ReportCategory
     additional_info: str | None = None
 
+    def report(self, core: Core, kind: ReportKind, **about: Any) -> Report:
+        """The report, with what it is `about` and who made it."""
+        info, pending = self.additional_info, ReportStatus.PENDING
+        return Report(core.snowflakes(), kind, self.category, pending, additional_info=info, **about)
+
 
 @attrs.define(eq=False)
 class Reports:
@@ -117,15 +122,7 @@ class Reports:
             raise ApiError(ErrorCode.REPORT_EMAIL_VERIFICATION_REQUIRED)
 
     async def _add(self, principal: Principal, new: NewReport, kind: ReportKind, **about: Any) -> dict[str, Any]:
-        report = Report(
-            id=self._core.snowflakes(),
-            kind=kind,
-            category=new.category,
-            status=ReportStatus.PENDING,
-            additional_info=new.additional_info,
-            reporter_id=principal.user_id,
-            **about,
-        )
+        report = new.report(self._core, kind, reporter_id=principal.user_id, **about)
         await self._core.database.write(lambda connection: reports.insert(connection, report), guard=principal.guard)
         log.info("report", report_id=report.id, kind=report.kind, category=report.category)
         return {"report_id": str(report.id), "status": report.status}

@@ -67,10 +67,7 @@ class SystemDms:
 
     async def order(self, acting: Acting, content: str, user_ids: Sequence[int] | None) -> dict[str, Any]:
         """Order a message to these accounts, or to all accounts of people that there are now; none is looked up yet.
-
-        :raises ApiError: CANNOT_SEND_EMPTY_MESSAGE.
-        :raises InvalidFormBody: CONTENT_EXCEEDS_MAX_LENGTH at `content`.
-        """
+        Raises CANNOT_SEND_EMPTY_MESSAGE; CONTENT_EXCEEDS_MAX_LENGTH at `content`."""
         require_content(content, CONTENT_CHARACTERS)
         listed = None if user_ids is None else list(dict.fromkeys(user_ids))
         if listed is None:

@@ -45,6 +45,7 @@ _NAMES: Final = tuple(field.name for field in attrs.fields(Archive))
 _COLUMNS: Final = ", ".join(_NAMES)
 _SELECT: Final = f"SELECT {_COLUMNS} FROM archives"  # noqa: S608 - our own names, here and below
 _INSERT: Final = f"INSERT INTO archives ({_COLUMNS}) VALUES ({', '.join('?' * len(_NAMES))})"  # noqa: S608
+_UNFINISHED: Final = "(completed_at IS NULL AND failed_at IS NULL)"
 _UPDATE: Final = f"UPDATE archives SET {', '.join(f'{name} = ?' for name in _NAMES)} WHERE id = ?"  # noqa: S608
 
 
@@ -130,24 +131,17 @@ def delete_before(connection: sqlite3.Connection, before_ms: int) -> int:
 
 def with_file(connection: sqlite3.Connection, archive_ids: Iterable[int]) -> set[int]:
     """Those of these that have a whole file, or are to have one."""
-    rows = connection.execute(
-        """
-        SELECT id FROM archives
-         WHERE id IN (SELECT value FROM json_each(?))
-           AND (file_size IS NOT NULL OR (completed_at IS NULL AND failed_at IS NULL))
-        """,
-        (json.dumps(list(archive_ids)),),
-    )
-    return {archive_id for (archive_id,) in rows}
+    return _among(connection, archive_ids, f"(file_size IS NOT NULL OR {_UNFINISHED})")
 
 
 def unfinished(connection: sqlite3.Connection, archive_ids: Iterable[int]) -> set[int]:
     """Those of these that are neither complete nor failed."""
+    return _among(connection, archive_ids, _UNFINISHED)
+
+
+def _among(connection: sqlite3.Connection, archive_ids: Iterable[int], condition: str) -> set[int]:
     rows = connection.execute(
-        """
-        SELECT id FROM archives
-         WHERE id IN (SELECT value FROM json_each(?)) AND completed_at IS NULL AND failed_at IS NULL
-        """,
+        f"SELECT id FROM archives WHERE id IN (SELECT value FROM json_each(?)) AND {condition}",  # noqa: S608
         (json.dumps(list(archive_ids)),),
     )
     return {archive_id for (archive_id,) in rows}
