@@ -150,7 +150,7 @@ class Server:
         )
         await self._parts.address_bans.load()
         if not self.areas.administration.setup.is_configured:
-            logger.warning("not set up: no account may administer, the first one may make itself the administrator")
+            logger.warning("not set up: no account may administer", remedy="open the set-up link in a browser")
         async with AsyncExitStack() as stack:
             await stack.enter_async_context(http.running())
             await stack.enter_async_context(self.gateway.running())

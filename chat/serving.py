@@ -74,6 +74,8 @@ class ServerAddresses:
     gateway_url: str
     world: SeededWorld | None = None
     """The seeded world of a development server."""
+    setup_url: str | None = attrs.field(default=None, repr=False)
+    """Whoever opens it sets the instance up; None once that is done."""
 
 
 class Ending:
@@ -269,4 +271,7 @@ def _addresses(settings: Settings, port: int, server: Server) -> ServerAddresses
     origin = settings.public_url
     scheme, _, rest = origin.partition("://")
     websocket_scheme = "wss" if scheme == "https" else "ws"
-    return ServerAddresses(settings.host, port, origin, f"{websocket_scheme}://{rest}/gateway", server.world)
+    gateway_url = f"{websocket_scheme}://{rest}/gateway"
+    setup = server.areas.administration.setup
+    setup_url = None if setup.is_configured else f"{server.core.origins.shared}/setup#token={setup.token}"
+    return ServerAddresses(settings.host, port, origin, gateway_url, server.world, setup_url)

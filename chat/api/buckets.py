@@ -13,6 +13,7 @@ HOUR: Final = 60 * MINUTE
 
 DISCOVERY: Final = Bucket("discovery", 60, MINUTE)
 OWN_ADDRESS: Final = Bucket("instance:ip", 60, MINUTE)
+INSTANCE_SETUP: Final = Bucket("instance:setup", 10, MINUTE)
 OPENAPI: Final = Bucket("openapi", 20, MINUTE)
 GATEWAY_BOT: Final = Bucket("gateway:bot_info", 60, MINUTE)
 APPLICATION_OWN: Final = Bucket("application:own", 60, MINUTE)

@@ -329,8 +329,6 @@ class Endpoint:
 
     def _admit(self, credential: Credential | None, caller: Principal | None) -> None:
         operation = self.operation
-        if operation.first_run and caller is not None and self._backend.areas.administration.setup.is_open_to(caller):
-            return
         admit(
             operation.policy,
             credential,

@@ -200,9 +200,6 @@ class Operation:
     """The code that bots get where they may not call."""
     acls: Acls = ()
     """Of each set the caller holds at least one; for Policy.ADMIN."""
-    first_run: bool = False
-    """Under Policy.ADMIN: whether it is open to the first account while the instance is not set up (access.md, First
-    run)."""
     bucket: Bucket | None = None
     closed_to_limited: bool = False
     """Whether it refuses a limited account with ACCOUNT_LIMITED (access.md, Account gates). The documents name the gate

@@ -6,10 +6,11 @@ import contextlib
 import functools
 import json
 import os
+import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -20,6 +21,15 @@ if TYPE_CHECKING:
     from chat.config import Loaded
     from chat.development.seeded_world import SeededWorld
     from chat.serving import ServerAddresses
+
+
+SETUP: Final = """\
+Nobody administers this instance yet. Open this link in a browser to set it up:
+
+    {}
+
+It works once. Keep it to yourself until then: whoever uses it becomes the administrator.
+"""
 
 
 @click.command()
@@ -50,9 +60,19 @@ def serve(
 
 
 def announce(addresses: ServerAddresses) -> None:
-    """Print the one line that says that the server can serve."""
+    """Print the one line that says that the server can serve; on standard error, while the instance is not set up, the
+    link for that."""
+    if addresses.setup_url is not None:
+        click.echo(_setup_notice(addresses.setup_url, to_people=sys.stderr.isatty()), err=True)
     host = f"[{addresses.host}]" if ":" in addresses.host else addresses.host
     click.echo(f"listening on http://{host}:{addresses.port} gateway ws://{host}:{addresses.port}/gateway")
+
+
+def _setup_notice(link: str, *, to_people: bool) -> str:
+    """The set-up link for a terminal, else as a line of the log; written here, because the log shows no secret."""
+    if to_people:
+        return SETUP.format(link)
+    return json.dumps({"logger": "chat.cli", "event": "not set up: open the link", "level": "warning", "link": link})
 
 
 @click.command()

@@ -231,6 +231,9 @@ def _refuse_contradictions(settings: Settings, origins: Mapping[str, str]) -> No
 # Instance configuration)
 
 POLICY: Final = (
+    "service_name",
+    "service_description",
+    "welcome_invite",
     "registration",
     "email_verification_required",
     "single_community_enabled",
@@ -277,6 +280,8 @@ def effective(loaded: Settings, values: Mapping[str, Any]) -> Settings:
                 limits[name] = values[f"{SECTION}{source}"]
                 break
     policy = {name: values[name] for name in POLICY if name in values}
+    if loaded.reserved_invite_words == (loaded.service_name,):
+        policy["reserved_invite_words"] = (policy.get("service_name", loaded.service_name),)
     return attrs.evolve(loaded, limits=attrs.evolve(loaded.limits, **limits), **policy)
 
 
@@ -304,7 +309,7 @@ class Overrides:
         """From now on these values are in force, and nothing that was chosen before."""
         chosen = effective(self.loaded, values)
         self.values = dict(values)
-        for name in ("limits", *POLICY):
+        for name in ("limits", "reserved_invite_words", *POLICY):
             object.__setattr__(self.settings, name, getattr(chosen, name))
         object.__setattr__(self.settings, "_premium_limits", chosen._premium_limits)
         for tell in self._told:

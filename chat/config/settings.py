@@ -305,6 +305,12 @@ class Settings:
     service_name: str = setting(
         "Chat", "shown to people; reserved in usernames and custom invite codes", accepts=_is_text, form="a text"
     )
+    service_description: str | None = setting(
+        None, "what the front page says of the instance", accepts=_is_text, form="a text"
+    )
+    welcome_invite: str | None = setting(
+        None, "the code of an invite that the front page shows to everybody", accepts=_is_text, form="an invite code"
+    )
     reserved_invite_words: tuple[str, ...] = setting(
         attrs.Factory(lambda settings: (settings.service_name,), takes_self=True),
         "words that a custom invite code may not contain",

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from chat.config import Settings
-    from chat.config.settings import MailSettings
     from chat.store.database import Database
 
 T = TypeVar("T")
@@ -89,8 +88,7 @@ OUTCOMES: Final = ("sent", "postponed", "refused", "given_up")
 class Sender:
     """Who writes: the settings of mail, and how the instance calls itself."""
 
-    settings: MailSettings
-    service_name: str
+    _settings: Settings
     own_name: str
     """The instance's name towards the SMTP server."""
 
@@ -105,17 +103,17 @@ class Sender:
         try:
             ipaddress.ip_address(host)
         except ValueError:
-            return cls(settings.mail, settings.service_name, host)
-        return cls(settings.mail, settings.service_name, f"[IPv6:{host}]" if ":" in host else f"[{host}]")
+            return cls(settings, host)
+        return cls(settings, f"[IPv6:{host}]" if ":" in host else f"[{host}]")
 
     @property
     def address(self) -> str:
         """Of every mail."""
-        return self.settings.from_ or ""
+        return self._settings.mail.from_ or ""
 
     def connect(self) -> SmtpConnection:
         """Blocks. A connection to the server; raises ServerUnusable."""
-        return smtp.connect(self.settings, self.own_name)
+        return smtp.connect(self._settings.mail, self.own_name)
 
     def send(self, connection: SmtpConnection, recipient: str, letter: Letter, number: str, written_at: int) -> None:
         """Blocks. Make a message of the letter and hand it over. `number` is the same for each attempt at one mail.
@@ -129,7 +127,7 @@ class Sender:
                 letter,
                 recipient=deliverable,
                 sender=self.address,
-                service_name=self.service_name,
+                service_name=self._settings.service_name,
                 message_id=f"{number}@{self.address.rpartition('@')[2]}",
                 written_at=written_at,
             )

@@ -355,6 +355,7 @@ _KEYS: Final[Mapping[AdminTarget, Mapping[AdminAction, str]]] = {
     AdminTarget.INSTANCE: {
         AdminAction.GET_INSTANCE_CONFIG: "",
         AdminAction.UPDATE_INSTANCE_CONFIG: (
+            "service_name service_description welcome_invite "
             "registration email_verification_required single_community_enabled single_community_guild_id "
             "direct_messages_disabled reset"
         ),

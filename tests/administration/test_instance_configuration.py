@@ -19,6 +19,7 @@ from tests.administration.audit import audit_log
 
 CONFIG: Final = "/v1/admin/instance/config"
 LIMITS: Final = "/v1/admin/instance/limit-config"
+SETUP: Final = "/v1/instance/setup"
 WAITING: Final = "/v1/admin/registrations"
 ROWS: Final = [
     Walked("GET", CONFIG, ("instance:config:view",), buckets.LOOKUP),
@@ -67,6 +68,9 @@ async def test_policy_is_in_force_at_once_and_over_a_restart(
     first = (await admin.get(CONFIG)).expect(200)
     assert first == {
         "config": {
+            "service_name": "Chat",
+            "service_description": None,
+            "welcome_invite": None,
             "registration": "open",
             "email_verification_required": True,
             "single_community_enabled": False,
@@ -74,7 +78,6 @@ async def test_policy_is_in_force_at_once_and_over_a_restart(
             "direct_messages_disabled": False,
         },
         "overridden": [],
-        "setup": {"configured": True},
     }
     assert last(chat_server) == ("get_instance_config", "instance", "0", {})
     assert (await discovered())["app_public"]["setup"]["configured"] is True
@@ -118,7 +121,6 @@ async def test_policy_is_in_force_at_once_and_over_a_restart(
     assert again["overridden"] == ["single_community_enabled", "single_community_guild_id"]
     assert last(chat_server)[3]["reset"] == "direct_messages_disabled,registration"
     (await world.bob.rest.post("/v1/guilds", {"name": "other"})).expect(200)
-    assert code(await admin.patch(CONFIG, {"complete_setup": True})) == (409, "CONFLICT")
 
     # What is stored is in force after a restart; what another version has stored is passed over.
     await chat_server.database.write(
@@ -184,9 +186,30 @@ async def test_limits_are_in_force_at_once_for_those_whom_they_concern(
     (await bio(10)).expect(200)
 
 
-async def test_the_first_account_sets_the_instance_up_and_nobody_after_it(
-    tmp_path: Path, autojump_clock: MockClock
+async def test_the_name_of_the_instance_is_in_force_at_once(
+    chat_server: ChatServer, chat_world: World, autojump_clock: MockClock
 ) -> None:
+    world, admin = chat_world, chat_world.admin.rest
+    said = {"service_name": "Garden club", "service_description": "We grow things.", "welcome_invite": "hello"}
+    assert (await admin.patch(CONFIG, said)).expect(200)["config"].items() >= said.items()
+    public = (await world.anyone.get("/.well-known/chat")).expect(200)["app_public"]
+    assert public["branding"]["product_name"] == "Garden club"
+    assert (public["description"], public["welcome_invite"]) == ("We grow things.", "hello")
+    assert b"Garden club" in (await world.anyone.get("/login")).body
+    (await world.anyone.post("/v1/auth/forgot", {"email": world.alice.email})).expect(204)
+    assert "Garden club" in (await world.anyone.get("/v1/_dev/mail")).json()[-1]["subject"]
+    # The new name is the one that no username may look like.
+    taken = await world.anyone.post("/v1/auth/register", applicant("garden_club_staff"))
+    assert code(taken) == (400, "INVALID_FORM_BODY")
+    assert chat_server.server.settings.reserved_invite_words == ("Garden club",)
+    for wrong in ({"service_name": ""}, {"service_name": "x" * 65}, {"service_description": "x" * 501}):
+        assert code(await admin.patch(CONFIG, wrong)) == (400, "INVALID_FORM_BODY"), wrong
+    (await admin.patch(CONFIG, {"reset": ["service_name"]})).expect(200)
+    assert b"Garden club" not in (await world.anyone.get("/login")).body
+    assert chat_server.server.settings.reserved_invite_words == ("Chat",)
+
+
+async def test_whoever_has_the_link_sets_the_instance_up_once(tmp_path: Path, autojump_clock: MockClock) -> None:
     async with open_chat_server(tmp_path, settings={"mail.mode": "off"}) as server:
         # The seeded world holds ACLs: emptied of it, the instance is as new.
         def empty(connection: Any) -> None:
@@ -197,45 +220,54 @@ async def test_the_first_account_sets_the_instance_up_and_nobody_after_it(
             connection.execute("DELETE FROM instance WHERE key = 'setup_configured'")
 
         await server.database.write(empty)
-        server.server.areas.administration.setup.forget()
+        setup = server.server.areas.administration.setup
+        setup.forget()
         stranger = RestClient(server.route())
 
         async def registered(name: str) -> tuple[str, RestClient]:
             answer = (await stranger.post("/v1/auth/register", applicant(name))).expect(200)
             return answer["user_id"], RestClient(server.route(), answer["token"])
 
-        def configured(answer: Response) -> bool:
-            found: bool = answer.expect(200)["app_public"]["setup"]["configured"]
+        async def is_configured() -> bool:
+            found: bool = (await stranger.get("/.well-known/chat")).expect(200)["app_public"]["setup"]["configured"]
             return found
 
-        (anna_id, anna), (_, boris) = await registered("anna"), await registered("boris")
-        public = (await stranger.get("/.well-known/chat")).expect(200)
-        assert public["app_public"]["setup"] == {"configured": False, "admin_url": public["endpoints"]["admin"]}
-        assert code(await stranger.get(CONFIG)) == (401, "UNAUTHORIZED")
-        for method in ("GET", "PATCH"):
-            assert code(await boris.request(method, CONFIG, json={})) == (403, "MISSING_PERMISSIONS")
-        assert code(await anna.get(LIMITS)) == (403, "MISSING_PERMISSIONS")
-        assert code(await anna.get("/v1/admin/acls")) == (403, "MISSING_PERMISSIONS")
+        # Boris came first, and has no link.
+        (_, boris), (anna_id, anna) = await registered("boris"), await registered("anna")
+        token = setup.token
+        assert len(token) == 43
+        assert code(await stranger.post(SETUP, {"token": token})) == (401, "UNAUTHORIZED")
+        for wrong in ("", "x", token[:-1], token + "A", "\u00e4", "a" * 65):
+            status, _ = code(await boris.post(SETUP, {"token": wrong}))
+            assert status in (400, 403), wrong
+        assert code(await boris.post(SETUP, {"token": "A" * 43})) == (403, "ACCESS_DENIED")
+        assert code(await boris.post(SETUP, {})) == (400, "INVALID_FORM_BODY")
+        for client in (boris, anna):
+            for method in ("GET", "PATCH"):
+                assert code(await client.request(method, CONFIG, json={})) == (403, "MISSING_PERMISSIONS")
+            assert code(await client.get("/v1/admin/acls")) == (403, "MISSING_PERMISSIONS")
+        assert not await is_configured()
+        refused = {"token": token, "registration": "maybe"}
+        assert code(await anna.post(SETUP, refused)) == (400, "INVALID_FORM_BODY")
+        assert not await is_configured()
 
-        assert (await anna.get(CONFIG)).expect(200)["setup"] == {"configured": False}
-        (await anna.patch(CONFIG, {"registration": "approval"})).expect(200)
-        assert not configured(await stranger.get("/.well-known/chat"))
-        refused = {"single_community_enabled": True, "complete_setup": True}
-        assert code(await anna.patch(CONFIG, refused)) == (400, "INVALID_FORM_BODY")
-        assert not configured(await stranger.get("/.well-known/chat"))
-
+        chosen = {"service_name": "Garden club", "service_description": "We grow things.", "registration": "approval"}
         answers: list[int] = []
 
         async def complete() -> None:
-            answers.append((await anna.patch(CONFIG, {"complete_setup": True})).status)
+            answers.append((await anna.post(SETUP, {"token": token, **chosen})).status)
 
         async with trio.open_nursery() as nursery:
             nursery.start_soon(complete)
             nursery.start_soon(complete)
-        assert sorted(answers) == [200, 409]
-        assert configured(await stranger.get("/.well-known/chat"))
+        assert sorted(answers) == [204, 409]
+        assert await is_configured()
+        assert code(await boris.post(SETUP, {"token": token})) == (409, "CONFLICT")
         assert (await anna.get("/v1/admin/users/@me")).expect(200)["user"]["acls"] == ["*"]
         assert last(server) == ("set_acls", "user", anna_id, {"acls": "*"})
+        entry = audit_log(server)[-2]
+        assert (entry.action, dict(entry.metadata)) == ("update_instance_config", chosen)
+        assert (await anna.get(CONFIG)).expect(200)["config"].items() >= chosen.items()
 
         # Registrations wait now; the administrator decides.
         waiting = [(await stranger.post("/v1/auth/register", applicant(name))).expect(200) for name in ("cora", "dirk")]
@@ -259,6 +291,6 @@ async def test_the_first_account_sets_the_instance_up_and_nobody_after_it(
         await server.database.write(lambda connection: connection.execute("UPDATE users SET acls = '[]'"))
         server.server.areas.administration.setup.forget()
         assert code(await anna.get(CONFIG)) == (403, "MISSING_PERMISSIONS")
-        assert code(await anna.patch(CONFIG, {"complete_setup": True})) == (403, "MISSING_PERMISSIONS")
+        assert code(await anna.post(SETUP, {"token": token})) == (409, "CONFLICT")
         for client in (stranger, anna, boris):
             await client.aclose()

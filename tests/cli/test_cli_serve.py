@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
+import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -229,3 +230,40 @@ def test_chat_dev_tells_programs_and_people_of_a_world_that_is_kept_with_its_dat
     assert f"token {world['bot']['token']}\n" in rest
     places = f"  guild {world['guild_id']}  channel {world['channel_id']}  voice channel {world['voice_channel_id']}\n"
     assert rest.endswith(places)
+
+
+def post(address: str, body: object, token: str | None = None) -> tuple[int, object]:
+    """One request with a JSON body: its status, and its JSON if there is any."""
+    headers = {"Content-Type": "application/json", **({"Authorization": token} if token else {})}
+    request = urllib.request.Request(address, json.dumps(body).encode(), headers)  # noqa: S310
+    try:
+        with urllib.request.urlopen(request, timeout=PATIENCE_SECONDS) as answer:  # noqa: S310
+            text = answer.read()
+            return answer.status, json.loads(text) if text else None
+    except urllib.error.HTTPError as error:
+        return error.code, json.loads(error.read())
+
+
+def test_the_set_up_link_is_printed_until_it_was_used(data: Path) -> None:
+    links = []
+    for _ in range(2):
+        with running("serve", "--data", data, "--port", "0") as server:
+            match = LISTENING.fullmatch(server.line)
+            assert match is not None
+            api = f"{match[1]}/v1"
+            if links:
+                person = {"email": "ada@example.org", "password": "four unrelated words", "username": "ada"}
+                _, registered = post(f"{api}/auth/register", person)
+                assert isinstance(registered, dict)
+                token = links[0].partition("#token=")[2]
+                assert post(f"{api}/instance/setup", {"token": token}, registered["token"])[0] == 204
+            _, _, log = server.stop()
+        [line] = [line for line in map(json.loads, log.splitlines()) if "link" in line]
+        assert line["level"] == "warning"
+        links.append(line["link"].replace(match[1], ""))
+    # The same after a restart, so that a link that was noted down stays good.
+    assert links[0] == links[1]
+    assert re.fullmatch(r"/setup#token=[A-Za-z0-9_-]{43}", links[0])
+    with running("serve", "--data", data, "--port", "0") as server:
+        _, _, log = server.stop()
+    assert "/setup#" not in log

@@ -30,6 +30,10 @@ from chat.store.administration.admin_audit_log import EntriesWanted
 
 routes = AdminRoutes()
 
+NAME_LENGTH: Final = 64
+DESCRIPTION_LENGTH: Final = 500
+CODE_LENGTH: Final = 64
+
 LARGEST: Final = (1 << 53) - 1
 """What JSON holds exactly."""
 
@@ -39,6 +43,9 @@ class ChangeInstanceConfig:
     """The body of PATCH /v1/admin/instance/config; what is not sent stays, `reset` names what is to be again as the
     settings say."""
 
+    service_name: Maybe[Annotated[str, Length(1, NAME_LENGTH)]] = OMITTED
+    service_description: Maybe[Annotated[str, Length(1, DESCRIPTION_LENGTH)] | None] = OMITTED
+    welcome_invite: Maybe[Annotated[str, Length(1, CODE_LENGTH)] | None] = OMITTED
     registration: Maybe[Literal["open", "approval", "closed"]] = OMITTED
     email_verification_required: Maybe[bool] = OMITTED
     single_community_enabled: Maybe[bool] = OMITTED
@@ -47,6 +54,9 @@ class ChangeInstanceConfig:
     reset: Annotated[
         list[
             Literal[
+                "service_name",
+                "service_description",
+                "welcome_invite",
                 "registration",
                 "email_verification_required",
                 "single_community_enabled",
@@ -56,7 +66,6 @@ class ChangeInstanceConfig:
         ],
         Items(0, 16),
     ] = attrs.Factory(list)
-    complete_setup: bool = False
 
 
 @attrs.frozen
@@ -73,11 +82,10 @@ class ChangeLimitConfig:
     "/v1/admin/instance/config",
     [Acl.INSTANCE_CONFIG_VIEW],
     AdminAction.GET_INSTANCE_CONFIG,
-    first_run=True,
     answers=INSTANCE_CONFIG,
 )
 async def read_instance_config(request: Request, administration: AdministrationArea) -> object:
-    """The policy that is in force. Open to the first account while the instance is not set up."""
+    """The policy that is in force."""
     return await administration.configuration.policy(acting(request))
 
 
@@ -86,20 +94,16 @@ async def read_instance_config(request: Request, administration: AdministrationA
     "/v1/admin/instance/config",
     [Acl.INSTANCE_CONFIG_UPDATE],
     AdminAction.UPDATE_INSTANCE_CONFIG,
-    first_run=True,
     answers=INSTANCE_CONFIG,
 )
 async def change_instance_config(
     request: Request, administration: AdministrationArea, body: ChangeInstanceConfig
 ) -> object:
-    """Choose policy. While the instance is not set up the first account may do so and complete the setup, which gives
-    it `*`."""
+    """Choose policy."""
     sent = {name: getattr(body, name) for name in POLICY}
     chosen = {name: value for name, value in sent.items() if not isinstance(value, Omitted)}
     configuration = administration.configuration
-    return await configuration.change_policy(
-        acting(request), chosen, frozenset(body.reset) - chosen.keys(), completes_setup=body.complete_setup
-    )
+    return await configuration.change_policy(acting(request), chosen, frozenset(body.reset) - chosen.keys())
 
 
 @routes.admin_operation(

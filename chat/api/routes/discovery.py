@@ -1,12 +1,18 @@
 """What anybody may ask of an instance: the discovery document, whether it works, and where it takes the caller to be
-(instance.md, Discovery document).
+(instance.md, Discovery document); and setting it up (access.md, First run).
 """
 
 from __future__ import annotations
 
+from typing import Annotated, Final, Literal
+
+import attrs
+
 from chat.api import buckets
+from chat.api.fields import Exact, Length
 from chat.api.operation import Answer, Policy, Request, Routes
 from chat.api.schemas.instance import DISCOVERY, HEALTH, HINDERED, OWN_PLACE
+from chat.domain.administration.admin_audit_log import Acting
 from chat.domain.administration.assemble import AdministrationArea
 from chat.domain.policy.readiness import Hindrance, Readiness
 from chat.domain.signing_in.assemble import SigningInArea
@@ -14,11 +20,37 @@ from chat.domain.signing_in.client_info import NOWHERE
 
 routes = Routes(policy=Policy.NONE)
 
+TOKEN_LENGTH: Final = 64
+NAME_LENGTH: Final = 64
+DESCRIPTION_LENGTH: Final = 500
+
+
+@attrs.frozen(kw_only=True)
+class SetUpInstance:
+    """The body of POST /v1/instance/setup: the token of the set-up link, and the first choices."""
+
+    token: Annotated[str, Exact(), Length(1, TOKEN_LENGTH)] = attrs.field(repr=False)
+    service_name: Annotated[str, Length(1, NAME_LENGTH)] | None = None
+    service_description: Annotated[str, Length(1, DESCRIPTION_LENGTH)] | None = None
+    registration: Literal["open", "approval", "closed"] | None = None
+
+    def chosen(self) -> dict[str, str]:
+        """Settings by name."""
+        sent = attrs.asdict(self, filter=attrs.filters.exclude("token"))
+        return {name: value for name, value in sent.items() if value is not None}
+
 
 @routes.operation("GET", "/.well-known/chat", bucket=buckets.DISCOVERY, answers=DISCOVERY)
 async def get_discovery(request: Request, administration: AdministrationArea) -> object:
     """The discovery document."""
     return administration.discovery.document(request.headers.get("host"))
+
+
+@routes.operation("POST", "/v1/instance/setup", policy=Policy.USER_ONLY, bucket=buckets.INSTANCE_SETUP)
+async def set_up_instance(request: Request, administration: AdministrationArea, body: SetUpInstance) -> None:
+    """While nobody administers the instance: choose how it begins. The caller gets `*`."""
+    acting = Acting(request.principal, request.audit_log_reason)
+    await administration.configuration.set_up(acting, body.token, body.chosen())
 
 
 @routes.operation("GET", "/v1/ip", bucket=buckets.OWN_ADDRESS, answers=OWN_PLACE)

@@ -284,7 +284,7 @@ def _instance_services(
     mailer: Mailer,
     push_key: str | None,
 ) -> _InstanceServices:
-    setup = InstanceSetup(core.database)
+    setup = InstanceSetup(core.database, core.keys)
     return _InstanceServices(
         figures=InstanceFigures(
             core=core,

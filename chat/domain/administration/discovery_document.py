@@ -154,6 +154,8 @@ def _app_public(settings: Settings) -> dict[str, Any]:
     unset = dict.fromkeys(("icon_url", "symbol_url", "logo_url", "wordmark_url", "favicon_url", "theme_color"))
     return {
         "branding": {"product_name": settings.service_name, **unset},
+        "description": settings.service_description,
+        "welcome_invite": settings.welcome_invite,
         "legal": {"terms_url": None, "privacy_url": None},
         "registration": {"collect_date_of_birth": False},
     }

@@ -2,14 +2,17 @@
 configuration); the first run of an instance (access.md, First run); and figures of the instance and of its gateway, for
 the operator (administration.md, Figures).
 
-The account that completes the setup gets `*`, so the setup is open as narrowly as can be: only until any account holds
-an ACL, by any way, and only to a signed-in session of the very first account of a person. On an instance where the
-operator has made an administrator on the command line it is never open.
+The account that sets the instance up gets `*`, so the setup is open as narrowly as can be: only until any account holds
+an ACL, by any way, and only to a signed-in person who proves with a token to have seen what the operator sees: the
+set-up link on the server's standard error. To come first, or to come from the machine itself, proves nothing: strangers
+find a public instance within minutes, and behind a proxy everybody comes from there.
 """
 
 from __future__ import annotations
 
+import hmac
 import sqlite3
+from base64 import urlsafe_b64encode
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Final
 
@@ -18,6 +21,7 @@ import structlog
 import trio
 
 from chat import __version__
+from chat.auth.keys import Keys
 from chat.auth.principal import CredentialKind, Principal
 from chat.bus.bus import GuildStateChanged
 from chat.clock import iso_timestamp
@@ -70,39 +74,51 @@ class InstanceConfiguration:
         await self._log.note(acting, AdminAction.GET_LIMIT_CONFIG, NO_TARGET)
         return self._limits()
 
-    async def change_policy(
-        self, acting: Acting, chosen: Mapping[str, Any], reset: Collection[str], *, completes_setup: bool
-    ) -> dict[str, Any]:
-        """Choose some settings, take the choice of others back, and perhaps complete the first run, which gives the
-        caller `*`. In force when this returns.
+    async def change_policy(self, acting: Acting, chosen: Mapping[str, Any], reset: Collection[str]) -> dict[str, Any]:
+        """Choose some settings, and take the choice of others back. In force when this returns.
 
-        :raises ApiError: CONFLICT for a setup that is complete, or not the caller's to complete.
         :raises InvalidFormBody: INVALID_FORMAT at `single_community_guild_id` for a single community without a guild,
             or with one that does not exist.
         """
-        given: list[tuple[Account, Account]] = []
 
         def unit(connection: sqlite3.Connection) -> dict[str, Any]:
-            given.clear()
-            values = self._merged(connection, chosen, reset)
-            _require_community(connection, effective(self._overrides.loaded, values))
-            instance.choose_settings(connection, values)
-            metadata = {**chosen, **({"reset": sorted(reset)} if reset else {})}
-            self._log.record(connection, acting, AdminAction.UPDATE_INSTANCE_CONFIG, NO_TARGET, metadata)
-            if completes_setup:
-                before, after = self._setup.complete(connection, acting.principal)
-                given.append((before, after))
-                self._log.record(connection, acting, AdminAction.SET_ACLS, after.id, {"acls": after.acls})
-            return values
+            return self._choose(connection, acting, chosen, reset)
 
-        def then(values: dict[str, Any]) -> None:
-            self._overrides.put(values)
-            for before, after in given:
-                self._core.account_events.changed(before, after)
-
-        values = await self._core.database.write(unit, then, guard=acting.guard)
-        log.info("instance configured", chosen=sorted(values), user_id=acting.user_id, setup_completed=completes_setup)
+        values = await self._core.database.write(unit, self._overrides.put, guard=acting.guard)
+        log.info("instance configured", chosen=sorted(values), user_id=acting.user_id)
         return self._policy()
+
+    async def set_up(self, acting: Acting, token: str, chosen: Mapping[str, Any]) -> None:
+        """The first run: choose settings, and give the caller `*`. In force when this returns.
+
+        :raises ApiError: CONFLICT where the instance is set up already, ACCESS_DENIED for another token than that of
+            the set-up link, and for accounts that may not hold it.
+        """
+
+        def unit(connection: sqlite3.Connection) -> tuple[dict[str, Any], Account, Account]:
+            before, after = self._setup.complete(connection, acting.principal, token)
+            values = self._choose(connection, acting, chosen, ())
+            self._log.record(connection, acting, AdminAction.SET_ACLS, after.id, {"acls": after.acls})
+            return values, before, after
+
+        def then(done: tuple[dict[str, Any], Account, Account]) -> None:
+            values, before, after = done
+            self._overrides.put(values)
+            self._core.account_events.changed(before, after)
+
+        await self._core.database.write(unit, then, guard=acting.guard)
+        log.info("instance set up", user_id=acting.user_id)
+
+    def _choose(
+        self, connection: sqlite3.Connection, acting: Acting, chosen: Mapping[str, Any], reset: Collection[str]
+    ) -> dict[str, Any]:
+        """In a unit of writing: what is chosen afterwards."""
+        values = self._merged(connection, chosen, reset)
+        _require_community(connection, effective(self._overrides.loaded, values))
+        instance.choose_settings(connection, values)
+        metadata = {**chosen, **({"reset": sorted(reset)} if reset else {})}
+        self._log.record(connection, acting, AdminAction.UPDATE_INSTANCE_CONFIG, NO_TARGET, metadata)
+        return values
 
     async def change_limits(self, acting: Acting, wanted: Mapping[str, int], reset: Sequence[str]) -> dict[str, Any]:
         """Choose limits by their plain names, and take the choice of others back. In force when this returns. Raises
@@ -150,7 +166,6 @@ class InstanceConfiguration:
         return {
             "config": config,
             "overridden": [name for name in POLICY if name in values],
-            "setup": {"configured": self._setup.is_configured},
         }
 
     def _limits(self) -> dict[str, Any]:
@@ -176,11 +191,15 @@ def _require_order(settings: Settings) -> None:
             raise InvalidFormBody([FieldError(f"limits.{name}", FieldCode.INVALID_FORMAT) for name in (lower, higher)])
 
 
+SETUP_KEY_PURPOSE: Final = "set-up link"
+
+
 @attrs.define(eq=False)
 class InstanceSetup:
-    """Knows whether the instance is set up."""
+    """Knows whether the instance is set up, and the token of the link for it."""
 
     _database: Database
+    _keys: Keys
     _configured: bool = attrs.field(default=False, init=False)
 
     @property
@@ -194,25 +213,23 @@ class InstanceSetup:
         """The store was emptied: look again."""
         self._configured = False
 
-    def is_open_to(self, principal: Principal) -> bool:
-        """Whether this caller may configure the instance without an ACL."""
-        return (
-            principal.kind is CredentialKind.SESSION
-            and not self.is_configured
-            and _may_set_up(self._database.reader, principal.account)
-        )
+    @property
+    def token(self) -> str:
+        """What the set-up link carries. It is the same at every start, and good until the instance is set up."""
+        return urlsafe_b64encode(self._keys.of(SETUP_KEY_PURPOSE)).decode("ascii").rstrip("=")
 
-    def complete(self, connection: sqlite3.Connection, principal: Principal) -> tuple[Account, Account]:
-        """In a unit of writing: the setup is complete, and the caller holds `*`; the account before and after. Raises
-        CONFLICT where it is complete already, or not this caller's to complete."""
-        before = accounts.by_id(connection, principal.user_id)
-        if (
-            before is None
-            or principal.kind is not CredentialKind.SESSION
-            or _is_configured(connection)
-            or not _may_set_up(connection, before)
-        ):
+    def complete(self, connection: sqlite3.Connection, principal: Principal, token: str) -> tuple[Account, Account]:
+        """In a unit of writing: the setup is complete, and the caller holds `*`; the account before and after.
+
+        :raises ApiError: CONFLICT where it is complete already; ACCESS_DENIED for a wrong token, and for an account
+            that is no person in good standing.
+        """
+        if _is_configured(connection):
             raise ApiError(ErrorCode.CONFLICT)
+        before = accounts.by_id(connection, principal.user_id)
+        is_shown = hmac.compare_digest(token.encode(), self.token.encode())
+        if before is None or not is_shown or principal.kind is not CredentialKind.SESSION or not _may_set_up(before):
+            raise ApiError(ErrorCode.ACCESS_DENIED)
         after = attrs.evolve(before, acls=(str(Acl.EVERYTHING),))
         accounts.replace(connection, after)
         return before, after
@@ -222,13 +239,8 @@ def _is_configured(connection: sqlite3.Connection) -> bool:
     return instance.value_of(connection, instance.CONFIGURED) is not None
 
 
-def _may_set_up(connection: sqlite3.Connection, account: Account) -> bool:
-    return (
-        not account.bot
-        and not account.is_deleted
-        and not account.is_limited
-        and accounts.first_person(connection) == account.id
-    )
+def _may_set_up(account: Account) -> bool:
+    return not account.bot and not account.is_deleted and not account.is_limited
 
 
 COUNTED_MS: Final = 15_000

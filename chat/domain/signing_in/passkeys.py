@@ -74,7 +74,7 @@ class Passkeys:
             raise ApiError(ErrorCode.WEBAUTHN_CREDENTIAL_LIMIT_REACHED)
         await self._sudo.require(account, proof, issues_token=False, sign_in_counts=True)
         return registration_options(
-            self._party,
+            attrs.evolve(self._party, name=self._core.settings.service_name),  # it can be chosen at run time
             await self._challenges.issue(ChallengeContext.REGISTRATION, account.id, proof.guard),
             handle=user_handle(account.id),
             name=account.username,

@@ -149,12 +149,6 @@ def of_address(connection: sqlite3.Connection, email: str) -> list[Account]:
     return [Account(*row) for row in connection.execute(_OF_ADDRESS, (email_key(email),))]
 
 
-def first_person(connection: sqlite3.Connection) -> int | None:
-    """The oldest account that is neither a bot's nor the instance's own."""
-    row = connection.execute("SELECT id FROM users WHERE NOT bot AND NOT system ORDER BY id LIMIT 1").fetchone()
-    return None if row is None else row[0]
-
-
 _PEOPLE: Final = f"NOT bot AND NOT system AND NOT flags & {int(UserFlag.DELETED)}"
 
 

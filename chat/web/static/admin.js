@@ -2,7 +2,7 @@
 
 import "./address.js";
 import { register, start } from "./admin_places.js";
-import { ask, enter, may, request, signOut } from "./admin_session.js";
+import { enter, may, request, signOut } from "./admin_session.js";
 import { BLOCKLISTS, READS, blocklistRead } from "./admin_operations.js";
 import { showAccount } from "./admin_account.js";
 import { showAccounts } from "./admin_accounts.js";
@@ -15,12 +15,10 @@ import { showInstance } from "./admin_instance.js";
 import { showJob, showJobs } from "./admin_jobs.js";
 import { showKeys } from "./admin_keys.js";
 import { showMessages } from "./admin_messages.js";
-import { OTHER_ACTIONS } from "./admin_other_actions.js";
 import { showOverview } from "./admin_overview.js";
 import { showReport, showReports } from "./admin_reports.js";
 import { ApiError } from "./api.js";
 import { byId, fill, h } from "./dom.js";
-import { onSubmit } from "./forms.js";
 import { prepareProofs } from "./sudo.js";
 import { nameOf } from "./session.js";
 
@@ -77,36 +75,8 @@ try {
   await start();
 } catch (error) {
   if (!(error instanceof ApiError)) throw error;
-  const policy = error.code === "MISSING_PERMISSIONS" ? await firstRun() : null;
   byId("working").hidden = true;
-  if (policy !== null) {
-    offerSetup(policy);
-  } else {
-    fill(byId("failure"), STANDS[error.code] ?? error.message);
-    byId("failed").hidden = false;
-    byId("failed-heading").focus();
-  }
-}
-
-// While nobody administers an instance, its first account may set it up; the policy of such an instance, else null.
-async function firstRun() {
-  try {
-    const policy = await ask(READS.policy);
-    return policy.setup.configured ? null : policy;
-  } catch (error) {
-    if (error instanceof ApiError) return null;
-    throw error;
-  }
-}
-
-function offerSetup({ config }) {
-  const form = byId("setup-form");
-  form.elements.registration.value = config.registration;
-  onSubmit(form, async ({ registration }) => {
-    const changed = registration === config.registration ? {} : { registration };
-    await ask(OTHER_ACTIONS.changePolicy, { body: { ...changed, complete_setup: true } });
-    location.reload();
-  });
-  byId("setup").hidden = false;
-  byId("setup-heading").focus();
+  fill(byId("failure"), STANDS[error.code] ?? error.message);
+  byId("failed").hidden = false;
+  byId("failed-heading").focus();
 }

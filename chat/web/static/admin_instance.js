@@ -47,12 +47,14 @@ const REGISTRATION = { open: "anybody may make an account", approval: "an admini
 
 async function policyCard(signal) {
   const policy = await ask(READS.policy, { signal });
-  const { config, overridden, setup } = policy;
+  const { config, overridden } = policy;
   const chosen = (name, words) => [words, overridden.includes(name) ? [" ", tag("chosen here")] : null];
   return card(
     "Policy",
     facts(
-      setup.configured ? null : ["Setup", tag("not completed", "off")],
+      ["Name", chosen("service_name", fromOutside(config.service_name))],
+      ["Description", chosen("service_description", config.service_description === null ? "none" : fromOutside(config.service_description))],
+      ["Invite on the front page", chosen("welcome_invite", config.welcome_invite === null ? "none" : code(config.welcome_invite))],
       ["New accounts", chosen("registration", REGISTRATION[config.registration])],
       ["Verified address", chosen("email_verification_required", config.email_verification_required ? "needed" : "not needed")],
       ["One community", chosen("single_community_enabled", config.single_community_enabled ? "yes" : "no")],

@@ -100,7 +100,10 @@ export const OTHER_ACTIONS = {
     method: "PATCH",
     path: "/v1/admin/instance/config",
     text: () => "It counts at once and outlasts a restart. What the settings say is put aside until it is reset.",
-    fields: ({ policy: { config, overridden, setup } }) => [
+    fields: ({ policy: { config, overridden } }) => [
+      { kind: "text", name: "service_name", label: "Name of the instance", max: 64, value: config.service_name, changed: true },
+      { kind: "text", name: "service_description", label: "What the front page says of it", max: 500, value: config.service_description ?? "", clears: true, changed: true },
+      { kind: "text", name: "welcome_invite", label: "Code of the invite on the front page", max: 64, value: config.welcome_invite ?? "", clears: true, changed: true },
       {
         kind: "choice",
         name: "registration",
@@ -116,7 +119,6 @@ export const OTHER_ACTIONS = {
       ...(overridden.length === 0
         ? []
         : [{ kind: "checks", name: "reset", label: "To be again as the settings say", options: overridden.map((name) => ({ value: name, label: name, code: true })), value: [], changed: true }]),
-      ...(setup.configured ? [] : [{ kind: "switch", name: "complete_setup", label: "The instance is set up", value: false, changed: true, hint: "Whoever completes the setup may do everything." }]),
     ],
     button: "Change the policy",
     danger: true,

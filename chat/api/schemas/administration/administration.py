@@ -341,6 +341,9 @@ INSTANCE_CONFIG: Final = record(
     {
         "config": record(
             {
+                "service_name": TEXT,
+                "service_description": nullable(TEXT),
+                "welcome_invite": nullable(TEXT),
                 "registration": choice("open", "approval", "closed"),
                 "email_verification_required": BOOLEAN,
                 "single_community_enabled": BOOLEAN,
@@ -349,7 +352,6 @@ INSTANCE_CONFIG: Final = record(
             }
         ),
         "overridden": listed(TEXT),
-        "setup": record({"configured": BOOLEAN}),
     }
 )
 
