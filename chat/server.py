@@ -205,6 +205,7 @@ class Server:
             self.clock,
             self.surroundings.origins,
             directory=self.surroundings.directory,
+            is_set_up=lambda: self.areas.administration.setup.is_configured,
             in_threads=self.surroundings.work_in_threads,
         )
         return ChatApp(kernel, pages, self._observers)

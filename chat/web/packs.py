@@ -16,33 +16,27 @@ import attrs
 from chat.web.modules import Import, Module, ModuleError, read_module, with_dynamic
 
 CORE: Final = "main"
-ENTRIES: Final[Mapping[str, str]] = {
-    CORE: "client/main.js",
-    "landing": "client/areas/arrive/landing.js",
-    "setup": "client/areas/arrive/setup.js",
-}
-"""Packs that pages load, by the module that they start with. Only what the core leads to may import dynamically."""
+ENTRY: Final = "client/main.js"
+"""The module that the client's page starts with; the core pack is all that it leads to."""
 
 AREAS: Final = "client/areas/"
 
 
 def joined(sources: Mapping[str, str]) -> dict[str, str]:
-    """The packs by name, out of all modules by path.
+    """The packs by name, out of all modules by path; what two areas need lies in the core.
 
     :raises ModuleError: for the first thing that cannot be joined.
     """
+    if ENTRY not in sources:
+        return {}
     library = Library(sources)
-    packs = {}
-    for name, entry in ENTRIES.items():
-        if entry not in sources:
-            continue
-        if name == CORE:
-            packs.update(_core_and_areas(library, entry))
-            continue
-        members = library.closure([entry])
-        if any(library.module(path).dynamic for path in members):
-            raise ModuleError(f"{entry}: only what {ENTRIES[CORE]} leads to imports dynamically")
-        packs[name] = library.pack(members, (), {})
+    areas, places = _areas(library, library.closure([ENTRY]))
+    shared = {path for area, paths in areas.items() for path in paths if _is_elsewhere(path, area, areas)}
+    core = library.closure([ENTRY, *sorted(shared)])
+    places = {path: area for path, area in places.items() if path not in core}
+    packs = {CORE: library.pack(core, (), places)}
+    for area, paths in areas.items():
+        packs[area] = library.pack([path for path in paths if path not in core], core, places)
     return packs
 
 
@@ -121,18 +115,6 @@ class Library:
             return ""
         parts = ", ".join(there if there == here else f"{there}: {here}" for there, here in one.names)
         return f"const {{ {parts} }} = {names[one.path]};\n"
-
-
-def _core_and_areas(library: Library, entry: str) -> dict[str, str]:
-    """The core pack, and one for each area; what two areas need lies in the core."""
-    areas, places = _areas(library, library.closure([entry]))
-    shared = {path for area, paths in areas.items() for path in paths if _is_elsewhere(path, area, areas)}
-    core = library.closure([entry, *sorted(shared)])
-    places = {path: area for path, area in places.items() if path not in core}
-    packs = {CORE: library.pack(core, (), places)}
-    for area, paths in areas.items():
-        packs[area] = library.pack([path for path in paths if path not in core], core, places)
-    return packs
 
 
 def _is_elsewhere(path: str, area: str, areas: Mapping[str, Collection[str]]) -> bool:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import io
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -32,7 +32,7 @@ from chat.errors import ApiError, InvalidFormBody
 from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.store.database import Database
 from chat.web.assets import CLIENT, CLIENT_STYLE, IDENTITY, PACKS, STATIC, Asset, Assets, AssetStore, packing_for
-from chat.web.packs import ENTRIES
+from chat.web.packs import CORE, ENTRY
 from chat.web.webapp import HEADERS as WEBAPP_HEADERS
 from chat.web.webapp import Webapp
 
@@ -40,6 +40,7 @@ TEMPLATES: Final = Path(__file__).with_name("templates")
 
 PAGES: Final[Mapping[str, tuple[str, ...]]] = {
     "start": ("/",),
+    "setup": ("/setup",),
     "login": ("/login",),
     "register": ("/register",),
     "forgot": ("/forgot",),
@@ -93,17 +94,18 @@ CLIENT_POLICY: Final = "; ".join(
 """For the web client: as strict, and it shows files that people are about to send (`blob:`). Its one Trusted Types
 policy knows nothing but the address of the service worker."""
 
-POLICIES: Final[Mapping[str, str]] = {"admin": NO_INJECTION, "client": CLIENT_POLICY}
+POLICIES: Final[Mapping[str, str]] = {"start": NO_INJECTION, "admin": NO_INJECTION, "client": CLIENT_POLICY}
 """Content security policies of pages that have one of their own."""
 
-CAPTCHA_PAGES: Final = frozenset({"login", "register", "forgot", "admin_sign_in"})
-"""Pages with a form that the instance's CAPTCHA service, if there is one, stands before."""
+CHALLENGE: Final = b' id="captcha" '
+"""Where a form shows its challenge (templates/_fields.html)."""
 
 CAPTCHA_SOURCES: Final[Mapping[str, str]] = {
     "hcaptcha": "https://hcaptcha.com https://*.hcaptcha.com",
     "turnstile": "https://challenges.cloudflare.com",
 }
-"""What those pages may load besides: the services' own words on content security policies."""
+"""What pages may load besides that have a form before which the instance's CAPTCHA service stands: the services' own
+words on content security policies."""
 
 PERMISSIONS: Final = ", ".join(
     (
@@ -149,11 +151,13 @@ class Rendered:
 
     content: bytes = attrs.field(repr=False)
     tag: str
+    has_challenge: bool
 
 
 class Pages:
     """The pages of one server. Files are read in threads unless `in_threads` is False; those of a web application that
-    stands in place of ours lie relative to the data `directory`."""
+    stands in place of ours lie relative to the data `directory`. `is_set_up` says whether anybody administers the
+    instance."""
 
     def __init__(
         self,
@@ -163,6 +167,7 @@ class Pages:
         origins: Origins,
         *,
         directory: Path,
+        is_set_up: Callable[[], bool],
         in_threads: bool,
     ) -> None:
         self._settings: Final = settings
@@ -174,7 +179,9 @@ class Pages:
         self._webapp: Final = (
             None if settings.webapp_directory is None else Webapp(directory / settings.webapp_directory)
         )
-        self._rendered: Final[dict[tuple[str, str, str], Rendered]] = {}
+        self._is_set_up: Final = is_set_up
+        self._facts: dict[str, object] = {}
+        self._rendered: Final[dict[str, Rendered]] = {}
         self.blueprint: Final = Blueprint("pages", __name__)
         self._name_addresses()
 
@@ -206,7 +213,7 @@ class Pages:
         if page in POLICIES:
             response.headers["Content-Security-Policy"] = POLICIES[page]
         sources = CAPTCHA_SOURCES.get(self._settings.captcha.provider)
-        if sources is not None and page in CAPTCHA_PAGES:
+        if sources is not None and rendered.has_challenge:
             response.headers["Content-Security-Policy"] = with_sources(sources)
         response.set_etag(rendered.tag)
         await response.make_conditional(request)
@@ -290,16 +297,26 @@ class Pages:
         return Response(draw(uri), headers=headers)
 
     async def _render(self, page: str) -> Rendered:
-        # Both may be others with the next request.
-        registration, name = self._settings.registration, self._settings.service_name
-        rendered = self._rendered.get((page, registration, name))
+        settings = self._settings
+        facts: dict[str, object] = {
+            "registration": settings.registration,
+            "service_name": settings.service_name,
+            "service_description": settings.service_description,
+            "welcome_invite": settings.welcome_invite,
+            "is_set_up": self._is_set_up(),
+        }
+        if facts != self._facts:  # chosen at run time
+            self._facts = facts
+            self._rendered.clear()
+        if self._environment is None:
+            self._environment = self._make_environment(await self._store.assets())
+        rendered = self._rendered.get(page)
         if rendered is None:
-            if self._environment is None:
-                self._environment = self._make_environment(await self._store.assets())
-            template = self._environment.get_template(f"{page}.html")
-            content = template.render(page=page, registration=registration, service_name=name).encode("utf-8")
-            rendered = Rendered(content, hashlib.sha256(content).hexdigest()[:32])
-            self._rendered[page, registration, name] = rendered
+            content = self._environment.get_template(f"{page}.html").render(page=page, **facts).encode("utf-8")
+            tag = hashlib.sha256(content).hexdigest()[:32]
+            rendered = Rendered(content, tag, has_challenge=CHALLENGE in content)
+            if facts == self._facts:
+                self._rendered[page] = rendered
         return rendered
 
     def _make_environment(self, assets: Assets) -> Environment:
@@ -312,12 +329,12 @@ class Pages:
         )
         settings, folder = self._settings, assets.folder
         is_packed = settings.client_packs
-        scripts = {name: f"{PACKS}/{name}.js" if is_packed else module for name, module in ENTRIES.items()}
+        script = f"{PACKS}/{CORE}.js" if is_packed else ENTRY
         sheets = [CLIENT_STYLE] if is_packed else assets.style_sheets
         environment.globals.update(
             static=f"{folder}/{STATIC}",
             client=f"{folder}/{CLIENT}",
-            client_scripts={name: f"{folder}/{path}" for name, path in scripts.items()},
+            client_script=f"{folder}/{script}",
             client_style_sheets=[f"{folder}/{name}" for name in sheets],
             version=__version__,
             public_url=self._origins.fixed,

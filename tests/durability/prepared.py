@@ -93,18 +93,21 @@ async def started(
 
 
 @contextlib.contextmanager
-def started_and_killed(arguments: Sequence[str], environment: Mapping[str, str]) -> Iterator[IO[bytes]]:
-    """The standard output of such a process, for tests that block; it is killed when the block ends."""
+def started_and_killed(
+    arguments: Sequence[str], environment: Mapping[str, str], log: int | IO[bytes] | None = None
+) -> Iterator[IO[bytes]]:
+    """The standard output of such a process, for tests that block; it is killed when the block ends. `log` is where its
+    standard error goes, if not where ours does."""
     if sys.platform != "linux":
         command = [sys.executable, "-m", "chat", *arguments]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment) as process:
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, env=environment) as process:
             assert process.stdout is not None
             try:
                 yield process.stdout
             finally:
                 process.kill()
         return
-    stdout, life = _ordered(arguments, environment, STANDARD_ERROR)
+    stdout, life = _ordered(arguments, environment, STANDARD_ERROR if log is None else log)
     with open(stdout, "rb") as output, open(life, "rb") as told:
         handle = os.pidfd_open(int(told.readline()))
         try:

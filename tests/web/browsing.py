@@ -145,14 +145,16 @@ def instance(**environment: str) -> Iterator[Instance]:
 
 @contextmanager
 def served() -> Iterator[Instance]:
-    """Run `chat serve` on nothing: an instance on its first day."""
-    with tempfile.TemporaryDirectory() as folder:
+    """Run `chat serve` on nothing: an instance on its first day; its world is the link that it prints."""
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile() as log:
         command = ["serve", "--data", folder, "--port", "0"]
         environment = {name: value for name, value in os.environ.items() if not name.startswith("CHAT_")}
-        with started_and_killed(command, environment) as output:
+        with started_and_killed(command, environment, log) as output:
             listening = output.readline().decode().split()
             assert listening, "the server ended before it could serve"
-            yield Instance({"base_url": f"{listening[2]}/v1"}, folder)
+            log.seek(0)
+            links = [line["link"] for line in map(json.loads, log.read().splitlines()) if "link" in line]
+            yield Instance({"base_url": f"{listening[2]}/v1", "setup": links[0]}, folder)
 
 
 @contextmanager

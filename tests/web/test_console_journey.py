@@ -31,7 +31,7 @@ from chat.registries.reports import (
 from chat.registries.user_flags import PremiumFlag, PremiumType, UserFlag
 from chat.store.administration import jobs
 from chat.store.administration.jobs import Job
-from tests.web.browsing import Instance, Visitor, served
+from tests.web.browsing import Instance, Visitor
 from tests.web.conftest import MakeVisitor
 
 MESSAGES: Final = 130
@@ -388,35 +388,6 @@ def test_keys_jobs_and_what_goes_wrong(administrator: Administrator, home: Insta
     visitor.arrives_at("/admin/sign-in")
 
 
-def test_the_first_account_sets_the_instance_up(visit: MakeVisitor) -> None:
-    with served() as fresh:
-        first, second = (
-            {"email": f"{name}@example.org", "password": "four unrelated words"} for name in ("ada", "bea")
-        )
-        for person in (first, second):
-            fresh.call("POST", "/v1/auth/register", {**person, "username": person["email"][:3]})
-        visitor: Administrator = visit(fresh, kind=Administrator)
-        # Only the very first account may.
-        visitor.goes_to("/admin")
-        visitor.enters(second)
-        visitor.reads("You cannot administer")
-        visitor.presses("Sign in with another account")
-        visitor.enters(first)
-        visitor.reads("Set ")
-        visitor.page_is_accessible()
-        visitor.page.get_by_label("Whoever an administrator approves").check()
-        visitor.presses("Complete the setup")
-        visitor.sees("Administration")
-        visitor.reads_fact("May do", "everything")
-        third = {"email": "cia@example.org", "password": "four unrelated words", "username": "cia"}
-        fresh.call("POST", "/v1/auth/register", third)
-        visitor.follows("Instance")
-        visitor.place.get_by_role("row").filter(has_text="cia").get_by_role("button", name="Approve").click()
-        visitor.confirms("Approve")
-        visitor.is_told("The account can sign in.")
-        visitor.place.get_by_text("Nobody waits.").wait_for()
-
-
 PLACES: Final = (
     ("/admin/users#by=q&text=", "Accounts"),
     ("/admin/users/{alice}", "Alice"),
@@ -515,7 +486,7 @@ ASK: Final = """async () => {
   const { acls } = await instance();
   const context = { user: { ...user, pending_deletion_at: '2030-01-01T00:00:00.000Z' }, me: user, guild: whole, acls,
     key: { name: 'k', acls: [] }, banEntryId: '1', category: 'friend', value: 'v', userId: null,
-    policy: { ...(await ask(READS.policy)), overridden: ['registration'], setup: { configured: false } },
+    policy: { ...(await ask(READS.policy)), overridden: ['registration'] },
     limits: await ask(READS.limits),
     instance: await instance() };
   const row = ([name, action]) => ({ name, ...action, fields: undefined,

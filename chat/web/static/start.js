@@ -1,10 +1,54 @@
-// The front page: one way in for strangers, another for who is signed in.
+// The front page: what this place is, and the ways in.
 
 import "./page.js";
-import { byId } from "./dom.js";
+import { ApiError, call } from "./api.js";
+import { byId, fill, h } from "./dom.js";
+import { onSubmit } from "./forms.js";
 import { current } from "./session.js";
+
+const ICON_PIXELS = 160;
+const INVITE_ADDRESS = /\/invite\/([^/?#\s]+)/;
 
 const session = current();
 byId("for-strangers").hidden = session !== null;
 byId("for-members").hidden = session === null;
 byId("member-name").textContent = session?.name || "you";
+
+// What somebody was sent: an address of an invite, wherever it leads, or its code alone.
+function codeIn(text) {
+  const found = INVITE_ADDRESS.exec(text);
+  return found ? decodeURIComponent(found[1]) : text;
+}
+
+onSubmit(byId("invite-form"), ({ invite }) => {
+  location.assign(`/invite/${encodeURIComponent(codeIn(invite.trim()))}`);
+});
+
+function facts(members, online) {
+  const lines = [members === 1 ? "1 member" : `${members.toLocaleString()} members`];
+  if (online > 0) lines.push(`${online.toLocaleString()} online`);
+  return lines.map((line) => h("li", {}, line));
+}
+
+function present({ guild, member_count: members, presence_count: online }) {
+  byId("community-name").textContent = guild.name === document.body.dataset.serviceName ? "" : guild.name;
+  byId("community-about").textContent = guild.description ?? "";
+  fill(byId("community-facts"), facts(members, online));
+  if (guild.icon) {
+    byId("picture").src = `/media/icons/${guild.id}/${guild.icon}.webp?size=${ICON_PIXELS}`;
+    byId("picture").classList.add("icon");
+  }
+  byId("community").hidden = false;
+  byId("join").hidden = false;
+}
+
+const community = byId("community");
+if (community !== null) {
+  try {
+    const invite = await call("GET", `/v1/invites/${encodeURIComponent(community.dataset.invite)}`);
+    if (invite.guild) present(invite);
+  } catch (error) {
+    // An invite that is gone leaves the page as it is without one.
+    if (!(error instanceof ApiError)) throw error;
+  }
+}

@@ -39,14 +39,7 @@ MAY_IMPORT: Final[Mapping[str, frozenset[str]]] = {
 }
 """By the top folder. Views and areas get their acts handed; each imports its own folder as well."""
 
-STARTS: Final = frozenset(
-    {
-        "client/main.js",
-        "client/areas/arrive/landing.js",
-        "client/areas/arrive/setup.js",
-        "client/worker/service_worker.js",
-    }
-)
+STARTS: Final = frozenset({"client/main.js", "client/worker/service_worker.js"})
 """Modules that a page or a browser starts: they alone do something when they are loaded."""
 
 PURE: Final = re.compile(r"client/(?:store/.*|text/.*|net/machine|views/messages/(?:window|grouping))\.js")

@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 
 from chat.web.assets import read_assets
 from chat.web.modules import ModuleError, without_comments
-from chat.web.packs import ENTRIES, joined
+from chat.web.packs import ENTRY, joined
 
-MAIN = ENTRIES["main"]
 AREA = "client/areas"
 
 
@@ -67,7 +66,7 @@ def test_a_pack_means_what_its_modules_mean(tmp_path: Path) -> None:
         "static/shared.js": "export const shared = { calls: 0 };\nshared.calls += 1;\n",
         "client/hostile.js": HOSTILE,
         "client/both.js": 'import { shared } from "../static/shared.js";\nexport const both = () => shared.calls;\n',
-        MAIN: (
+        ENTRY: (
             'import * as hostile from "./hostile.js";\n'
             'import {\n  half,\n  Box as Kept,\n} from "./hostile.js";\n'
             'import "./both.js";\n'
@@ -91,7 +90,7 @@ def test_a_pack_means_what_its_modules_mean(tmp_path: Path) -> None:
     result = ran(
         written(tmp_path, packs),
         'import { modules } from "./main.js";\n'
-        f'const main = modules["{MAIN}"];\n'
+        f'const main = modules["{ENTRY}"];\n'
         "const roles = await main.opens();\n"
         "const first = roles.roles();\n"
         "const search = (await main.opensOther()).search();\n"
@@ -134,7 +133,7 @@ def test_what_cannot_be_joined_is_named(source: str, complaint: str) -> None:
         "client/cycle.js": 'import "./main.js";\nexport const there = 1;\n',
     }
     with pytest.raises(ModuleError, match=complaint):
-        joined({MAIN: source, **others})
+        joined({ENTRY: source, **others})
 
 
 def test_all_modules_of_the_client_join(tmp_path: Path) -> None:
