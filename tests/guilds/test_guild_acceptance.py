@@ -20,11 +20,11 @@ from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
 from chat.store.signing_in import auth_sessions
 from chat.store.signing_in.auth_sessions import AuthSession
-from chat.testing.client_model import ClientModel
 from chat.testing.gateway_client import GatewayClient
 from chat.testing.rest_client import Response
 from chat.testing.server import ChatServer, open_chat_server
 from chat.testing.world import Actor, World
+from tests.simulation.client_model import ClientModel
 from tests.simulation.guild_history import without_doubtful
 
 CHANNEL_THREADS: Final = 1 << 2

@@ -10,9 +10,9 @@ import pytest
 import trio
 import trio.testing
 
-from chat.testing.client_model import ClientModel
 from chat.testing.rest_client import Response
 from chat.testing.world import World
+from tests.simulation.client_model import ClientModel
 from tests.simulation.guild_history import without_doubtful
 
 Ask = Callable[[], Awaitable[Response]]

@@ -15,10 +15,10 @@ import attrs
 import trio
 
 from chat.registries.permissions import Permission
-from chat.testing.client_model import ClientModel
 from chat.testing.gateway_client import GatewayClient
 from chat.testing.rest_client import Response
 from chat.testing.world import Actor, Person, World
+from tests.simulation.client_model import ClientModel
 
 SETTLING_SECONDS: Final = 1.0
 """Virtual seconds after which everything that was caused has arrived."""

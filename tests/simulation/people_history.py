@@ -12,10 +12,10 @@ from typing import Any, Final
 import attrs
 import trio
 
-from chat.testing.account_model import AccountModel
 from chat.testing.gateway_client import GatewayClient
 from chat.testing.rest_client import Response
 from chat.testing.world import Person, World
+from tests.simulation.account_model import AccountModel
 from tests.simulation.guild_history import SETTLING_SECONDS, Step, differences
 
 RELATIONSHIPS: Final = "/v1/users/@me/relationships"

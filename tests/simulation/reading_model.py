@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import attrs
 
-from chat.testing.guild_model import Misled
+from tests.simulation.guild_model import Misled
 
 BLOCKED: Final = 2
 SPOKEN_TYPES: Final = frozenset({0, 3, 19})

@@ -20,9 +20,9 @@ from typing import Any, Final
 from chat.registries.channel_types import THREAD_CHANNEL_TYPES
 from chat.registries.events import THREAD_EVENTS
 from chat.registries.message_types import MessageType
-from chat.testing.account_model import AccountModel
-from chat.testing.guild_model import GuildModel, Misled, by_id
-from chat.testing.message_model import MessageModel, ReadStateModel
+from tests.simulation.account_model import AccountModel
+from tests.simulation.guild_model import GuildModel, Misled, by_id
+from tests.simulation.message_model import MessageModel, ReadStateModel
 
 NO_REASONS: Final[frozenset[str]] = frozenset()
 SAID: Final = frozenset({MessageType.DEFAULT.value, MessageType.CALL.value, MessageType.REPLY.value})

@@ -1,6 +1,6 @@
 """What a client of the gateway knows of messages with their reactions, and of what it has read of them.
 
-Two parts of `chat.testing.client_model`.
+Two parts of `tests.simulation.client_model`.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from chat.testing.guild_model import Misled
+from tests.simulation.guild_model import Misled
 
 FRIEND: Final = 1
 BLOCKED: Final = 2

@@ -1,4 +1,4 @@
-"""What a client of the gateway knows of one guild. A part of `chat.testing.client_model`."""
+"""What a client of the gateway knows of one guild. A part of `tests.simulation.client_model`."""
 
 from __future__ import annotations
 
