@@ -1,0 +1,78 @@
+"""The base style sheets in a browser, on a page with everything that they give to views: accessible in both schemes,
+with room enough on a telephone, with signs that are there."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Final
+
+from tests.web.browsing import Visitor
+from tests.web.conftest import MakeVisitor
+
+CLIENT: Final = Path(__file__).parents[3] / "chat" / "web" / "client"
+GALLERY: Final = Path(__file__).with_name("gallery.js").read_text(encoding="utf-8").split("\n", 1)[1]
+SIGNS: Final = re.findall(r'<symbol id="([a-z-]+)"', (CLIENT / "icons.svg").read_text(encoding="utf-8"))
+
+DESK: Final = {"width": 1280, "height": 900}
+PHONE: Final = {"width": 360, "height": 740}
+
+
+def shown(visitor: Visitor) -> None:
+    """Open the gallery under the client's own policy."""
+    visitor.goes_to("/channels/@me")
+    visitor.page.evaluate(GALLERY, SIGNS)
+    visitor.reads("Gallery")
+
+
+def test_every_part_is_accessible_in_both_schemes(visit: MakeVisitor) -> None:
+    for scheme in ("light", "dark"):
+        visitor = visit(viewport=DESK, color_scheme=scheme, reduced_motion="reduce")
+        shown(visitor)
+        visitor.page_is_accessible()
+        visitor.page.evaluate("document.querySelector('dialog').showModal()")
+        visitor.page_is_accessible()
+
+
+def test_the_theme_that_is_chosen_counts_more_than_the_devices(visit: MakeVisitor) -> None:
+    visitor = visit(viewport=DESK, color_scheme="light")
+    shown(visitor)
+    ground = "getComputedStyle(document.documentElement).backgroundColor"
+    light = visitor.page.evaluate(ground)
+    visitor.page.evaluate("document.documentElement.dataset.theme = 'dark'")
+    assert visitor.page.evaluate(ground) != light
+    visitor.page_is_accessible("color-contrast")
+    visitor.page.evaluate("document.documentElement.dataset.theme = 'light'")
+    assert visitor.page.evaluate(ground) == light
+
+
+def test_everything_fits_a_telephone_and_a_finger(visit: MakeVisitor) -> None:
+    for options in ({}, {"has_touch": True, "is_mobile": True}):
+        visitor = visit(viewport=PHONE, reduced_motion="reduce", **options)
+        shown(visitor)
+        visitor.page_fits()
+        visitor.page_is_accessible("target-size")
+        visitor.page.evaluate("document.documentElement.dir = 'rtl'")
+        visitor.page_fits()
+    heights = """[...document.querySelectorAll("main :is(.button, .icon-button, [role=menuitem])")]
+        .map((one) => one.offsetHeight)"""
+    assert min(visitor.page.evaluate(heights)) >= 44
+
+
+def test_every_sign_is_a_drawing(visit: MakeVisitor) -> None:
+    visitor = visit(viewport=DESK)
+    shown(visitor)
+    empty = """() => [...document.querySelectorAll(".icon")]
+        .filter((sign) => sign.getBBox().width === 0)
+        .map((sign) => sign.firstChild.getAttribute("href"))"""
+    assert len(SIGNS) > 50
+    visitor.page.wait_for_function(f"({empty})().length === 0")
+
+
+def test_every_sign_that_is_used_is_there() -> None:
+    used = {
+        name
+        for path in CLIENT.rglob("*.js")
+        for name in re.findall(r'\bicon\(\s*"([a-z-]+)"', path.read_text(encoding="utf-8"))
+    }
+    assert used - {*SIGNS} == set()
