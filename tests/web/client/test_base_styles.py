@@ -35,7 +35,7 @@ def test_every_part_is_accessible_in_both_schemes(visit: MakeVisitor) -> None:
 
 
 def test_the_theme_that_is_chosen_counts_more_than_the_devices(visit: MakeVisitor) -> None:
-    visitor = visit(viewport=DESK, color_scheme="light")
+    visitor = visit(viewport=DESK, color_scheme="light", reduced_motion="reduce")
     shown(visitor)
     ground = "getComputedStyle(document.documentElement).backgroundColor"
     light = visitor.page.evaluate(ground)
