@@ -186,20 +186,21 @@ class Pages:
         self._name_addresses()
 
     def _name_addresses(self) -> None:
-        theirs = {"start", "client"} if self._webapp is not None else set()
+        theirs = {"start", "client", "offline"} if self._webapp is not None else set()
         for name, paths in PAGES.items():
             for path in paths if name not in theirs else ():
                 self.blueprint.add_url_rule(path, name, self._show, defaults={"page": name})
         for name, path in PLACES.items():
             if name not in theirs:
                 self.blueprint.add_url_rule(path, f"{name}_place", self._show_place, defaults={"page": name})
+        self.blueprint.add_url_rule("/static/<digest>/<path:name>", "asset", self._send_asset)
+        self.blueprint.add_url_rule("/settings/totp-qr-code", "totp_qr_code", self._draw_totp, methods=["POST"])
         if self._webapp is not None:
             for path in ("/", "/<path:place>"):
                 self.blueprint.add_url_rule(path, "webapp", self._send_webapp)
-        self.blueprint.add_url_rule("/static/<digest>/<path:name>", "asset", self._send_asset)
-        self.blueprint.add_url_rule(SERVICE_WORKER, "service_worker", self._send_service_worker)
-        self.blueprint.add_url_rule("/manifest.webmanifest", "manifest", self._send_manifest)
-        self.blueprint.add_url_rule("/settings/totp-qr-code", "totp_qr_code", self._draw_totp, methods=["POST"])
+        else:
+            self.blueprint.add_url_rule(SERVICE_WORKER, "service_worker", self._send_service_worker)
+            self.blueprint.add_url_rule("/manifest.webmanifest", "manifest", self._send_manifest)
 
     async def not_found(self, asked: Request) -> Response | None:
         """The answer to a browser that followed a link to nowhere; None for a client of the API, which wants JSON."""
@@ -261,7 +262,11 @@ class Pages:
     async def _send_manifest(self) -> Response:
         """What browsers need to install the client (W3C, Web Application Manifest)."""
         assets = await self._store.assets()
-        icon = {"src": f"{assets.folder}/{STATIC}/icon.svg", "sizes": "any", "type": "image/svg+xml", "purpose": "any"}
+        kind = {"sizes": "any", "type": "image/svg+xml"}
+        icons = [
+            {"src": f"{assets.folder}/{STATIC}/{name}.svg", "purpose": purpose, **kind}
+            for name, purpose in (("icon", "any"), ("icon_maskable", "maskable"))
+        ]
         manifest = {
             "id": "/",
             "name": self._settings.service_name,
@@ -271,7 +276,7 @@ class Pages:
             "display": "standalone",
             "background_color": GROUND_COLOUR,
             "theme_color": GROUND_COLOUR,
-            "icons": [icon],
+            "icons": icons,
         }
         headers = {**EVERY_ANSWER, "Content-Type": "application/manifest+json", "Cache-Control": ASK_AGAIN}
         response = Response(orjson.dumps(manifest), headers=headers)

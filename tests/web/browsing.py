@@ -133,11 +133,11 @@ class Instance:
 
 @contextmanager
 def instance(**environment: str) -> Iterator[Instance]:
-    """Run `chat dev` with settings from the environment."""
+    """Run `chat dev` with settings from the environment; the web client comes in packs, as it does to people."""
     with tempfile.TemporaryDirectory() as folder:
         command = ["dev", "--data", folder, "--port", "0", "--json"]
         # Nothing of it is wanted in the end: no drain.
-        with started_and_killed(command, {**os.environ, **environment}) as output:
+        with started_and_killed(command, {**os.environ, "CHAT_CLIENT_PACKS": "true", **environment}) as output:
             line = output.readline()
             assert line, "the server ended before it could serve"
             yield Instance(json.loads(line), folder)

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import Final
 
-from tests.web.browsing import Visitor
+from tests.web.browsing import Visitor, instance
 from tests.web.conftest import MakeVisitor
 
 CLIENT: Final = Path(__file__).parents[3] / "chat" / "web" / "client"
@@ -32,6 +32,20 @@ def test_every_part_is_accessible_in_both_schemes(visit: MakeVisitor) -> None:
         visitor.page_is_accessible()
         visitor.page.evaluate("document.querySelector('dialog').showModal()")
         visitor.page_is_accessible()
+
+
+def test_the_sheets_mean_the_same_singly_and_joined(visit: MakeVisitor) -> None:
+    """Every computed style of the gallery, from the pack and from the files."""
+    computed = """() => [...document.querySelectorAll("main *")].map((one) => {
+        const style = getComputedStyle(one);
+        return [...style].map((name) => `${name}: ${style.getPropertyValue(name)}`).sort().join(";");
+    })"""
+    with instance(CHAT_CLIENT_PACKS="false") as singly:
+        found = []
+        for visitor in (visit(viewport=DESK), visit(singly, viewport=DESK)):
+            shown(visitor)
+            found.append(visitor.page.evaluate(computed))
+    assert found[0] == found[1]
 
 
 def test_the_theme_that_is_chosen_counts_more_than_the_devices(visit: MakeVisitor) -> None:

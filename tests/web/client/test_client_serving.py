@@ -74,7 +74,7 @@ async def test_a_file_is_packed_as_the_browser_takes_it(chat_world: World) -> No
 @pytest.mark.chat_settings(client_packs=True)
 async def test_the_page_of_an_instance_names_packs(chat_world: World) -> None:
     names = {"/".join(name.split("/")[3:]) for name in await addresses(chat_world.anyone)}
-    assert names == {"packs/main.js", "packs/client.css", "static/icon.svg"}
+    assert names == {"packs/main.js", "packs/client.css", "static/icon.svg", "static/icon_touch.png"}
 
 
 async def test_under_development_the_page_names_modules(chat_world: World) -> None:
@@ -89,6 +89,7 @@ async def test_the_client_can_be_installed(chat_world: World) -> None:
     manifest = json.loads(answer.body)
     assert manifest["name"] == "Chat"
     assert (manifest["start_url"], manifest["display"]) == ("/channels/@me", "standalone")
+    assert [icon["purpose"] for icon in manifest["icons"]] == ["any", "maskable"]
     for icon in manifest["icons"]:
         assert (await asks(chat_world.anyone, icon["src"])).status == 200
     worker = await asks(chat_world.anyone, "/service-worker.js")
@@ -105,6 +106,7 @@ def built(tmp_path: Path) -> Path:
     (folder / "static" / "js").mkdir(parents=True)
     (folder / "index.html").write_text("<p>theirs</p>", encoding="utf-8")
     (folder / "static" / "js" / "app.1.js").write_text("theirs()", encoding="utf-8")
+    (folder / "manifest.webmanifest").write_text("{}", encoding="utf-8")
     (folder / ".env").write_text("secret", encoding="utf-8")
     (tmp_path / "secret.txt").write_text("secret", encoding="utf-8")
     (folder / "link.txt").symlink_to(tmp_path / "secret.txt")
@@ -150,6 +152,8 @@ async def test_somebody_elses_application_stands_in_place_of_ours(built: Path, t
         tag = script.header("etag")
         assert tag is not None
         assert (await asks(anyone, "/static/js/app.1.js", If_None_Match=tag)).status == 304
+        assert (await asks(anyone, "/manifest.webmanifest")).body == b"{}"
+        assert (await asks(anyone, "/service-worker.js")).code == "NOT_FOUND"
         # The API and the pages that letters lead to are ours.
         for place in ("/nowhere", "/v1/nowhere", "/.env", "/../secret.txt", "/%2e%2e/secret.txt", "/link.txt"):
             assert (await asks(anyone, place)).code == "NOT_FOUND"
