@@ -28,14 +28,7 @@ from chat.config import Loaded, Settings
 from chat.config.settings import WILDCARD_HOSTS, address_and_port, origin_of
 from chat.domain.policy.origins import Origins
 from chat.errors import OperatorError
-from chat.port.listener import (
-    Listener,
-    SocketListener,
-    answering,
-    connections_maximum,
-    not_ready,
-    open_listeners,
-)
+from chat.port.listener import Listener, SocketListener, answering, connections_maximum, not_ready, open_listeners
 from chat.process_memory import give_back, resident_bytes
 from chat.server import Server, develop
 from chat.store.data_directory import DataDirectory

@@ -39,10 +39,7 @@ EVERY_ANSWER: Final = (
     (b"x-content-type-options", b"nosniff"),
 )
 
-SHARED: Final = (
-    (b"access-control-allow-origin", b"*"),
-    (b"access-control-expose-headers", b"X-Service-Version"),
-)
+SHARED: Final = ((b"access-control-allow-origin", b"*"), (b"access-control-expose-headers", b"X-Service-Version"))
 """Lets pages of any origin read an answer."""
 
 PREFLIGHT_HEADERS: Final = {

@@ -36,10 +36,7 @@ from chat.api.answers import (
     refusal,
     send_streamed,
 )
-from chat.api.bodies import (
-    ClientGone,
-    Receive,
-)
+from chat.api.bodies import ClientGone, Receive
 from chat.api.endpoint import Backend, Endpoint, Exchange
 from chat.api.operation import Operation, Routes
 from chat.api.routing import RouteTable

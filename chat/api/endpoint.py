@@ -23,32 +23,15 @@ from typing import Any, Final
 import attrs
 import trio
 
-from chat.api.answers import (
-    Answer,
-    answer_of,
-)
-from chat.api.bodies import (
-    BodyChunks,
-    Receive,
-    announces_little,
-    comes_in_parts,
-    parse_json,
-    parse_query,
-    read_body,
-)
+from chat.api.answers import Answer, answer_of
+from chat.api.bodies import BodyChunks, Receive, announces_little, comes_in_parts, parse_json, parse_query, read_body
 from chat.api.fields import SNOWFLAKE, Refusal
 from chat.api.operation import Operation, Request
 from chat.api.rate_limit import GLOBAL, HIGH_GLOBAL, RateLimiter, limit_headers
 from chat.api.structuring import body_structure, query_structure, repeated_names
 from chat.auth.address_bans import AddressBans
 from chat.auth.captcha import Captcha
-from chat.auth.client_address import (
-    FORWARDED_HEADER,
-    FORWARDED_HEADERS,
-    TEST_HEADER,
-    ClientAddresses,
-    network_of,
-)
+from chat.auth.client_address import FORWARDED_HEADER, FORWARDED_HEADERS, TEST_HEADER, ClientAddresses, network_of
 from chat.auth.credentials import Credential, parse_authorization, resolve
 from chat.auth.policy import ADMITTED_BEFORE_BUCKET, ADMITTED_UNCOUNTED, BOT_IN_ANY_CASE, Policy, admit, lost_acls
 from chat.auth.principal import CredentialKind, Principal

@@ -305,13 +305,7 @@ class HttpConnection:
         """Answer requests; true when the next one is for the gateway, which then finds it unread."""
         async with RequestTasks() as tasks:
             self._protocol = protocol = HttpProtocol(
-                self._app,
-                self._config,
-                self._context,
-                tasks,
-                self._transport.address,
-                self._take,
-                self._write,
+                self._app, self._config, self._context, tasks, self._transport.address, self._take, self._write
             )
             with self._patience:
                 await self._read(protocol)
@@ -436,11 +430,7 @@ class RequestTasks(TaskGroup):
     """The applications at work for one connection."""
 
     async def spawn_app(
-        self,
-        app: AppWrapper,
-        config: Config,
-        scope: Scope,
-        send: Callable[[ASGISendEvent | None], Awaitable[None]],
+        self, app: AppWrapper, config: Config, scope: Scope, send: Callable[[ASGISendEvent | None], Awaitable[None]]
     ) -> Callable[[ASGIReceiveEvent], Awaitable[None]]:
         """Run the application for a request; what is returned hands it the request's events."""
         events = RequestEvents()

@@ -38,11 +38,7 @@ class Credential:
     token: str | None = attrs.field(repr=False)
 
 
-_SCHEMES: Final = {
-    "Bot": CredentialKind.BOT,
-    "Bearer": CredentialKind.OAUTH2,
-    "Admin": CredentialKind.ADMIN_KEY,
-}
+_SCHEMES: Final = {"Bot": CredentialKind.BOT, "Bearer": CredentialKind.OAUTH2, "Admin": CredentialKind.ADMIN_KEY}
 
 AMBIGUOUS: Final = Credential(None, None)
 
@@ -97,10 +93,7 @@ def resolve_gateway_token(reader: sqlite3.Connection, token: str) -> Principal |
 
 
 def resolve(
-    reader: sqlite3.Connection,
-    credential: Credential | None,
-    now_ms: int,
-    capabilities: frozenset[str] = frozenset(),
+    reader: sqlite3.Connection, credential: Credential | None, now_ms: int, capabilities: frozenset[str] = frozenset()
 ) -> Principal | None:
     """Whom a parsed credential stands for; None as in `resolve_authorization`."""
     if credential is None:

@@ -172,11 +172,7 @@ def _prepare() -> tuple[ModuleType, ssl.SSLContext]:
 
 
 async def _answer(
-    client: httpx.AsyncClient,
-    method: str,
-    url: str,
-    body: Mapping[str, Any],
-    headers: Mapping[str, str] | None,
+    client: httpx.AsyncClient, method: str, url: str, body: Mapping[str, Any], headers: Mapping[str, str] | None
 ) -> Reply:
     sent = {"Accept": "application/json", "Accept-Encoding": "identity", "User-Agent": "chat", **(headers or {})}
     async with client.stream(method, url, headers=sent, follow_redirects=False, **body) as response:

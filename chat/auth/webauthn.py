@@ -70,13 +70,7 @@ class Descriptor:
 
 
 def registration_options(
-    party: RelyingParty,
-    challenge: str,
-    *,
-    handle: bytes,
-    name: str,
-    display_name: str,
-    known: Sequence[Descriptor],
+    party: RelyingParty, challenge: str, *, handle: bytes, name: str, display_name: str, known: Sequence[Descriptor]
 ) -> dict[str, Any]:
     """The options of `navigator.credentials.create`; `known` are credentials whose authenticator is not to make another
     one."""

@@ -157,11 +157,7 @@ def no_words(_: Mapping[str, Any]) -> Mapping[str, object]:
 
 
 def print_objects(
-    things: Sequence[Mapping[str, Any]],
-    columns: Sequence[str],
-    *,
-    as_json: bool,
-    in_words: InWords = no_words,
+    things: Sequence[Mapping[str, Any]], columns: Sequence[str], *, as_json: bool, in_words: InWords = no_words
 ) -> None:
     """A list of things: a table with these of their fields on a terminal, JSON with all of them anywhere else.
 

@@ -44,12 +44,7 @@ It works once. Keep it to yourself until then: whoever uses it becomes the admin
     help="A built web application to serve in place of the web client.",
 )
 def serve(
-    data: Path,
-    host: str | None,
-    port: int | None,
-    config_file: Path | None,
-    public_url: str | None,
-    webapp: str | None,
+    data: Path, host: str | None, port: int | None, config_file: Path | None, public_url: str | None, webapp: str | None
 ) -> None:
     """Run the server."""
     with importing():

@@ -16,14 +16,7 @@ from chat.registries.limits import BIO_CHARACTERS
 MEBIBYTE: Final = 1_048_576
 
 
-def _count(
-    default: int,
-    help: str,
-    *,
-    minimum: int = 0,
-    unit: str | None = None,
-    follows: str | None = None,
-) -> int:
+def _count(default: int, help: str, *, minimum: int = 0, unit: str | None = None, follows: str | None = None) -> int:
     value: int = setting(default, help, minimum=minimum, unit=unit, follows=follows)
     return value
 

@@ -110,9 +110,7 @@ class GatewaySettings:
         documented.IDENTIFY_BUDGET, "Identifies that an address may send in 60 seconds", minimum=1
     )
     connections_per_address: int = setting(
-        documented.CONNECTIONS_PER_ADDRESS,
-        "gateway connections of an address, and as many others",
-        minimum=1,
+        documented.CONNECTIONS_PER_ADDRESS, "gateway connections of an address, and as many others", minimum=1
     )
     sessions_per_user: int = setting(documented.SESSIONS_PER_USER, "live sessions of an account, bots aside", minimum=1)
     bot_shard_guild_ceiling: int = setting(

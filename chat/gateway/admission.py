@@ -15,11 +15,7 @@ import attrs
 import trio
 
 from chat.auth.client_address import ConnectionCounts
-from chat.registries.limits import (
-    ADDRESS_COMMAND_BUDGET,
-    ADDRESS_COMMAND_BUDGET_WINDOW_MS,
-    IDENTIFY_BUDGET_WINDOW_MS,
-)
+from chat.registries.limits import ADDRESS_COMMAND_BUDGET, ADDRESS_COMMAND_BUDGET_WINDOW_MS, IDENTIFY_BUDGET_WINDOW_MS
 
 WINDOWS_KEPT: Final = 65_536
 """Addresses counted at once in a budget; beyond, the oldest window is forgotten."""

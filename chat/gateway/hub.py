@@ -181,13 +181,7 @@ class Hub:
         thread_event = None if event.thread_data is None else outgoing(event.name, event.thread_data)
         data = self._with_presences(event.data) if event.name is EventName.THREAD_MEMBERS_UPDATE else event.data
         self._fanout.queue(
-            Delivery(
-                outgoing(event.name, data),
-                receivers,
-                event.mentions,
-                thread_event,
-                event.ignoring_session,
-            )
+            Delivery(outgoing(event.name, data), receivers, event.mentions, thread_event, event.ignoring_session)
         )
 
     def _with_presences(self, data: object) -> object:

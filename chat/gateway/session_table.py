@@ -187,10 +187,7 @@ def _read(record: RetainedSession, values: Mapping[str, Any], events: Mapping[in
         shard=None if values["shard"] is None else Shard(*values["shard"]),
         ignored_events=frozenset(values["ignored_events"]),
         presence=SessionPresence(
-            **{
-                **values["presence"],
-                "custom_status": None if custom_status is None else CustomStatus(**custom_status),
-            }
+            **{**values["presence"], "custom_status": None if custom_status is None else CustomStatus(**custom_status)}
         ),
         **{name: values[name] for name in KEPT_AS_THEY_ARE},
     )

@@ -143,10 +143,7 @@ class SessionStarts:
     def _new_session(self, principal: Principal, identify: Identify, saved: Mapping[str, Any]) -> GatewaySession:
         """A session with the presence that Identify and the saved settings give it."""
         presence = initial_presence(
-            identify.presence,
-            identify.properties.mobile,
-            saved.get("status", "online"),
-            saved.get("custom_status"),
+            identify.presence, identify.properties.mobile, saved.get("status", "online"), saved.get("custom_status")
         )
         session_id = self._core.random_hex(SESSION_ID_CHARACTERS)
         return GatewaySession.identified(session_id, principal, identify, presence)
@@ -183,11 +180,7 @@ class SessionStarts:
         named.update(int(relationship["id"]) for relationship in relationships)
         online = [other for other in self._presences.seen_by(session.user_id) if self._presences.is_online(other)]
         data = self._members_of_ready(
-            session,
-            guilds,
-            settings,
-            relationships,
-            [self._presences.presence_object(other) for other in online],
+            session, guilds, settings, relationships, [self._presences.presence_object(other) for other in online]
         )
         for private in data["private_channels"]:
             named.update(int(recipient["id"]) for recipient in private.get("recipients", ()))

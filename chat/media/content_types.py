@@ -14,16 +14,7 @@ BINARY: Final = "application/octet-stream"
 TEXT: Final = "text/plain; charset=utf-8"
 
 IMAGE_TYPES: Final = frozenset(
-    {
-        "image/png",
-        "image/jpeg",
-        "image/gif",
-        "image/webp",
-        "image/avif",
-        "image/heic",
-        "image/heif",
-        "image/jxl",
-    }
+    {"image/png", "image/jpeg", "image/gif", "image/webp", "image/avif", "image/heic", "image/heif", "image/jxl"}
 )
 """What is shown as an image."""
 

@@ -68,12 +68,7 @@ def vector_header(content: bytes) -> ImageHeader | None:
             parser.Parse(content[start : start + PIECE_BYTES], False)
             if root:
                 break
-    except (
-        expat.ExpatError,
-        _EntityDeclared,
-        ValueError,
-        LookupError,
-    ):  # the last two: an unknown encoding
+    except (expat.ExpatError, _EntityDeclared, ValueError, LookupError):  # the last two: an unknown encoding
         if not root:
             return None
     attributes = root[0] if root else None

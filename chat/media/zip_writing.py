@@ -229,14 +229,7 @@ def _central_header(entry: _Entry, offset: int) -> bytes:
 def _end(offset: int, size: int, entries: int) -> bytes:
     """What closes the file: where the list begins, its bytes, its entries."""
     end = _END.pack(
-        0x06054B50,
-        0,
-        0,
-        min(entries, LIMIT_16),
-        min(entries, LIMIT_16),
-        min(size, LIMIT_32),
-        min(offset, LIMIT_32),
-        0,
+        0x06054B50, 0, 0, min(entries, LIMIT_16), min(entries, LIMIT_16), min(size, LIMIT_32), min(offset, LIMIT_32), 0
     )
     if entries < LIMIT_16 and size < LIMIT_32 and offset < LIMIT_32:
         return end

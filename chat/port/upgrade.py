@@ -92,9 +92,7 @@ def open_websocket(
         raise UpgradeRefused(400, "A WebSocket opens with GET over HTTP/1.1, without a body.")
     if request.header(b"sec-websocket-version") != WEBSOCKET_VERSION:
         raise UpgradeRefused(
-            426,
-            "The gateway speaks WebSocket version 13.",
-            {"Upgrade": "websocket", "Sec-WebSocket-Version": "13"},
+            426, "The gateway speaks WebSocket version 13.", {"Upgrade": "websocket", "Sec-WebSocket-Version": "13"}
         )
     key = request.header(b"sec-websocket-key")
     if key is None or not _is_key(key):

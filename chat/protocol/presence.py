@@ -73,10 +73,7 @@ def parse_presence_update(d: Any) -> PresenceUpdate | Close:
     if status is None:
         return INVALID_PRESENCE_PAYLOAD
     return PresenceUpdate(
-        status=status,
-        afk=d.get("afk") is True,
-        mobile=d.get("mobile") is True,
-        custom_status=_custom_status_input(d),
+        status=status, afk=d.get("afk") is True, mobile=d.get("mobile") is True, custom_status=_custom_status_input(d)
     )
 
 

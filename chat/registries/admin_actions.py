@@ -272,9 +272,7 @@ _KEYS: Final[Mapping[AdminTarget, Mapping[AdminAction, str]]] = {
         AdminAction.DELETE_ALL_USER_MESSAGES_DRY_RUN: "user_id channel_count message_count dry_run",
         AdminAction.DELETE_ALL_USER_MESSAGES: "user_id channel_count message_count dry_run",
     },
-    AdminTarget.MESSAGE_SHRED: {
-        AdminAction.QUEUE_MESSAGE_SHRED: "user_id job_id requested_entries",
-    },
+    AdminTarget.MESSAGE_SHRED: {AdminAction.QUEUE_MESSAGE_SHRED: "user_id job_id requested_entries"},
     AdminTarget.EMAIL: {
         AdminAction.BAN_EMAIL: "reason",
         AdminAction.CHECK_EMAIL_BAN: "banned",
@@ -334,12 +332,8 @@ _KEYS: Final[Mapping[AdminTarget, Mapping[AdminAction, str]]] = {
         AdminAction.BAN_MEMBER: "guild_id reason duration_seconds delete_message_seconds",
         AdminAction.UNBAN_MEMBER: "guild_id",
     },
-    AdminTarget.GUILD_EMOJI: {
-        AdminAction.PURGE_GUILD_EMOJI: "guild_id name",
-    },
-    AdminTarget.GUILD_STICKER: {
-        AdminAction.PURGE_GUILD_STICKER: "guild_id name",
-    },
+    AdminTarget.GUILD_EMOJI: {AdminAction.PURGE_GUILD_EMOJI: "guild_id name"},
+    AdminTarget.GUILD_STICKER: {AdminAction.PURGE_GUILD_STICKER: "guild_id name"},
     AdminTarget.MESSAGE: {
         AdminAction.LIST_CHANNEL_MESSAGES: (
             "channel_id limit message_count around_message_id before_message_id after_message_id"
@@ -362,9 +356,7 @@ _KEYS: Final[Mapping[AdminTarget, Mapping[AdminAction, str]]] = {
         AdminAction.GET_LIMIT_CONFIG: "",
         AdminAction.UPDATE_LIMIT_CONFIG: "limits reset",
     },
-    AdminTarget.SYSTEM_DM: {
-        AdminAction.SEND_SYSTEM_DM: "job_id requested_count everyone user_id",
-    },
+    AdminTarget.SYSTEM_DM: {AdminAction.SEND_SYSTEM_DM: "job_id requested_count everyone user_id"},
 }
 """The keys of each action's metadata, by what its entries are about."""
 

@@ -82,12 +82,7 @@ FLEXIBLE_NAME_CHANNEL_TYPES: Final[frozenset[ChannelType]] = SYSTEM_CHANNEL_TYPE
 """Types whose names TEXT_CHANNEL_FLEXIBLE_NAMES leaves as written (guilds.md, Guild features)."""
 
 TEMPLATE_CHANNEL_TYPES: Final[frozenset[ChannelType]] = frozenset(
-    {
-        ChannelType.GUILD_TEXT,
-        ChannelType.GUILD_VOICE,
-        ChannelType.GUILD_CATEGORY,
-        ChannelType.GUILD_ANNOUNCEMENT,
-    }
+    {ChannelType.GUILD_TEXT, ChannelType.GUILD_VOICE, ChannelType.GUILD_CATEGORY, ChannelType.GUILD_ANNOUNCEMENT}
 )
 """Types that a guild template creates as they are named (guilds.md, Creation template)."""
 

@@ -323,9 +323,7 @@ class GatewayClient:
     async def expect(self, name: str, *, where: Where | None = None, seconds: float = WAIT_SECONDS) -> ServerPayload:
         """The next Dispatch of that name whose `d` satisfies `where`; what comes before it is passed over."""
         return await self._expect(
-            name,
-            lambda payload: payload.name == name and (where is None or where(payload.data)),
-            seconds,
+            name, lambda payload: payload.name == name and (where is None or where(payload.data)), seconds
         )
 
     async def expect_opcode(self, op: int, *, seconds: float = WAIT_SECONDS) -> ServerPayload:

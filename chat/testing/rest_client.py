@@ -362,10 +362,7 @@ class RestClient(HttpClient):
     async def advance_clock(self, milliseconds: int) -> dict[str, Any]:
         """POST /v1/_dev/clock. A server inside the test's own Trio run moves this client's clock as well."""
         answer = await self.request(
-            "POST",
-            "/v1/_dev/clock",
-            json={"advance_ms": milliseconds},
-            seconds=REQUEST_SECONDS + milliseconds / 1000,
+            "POST", "/v1/_dev/clock", json={"advance_ms": milliseconds}, seconds=REQUEST_SECONDS + milliseconds / 1000
         )
         reading: dict[str, Any] = answer.expect(200)
         return reading

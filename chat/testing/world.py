@@ -24,12 +24,7 @@ class Actor:
         self._nursery = nursery
 
     async def connect(
-        self,
-        *,
-        compressed: bool = False,
-        heartbeats: bool = True,
-        route: Route | None = None,
-        **members: object,
+        self, *, compressed: bool = False, heartbeats: bool = True, route: Route | None = None, **members: object
     ) -> GatewayClient:
         """A gateway client of this account that has received Ready; `members` go into Identify."""
         client = await self.open(compressed=compressed, heartbeats=heartbeats, route=route)

@@ -76,11 +76,7 @@ def _with_gzip(content: bytes) -> bytes:
 
 IDENTITY: Final = "identity"
 
-PACKINGS: Final[Mapping[str, Callable[[bytes], bytes]]] = {
-    "zstd": _with_zstd,
-    "gzip": _with_gzip,
-    IDENTITY: _as_it_is,
-}
+PACKINGS: Final[Mapping[str, Callable[[bytes], bytes]]] = {"zstd": _with_zstd, "gzip": _with_gzip, IDENTITY: _as_it_is}
 """How a file can be sent (Content-Encoding), the best first."""
 
 

@@ -14,11 +14,7 @@ routes = Routes()
 
 
 @routes.operation(
-    "GET",
-    "/v1/openapi.json",
-    policy=Policy.NONE,
-    bucket=buckets.OPENAPI,
-    answers={200: OPEN_OBJECT, 304: NOTHING},
+    "GET", "/v1/openapi.json", policy=Policy.NONE, bucket=buckets.OPENAPI, answers={200: OPEN_OBJECT, 304: NOTHING}
 )
 async def get_openapi_document(request: Request, document: PublishedDocument) -> Answer:
     """This document: every operation, what it reads and what it answers."""

@@ -16,16 +16,7 @@ import attrs
 from chat.api.answers import Answer
 from chat.api.bodies import BodyChunks
 from chat.api.fields import Length
-from chat.api.media_answers import (
-    PictureQuery,
-    Side,
-    file_at,
-    held_file,
-    picture,
-    relayed,
-    rendition_of,
-    stored_file,
-)
+from chat.api.media_answers import PictureQuery, Side, file_at, held_file, picture, relayed, rendition_of, stored_file
 from chat.api.operation import Bucket, Policy, Request, Routes
 from chat.api.schemas.messages import FILE, UPLOADED_FILE
 from chat.api.schemas.shapes import binary

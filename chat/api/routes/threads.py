@@ -175,9 +175,7 @@ async def start_thread_from_message(
 ) -> object:
     """Start the thread of a message."""
     new = NewThread(
-        name=body.name,
-        auto_archive_duration=body.auto_archive_duration,
-        rate_limit_per_user=body.rate_limit_per_user,
+        name=body.name, auto_archive_duration=body.auto_archive_duration, rate_limit_per_user=body.rate_limit_per_user
     )
     made = await threads.threads.start_from_message(
         request.principal, channel_id, message_id, new, request.audit_log_reason

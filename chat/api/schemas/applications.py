@@ -66,9 +66,7 @@ OWN_APPLICATION: Final = APPLICATION.extended(
 AUTHORIZED_APPLICATION: Final = APPLICATION.extended("AuthorizedApplication", without=("redirect_uris", "bot"))
 
 PUBLIC_APPLICATION: Final = APPLICATION.extended(
-    "PublicApplication",
-    {"scopes": listed(TEXT), "bot": nullable(BOT)},
-    optional={"current_user": PARTIAL_USER},
+    "PublicApplication", {"scopes": listed(TEXT), "bot": nullable(BOT)}, optional={"current_user": PARTIAL_USER}
 )
 
 BOT_TOKEN: Final = record({"token": TEXT, "bot": BOT})
@@ -76,13 +74,7 @@ CLIENT_SECRET: Final = record({"client_secret": TEXT})
 
 TOKENS: Final = wire_object(
     "OAuth2Tokens",
-    {
-        "access_token": TEXT,
-        "token_type": choice("Bearer"),
-        "expires_in": COUNT,
-        "refresh_token": TEXT,
-        "scope": TEXT,
-    },
+    {"access_token": TEXT, "token_type": choice("Bearer"), "expires_in": COUNT, "refresh_token": TEXT, "scope": TEXT},
 )
 
 INTROSPECTION: Final = either(
@@ -121,6 +113,5 @@ CURRENT_AUTHORIZATION: Final = wire_object(
 )
 
 AUTHORIZATION: Final = wire_object(
-    "Authorization",
-    {"application": AUTHORIZED_APPLICATION, "scopes": listed(TEXT), "authorized_at": TIMESTAMP},
+    "Authorization", {"application": AUTHORIZED_APPLICATION, "scopes": listed(TEXT), "authorized_at": TIMESTAMP}
 )

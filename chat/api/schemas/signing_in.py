@@ -25,9 +25,7 @@ from chat.api.schemas.shapes import (
 )
 
 SIGNED_IN: Final = wire_object(
-    "SignedIn",
-    {"token": TEXT, "user_id": SNOWFLAKE, "user": PARTIAL_USER},
-    description="A session token.",
+    "SignedIn", {"token": TEXT, "user_id": SNOWFLAKE, "user": PARTIAL_USER}, description="A session token."
 )
 
 MFA_CHALLENGE: Final = wire_object(
@@ -88,8 +86,7 @@ HANDOFF_INFO: Final = wire_object(
     },
 )
 HANDOFF_STATUS: Final = either(
-    record({"status": choice("pending")}),
-    SIGNED_IN.extended("SignedInByHandoff", {"status": choice("completed")}),
+    record({"status": choice("pending")}), SIGNED_IN.extended("SignedInByHandoff", {"status": choice("completed")})
 )
 
 SSO_STATUS: Final = wire_object(
@@ -131,17 +128,10 @@ WEBAUTHN_CREATION_OPTIONS: Final = wire_object(
 )
 
 WEBAUTHN_CREDENTIAL: Final = wire_object(
-    "WebauthnCredential",
-    {"id": TEXT, "name": TEXT, "created_at": TIMESTAMP, "last_used_at": nullable(TIMESTAMP)},
+    "WebauthnCredential", {"id": TEXT, "name": TEXT, "created_at": TIMESTAMP, "last_used_at": nullable(TIMESTAMP)}
 )
 
-BACKUP_CODES: Final = record(
-    {
-        "backup_codes": listed(
-            wire_object("BackupCode", {"code": TEXT, "consumed": BOOLEAN}),
-        )
-    }
-)
+BACKUP_CODES: Final = record({"backup_codes": listed(wire_object("BackupCode", {"code": TEXT, "consumed": BOOLEAN}))})
 
 SUDO_METHODS: Final = record({"totp": BOOLEAN, "webauthn": BOOLEAN, "backup_codes": BOOLEAN, "has_mfa": BOOLEAN})
 

@@ -196,11 +196,7 @@ class AdministeredDeletions:
         return await self._views.of(acting, await self.put(acting, user_id, wish))
 
     async def put(
-        self,
-        acting: Acting,
-        user_id: int,
-        wish: DeletionWish,
-        also: Callable[[sqlite3.Connection], None] | None = None,
+        self, acting: Acting, user_id: int, wish: DeletionWish, also: Callable[[sqlite3.Connection], None] | None = None
     ) -> Account:
         """Schedule the erasure of the account; every sign-in and every access token of it ends now, and what it pays
         for by the period soon after. `also` is done in the same unit, which begins what follows from misconduct as

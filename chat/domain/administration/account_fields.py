@@ -58,24 +58,14 @@ class AdministeredAccounts:
     _views: AdminAccountViews
 
     async def change(
-        self,
-        acting: Acting,
-        user_id: int,
-        action: AdminAction,
-        edit: Edit,
-        then: Callable[[], None] | None = None,
+        self, acting: Acting, user_id: int, action: AdminAction, edit: Edit, then: Callable[[], None] | None = None
     ) -> dict[str, Any]:
         """Change an account, write the entry and tell those who see it, even where `edit` leaves it as it was. `then`
         is what else follows the commit, before the update is told. Raises what `edit` refuses."""
         return await self._views.of(acting, await self.changed(acting, user_id, action, edit, then))
 
     async def changed(
-        self,
-        acting: Acting,
-        user_id: int,
-        action: AdminAction,
-        edit: Edit,
-        then: Callable[[], None] | None = None,
+        self, acting: Acting, user_id: int, action: AdminAction, edit: Edit, then: Callable[[], None] | None = None
     ) -> Account:
         """As `change`; returns the account itself."""
 

@@ -126,12 +126,7 @@ def _table_page(
 
 
 def _message_page(
-    read: _Messages,
-    include_attachments: bool,
-    connection: sqlite3.Connection,
-    subject_id: int,
-    after: Any,
-    number: int,
+    read: _Messages, include_attachments: bool, connection: sqlite3.Connection, subject_id: int, after: Any, number: int
 ) -> Page:
     found, place = read(connection, subject_id, after)
     by_channel: dict[int, list[Message]] = {}

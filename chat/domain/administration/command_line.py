@@ -197,12 +197,7 @@ def features_of(names: Collection[str]) -> frozenset[GuildFeature]:
 
 
 async def change_features(
-    database: Database,
-    clock: Clock,
-    log: AdminAuditLog,
-    guild_id: int,
-    add: Collection[str],
-    remove: Collection[str],
+    database: Database, clock: Clock, log: AdminAuditLog, guild_id: int, add: Collection[str], remove: Collection[str]
 ) -> Guild:
     """Give a guild features and take others away; the guild as it is then.
 

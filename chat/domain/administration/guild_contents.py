@@ -84,11 +84,7 @@ class AdministeredGuildMembers:
         return admin_guild_member(state.member_object(member, None), member, account, state.guild.owner_id)
 
     async def put(
-        self,
-        acting: Acting,
-        guild_id: int,
-        user_id: int,
-        also: Callable[[sqlite3.Connection], None] | None = None,
+        self, acting: Acting, guild_id: int, user_id: int, also: Callable[[sqlite3.Connection], None] | None = None
     ) -> bool:
         """As `add`, but False, and nothing happens, for a member. `also` is done in the same unit. Raises as `add`."""
         known_guild(self._core, guild_id)
@@ -205,11 +201,7 @@ class AdministeredGuildContents:
             makers = accounts.by_ids(connection, tuple({entry.user_id for entry in present}))
             summaries = {account.id: user_summary(account) for account in makers}
             return [
-                {
-                    **expression_object(entry),
-                    "creator_id": str(entry.user_id),
-                    "creator": summaries.get(entry.user_id),
-                }
+                {**expression_object(entry), "creator_id": str(entry.user_id), "creator": summaries.get(entry.user_id)}
                 for entry in present
             ]
 

@@ -114,11 +114,7 @@ def _stored(guild: Guild, setting: str) -> Any:
 
 def features_metadata(added: Collection[str], removed: Collection[str], after: Guild) -> dict[str, Any]:
     """What an entry says of changed features."""
-    return {
-        "add_features": sorted(added),
-        "remove_features": sorted(removed),
-        "new_features": sorted(after.features),
-    }
+    return {"add_features": sorted(added), "remove_features": sorted(removed), "new_features": sorted(after.features)}
 
 
 @attrs.define(kw_only=True, eq=False)

@@ -163,10 +163,7 @@ class InstanceConfiguration:
         config = {name: getattr(settings, name) for name in POLICY}
         community = config["single_community_guild_id"]
         config["single_community_guild_id"] = None if community is None else str(community)
-        return {
-            "config": config,
-            "overridden": [name for name in POLICY if name in values],
-        }
+        return {"config": config, "overridden": [name for name in POLICY if name in values]}
 
     def _limits(self) -> dict[str, Any]:
         in_force, loaded = self._overrides.settings.limits, self._overrides.loaded.limits

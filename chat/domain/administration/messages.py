@@ -80,11 +80,7 @@ class AdministeredMessages:
             return channel, page_of_messages(channel_id, page, 0, connection, viewer=Viewer(acting.user_id))
 
         channel, found = await self._core.database.read(query)
-        cursors = {
-            "around_message_id": page.around,
-            "before_message_id": page.before,
-            "after_message_id": page.after,
-        }
+        cursors = {"around_message_id": page.around, "before_message_id": page.before, "after_message_id": page.after}
         metadata = {"channel_id": channel_id, "limit": page.limit, "message_count": len(found.messages)}
         metadata |= {name: cursor for name, cursor in cursors.items() if cursor is not None}
         await self._log.note(acting, AdminAction.LIST_CHANNEL_MESSAGES, NO_TARGET, metadata)
@@ -258,12 +254,7 @@ class MessageShreds:
         return answer if job is None else {**answer, "job_id": str(job.id)}
 
     def _order(
-        self,
-        connection: sqlite3.Connection,
-        acting: Acting,
-        user_id: int,
-        payload: Mapping[str, Any],
-        requested: int,
+        self, connection: sqlite3.Connection, acting: Acting, user_id: int, payload: Mapping[str, Any], requested: int
     ) -> Job:
         job = self._orders.order_in(
             connection,

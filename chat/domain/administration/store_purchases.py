@@ -291,11 +291,7 @@ def with_premium_of(
 
 def _without_premium(account: Account) -> Account:
     return attrs.evolve(
-        account,
-        premium_type=int(PremiumType.NONE),
-        premium_since=None,
-        premium_until=None,
-        premium_grace_ends_at=None,
+        account, premium_type=int(PremiumType.NONE), premium_since=None, premium_until=None, premium_grace_ends_at=None
     )
 
 

@@ -109,14 +109,7 @@ class Bans:
         await self.put(Actor(principal.user_id, given), guild_id, user_id, new, guard=principal.guard)
 
     async def put(
-        self,
-        actor: Actor,
-        guild_id: int,
-        user_id: int,
-        new: NewBan,
-        first: First = _nothing,
-        *,
-        guard: Guard,
+        self, actor: Actor, guild_id: int, user_id: int, new: NewBan, first: First = _nothing, *, guard: Guard
     ) -> Ban:
         """Ban an account, without regard to the actor's rights, for the actor's reason; the ban.
 

@@ -24,13 +24,7 @@ from chat.domain.messages.message_context import (
     judge_text,
     parse_mentions,
 )
-from chat.domain.messages.message_deletion import (
-    Deleted,
-    MessageDeletion,
-    is_own,
-    moderating_actor,
-    named_message,
-)
+from chat.domain.messages.message_deletion import Deleted, MessageDeletion, is_own, moderating_actor, named_message
 from chat.domain.messages.message_drafts import AttachmentDraft, MessageEdit, put_into_message, require_content
 from chat.domain.messages.message_events import message_updated
 from chat.domain.messages.message_reading import (

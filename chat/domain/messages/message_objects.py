@@ -27,10 +27,7 @@ NO_PARTS: Final[Parts] = {}
 
 
 def message_object(
-    message: Message,
-    *,
-    author: Mapping[str, Any],
-    mentions: Sequence[Mapping[str, Any]],
+    message: Message, *, author: Mapping[str, Any], mentions: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any]:
     """A message that has neither files nor anything else but text; `author` and `mentions` are partial users."""
     data: dict[str, Any] = {
@@ -196,11 +193,7 @@ def _author(message: Message, accounts: Mapping[int, Account]) -> dict[str, Any]
 
 
 def _add_extra(
-    data: dict[str, Any],
-    message: Message,
-    extra: MessageExtra,
-    accounts: Mapping[int, Account],
-    addresses: Addresses,
+    data: dict[str, Any], message: Message, extra: MessageExtra, accounts: Mapping[int, Account], addresses: Addresses
 ) -> None:
     files = message.attachments
     if not message.flags & MessageFlag.SUPPRESS_EMBEDS.value and (extra.embeds or extra.link_embeds):

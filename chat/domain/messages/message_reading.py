@@ -17,13 +17,7 @@ import attrs
 
 from chat.auth.principal import Principal
 from chat.domain.core import Core
-from chat.domain.messages.message_objects import (
-    NO_PARTS,
-    Parts,
-    account_ids,
-    reaction_objects,
-    stored_message_object,
-)
+from chat.domain.messages.message_objects import NO_PARTS, Parts, account_ids, reaction_objects, stored_message_object
 from chat.domain.policy.embeds import Addresses
 from chat.domain.standing.access import GuildChannelAccess
 from chat.domain.standing.permissions import sees_threads

@@ -165,10 +165,7 @@ def without_wish(account: Account) -> Account:
 
 def _with_wish(account: Account, due_at: int | None, number: int, channels: int) -> Account:
     return attrs.evolve(
-        account,
-        pending_bulk_message_deletion_at=due_at,
-        bulk_deletion_channels=channels,
-        bulk_deletion_messages=number,
+        account, pending_bulk_message_deletion_at=due_at, bulk_deletion_channels=channels, bulk_deletion_messages=number
     )
 
 

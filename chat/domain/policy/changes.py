@@ -22,10 +22,7 @@ def note_changes(
     """In the unit that changes the account: keep what its address and its tag were, where they change. `actor_id` is
     the administrator who does it."""
     reason = None if actor_id is None else BY_ADMINISTRATOR
-    for field, old, new in (
-        (SERVICE_TAG, _tag(before), _tag(after)),
-        (EMAIL, before.email, after.email),
-    ):
+    for field, old, new in ((SERVICE_TAG, _tag(before), _tag(after)), (EMAIL, before.email, after.email)):
         if old != new:
             accounts.note_change(connection, AccountChange(after.id, field, old, new, reason, actor_id, now_ms))
 

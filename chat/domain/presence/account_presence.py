@@ -178,12 +178,7 @@ class AccountSessions:
 
 def session_presence(session_id: str, presence: SessionPresence | AccountSessions) -> dict[str, Any]:
     """The session presence object of a session or, for ALL_SESSIONS, of their sum (gateway.md, Presences)."""
-    return {
-        "session_id": session_id,
-        "status": presence.status,
-        "afk": presence.afk,
-        "mobile": presence.mobile,
-    }
+    return {"session_id": session_id, "status": presence.status, "afk": presence.afk, "mobile": presence.mobile}
 
 
 def custom_status_object(custom_status: CustomStatus | None, *, animated: bool) -> dict[str, Any] | None:

@@ -383,11 +383,7 @@ class VoiceStates:
         return ToAccounts(tuple(dict.fromkeys((*self._recipients_of(state.channel_id), state.user_id))))
 
     def _acknowledge(
-        self,
-        caller: VoiceCaller,
-        command: VoiceStateCommand,
-        state: VoiceState | None,
-        refusal: VoiceRefusal | None,
+        self, caller: VoiceCaller, command: VoiceStateCommand, state: VoiceState | None, refusal: VoiceRefusal | None
     ) -> None:
         """Tell the session what became of a command that it gave a `mutation_id`."""
         if command.mutation_id is None:

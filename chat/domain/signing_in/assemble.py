@@ -176,11 +176,7 @@ def _proofs(core: Core, guesses: Guesses, sign_ins: SignIns) -> _Proofs:
 
 
 def _single_sign_on(
-    core: Core,
-    policy: PolicyArea,
-    authentication: Authentication,
-    sign_ins: SignIns,
-    networks: IpAuthorization,
+    core: Core, policy: PolicyArea, authentication: Authentication, sign_ins: SignIns, networks: IpAuthorization
 ) -> SingleSignOn:
     settings = core.settings
     # Connections of its own: a provider that hangs takes none from others.
@@ -189,10 +185,7 @@ def _single_sign_on(
     connect = OpenIdConnect(settings.sso, settings.sso_redirect_uri, key, outgoing, core.clock)
     newcomers = SsoAccounts(core=core, usernames=policy.usernames, sign_ins=sign_ins, networks=networks)
     return SingleSignOn(
-        core=core,
-        connect=connect if settings.sso.is_on else None,
-        authentication=authentication,
-        newcomers=newcomers,
+        core=core, connect=connect if settings.sso.is_on else None, authentication=authentication, newcomers=newcomers
     )
 
 

@@ -38,11 +38,7 @@ _PROGRAMS: Final = {"Mobile Safari": "Safari", "Other": None}
 _PROGRAM_KINDS: Final = (" Mobile iOS", " Mobile WebView", " Mobile", " iOS", " WebView")
 """What the rules add to a program's name on a telephone, as in Chrome Mobile iOS."""
 
-_UNKNOWN_TO_THE_RULES: Final = (
-    ("python", "Python"),
-    ("node", "Node.js"),
-    ("undici", "Node.js"),
-)
+_UNKNOWN_TO_THE_RULES: Final = (("python", "Python"), ("node", "Node.js"), ("undici", "Node.js"))
 """Part of what libraries for bots send, which are no browsers, and the program that it betrays."""
 
 _MOBILE_SYSTEMS: Final = frozenset({"iOS", "iPadOS", "Android"})

@@ -97,13 +97,7 @@ def direct_messages_of(
          ORDER BY own.channel_id {"DESC" if after is None else ""}
          LIMIT ?
         """,  # noqa: S608 - the direction is our own
-        (
-            ChannelType.DM.value,
-            user_id,
-            -1 if after is None else after,
-            MAXIMUM if before is None else before,
-            limit,
-        ),
+        (ChannelType.DM.value, user_id, -1 if after is None else after, MAXIMUM if before is None else before, limit),
     ).fetchall()
     return [(channel_id, bool(shown)) for channel_id, shown in (rows if after is None else reversed(rows))]
 

@@ -85,10 +85,7 @@ def invalid_embeds() -> st.SearchStrategy[Any]:
         "image": NO_ADDRESSES.map(lambda url: {"url": url}),
         "fields": st.sampled_from([[{"name": "n"}], [{"name": "n", "value": "v"}] * 26, {"name": "n"}, ["x"]]),
     }
-    return st.one_of(
-        all_but(dict).filter(lambda value: value is not None and value != ""),
-        one_broken(embeds(), wrong),
-    )
+    return st.one_of(all_but(dict).filter(lambda value: value is not None and value != ""), one_broken(embeds(), wrong))
 
 
 def rich_message_bodies() -> st.SearchStrategy[Body]:
@@ -201,10 +198,7 @@ def invalid_purges() -> st.SearchStrategy[Any]:
         "bots": st.sampled_from(["yes", 1, []]),
         "pinned": st.sampled_from(["yes", 1, []]),
     }
-    return st.one_of(
-        all_but(dict),
-        one_broken(purges(), wrong),
-    )
+    return st.one_of(all_but(dict), one_broken(purges(), wrong))
 
 
 def message_windows(channel_ids: st.SearchStrategy[str]) -> st.SearchStrategy[Body]:

@@ -11,14 +11,7 @@ from chat.api import buckets
 from chat.api.fields import OMITTED, Exact, Items, Length, Maybe, Range, SudoFields
 from chat.api.operation import Policy, Request, Routes
 from chat.api.routes.accounts.accounts import Discriminator, profile_of
-from chat.api.schemas.applications import (
-    APPLICATION,
-    BOT,
-    BOT_TOKEN,
-    CLIENT_SECRET,
-    NEW_APPLICATION,
-    OWN_APPLICATION,
-)
+from chat.api.schemas.applications import APPLICATION, BOT, BOT_TOKEN, CLIENT_SECRET, NEW_APPLICATION, OWN_APPLICATION
 from chat.api.schemas.shapes import either, listed
 from chat.domain.applications.applications import NAME_LENGTH, BotChange, NewApplication
 from chat.domain.applications.assemble import ApplicationsArea

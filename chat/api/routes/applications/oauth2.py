@@ -127,9 +127,7 @@ _TOKEN_FORM: Final = {
         ),
     )
 }
-_ONE_TOKEN: Final = {
-    FORM_TYPE: record({"token": TEXT}, optional={"token_type_hint": TEXT, **_SECRET_PARAMETERS}),
-}
+_ONE_TOKEN: Final = {FORM_TYPE: record({"token": TEXT}, optional={"token_type_hint": TEXT, **_SECRET_PARAMETERS})}
 
 
 @routes.operation(

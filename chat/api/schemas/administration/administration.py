@@ -361,12 +361,7 @@ REGISTRATIONS: Final = record(
     {
         "registrations": listed(
             record(
-                {
-                    "user": USER_SUMMARY,
-                    "email": nullable(TEXT),
-                    "client_ip": nullable(TEXT),
-                    "registered_at": TIMESTAMP,
-                }
+                {"user": USER_SUMMARY, "email": nullable(TEXT), "client_ip": nullable(TEXT), "registered_at": TIMESTAMP}
             )
         )
     }
