@@ -153,8 +153,6 @@ class Ending:
 
 @attrs.define(eq=False)
 class Jobs:
-    """Takes orders for jobs, and runs them."""
-
     _database: Database
     _clock: Clock
     _snowflakes: SnowflakeGenerator

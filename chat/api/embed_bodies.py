@@ -54,8 +54,6 @@ class _Url:
 
 
 class _Color:
-    """A colour as an integer."""
-
     schema: Final[Schema] = {"minimum": 0, "maximum": COLOR_MAXIMUM}
 
     def check(self, value: int) -> None:

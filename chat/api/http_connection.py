@@ -427,8 +427,6 @@ class RequestEvents:
 
 
 class RequestTasks(TaskGroup):
-    """The applications at work for one connection."""
-
     async def spawn_app(
         self, app: AppWrapper, config: Config, scope: Scope, send: Callable[[ASGISendEvent | None], Awaitable[None]]
     ) -> Callable[[ASGIReceiveEvent], Awaitable[None]]:

@@ -67,7 +67,6 @@ def run(plan: Plan) -> Report:
 
 
 def _deliveries(count: int, plan: Plan, notes: list[str]) -> Iterator[Figure]:
-    """Uncompressed sessions against the floor."""
     with contextlib.ExitStack() as stack:
         server, port, here = stack.enter_context(_server())
         before = resident_bytes(server.pid)
@@ -108,7 +107,6 @@ def _delivered(result: dict[str, Any], name: str, notes: list[str]) -> float:
 
 
 def _longest_turn(load: Load, plan: Plan, count: int) -> Iterator[Figure]:
-    """The longest turn under each kind of load."""
     observe(load.server)
     walls, processor = [], []
     for _ in range(plan.rounds):
@@ -161,7 +159,6 @@ def serving(directory: str) -> Iterator[tuple[Process, int]]:
 
 @contextlib.contextmanager
 def _server() -> Iterator[tuple[Process, int, world.World]]:
-    """A server on a world of its own."""
     with tempfile.TemporaryDirectory(prefix="chat-bench-") as directory:
         here = world.prepare(Path(directory), world.MEMBERS)
         with serving(directory) as (server, port):

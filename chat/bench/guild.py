@@ -178,8 +178,6 @@ class _Measurement:
 
 
 class Caller:
-    """One account's HTTP connection."""
-
     def __init__(self, port: int, token: str) -> None:
         self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=READY_SECONDS)
         self._token = token

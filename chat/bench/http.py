@@ -46,8 +46,6 @@ QUICK_GROWTH: Final = GrowthPlan(messages=(300,), rounds=1, seconds=0.05, sessio
 
 @attrs.frozen
 class Plan:
-    """How much is measured."""
-
     rounds: int = 5
     seconds: float = 2.0
     growth: GrowthPlan = attrs.field(factory=GrowthPlan)

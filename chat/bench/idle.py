@@ -22,8 +22,6 @@ RESERVED_DESCRIPTORS: Final = 256
 
 @attrs.frozen
 class Plan:
-    """How many, and for how long."""
-
     connections: int = 10_000
     seconds: float = 120.0
 

@@ -26,8 +26,6 @@ CONTENT: Final = "a chat message of usual length, such as people write when they
 
 @attrs.frozen
 class Plan:
-    """How much is measured."""
-
     rounds: int = 5
     seconds: float = 1.0
 

@@ -242,8 +242,6 @@ SLICE_MESSAGES: Final = 20_000
 
 @attrs.frozen
 class Messages:
-    """What a measurement needs to know."""
-
     middle_id: int
     """A message with as many before it as behind it."""
 

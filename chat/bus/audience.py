@@ -11,8 +11,6 @@ import attrs
 
 @attrs.frozen
 class ToSession:
-    """One gateway session."""
-
     session_id: str
 
 

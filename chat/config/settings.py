@@ -123,8 +123,6 @@ class GatewaySettings:
 
 @attrs.frozen(kw_only=True)
 class MailSettings:
-    """How mail leaves the instance."""
-
     mode: Literal["off", "keep", "smtp"] = setting("off", "send none, keep it for /v1/_dev/mail, or send it by SMTP")
     host: str | None = setting(None, "the SMTP server", accepts=_is_text, form="a host name")
     port: int = setting(587, "its port", minimum=1, maximum=65_535)
@@ -136,8 +134,6 @@ class MailSettings:
 
 @attrs.frozen(kw_only=True)
 class SsoSettings:
-    """Sign-in through an OpenID Connect provider."""
-
     enabled: bool = setting(False, "offer single sign-on")
     enforced: bool = setting(False, "refuse every other way to sign in")
     issuer: str | None = setting(None, "the provider's issuer", accepts=_is_url, form="an http or https address")
@@ -198,31 +194,23 @@ class ReverseDnsSettings:
 
 @attrs.frozen(kw_only=True)
 class ContentPolicySettings:
-    """What may not be written."""
-
     blocked_phrases: tuple[str, ...] = setting((), "text that is refused with CONTENT_BLOCKED")
 
 
 @attrs.frozen(kw_only=True)
 class DiscoverySettings:
-    """Guilds that everyone may find."""
-
     enabled: bool = setting(True, "guilds may apply to be found by anybody")
     minimum_members: int = setting(10, "members that a guild needs to apply", minimum=1)
 
 
 @attrs.frozen(kw_only=True)
 class VoiceSettings:
-    """Voice channels."""
-
     regions: tuple[str, ...] = setting((), "regions that a voice channel may ask for")
     vip_regions: tuple[str, ...] = setting((), "regions for guilds with VIP_VOICE alone")
 
 
 @attrs.frozen(kw_only=True)
 class WebauthnSettings:
-    """Passkeys."""
-
     rp_id: str | None = setting(
         None, "the relying party", accepts=_is_text, form="a host name",
         derived="host of public_url, localhost for a loopback address",
@@ -280,8 +268,6 @@ class BillingSettings:
 
 @attrs.frozen(kw_only=True)
 class Settings:
-    """Everything that an operator may choose."""
-
     host: str = setting("127.0.0.1", "the address to listen on", accepts=_is_text, form="a host name or address")
     port: int = setting(8080, "the port to listen on; 0 picks a free one", minimum=0, maximum=65_535)
     public_url: str = setting(

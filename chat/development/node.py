@@ -70,8 +70,6 @@ class NodeChange:
 
 @attrs.frozen
 class NodeControl:
-    """The parts in which the node's state lies."""
-
     gateway: Gateway
     database: Database
     guild_states: GuildStates

@@ -207,8 +207,6 @@ def compose(chance: random.Random, made_at: int) -> SeededWorld:
 
 @attrs.frozen
 class _Standing:
-    """A clock that stands still."""
-
     moment: int
 
     def now_ms(self) -> int:

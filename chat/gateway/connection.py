@@ -56,8 +56,6 @@ RESUMED: Final = OutgoingEvent(EventName.RESUMED, b"{}", retained=False)
 
 @attrs.frozen(kw_only=True)
 class GatewayParts:
-    """What all sockets of a gateway share."""
-
     admission: Admission
     node: NodeState
     table: SessionTable
@@ -142,7 +140,6 @@ class Connection:
             self._websocket.abort()
 
     def _begin(self, task: Callable[..., Awaitable[None]], *arguments: Any) -> None:
-        """Begin one of the socket's tasks."""
         self._nursery.start_soon(self._last_resort, task, *arguments)
 
     async def _last_resort(self, task: Callable[..., Awaitable[None]], *arguments: Any) -> None:

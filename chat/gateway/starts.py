@@ -57,8 +57,6 @@ ResumeFailure = machine.ResumeUnknown | machine.ResumeRefused
 
 @attrs.define(kw_only=True, eq=False)
 class SessionStarts:
-    """Creates sessions and finds retained ones."""
-
     _core: Core
     _accounts: AccountStates
     _presences: Presences

@@ -32,8 +32,6 @@ class Interest:
 
 @attrs.define(eq=False, weakref_slot=False)
 class Subscriptions:
-    """The interests of all sessions."""
-
     _interests: dict[int, dict[GatewaySession, Interest]] = attrs.field(factory=dict, init=False)
     _presence: dict[int, dict[GatewaySession, int]] = attrs.field(factory=dict, init=False)
     """For each account the sessions that watch it, with the number of guilds in which they do."""

@@ -59,8 +59,6 @@ GatewayHandler = Callable[[UpgradeRequest, Transport], Awaitable[None]]
 
 
 class HttpHandler(Protocol):
-    """The HTTP engine."""
-
     async def serve(self, connection: Transport) -> bool:
         """Answer the requests of a connection until it is over; true when its next request is for the gateway."""
         ...
@@ -71,8 +69,6 @@ class HttpHandler(Protocol):
 
 
 class Listener(Protocol):
-    """Where connections arrive."""
-
     async def accept(self) -> Transport:
         """The next connection. Raises OSError when the system is out of something, ClosedResourceError after aclose."""
         ...
@@ -83,8 +79,6 @@ class Listener(Protocol):
 
 
 class SocketListener:
-    """A listening TCP socket."""
-
     def __init__(self, listener: trio.SocketListener) -> None:
         self._listener = listener
 

@@ -44,8 +44,6 @@ from chat.registries.close_codes import (
 
 
 class Effect:
-    """What the machine wants done."""
-
     __slots__ = ()
 
 

@@ -12,8 +12,6 @@ import attrs
 
 @attrs.frozen
 class StoredErrand:
-    """One row."""
-
     id: int
     kind: str
     state: Mapping[str, Any]

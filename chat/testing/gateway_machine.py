@@ -93,8 +93,6 @@ class Socket:
 
 
 class GatewayMachine(SteppedMachine):
-    """See the module."""
-
     server_settings = types.MappingProxyType({"gateway.sessions_per_user": SESSIONS_PER_USER})
 
     def __init__(self) -> None:

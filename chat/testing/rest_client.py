@@ -387,7 +387,6 @@ def _path_of(url: str) -> str:
 
 
 def _webhook_path(webhook: Mapping[str, Any]) -> str:
-    """The address that is a webhook's credential."""
     return f"/v1/webhooks/{webhook['id']}/{webhook['token']}"
 
 

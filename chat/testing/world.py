@@ -63,8 +63,6 @@ class Actor:
 
 
 class Person(Actor):
-    """A person, with what signs them in."""
-
     def __init__(self, description: Mapping[str, str], route: Route, nursery: trio.Nursery) -> None:
         super().__init__(description["id"], description["token"], description["token"], route, nursery)
         self.username = description["username"]

@@ -111,8 +111,6 @@ def openapi_document(modules: Iterable[Routes], origin: str) -> dict[str, Any]:
 
 
 class _Document:
-    """Puts a document together."""
-
     def __init__(self, operations: list[Operation], origin: str) -> None:
         self._operations = operations
         self._origin = origin

@@ -66,8 +66,6 @@ NO_MARKS: Final[Mapping[str, bool]] = {}
 
 @attrs.define(kw_only=True, eq=False)
 class Accounts:
-    """Reads and changes accounts."""
-
     _core: Core
     _new_passwords: NewPasswords
     _addresses: AddressWishes

@@ -24,8 +24,6 @@ from chat.push.sending import PushSender
 
 @attrs.frozen(kw_only=True)
 class AccountsArea:
-    """The services of accounts."""
-
     accounts: Accounts
     account_closing: AccountClosing
     account_images: AccountImages

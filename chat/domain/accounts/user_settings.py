@@ -108,8 +108,6 @@ def note_moments(connection: sqlite3.Connection, user_id: int, stored: Mapping[s
 
 
 class SettingsDue(DueWork):
-    """Changes settings in the background."""
-
     NAME = "settings"
     LOOK_SECONDS = 3_600.0
 
@@ -167,8 +165,6 @@ NOTES_MAXIMUM: Final = 2_000
 
 @attrs.define(kw_only=True, eq=False)
 class UserNotes:
-    """The operations on notes."""
-
     _core: Core
 
     def of_user(self, user_id: int) -> dict[str, str]:

@@ -135,8 +135,6 @@ RELATED: Final = {"related_users": "user_id", "related_guilds": "guild_id", "rel
 
 @attrs.define(eq=False)
 class AdminAuditReading:
-    """Lists and shows entries."""
-
     _database: Database
 
     async def search(self, wanted: EntriesWanted) -> dict[str, Any]:

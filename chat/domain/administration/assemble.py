@@ -63,8 +63,6 @@ class GatewayView:
 
 @attrs.frozen(kw_only=True, slots=False)
 class _AccountServices:
-    """Those that are about accounts."""
-
     views: AdminAccountViews
     accounts: AdministeredAccounts
     credentials: AdministeredCredentials
@@ -80,8 +78,6 @@ class _AccountServices:
 
 @attrs.frozen(kw_only=True, slots=False)
 class _GuildServices:
-    """Those that are about guilds."""
-
     guilds: AdministeredGuilds
     guild_members: AdministeredGuildMembers
     guild_contents: AdministeredGuildContents
@@ -90,8 +86,6 @@ class _GuildServices:
 
 @attrs.frozen(kw_only=True, slots=False)
 class _InstanceServices:
-    """Those that are about the instance."""
-
     figures: InstanceFigures
     setup: InstanceSetup
     configuration: InstanceConfiguration
@@ -100,8 +94,6 @@ class _InstanceServices:
 
 @attrs.frozen(kw_only=True, slots=False)
 class AdministrationArea(_AccountServices, _GuildServices, _InstanceServices):
-    """The services of administration."""
-
     log: AdminAuditLog
     audit_reading: AdminAuditReading
     admin_api_keys: AdminApiKeys

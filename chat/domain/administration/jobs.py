@@ -38,8 +38,6 @@ SHOWN_ENTRIES: Final = 20
 
 @attrs.define(kw_only=True, eq=False)
 class JobLedger:
-    """Reads and cancels jobs."""
-
     _database: Database
     _orders: Jobs
 

@@ -56,8 +56,6 @@ class NewReport:
 
 @attrs.define(eq=False)
 class Reports:
-    """Takes reports and resolves them."""
-
     _core: Core
     _messages: Messages
     _mailer: Mailer

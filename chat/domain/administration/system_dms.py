@@ -53,8 +53,6 @@ class _Sent:
 
 @attrs.define(kw_only=True, eq=False)
 class SystemDms:
-    """Orders system messages, and delivers them."""
-
     _core: Core
     _usernames: Usernames
     _conversations: PrivateChannels

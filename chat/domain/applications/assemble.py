@@ -18,8 +18,6 @@ from chat.domain.signing_in.assemble import SigningInArea
 
 @attrs.frozen(kw_only=True)
 class ApplicationsArea:
-    """The services of applications."""
-
     applications: Applications
     oauth2_authorization: OAuth2Authorization
     oauth2_tokens: OAuth2Tokens

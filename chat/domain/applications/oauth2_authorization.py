@@ -212,8 +212,6 @@ NEW_ROLE_POSITION: Final = 1
 
 @attrs.define(kw_only=True, eq=False)
 class BotInstallation:
-    """Puts bots into guilds."""
-
     _core: Core
     _memberships: Memberships
     _roles: Roles

@@ -64,8 +64,6 @@ class _Pair:
 
 @attrs.define(kw_only=True, eq=False)
 class OAuth2Tokens:
-    """The operations of clients on tokens."""
-
     _core: Core
     _clients: OAuth2Clients
 

@@ -80,8 +80,6 @@ class Group:
 
 @attrs.frozen
 class MemberList:
-    """The finished list."""
-
     groups: tuple[Group, ...]
     _starts: tuple[int, ...]
     """The position of each group's own row."""

@@ -29,8 +29,6 @@ from chat.domain.standing.assemble import StandingArea
 
 @attrs.frozen(kw_only=True)
 class MessagesArea:
-    """The services of messages."""
-
     messages: Messages
     sending: MessageSending
     editing: MessageEditing

@@ -67,8 +67,6 @@ class Source:
 
 @attrs.define(kw_only=True, eq=False)
 class FavoriteMemes:
-    """The operations on favourite memes."""
-
     _core: Core
     _media: MediaLibrary
     _uploads: Uploads

@@ -81,8 +81,6 @@ class Readable:
 
 @attrs.define(kw_only=True, eq=False)
 class RecentMentions:
-    """The operations on recent mentions."""
-
     _core: Core
 
     async def list(self, principal: Principal, sought: MentionFilter, limit: int) -> list[dict[str, Any]]:
@@ -144,8 +142,6 @@ class RecentMentions:
 
 @attrs.define(kw_only=True, eq=False)
 class SavedMessages:
-    """The operations on saved messages."""
-
     _core: Core
 
     async def list(self, principal: Principal, limit: int, before: int | None) -> list[dict[str, Any]]:

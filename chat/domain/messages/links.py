@@ -123,8 +123,6 @@ def _without_punctuation(link: str) -> str:
 
 
 class Unfurling:
-    """Looks at what links lead to."""
-
     def __init__(self, core: Core, media: MediaLibrary) -> None:
         self._core = core
         self._pages = OutsidePages(media.external.guard)

@@ -251,8 +251,6 @@ class ForwardSource:
 
 @attrs.frozen
 class Carried:
-    """What a forward carries."""
-
     source: MessageReference
     snapshot: Mapping[str, Any]
     files: tuple[AttachmentDraft, ...]

@@ -128,8 +128,6 @@ HAS: Final[dict[str, Callable[[Message], bool]]] = {
 
 
 class MessageDeletion:
-    """The operations that delete messages."""
-
     def __init__(self, core: Core, witness: ChannelWitness) -> None:
         self._core = core
         self._witness = witness

@@ -181,8 +181,6 @@ def require_content(content: str, maximum: int, *, needed: bool = True) -> None:
 
 @attrs.frozen
 class Sender:
-    """The author of a message that is being sent."""
-
     id: int
     wire: Mapping[str, Any]
     """The message's `author`."""

@@ -78,8 +78,6 @@ class _Edited:
 
 @attrs.define(kw_only=True, eq=False)
 class MessageEditing:
-    """The operation that edits a message."""
-
     _core: Core
     _deletion: MessageDeletion
 

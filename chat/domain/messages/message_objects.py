@@ -93,7 +93,6 @@ def stored_message_object(
 
 
 def _attachment_object(attachment: Attachment, addresses: Addresses) -> dict[str, Any]:
-    """An attachment (messages.md, Message object)."""
     address = addresses.attachment(attachment)
     data: dict[str, Any] = {
         "id": str(attachment.id),

@@ -31,8 +31,6 @@ from chat.store.standing.guild_audit_log import AuditLogEntry
 
 @attrs.frozen
 class _Change:
-    """What pinning or unpinning did."""
-
     stored: StoredMessages
     last_pin: int | None
     entry: AuditLogEntry | None
@@ -41,8 +39,6 @@ class _Change:
 
 @attrs.define(kw_only=True, eq=False)
 class Pins:
-    """The operations on pinned messages."""
-
     _core: Core
     _private_channels: PrivateChannels
     _system_messages: SystemMessages

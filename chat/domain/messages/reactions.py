@@ -123,8 +123,6 @@ class ReactionUsers:
 
 @attrs.define(kw_only=True, eq=False)
 class Reactions:
-    """The operations on reactions."""
-
     _core: Core
 
     async def add(

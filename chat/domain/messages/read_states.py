@@ -187,8 +187,6 @@ class _Told:
 
 @attrs.define(kw_only=True, eq=False)
 class ReadStates:
-    """The operations on read states."""
-
     _core: Core
 
     async def acknowledge(self, principal: Principal, wish: ReadUpTo) -> None:

@@ -96,8 +96,6 @@ class Owner:
 
 
 class Uploads:
-    """The operations on uploads."""
-
     def __init__(self, core: Core, media: MediaLibrary, sending: MessageSending) -> None:
         self._core = core
         self._media = media

@@ -327,7 +327,6 @@ class Groups:
     def _columns(
         self, connection: sqlite3.Connection, before: PrivateChannel, user_id: int, wanted: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """The columns of the channel that change."""
         columns = {name: wanted[name] for name in ("name", "icon") if name in wanted}
         owner_id = wanted.get("owner_id")
         if owner_id is None or owner_id == before.channel.owner_id:

@@ -18,8 +18,6 @@ from chat.media.storage import MediaStorage
 
 @attrs.frozen(kw_only=True)
 class PolicyArea:
-    """The services of policy."""
-
     blocked: BlockedValues
     policy: InstancePolicy
     media: MediaLibrary

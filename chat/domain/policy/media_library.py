@@ -53,8 +53,6 @@ log: Final = structlog.get_logger("chat.media")
 
 
 class MediaLibrary:
-    """Stored files and the ways to them."""
-
     def __init__(
         self,
         database: Database,

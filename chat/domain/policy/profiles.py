@@ -67,8 +67,6 @@ def _with_bit(flags: int, bit: int, holds: bool) -> int:
 
 
 class ProfileRules:
-    """Judges changes of a profile."""
-
     def __init__(self, clock: Clock, settings: Settings, blocked: BlockedValues) -> None:
         self._clock = clock
         self._settings = settings

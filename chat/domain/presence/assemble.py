@@ -22,8 +22,6 @@ from chat.store.standing import private_channels
 
 @attrs.frozen(kw_only=True)
 class PresenceArea:
-    """The services of presence."""
-
     presences: Presences
     voice_states: VoiceStates
     voice_regions: VoiceRegions

@@ -52,8 +52,6 @@ class Call:
 
 @attrs.define(eq=False)
 class ActiveCalls:
-    """Every call by its channel."""
-
     _voice_states: VoiceStates
     by_channel: dict[int, Call] = attrs.field(factory=dict, init=False)
 

@@ -61,8 +61,6 @@ class VoiceCaller:
 
 @attrs.frozen
 class VoiceState:
-    """One voice connection."""
-
     connection_id: str
     user_id: int
     session_id: str

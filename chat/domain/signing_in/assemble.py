@@ -49,8 +49,6 @@ class Guesses:
 
 @attrs.frozen(kw_only=True)
 class SigningInArea:
-    """The services of signing in."""
-
     address_lookups: AddressLookups
     user_agents: UserAgents
     outbox: Outbox | None
@@ -200,7 +198,6 @@ def _address_lookups(core: Core) -> AddressLookups:
 
 
 def _outbox(core: Core) -> Outbox | None:
-    """The outbox of an instance that sends mail."""
     if core.settings.mail.mode != "smtp":
         return None
     from chat.mail.outbox import Outbox, Sender  # an instance that sends none starts without smtplib and its like

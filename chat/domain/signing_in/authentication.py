@@ -192,8 +192,6 @@ class _Outcome:
 
 @attrs.define(kw_only=True, eq=False)
 class Authentication:
-    """Signs accounts in, and out."""
-
     _core: Core
     _sign_ins: SignIns
     _tickets: LoginTickets
@@ -331,8 +329,6 @@ def person_called(connection: sqlite3.Connection, username: str) -> Account | No
 
 @attrs.define(kw_only=True, eq=False)
 class LoginCompletion:
-    """Takes second factors and passkeys."""
-
     _authentication: Authentication
     _tickets: LoginTickets
     _factors: SecondFactors

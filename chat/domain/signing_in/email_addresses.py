@@ -130,8 +130,6 @@ def require_free_address(
 
 @attrs.define(kw_only=True, eq=False)
 class EmailVerification:
-    """Sends verification mails and takes their tokens."""
-
     _core: Core
     _mailer: Mailer
 

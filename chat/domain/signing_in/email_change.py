@@ -109,8 +109,6 @@ class NewAsked:
 
 @attrs.define(kw_only=True, eq=False)
 class EmailChanges:
-    """Takes accounts through the steps."""
-
     _core: Core
     _mailer: Mailer
     _codes: MailedCodes
@@ -364,8 +362,6 @@ Move = Callable[[sqlite3.Connection, Account], Account]
 
 @attrs.define(kw_only=True, eq=False)
 class AddressWishes:
-    """Judges wishes."""
-
     _core: Core
     _mailer: Mailer
     _changes: EmailChanges

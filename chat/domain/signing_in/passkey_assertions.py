@@ -74,8 +74,6 @@ class WebauthnChallenges:
 
 @attrs.define(kw_only=True, eq=False)
 class PasskeyAssertions:
-    """Asks for assertions and judges them."""
-
     _core: Core
     _challenges: WebauthnChallenges
     _party: RelyingParty

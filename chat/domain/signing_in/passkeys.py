@@ -51,8 +51,6 @@ class Removal:
 
 @attrs.define(kw_only=True, eq=False)
 class Passkeys:
-    """An account's passkeys."""
-
     _core: Core
     _challenges: WebauthnChallenges
     _party: RelyingParty

@@ -97,8 +97,6 @@ class SecondFactors:
 
 @attrs.define(kw_only=True, eq=False)
 class SudoMode:
-    """Judges proofs."""
-
     _passwords: Passwords
     _factors: SecondFactors
     _tokens: SudoTokens

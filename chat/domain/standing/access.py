@@ -151,8 +151,6 @@ class ChannelAccess:
 
 @attrs.frozen
 class GuildChannelAccess(ChannelAccess):
-    """A channel of a guild."""
-
     state: GuildState
     member: Member
     has_factor: Callable[[], bool] = attrs.field(default=lambda: True, repr=False, eq=False, kw_only=True)

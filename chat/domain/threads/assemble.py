@@ -16,8 +16,6 @@ from chat.domain.threads.threads import Threads
 
 @attrs.frozen(kw_only=True)
 class ThreadsArea:
-    """The services of threads."""
-
     threads: Threads
     thread_lists: ThreadLists
     thread_changes: ThreadChanges

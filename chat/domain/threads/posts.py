@@ -104,8 +104,6 @@ class PostOpening:
 
 @attrs.define(kw_only=True, eq=False)
 class Posts:
-    """The operation that makes a post."""
-
     _core: Core
     _sending: MessageSending
 

@@ -98,8 +98,6 @@ class _Deleted:
 
 @attrs.define(kw_only=True, eq=False)
 class ThreadChanges:
-    """The operations that change and delete threads."""
-
     _core: Core
     _threads: Threads
     _archiving: ThreadArchiving

@@ -36,8 +36,6 @@ _Named = dict[int, list[int]]
 
 @attrs.define(kw_only=True, eq=False)
 class ThreadLists:
-    """The operations that list threads."""
-
     _core: Core
 
     async def active_of_guild(self, principal: Principal, guild_id: int) -> dict[str, Any]:

@@ -80,8 +80,6 @@ class NewThread:
 
 @attrs.frozen
 class _Started:
-    """What starting a thread wrote."""
-
     known: KnownThread
     own: ThreadMember
     entry: AuditLogEntry

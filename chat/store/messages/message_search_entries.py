@@ -51,8 +51,6 @@ class Filter(enum.StrEnum):
 
 
 class AuthorType(enum.StrEnum):
-    """Who wrote a message."""
-
     USER = "user"
     BOT = "bot"
     WEBHOOK = "webhook"
