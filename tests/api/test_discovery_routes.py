@@ -38,6 +38,8 @@ SHAPE: dict[str, Any] = {
             "product_name": str, "icon_url": None, "symbol_url": None, "logo_url": None, "wordmark_url": None,
             "favicon_url": None, "theme_color": None,
         },
+        "description": None,
+        "welcome_invite": None,
         "setup": {"configured": bool, "admin_url": None},
         "legal": {"terms_url": None, "privacy_url": None},
         "registration": {"collect_date_of_birth": bool},
