@@ -90,6 +90,8 @@ def test_the_link_makes_an_administrator_a_name_and_a_community(visit: MakeVisit
         newcomer.follows("Join the community")
         newcomer.reads("Plots & <b>beds</b>")
         assert newcomer.page.url == invite
+        assert newcomer.page.locator("#invite-picture").evaluate("image => image.decode().then(() => true)")
+        is_fine(newcomer)
         newcomer.follows("Make an account")
         newcomer.fills(email="ben@example.org", username="ben", password=PASSWORD)
         newcomer.presses("Make the account")

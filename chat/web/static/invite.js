@@ -2,23 +2,26 @@
 
 import "./page.js";
 import { ApiError, call } from "./api.js";
-import { byId, fill, h, say, showStep } from "./dom.js";
+import { byId, fill, say, showStep } from "./dom.js";
 import { onSubmit } from "./forms.js";
+import { facts, pictureOf } from "./guild_facts.js";
 import { current, signedIn, withNext } from "./session.js";
 
 const code = decodeURIComponent(location.pathname.split("/")[2]);
 const path = `/v1/invites/${encodeURIComponent(code)}`;
-
-const people = (count) => (count === 1 ? "1 member" : `${count.toLocaleString()} members`);
 
 function present(invite) {
   const name = invite.guild?.name ?? invite.channel?.name ?? "a conversation";
   byId("invite-name").textContent = name;
   document.title = `Join ${name} – ${document.body.dataset.serviceName}`;
   byId("invite-initial").textContent = [...name][0]?.toUpperCase() ?? "";
-  const facts = [h("li", {}, people(invite.member_count))];
-  if (invite.presence_count > 0) facts.push(h("li", {}, `${invite.presence_count.toLocaleString()} online`));
-  fill(byId("invite-facts"), facts);
+  if (invite.guild?.icon) {
+    byId("invite-picture").src = pictureOf(invite.guild);
+    byId("invite-picture").hidden = false;
+    byId("invite-initial").hidden = true;
+  }
+  byId("invite-about").textContent = invite.guild?.description ?? "";
+  fill(byId("invite-facts"), facts(invite.member_count, invite.presence_count));
   const inviter = invite.inviter?.global_name || invite.inviter?.username;
   byId("invite-by").textContent = inviter ? `${inviter} invites you to` : "You are invited to";
   byId("joined-name").textContent = name;

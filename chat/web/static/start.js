@@ -2,11 +2,11 @@
 
 import "./page.js";
 import { ApiError, call } from "./api.js";
-import { byId, fill, h } from "./dom.js";
+import { byId, fill } from "./dom.js";
 import { onSubmit } from "./forms.js";
+import { facts, pictureOf } from "./guild_facts.js";
 import { current } from "./session.js";
 
-const ICON_PIXELS = 160;
 const INVITE_ADDRESS = /\/invite\/([^/?#\s]+)/;
 
 const session = current();
@@ -24,18 +24,12 @@ onSubmit(byId("invite-form"), ({ invite }) => {
   location.assign(`/invite/${encodeURIComponent(codeIn(invite.trim()))}`);
 });
 
-function facts(members, online) {
-  const lines = [members === 1 ? "1 member" : `${members.toLocaleString()} members`];
-  if (online > 0) lines.push(`${online.toLocaleString()} online`);
-  return lines.map((line) => h("li", {}, line));
-}
-
 function present({ guild, member_count: members, presence_count: online }) {
   byId("community-name").textContent = guild.name === document.body.dataset.serviceName ? "" : guild.name;
   byId("community-about").textContent = guild.description ?? "";
   fill(byId("community-facts"), facts(members, online));
   if (guild.icon) {
-    byId("picture").src = `/media/icons/${guild.id}/${guild.icon}.webp?size=${ICON_PIXELS}`;
+    byId("picture").src = pictureOf(guild);
     byId("picture").classList.add("icon");
   }
   byId("community").hidden = false;

@@ -1,0 +1,16 @@
+// What an invite shows of a guild.
+
+import { h } from "./dom.js";
+
+const ICON_PIXELS = 160;
+
+export function pictureOf(guild) {
+  return `/media/icons/${guild.id}/${guild.icon}.webp?size=${ICON_PIXELS}`;
+}
+
+// How many there are, and how many of them are online, as items of a list.
+export function facts(members, online) {
+  const lines = [members === 1 ? "1 member" : `${members.toLocaleString()} members`];
+  if (online > 0) lines.push(`${online.toLocaleString()} online`);
+  return lines.map((line) => h("li", {}, line));
+}
