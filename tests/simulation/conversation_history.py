@@ -13,6 +13,7 @@ from urllib.parse import quote
 
 from chat.testing.rest_client import Response, RestClient
 from chat.testing.world import Actor, World
+from tests.simulation.client_model import ClientModel
 from tests.simulation.guild_history import GuildHistory, Step, Watching, differences
 
 EMOJIS: Final = ("👍", "🎉", "🦆")
@@ -23,8 +24,8 @@ MUTED: Final = {"collapsed": False, "message_notifications": 3, "muted": True}
 class ConversationHistory(GuildHistory):
     """Carries steps out, and compares what sessions know with Ready and with what is listed."""
 
-    def __init__(self, world: World) -> None:
-        super().__init__(world)
+    def __init__(self, world: World, *, model_of: type[ClientModel] = ClientModel) -> None:
+        super().__init__(world, model_of=model_of)
         self.conversation_ids: list[str] = []
         self._readers: dict[str, RestClient] = {}
 

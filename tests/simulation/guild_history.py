@@ -86,12 +86,14 @@ class Watching:
                 self.model.take(payload.name, payload.data)
 
 
-async def connected(actor: Actor, *, threads: bool) -> tuple[GatewayClient, ClientModel]:
+async def connected(
+    actor: Actor, *, threads: bool, model_of: type[ClientModel] = ClientModel
+) -> tuple[GatewayClient, ClientModel]:
     """A new session, and what it knows from the beginning."""
     client = await actor.open()
     await client.identify(actor.token, flags=CHANNEL_THREADS if threads else 0)
     ready = (await client.expect("READY")).data
-    model = ClientModel(ready, threads=threads)
+    model = model_of(ready, threads=threads)
     await trio.sleep(SETTLING_SECONDS)
     for payload in client.unread():
         model.take(payload.name, payload.data)
@@ -101,8 +103,9 @@ async def connected(actor: Actor, *, threads: bool) -> tuple[GatewayClient, Clie
 class GuildHistory:
     """Carries steps out in the seeded world, and compares what its sessions know."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: World, *, model_of: type[ClientModel] = ClientModel) -> None:
         self.world = world
+        self._model_of = model_of
         self.people: tuple[Person, ...] = (world.alice, world.bob, world.carol, world.admin)
         self.actors: tuple[Actor, ...] = (*self.people, world.bot)
         self.guild_ids: list[str] = [world.guild_id]
@@ -118,7 +121,7 @@ class GuildHistory:
         """Everybody connects: people with a session that knows threads and one that does not, and the bot."""
         for number, actor in enumerate(self.actors):
             for threads in (True,) if actor is self.world.bot else (False, True):
-                client, model = await connected(actor, threads=threads)
+                client, model = await connected(actor, threads=threads, model_of=self._model_of)
                 self.watching.append(Watching(f"{number}/{threads}", actor, threads, client, model))
 
     async def run(self, steps: Sequence[Step], *, compared_every: int = 8) -> None:
@@ -149,7 +152,7 @@ class GuildHistory:
         turn = next(self._comparisons)
         for place, watching in enumerate(self.watching):
             watching.catch_up()
-            client, fresh = await connected(watching.actor, threads=watching.threads)
+            client, fresh = await connected(watching.actor, threads=watching.threads, model_of=self._model_of)
             known, told = watching.model.picture(), fresh.picture()
             without_doubtful(known, told)
             assert known == told, f"{watching.name}: {differences(known, told)}\n" + "\n".join(self.log)
@@ -161,7 +164,7 @@ class GuildHistory:
         """What a fresh session of each account is told, with and without threads."""
         found = {}
         for watching in self.watching:
-            client, fresh = await connected(watching.actor, threads=watching.threads)
+            client, fresh = await connected(watching.actor, threads=watching.threads, model_of=self._model_of)
             await client.aclose()
             found[watching.name] = fresh.picture()
         return found

@@ -75,11 +75,11 @@ class Watching:
             self.model.take(payload.name, payload.data)
 
 
-async def connected(person: Person) -> tuple[GatewayClient, AccountModel]:
+async def connected(person: Person, model_of: type[AccountModel] = AccountModel) -> tuple[GatewayClient, AccountModel]:
     """A new session, and what it knows from the beginning."""
     client = await person.open()
     await client.identify(person.token)
-    model = AccountModel((await client.expect("READY")).data)
+    model = model_of((await client.expect("READY")).data)
     await trio.sleep(SETTLING_SECONDS)
     for payload in client.unread():
         model.take(payload.name, payload.data)
@@ -92,8 +92,9 @@ class PeopleHistory:
     Alice, bob and the administrator watch all the time; carol comes and goes.
     """
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: World, *, model_of: type[AccountModel] = AccountModel) -> None:
         self.world = world
+        self._model_of = model_of
         self.people: tuple[Person, ...] = (world.alice, world.bob, world.carol, world.admin)
         self.watching: list[Watching] = []
         self.carol: GatewayClient | None = None
@@ -106,7 +107,7 @@ class PeopleHistory:
         for person in self.people:
             (await person.rest.change_settings(friend_source_flags=7)).expect(200)
         for person in (self.world.alice, self.world.bob, self.world.admin):
-            client, model = await connected(person)
+            client, model = await connected(person, self._model_of)
             self.watching.append(Watching(person, client, model))
 
     async def run(self, steps: Sequence[Step], *, compared_every: int = 8) -> None:
@@ -132,7 +133,7 @@ class PeopleHistory:
         await trio.sleep(SETTLING_SECONDS)
         for watching in self.watching:
             # An account's own presence is not told to it, but to its friends, who would see it come and go.
-            client, fresh = await connected(watching.person)
+            client, fresh = await connected(watching.person, self._model_of)
             await client.aclose()
             watching.catch_up()
             known, told = watching.model.picture(), fresh.picture()
@@ -143,7 +144,7 @@ class PeopleHistory:
         """What a fresh session of each watching account is told, presences aside: who is there, a restart changes."""
         found = []
         for watching in self.watching:
-            client, fresh = await connected(watching.person)
+            client, fresh = await connected(watching.person, self._model_of)
             await client.aclose()
             found.append({name: value for name, value in fresh.picture().items() if name != "presences"})
         return found

@@ -1,0 +1,97 @@
+// What a member may do (permissions.md, Computation). Masks are BigInt: they have more bits than a number keeps.
+
+/** @typedef {import("./shapes.js").Channel} Channel */
+/** @typedef {import("./shapes.js").Guild} Guild */
+/** @typedef {import("./shapes.js").Id} Id */
+/** @typedef {import("./shapes.js").Overwrite} Overwrite */
+/** @typedef {import("./shapes.js").State} State */
+
+/** Bits by their names (permissions.md, Masks). */
+export const BITS = Object.freeze({
+  CREATE_INSTANT_INVITE: 1n << 0n,
+  KICK_MEMBERS: 1n << 1n,
+  BAN_MEMBERS: 1n << 2n,
+  ADMINISTRATOR: 1n << 3n,
+  MANAGE_CHANNELS: 1n << 4n,
+  MANAGE_GUILD: 1n << 5n,
+  ADD_REACTIONS: 1n << 6n,
+  VIEW_AUDIT_LOG: 1n << 7n,
+  VIEW_CHANNEL: 1n << 10n,
+  SEND_MESSAGES: 1n << 11n,
+  MANAGE_MESSAGES: 1n << 13n,
+  EMBED_LINKS: 1n << 14n,
+  ATTACH_FILES: 1n << 15n,
+  READ_MESSAGE_HISTORY: 1n << 16n,
+  MENTION_EVERYONE: 1n << 17n,
+  USE_EXTERNAL_EMOJIS: 1n << 18n,
+  CHANGE_NICKNAME: 1n << 26n,
+  MANAGE_NICKNAMES: 1n << 27n,
+  MANAGE_ROLES: 1n << 28n,
+  MANAGE_WEBHOOKS: 1n << 29n,
+  MANAGE_EXPRESSIONS: 1n << 30n,
+  MANAGE_THREADS: 1n << 34n,
+  CREATE_PUBLIC_THREADS: 1n << 35n,
+  CREATE_PRIVATE_THREADS: 1n << 36n,
+  SEND_MESSAGES_IN_THREADS: 1n << 38n,
+  MODERATE_MEMBERS: 1n << 40n,
+  PIN_MESSAGES: 1n << 51n,
+  BYPASS_SLOWMODE: 1n << 52n,
+});
+
+/** Every bit: what the owner and administrators hold, whatever overwrites say. */
+export const FULL = (1n << 64n) - 1n;
+
+/**
+ * What an account may do in a guild; nothing if the session was not told of its membership.
+ * @param {Guild} guild
+ * @param {Id} userId
+ */
+export function guildPermissions(guild, userId) {
+  const member = guild.members.get(userId);
+  if (!member) return 0n;
+  if (guild.properties["owner_id"] === userId) return FULL;
+  let mask = BigInt(guild.roles.get(guild.id)?.permissions ?? 0);
+  for (const roleId of member.roles) mask |= BigInt(guild.roles.get(roleId)?.permissions ?? 0);
+  return mask & BITS.ADMINISTRATOR ? FULL : mask;
+}
+
+/**
+ * What an account may do in a channel of a guild; of a thread in the channel above it.
+ * @param {State} state
+ * @param {Channel} channel
+ * @param {Id} [userId]
+ */
+export function channelPermissions(state, channel, userId = state.session.me) {
+  const guild = state.guilds.get(channel.guild_id ?? "");
+  if (!guild) return 0n;
+  const mask = guildPermissions(guild, userId);
+  const place = channel["thread_metadata"] ? state.channels.get(channel.parent_id ?? "") : channel;
+  if (mask === FULL || mask === 0n || !place) return place ? mask : 0n;
+  const roles = new Set(guild.members.get(userId)?.roles);
+  const overwrites = place.permission_overwrites ?? [];
+  const levels = [
+    overwrites.filter((entry) => entry.type === 0 && entry.id === guild.id),
+    overwrites.filter((entry) => entry.type === 0 && entry.id !== guild.id && roles.has(entry.id)),
+    overwrites.filter((entry) => entry.type === 1 && entry.id === userId),
+  ];
+  return levels.reduce(overwritten, mask);
+}
+
+/**
+ * @param {State} state
+ * @param {Channel} channel
+ * @param {bigint} bits
+ */
+export function may(state, channel, bits) {
+  return (channelPermissions(state, channel) & bits) === bits;
+}
+
+/**
+ * @param {bigint} mask
+ * @param {Overwrite[]} level
+ */
+function overwritten(mask, level) {
+  const denied = level.reduce((sum, entry) => sum | BigInt(entry.deny), 0n);
+  const allowed = level.reduce((sum, entry) => sum | BigInt(entry.allow), 0n);
+  return (mask & ~denied) | allowed;
+}

@@ -1,0 +1,57 @@
+// A fresh Ready replaces all that is known, but for messages that are shown and those that wait to be sent.
+
+import { putGuild } from "./guilds.js";
+import { readOf } from "./reads.js";
+import { byId, compareIds } from "./shapes.js";
+import { putPresence, putRelationship } from "./users.js";
+
+/** @typedef {import("./shapes.js").Touch} Touch */
+
+/**
+ * @param {import("./shapes.js").State} state
+ * @param {any} ready
+ * @param {Touch} touch
+ */
+export function takeReady(state, ready, touch) {
+  state.session = { id: ready.session_id, me: ready.user.id, live: true };
+  state.settings = ready.user_settings;
+  state.guildSettings.clear();
+  for (const entry of ready.user_guild_settings) state.guildSettings.set(`${entry.guild_id}`, entry);
+  state.notes = new Map(Object.entries(ready.notes));
+  state.users = byId([...ready.users, ready.user]);
+  state.pinned = ready.pinned_dms;
+  state.memes = ready.favorite_memes;
+  const { presences, relationships, guilds, lists, typing, voice, calls, joined } = state;
+  for (const known of [presences, relationships, guilds, lists, typing, voice, calls, joined]) known.clear();
+  const before = state.channels;
+  state.channels = byId(ready.private_channels);
+  for (const entry of ready.relationships) putRelationship(state, entry);
+  for (const presence of ready.presences) putPresence(state, presence);
+  state.reads = new Map(ready.read_states.map((/** @type {any} */ entry) => [entry.id, readOf(entry)]));
+  for (const guild of ready.guilds) putGuild(state, guild);
+  lookAtLogs(state, touch);
+  for (const topic of ["me", "guilds", "channels:@me", "relationships", ...topicsOf(state, before)]) touch(topic);
+}
+
+/**
+ * A log that ends before its channel's newest message has a gap behind it now; one without a channel is gone.
+ * @param {import("./shapes.js").State} state
+ * @param {Touch} touch
+ */
+function lookAtLogs(state, touch) {
+  for (const [id, log] of state.logs) {
+    const newest = state.channels.get(id)?.last_message_id;
+    if (!state.channels.has(id)) state.logs.delete(id);
+    else if (newest && compareIds(log.ids.at(-1) ?? "", newest) < 0) state.logs.set(id, { ...log, after: true });
+    touch(`log:${id}`);
+  }
+}
+
+/**
+ * @param {import("./shapes.js").State} state
+ * @param {Map<string, unknown>} before The channels that were known.
+ */
+function* topicsOf(state, before) {
+  for (const id of state.guilds.keys()) yield* [`guild:${id}`, `channels:${id}`];
+  for (const id of new Set([...before.keys(), ...state.channels.keys()])) yield* [`channel:${id}`, `read:${id}`];
+}

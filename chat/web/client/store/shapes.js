@@ -1,0 +1,138 @@
+// What the store holds, as types: wire objects by their ids, as the gateway sends them.
+
+/** @typedef {string} Id A snowflake. */
+
+/** @typedef {{[member: string]: any}} Wire An object of the wire, of which only some members are named here. */
+
+/**
+ * @typedef {Wire & {id: Id, username: string, global_name: string | null, avatar: string | null, bot?: boolean}} User
+ */
+/**
+ * @typedef {Wire & {id: Id, name: string, position: number, permissions: string, color: number, hoist: boolean}} Role
+ */
+/** @typedef {{id: Id, type: number, allow: string, deny: string}} Overwrite `type` 0 of a role, 1 of a member. */
+/**
+ * @typedef {Wire & {id: Id, type: number, guild_id?: Id | null, parent_id?: Id | null, name?: string,
+ *   position?: number, permission_overwrites?: Overwrite[], recipients?: User[], last_message_id?: Id | null}} Channel
+ * A channel of a guild, a thread, or a conversation.
+ */
+/** @typedef {Wire & {user: Wire & {id: Id}, roles: Id[], nick: string | null}} Member */
+/** @typedef {Wire & {emoji: {id: Id | null, name: string}, count: number, me: boolean}} Reaction */
+/**
+ * @typedef {Wire & {id: Id, channel_id: Id, author: User, type: number, content: string,
+ *   reactions?: Reaction[]}} Message
+ */
+/**
+ * @typedef {object} Guild
+ * @property {Id} id
+ * @property {boolean} unavailable Closed, or not there yet: nothing else is known of it.
+ * @property {Wire} properties The guild object.
+ * @property {Map<Id, Role>} roles
+ * @property {Map<Id, Member>} members Those that the session was told of, its own among them.
+ * @property {Wire[]} emojis
+ * @property {Wire[]} stickers
+ * @property {{members: number, online: number}} counts
+ * @property {string | null} joinedAt ISO 8601.
+ */
+/** @typedef {{status: string, mobile: boolean, afk: boolean, custom_status: Wire | null}} Presence */
+/**
+ * @typedef {object} Read How far the account has read a channel.
+ * @property {Id | null} last
+ * @property {number} mentions
+ * @property {string | null} pins When the pins were last looked at.
+ * @property {string | null} version
+ * @property {Map<Id, Set<string>>} counted Messages behind `mentions` that were heard, and why each counts.
+ */
+/**
+ * @typedef {object} Log Messages of a channel, ascending and without a gap.
+ * @property {Id[]} ids
+ * @property {Map<Id, Message>} byId
+ * @property {boolean} before Whether there are older ones.
+ * @property {boolean} after Whether there are newer ones.
+ * @property {string | null} fault Why the last fetch failed.
+ */
+/**
+ * @typedef {object} Unsent A message on its way.
+ * @property {string} nonce
+ * @property {Id} channel
+ * @property {Wire} body As it is sent.
+ * @property {number} since Unix milliseconds.
+ * @property {"queued" | "sending" | "unsure" | "failed"} state
+ */
+/**
+ * @typedef {object} MemberList
+ * @property {{id: string, count: number}[]} groups
+ * @property {Map<number, Wire>} rows By position: `{group}` or `{member}`.
+ * @property {{members: number, online: number}} counts
+ */
+/**
+ * @typedef {object} State
+ * @property {{id: string | null, me: Id, live: boolean}} session
+ * @property {Wire | null} settings
+ * @property {Map<string, Wire>} guildSettings By guild; `null` of conversations.
+ * @property {Map<Id, string>} notes
+ * @property {Map<Id, User>} users
+ * @property {Map<Id, Presence>} presences Without those that are offline.
+ * @property {Map<Id, Wire>} relationships
+ * @property {Map<Id, Guild>} guilds
+ * @property {Map<Id, Channel>} channels Of guilds, threads and conversations.
+ * @property {Set<Id>} joined Threads that the account is in.
+ * @property {Id[]} pinned Conversations that the account has pinned.
+ * @property {Wire[]} memes
+ * @property {Map<Id, Read>} reads
+ * @property {Map<Id, Log>} logs
+ * @property {Map<string, MemberList>} lists By guild and list, as `GUILD:LIST`.
+ * @property {Map<Id, Map<Id, number>>} typing By channel and account: until when (Unix milliseconds).
+ * @property {Map<Id, Map<string, Wire>>} voice Voice states by channel and connection.
+ * @property {Map<Id, Wire>} calls By channel.
+ * @property {Map<string, Unsent>} outbox By nonce.
+ */
+/**
+ * @typedef {string} Topic `me`, `guilds`, `relationships`, `guild:ID`, `channels:GUILD` (`@me`: conversations),
+ *   `channel:ID`, `log:ID`, `read:ID`, `list:GUILD:LIST`, `typing:ID`, `voice:ID`, `user:ID`.
+ */
+/** @typedef {(topic: Topic) => void} Touch */
+/** @typedef {(state: State, data: any, touch: Touch, now: number) => void} Apply */
+
+/** @returns {State} */
+export function emptyState() {
+  return {
+    session: { id: null, me: "", live: false },
+    settings: null,
+    guildSettings: new Map(),
+    notes: new Map(),
+    users: new Map(),
+    presences: new Map(),
+    relationships: new Map(),
+    guilds: new Map(),
+    channels: new Map(),
+    joined: new Set(),
+    pinned: [],
+    memes: [],
+    reads: new Map(),
+    logs: new Map(),
+    lists: new Map(),
+    typing: new Map(),
+    voice: new Map(),
+    calls: new Map(),
+    outbox: new Map(),
+  };
+}
+
+/**
+ * Which of two snowflakes is older: negative for the first.
+ * @param {Id} one
+ * @param {Id} other
+ */
+export function compareIds(one, other) {
+  return one.length - other.length || (one < other ? -1 : Number(one > other));
+}
+
+/**
+ * @template {{id: Id}} T
+ * @param {Iterable<T>} objects
+ * @returns {Map<Id, T>}
+ */
+export function byId(objects) {
+  return new Map([...objects].map((entry) => [entry.id, entry]));
+}
