@@ -1,0 +1,77 @@
+// What completion offers for the word before the caret. No page and no clock: text in, choices out.
+
+/** @typedef {{kind: "person" | "role" | "channel" | "emoji", mark: string, word: string, start: number}} Asked */
+
+/** @typedef {{label: string, more: string, insert: string, picture: string | null}} Choice */
+
+/** @typedef {{label: string, more: string, insert: string, picture: string | null, words: string[]}} Candidate */
+
+const CHOICES = 8;
+const MARKS = { "@": "person", "#": "channel", ":": "emoji" };
+const EMOJI_LETTERS = 2;
+
+/**
+ * The word that is being typed, if it begins with a mark that asks for completion.
+ * @param {string} text
+ * @param {number} caret
+ * @returns {Asked | null}
+ */
+export function askedFor(text, caret) {
+  const found = /(^|[\s(\[{"'])([@#:])([\p{L}\p{N}\p{M}_.+-]{0,40})$/u.exec(text.slice(Math.max(0, caret - 64), caret));
+  if (found === null) return null;
+  const mark = /** @type {"@" | "#" | ":"} */ (found[2]);
+  const word = found[3] ?? "";
+  if (mark === ":" && word.length < EMOJI_LETTERS) return null;
+  const kind = /** @type {Asked["kind"]} */ (MARKS[mark]);
+  return { kind, mark, word, start: caret - word.length - 1 };
+}
+
+/**
+ * The best candidates: a word that begins so before one that only contains it; then the shorter, then by name.
+ * @param {readonly Candidate[]} candidates
+ * @param {string} word
+ * @returns {Choice[]}
+ */
+export function ranked(candidates, word) {
+  const wanted = folded(word);
+  /** @type {{rank: number, one: Candidate}[]} */
+  const found = [];
+  for (const one of candidates) {
+    const rank = Math.min(...one.words.map((each) => rankOf(folded(each), wanted)));
+    if (rank < 3) found.push({ rank, one });
+  }
+  found.sort((a, b) => {
+    const nearer = a.rank - b.rank || a.one.label.length - b.one.label.length;
+    return nearer || (a.one.label < b.one.label ? -1 : 1);
+  });
+  return found.slice(0, CHOICES).map(({ one }) => one);
+}
+
+/**
+ * @param {string} each
+ * @param {string} wanted
+ */
+function rankOf(each, wanted) {
+  if (each === wanted) return 0;
+  const at = each.indexOf(wanted);
+  return at === 0 ? 1 : at > 0 ? 2 : 3;
+}
+
+/** @param {string} word */
+function folded(word) {
+  return word.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
+}
+
+/**
+ * The text with the choice in the place of the word, and where the caret stands then.
+ * @param {string} text
+ * @param {Asked} asked
+ * @param {number} caret
+ * @param {string} insert
+ * @returns {{text: string, caret: number}}
+ */
+export function completed(text, asked, caret, insert) {
+  const rest = text.slice(caret);
+  const gap = rest.startsWith(" ") ? "" : " ";
+  return { text: text.slice(0, asked.start) + insert + gap + rest, caret: asked.start + insert.length + 1 };
+}
