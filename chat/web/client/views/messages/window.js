@@ -11,7 +11,7 @@ import { compareIds } from "../../store/shapes.js";
 
 /** @typedef {{above: number, below: number, viewport: number}} Reach pixels mounted above and below, and those seen */
 
-export const MOUNTED = 150;
+const MOUNTED = 150;
 const PAGE = 50;
 const VIEWPORTS = 2;
 
@@ -75,6 +75,17 @@ export function slice(ids, range) {
 function after(ids, id) {
   const at = indexAt(ids, id);
   return ids[at] === id ? at + 1 : at;
+}
+
+/**
+ * A range that would be cut above, where it is read, as messages come at its end: it follows the end no more.
+ * @param {readonly string[]} ids
+ * @param {Range} range
+ * @returns {Range}
+ */
+export function bounded(ids, range) {
+  const last = ids[indexAt(ids, range.first) + MOUNTED - 1];
+  return range.end && last !== undefined && last !== ids.at(-1) ? { first: range.first, last, end: false } : range;
 }
 
 /**

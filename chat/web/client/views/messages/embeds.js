@@ -1,0 +1,106 @@
+// What links lead to and what programs put beside a message.
+
+import { h } from "../../base/dom.js";
+import { parse } from "../../text/blocks.js";
+import { t } from "../../words/catalogue.js";
+import { full } from "../../words/dates.js";
+import { drawn, link } from "./body.js";
+import { frame } from "./media.js";
+
+/** @typedef {import("./people.js").Place} Place */
+
+const WEB = /^https?:\/\//i;
+
+/**
+ * @param {readonly any[]} embeds
+ * @param {Place} place
+ */
+export function embedsOf(embeds, place) {
+  return h("div", { class: "embeds" }, ...embeds.map((embed) => one(embed, place)));
+}
+
+/**
+ * @param {any} embed
+ * @param {Place} place
+ */
+function one(embed, place) {
+  const isPicture = (embed.type === "image" || embed.type === "gifv") && (embed.image ?? embed.thumbnail);
+  if (isPicture && !embed.title && !embed.description) return shown(embed.image ?? embed.thumbnail, embed.url);
+  const card = h("div", { class: "embed" }, ...texts(embed, place), ...pictures(embed));
+  if (typeof embed.color === "number") {
+    card.style.setProperty("--embed", `#${embed.color.toString(16).padStart(6, "0")}`);
+  }
+  return card;
+}
+
+/**
+ * @param {any} embed
+ * @param {Place} place
+ */
+function texts(embed, place) {
+  const parts = [];
+  if (embed.provider?.name) parts.push(h("p", { class: "meta" }, embed.provider.name));
+  if (embed.author?.name) parts.push(h("p", { class: "embed-author" }, ...linked(embed.author.name, embed.author.url)));
+  if (embed.title) parts.push(h("p", { class: "embed-title" }, ...linked(embed.title, embed.url)));
+  if (embed.description) {
+    parts.push(h("div", { class: "text", dir: "auto" }, ...drawn(parse(embed.description), place)));
+  }
+  if (embed.fields?.length)
+    parts.push(
+      h("dl", { class: "embed-fields" }, ...embed.fields.map((/** @type {any} */ field) => pair(field, place))),
+    );
+  const foot = [embed.footer?.text, embed.timestamp ? full(Date.parse(embed.timestamp)) : null].filter(
+    (part) => !!part,
+  );
+  if (foot.length > 0) parts.push(h("p", { class: "meta" }, foot.join(" \u00b7 ")));
+  return parts;
+}
+
+/**
+ * @param {any} field
+ * @param {Place} place
+ */
+function pair(field, place) {
+  const className = field.inline ? "inline" : "";
+  return h(
+    "div",
+    { class: className },
+    h("dt", {}, ...drawn(parse(field.name), place)),
+    h("dd", {}, ...drawn(parse(field.value), place)),
+  );
+}
+
+/**
+ * @param {string} text
+ * @param {string | undefined} address
+ * @returns {(Node | string)[]}
+ */
+function linked(text, address) {
+  return address && WEB.test(address) ? [link(address, [document.createTextNode(text)])] : [text];
+}
+
+/** @param {any} embed */
+function pictures(embed) {
+  if (embed.video?.url && embed.video.width > 0 && String(embed.video.content_type ?? "").startsWith("video/")) {
+    const film = h("video", { controls: "", preload: "none", "aria-label": embed.title ?? t("message.film") });
+    film.setAttribute("src", embed.video.proxy_url ?? embed.video.url);
+    if (embed.thumbnail) film.setAttribute("poster", embed.thumbnail.proxy_url ?? embed.thumbnail.url);
+    return [frame(embed.video.width, embed.video.height, film)];
+  }
+  return [embed.image, embed.thumbnail]
+    .filter((one) => !!one)
+    .slice(0, 1)
+    .map((one) => shown(one, embed.url));
+}
+
+/**
+ * @param {any} picture
+ * @param {string | undefined} address
+ */
+function shown(picture, address) {
+  const image = h("img", { alt: picture.description ?? "", loading: "lazy", decoding: "async" });
+  image.setAttribute("src", picture.proxy_url ?? picture.url);
+  const content = address && WEB.test(address) ? link(address, [image]) : image;
+  if (content !== image) content.setAttribute("aria-label", picture.description || t("message.opens_link"));
+  return frame(picture.width || 400, picture.height || 225, content);
+}

@@ -1,0 +1,98 @@
+// What a list shows: the mounted part of a log and, at its end, what is on its way to the server.
+
+import { compareIds } from "../../store/shapes.js";
+import { indexAt, slice } from "./window.js";
+
+/** @typedef {import("./row.js").Item} Item */
+/** @typedef {import("./window.js").Range} Range */
+
+/**
+ * @param {{log: any, range: Range, line: string | null, outgoing: any[], me: any, keys: Map<string, string>}} parts
+ * `keys` has the keys of rows that stood for a message before it had an id: the message keeps the row.
+ * @returns {Item[]}
+ */
+export function itemsOf({ log, range, line, outgoing, me, keys }) {
+  const [from, to] = slice(log.ids, range);
+  /** @type {Item[]} */
+  const items = [];
+  let before = from > 0 ? log.byId.get(log.ids[from - 1]) : undefined;
+  for (const id of log.ids.slice(from, to)) {
+    const message = log.byId.get(id);
+    const key = (message.nonce && keys.get(message.nonce)) || id;
+    items.push({ key, message, before, isUnread: id === line, sending: null });
+    before = message;
+  }
+  if (!range.end || log.after) return items;
+  const there = new Set(items.map((item) => item.message.nonce).filter((nonce) => !!nonce));
+  for (const one of outgoing) {
+    if (there.has(one.nonce)) continue;
+    const key = `nonce:${one.nonce}`;
+    keys.set(one.nonce, key);
+    const message = waiting(one, me);
+    items.push({ key, message, before, isUnread: false, sending: one.state });
+    before = message;
+  }
+  return items;
+}
+
+/**
+ * What is on its way into a channel, oldest first.
+ * @param {ReadonlyMap<string, any>} outbox
+ * @param {string} channelId
+ */
+export function outgoing(outbox, channelId) {
+  return [...outbox].flatMap(([nonce, one]) => (one.channel === channelId ? [{ ...one, nonce }] : []));
+}
+
+/**
+ * A message that has no id yet.
+ * @param {any} one
+ * @param {any} me
+ */
+function waiting(one, me) {
+  return {
+    id: "",
+    nonce: one.nonce,
+    type: one.body.message_reference ? 19 : 0,
+    author: me,
+    content: one.body.content ?? "",
+    timestamp: new Date(one.since).toISOString(),
+    edited_timestamp: null,
+    flags: 0,
+    message_reference: one.body.message_reference,
+    referenced_message: one.referenced,
+    mentions: [],
+  };
+}
+
+/**
+ * The first message that the reader has not seen: the line stands above it. None where all is read or none was.
+ * @param {any} log
+ * @param {string | null} last the newest that is read
+ * @param {string | undefined} myId
+ * @returns {string | null}
+ */
+export function firstUnread(log, last, myId) {
+  if (last === null) return null;
+  const at = indexAt(log.ids, last);
+  const start = log.ids[at] === last ? at + 1 : at;
+  const unread = log.ids.slice(start);
+  // One's own words are read: the line stands above the first of another after them.
+  const own = unread.findLastIndex((/** @type {string} */ id) => log.byId.get(id).author.id === myId);
+  return unread[own + 1] ?? null;
+}
+
+/**
+ * How many messages of others came after one.
+ * @param {any} log
+ * @param {string | null} id
+ * @param {string | undefined} myId
+ */
+export function countAfter(log, id, myId) {
+  if (id === null) return 0;
+  let count = 0;
+  for (let index = log.ids.length - 1; index >= 0 && compareIds(log.ids[index], id) > 0; index -= 1) {
+    if (log.byId.get(log.ids[index]).author.id !== myId) count += 1;
+  }
+  return count;
+}

@@ -1,0 +1,300 @@
+// The messages of one channel: what is mounted, what is fetched, and where the reader stands in it.
+
+import { h } from "../../base/dom.js";
+import { t } from "../../words/catalogue.js";
+import { makeDrawn } from "./drawn.js";
+import { makeEdges } from "./edges.js";
+import { makeHold } from "./hold.js";
+import { countAfter, firstUnread, itemsOf, outgoing } from "./items.js";
+import { makeKeeper } from "./keeper.js";
+import { makeNewer } from "./newer.js";
+import { makeReader } from "./reader.js";
+import { makeRowActs } from "./row_acts.js";
+import { bounded, grown, indexAt, opened, slice, wanted } from "./window.js";
+
+/** @typedef {import("./window.js").Range} Range */
+/** @typedef {import("./row.js").Item} Item */
+
+/**
+ * @typedef {object} ListParts
+ * @property {any} store
+ * @property {any} acts
+ * @property {string} channelId
+ * @property {string | null} guildId
+ * @property {(act: string, message: any, element: HTMLElement) => void} on what is not the list's own: reply, edit,
+ *   delete, pick, menu, profile, view, thread, channel, link
+ * @property {(words: string) => void} announce
+ * @property {() => boolean} [isWatched] whether someone looks at the page
+ */
+
+const FETCHED = 50;
+const JUMP_MS = 2000;
+
+/** @param {ListParts} parts */
+export function makeMessageList({ store, acts, channelId, guildId, on, announce, isWatched }) {
+  const rows = h("ol", { class: "rows", "aria-label": t("list.name") });
+  const edges = makeEdges(load, loaded);
+  const history = h("div", { class: "history" }, edges.elements.up, rows, edges.elements.down);
+  const scroller = h("div", { class: "scroller", tabindex: "-1" }, history);
+  const newer = makeNewer(() => void toNewest());
+  const element = h("section", { class: "messages", "aria-label": t("list.name") }, scroller, newer.element);
+  const keeper = makeKeeper(scroller, rows);
+  const drawn = makeDrawn(rows, { store, guildId }, keeper);
+  const read = store.read.reads.get(channelId);
+  const myId = store.read.session.me;
+  const reader = makeReader({
+    acknowledge: (id) => void acts.reads.acknowledge(channelId, id),
+    isWatched,
+    last: read?.last ?? null,
+  });
+
+  /** @type {Map<string, string>} */
+  const keys = new Map();
+  /** @type {Item[]} */
+  let items = [];
+  /** @type {Range} */
+  let range = { first: "0", last: "0", end: true };
+  /** @type {string | null} */
+  let line = null;
+  /** @type {string | null} the newest message that was in sight */
+  let newest = null;
+  let toward = 0;
+  let isWaiting = false;
+  let isOpen = false;
+  let isStopped = false;
+
+  const hold = makeHold(scroller, rested);
+  const rowActs = makeRowActs({
+    acts,
+    channelId,
+    element,
+    rows,
+    myId,
+    on,
+    jump,
+    itemAt: (row) => items[[...rows.children].indexOf(row)],
+    markUnread: (id) => (reader.block(), void acts.reads.markUnread(channelId, id)),
+  });
+
+  function log() {
+    return store.read.logs.get(channelId);
+  }
+
+  /** Whether the log reaches to the newest message. */
+  function isWhole() {
+    return !log().after;
+  }
+
+  /** Draws what is mounted; at the end new rows just appear, elsewhere the reader's row stays where it is. */
+  function draw() {
+    const now = log();
+    if (now === undefined || isStopped) return;
+    if (hold.isHeld()) {
+      isWaiting = true;
+      return;
+    }
+    const isFollowing = range.end && keeper.isAtEnd() && !keeper.isPlacing();
+    if (!isFollowing) range = bounded(now.ids, range);
+    items = itemsOf({
+      log: now,
+      range,
+      line,
+      outgoing: outgoing(store.read.outbox, channelId),
+      me: store.read.users.get(myId),
+      keys,
+    });
+    if (isFollowing) render();
+    else keeper.keep(render);
+    seen();
+  }
+
+  function render() {
+    const place = drawn.show(items);
+    const now = log();
+    const [from, to] = slice(now.ids, range);
+    edges.show("up", now.before || from > 0);
+    edges.show("down", now.after || to < now.ids.length);
+    rowActs.settle(place);
+  }
+
+  /** Notices the newest row that is in sight, and says what came below it. */
+  function seen() {
+    const now = log();
+    if (now === undefined) return;
+    const isAtEnd = range.end && isWhole() && keeper.isAtEnd();
+    const last = now.ids.at(-1) ?? null;
+    if (isAtEnd) newest = last;
+    reader.show(isAtEnd ? last : null);
+    const count = countAfter(now, newest, myId);
+    const isFar = !range.end || -scroller.scrollTop >= scroller.clientHeight;
+    newer.show(!isAtEnd && (count > 0 || isFar), count);
+  }
+
+  /** Mounts or fetches more where the reader comes near an edge. */
+  function extend() {
+    const now = log();
+    if (now === undefined || isStopped || !isOpen || hold.isHeld() || rows.children.length === 0) return;
+    const { counts, reach } = keeper.measure();
+    const direction = wanted(counts, reach, toward);
+    if (direction === null) return;
+    const [from, to] = slice(now.ids, range);
+    const isThere = direction === "up" ? from > 0 : to < now.ids.length;
+    if (isThere) {
+      range = grown(now.ids, range, direction, counts.seen, isWhole());
+      draw();
+      requestAnimationFrame(extend);
+    } else if (direction === "up" ? now.before : now.after) {
+      if (!edges.isFailed(direction)) void edges.fetch(direction);
+    } else if (direction === "down" && !range.end) {
+      range = { ...range, end: true };
+    }
+  }
+
+  /** @param {"up" | "down"} direction */
+  function load(direction) {
+    const ids = log()?.ids ?? [];
+    const from = direction === "up" ? { before: ids[0] } : { after: ids.at(-1) };
+    return acts.messages.history(channelId, { ...(isOpen && ids.length > 0 ? from : {}), limit: FETCHED });
+  }
+
+  /** @param {"up" | "down"} direction */
+  function loaded(direction) {
+    if (isStopped) return;
+    if (edges.isFailed(direction)) return edges.show(direction, true);
+    if (!isOpen) return void unfold();
+    // What was asked for is mounted even if the offset was clamped meanwhile, as the skeleton went.
+    toward = direction === "up" ? -1 : 1;
+    draw();
+    extend();
+  }
+
+  /**
+   * Opens the channel: at a message, at the line of what is new if that is more than a screen away, or at the end.
+   * @param {string | null} target
+   */
+  async function open(target) {
+    if (target !== null) {
+      begin(null);
+      return jump(target);
+    }
+    const now = log();
+    return now === undefined || now.ids.length === 0 || now.after ? edges.fetch("up") : unfold();
+  }
+
+  /** Begins where the reader left, once there are messages. */
+  async function unfold() {
+    const last = read?.last ?? null;
+    line = firstUnread(log(), last, myId);
+    if (line !== null && log().ids[0] === line && log().before) {
+      await acts.messages.history(channelId, { around: last, limit: FETCHED }).catch(() => announce(t("list.failed")));
+      line = firstUnread(log(), last, myId);
+    }
+    if (!isStopped) begin(line);
+  }
+
+  /** @param {string | null} at the first unread message */
+  function begin(at) {
+    const now = log();
+    isOpen = true;
+    if (now === undefined) return;
+    range = opened(now.ids, at, isWhole());
+    draw();
+    const first = at === null ? null : rowOf(at);
+    if (first && rows.getBoundingClientRect().bottom - first.getBoundingClientRect().top > scroller.clientHeight) {
+      keeper.place(first, 1 / 3);
+    } else if (range.end) keeper.toEnd();
+    seen();
+    extend();
+  }
+
+  /**
+   * The row of a message, or of the next newer one.
+   * @param {string} id
+   */
+  function rowOf(id) {
+    const [from] = slice(log().ids, range);
+    const row = rows.children[indexAt(log().ids, id) - from] ?? rows.lastElementChild;
+    return /** @type {HTMLElement | null} */ (row);
+  }
+
+  /**
+   * Shows a message in the middle, tinted for two seconds, and gives it the focus.
+   * @param {string} id
+   */
+  async function jump(id) {
+    if (!log()?.byId.has(id)) {
+      try {
+        await acts.messages.history(channelId, { around: id, limit: FETCHED });
+      } catch {
+        return announce(t("list.failed"));
+      }
+    }
+    const now = log();
+    if (isStopped || now.ids.length === 0) return undefined;
+    const [from, to] = slice(now.ids, range);
+    const at = indexAt(now.ids, id);
+    if (at < from || at >= to) range = opened(now.ids, id, isWhole());
+    hold.end();
+    draw();
+    const row = rowOf(id);
+    if (!row) return undefined;
+    if (!now.byId.has(id)) announce(t("list.message_gone"));
+    keeper.place(row, 0.5);
+    rowActs.focus(row);
+    row.classList.add("jumped");
+    setTimeout(() => row.classList.remove("jumped"), JUMP_MS);
+    seen();
+    return extend();
+  }
+
+  /** To the newest message; one that is far away replaces what is mounted. */
+  async function toNewest() {
+    if (!isWhole()) await acts.messages.history(channelId, { limit: FETCHED });
+    range = opened(log().ids, null, true);
+    keeper.toEnd();
+    draw();
+    keeper.toEnd();
+    seen();
+  }
+
+  function moved() {
+    toward = keeper.travelled() || toward;
+    seen();
+    extend();
+    rowActs.moved();
+  }
+
+  /** The finger is up and nothing rolls any more: what waited is drawn. */
+  function rested() {
+    if (isWaiting) draw();
+    isWaiting = false;
+    extend();
+  }
+
+  scroller.addEventListener("scroll", moved, { passive: true });
+  const topics = [`log:${channelId}`, ...(guildId === null ? [] : [`guild:${guildId}`])];
+  const unwatch = store.watch(topics, () => isOpen && draw());
+
+  return {
+    element,
+    open,
+    jump,
+    toNewest,
+    /** The line of what is new goes, everything is read, and the newest stands there. */
+    leaveUnread() {
+      line = null;
+      const last = log()?.ids.at(-1);
+      if (last) void acts.reads.acknowledge(channelId, last);
+      return toNewest();
+    },
+    /** The focus goes to the row that had it last, or to the newest. */
+    focus: () => rowActs.focus(null),
+    stop() {
+      isStopped = true;
+      unwatch();
+      reader.stop();
+      keeper.stop();
+      hold.stop();
+    },
+  };
+}

@@ -1,0 +1,249 @@
+// One row of the list. It redraws only those of its parts whose inputs changed: a film goes on while reactions come.
+
+import { h } from "../../base/dom.js";
+import { icon } from "../../base/icon.js";
+import { t } from "../../words/catalogue.js";
+import { clock, dayLine, full } from "../../words/dates.js";
+import { body } from "./body.js";
+import { embedsOf } from "./embeds.js";
+import { standing } from "./grouping.js";
+import { media } from "./media.js";
+import { avatar, colourOf, nameOf, plainName } from "./people.js";
+import { reactions } from "./reactions.js";
+import { isWritten, saying } from "./system.js";
+
+/** @typedef {import("./people.js").Place} Place */
+
+/** @typedef {"queued" | "sending" | "unsure" | "failed" | null} Sending */
+
+/**
+ * @typedef {{key: string, message: any, before: any, isUnread: boolean, sending: Sending}} Item
+ * `before` is the message above it, `isUnread` puts the line of what is new above it.
+ */
+
+const NAMED_TEXT = 200;
+const SUPPRESS_EMBEDS = 4;
+
+/** @param {number} milliseconds */
+function dayOf(milliseconds) {
+  return new Date(milliseconds).toDateString();
+}
+
+/** @param {Place} place */
+export function makeRow(place) {
+  const article = h("article", { class: "row", tabindex: "-1" });
+  const element = h("li", { class: "slot" }, article);
+  /** @type {Map<string, {inputs: unknown[], node: ChildNode}>} */
+  const parts = new Map();
+
+  /**
+   * A part stands in its place from the first drawing on; without content it is an empty text.
+   * @param {Element} parent
+   * @param {string} name
+   * @param {unknown[]} inputs
+   * @param {() => HTMLElement | null} draw
+   */
+  function part(parent, name, inputs, draw) {
+    const old = parts.get(name);
+    if (old?.inputs.every((input, index) => input === inputs[index])) return;
+    const node = draw() ?? document.createTextNode("");
+    if (old) old.node.replaceWith(node);
+    else if (parent === element) element.insertBefore(node, article);
+    else parent.append(node);
+    parts.set(name, { inputs, node });
+  }
+
+  /** @param {Item} item */
+  function show(item) {
+    const { message, sending } = item;
+    const time = Date.parse(message.timestamp);
+    const isNextDay = !!item.before && dayOf(time) !== dayOf(Date.parse(item.before.timestamp));
+    const { isDay, isFirst } = standing(message, item.before ?? null, isNextDay);
+    const name = nameOf(place, message.author);
+    const colour = colourOf(place, message.author.id);
+    const written = isWritten(message);
+    element.dataset["key"] = item.key;
+    article.dataset["id"] = message.id;
+    article.classList.toggle("first", isFirst || !written);
+    article.classList.toggle("mentions-me", isForMe(message));
+    article.classList.toggle("sending", sending === "queued" || sending === "sending");
+    article.classList.toggle("failed", sending === "failed" || sending === "unsure");
+    article.setAttribute("aria-label", label(message, name, time));
+    part(element, "day", [isDay && dayOf(time)], () => (isDay ? separator("day", dayLine(time)) : null));
+    part(element, "unread", [item.isUnread], () => (item.isUnread ? separator("unread", t("message.new_line")) : null));
+    part(article, "reply", [message.referenced_message, message.type], () => reply(message));
+    part(article, "gutter", [isFirst && written, message.author, time], () =>
+      gutter(message, isFirst && written, time),
+    );
+    part(article, "head", [isFirst && written, name, colour, time], () =>
+      isFirst && written ? head(message, name, colour, time) : null,
+    );
+    part(article, "text", [message.content, message.type, message.edited_timestamp, written ? "" : name], () =>
+      text(message, written),
+    );
+    part(article, "copies", [message.message_snapshots], () => copies(message.message_snapshots));
+    part(article, "media", [message.attachments], () =>
+      message.attachments?.length ? media(message.attachments) : null,
+    );
+    part(article, "stickers", [message.stickers], () => stickers(message.stickers));
+    part(article, "embeds", [message.embeds, message.flags & SUPPRESS_EMBEDS], () =>
+      message.embeds?.length && !(message.flags & SUPPRESS_EMBEDS) ? embedsOf(message.embeds, place) : null,
+    );
+    part(article, "reactions", [message.reactions], () =>
+      message.reactions?.length ? reactions(message.reactions) : null,
+    );
+    part(article, "thread", [message.thread], () => thread(message.thread));
+    part(article, "sending", [sending], () => fate(sending));
+  }
+
+  /** @param {any} message */
+  function isForMe(message) {
+    const me = place.store.read.session.me;
+    return message.mention_everyone === true || !!message.mentions?.some((/** @type {any} */ one) => one.id === me);
+  }
+
+  /** @param {any} message */
+  function reply(message) {
+    if (message.type !== 19) return null;
+    const answered = message.referenced_message;
+    if (!answered) return h("p", { class: "reply" }, icon("reply", { forward: true }), t("message.answered_gone"));
+    const shown = answered.content ? plainName(answered.content.slice(0, 160)) : t("message.answered_file");
+    return h(
+      "button",
+      { type: "button", class: "reply", "data-act": "jump", "data-id": answered.id },
+      icon("reply", { forward: true }),
+      h("bdi", { class: "reply-name" }, nameOf(place, answered.author)),
+      h("span", { class: "clip" }, shown),
+    );
+  }
+
+  /**
+   * @param {any} message
+   * @param {boolean} isHead
+   * @param {number} time
+   */
+  function gutter(message, isHead, time) {
+    if (!isHead) return h("span", { class: "gutter meta", "aria-hidden": "true" }, clock(time));
+    const open = h(
+      "button",
+      { type: "button", class: "gutter", tabindex: "-1", "aria-hidden": "true", "data-act": "profile" },
+      avatar(place, message.author),
+    );
+    open.dataset["user"] = message.author.id;
+    return open;
+  }
+
+  /**
+   * @param {any} message
+   * @param {string} name
+   * @param {string | null} colour
+   * @param {number} time
+   */
+  function head(message, name, colour, time) {
+    const author = h(
+      "button",
+      { type: "button", class: "author clip", "data-act": "profile", "data-user": message.author.id },
+      h("bdi", {}, name),
+    );
+    if (colour !== null) {
+      author.dataset["role"] = "";
+      author.style.setProperty("--role", colour);
+    }
+    const tag = message.webhook_id || message.author.bot ? [h("span", { class: "tag" }, t("message.program"))] : [];
+    const at = h("time", { class: "meta", datetime: message.timestamp, title: full(time) }, clock(time));
+    return h("header", { class: "head" }, author, ...tag, at);
+  }
+
+  /**
+   * @param {any} message
+   * @param {boolean} written
+   */
+  function text(message, written) {
+    if (!written) return saying(message, place);
+    if (!message.content) return null;
+    const element = body(message.content, place);
+    if (message.edited_timestamp) {
+      const title = full(Date.parse(message.edited_timestamp));
+      const last = element.lastElementChild;
+      const mark = h("span", { class: "edited meta", title }, ` ${t("message.edited")}`);
+      if (last?.tagName === "P") last.append(mark);
+      else element.append(mark);
+    }
+    return element;
+  }
+
+  /** @param {any[] | undefined} snapshots */
+  function copies(snapshots) {
+    if (!snapshots?.length) return null;
+    const drawnOnes = snapshots.flatMap((one) => [
+      ...(one.content ? [body(one.content, place)] : []),
+      ...(one.attachments?.length ? [media(one.attachments)] : []),
+      ...(one.embeds?.length ? [embedsOf(one.embeds, place)] : []),
+    ]);
+    return h(
+      "blockquote",
+      { class: "forwarded" },
+      h("p", { class: "meta" }, icon("forward"), t("message.forwarded")),
+      ...drawnOnes,
+    );
+  }
+
+  return { element, article, show };
+}
+
+/**
+ * @param {any} message
+ * @param {string} name
+ * @param {number} time
+ */
+function label(message, name, time) {
+  const text = message.content ? message.content.slice(0, NAMED_TEXT) : t("message.without_text");
+  return t("message.row", { name, time: clock(time), text });
+}
+
+/**
+ * A line across the list. What it says is its name: a separator's children are not read.
+ * @param {string} kind
+ * @param {string} words
+ */
+function separator(kind, words) {
+  return h("div", { class: `divider ${kind}`, role: "separator", "aria-label": words }, h("span", {}, words));
+}
+
+/** @param {any[] | undefined} stickers */
+function stickers(stickers) {
+  if (!stickers?.length) return null;
+  const pictures = stickers.map((one) => {
+    const picture = h("img", { class: "sticker", alt: one.name, width: "160", height: "160", loading: "lazy" });
+    picture.setAttribute("src", `/media/stickers/${one.id}.webp?size=320${one.animated ? "&animated=true" : ""}`);
+    return picture;
+  });
+  return h("div", { class: "stickers" }, ...pictures);
+}
+
+/** @param {any} thread */
+function thread(thread) {
+  if (!thread) return null;
+  const count = t("message.thread_count", { n: thread.message_count ?? 0 });
+  return h(
+    "button",
+    { type: "button", class: "thread-link", "data-act": "thread", "data-channel": thread.id },
+    icon("thread"),
+    h("bdi", { class: "clip" }, plainName(thread.name)),
+    h("span", { class: "meta" }, count),
+  );
+}
+
+/** @param {Sending} sending */
+function fate(sending) {
+  if (sending === null || sending === "sending") return null;
+  if (sending === "queued") return h("p", { class: "fate meta" }, t("message.queued"));
+  const words = sending === "failed" ? t("message.failed") : t("message.unsure");
+  return h(
+    "p",
+    { class: "fate" },
+    h("span", {}, words),
+    h("button", { type: "button", class: "button plain", "data-act": "retry" }, t("message.retry")),
+    h("button", { type: "button", class: "button plain", "data-act": "discard" }, t("message.discard")),
+  );
+}

@@ -1,0 +1,179 @@
+// What is done with rows: buttons by one listener for all, keys on the row that has the focus, one tab stop for the
+// list.
+
+import { reveal } from "./body.js";
+import { emojiKey } from "./reactions.js";
+import { makeToolbar } from "./toolbar.js";
+
+/** @typedef {import("./row.js").Item} Item */
+
+/** What the letters do; they act only while a row itself has the focus. */
+/** @type {Record<string, string>} */
+const LETTERS = {
+  e: "edit",
+  r: "reply",
+  p: "pin",
+  c: "copy",
+  u: "unread",
+  "+": "pick",
+  Delete: "delete",
+  Enter: "menu",
+};
+
+/**
+ * @param {object} parts
+ * @param {any} parts.acts
+ * @param {string} parts.channelId
+ * @param {HTMLElement} parts.element what holds the list and the bar of buttons
+ * @param {HTMLElement} parts.rows
+ * @param {string | undefined} parts.myId
+ * @param {(act: string, message: any, element: HTMLElement) => void} parts.on
+ * @param {(id: string) => void} parts.jump
+ * @param {(id: string) => void} parts.markUnread
+ * @param {(row: Element) => Item | undefined} parts.itemAt
+ */
+export function makeRowActs({ acts, channelId, element, rows, myId, on, jump, markUnread, itemAt }) {
+  /** @type {HTMLElement | null} the row that Tab leads to */
+  let current = null;
+  const toolbar = makeToolbar(element, run);
+  element.append(toolbar.element);
+
+  /** @param {Element | null | undefined} row */
+  function articleOf(row) {
+    return /** @type {HTMLElement | null} */ (row?.querySelector(":scope > article") ?? null);
+  }
+
+  /**
+   * @param {string} act
+   * @param {HTMLElement} article
+   * @param {HTMLElement} source what was pressed
+   */
+  function run(act, article, source) {
+    const item = article.parentElement ? itemAt(article.parentElement) : undefined;
+    if (item === undefined) return;
+    const { message } = item;
+    if (act === "reveal") return reveal(source);
+    if (act === "uncover") return uncover(source);
+    if (act === "retry") return void acts.messages.retry(message.nonce);
+    if (act === "discard") return void acts.messages.discard(message.nonce);
+    if (act === "jump") return jump(source.dataset["id"] ?? "");
+    if (message.id === "") return;
+    if (act === "react") return react(message, source.dataset["emoji"] ?? "");
+    if (act === "copy") return void navigator.clipboard.writeText(message.content);
+    if (act === "unread") return markUnread(message.id);
+    if (act === "pin") return void (message.pinned ? acts.messages.unpin : acts.messages.pin)(channelId, message.id);
+    if (act === "edit" && message.author.id !== myId) return;
+    on(act, message, source);
+  }
+
+  /** @param {HTMLElement} cover */
+  function uncover(cover) {
+    cover.previousElementSibling?.removeAttribute("inert");
+    cover.remove();
+  }
+
+  /**
+   * @param {any} message
+   * @param {string} emoji
+   */
+  function react(message, emoji) {
+    const mine = message.reactions?.some((/** @type {any} */ one) => one.me && emojiKey(one.emoji) === emoji);
+    void (mine ? acts.messages.unreact : acts.messages.react)(channelId, message.id, emoji);
+  }
+
+  /**
+   * Gives a row the focus, and makes it the one that Tab leads to.
+   * @param {HTMLElement | null} row
+   */
+  function focus(row) {
+    const chosen = row ?? (current?.isConnected ? current : /** @type {HTMLElement | null} */ (rows.lastElementChild));
+    if (chosen === null) return;
+    choose(chosen);
+    articleOf(chosen)?.focus({ preventScroll: true });
+  }
+
+  /** @param {HTMLElement} row */
+  function choose(row) {
+    if (current !== row) articleOf(current)?.setAttribute("tabindex", "-1");
+    current = row;
+    articleOf(row)?.setAttribute("tabindex", "0");
+  }
+
+  /** @param {HTMLElement | null} row */
+  function go(row) {
+    if (row === null) return;
+    focus(row);
+    row.scrollIntoView({ block: "nearest" });
+  }
+
+  /** @param {KeyboardEvent} event */
+  function pressed(event) {
+    const target = /** @type {HTMLElement} */ (event.target);
+    if (event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (target.dataset["act"] === "reveal" && (event.key === "Enter" || event.key === " ")) {
+      event.preventDefault();
+      target.click();
+      return;
+    }
+    if (target.tagName !== "ARTICLE" || current === null) return;
+    const rowsBy = {
+      ArrowUp: current.previousElementSibling,
+      ArrowDown: current.nextElementSibling,
+      Home: rows.firstElementChild,
+      End: rows.lastElementChild,
+    };
+    const act = LETTERS[event.key.length === 1 ? event.key.toLowerCase() : event.key];
+    if (event.key in rowsBy) go(/** @type {any} */ (rowsBy)[event.key]);
+    else if (act !== undefined) run(act, target, target);
+    else return;
+    event.preventDefault();
+  }
+
+  /** @param {Event} event */
+  function under(event) {
+    const article = /** @type {Element} */ (event.target).closest?.("article");
+    const item = article?.parentElement ? itemAt(article.parentElement) : undefined;
+    if (!article || item === undefined || item.message.id === "") return;
+    if (toolbar.article() !== article)
+      toolbar.show(/** @type {HTMLElement} */ (article), item.message.author.id === myId);
+  }
+
+  rows.addEventListener("click", (event) => {
+    const source = /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest("[data-act]"));
+    const article = /** @type {HTMLElement | null} */ (source?.closest("article") ?? null);
+    if (source && article) run(source.dataset["act"] ?? "", article, source);
+    if (source?.dataset["act"] === "channel") event.preventDefault();
+  });
+  rows.addEventListener("contextmenu", (event) => {
+    const target = /** @type {HTMLElement} */ (event.target);
+    const article = /** @type {HTMLElement | null} */ (target.closest("article"));
+    if (!article || target.closest("a[href], img, video") || getSelection()?.toString()) return;
+    event.preventDefault();
+    run("menu", article, target);
+  });
+  rows.addEventListener("keydown", pressed);
+  rows.addEventListener("focusin", (event) => {
+    const row = /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest(".slot"));
+    if (row) choose(row);
+    under(event);
+  });
+  rows.addEventListener("pointerover", (event) => event.pointerType !== "touch" && under(event));
+  element.addEventListener("pointerleave", () => toolbar.hide());
+
+  return {
+    focus,
+    moved: () => toolbar.hide(),
+    /**
+     * After a drawing: one row is the tab stop; a row that went gives the focus to its neighbour.
+     * @param {number | null} place where the row with the focus was
+     */
+    settle(place) {
+      if (place !== null)
+        return focus(
+          /** @type {HTMLElement | null} */ (rows.children[Math.min(place, rows.children.length - 1)] ?? null),
+        );
+      if (current?.isConnected || rows.lastElementChild === null) return;
+      choose(/** @type {HTMLElement} */ (rows.lastElementChild));
+    },
+  };
+}

@@ -1,0 +1,61 @@
+// What the server says in a channel: messages that nobody wrote.
+
+import { h } from "../../base/dom.js";
+import { icon } from "../../base/icon.js";
+import { t, tn } from "../../words/catalogue.js";
+import { nameOf, plainName } from "./people.js";
+
+/** @typedef {import("./people.js").Place} Place */
+
+/** @typedef {{sign: SVGSVGElement, words: (string | Node)[]}} Saying */
+
+/** @type {Record<number, (message: any, name: string, other: string) => Saying>} */
+const SAYINGS = {
+  1: (_, name, other) => ({ sign: icon("add"), words: tn("system.added", { name, other }) }),
+  2: (_, name, other) => ({ sign: icon("leave"), words: tn("system.left", { name, other }) }),
+  3: (_, name) => ({ sign: icon("voice"), words: tn("system.call", { name }) }),
+  4: (message, name) => ({
+    sign: icon("edit"),
+    words: tn("system.renamed", { name, title: plainName(message.content) }),
+  }),
+  5: (_, name) => ({ sign: icon("picture"), words: tn("system.picture", { name }) }),
+  6: (_, name) => ({ sign: icon("pin"), words: tn("system.pinned", { name }) }),
+  7: (_, name) => ({ sign: icon("member"), words: tn("system.joined", { name }) }),
+  12: (message, name) => ({
+    sign: icon("megaphone"),
+    words: tn("system.follows", { name, title: plainName(message.content) }),
+  }),
+  18: (message, name) => ({
+    sign: icon("thread"),
+    words: tn("system.thread", { name, title: plainName(message.content) }),
+  }),
+};
+
+/**
+ * Whether someone wrote it.
+ * @param {any} message
+ */
+export function isWritten(message) {
+  return message.type === 0 || message.type === 19 || message.type === 21;
+}
+
+/**
+ * @param {any} message
+ * @param {Place} place
+ * @returns {HTMLElement}
+ */
+export function saying(message, place) {
+  const name = nameOf(place, message.author);
+  const first = message.mentions?.[0];
+  const said = SAYINGS[message.type]?.(message, name, first ? nameOf(place, first) : name);
+  if (said === undefined) return h("p", { class: "system" }, icon("info"), h("span", {}, t("system.unknown")));
+  const element = h("p", { class: "system" }, said.sign, h("span", {}, ...said.words));
+  const target = message.message_reference?.message_id;
+  if (message.type === 6 && target) element.append(pointer(target));
+  return element;
+}
+
+/** @param {string} id */
+function pointer(id) {
+  return h("button", { type: "button", class: "button plain", "data-act": "jump", "data-id": id }, t("system.show"));
+}
