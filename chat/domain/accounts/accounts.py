@@ -86,10 +86,7 @@ class Accounts:
         return bearer_user(principal.account, account, with_email=Scope.EMAIL in principal.scopes)
 
     def get(self, user_id: int) -> dict[str, Any]:
-        """The partial user object of any account.
-
-        :raises ApiError: UNKNOWN_USER.
-        """
+        """The partial user object of any account. Raises UNKNOWN_USER."""
         account = accounts.by_id(self._core.database.reader, user_id)
         if account is None:
             raise ApiError(ErrorCode.UNKNOWN_USER)

@@ -172,10 +172,7 @@ class UserNotes:
         return {str(target_id): note for target_id, note in user_settings.notes_of(self._core.database.reader, user_id)}
 
     def get(self, user_id: int, target_id: int) -> str:
-        """The account's note about another one.
-
-        :raises ApiError: UNKNOWN_USER where there is none.
-        """
+        """The account's note about another one. Raises UNKNOWN_USER where there is none."""
         note = user_settings.note_about(self._core.database.reader, user_id, target_id)
         if note is None:
             raise ApiError(ErrorCode.UNKNOWN_USER)

@@ -109,10 +109,7 @@ def token_columns(token: str, now_ms: int) -> dict[str, Any]:
 
 
 def owned(connection: sqlite3.Connection, user_id: int, application_id: int) -> Application:
-    """The application, if it is the account's own.
-
-    :raises ApiError: UNKNOWN_APPLICATION, ACCESS_DENIED.
-    """
+    """The application, if it is the account's own. Raises UNKNOWN_APPLICATION, ACCESS_DENIED."""
     application = applications.by_id(connection, application_id)
     if application is None:
         raise ApiError(ErrorCode.UNKNOWN_APPLICATION)
@@ -127,10 +124,7 @@ def bot_of(connection: sqlite3.Connection, application: Application) -> Account 
 
 
 def required_bot_of(connection: sqlite3.Connection, application: Application) -> Account:
-    """As `bot_of`.
-
-    :raises ApiError: BOT_USER_NOT_FOUND.
-    """
+    """As `bot_of`. Raises BOT_USER_NOT_FOUND."""
     bot = bot_of(connection, application)
     if bot is None:
         raise ApiError(ErrorCode.BOT_USER_NOT_FOUND)

@@ -148,10 +148,7 @@ class Applications:
         return application_object(application, bot_of(reader, application))
 
     def of_bot(self, principal: Principal) -> dict[str, Any]:
-        """The application that a bot belongs to.
-
-        :raises ApiError: UNKNOWN_APPLICATION.
-        """
+        """The application that a bot belongs to. Raises UNKNOWN_APPLICATION."""
         reader = self._core.database.reader
         application = applications.by_bot(reader, principal.user_id)
         owner = None if application is None else accounts.by_id(reader, application.owner_id)

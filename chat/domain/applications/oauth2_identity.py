@@ -34,10 +34,7 @@ class OAuth2Identity:
     _clients: OAuth2Clients
 
     def public(self, application_id: int, account: Account | None) -> dict[str, Any]:
-        """An application as the public sees it, with the account that is looking.
-
-        :raises ApiError: UNKNOWN_APPLICATION.
-        """
+        """An application as the public sees it, with the account that is looking. Raises UNKNOWN_APPLICATION."""
         if self._core.database.failing:
             raise StorageUnavailable
         application = self._application(application_id)

@@ -86,10 +86,7 @@ class GroupInvites:
         return self._object(invite, stranger_view)
 
     async def accept(self, principal: Principal, invite: Invite) -> dict[str, Any]:
-        """Join the group; who is in it already spends no use.
-
-        :raises ApiError: UNKNOWN_INVITE; otherwise as `Groups.join`.
-        """
+        """Join the group; who is in it already spends no use. Raises UNKNOWN_INVITE; otherwise as `Groups.join`."""
         code = invite.code
 
         def spend(connection: sqlite3.Connection) -> None:

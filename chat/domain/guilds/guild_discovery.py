@@ -212,10 +212,7 @@ class DiscoveryApplications:
 
 
 def required_application(connection: sqlite3.Connection, guild_id: int) -> DiscoveryApplication:
-    """The application of a guild.
-
-    :raises ApiError: DISCOVERY_APPLICATION_NOT_FOUND.
-    """
+    """The application of a guild. Raises DISCOVERY_APPLICATION_NOT_FOUND."""
     found = guild_discovery.find(connection, guild_id)
     if found is None:
         raise ApiError(ErrorCode.DISCOVERY_APPLICATION_NOT_FOUND)

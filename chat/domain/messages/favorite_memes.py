@@ -77,10 +77,7 @@ class FavoriteMemes:
         return [meme_object(meme, self._media.addresses) for meme in memes]
 
     def get(self, user_id: int, meme_id: int) -> dict[str, Any]:
-        """One of the account's memes.
-
-        :raises ApiError: UNKNOWN_FAVORITE_MEME.
-        """
+        """One of the account's memes. Raises UNKNOWN_FAVORITE_MEME."""
         return meme_object(_known(self._core.database.reader, user_id, meme_id), self._media.addresses)
 
     async def keep(self, principal: Principal, source: Source, words: Words) -> dict[str, Any]:
@@ -154,10 +151,7 @@ class FavoriteMemes:
         return meme_object(changed, self._media.addresses)
 
     async def delete(self, principal: Principal, meme_id: int) -> None:
-        """Keep a meme no longer. FAVORITE_MEME_DELETE goes to the account's sessions.
-
-        :raises ApiError: UNKNOWN_FAVORITE_MEME.
-        """
+        """Keep a meme no longer. FAVORITE_MEME_DELETE goes to the account's sessions. Raises UNKNOWN_FAVORITE_MEME."""
 
         user_id = principal.user_id
 

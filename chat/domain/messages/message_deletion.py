@@ -145,10 +145,7 @@ class MessageDeletion:
     async def delete_of_webhook(
         self, webhook_id: int, access: GuildChannelAccess, message_id: int, guard: Guard
     ) -> None:
-        """Delete a message that the webhook wrote.
-
-        :raises ApiError: UNKNOWN_MESSAGE.
-        """
+        """Delete a message that the webhook wrote. Raises UNKNOWN_MESSAGE."""
         message = require_of_webhook(self._core.database.reader, webhook_id, access, message_id)
         await self._delete(access, message, None, guard)
 

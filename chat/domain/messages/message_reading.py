@@ -195,10 +195,7 @@ class Messages:
         return await self._one(channel_id, message_id, viewer_of(principal), floor)
 
     async def get_of_webhook(self, webhook_id: int, access: GuildChannelAccess, message_id: int) -> dict[str, Any]:
-        """One message that the webhook wrote.
-
-        :raises ApiError: UNKNOWN_MESSAGE.
-        """
+        """One message that the webhook wrote. Raises UNKNOWN_MESSAGE."""
         require_of_webhook(self._core.database.reader, webhook_id, access, message_id)
         return await self._one(access.channel.id, message_id, Viewer(webhook_id))
 
@@ -280,10 +277,7 @@ class Messages:
 def require_of_webhook(
     connection: sqlite3.Connection, webhook_id: int, access: GuildChannelAccess, message_id: int
 ) -> Message:
-    """A message that the webhook wrote in the channel.
-
-    :raises ApiError: UNKNOWN_MESSAGE.
-    """
+    """A message that the webhook wrote in the channel. Raises UNKNOWN_MESSAGE."""
     message = messages.by_id(connection, access.channel.id, message_id)
     if message is None or message.webhook_id != webhook_id:
         raise ApiError(ErrorCode.UNKNOWN_MESSAGE)

@@ -207,10 +207,7 @@ class Uploads:
             self._arriving.discard(promised.id)
 
     def uploaded(self, capability: str) -> Attachment:
-        """What an upload address has taken, until a message has it.
-
-        :raises ApiError: NOT_FOUND.
-        """
+        """What an upload address has taken, until a message has it. Raises NOT_FOUND."""
         found = attachments.by_capability(self._core.database.reader, token_hash(capability), self._core.clock.now_ms())
         if found is None or not found.stored:
             raise ApiError(ErrorCode.NOT_FOUND)

@@ -91,10 +91,7 @@ class MediaLibrary:
         return found
 
     def only_asset(self, kind: str, owner_id: int) -> Asset:
-        """The image of an owner that never has another one of this kind.
-
-        :raises ApiError: NOT_FOUND.
-        """
+        """The image of an owner that never has another one of this kind. Raises NOT_FOUND."""
         found = policy.only_of(self._database.reader, kind, owner_id)
         if found is None or self._blocked.blocks_image(found.hash):
             raise ApiError(ErrorCode.NOT_FOUND)

@@ -116,10 +116,7 @@ class EmailChanges:
     _sudo: SudoMode
 
     async def start(self, user_id: int, guard: Guard) -> Started:
-        """Begin a change in place of any that is under way.
-
-        :raises ApiError: ACCESS_DENIED for a deleted account.
-        """
+        """Begin a change in place of any that is under way. Raises ACCESS_DENIED for a deleted account."""
 
         def unit(connection: sqlite3.Connection) -> Started:
             account = present(accounts.by_id(connection, user_id))
@@ -338,10 +335,7 @@ def _stage_after(ticket: Ticket, step: Step) -> Stage:
 
 
 def _bounced(account: Account | None) -> Account:
-    """The account, if mail to its address comes back.
-
-    :raises ApiError: ACCESS_DENIED otherwise, and for a deleted one.
-    """
+    """The account, if mail to its address comes back. Raises ACCESS_DENIED otherwise, and for a deleted one."""
     account = present(account)
     if not account.email_bounced or account.email is None:
         raise ApiError(ErrorCode.ACCESS_DENIED)

@@ -136,10 +136,7 @@ class Passkeys:
         return None
 
     async def rename(self, account: Account, credential: str, name: str, guard: Guard) -> None:
-        """Call a passkey something else.
-
-        :raises ApiError: UNKNOWN_WEBAUTHN_CREDENTIAL.
-        """
+        """Call a passkey something else. Raises UNKNOWN_WEBAUTHN_CREDENTIAL."""
         credential_id = _id(credential)
 
         def unit(connection: sqlite3.Connection) -> list[dict[str, Any]]:
@@ -234,10 +231,7 @@ def remove(connection: sqlite3.Connection, user_id: int, credential_id: bytes) -
 
 
 def _id(credential: str) -> bytes:
-    """The id that a path names; what is no base64url names no passkey.
-
-    :raises ApiError: UNKNOWN_WEBAUTHN_CREDENTIAL.
-    """
+    """The id that a path names; what is no base64url names no passkey. Raises UNKNOWN_WEBAUTHN_CREDENTIAL."""
     credential_id = credential_id_of(credential)
     if credential_id is None:
         raise ApiError(ErrorCode.UNKNOWN_WEBAUTHN_CREDENTIAL)

@@ -369,10 +369,7 @@ def _may_moderate(guild: Guild, user_id: int, has_factor: Callable[[], bool]) ->
 
 
 def require_guild(connection: sqlite3.Connection, guild_id: int) -> Guild:
-    """In a unit: the guild as it is stored.
-
-    :raises ApiError: UNKNOWN_GUILD, if it is gone meanwhile.
-    """
+    """In a unit: the guild as it is stored. Raises UNKNOWN_GUILD, if it is gone meanwhile."""
     guild = guilds.by_id(connection, guild_id)
     if guild is None:
         raise ApiError(ErrorCode.UNKNOWN_GUILD)

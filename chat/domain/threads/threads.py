@@ -427,10 +427,7 @@ def open_thread(connection: sqlite3.Connection, thread: Thread, own: ThreadMembe
 
 
 def present_thread(connection: sqlite3.Connection, thread_id: int) -> Thread:
-    """In a unit: the thread, if it is still there.
-
-    :raises ApiError: UNKNOWN_CHANNEL.
-    """
+    """In a unit: the thread, if it is still there. Raises UNKNOWN_CHANNEL."""
     thread = threads.by_id(connection, thread_id)
     if thread is None or thread.channel.guild_id is None:
         raise ApiError(ErrorCode.UNKNOWN_CHANNEL)

@@ -171,10 +171,7 @@ class Webhooks:
         return await self._core.database.read(shown)
 
     def get(self, principal: Principal, webhook_id: int) -> dict[str, Any]:
-        """One webhook.
-
-        :raises ApiError: UNKNOWN_WEBHOOK; as `Access.guild_channel`.
-        """
+        """One webhook. Raises UNKNOWN_WEBHOOK; as `Access.guild_channel`."""
         return self._shown_to(principal, self._managed(principal, webhook_id))
 
     async def change(
