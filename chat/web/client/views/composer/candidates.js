@@ -1,0 +1,118 @@
+// Who and what can be named in a channel: members, roles, channels, emoji.
+
+/** @typedef {import("./completion_rules.js").Candidate} Candidate */
+
+/** @typedef {{store: any, channelId: string, guildId: string | null}} Where */
+
+const TEXT_CHANNELS = new Set([0, 2, 5, 10, 11, 12, 15]);
+
+/**
+ * @param {Where} where
+ * @param {"person" | "role" | "channel" | "emoji"} kind
+ * @returns {Candidate[]}
+ */
+export function candidates(where, kind) {
+  if (kind === "person") return [...people(where), ...roles(where), ...everyone(where)];
+  if (kind === "channel") return channels(where);
+  return emoji(where);
+}
+
+/** @param {Where} where */
+function guildOf({ store, guildId }) {
+  return guildId === null ? undefined : store.read.guilds.get(guildId);
+}
+
+/**
+ * @param {Where} where
+ * @returns {Candidate[]}
+ */
+function people(where) {
+  const { users, channels } = where.store.read;
+  const guild = guildOf(where);
+  const members = guild
+    ? [...guild.members.values()].map((/** @type {any} */ one) => [
+        users.get(one.user?.id ?? one.user_id) ?? one.user,
+        one.nick,
+      ])
+    : (channels.get(where.channelId)?.recipients ?? []).map((/** @type {any} */ one) => [
+        users.get(one.id ?? one) ?? one,
+        null,
+      ]);
+  return members
+    .filter((/** @type {any[]} */ [user]) => user?.username)
+    .map((/** @type {any[]} */ [user, nick]) => {
+      const label = nick || user.global_name || user.username;
+      const words = [label, user.username, ...(user.global_name ? [user.global_name] : [])];
+      return { label, more: user.username, insert: `<@${user.id}>`, picture: null, words };
+    });
+}
+
+/**
+ * @param {Where} where
+ * @returns {Candidate[]}
+ */
+function roles(where) {
+  const all = [...(guildOf(where)?.roles.values() ?? [])].filter(
+    (/** @type {any} */ role) => role.id !== where.guildId,
+  );
+  return all
+    .filter((/** @type {any} */ role) => role.mentionable)
+    .map((/** @type {any} */ role) => ({
+      label: `@${role.name}`,
+      more: "",
+      insert: `<@&${role.id}>`,
+      picture: null,
+      words: [role.name],
+    }));
+}
+
+/**
+ * @param {Where} where
+ * @returns {Candidate[]}
+ */
+function everyone(where) {
+  if (guildOf(where) === undefined) return [];
+  return ["everyone", "here"].map((word) => ({
+    label: `@${word}`,
+    more: "",
+    insert: `@${word}`,
+    picture: null,
+    words: [word],
+  }));
+}
+
+/**
+ * @param {Where} where
+ * @returns {Candidate[]}
+ */
+function channels(where) {
+  const all = [...where.store.read.channels.values()];
+  return all
+    .filter(
+      (/** @type {any} */ one) =>
+        one.guild_id === where.guildId && where.guildId !== null && TEXT_CHANNELS.has(one.type),
+    )
+    .map((/** @type {any} */ one) => ({
+      label: `#${one.name}`,
+      more: "",
+      insert: `<#${one.id}>`,
+      picture: null,
+      words: [one.name],
+    }));
+}
+
+/**
+ * @param {Where} where
+ * @returns {Candidate[]}
+ */
+function emoji(where) {
+  const guilds = [...where.store.read.guilds.values()];
+  const all = guilds.flatMap((/** @type {any} */ guild) => [...(guild.emojis?.values() ?? [])]);
+  return all.map((one) => ({
+    label: `:${one.name}:`,
+    more: "",
+    insert: `<${one.animated ? "a" : ""}:${one.name}:${one.id}>`,
+    picture: `/media/emojis/${one.id}.webp?size=48`,
+    words: [one.name],
+  }));
+}

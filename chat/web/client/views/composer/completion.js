@@ -1,0 +1,105 @@
+// The list of choices above the field. The field keeps the focus; it points at the chosen one.
+
+import { fill, h } from "../../base/dom.js";
+import { t } from "../../words/catalogue.js";
+import { candidates } from "./candidates.js";
+import { askedFor, completed, ranked } from "./completion_rules.js";
+
+/**
+ * @param {HTMLTextAreaElement} field
+ * @param {import("./candidates.js").Where} where
+ * @param {() => void} changed
+ */
+export function makeCompletion(field, where, changed) {
+  const id = `choices-${where.channelId}`;
+  const element = h("ul", {
+    class: "choices",
+    role: "listbox",
+    id,
+    "aria-label": t("composer.choices"),
+    hidden: "",
+  });
+  /** @type {import("./completion_rules.js").Choice[]} */
+  let choices = [];
+  /** @type {import("./completion_rules.js").Asked | null} */
+  let asked = null;
+  let chosen = 0;
+
+  function look() {
+    const next = field.selectionStart === field.selectionEnd ? askedFor(field.value, field.selectionStart) : null;
+    if (next?.word !== asked?.word || next?.kind !== asked?.kind) chosen = 0;
+    asked = next;
+    choices = asked === null ? [] : ranked(candidates(where, asked.kind), asked.word);
+    draw();
+  }
+
+  function draw() {
+    element.hidden = choices.length === 0;
+    fill(element, ...choices.map(option));
+    field.setAttribute("aria-expanded", String(!element.hidden));
+    if (element.hidden) {
+      for (const name of ["aria-activedescendant", "aria-controls", "aria-expanded"]) field.removeAttribute(name);
+      return;
+    }
+    field.removeAttribute("aria-expanded");
+    field.setAttribute("aria-controls", id);
+    field.setAttribute("aria-activedescendant", `${id}-${chosen}`);
+  }
+
+  /**
+   * @param {import("./completion_rules.js").Choice} choice
+   * @param {number} index
+   */
+  function option(choice, index) {
+    const picture = choice.picture === null ? [] : [h("img", { src: choice.picture, alt: "", class: "emoji" })];
+    const more = choice.more === "" ? [] : [h("bdi", { class: "meta clip" }, choice.more)];
+    const one = h(
+      "li",
+      { role: "option", id: `${id}-${index}` },
+      ...picture,
+      h("bdi", { class: "clip" }, choice.label),
+      ...more,
+    );
+    one.setAttribute("aria-selected", String(index === chosen));
+    one.addEventListener("pointerdown", (event) => (event.preventDefault(), take(index)));
+    return one;
+  }
+
+  /** @param {number} index */
+  function take(index) {
+    const choice = choices[index];
+    if (!choice || asked === null) return;
+    const result = completed(field.value, asked, field.selectionStart, choice.insert);
+    field.value = result.text;
+    field.setSelectionRange(result.caret, result.caret);
+    close();
+    changed();
+  }
+
+  function close() {
+    asked = null;
+    choices = [];
+    draw();
+  }
+
+  /**
+   * Whether a key was for the list.
+   * @param {KeyboardEvent} event
+   */
+  function takes(event) {
+    if (choices.length === 0 || event.isComposing) return false;
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step !== undefined) {
+      chosen = (chosen + step + choices.length) % choices.length;
+      draw();
+    } else if ((event.key === "Enter" || event.key === "Tab") && !event.shiftKey) take(chosen);
+    else if (event.key === "Escape") close();
+    else return false;
+    event.preventDefault();
+    event.stopPropagation();
+    return true;
+  }
+
+  field.addEventListener("blur", close);
+  return { element, look, takes };
+}

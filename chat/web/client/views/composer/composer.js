@@ -1,0 +1,292 @@
+// The field at the end of a channel: what is written, what it answers or changes, and how it is sent.
+
+import { fill, h } from "../../base/dom.js";
+import { icon } from "../../base/icon.js";
+import { t } from "../../words/catalogue.js";
+import { makeCompletion } from "./completion.js";
+import { makeDraft } from "./drafts.js";
+import { makeFiles } from "./files.js";
+import { makeSlowMode } from "./slow_mode.js";
+
+/**
+ * @typedef {object} ComposerParts
+ * @property {any} store
+ * @property {any} acts
+ * @property {string} channelId
+ * @property {string | null} guildId
+ * @property {string} name of the channel or person
+ * @property {HTMLElement} ground where files may be dropped
+ * @property {boolean} canSend
+ * @property {boolean} canAttach
+ * @property {() => number} now
+ * @property {(button: HTMLElement, insert: (text: string) => void) => void} pickEmoji
+ * @property {(words: string) => void} announce
+ * @property {() => void} intoRows the focus goes to the newest message
+ */
+
+const LENGTH_MAXIMUM = 4000;
+const COUNTED_FROM = 200;
+const TYPING_MS = 8000;
+
+/** @param {ComposerParts} parts */
+export function makeComposer({
+  store,
+  acts,
+  channelId,
+  guildId,
+  name,
+  ground,
+  canSend,
+  canAttach,
+  now,
+  pickEmoji,
+  announce,
+  intoRows,
+}) {
+  const hint = canSend ? t("composer.message_to", { name }) : t("composer.forbidden");
+  const field = /** @type {HTMLTextAreaElement} */ (
+    h("textarea", { rows: "1", dir: "auto", class: "composer-field", placeholder: hint, "aria-label": hint })
+  );
+  const about = h("div", { class: "composer-about small", hidden: "" });
+  const count = h("span", { class: "composer-count meta", role: "status" });
+  const smile = h(
+    "button",
+    { type: "button", class: "icon-button", "aria-label": t("composer.emoji"), title: t("composer.emoji") },
+    icon("emoji"),
+  );
+  const send = h(
+    "button",
+    { type: "submit", class: "icon-button send", "aria-label": t("composer.send"), title: t("composer.send") },
+    icon("send", { forward: true }),
+  );
+  const files = makeFiles(ground, announce);
+  const slow = makeSlowMode(() => store.read.channels.get(channelId)?.rate_limit_per_user ?? 0, now, settle);
+  const completion = makeCompletion(field, { store, channelId, guildId }, changed);
+  const line = h(
+    "div",
+    { class: "composer-line" },
+    ...(canAttach ? [files.button, files.input] : []),
+    field,
+    count,
+    slow.element,
+    smile,
+    send,
+  );
+  const element = h(
+    "form",
+    { class: "composer", "aria-label": t("composer.name") },
+    completion.element,
+    files.element,
+    about,
+    line,
+  );
+  const draft = makeDraft(channelId, () => (edited === null ? field.value : before));
+
+  /** @type {any} the message that is answered */
+  let answered = null;
+  /** @type {any} the message that is changed */
+  let edited = null;
+  /** What stood in the field before a message was taken to be changed. */
+  let before = "";
+  let typedAt = -TYPING_MS;
+  let isUploading = false;
+
+  /** The field is as high as its text, up to a part of the screen that the style sheet says. */
+  function grow() {
+    field.style.setProperty("block-size", "auto");
+    field.style.setProperty("block-size", `${field.scrollHeight}px`);
+  }
+
+  function settle() {
+    const left = LENGTH_MAXIMUM - field.value.length;
+    count.textContent = left < COUNTED_FROM ? String(left) : "";
+    count.classList.toggle("over", left < 0);
+    const isEmpty = field.value.trim() === "" && files.count() === 0;
+    const isReady = canSend && !isUploading && left >= 0 && (edited !== null || (!isEmpty && !slow.isWaiting()));
+    send.setAttribute("aria-disabled", String(!isReady));
+    return isReady;
+  }
+
+  function changed() {
+    grow();
+    settle();
+    draft.changed();
+    completion.look();
+    if (edited !== null || field.value.trim() === "" || now() - typedAt < TYPING_MS) return;
+    typedAt = now();
+    void acts.messages.typing(channelId);
+  }
+
+  /** @param {string} text */
+  function put(text) {
+    field.value = text;
+    grow();
+    settle();
+  }
+
+  /**
+   * What the field is about, with a way out.
+   * @param {string} words
+   * @param {() => void} leave
+   */
+  function tell(words, leave) {
+    const away = h(
+      "button",
+      { type: "button", class: "icon-button", "aria-label": t("composer.leave"), title: t("composer.leave") },
+      icon("close"),
+    );
+    away.addEventListener("click", () => (leave(), field.focus()));
+    fill(about, h("bdi", { class: "clip" }, words), away);
+    about.hidden = false;
+  }
+
+  function leave() {
+    if (edited !== null) put(before);
+    answered = null;
+    edited = null;
+    about.hidden = true;
+    settle();
+  }
+
+  /**
+   * @param {any} message
+   * @param {string} author its author's name here
+   */
+  function reply(message, author) {
+    leave();
+    answered = message;
+    tell(t("composer.answering", { name: author }), leave);
+    field.focus();
+  }
+
+  /** @param {any} message */
+  function edit(message) {
+    leave();
+    before = field.value;
+    edited = message;
+    put(message.content);
+    tell(t("composer.editing"), leave);
+    field.focus();
+    field.setSelectionRange(field.value.length, field.value.length);
+  }
+
+  async function submit() {
+    if (!settle()) return;
+    const content = field.value.trim();
+    if (edited !== null) return change(content);
+    const taken = files.take();
+    const reference = answered;
+    put("");
+    leave();
+    await draft.keep();
+    slow.sent();
+    if (taken.length > 0) begin(taken);
+    /** @type {import("./files.js").Waiting[]} what was not sent */
+    let left = [];
+    try {
+      await acts.messages.send(channelId, { content, reply: reference, files: taken, progress: files.draw });
+    } catch {
+      if (taken.length > 0 && field.value === "") put(content);
+      left = taken.filter((one) => !one.controller.signal.aborted);
+    }
+    end(taken, left);
+    settle();
+  }
+
+  /**
+   * While files go up they stay in sight, with their progress.
+   * @param {import("./files.js").Waiting[]} taken
+   */
+  function begin(taken) {
+    isUploading = true;
+    for (const one of taken) one.isSending = true;
+    files.show(taken);
+    settle();
+  }
+
+  /**
+   * What was sent goes; what was not waits again.
+   * @param {import("./files.js").Waiting[]} taken
+   * @param {import("./files.js").Waiting[]} left
+   */
+  function end(taken, left) {
+    isUploading = false;
+    for (const one of taken) one.isSending = false;
+    files.drop(taken.filter((one) => !left.includes(one)));
+  }
+
+  /** @param {string} content */
+  async function change(content) {
+    const message = edited;
+    leave();
+    if (content !== "" && content !== message.content) await acts.messages.edit(channelId, message.id, content);
+  }
+
+  /** The reader's newest message in sight of the log. */
+  function mine() {
+    const log = store.read.logs.get(channelId);
+    const id = log?.ids.findLast((/** @type {string} */ one) => {
+      const message = log.byId.get(one);
+      return message.author.id === store.read.session.me && (message.type === 0 || message.type === 19);
+    });
+    return id === undefined ? null : log.byId.get(id);
+  }
+
+  /** @param {KeyboardEvent} event */
+  function pressed(event) {
+    if (event.isComposing || completion.takes(event)) return;
+    if (event.key === "Enter" && !event.shiftKey && !matchMedia("(pointer: coarse)").matches) {
+      event.preventDefault();
+      void submit();
+    } else if (event.key === "ArrowUp" && field.value === "" && edited === null) {
+      event.preventDefault();
+      const last = mine();
+      if (event.shiftKey) intoRows();
+      else if (last !== null) edit(last);
+    } else if (event.key === "Escape" && (edited !== null || answered !== null)) {
+      event.stopPropagation();
+      leave();
+    } else if (event.key === "e" && (event.ctrlKey || event.metaKey)) {
+      event.preventDefault();
+      smile.click();
+    }
+  }
+
+  /** @param {string} text */
+  function insert(text) {
+    field.setRangeText(text, field.selectionStart, field.selectionEnd, "end");
+    field.focus();
+    changed();
+  }
+
+  field.disabled = !canSend;
+  smile.hidden = !canSend;
+  field.addEventListener("input", changed);
+  field.addEventListener("keydown", pressed);
+  field.addEventListener("paste", (event) => {
+    if (!canAttach || !event.clipboardData?.files.length) return;
+    event.preventDefault();
+    files.add(event.clipboardData.files);
+    settle();
+  });
+  element.addEventListener("submit", (event) => (event.preventDefault(), void submit()));
+  element.addEventListener("change", settle);
+  ground.addEventListener("drop", settle);
+  smile.addEventListener("click", () => pickEmoji(smile, insert));
+  void draft.load().then((text) => field.value === "" && put(text));
+  settle();
+
+  return {
+    element,
+    reply,
+    edit,
+    insert,
+    focus: () => field.focus(),
+    stop() {
+      draft.stop();
+      files.stop();
+      slow.stop();
+      ground.removeEventListener("drop", settle);
+    },
+  };
+}
