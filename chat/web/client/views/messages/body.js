@@ -2,6 +2,7 @@
 
 import { h } from "../../base/dom.js";
 import { parse } from "../../text/blocks.js";
+import { highlight } from "../../text/highlight.js";
 import { t } from "../../words/catalogue.js";
 import { clock, dayLine, full, relative } from "../../words/dates.js";
 import { nameOf, plainName } from "./people.js";
@@ -108,11 +109,14 @@ function list(node, place) {
 
 /** @param {Extract<Tree, {type: "code_block"}>} node */
 function codeBlock(node) {
+  const pieces = highlight(node.text, node.language).map(({ kind, text }) =>
+    kind === "" ? text : h("span", { class: `code-${kind}` }, text),
+  );
   // It may be wider than the page: with a tab stop it can be scrolled by keys.
   return h(
     "pre",
     { dir: "ltr", tabindex: "0", "aria-label": t("message.code"), role: "group" },
-    h("code", {}, node.text),
+    h("code", {}, ...pieces),
   );
 }
 
