@@ -139,7 +139,8 @@ def test_names_from_outside_are_only_ever_text(at_bobs: Visitor, home: Instance)
     at_bobs.section("Applications").get_by_text(HOSTILE).wait_for()
     at_bobs.goes_to(f"/invite/{invite['code']}")
     at_bobs.page.get_by_role("heading", name=HOSTILE).wait_for()
-    assert at_bobs.page.locator("main img").count() == 0
+    assert at_bobs.page.locator("main img:not(#invite-picture)").count() == 0
+    assert at_bobs.page.locator("#invite-picture").is_hidden()
     assert at_bobs.page.locator("main script").count() == 0
 
 
