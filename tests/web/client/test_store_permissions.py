@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from chat.domain.standing.permissions import channel_permissions, guild_permissions
@@ -43,6 +43,7 @@ overwrites = st.builds(
     st.lists(overwrites, max_size=5, unique_by=lambda entry: entry.target_id),
     st.sampled_from((OWNER, MEMBER)),
 )
+@example((0, 0, 0, 0), set(), [Overwrite(GUILD, OverwriteType.ROLE.value, 1, 0)], MEMBER)
 def test_the_store_computes_what_the_server_computes(
     node_process: NodeProcess,
     of_roles: tuple[int, ...],

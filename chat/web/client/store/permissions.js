@@ -63,11 +63,12 @@ export function guildPermissions(guild, userId) {
  */
 export function channelPermissions(state, channel, userId = state.session.me) {
   const guild = state.guilds.get(channel.guild_id ?? "");
-  if (!guild) return 0n;
+  const member = guild?.members.get(userId);
+  if (!guild || !member) return 0n;
   const mask = guildPermissions(guild, userId);
   const place = channel["thread_metadata"] ? state.channels.get(channel.parent_id ?? "") : channel;
-  if (mask === FULL || mask === 0n || !place) return place ? mask : 0n;
-  const roles = new Set(guild.members.get(userId)?.roles);
+  if (mask === FULL || !place) return place ? mask : 0n;
+  const roles = new Set(member.roles);
   const overwrites = place.permission_overwrites ?? [];
   const levels = [
     overwrites.filter((entry) => entry.type === 0 && entry.id === guild.id),
