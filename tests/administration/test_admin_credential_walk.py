@@ -183,6 +183,7 @@ def agrees(answer: Response, outcome: str) -> bool:
     return f"{answer.status} {answer.code}" == outcome
 
 
+@pytest.mark.long
 @pytest.mark.rule("002.auth.1", "002.auth.2", "002.conventions.3")
 async def test_every_operation_with_every_kind_of_credential(chat_world: World, chat_server: ChatServer) -> None:
     client, wallet = RawClient(chat_world.route), Wallet(chat_world, chat_server)

@@ -7,6 +7,7 @@ import json
 from typing import Final
 
 import attrs
+import pytest
 from trio.testing import MockClock
 
 from chat.admin.operation import AdminOperation
@@ -159,6 +160,7 @@ async def walked(walk: Walk, world: World, operation: AdminOperation) -> None:
             await walk.ask(operation, path, body, never=token in NEVER and field.name not in OBJECTS)
 
 
+@pytest.mark.long
 async def test_nothing_bad_gets_further_than_a_refusal(
     chat_server: ChatServer, chat_world: World, autojump_clock: MockClock
 ) -> None:

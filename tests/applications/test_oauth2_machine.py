@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import attrs
+import pytest
 import trio
 import trio.testing
 from hypothesis import settings
@@ -338,5 +339,5 @@ class OAuth2Machine(RuleBasedStateMachine):
                 assert str(caller.application_id) == token.grant.application.client.id
 
 
-TestOAuth2Machine = OAuth2Machine.TestCase
+TestOAuth2Machine = pytest.mark.long(OAuth2Machine.TestCase)
 TestOAuth2Machine.settings = settings(max_examples=40, stateful_step_count=50, deadline=None)

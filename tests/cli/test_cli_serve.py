@@ -212,6 +212,7 @@ def test_a_port_in_use_is_told_in_one_line(data: Path) -> None:
         assert refused.stderr.startswith(f"chat: cannot listen on 127.0.0.1 port {port}")
 
 
+@pytest.mark.long
 def test_chat_dev_tells_programs_and_people_of_a_world_that_is_kept_with_its_data(data: Path) -> None:
     with running("dev", "--port", "0", "--json", "--data", data) as server:
         world = json.loads(server.line)
@@ -244,6 +245,7 @@ def post(address: str, body: object, token: str | None = None) -> tuple[int, obj
         return error.code, json.loads(error.read())
 
 
+@pytest.mark.long
 def test_the_set_up_link_is_printed_until_it_was_used(data: Path) -> None:
     links = []
     for _ in range(2):

@@ -75,6 +75,7 @@ async def test_while_a_socket_stalls_nothing_arrives_and_then_everything_does(wo
     assert trio.current_time() - began >= 2.9
 
 
+@pytest.mark.long
 async def test_of_two_stalls_the_longer_one_counts(world: World) -> None:
     bob = await connected(world.bob)
     for milliseconds in (3000, 10):

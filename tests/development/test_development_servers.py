@@ -72,6 +72,7 @@ def chat_dev(folder: Path, *, stop_with: signal.Signals) -> Iterator[dict[str, A
             assert output.read() == "", "the first line is the only one"
 
 
+@pytest.mark.long
 async def test_the_world_of_a_directory_is_made_once_and_kept(tmp_path: Path) -> None:
     with chat_dev(tmp_path, stop_with=signal.SIGKILL) as first:
         async with trio.open_nursery() as nursery:

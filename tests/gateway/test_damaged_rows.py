@@ -119,6 +119,7 @@ def errors(logged: list[Any]) -> list[Any]:
     return [line for line in logged if line["log_level"] == "error"]
 
 
+@pytest.mark.long
 @pytest.mark.rule("000.states.17")
 async def test_a_session_that_damage_keeps_from_starting_closes_by_name_and_leaves_nothing_behind(
     chat_server: ChatServer, chat_world: World, autojump_clock: MockClock, tmp_path: Path

@@ -208,6 +208,7 @@ def over_sockets(chat_server_options: dict[str, object]) -> dict[str, object]:
     return {**chat_server_options, "sockets": True}
 
 
+@pytest.mark.long
 @pytest.mark.chat_settings(rate_limits=False)
 async def test_some_members_for_a_moment_over_real_sockets(over_sockets: dict[str, object]) -> None:
     async with open_chat_server(**over_sockets) as server, trio.open_nursery() as nursery:  # type: ignore[arg-type]

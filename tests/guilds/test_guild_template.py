@@ -69,6 +69,7 @@ def one_channel(**members: Any) -> PlannedChannel:
 # Any JSON
 
 
+@pytest.mark.long
 @MANY
 @given(value=strategies.json_values(30))
 @example(value={"name": "x", "roles": [], "channels": [], "verification_level": float("inf")})
@@ -123,6 +124,7 @@ def test_what_only_templates_are_judged_by_has_its_own_code(template: dict[str, 
         planned(template)
 
 
+@pytest.mark.long
 @MANY
 @given(template=strategies.guild_templates(), places=st.randoms(use_true_random=False), value=strategies.json_values(8))
 def test_any_json_anywhere_in_a_template_gives_the_same(template: Any, places: random.Random, value: object) -> None:

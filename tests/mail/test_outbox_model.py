@@ -7,6 +7,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import pytest
 import trio
 import trio.testing
 from hypothesis import example, given, settings
@@ -123,6 +124,7 @@ async def tell(steps: list[tuple[str, int]], folder: Path) -> Postbox:
     return postbox
 
 
+@pytest.mark.long
 @settings(max_examples=25, deadline=None)
 @given(STEPS)
 @example([("post", 1), ("up", 0), ("post", 1), ("post", 1), ("restart", 0)])  # ends between the mail and its note

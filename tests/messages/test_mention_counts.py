@@ -12,6 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 import attrs
+import pytest
 import trio
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -246,6 +247,7 @@ class History:
                 assert counts.get(channel_id, 0) == self.count(user, place), (user, place)
 
 
+@pytest.mark.long
 @settings(max_examples=100, deadline=None)
 @given(st.lists(steps, min_size=10, max_size=30))
 @example(  # what was forgotten is not taken back a second time

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import attrs
+import pytest
 import trio
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
@@ -297,4 +298,4 @@ class MessageMachine(RuleBasedStateMachine):
 
 
 MessageMachine.TestCase.settings = MACHINE_SETTINGS
-test_messages_are_a_list_that_everybody_reads_alike = MessageMachine.TestCase
+test_messages_are_a_list_that_everybody_reads_alike = pytest.mark.long(MessageMachine.TestCase)

@@ -314,6 +314,7 @@ actions = st.lists(
 )
 
 
+@pytest.mark.long
 @settings(deadline=None, max_examples=250)
 @given(actions, st.lists(st.tuples(scopes(), wanted()), min_size=1, max_size=5), st.booleans())
 def test_a_search_finds_what_a_look_at_every_message_finds(

@@ -272,6 +272,7 @@ def stepped(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[SteppedR
 
 
 # Whoever wants the least history that fails adds Phase.shrink, and waits for minutes.
+@pytest.mark.long
 @settings(
     max_examples=20,
     suppress_health_check=[HealthCheck.too_slow],

@@ -77,6 +77,7 @@ def gateway_messages() -> Iterator[bytes]:
             yield b'{"op":%d,"d":%b}' % (op, data)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("compressed", [False, True], ids=["plain", "compressed"])
 @pytest.mark.parametrize("attached", [False, True], ids=["unauthenticated", "attached"])
 async def test_no_message_of_the_corpora_disturbs_the_gateway(

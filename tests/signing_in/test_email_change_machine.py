@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import attrs
+import pytest
 import trio
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
@@ -341,4 +342,4 @@ class EmailChangeMachine(RuleBasedStateMachine):
 
 
 EmailChangeMachine.TestCase.settings = MACHINE_SETTINGS
-test_addresses_change_by_two_proofs_and_go_back_by_one = EmailChangeMachine.TestCase
+test_addresses_change_by_two_proofs_and_go_back_by_one = pytest.mark.long(EmailChangeMachine.TestCase)

@@ -50,6 +50,7 @@ def test_everything_holds_in_simulated_weeks(seeds: range) -> None:
     assert set(reached) >= SOMETIMES, f"never reached: {sorted(SOMETIMES - set(reached))}"
 
 
+@pytest.mark.long
 def test_a_seed_replays_to_the_letter() -> None:
     first, second = (Simulation(4, hours=24).run() for _ in range(2))
     assert first.events > 500
@@ -57,6 +58,7 @@ def test_a_seed_replays_to_the_letter() -> None:
     assert Simulation(5, hours=24).run().digest != first.digest
 
 
+@pytest.mark.long
 def test_a_seed_replays_in_another_process() -> None:
     """Neither the order of hashing nor anything else of a process has a part in it."""
     command = [sys.executable, "-m", "tests.simulation.run", "--seeds", "1", "--start", "9", "--hours", "6"]

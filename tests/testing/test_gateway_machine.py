@@ -18,7 +18,7 @@ from chat.testing import GatewayMachine
 from chat.testing.gateway_machine import MACHINE_SETTINGS
 from chat.testing.gateway_model import ModelSession
 
-TestGatewayMachine = GatewayMachine.TestCase
+TestGatewayMachine = pytest.mark.long(GatewayMachine.TestCase)
 
 
 @pytest.fixture
@@ -37,6 +37,7 @@ def chat_dev(tmp_path: Path) -> Iterator[Mapping[str, Any]]:
             process.wait(30)
 
 
+@pytest.mark.long
 def test_against_a_base_url(chat_dev: Mapping[str, Any]) -> None:
     class AgainstBaseUrl(GatewayMachine):
         description = chat_dev
@@ -45,6 +46,7 @@ def test_against_a_base_url(chat_dev: Mapping[str, Any]) -> None:
     run_state_machine_as_test(AgainstBaseUrl, settings=few)
 
 
+@pytest.mark.long
 def test_it_finds_a_gateway_that_forgets(monkeypatch: pytest.MonkeyPatch) -> None:
     """A model that is never wrong about a server that is proves nothing: here the two disagree, and it is found."""
 

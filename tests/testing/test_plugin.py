@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 GREETING = """
 import pytest
 
@@ -29,6 +31,7 @@ def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=100, check=False)
 
 
+@pytest.mark.long
 def test_its_fixtures_are_there(tmp_path: Path) -> None:
     (tmp_path / "test_greeting.py").write_text(GREETING)
     plugins = ("-p", "no:cacheprovider", "-p", "no:schemathesis")  # the latter starts slowly

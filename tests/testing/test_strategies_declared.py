@@ -30,6 +30,7 @@ def test_objects_have_the_declared_shape(data: st.DataObject) -> None:
     validator(f"#/components/schemas/{name}").validate(value)
 
 
+@pytest.mark.long
 @MANY
 @given(st.data())
 def test_bodies_have_the_declared_shape(data: st.DataObject) -> None:
@@ -40,6 +41,7 @@ def test_bodies_have_the_declared_shape(data: st.DataObject) -> None:
     validator(f"#/paths/{place}/{method.lower()}/requestBody/content/application~1json/schema").validate(value)
 
 
+@pytest.mark.long
 @given(st.data())
 @MANY
 def test_what_the_issue_names_is_there(data: st.DataObject) -> None:

@@ -3,6 +3,7 @@ visitor who joins."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 import pytest
@@ -14,6 +15,13 @@ from tests.web.conftest import MakeVisitor
 DESK = {"width": 1280, "height": 900}
 PHONE = {"width": 360, "height": 740}
 PASSWORD = "four unrelated words"
+
+
+@pytest.fixture
+def fresh() -> Iterator[Instance]:
+    """An instance on its first day. It outlives its visitors, whose pages would miss it."""
+    with served() as instance:
+        yield instance
 
 
 def is_fine(visitor: Visitor) -> None:
@@ -36,107 +44,105 @@ def picture_of(fresh: Instance) -> str:
     return path
 
 
-def test_the_link_makes_an_administrator_a_name_and_a_community(visit: MakeVisitor) -> None:
-    with served() as fresh:
-        operator: Visitor = visit(fresh, viewport=DESK, reduced_motion="reduce")
-        page = operator.page
-        # Without the link nobody gets anywhere.
-        operator.goes_to("/")
-        operator.reads("This instance is new")
-        is_fine(operator)
-        operator.goes_to("/setup")
-        operator.reads("You need the set-up link")
-        is_fine(operator)
+def test_the_link_makes_an_administrator_a_name_and_a_community(fresh: Instance, visit: MakeVisitor) -> None:
+    operator: Visitor = visit(fresh, viewport=DESK, reduced_motion="reduce")
+    page = operator.page
+    # Without the link nobody gets anywhere.
+    operator.goes_to("/")
+    operator.reads("This instance is new")
+    is_fine(operator)
+    operator.goes_to("/setup")
+    operator.reads("You need the set-up link")
+    is_fine(operator)
 
-        operator.goes_to(fresh.world["setup"])
-        operator.reads("Make your account")
-        assert "#" not in page.url
-        is_fine(operator)
-        operator.fills(email="ada@example.org", global_name="Ada", username="ada", password=PASSWORD)
-        operator.presses("Make the account")
-        operator.reads("Name your instance")
-        page.reload()  # the link is still known
-        operator.reads("Name your instance")
-        is_fine(operator)
-        operator.presses("Go on")
-        operator.is_told("Give it a name.")
-        operator.fills(service_name="Garden club", service_description="We grow things, and talk of it.")
-        operator.presses("Go on")
-        operator.reads("Make the first community")
-        is_fine(operator)
-        page.locator("#guild-icon").set_input_files(picture_of(fresh))
-        operator.fills(name="Plots & <b>beds</b>")
-        operator.presses("Make the community")
-        operator.reads("Everything is ready")
-        is_fine(operator)
-        invite = page.locator("#invite-link").inner_text()
-        # The link has done its work, for its owner and for whoever finds it.
-        operator.goes_to(fresh.world["setup"])
-        operator.reads("Garden club is set up")
-        is_fine(operator)
-        operator.goes_to("/admin")
-        operator.fills(email="ada@example.org", password=PASSWORD)
-        operator.presses("Sign in")
-        page.get_by_text("everything", exact=True).first.wait_for()
+    operator.goes_to(fresh.world["setup"])
+    operator.reads("Make your account")
+    assert "#" not in page.url
+    is_fine(operator)
+    operator.fills(email="ada@example.org", global_name="Ada", username="ada", password=PASSWORD)
+    operator.presses("Make the account")
+    operator.reads("Name your instance")
+    page.reload()  # the link is still known
+    operator.reads("Name your instance")
+    is_fine(operator)
+    operator.presses("Go on")
+    operator.is_told("Give it a name.")
+    operator.fills(service_name="Garden club", service_description="We grow things, and talk of it.")
+    operator.presses("Go on")
+    operator.reads("Make the first community")
+    is_fine(operator)
+    page.locator("#guild-icon").set_input_files(picture_of(fresh))
+    operator.fills(name="Plots & <b>beds</b>")
+    operator.presses("Make the community")
+    operator.reads("Everything is ready")
+    is_fine(operator)
+    invite = page.locator("#invite-link").inner_text()
+    # The link has done its work, for its owner and for whoever finds it.
+    operator.goes_to(fresh.world["setup"])
+    operator.reads("Garden club is set up")
+    is_fine(operator)
+    operator.goes_to("/admin")
+    operator.fills(email="ada@example.org", password=PASSWORD)
+    operator.presses("Sign in")
+    page.get_by_text("everything", exact=True).first.wait_for()
 
-        newcomer: Visitor = visit(fresh, viewport=DESK, reduced_motion="reduce")
+    newcomer: Visitor = visit(fresh, viewport=DESK, reduced_motion="reduce")
+    newcomer.goes_to("/")
+    newcomer.reads("Garden club")
+    newcomer.page.get_by_text("We grow things, and talk of it.").wait_for()
+    newcomer.page.get_by_text("Plots & <b>beds</b>").wait_for()
+    newcomer.page.get_by_text("1 member").wait_for()
+    assert newcomer.page.locator("#picture").evaluate("image => image.decode().then(() => image.naturalWidth)") > 32
+    is_fine(newcomer)
+    newcomer.follows("Join the community")
+    newcomer.reads("Plots & <b>beds</b>")
+    assert newcomer.page.url == invite
+    assert newcomer.page.locator("#invite-picture").evaluate("image => image.decode().then(() => true)")
+    is_fine(newcomer)
+    newcomer.follows("Make an account")
+    newcomer.fills(email="ben@example.org", username="ben", password=PASSWORD)
+    newcomer.presses("Make the account")
+    newcomer.presses("Accept the invite")
+    newcomer.reads("You are in")
+    # Who has an invite comes in by it, as a link or as a code.
+    code = urlsplit(invite).path.rpartition("/")[2]
+    for given in (invite, code, f"https://elsewhere.example/invite/{code}?x=1"):
         newcomer.goes_to("/")
-        newcomer.reads("Garden club")
-        newcomer.page.get_by_text("We grow things, and talk of it.").wait_for()
-        newcomer.page.get_by_text("Plots & <b>beds</b>").wait_for()
-        newcomer.page.get_by_text("1 member").wait_for()
-        assert newcomer.page.locator("#picture").evaluate("image => image.decode().then(() => image.naturalWidth)") > 32
-        is_fine(newcomer)
-        newcomer.follows("Join the community")
-        newcomer.reads("Plots & <b>beds</b>")
-        assert newcomer.page.url == invite
-        assert newcomer.page.locator("#invite-picture").evaluate("image => image.decode().then(() => true)")
-        is_fine(newcomer)
-        newcomer.follows("Make an account")
-        newcomer.fills(email="ben@example.org", username="ben", password=PASSWORD)
-        newcomer.presses("Make the account")
-        newcomer.presses("Accept the invite")
-        newcomer.reads("You are in")
-        # Who has an invite comes in by it, as a link or as a code.
-        code = urlsplit(invite).path.rpartition("/")[2]
-        for given in (invite, code, f"https://elsewhere.example/invite/{code}?x=1"):
-            newcomer.goes_to("/")
-            newcomer.fills(invite=given)
-            newcomer.presses("Open the invite")
-            newcomer.arrives_at(f"/invite/{code}")
+        newcomer.fills(invite=given)
+        newcomer.presses("Open the invite")
+        newcomer.arrives_at(f"/invite/{code}")
 
 
-def test_a_stranger_who_comes_first_gets_nothing(visit: MakeVisitor) -> None:
-    with served() as fresh:
-        stranger: Visitor = visit(fresh)
-        for link in ("/setup#token=", f"/setup#token={'A' * 43}"):
-            stranger.goes_to("/")
-            stranger.goes_to(link)
-            if link.endswith("="):
-                stranger.reads("You need the set-up link")
-                continue
-            stranger.fills(email="eve@example.org", username="eve", password=PASSWORD)
-            stranger.presses("Make the account")
-            stranger.fills(service_name="Mine")
-            stranger.presses("Go on")
-            stranger.is_told("This is not the set-up link of this server.")
-        stranger.goes_to("/admin")
-        stranger.fills(email="eve@example.org", password=PASSWORD)
-        stranger.presses("Sign in")
-        stranger.page.get_by_role("heading", name="You cannot administer").wait_for()
-        # The operator comes later, and is the administrator.
-        operator: Visitor = visit(fresh)
-        operator.goes_to(fresh.world["setup"])
-        operator.fills(email="ada@example.org", username="ada", password=PASSWORD)
-        operator.presses("Make the account")
-        operator.fills(service_name="Garden club")
-        operator.page.get_by_label("Nobody, for now").check()
-        operator.presses("Go on")
-        operator.presses("Later")
-        operator.reads("Everything is ready")
-        operator.goes_to("/")
-        operator.page.get_by_text("A place to talk").wait_for()
-        assert operator.page.get_by_role("link", name="Make an account").count() == 0
+def test_a_stranger_who_comes_first_gets_nothing(fresh: Instance, visit: MakeVisitor) -> None:
+    stranger: Visitor = visit(fresh)
+    for link in ("/setup#token=", f"/setup#token={'A' * 43}"):
+        stranger.goes_to("/")
+        stranger.goes_to(link)
+        if link.endswith("="):
+            stranger.reads("You need the set-up link")
+            continue
+        stranger.fills(email="eve@example.org", username="eve", password=PASSWORD)
+        stranger.presses("Make the account")
+        stranger.fills(service_name="Mine")
+        stranger.presses("Go on")
+        stranger.is_told("This is not the set-up link of this server.")
+    stranger.goes_to("/admin")
+    stranger.fills(email="eve@example.org", password=PASSWORD)
+    stranger.presses("Sign in")
+    stranger.page.get_by_role("heading", name="You cannot administer").wait_for()
+    # The operator comes later, and is the administrator.
+    operator: Visitor = visit(fresh)
+    operator.goes_to(fresh.world["setup"])
+    operator.fills(email="ada@example.org", username="ada", password=PASSWORD)
+    operator.presses("Make the account")
+    operator.fills(service_name="Garden club")
+    operator.page.get_by_label("Nobody, for now").check()
+    operator.presses("Go on")
+    operator.presses("Later")
+    operator.reads("Everything is ready")
+    operator.goes_to("/")
+    operator.page.get_by_text("A place to talk").wait_for()
+    assert operator.page.get_by_role("link", name="Make an account").count() == 0
 
 
 @pytest.mark.parametrize("text", ["x" * 500, "a\u202eb\u2066c", "\U0001f331" * 64])

@@ -141,17 +141,20 @@ def in_node() -> Iterator[None]:
         yield
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(2))
 def test_long_histories_of_guilds(seed: int) -> None:
     steps = guild_history.steps_of(random.Random(seed).randrange, 150)
     carry_out(witnessed_guilds, steps, seed=seed, restarted=False)
 
 
+@pytest.mark.long
 def test_a_history_around_threads() -> None:
     steps = guild_history.steps_of(random.Random(5).randrange, 80, AROUND_THREADS)
     carry_out(witnessed_guilds, steps, seed=5, restarted=False)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kinds", [MESSAGE_KINDS, EVERY_KIND_OF_TALK], ids=["messages", "sight"])
 def test_long_histories_of_talk(kinds: Sequence[tuple[str, int]]) -> None:
     steps = guild_history.steps_of(random.Random(1).randrange, 150, kinds)
@@ -159,6 +162,7 @@ def test_long_histories_of_talk(kinds: Sequence[tuple[str, int]]) -> None:
     assert sum(answer.status < 300 for answer in history.answers) > 40, "nearly all steps were refused"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(2))
 def test_long_histories_of_people(seed: int) -> None:
     steps = people_history.steps_of(random.Random(seed).randrange, 80)
