@@ -2,23 +2,45 @@
 
 const TIMEOUT_MS = 30_000;
 
+/** @typedef {{[member: string]: any}} Body */
+/**
+ * @typedef {object} Options
+ * @property {any} [body] JSON.
+ * @property {string | null} [token]
+ * @property {string | null} [sudo]
+ * @property {Record<string, string>} [more] Headers.
+ * @property {AbortSignal} [signal]
+ */
+
 export class ApiError extends Error {
-  // `status` 0 stands for no answer at all; `body` is the error object as the API sent it.
+  /**
+   * @param {number} status 0 stands for no answer at all
+   * @param {string} code
+   * @param {string} message
+   * @param {Body} body the error object as the API sent it
+   */
   constructor(status, code, message, body = {}) {
     super(message);
     this.status = status;
     this.code = code;
     this.body = body;
+    /** @type {Body[]} */
     this.fields = Array.isArray(body.errors) ? body.errors : [];
   }
 
+  /** @param {string} code */
   hasField(code) {
     return this.fields.some((field) => field.code === code);
   }
 }
 
-// Sends one request, with `more` headers if any; `signal` gives it up. Gives {status, data, sudo}: `data` is null without
-// a body, `sudo` the token of sudo mode, if any.
+/**
+ * Sends one request; `signal` gives it up. `data` is null without a body, `sudo` the token of sudo mode, if any.
+ * @param {string} method
+ * @param {string} path
+ * @param {Options} [options]
+ * @returns {Promise<{status: number, data: any, sudo: string | null}>}
+ */
 export async function exchange(method, path, { body, token, sudo, more = {}, signal } = {}) {
   const headers = new Headers({ Accept: "application/json", ...more });
   if (token) headers.set("Authorization", token);
@@ -47,11 +69,20 @@ export async function exchange(method, path, { body, token, sudo, more = {}, sig
   return { status: response.status, data, sudo: response.headers.get("X-Service-Sudo-Mode-JWT") };
 }
 
+/**
+ * @param {string} method
+ * @param {string} path
+ * @param {Options} [options]
+ */
 export async function call(method, path, options) {
   return (await exchange(method, path, options)).data;
 }
 
-// What stands before the server may refuse with a page of its own.
+/**
+ * What stands before the server may refuse with a page of its own.
+ * @param {string} text
+ * @param {boolean} isAnswer
+ */
 function read(text, isAnswer) {
   try {
     return JSON.parse(text);
@@ -61,13 +92,21 @@ function read(text, isAnswer) {
   }
 }
 
-// How long to wait, in seconds, stands in the body, and in the header, too, when somebody else refuses.
-function withPatience(body, headers) {
+/**
+ * How long to wait, in seconds, stands in the body, and in the header, too, when somebody else refuses.
+ * @param {Body} body
+ * @param {Headers} headers
+ */
+export function withPatience(body, headers) {
   const told = headers.get("Retry-After");
   return told === null || "retry_after" in body ? body : { ...body, retry_after: Number(told) || 1 };
 }
 
-function refusal(status, body) {
+/**
+ * @param {number} status
+ * @param {Body} body
+ */
+export function refusal(status, body) {
   if (status === 429 && (body.code ?? "RATE_LIMITED") === "RATE_LIMITED") {
     return new ApiError(status, body.code, `That was tried too often. Wait ${span(body.retry_after)} and try again.`, body);
   }
@@ -79,6 +118,7 @@ function refusal(status, body) {
   return new ApiError(status, body.code ?? body.error ?? "UNKNOWN", message, body);
 }
 
+/** @param {unknown} seconds */
 function span(seconds) {
   const whole = Math.max(1, Math.ceil(Number(seconds) || 1));
   if (whole < 90) return whole === 1 ? "a second" : `${whole} seconds`;

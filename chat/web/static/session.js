@@ -8,10 +8,11 @@ import { ApiError, call, exchange } from "./api.js";
 
 const KEY = "session";
 
+/** @returns {{token: string, name: string} | null} */
 export function current() {
   for (const storage of [sessionStorage, localStorage]) {
     try {
-      const session = JSON.parse(storage.getItem(KEY));
+      const session = JSON.parse(storage.getItem(KEY) ?? "null");
       if (typeof session?.token === "string") return session;
     } catch {
       storage.removeItem(KEY);
@@ -20,6 +21,10 @@ export function current() {
   return null;
 }
 
+/**
+ * @param {{token: string, user: any}} session
+ * @param {boolean} stay beyond this tab
+ */
 export function keep({ token, user }, stay) {
   forget();
   (stay ? localStorage : sessionStorage).setItem(KEY, JSON.stringify({ token, name: nameOf(user) }));
@@ -34,15 +39,26 @@ export function isStaying() {
   return localStorage.getItem(KEY) !== null;
 }
 
+/** @param {any} user */
 export function nameOf(user) {
   return user?.global_name || user?.username || "";
 }
 
-// A request of the person who is signed in. When the session is over, the visitor is sent to sign in and comes back.
+/**
+ * A request of the person who is signed in. When the session is over, the visitor is sent to sign in and comes back.
+ * @param {string} method
+ * @param {string} path
+ * @param {import("./api.js").Options} [options]
+ */
 export async function signedIn(method, path, options = {}) {
   return (await signedInExchange(method, path, options)).data;
 }
 
+/**
+ * @param {string} method
+ * @param {string} path
+ * @param {import("./api.js").Options} [options]
+ */
 export async function signedInExchange(method, path, options = {}) {
   const token = current()?.token;
   if (!token) return askToSignIn();
@@ -63,7 +79,10 @@ export async function signOut() {
   if (token) await call("POST", "/v1/auth/logout", { token }).catch(() => null);
 }
 
-// Never settles: the page is being left.
+/**
+ * Never settles: the page is being left.
+ * @returns {Promise<any>}
+ */
 export function askToSignIn() {
   location.replace(withNext("/login", location.pathname + location.search));
   return new Promise(() => {});
@@ -79,6 +98,10 @@ export function nextPath(fallback = "/settings") {
   return address.origin === location.origin && !path.startsWith("//") ? path : fallback;
 }
 
+/**
+ * @param {string} path
+ * @param {string | null} next
+ */
 export function withNext(path, next) {
   return next ? `${path}?${new URLSearchParams({ next })}` : path;
 }

@@ -57,7 +57,9 @@
  * @property {Id} channel
  * @property {Wire} body As it is sent.
  * @property {number} since Unix milliseconds.
- * @property {"queued" | "sending" | "unsure" | "failed"} state
+ * @property {"queued" | "sending" | "sent" | "unsure" | "failed"} state
+ * @property {any} referenced The message that it answers.
+ * @property {string | null} fault Why it was refused.
  */
 /**
  * @typedef {object} MemberList

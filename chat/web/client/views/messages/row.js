@@ -14,7 +14,7 @@ import { isWritten, saying } from "./system.js";
 
 /** @typedef {import("./people.js").Place} Place */
 
-/** @typedef {"queued" | "sending" | "unsure" | "failed" | null} Sending */
+/** @typedef {"queued" | "sending" | "sent" | "unsure" | "failed" | null} Sending */
 
 /**
  * @typedef {{key: string, message: any, before: any, isUnread: boolean, sending: Sending}} Item
@@ -236,7 +236,7 @@ function thread(thread) {
 
 /** @param {Sending} sending */
 function fate(sending) {
-  if (sending === null || sending === "sending") return null;
+  if (sending === null || sending === "sending" || sending === "sent") return null;
   if (sending === "queued") return h("p", { class: "fate meta" }, t("message.queued"));
   const words = sending === "failed" ? t("message.failed") : t("message.unsure");
   return h(

@@ -1,0 +1,32 @@
+// Everything that a person does: views call these, and these alone call the API.
+
+import { makeMessageActs } from "./messages.js";
+import { makeReadActs } from "./reads.js";
+
+/**
+ * @typedef {object} Parts
+ * @property {import("../store/store.js").Store} store
+ * @property {import("../net/rest.js").Rest} rest
+ * @property {import("../net/connection.js").Connection} connection
+ * @property {() => number} now Unix milliseconds.
+ * @property {() => string} random A new nonce, of at most 32 characters.
+ */
+/** @typedef {ReturnType<typeof makeActs>} Acts */
+
+/** @param {Parts} parts */
+export function makeActs(parts) {
+  const { connection } = parts;
+  const messages = makeMessageActs(parts);
+  connection.watch(() => connection.state.name === "live" && messages.resume());
+  return {
+    messages,
+    reads: makeReadActs(parts),
+    interest: {
+      /** Says which rows of a member list are looked at. */
+      show: connection.show,
+      /** The status of this session. @param {string} status @param {any} [custom] */
+      presence: (status, custom) =>
+        connection.command(3, { status, afk: false, ...(custom !== undefined && { custom_status: custom }) }),
+    },
+  };
+}

@@ -1,0 +1,128 @@
+// What is done with messages.
+
+import { putPage } from "../store/logs.js";
+import { compareIds } from "../store/shapes.js";
+import { makeOutbox } from "./outbox.js";
+
+/** @typedef {import("./acts.js").Parts} Parts */
+/** @typedef {import("../store/shapes.js").Id} Id */
+/**
+ * @typedef {{file: File, description: string, isSpoiler: boolean, progress: number,
+ *   controller: AbortController}} Upload
+ */
+/**
+ * @typedef {object} Draft
+ * @property {string} content
+ * @property {any} [reply] The message that it answers.
+ * @property {Upload[]} [files]
+ * @property {() => void} [progress] Called as the files go up.
+ * @property {Id[]} [stickers]
+ */
+
+const SPOILER_FLAG = 1 << 3;
+
+/** @param {Parts} parts */
+export function makeMessageActs(parts) {
+  const { store, rest, random } = parts;
+  const outbox = makeOutbox(parts);
+
+  /**
+   * @param {Id} channelId
+   * @param {Id} messageId
+   */
+  const at = (channelId, messageId) => `/channels/${channelId}/messages/${messageId}`;
+
+  /**
+   * Fetches a page of the history into the store.
+   * @param {Id} channelId
+   * @param {{before?: Id, after?: Id, around?: Id, limit: number}} page
+   */
+  async function history(channelId, page) {
+    const newestBefore = store.read.channels.get(channelId)?.last_message_id;
+    const messages = await rest.get(`/channels/${channelId}/messages`, { query: page });
+    const newest = store.read.channels.get(channelId)?.last_message_id;
+    const isFull = messages.length >= page.limit;
+    const last = messages[0]?.id ?? "";
+    const isOvertaken = !!newest && newest !== newestBefore && compareIds(last, newest) < 0;
+    /** @type {{before: boolean, after: boolean, joins?: "before" | "after"}} */
+    const ends = page.before
+      ? { before: isFull, after: true, joins: "before" }
+      : page.after
+        ? { before: true, after: isFull, joins: "after" }
+        : page.around
+          ? { before: isFull, after: isFull && !!newest && compareIds(last, newest) < 0 }
+          : { before: isFull, after: isOvertaken };
+    store.put((state, touch) => putPage(state, channelId, messages, ends, touch));
+  }
+
+  /**
+   * @param {Id} channelId
+   * @param {Draft} draft
+   */
+  async function send(channelId, { content, reply, files = [], progress = () => {}, stickers = [] }) {
+    const body = {
+      content,
+      ...(reply && { message_reference: { message_id: reply.id, channel_id: channelId, type: 0 } }),
+      ...(stickers.length > 0 && { sticker_ids: stickers }),
+    };
+    const nonce = random();
+    if (files.length === 0) return outbox.add(nonce, channelId, body, reply ?? null);
+    const form = new FormData();
+    const attachments = files.map(({ file, description, isSpoiler }, id) => ({
+      id,
+      filename: file.name,
+      ...(description && { description }),
+      ...(isSpoiler && { flags: SPOILER_FLAG }),
+    }));
+    form.append("payload_json", JSON.stringify({ ...body, nonce, attachments }));
+    for (const [id, { file }] of files.entries()) form.append(`files[${id}]`, file, file.name);
+    const signal = AbortSignal.any(files.map(({ controller }) => controller.signal));
+    const told = (/** @type {number} */ done) => {
+      for (const one of files) one.progress = done;
+      progress();
+    };
+    return rest.post(`/channels/${channelId}/messages`, { form, progress: told, signal });
+  }
+
+  return {
+    history,
+    send,
+    retry: outbox.retry,
+    discard: outbox.discard,
+    resume: outbox.resume,
+    load: outbox.load,
+    /** @param {Id} channelId @param {Id} messageId @param {string} content */
+    edit: (channelId, messageId, content) => rest.patch(at(channelId, messageId), { body: { content } }),
+    /** @param {Id} channelId @param {Id} messageId */
+    delete: (channelId, messageId) => rest.delete(at(channelId, messageId)),
+    /** @param {Id} channelId @param {Id} messageId @param {any} emoji */
+    react: (channelId, messageId, emoji) => rest.put(`${at(channelId, messageId)}/reactions/${nameOf(emoji)}/@me`),
+    /** @param {Id} channelId @param {Id} messageId @param {any} emoji */
+    unreact: (channelId, messageId, emoji) => rest.delete(`${at(channelId, messageId)}/reactions/${nameOf(emoji)}/@me`),
+    /** Who reacted with an emoji. @param {Id} channelId @param {Id} messageId @param {any} emoji */
+    reactors: (channelId, messageId, emoji) => rest.get(`${at(channelId, messageId)}/reactions/${nameOf(emoji)}`),
+    /** @param {Id} channelId @param {Id} messageId */
+    pin: (channelId, messageId) => rest.put(`/channels/${channelId}/pins/${messageId}`),
+    /** @param {Id} channelId @param {Id} messageId */
+    unpin: (channelId, messageId) => rest.delete(`/channels/${channelId}/pins/${messageId}`),
+    /** @param {Id} channelId @param {string} [before] The time of a pin. */
+    pins: (channelId, before) => rest.get(`/channels/${channelId}/messages/pins`, { query: { limit: 50, before } }),
+    /** @param {Id} channelId */
+    typing: (channelId) => rest.post(`/channels/${channelId}/typing`).catch(() => null),
+    /** A copy of a message goes into another channel. @param {Id} toId @param {any} message */
+    forward(toId, message) {
+      const reference = { type: 1, channel_id: message.channel_id, message_id: message.id, guild_id: message.guild_id };
+      return rest.post(`/channels/${toId}/messages`, { body: { message_reference: reference, nonce: random() } });
+    },
+    /** @param {any} search As `POST /search/messages` takes it. @param {AbortSignal} [signal] */
+    search: (search, signal) => rest.post("/search/messages", { body: search, signal }),
+  };
+}
+
+/**
+ * An emoji as a path names it.
+ * @param {{id?: Id | null, name: string}} emoji
+ */
+function nameOf({ id, name }) {
+  return encodeURIComponent(id ? `${name}:${id}` : name);
+}

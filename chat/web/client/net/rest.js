@@ -1,0 +1,149 @@
+// Requests to the HTTP API: who asks, when to ask again, and what a refusal means for the session.
+
+import { ApiError, exchange } from "../../static/api.js";
+import { upload } from "./uploads.js";
+
+/**
+ * @typedef {object} Options
+ * @property {Record<string, string | number | boolean | undefined | null>} [query]
+ * @property {any} [body] JSON.
+ * @property {FormData} [form] In its place: it goes up with its progress.
+ * @property {(done: number) => void} [progress] Of the form, 0 to 1.
+ * @property {string} [reason] For the audit log.
+ * @property {AbortSignal} [signal]
+ * @property {string} [sudo] The token of sudo mode.
+ */
+/** @typedef {(path: string, options?: Options) => Promise<any>} Ask */
+/**
+ * @typedef {object} Rest
+ * @property {Ask} get
+ * @property {Ask} post
+ * @property {Ask} patch
+ * @property {Ask} put
+ * @property {Ask} delete
+ * @property {(method: string, path: string, options?: Options) => Promise<{data: any, sudo: string | null}>} ask
+ */
+/**
+ * @typedef {object} RestParts
+ * @property {() => string} token
+ * @property {() => void} signedOut The session is over.
+ * @property {(seconds: number) => void} [patience] A request waits for its turn.
+ */
+
+const PATIENCE_MAXIMUM_S = 60;
+const TRIES = 3;
+const PAUSE_MS = 1000;
+const UNAVAILABLE = new Set([502, 503, 504]);
+
+/**
+ * @param {RestParts} parts
+ * @returns {Rest}
+ */
+export function makeRest({ token, signedOut, patience = () => {} }) {
+  /** @type {Map<string, number>} when a bucket may be asked again */
+  const turns = new Map();
+
+  /**
+   * @param {string} method
+   * @param {string} path
+   * @param {Options} [options]
+   * @returns {Promise<{data: any, sudo: string | null}>}
+   */
+  async function ask(method, path, options = {}) {
+    const bucket = bucketOf(method, path);
+    for (let tries = 1; ; tries += 1) {
+      await pause((turns.get(bucket) ?? 0) - Date.now(), options.signal);
+      try {
+        return await send(method, path, options);
+      } catch (error) {
+        if (!(error instanceof ApiError)) throw error;
+        if (error.status === 401) signedOut();
+        const rest = restAfter(error, method, tries);
+        if (rest === null) throw error;
+        turns.set(bucket, Date.now() + rest);
+        if (error.status === 429) patience(Math.ceil(rest / 1000));
+      }
+    }
+  }
+
+  /**
+   * @param {string} method
+   * @param {string} path
+   * @param {Options} options
+   */
+  function send(method, path, { query, body, form, progress, reason, signal, sudo }) {
+    const address = `/v1${path}${queryOf(query)}`;
+    /** @type {Record<string, string>} */
+    const more = reason ? { "X-Audit-Log-Reason": bytesOf(reason) } : {};
+    if (form) return upload(method, address, form, { token: token(), progress, signal });
+    return exchange(method, address, { body, token: token(), sudo, more, signal });
+  }
+
+  /** @param {string} method */
+  function by(method) {
+    /** @type {Ask} */
+    return async (path, options) => (await ask(method, path, options)).data;
+  }
+
+  return {
+    get: by("GET"),
+    post: by("POST"),
+    patch: by("PATCH"),
+    put: by("PUT"),
+    delete: by("DELETE"),
+    ask,
+  };
+}
+
+/**
+ * How long to wait before asking again, in milliseconds; null where the refusal stands.
+ * @param {any} error
+ * @param {string} method
+ * @param {number} tries
+ */
+function restAfter(error, method, tries) {
+  if (tries >= TRIES) return null;
+  if (error.status === 429 && error.code === "RATE_LIMITED") {
+    const seconds = Number(error.body.retry_after) || 1;
+    return seconds <= PATIENCE_MAXIMUM_S ? seconds * 1000 : null;
+  }
+  // A write may have been done before the answer was lost: only its caller knows whether to repeat it.
+  return method === "GET" && UNAVAILABLE.has(error.status) ? PAUSE_MS * tries : null;
+}
+
+/**
+ * Which requests wait for one another: those of one kind about one channel, guild or account.
+ * @param {string} method
+ * @param {string} path
+ */
+function bucketOf(method, path) {
+  let number = 0;
+  return `${method} ${path.replaceAll(/\d{6,}/g, (id) => ((number += 1) === 1 ? id : ":id"))}`;
+}
+
+/**
+ * A text as UTF-8 in a header, whose characters are bytes.
+ * @param {string} text
+ */
+function bytesOf(text) {
+  return String.fromCharCode(...new TextEncoder().encode(text));
+}
+
+/** @param {Options["query"]} query */
+function queryOf(query = {}) {
+  const given = Object.entries(query).flatMap(([name, value]) => (value == null ? [] : [[name, String(value)]]));
+  return given.length === 0 ? "" : `?${new URLSearchParams(given)}`;
+}
+
+/**
+ * @param {number} ms
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<void>}
+ */
+function pause(ms, signal) {
+  if (ms <= 0) return Promise.resolve();
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, ms);
+    signal?.addEventListener("abort", () => (clearTimeout(timer), reject(signal.reason)), { once: true });
+  });
+}
