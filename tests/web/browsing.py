@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import tempfile
 import threading
@@ -44,6 +45,8 @@ FLAGS: Final = (
 
 WAIT_MS: Final = 15_000
 """How long anything on a page may take, on a machine whose cores run other tests."""
+
+CLIENT_START: Final = re.compile(r"/static/[0-9a-f]+/(?:packs|client)/main\.js$")
 
 EXPECTED_IN_CONSOLE: Final = "Failed to load resource: the server responded with a status of 4"
 """Chromium's own note of an answer that refuses; refusals are part of these conversations."""
@@ -223,6 +226,11 @@ class Visitor:
     def goes_to(self, path: str) -> None:
         """Open an address of this instance, or a whole one."""
         self.page.goto(path)
+
+    def goes_to_a_bare_client(self) -> None:
+        """Open the client's page, with its policy and its styles, while the client itself does not start."""
+        self.page.route(CLIENT_START, lambda route: route.fulfill(content_type="text/javascript", body=""))
+        self.page.goto("/channels/@me")
 
     def fills(self, **fields: str) -> None:
         """Type into visible fields by their `name`."""

@@ -20,7 +20,7 @@ PHONE: Final = {"width": 360, "height": 740}
 
 def shown(visitor: Visitor) -> None:
     """Open the gallery under the client's own policy."""
-    visitor.goes_to("/channels/@me")
+    visitor.goes_to_a_bare_client()
     visitor.page.evaluate(GALLERY, SIGNS)
     visitor.reads("Gallery")
 

@@ -26,7 +26,7 @@ class Writer(Visitor):
     """A person in front of the field."""
 
     def opens(self, slow: int = 0, refuses: str = "") -> None:
-        self.goes_to("/channels/@me")
+        self.goes_to_a_bare_client()
         self.page.evaluate(COMPOSER, {"slow": slow, "refuses": refuses})
 
     @property
@@ -60,7 +60,7 @@ def test_enter_sends_and_shift_enter_does_not(writer: Writer) -> None:
     assert writer.asked("send") == []
     assert len(writer.asked("typing")) == 1
     writer.field.press("Enter")
-    writer.page.wait_for_function("window.composer.asked.some(([name]) => name === 'send')")
+    writer.page.wait_for_function("() => window.composer.asked.some(([name]) => name === 'send')")
     assert writer.asked("send") == [sent("two\nlines")]
     assert writer.field.input_value() == ""
     writer.field.press("Enter")
@@ -71,9 +71,9 @@ def test_a_draft_outlives_the_page(writer: Writer) -> None:
     writer.field.press_sequentially("half a thought")
     writer.page.evaluate("window.composer.composer.stop()")
     writer.opens()
-    writer.page.wait_for_function("document.querySelector('textarea').value === 'half a thought'")
+    writer.page.wait_for_function("() => document.querySelector('textarea').value === 'half a thought'")
     writer.field.press("Enter")
-    writer.page.wait_for_function("window.composer.asked.some(([name]) => name === 'send')")
+    writer.page.wait_for_function("() => window.composer.asked.some(([name]) => name === 'send')")
     writer.opens()
     assert writer.field.input_value() == ""
 
@@ -94,7 +94,7 @@ def test_arrow_up_changes_the_last_message(writer: Writer) -> None:
     writer.field.press("ArrowUp")
     writer.field.press_sequentially(", then you")
     writer.field.press("Enter")
-    writer.page.wait_for_function("window.composer.asked.some(([name]) => name === 'edit')")
+    writer.page.wait_for_function("() => window.composer.asked.some(([name]) => name === 'edit')")
     assert writer.asked("edit") == [["7", "me first, then you"]]
     writer.field.press("Shift+ArrowUp")
     assert writer.page.evaluate("window.composer.asked.at(-1)") == ["rows"]
@@ -105,7 +105,7 @@ def test_what_is_answered_is_named(writer: Writer) -> None:
     writer.shows("Ana <i>")
     writer.field.press_sequentially("yes")
     writer.field.press("Enter")
-    writer.page.wait_for_function("window.composer.asked.some(([name]) => name === 'send')")
+    writer.page.wait_for_function("() => window.composer.asked.some(([name]) => name === 'send')")
     (said,) = writer.asked("send")
     assert said[0]["reply"]["id"] == "7"
 
@@ -118,9 +118,9 @@ def test_a_file_that_was_refused_waits_again(visit: MakeVisitor, singly: Instanc
     writer.shows("notes.txt")
     writer.field.press_sequentially("the list")
     writer.page.get_by_role("button", name="Send").click()
-    writer.page.wait_for_function("window.composer.asked.some(([name]) => name === 'send')")
+    writer.page.wait_for_function("() => window.composer.asked.some(([name]) => name === 'send')")
     assert writer.asked("send") == [sent("the list", files=1)]
-    writer.page.wait_for_function("document.querySelector('textarea').value === 'the list'")
+    writer.page.wait_for_function("() => document.querySelector('textarea').value === 'the list'")
     writer.shows("notes.txt")
     writer.page_is_accessible()
     writer.page_fits()
@@ -131,7 +131,7 @@ def test_slow_mode_holds_the_next_message_back(visit: MakeVisitor, singly: Insta
     writer.opens(slow=600)
     writer.field.press_sequentially("one")
     writer.field.press("Enter")
-    writer.page.wait_for_function("window.composer.asked.some(([name]) => name === 'send')")
+    writer.page.wait_for_function("() => window.composer.asked.some(([name]) => name === 'send')")
     writer.field.press_sequentially("two")
     writer.field.press("Enter")
     assert len(writer.asked("send")) == 1

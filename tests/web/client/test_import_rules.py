@@ -39,6 +39,9 @@ MAY_IMPORT: Final[Mapping[str, frozenset[str]]] = {
 }
 """By the top folder. Views and areas get their acts handed; each imports its own folder as well."""
 
+FOR_ALL_VIEWS: Final = frozenset({"views/names", "views/dialogs"})
+"""What people and places are called, and questions that several views ask; otherwise views do not know one another."""
+
 STARTS: Final = frozenset({"client/main.js", "client/worker/service_worker.js"})
 """Modules that a page or a browser starts: they alone do something when they are loaded."""
 
@@ -89,6 +92,8 @@ def may(module: str, target: str) -> bool:
     here, there = folder_of(module), folder_of(target)
     if here in ("", "views/shell"):  # the start, and the router that names all views
         return there.split("/")[0] != "areas"
+    if here.startswith("views") and there.startswith("views"):
+        return here == there or there in FOR_ALL_VIEWS
     return here == there or there.split("/")[0] in MAY_IMPORT[top_of(module)]
 
 

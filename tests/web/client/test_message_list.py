@@ -33,7 +33,7 @@ class Reader(Visitor):
 
     def opens(self, **channel: Any) -> None:
         """The channel, with so many messages."""
-        self.goes_to("/channels/@me")
+        self.goes_to_a_bare_client()
         picture = self.page.evaluate("document.body.dataset.static + '/icon.svg'")
         given = {"count": COUNT, "unread": 0, "loaded": 0, "failures": 0, "picture": picture}
         self.page.evaluate(CHANNEL, {**given, **channel})

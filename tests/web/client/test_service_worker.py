@@ -44,7 +44,7 @@ def test_while_the_server_is_away_a_page_says_so(visit: MakeVisitor) -> None:
         visitor.reads("Make an account")
         kept = page.evaluate("async () => (await (await caches.open('offline')).keys()).map((one) => one.url)")
         assert [address.partition("/offline")[1] for address in kept] == ["/offline"]
-    visitor.goes_to("/channels/@me")
+    visitor.goes_to_a_bare_client()
     visitor.reads("You are offline")
     assert page.url.endswith("/channels/@me")
     visitor.page_is_accessible()

@@ -1,7 +1,11 @@
 // Everything that a person does: views call these, and these alone call the API.
 
+import { makeAccountActs } from "./account.js";
+import { makeGuildActs } from "./guilds.js";
 import { makeMessageActs } from "./messages.js";
+import { makePeopleActs } from "./people.js";
 import { makeReadActs } from "./reads.js";
+import { makeThreadActs } from "./threads.js";
 
 /**
  * @typedef {object} Parts
@@ -21,6 +25,10 @@ export function makeActs(parts) {
   return {
     messages,
     reads: makeReadActs(parts),
+    guilds: makeGuildActs(parts),
+    account: makeAccountActs(parts),
+    people: makePeopleActs(parts),
+    threads: makeThreadActs(parts),
     interest: {
       /** Says which rows of a member list are looked at. */
       show: connection.show,

@@ -30,6 +30,8 @@ import { upload } from "./uploads.js";
  * @property {(seconds: number) => void} [patience] A request waits for its turn.
  */
 
+/** This client knows threads (access.md, Client capabilities). */
+export const FEATURES = "channel_threads";
 const PATIENCE_MAXIMUM_S = 60;
 const TRIES = 3;
 const PAUSE_MS = 1000;
@@ -74,7 +76,7 @@ export function makeRest({ token, signedOut, patience = () => {} }) {
   function send(method, path, { query, body, form, progress, reason, signal, sudo }) {
     const address = `/v1${path}${queryOf(query)}`;
     /** @type {Record<string, string>} */
-    const more = reason ? { "X-Audit-Log-Reason": bytesOf(reason) } : {};
+    const more = { "X-Service-Features": FEATURES, ...(reason && { "X-Audit-Log-Reason": bytesOf(reason) }) };
     if (form) return upload(method, address, form, { token: token(), progress, signal });
     return exchange(method, address, { body, token: token(), sudo, more, signal });
   }

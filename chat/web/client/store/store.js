@@ -46,6 +46,9 @@ const TABLES = [
   LOG_EVENTS,
 ];
 
+/** Who watches it hears of every topic. */
+export const ALL = "*";
+
 /**
  * @param {{wake?: () => void, report?: (error: unknown) => void}} [surroundings] `wake` asks for a flush before long,
  *   `report` hears what a watcher threw.
@@ -77,6 +80,7 @@ export function makeStore({ wake = () => {}, report = () => {} } = {}) {
         due.set(run, (due.get(run) ?? new Set()).add(topic));
       }
     }
+    for (const run of topics.size > 0 ? (watchers.get(ALL) ?? []) : []) due.set(run, topics);
     for (const [run, its] of due) {
       try {
         run(its);

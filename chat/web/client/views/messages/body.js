@@ -5,10 +5,10 @@ import { parse } from "../../text/blocks.js";
 import { highlight } from "../../text/highlight.js";
 import { t } from "../../words/catalogue.js";
 import { clock, dayLine, full, relative } from "../../words/dates.js";
-import { nameOf, plainName } from "./people.js";
+import { nameOf, plainName } from "../names/people.js";
 
 /** @typedef {import("../../text/tree.js").Node} Tree */
-/** @typedef {import("./people.js").Place} Place */
+/** @typedef {import("../names/people.js").Place} Place */
 
 const EMOJI_ONLY = new RegExp("^(?:\\p{RGI_Emoji}|\\s)*$", "v");
 const JUMBO = 12;

@@ -7,7 +7,7 @@ import { makeRow } from "./row.js";
 
 /**
  * @param {HTMLElement} rows
- * @param {import("./people.js").Place} place
+ * @param {import("../names/people.js").Place} place
  * @param {import("./keeper.js").Keeper} keeper
  */
 export function makeDrawn(rows, place, keeper) {

@@ -8,8 +8,9 @@ import { t } from "../../words/catalogue.js";
 /**
  * @param {(direction: Direction) => Promise<unknown>} load one page more; it throws if that fails
  * @param {(direction: Direction) => void} after
+ * @param {() => Node[]} beginning What stands above the first message.
  */
-export function makeEdges(load, after) {
+export function makeEdges(load, after, beginning) {
   const elements = { up: h("div", { class: "beyond" }), down: h("div", { class: "beyond" }) };
   const busy = { up: false, down: false };
   const failed = { up: false, down: false };
@@ -40,6 +41,7 @@ export function makeEdges(load, after) {
     const state = failed[direction] ? "failed" : isMore ? "more" : "none";
     if (ground.dataset["state"] === state) return;
     ground.dataset["state"] = state;
+    if (state === "none") return fill(ground, ...(direction === "up" ? beginning() : []));
     if (state !== "failed") return fill(ground);
     const again = h("button", { type: "button", class: "button" }, t("list.retry"));
     again.addEventListener("click", () => void fetch(direction));

@@ -7,7 +7,7 @@ import { full } from "../../words/dates.js";
 import { drawn, link } from "./body.js";
 import { frame } from "./media.js";
 
-/** @typedef {import("./people.js").Place} Place */
+/** @typedef {import("../names/people.js").Place} Place */
 
 const WEB = /^https?:\/\//i;
 

@@ -24,6 +24,7 @@ import { bounded, grown, indexAt, opened, slice, wanted } from "./window.js";
  * @property {(act: string, message: any, element: HTMLElement) => void} on what is not the list's own: reply, edit,
  *   delete, pick, menu, profile, view, thread, channel, link
  * @property {(words: string) => void} announce
+ * @property {() => Node[]} [beginning] what stands above the first message
  * @property {() => boolean} [isWatched] whether someone looks at the page
  */
 
@@ -31,9 +32,9 @@ const FETCHED = 50;
 const JUMP_MS = 2000;
 
 /** @param {ListParts} parts */
-export function makeMessageList({ store, acts, channelId, guildId, on, announce, isWatched }) {
+export function makeMessageList({ store, acts, channelId, guildId, on, announce, isWatched, beginning = () => [] }) {
   const rows = h("ol", { class: "rows", "aria-label": t("list.name") });
-  const edges = makeEdges(load, loaded);
+  const edges = makeEdges(load, loaded, beginning);
   const history = h("div", { class: "history" }, edges.elements.up, rows, edges.elements.down);
   const scroller = h("div", { class: "scroller", tabindex: "-1" }, history);
   const newer = makeNewer(() => void toNewest());
@@ -76,9 +77,7 @@ export function makeMessageList({ store, acts, channelId, guildId, on, announce,
     markUnread: (id) => (reader.block(), void acts.reads.markUnread(channelId, id)),
   });
 
-  function log() {
-    return store.read.logs.get(channelId);
-  }
+  const log = () => store.read.logs.get(channelId);
 
   /** Whether the log reaches to the newest message. */
   function isWhole() {

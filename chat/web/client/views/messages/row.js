@@ -8,11 +8,11 @@ import { body } from "./body.js";
 import { embedsOf } from "./embeds.js";
 import { standing } from "./grouping.js";
 import { media } from "./media.js";
-import { avatar, colourOf, nameOf, plainName } from "./people.js";
+import { avatar, colourOf, nameOf, plainName } from "../names/people.js";
 import { reactions } from "./reactions.js";
 import { isWritten, saying } from "./system.js";
 
-/** @typedef {import("./people.js").Place} Place */
+/** @typedef {import("../names/people.js").Place} Place */
 
 /** @typedef {"queued" | "sending" | "sent" | "unsure" | "failed" | null} Sending */
 

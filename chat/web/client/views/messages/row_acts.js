@@ -141,8 +141,9 @@ export function makeRowActs({ acts, channelId, element, rows, myId, on, jump, ma
   rows.addEventListener("click", (event) => {
     const source = /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest("[data-act]"));
     const article = /** @type {HTMLElement | null} */ (source?.closest("article") ?? null);
-    if (source && article) run(source.dataset["act"] ?? "", article, source);
-    if (source?.dataset["act"] === "channel") event.preventDefault();
+    if (!source || !article || (source.dataset["act"] === "link" && !isMisleading(source))) return;
+    if (source instanceof HTMLAnchorElement) event.preventDefault();
+    run(source.dataset["act"] ?? "", article, source);
   });
   rows.addEventListener("contextmenu", (event) => {
     const target = /** @type {HTMLElement} */ (event.target);
@@ -176,4 +177,15 @@ export function makeRowActs({ acts, channelId, element, rows, myId, on, jump, ma
       choose(/** @type {HTMLElement} */ (rows.lastElementChild));
     },
   };
+}
+
+const HOST = /(?:[a-z0-9-]+\.)+[a-z]{2,}/i;
+
+/**
+ * Whether the words of a link name another host than the one that it leads to.
+ * @param {HTMLElement} link
+ */
+function isMisleading(link) {
+  const named = HOST.exec(link.textContent ?? "")?.[0]?.toLowerCase();
+  return named !== undefined && named !== new URL(/** @type {HTMLAnchorElement} */ (link).href).host;
 }

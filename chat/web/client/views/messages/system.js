@@ -3,9 +3,9 @@
 import { h } from "../../base/dom.js";
 import { icon } from "../../base/icon.js";
 import { t, tn } from "../../words/catalogue.js";
-import { nameOf, plainName } from "./people.js";
+import { nameOf, plainName } from "../names/people.js";
 
-/** @typedef {import("./people.js").Place} Place */
+/** @typedef {import("../names/people.js").Place} Place */
 
 /** @typedef {{sign: SVGSVGElement, words: (string | Node)[]}} Saying */
 

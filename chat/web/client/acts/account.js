@@ -1,0 +1,21 @@
+// What people do with their own account.
+
+/** @typedef {import("./acts.js").Parts} Parts */
+
+/** @param {Parts} parts */
+export function makeAccountActs({ rest, connection }) {
+  return {
+    /** @param {any} change */
+    settings: (change) => rest.patch("/users/@me/settings", { body: change }),
+    /** Of this session and of those to come. @param {"online" | "idle" | "dnd" | "invisible"} status */
+    status(status) {
+      connection.command(3, { status, afk: false });
+      return rest.patch("/users/@me/settings", { body: { status } });
+    },
+    /** @param {string | null} text */
+    customStatus(text) {
+      const custom = text === null ? null : { text };
+      return rest.patch("/users/@me/settings", { body: { custom_status: custom } });
+    },
+  };
+}

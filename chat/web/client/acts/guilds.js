@@ -1,0 +1,73 @@
+// What is done with guilds and their channels.
+
+import { storage } from "../base/storage.js";
+
+/** @typedef {import("./acts.js").Parts} Parts */
+/** @typedef {import("../store/shapes.js").Id} Id */
+
+/** An entry for a channel that says nothing but what is changed. */
+const PLAIN_OVERRIDE = { collapsed: false, message_notifications: 3, muted: false, mute_config: null };
+const INVITE = /(?:^|\/)(?:invite\/)?([A-Za-z0-9_-]{2,64})\/?$/;
+
+/** @param {Parts} parts */
+export function makeGuildActs({ store, rest }) {
+  /**
+   * @param {string} guildId `null` stands for conversations.
+   * @param {any} change
+   */
+  function settings(guildId, change) {
+    const place = guildId === "null" ? "@me" : guildId;
+    return rest.patch(`/users/@me/guilds/${place}/settings`, { body: change });
+  }
+
+  /**
+   * @param {string} guildId
+   * @param {Id} channelId
+   * @param {any} change
+   */
+  function override(guildId, channelId, change) {
+    const known = store.read.guildSettings.get(guildId)?.["channel_overrides"] ?? {};
+    return settings(guildId, {
+      channel_overrides: { [channelId]: { ...PLAIN_OVERRIDE, ...known[channelId], ...change } },
+    });
+  }
+
+  return {
+    settings,
+    /** @param {{name: string, icon: string | null}} guild `icon` is a data address. @returns {Promise<any>} */
+    create: ({ name, icon }) => rest.post("/guilds", { body: { name, ...(icon && { icon }) } }),
+    /** What an invite leads to. @param {string} written A code, or an address with one. */
+    invite: (written) => rest.get(`/invites/${codeOf(written)}`, { query: { with_counts: true } }),
+    /** @param {string} written */
+    join: (written) => rest.post(`/invites/${codeOf(written)}`),
+    /** @param {Id} guildId */
+    leave: (guildId) => rest.delete(`/users/@me/guilds/${guildId}`),
+    /** @param {Id} guildId @param {boolean} muted */
+    mute: (guildId, muted) => settings(guildId, { muted, mute_config: null }),
+    /** @param {Id | null} guildId @param {Id} channelId @param {boolean} muted */
+    muteChannel: (guildId, channelId, muted) => override(`${guildId}`, channelId, { muted, mute_config: null }),
+    /** @param {Id} guildId @param {Id} categoryId @param {boolean} collapsed */
+    collapse: (guildId, categoryId, collapsed) => override(guildId, categoryId, { collapsed }),
+    /** @param {Id[]} positions All guilds in their order, out of folders. @param {any[]} folders */
+    order: (positions, folders) =>
+      rest.patch("/users/@me/settings", { body: { guild_positions: positions, guild_folders: folders } }),
+    /** @param {Id} channelId @param {{max_age: number, max_uses: number}} options */
+    makeInvite: (channelId, options) => rest.post(`/channels/${channelId}/invites`, { body: options }),
+    /** @param {Id} guildId @param {any} channel */
+    createChannel: (guildId, channel) => rest.post(`/guilds/${guildId}/channels`, { body: channel }),
+    /** @param {Id} channelId */
+    deleteChannel: (channelId) => rest.delete(`/channels/${channelId}`),
+    /** Where the person was in a guild. @param {string} guildId @returns {Promise<Id | undefined>} */
+    lastChannel: (guildId) => storage.get(`place:${guildId}`),
+    /** @param {string} guildId @param {Id} channelId */
+    keepChannel: (guildId, channelId) => storage.put(`place:${guildId}`, channelId),
+  };
+}
+
+/**
+ * The code in what somebody pasted.
+ * @param {string} written
+ */
+export function codeOf(written) {
+  return encodeURIComponent(INVITE.exec(written.trim().split(/[?#]/)[0] ?? "")?.[1] ?? written.trim());
+}

@@ -1,0 +1,166 @@
+// Friends, requests and blocked accounts; adding somebody by their name.
+
+import { fill, h } from "../../base/dom.js";
+import { icon } from "../../base/icon.js";
+import { t } from "../../words/catalogue.js";
+import { wordsOf } from "../../views/shell/faults.js";
+import { avatarAddress, plainName } from "../../views/names/people.js";
+import { presenceDot, presenceWords } from "../../views/names/presence.js";
+
+/** @typedef {import("../../views/shell/app.js").App} App */
+
+const TABS = /** @type {const} */ ([
+  ["online", () => t("friends.online")],
+  ["all", () => t("friends.all")],
+  ["requests", () => t("friends.requests")],
+  ["blocked", () => t("friends.blocked")],
+]);
+const FRIEND = 1;
+const BLOCKED = 2;
+const INCOMING = 3;
+
+/** @param {{app: App, ground: HTMLElement}} parts */
+export function open({ app, ground }) {
+  const { store, acts } = app;
+  let tab = "online";
+  const tabs = h("div", { role: "tablist", class: "tabs", "aria-label": t("direct.friends") });
+  const list = h("ul", { class: "friends-list" });
+  const panel = h(
+    "div",
+    { role: "tabpanel", class: "friends-panel", tabindex: "0", "aria-label": t("direct.friends") },
+    list,
+  );
+  const element = h("main", { class: "talk friends", tabindex: "-1", "data-region": "" });
+  const field = h("input", {
+    class: "input",
+    id: "friend-name",
+    autocomplete: "off",
+    spellcheck: "false",
+    maxlength: "37",
+  });
+  const said = h("p", { class: "small", role: "status" });
+  const form = h("form", { class: "friends-add" }, h("label", { for: "friend-name" }, t("friends.add")), field);
+  form.append(h("button", { type: "submit", class: "button primary" }, t("friends.ask")), said);
+  const head = h(
+    "header",
+    { class: "talk-head" },
+    h("span", { class: "head-sign" }, icon("friends")),
+    h("h1", {}, t("direct.friends")),
+    tabs,
+  );
+  fill(element, head, form, panel);
+
+  for (const [name, words] of TABS) {
+    const press = () => ((tab = name), draw());
+    const one = h("button", { type: "button", role: "tab", class: "tab", click: press }, words());
+    one.dataset["tab"] = name;
+    tabs.append(one);
+  }
+  tabs.addEventListener("keydown", (event) => {
+    if (event.key !== "ArrowRight" && event.key !== "ArrowLeft") return;
+    const all = TABS.map(([name]) => name);
+    const at = all.findIndex((name) => name === tab) + (event.key === "ArrowRight" ? 1 : -1);
+    tab = all.at(at % all.length) ?? "online";
+    draw();
+    /** @type {HTMLElement | null} */ (tabs.querySelector("[aria-selected=true]"))?.focus();
+  });
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const name = field.value.trim();
+    if (name === "") return;
+    try {
+      await acts.people.addFriend(name);
+      field.value = "";
+      fill(said, t("friends.asked", { name }));
+    } catch (error) {
+      fill(said, wordsOf(error));
+    }
+  });
+
+  function draw() {
+    for (const one of tabs.children) {
+      const isIt = /** @type {HTMLElement} */ (one).dataset["tab"] === tab;
+      one.setAttribute("aria-selected", String(isIt));
+      one.setAttribute("tabindex", isIt ? "0" : "-1");
+    }
+    const shown = [...store.read.relationships.values()].filter((entry) => isShown(entry));
+    const words = EMPTY[tab]?.() ?? "";
+    fill(list, ...(shown.length > 0 ? shown.map(row) : [h("li", { class: "muted friends-none" }, words)]));
+  }
+
+  /** @param {any} entry */
+  function isShown({ id, type }) {
+    if (tab === "blocked") return type === BLOCKED;
+    if (tab === "requests") return type !== FRIEND && type !== BLOCKED;
+    return type === FRIEND && (tab === "all" || store.read.presences.has(id));
+  }
+
+  /** @param {any} entry */
+  function row({ id, type }) {
+    const user = store.read.users.get(id) ?? { id, username: "", global_name: null, avatar: null };
+    const status = store.read.presences.get(id)?.status ?? "offline";
+    const picture = h("img", { class: "avatar small-avatar", alt: "", width: "32", height: "32" });
+    picture.src = avatarAddress(user, 80);
+    const name = plainName(user.global_name || user.username);
+    const told = (/** @type {Promise<unknown>} */ done) => void done.catch(app.report);
+    const write = async () => app.go(`/channels/@me/${await acts.people.openConversation([id])}`);
+    const words =
+      type === INCOMING
+        ? t("friends.wants")
+        : type === FRIEND
+          ? presenceWords(status)
+          : type === BLOCKED
+            ? t("friends.is_blocked")
+            : t("friends.waits");
+    const buttons = h("span", { class: "friend-buttons" });
+    if (type === FRIEND) buttons.append(sign("send", t("profile.write"), () => told(write())));
+    if (type === INCOMING) buttons.append(sign("check", t("profile.accept"), () => told(acts.people.accept(id))));
+    const undo =
+      type === FRIEND ? t("profile.unfriend") : type === BLOCKED ? t("profile.unblock") : t("friends.decline");
+    buttons.append(sign("close", undo, () => told(acts.people.remove(id))));
+    const open = () => app.open("profile", { userId: id, guildId: null, anchor: button });
+    const button = h(
+      "button",
+      { type: "button", class: "member", click: open },
+      h("span", { class: "face-holder" }, picture, presenceDot(status)),
+    );
+    button.append(
+      h(
+        "span",
+        { class: "panel-words" },
+        h("bdi", { class: "clip panel-name" }, name),
+        h("span", { class: "meta" }, words),
+      ),
+    );
+    return h("li", { class: "friend" }, button, buttons);
+  }
+
+  const unwatch = store.watch(["*"], (topics) => {
+    if (!element.isConnected) return unwatch();
+    if ([...topics].some((topic) => topic === "relationships" || topic.startsWith("user:"))) draw();
+    return undefined;
+  });
+  draw();
+  fill(ground, element);
+}
+
+/** @type {Readonly<Record<string, () => string>>} */
+const EMPTY = {
+  online: () => t("friends.none_online"),
+  all: () => t("friends.none"),
+  requests: () => t("friends.no_requests"),
+  blocked: () => t("friends.none_blocked"),
+};
+
+/**
+ * @param {string} name
+ * @param {string} label
+ * @param {() => void} press
+ */
+function sign(name, label, press) {
+  return h(
+    "button",
+    { type: "button", class: "icon-button", "aria-label": label, title: label, click: press },
+    icon(name),
+  );
+}

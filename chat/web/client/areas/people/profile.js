@@ -1,0 +1,214 @@
+// Who somebody is: a card beside what was pressed.
+
+import { fill, h } from "../../base/dom.js";
+import { icon } from "../../base/icon.js";
+import { parse } from "../../text/blocks.js";
+import { t } from "../../words/catalogue.js";
+import { drawn } from "../../views/messages/body.js";
+import { avatarAddress, plainName } from "../../views/names/people.js";
+import { presenceDot, presenceWords } from "../../views/names/presence.js";
+import { moderationEntries } from "./moderation.js";
+
+/** @typedef {import("../../views/shell/app.js").App} App */
+
+const NOTE_MAXIMUM = 256;
+const NOTE_MS = 600;
+const FRIEND = 1;
+const BLOCKED = 2;
+const INCOMING = 3;
+const OUTGOING = 4;
+
+/**
+ * @param {object} parts
+ * @param {App} parts.app
+ * @param {string} parts.userId
+ * @param {string | null} parts.guildId
+ * @param {Element} parts.anchor
+ */
+export function open({ app, userId, guildId, anchor }) {
+  const { store, acts, layers } = app;
+  const body = h("div", { class: "card-body" });
+  const element = h("div", { class: "profile-card" }, body);
+  const close = layers.popover(anchor, element, { label: t("profile.name"), side: "beside", onClose: () => unwatch() });
+  /** @type {any} */
+  let profile = null;
+
+  function draw() {
+    const user = profile?.user ?? store.read.users.get(userId) ?? { id: userId, username: "", avatar: null };
+    const member = store.read.guilds.get(guildId ?? "")?.members.get(userId) ?? profile?.guild_member;
+    const about = profile?.user_profile ?? {};
+    const banner = h("div", { class: "card-banner" });
+    if (about.banner) {
+      const picture = h("img", { alt: "" });
+      picture.src = `/media/banners/${userId}/${about.banner}.webp?size=600`;
+      banner.append(picture);
+    }
+    const colour = about.accent_color ?? about.banner_color;
+    if (typeof colour === "number")
+      banner.style.setProperty("background-color", `#${colour.toString(16).padStart(6, "0")}`);
+    const face = h("img", { class: "avatar big-avatar", alt: "", width: "72", height: "72" });
+    face.src = avatarAddress(user, 160);
+    const status = statusOf();
+    const name = plainName(member?.nick || user.global_name || user.username);
+    const tag =
+      user.discriminator && user.discriminator !== "0000" ? `${user.username}#${user.discriminator}` : user.username;
+    fill(
+      body,
+      banner,
+      h("div", { class: "card-face" }, h("span", { class: "face-holder" }, face, presenceDot(status)), buttons(user)),
+      h("h2", { tabindex: "-1", "data-first": "" }, h("bdi", {}, name)),
+      h(
+        "p",
+        { class: "small muted" },
+        h("bdi", {}, plainName(tag)),
+        ...(about.pronouns ? [" \u00b7 ", h("bdi", {}, plainName(about.pronouns))] : []),
+      ),
+      ...statusLine(status),
+      ...(about.bio
+        ? [section(t("profile.about"), h("div", { class: "bio body" }, ...drawn(parse(about.bio), { store, guildId })))]
+        : []),
+      ...roles(member),
+      ...mutual(),
+      ...(userId === store.read.session.me ? [] : [note()]),
+    );
+  }
+
+  function statusOf() {
+    if (userId === store.read.session.me) return store.read.settings?.["status"] ?? "online";
+    return store.read.presences.get(userId)?.status ?? "offline";
+  }
+
+  /** @param {string} status */
+  function statusLine(status) {
+    const custom = store.read.presences.get(userId)?.custom_status?.["text"];
+    return [h("p", { class: "small" }, h("bdi", {}, custom ? plainName(custom) : presenceWords(status)))];
+  }
+
+  /**
+   * @param {string} title
+   * @param {Node} content
+   */
+  function section(title, content) {
+    return h("section", { class: "card-section" }, h("h3", { class: "meta" }, title), content);
+  }
+
+  /** @param {any} member */
+  function roles(member) {
+    const guild = store.read.guilds.get(guildId ?? "");
+    const held = (member?.roles ?? []).map((/** @type {string} */ id) => guild?.roles.get(id)).filter(Boolean);
+    if (held.length === 0) return [];
+    held.sort((/** @type {any} */ one, /** @type {any} */ other) => other.position - one.position);
+    const list = h("ul", { class: "card-roles" });
+    for (const role of held) {
+      const dot = h("span", { class: "role-dot" });
+      if (role.color !== 0) dot.style.setProperty("background-color", `#${role.color.toString(16).padStart(6, "0")}`);
+      list.append(h("li", { class: "small" }, dot, h("bdi", { class: "clip" }, plainName(role.name))));
+    }
+    return [section(t("profile.roles"), list)];
+  }
+
+  function mutual() {
+    const guilds = (profile?.mutual_guilds ?? [])
+      .map((/** @type {any} */ one) => store.read.guilds.get(one.id))
+      .filter(Boolean);
+    const friends = profile?.mutual_friends ?? [];
+    if (userId === store.read.session.me || guilds.length + friends.length === 0) return [];
+    const names = [
+      ...guilds.map((/** @type {any} */ guild) => plainName(guild.properties["name"] ?? "")),
+      ...friends.map((/** @type {any} */ user) => plainName(user.global_name || user.username)),
+    ];
+    return [
+      section(t("profile.mutual"), h("p", { class: "small" }, h("bdi", {}, new Intl.ListFormat().format(names)))),
+    ];
+  }
+
+  function note() {
+    const field = h("textarea", {
+      class: "input note-field",
+      rows: "2",
+      maxlength: String(NOTE_MAXIMUM),
+      placeholder: t("profile.note_hint"),
+    });
+    field.setAttribute("aria-label", t("profile.note"));
+    field.value = store.read.notes.get(userId) ?? "";
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    let timer;
+    const keep = () => void acts.people.note(userId, field.value).catch(app.report);
+    field.addEventListener("input", () => {
+      clearTimeout(timer);
+      timer = setTimeout(keep, NOTE_MS);
+    });
+    return section(t("profile.note"), field);
+  }
+
+  /** @param {any} user */
+  function buttons(user) {
+    const row = h("div", { class: "card-buttons" });
+    if (userId === store.read.session.me) return row;
+    const type = store.read.relationships.get(userId)?.["type"];
+    const told = (/** @type {Promise<unknown>} */ done) => void done.then(draw, app.report);
+    const write = async () => {
+      const id = await acts.people.openConversation([userId]);
+      close();
+      app.go(`/channels/@me/${id}`);
+    };
+    if (type !== BLOCKED) row.append(button(t("profile.write"), "send", () => void write().catch(app.report)));
+    if (type === undefined && !user.bot)
+      row.append(button(t("profile.befriend"), "invite", () => told(acts.people.befriend(userId))));
+    if (type === INCOMING) row.append(button(t("profile.accept"), "check", () => told(acts.people.accept(userId))));
+    const more = h(
+      "button",
+      {
+        type: "button",
+        class: "icon-button",
+        "aria-label": t("message.more"),
+        title: t("message.more"),
+        "aria-haspopup": "menu",
+      },
+      icon("more"),
+    );
+    more.addEventListener("click", () => {
+      /** @type {(import("../../views/shell/menu.js").Entry | null)[]} */
+      const entries = [
+        ...(type === FRIEND
+          ? [{ label: t("profile.unfriend"), icon: "leave", run: () => told(acts.people.remove(userId)) }]
+          : []),
+        ...(type === OUTGOING
+          ? [{ label: t("profile.withdraw"), icon: "close", run: () => told(acts.people.remove(userId)) }]
+          : []),
+        type === BLOCKED
+          ? { label: t("profile.unblock"), icon: "check", run: () => told(acts.people.remove(userId)) }
+          : { label: t("profile.block"), icon: "ban", run: () => told(acts.people.block(userId)) },
+        { label: t("profile.copy_id"), icon: "copy", run: () => void navigator.clipboard.writeText(userId) },
+        null,
+        ...moderationEntries(app, guildId, userId),
+      ];
+      close();
+      layers.menu(anchor.isConnected ? anchor : document.body, entries, t("profile.name"));
+    });
+    row.append(more);
+    return row;
+  }
+
+  const unwatch = store.watch(
+    [`user:${userId}`, "relationships"],
+    () => !element.contains(document.activeElement) && draw(),
+  );
+  draw();
+  acts.people.profile(userId, guildId).then(
+    (/** @type {any} */ answer) => {
+      profile = answer;
+      if (element.isConnected) draw();
+    },
+    () => null,
+  );
+}
+
+/**
+ * @param {string} label
+ * @param {string} sign
+ * @param {() => void} press
+ */
+function button(label, sign, press) {
+  return h("button", { type: "button", class: "button small-button", click: press }, icon(sign), label);
+}

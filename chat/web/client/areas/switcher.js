@@ -1,0 +1,160 @@
+// Ctrl K: any channel, community, person or conversation by a few letters.
+
+import { fill, h } from "../base/dom.js";
+import { icon } from "../base/icon.js";
+import { newsOf } from "../store/unread.js";
+import { t } from "../words/catalogue.js";
+import { nameOfChannel, signOf } from "../views/names/channels.js";
+import { plainName } from "../views/names/people.js";
+import { scoreOf } from "./matching.js";
+
+/** @typedef {import("../views/shell/app.js").App} App */
+/** @typedef {{key: string, label: string, more: string, sign: string, weight: number, go: () => void}} Target */
+
+const SHOWN_MAXIMUM = 12;
+const OPENED = new Set([0, 1, 2, 3, 5, 10, 11, 12, 15, 16, 999]);
+
+/** @param {{app: App}} parts */
+export function open({ app }) {
+  const targets = [...channels(app), ...guilds(app), ...people(app)];
+  const list = h("ul", {
+    role: "listbox",
+    id: "switcher-list",
+    class: "switcher-list",
+    "aria-label": t("keys.switcher"),
+  });
+  const field = h("input", {
+    class: "input",
+    role: "combobox",
+    "data-first": "",
+    autocomplete: "off",
+    spellcheck: "false",
+  });
+  for (const [name, value] of [
+    ["aria-controls", "switcher-list"],
+    ["aria-expanded", "true"],
+    ["aria-autocomplete", "list"],
+  ]) {
+    field.setAttribute(String(name), String(value));
+  }
+  field.placeholder = t("switcher.hint");
+  field.setAttribute("aria-label", t("keys.switcher"));
+  const close = app.layers.dialog({ title: t("keys.switcher"), content: h("div", { class: "switcher" }, field, list) });
+  /** @type {Target[]} */
+  let shown = [];
+  let at = 0;
+
+  function draw() {
+    const wanted = field.value.trim().toLowerCase();
+    const scored = targets
+      .map((target) => ({ target, score: scoreOf(target.label, wanted) }))
+      .filter(({ score }) => score !== null)
+      .map(({ target, score }) => ({ target, score: Number(score) + target.weight }));
+    scored.sort((one, other) => other.score - one.score || one.target.label.localeCompare(other.target.label));
+    shown = scored.slice(0, SHOWN_MAXIMUM).map(({ target }) => target);
+    at = 0;
+    show();
+  }
+
+  function show() {
+    const rows = shown.map((target, index) => {
+      const row = h("li", {
+        role: "option",
+        id: `switch-${index}`,
+        class: "switcher-row",
+        "aria-selected": String(index === at),
+      });
+      row.append(
+        icon(target.sign),
+        h("bdi", { class: "clip" }, target.label),
+        h("bdi", { class: "clip meta" }, target.more),
+      );
+      return row;
+    });
+    fill(list, ...(rows.length > 0 ? rows : [h("li", { class: "muted switcher-row" }, t("switcher.nothing"))]));
+    if (rows.length > 0) field.setAttribute("aria-activedescendant", `switch-${at}`);
+    else field.removeAttribute("aria-activedescendant");
+    rows[at]?.scrollIntoView({ block: "nearest" });
+  }
+
+  /** @param {number} index */
+  function choose(index) {
+    const target = shown[index];
+    if (!target) return;
+    close();
+    target.go();
+  }
+
+  field.addEventListener("input", draw);
+  field.addEventListener("keydown", (event) => {
+    if (event.isComposing) return;
+    if (event.key === "Enter") {
+      event.preventDefault();
+      choose(at);
+    } else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+      event.preventDefault();
+      at = (at + (event.key === "ArrowDown" ? 1 : -1) + shown.length) % Math.max(1, shown.length);
+      show();
+    }
+  });
+  list.addEventListener("click", (event) => {
+    const row = /** @type {Element} */ (event.target).closest("[role=option]");
+    if (row) choose([...list.children].indexOf(row));
+  });
+  draw();
+}
+
+/** What is new comes first, then what was spoken in last. @param {App} app @returns {Target[]} */
+function channels({ store, go, now }) {
+  return [...store.read.channels.values()]
+    .filter(({ type }) => OPENED.has(type))
+    .map((channel) => {
+      const news = newsOf(store.read, channel, now());
+      const guild = store.read.guilds.get(channel.guild_id ?? "");
+      return {
+        key: channel.id,
+        label: nameOfChannel(store.read, channel),
+        more: guild ? plainName(guild.properties["name"] ?? "") : t("direct.name"),
+        sign: channel.guild_id ? signOf(channel) : "friends",
+        weight: Math.min(news.mentions, 1) * 3 + Number(news.isUnread) * 2 + Number(!channel.guild_id),
+        go: () => go(`/channels/${channel.guild_id ?? "@me"}/${channel.id}`),
+      };
+    });
+}
+
+/** @param {App} app @returns {Target[]} */
+function guilds({ store, go }) {
+  return [...store.read.guilds.values()]
+    .filter((guild) => !guild.unavailable)
+    .map((guild) => ({
+      key: guild.id,
+      label: plainName(guild.properties["name"] ?? ""),
+      more: t("switcher.guild"),
+      sign: "globe",
+      weight: 1,
+      go: () => go(`/channels/${guild.id}`),
+    }));
+}
+
+/** Friends without a conversation yet. @param {App} app @returns {Target[]} */
+function people({ store, acts, go, report }) {
+  const known = new Set(
+    [...store.read.channels.values()].flatMap(({ type, recipients = [] }) =>
+      type === 1 ? recipients.map(({ id }) => id) : [],
+    ),
+  );
+  return [...store.read.relationships.values()]
+    .filter((entry) => entry["type"] === 1 && !known.has(entry["id"]))
+    .map((entry) => {
+      const user = store.read.users.get(entry["id"]);
+      const write = async () => go(`/channels/@me/${await acts.people.openConversation([entry["id"]])}`);
+      return {
+        key: entry["id"],
+        label: plainName(user?.global_name || user?.username || ""),
+        more: plainName(user?.username ?? ""),
+        sign: "member",
+        weight: 0,
+        go: () => void write().catch(report),
+      };
+    });
+}

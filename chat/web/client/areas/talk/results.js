@@ -1,0 +1,48 @@
+// Messages that were found or kept: each leads to its place.
+
+import { h } from "../../base/dom.js";
+import { t } from "../../words/catalogue.js";
+import { makeRow } from "../../views/messages/row.js";
+import { nameOfChannel } from "../../views/names/channels.js";
+import { nameOf } from "../../views/names/people.js";
+
+/** @typedef {import("../../views/shell/app.js").App} App */
+
+/**
+ * @param {App} app
+ * @param {any[]} messages
+ * @param {() => void} close What lies above the talk, before it goes there.
+ */
+export function resultList(app, messages, close) {
+  const list = h("ol", { class: "results" });
+  for (const message of messages) list.append(result(app, message, close));
+  return list;
+}
+
+/**
+ * @param {App} app
+ * @param {any} message
+ * @param {() => void} close
+ */
+function result(app, message, close) {
+  const { store } = app;
+  const channel = store.read.channels.get(message.channel_id);
+  const guildId = channel?.guild_id ?? null;
+  const place = { store, guildId };
+  const row = makeRow(place);
+  row.show({ key: message.id, message, before: undefined, isUnread: false, sending: null });
+  const path = `/channels/${guildId ?? "@me"}/${message.channel_id}/${message.id}`;
+  const link = h("a", { class: "result-link", href: path });
+  link.setAttribute("aria-label", t("results.show", { name: nameOf(place, message.author) }));
+  link.addEventListener("click", (event) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    close();
+    app.go(path);
+  });
+  const where = channel
+    ? [h("p", { class: "meta" }, h("bdi", {}, `${guildId ? "#" : ""}${nameOfChannel(store.read, channel)}`))]
+    : [];
+  const shown = h("ul", { inert: "", class: "rows" }, row.element);
+  return h("li", { class: "result" }, ...where, shown, link);
+}

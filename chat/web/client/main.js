@@ -1,0 +1,70 @@
+// Starts the client: who is signed in, which language, the store, the connection, the shell.
+
+import { askToSignIn, current, forget } from "../static/session.js";
+import { makeActs } from "./acts/acts.js";
+import { makeConnection } from "./net/connection.js";
+import { makeRest } from "./net/rest.js";
+import { makeStore } from "./store/store.js";
+import { makeShell } from "./views/shell/shell.js";
+import { t, useCatalogue } from "./words/catalogue.js";
+
+const HIDDEN_FLUSH_MS = 1000;
+const LANGUAGES = ["en", "de"];
+
+/**
+ * Runs the watchers before the next frame; each second while no frame is drawn.
+ * @param {() => void} flush
+ */
+function flushing(flush) {
+  let isWaiting = false;
+  const run = () => {
+    isWaiting = false;
+    flush();
+  };
+  return () => {
+    if (isWaiting) return;
+    isWaiting = true;
+    if (document.hidden) setTimeout(run, HIDDEN_FLUSH_MS);
+    else requestAnimationFrame(run);
+  };
+}
+
+/** The language of the browser, as far as it is spoken here. */
+function language() {
+  const kept = localStorage.getItem("language");
+  const wanted = [...(kept ? [kept] : []), ...navigator.languages].map((tag) => tag.split("-")[0] ?? "");
+  return wanted.find((tag) => LANGUAGES.includes(tag)) ?? "en";
+}
+
+async function speak() {
+  const locale = language();
+  document.documentElement.lang = locale;
+  const answer = await fetch(`${document.body.dataset["client"]}/words/${locale}.json`);
+  useCatalogue(await answer.json(), locale);
+}
+
+async function start() {
+  const session = current();
+  if (session === null) return askToSignIn();
+  const { token } = session;
+  const leave = () => {
+    if (current()?.token === token) forget();
+    void askToSignIn();
+  };
+  const store = makeStore({ wake: flushing(() => store.flush()), report: reportError });
+  const rest = makeRest({ token: () => token, signedOut: leave });
+  const address = `${location.origin.replace(/^http/, "ws")}/gateway?v=1&encoding=json`;
+  const ended = (/** @type {string} */ why) => (why === "reload" ? location.reload() : leave());
+  const connection = makeConnection({ store, address, token: () => token, ended });
+  connection.start();
+  const random = () => crypto.randomUUID().replaceAll("-", "");
+  const acts = makeActs({ store, rest, connection, now: Date.now, random });
+  await speak();
+  document.title = document.body.dataset["serviceName"] ?? t("shell.name");
+  const shell = makeShell({ store, acts, connection });
+  void acts.messages.load();
+  document.body.append(shell.element);
+  return undefined;
+}
+
+void start();

@@ -1,0 +1,223 @@
+// The channels of a guild: categories that fold, what is new, who is in voice, threads below their channel.
+
+import { fill, h } from "../../base/dom.js";
+import { icon } from "../../base/icon.js";
+import { keyed } from "../../base/keyed.js";
+import { CATEGORY, orderedChannels } from "../../store/channels.js";
+import { BITS, guildPermissions, may } from "../../store/permissions.js";
+import { ALL } from "../../store/store.js";
+import { isChannelMuted, newsOf } from "../../store/unread.js";
+import { compareIds } from "../../store/shapes.js";
+import { t } from "../../words/catalogue.js";
+import { guildEntries } from "../dialogs/guild_menu.js";
+import { newChannel } from "../dialogs/new_channel.js";
+import { nameOfChannel, signOf } from "../names/channels.js";
+import { avatarAddress, nameOf, plainName } from "../names/people.js";
+import { channelEntries } from "./channel_menu.js";
+
+/** @typedef {import("../shell/app.js").App} App */
+/** @typedef {import("../../store/shapes.js").Channel} Channel */
+/** @typedef {{channel: Channel, depth: 0 | 1, key: string}} Row */
+
+const VOICE = 2;
+const LINK = 998;
+
+/**
+ * @param {App} app
+ * @param {string} guildId
+ */
+export function makeChannelList(app, guildId) {
+  const { store, acts } = app;
+  const title = h("span", { class: "clip" });
+  const head = h(
+    "button",
+    { type: "button", class: "side-head", "aria-haspopup": "menu", click: showMenu },
+    h("h2", { class: "clip" }, title),
+    icon("more"),
+  );
+  const rows = h("ul", { class: "channels" });
+  const element = h("nav", { class: "side-list", tabindex: "-1", "data-region": "", "aria-label": t("channels.name") });
+  element.append(head, rows);
+
+  function showMenu() {
+    app.layers.menu(head, guildEntries(app, guildId), title.textContent ?? "");
+  }
+
+  /** @param {Channel} category */
+  function isFolded(category) {
+    return Boolean(store.read.guildSettings.get(guildId)?.["channel_overrides"]?.[category.id]?.collapsed);
+  }
+
+  /** What stands in the list: a folded category shows only what is new, and where the person is. */
+  function listed() {
+    const here = app.place().channelId;
+    /** @type {Row[]} */
+    const shown = [];
+    const threads = threadsByParent();
+    let folded = false;
+    for (const channel of orderedChannels(store.read, guildId)) {
+      const isHead = channel.type === CATEGORY;
+      if (isHead || !channel.parent_id) folded = isHead && isFolded(channel);
+      const news = newsOf(store.read, channel, app.now());
+      const isWanted = isHead || !folded || channel.id === here || news.isUnread || news.mentions > 0;
+      if (isWanted) shown.push({ channel, depth: 0, key: channel.id });
+      for (const thread of threads.get(channel.id) ?? []) {
+        if (isWanted || thread.id === here) shown.push({ channel: thread, depth: 1, key: thread.id });
+      }
+    }
+    return shown;
+  }
+
+  /** Threads that the person is in, the newest first. */
+  function threadsByParent() {
+    /** @type {Map<string, Channel[]>} */
+    const threads = new Map();
+    for (const id of store.read.joined) {
+      const thread = store.read.channels.get(id);
+      if (!thread || thread.guild_id !== guildId || thread["thread_metadata"]?.archived) continue;
+      const all = threads.get(thread.parent_id ?? "") ?? [];
+      threads.set(thread.parent_id ?? "", [...all, thread]);
+    }
+    for (const all of threads.values()) all.sort((one, other) => compareIds(other.id, one.id));
+    return threads;
+  }
+
+  function draw() {
+    const guild = store.read.guilds.get(guildId);
+    if (!guild) return;
+    title.textContent = guild.unavailable ? t("rail.unavailable") : plainName(guild.properties["name"] ?? "");
+    keyed(rows, listed(), ({ key }) => key, make, update);
+  }
+
+  /** @param {Row} row */
+  function make(row) {
+    const item = h("li", { class: row.channel.type === CATEGORY ? "category" : "channel" });
+    item.classList.toggle("thread", row.depth === 1);
+    update(item, row);
+    return item;
+  }
+
+  /**
+   * @param {Element} item
+   * @param {Row} row
+   */
+  function update(item, { channel }) {
+    const here = app.place().channelId === channel.id;
+    const news = newsOf(store.read, channel, app.now());
+    const muted = isChannelMuted(store.read, channel, app.now());
+    const people = channel.type === VOICE ? speakers(channel.id) : [];
+    const folded = channel.type === CATEGORY && isFolded(channel);
+    const face = JSON.stringify([channel.name, channel.type, here, news, muted, folded, people, mayManage()]);
+    const element = /** @type {HTMLElement} */ (item);
+    if (element.dataset["face"] === face) return;
+    element.dataset["face"] = face;
+    const hadFocus = element.contains(document.activeElement);
+    if (channel.type === CATEGORY) fill(element, ...categoryParts(channel, folded));
+    else fill(element, channelLink(channel, { here, news, muted }), ...voiceParts(people));
+    if (hadFocus) /** @type {HTMLElement | null} */ (element.querySelector("a, button"))?.focus();
+  }
+
+  function mayManage() {
+    const guild = store.read.guilds.get(guildId);
+    return guild !== undefined && (guildPermissions(guild, store.read.session.me) & BITS.MANAGE_CHANNELS) !== 0n;
+  }
+
+  /**
+   * @param {Channel} category
+   * @param {boolean} folded
+   */
+  function categoryParts(category, folded) {
+    const name = nameOfChannel(store.read, category);
+    const press = () => void acts.guilds.collapse(guildId, category.id, !folded).catch(app.report);
+    const fold = h("button", { type: "button", class: "fold clip", "aria-expanded": String(!folded), click: press });
+    fold.append(h("span", { class: "clip" }, name));
+    fold.dataset["channel"] = category.id;
+    if (!may(store.read, category, BITS.MANAGE_CHANNELS)) return [fold];
+    const label = t("channels.add_in", { name });
+    const add = () => newChannel(app, guildId, category.id);
+    return [
+      fold,
+      h(
+        "button",
+        { type: "button", class: "icon-button small-icon", "aria-label": label, title: label, click: add },
+        icon("add"),
+      ),
+    ];
+  }
+
+  /**
+   * @param {Channel} channel
+   * @param {{here: boolean, news: {isUnread: boolean, mentions: number}, muted: boolean}} shown
+   */
+  function channelLink(channel, { here, news, muted }) {
+    const name = nameOfChannel(store.read, channel);
+    const outside = channel.type === LINK ? channel["url"] : null;
+    const link = h("a", { class: "channel-link", href: outside ?? `/channels/${guildId}/${channel.id}` });
+    if (outside !== null)
+      for (const [key, value] of [
+        ["target", "_blank"],
+        ["rel", "noopener noreferrer"],
+      ])
+        link.setAttribute(key ?? "", value ?? "");
+    link.dataset["channel"] = channel.id;
+    if (here) link.setAttribute("aria-current", "page");
+    link.classList.toggle("unread", news.isUnread);
+    link.classList.toggle("muted-channel", muted);
+    link.append(icon(signOf(channel)), h("span", { class: "clip" }, name));
+    if (news.mentions > 0) {
+      link.append(
+        h("span", { class: "badge", "aria-label": t("rail.mentions", { n: news.mentions }) }, `${news.mentions}`),
+      );
+    } else if (news.isUnread) link.append(h("span", { class: "unseen" }, t("rail.unread")));
+    return link;
+  }
+
+  /** @param {string} channelId */
+  function speakers(channelId) {
+    const states = [...(store.read.voice.get(channelId)?.values() ?? [])];
+    return [...new Set(states.map((one) => one["user_id"]))].sort(compareIds);
+  }
+
+  /** @param {string[]} people */
+  function voiceParts(people) {
+    if (people.length === 0) return [];
+    const list = h("ul", { class: "speakers", "aria-label": t("channels.in_voice") });
+    for (const id of people) {
+      const user = store.read.users.get(id) ?? { id, avatar: null };
+      const face = h("img", { class: "avatar tiny", alt: "", width: "24", height: "24" });
+      face.src = avatarAddress(user, 80);
+      list.append(
+        h("li", {}, face, h("bdi", { class: "clip small" }, nameOf({ store, guildId }, { id, username: "" }))),
+      );
+    }
+    return [list];
+  }
+
+  element.addEventListener("click", (event) => {
+    const link = /** @type {HTMLAnchorElement | null} */ (
+      /** @type {Element} */ (event.target).closest("a.channel-link")
+    );
+    if (!link || link.target || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    app.go(new URL(link.href).pathname);
+    draw();
+  });
+  element.addEventListener("contextmenu", (event) => {
+    const link = /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest("[data-channel]"));
+    const channel = store.read.channels.get(link?.dataset["channel"] ?? "");
+    if (!link || !channel) return;
+    event.preventDefault();
+    const spot = event.clientX === 0 ? link : { x: event.clientX, y: event.clientY };
+    app.layers.menu(spot, channelEntries(app, channel), nameOfChannel(store.read, channel));
+  });
+
+  const here = (/** @type {string} */ topic) => {
+    const [kind, id = ""] = topic.split(":");
+    if (kind === "read" || kind === "channel") return store.read.channels.get(id)?.guild_id === guildId;
+    return id === guildId || kind === "me";
+  };
+  const unwatch = store.watch([ALL], (topics) => [...topics].some(here) && draw());
+  window.addEventListener("popstate", draw);
+  draw();
+  return { element, draw, stop: () => (unwatch(), window.removeEventListener("popstate", draw)) };
+}

@@ -1,0 +1,72 @@
+// One more channel, or category.
+
+import { h } from "../../base/dom.js";
+import { t } from "../../words/catalogue.js";
+
+/** @typedef {import("../shell/app.js").App} App */
+
+const NAME_MAXIMUM = 100;
+
+/** Kinds by their types (guilds.md, Channels). */
+const KINDS = /** @type {const} */ ([
+  [0, () => t("new_channel.text")],
+  [2, () => t("new_channel.voice")],
+  [15, () => t("new_channel.forum")],
+  [5, () => t("new_channel.announcement")],
+  [4, () => t("new_channel.category")],
+]);
+
+/**
+ * @param {App} app
+ * @param {string} guildId
+ * @param {string | null} parentId
+ */
+export function newChannel(app, guildId, parentId) {
+  const name = /** @type {HTMLInputElement} */ (
+    h("input", {
+      class: "input",
+      id: "channel-name",
+      required: "",
+      maxlength: String(NAME_MAXIMUM),
+      autocomplete: "off",
+    })
+  );
+  const kinds = KINDS.filter(([type]) => parentId === null || type !== 4).map(([type, words], at) => {
+    const radio = h("input", { type: "radio", name: "kind", value: String(type), ...(at === 0 && { checked: "" }) });
+    return h("label", { class: "check" }, radio, words());
+  });
+  const choice = h("fieldset", { class: "field" }, h("legend", {}, t("new_channel.kind")), ...kinds);
+  const content = h(
+    "div",
+    {},
+    h("div", { class: "field" }, h("label", { for: "channel-name" }, t("new_channel.name")), name),
+    choice,
+  );
+  const run = async () => {
+    if (!name.reportValidity()) return false;
+    const checked = /** @type {HTMLInputElement | null} */ (choice.querySelector("input:checked"));
+    const type = Number(checked?.value ?? 0);
+    const body = { name: name.value.trim(), type, ...(parentId !== null && { parent_id: parentId }) };
+    const channel = await app.acts.guilds.createChannel(guildId, body);
+    if (type !== 4) visitChannel(app, guildId, channel.id);
+    return true;
+  };
+  app.layers.dialog({ title: t("new_channel.title"), content, actions: [{ label: t("new_channel.make"), run }] });
+}
+
+/**
+ * The channel is shown as soon as the gateway tells of it.
+ * @param {App} app
+ * @param {string} guildId
+ * @param {string} channelId
+ */
+function visitChannel(app, guildId, channelId) {
+  const { store } = app;
+  const path = `/channels/${guildId}/${channelId}`;
+  if (store.read.channels.has(channelId)) return app.go(path);
+  const unwatch = store.watch([`channel:${channelId}`], () => {
+    unwatch();
+    app.go(path);
+  });
+  return undefined;
+}

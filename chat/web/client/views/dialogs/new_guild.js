@@ -1,0 +1,113 @@
+// One more guild: made by oneself, or joined by an invite.
+
+import { fill, h } from "../../base/dom.js";
+import { t } from "../../words/catalogue.js";
+import { plainName } from "../names/people.js";
+
+/** @typedef {import("../shell/app.js").App} App */
+
+const NAME_MAXIMUM = 100;
+const PICTURES = "image/png,image/jpeg,image/gif,image/webp";
+
+/**
+ * @param {App} app
+ * @param {Element} anchor
+ */
+export function askForGuild(app, anchor) {
+  app.layers.menu(
+    anchor,
+    [
+      { label: t("new_guild.make"), icon: "add", run: () => make(app) },
+      { label: t("new_guild.join"), icon: "invite", run: () => join(app) },
+    ],
+    t("rail.add"),
+  );
+}
+
+/** @param {App} app */
+export function make(app) {
+  const name = /** @type {HTMLInputElement} */ (
+    h("input", { class: "input", id: "guild-name", required: "", maxlength: String(NAME_MAXIMUM), autocomplete: "off" })
+  );
+  const picture = /** @type {HTMLInputElement} */ (h("input", { type: "file", id: "guild-picture", accept: PICTURES }));
+  const content = h(
+    "div",
+    {},
+    h("p", { class: "muted" }, t("new_guild.make_words")),
+    h("div", { class: "field" }, h("label", { for: "guild-name" }, t("new_guild.name")), name),
+    h("div", { class: "field" }, h("label", { for: "guild-picture" }, t("new_guild.picture")), picture),
+  );
+  const run = async () => {
+    if (!name.reportValidity()) return false;
+    const file = picture.files?.[0];
+    const guild = await app.acts.guilds.create({
+      name: name.value.trim(),
+      icon: file ? await dataAddress(file) : null,
+    });
+    visit(app, guild.id);
+    return true;
+  };
+  app.layers.dialog({ title: t("new_guild.make"), content, actions: [{ label: t("new_guild.make_it"), run }] });
+}
+
+/** @param {App} app */
+function join(app) {
+  const code = /** @type {HTMLInputElement} */ (
+    h("input", { class: "input", id: "invite-code", required: "", autocomplete: "off", spellcheck: "false" })
+  );
+  const found = h("p", { class: "note", role: "status", hidden: "" });
+  const content = h(
+    "div",
+    {},
+    h(
+      "div",
+      { class: "field" },
+      h("label", { for: "invite-code" }, t("new_guild.code")),
+      code,
+      h("p", { class: "hint" }, t("new_guild.code_hint", { address: `${location.origin}/invite/\u2026` })),
+    ),
+    found,
+  );
+  code.addEventListener("change", async () => {
+    const invite = await app.acts.guilds.invite(code.value).catch(() => null);
+    found.hidden = invite === null;
+    if (invite)
+      fill(found, t("new_guild.leads_to", { name: plainName(invite.guild?.name ?? invite.channel?.name ?? "") }));
+  });
+  const run = async () => {
+    if (!code.reportValidity()) return false;
+    const invite = await app.acts.guilds.join(code.value);
+    if (invite?.guild) visit(app, invite.guild.id);
+    return true;
+  };
+  app.layers.dialog({ title: t("new_guild.join"), content, actions: [{ label: t("new_guild.join_it"), run }] });
+}
+
+/**
+ * The guild is shown as soon as the gateway tells of it.
+ * @param {App} app
+ * @param {string} guildId
+ */
+export function visit(app, guildId) {
+  const { store } = app;
+  if (store.read.guilds.has(guildId)) return app.go(`/channels/${guildId}`);
+  const unwatch = store.watch(["guilds", `guild:${guildId}`], () => {
+    if (!store.read.guilds.has(guildId)) return;
+    unwatch();
+    app.go(`/channels/${guildId}`);
+  });
+  return undefined;
+}
+
+/**
+ * @param {File} file
+ * @returns {Promise<string>}
+ */
+export function dataAddress(file) {
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.addEventListener("load", () => resolve(String(reader.result)));
+    reader.addEventListener("error", () => reject(reader.error));
+    reader.readAsDataURL(file);
+  });
+}

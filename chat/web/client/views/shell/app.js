@@ -1,0 +1,50 @@
+// What every view is given, and what is loaded when it is first wanted: an area by its name.
+
+import { t } from "../../words/catalogue.js";
+
+/** @typedef {import("../../store/store.js").Store} Store */
+/** @typedef {import("./layers.js").Layers} Layers */
+/** @typedef {import("./router.js").Place} Place */
+/**
+ * @typedef {object} App
+ * @property {Store} store
+ * @property {any} acts
+ * @property {any} connection
+ * @property {Layers} layers
+ * @property {(path: string, options?: {replace?: boolean}) => void} go
+ * @property {() => Place} place Where the person is.
+ * @property {(name: string, options?: any) => void} open An area by its name (areas.js).
+ * @property {(words: string) => void} announce Read out, and not seen.
+ * @property {(error: unknown) => void} report What went wrong, in words, for a moment.
+ * @property {() => number} now Unix milliseconds.
+ */
+
+/** @type {Readonly<Record<string, () => Promise<{open: (options: any) => unknown}>>>} */
+const AREAS = {
+  emoji: () => import("../../areas/pickers/emoji.js"),
+  friends: () => import("../../areas/friends/friends.js"),
+  new_thread: () => import("../../areas/talk/new_thread.js"),
+  pins: () => import("../../areas/talk/pins.js"),
+  profile: () => import("../../areas/people/profile.js"),
+  search: () => import("../../areas/talk/search.js"),
+  switcher: () => import("../../areas/switcher.js"),
+  threads: () => import("../../areas/talk/threads.js"),
+  viewer: () => import("../../areas/viewer.js"),
+};
+
+/**
+ * @param {() => App} app
+ * @returns {(name: string, options?: any) => void}
+ */
+export function makeAreas(app) {
+  return (name, options = {}) => {
+    const load = AREAS[name];
+    if (!load) throw new Error(`there is no area ${name}`);
+    load().then(
+      (area) => area.open({ app: app(), ...options }),
+      // A new version of the server has other files: the page is old.
+      () =>
+        app().layers.toast(t("shell.outdated"), { action: { label: t("shell.reload"), run: () => location.reload() } }),
+    );
+  };
+}

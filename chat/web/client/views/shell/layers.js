@@ -1,0 +1,175 @@
+// What lies above the views: dialogs, popovers, menus, short notices. Escape closes the top one, and the focus goes
+// back to where it was.
+
+import { fill, h } from "../../base/dom.js";
+import { icon } from "../../base/icon.js";
+import { t } from "../../words/catalogue.js";
+import { makeMenu } from "./menu.js";
+
+/** @typedef {{label: string, kind?: "primary" | "danger" | "plain", run: () => unknown}} Action */
+/**
+ * @typedef {object} DialogParts
+ * @property {string} title
+ * @property {HTMLElement} content
+ * @property {Action[]} [actions] A rejection is shown in the dialog, which stays open.
+ * @property {() => void} [onClose]
+ * @property {boolean} [wide]
+ */
+/** @typedef {ReturnType<typeof makeLayers>} Layers */
+
+const NOTICE_MS = 6000;
+const MARGIN = 8;
+
+/** @param {(error: unknown) => string} wordsOf */
+export function makeLayers(wordsOf) {
+  const notices = h("div", { class: "notices", role: "status" });
+  document.body.append(notices);
+
+  /**
+   * @param {DialogParts} parts
+   * @returns {() => void} closes it
+   */
+  function dialog({ title, content, actions = [], onClose = () => {}, wide = false }) {
+    const heading = h("h2", { tabindex: "-1" }, title);
+    const problem = h("p", { class: "errors", role: "alert", hidden: "" });
+    const form = h("form", { method: "dialog" }, heading, problem, content);
+    const element = h("dialog", wide ? { class: "wide" } : {}, form);
+    const before = document.activeElement;
+    heading.id = `dialog-${++number}`;
+    element.setAttribute("aria-labelledby", heading.id);
+
+    /** @param {Action} action */
+    async function act(action) {
+      if (form.ariaBusy === "true") return;
+      form.ariaBusy = "true";
+      problem.hidden = true;
+      try {
+        if ((await action.run()) !== false) element.close();
+      } catch (error) {
+        problem.hidden = false;
+        fill(problem, wordsOf(error));
+      }
+      form.ariaBusy = "false";
+    }
+
+    const main = actions.find((action) => action.kind !== "plain");
+    if (actions.length > 0) form.append(buttonsOf(actions, main, act, () => element.close()));
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      if (main) void act(main);
+    });
+    element.addEventListener("close", () => {
+      element.remove();
+      if (before instanceof HTMLElement && before.isConnected) before.focus();
+      onClose();
+    });
+    // A press on the veil leaves it, as Escape does.
+    element.addEventListener("pointerdown", (event) => event.target === element && element.close());
+    document.body.append(element);
+    element.showModal();
+    const first = /** @type {HTMLElement | null} */ (
+      form.querySelector("[data-first], input:not([type=hidden]), textarea")
+    );
+    (first ?? heading).focus();
+    return () => element.close();
+  }
+
+  /**
+   * @param {Element} anchor
+   * @param {HTMLElement} content
+   * @param {{label: string, onClose?: () => void, side?: "below" | "beside"}} options
+   * @returns {() => void} closes it
+   */
+  function popover(anchor, content, { label, onClose = () => {}, side = "below" }) {
+    const element = h("div", { class: "popover", popover: "auto", role: "dialog", "aria-label": label }, content);
+    const before = document.activeElement;
+    // A popover within a modal dialog belongs to it, else it would be inert.
+    (anchor.closest("dialog") ?? document.body).append(element);
+    element.addEventListener("toggle", (event) => {
+      if (/** @type {ToggleEvent} */ (event).newState === "open") return;
+      const hadFocus = element.contains(document.activeElement) || document.activeElement === document.body;
+      element.remove();
+      anchor.removeAttribute("aria-expanded");
+      if (hadFocus && before instanceof HTMLElement && before.isConnected) before.focus();
+      onClose();
+    });
+    element.showPopover();
+    anchor.setAttribute("aria-expanded", "true");
+    placeAt(element, anchor.getBoundingClientRect(), side);
+    const first = /** @type {HTMLElement | null} */ (element.querySelector("[data-first]"));
+    first?.focus();
+    return () => element.isConnected && element.hidePopover();
+  }
+
+  /**
+   * A line that goes by itself.
+   * @param {string} words
+   * @param {{action?: {label: string, run: () => void}}} [options]
+   */
+  function toast(words, { action } = {}) {
+    const notice = h("div", { class: "notice" }, h("p", {}, words));
+    const close = () => notice.remove();
+    if (action) {
+      const press = () => (close(), action.run());
+      notice.append(h("button", { type: "button", class: "button plain", click: press }, action.label));
+    }
+    const label = t("layers.close");
+    notice.append(
+      h("button", { type: "button", class: "icon-button", "aria-label": label, click: close }, icon("close")),
+    );
+    notices.append(notice);
+    setTimeout(close, NOTICE_MS);
+  }
+
+  return { dialog, popover, menu: makeMenu(placeAt), toast };
+}
+
+let number = 0;
+
+/**
+ * @param {Action[]} actions
+ * @param {Action | undefined} main
+ * @param {(action: Action) => Promise<void>} act
+ * @param {() => void} close
+ */
+function buttonsOf(actions, main, act, close) {
+  const cancel = h("button", { type: "button", class: "button", click: close }, t("layers.cancel"));
+  const buttons = actions.map((action) =>
+    action === main
+      ? h("button", { type: "submit", class: `button ${action.kind ?? "primary"}` }, action.label)
+      : h("button", { type: "button", class: "button", click: () => void act(action) }, action.label),
+  );
+  return h("div", { class: "buttons" }, cancel, ...buttons);
+}
+
+/**
+ * Beside what it belongs to, within the window; on a narrow one it is a sheet at the lower edge, by its style.
+ * @param {HTMLElement} element
+ * @param {{left: number, right: number, top: number, bottom: number}} spot
+ * @param {"below" | "beside"} side
+ */
+function placeAt(element, spot, side) {
+  const { width, height } = element.getBoundingClientRect();
+  const isRightToLeft = getComputedStyle(document.documentElement).direction === "rtl";
+  const start = isRightToLeft ? spot.right - width : spot.left;
+  const beside = isRightToLeft
+    ? spot.left - MARGIN - width
+    : spot.right + MARGIN + width <= innerWidth
+      ? spot.right + MARGIN
+      : spot.left - MARGIN - width;
+  const x = side === "beside" ? beside : start;
+  const below = spot.bottom + 4;
+  const y = side === "beside" ? spot.top : below + height <= innerHeight ? below : spot.top - 4 - height;
+  const left = within(x, width, innerWidth);
+  element.style.setProperty("--x", `${isRightToLeft ? innerWidth - left - width : left}px`);
+  element.style.setProperty("--y", `${within(y, height, innerHeight)}px`);
+}
+
+/**
+ * @param {number} start
+ * @param {number} size
+ * @param {number} room
+ */
+function within(start, size, room) {
+  return Math.max(MARGIN, Math.min(start, room - size - MARGIN));
+}

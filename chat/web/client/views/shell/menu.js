@@ -1,0 +1,103 @@
+// A menu at a button, or where it was asked for: arrows, Home, End and letters move, Enter does, Escape leaves.
+
+import { h } from "../../base/dom.js";
+import { icon } from "../../base/icon.js";
+
+/**
+ * @typedef {object} Entry
+ * @property {string} label
+ * @property {string} [icon]
+ * @property {"danger"} [kind]
+ * @property {boolean} [checked] Of several that exclude one another.
+ * @property {() => void} run
+ */
+/** @typedef {Element | {x: number, y: number}} Anchor */
+
+/**
+ * @param {(element: HTMLElement, spot: DOMRect, side: "below") => void} placeAt
+ * @returns {(anchor: Anchor, entries: (Entry | null)[], label?: string) => void} null stands for a line
+ */
+export function makeMenu(placeAt) {
+  return (anchor, entries, label = "") => {
+    const element = h("div", { class: "menu", popover: "auto", role: "menu", "aria-label": label });
+    const before = document.activeElement;
+    const close = () => element.isConnected && element.hidePopover();
+    for (const entry of trimmed(entries)) element.append(entry === null ? line() : item(entry, close));
+    const host = anchor instanceof Element ? anchor.closest("dialog") : null;
+    (host ?? document.body).append(element);
+    element.addEventListener("keydown", (event) => moved(event, element, close));
+    element.addEventListener("toggle", (event) => {
+      if (/** @type {ToggleEvent} */ (event).newState === "open") return;
+      const hadFocus = element.contains(document.activeElement) || document.activeElement === document.body;
+      element.remove();
+      if (anchor instanceof Element) anchor.removeAttribute("aria-expanded");
+      if (hadFocus && before instanceof HTMLElement && before.isConnected) before.focus();
+    });
+    element.showPopover();
+    if (anchor instanceof Element) anchor.setAttribute("aria-expanded", "true");
+    const spot = anchor instanceof Element ? anchor.getBoundingClientRect() : new DOMRect(anchor.x, anchor.y, 0, 0);
+    placeAt(element, spot, "below");
+    /** @type {HTMLElement | null} */ (element.firstElementChild)?.focus();
+  };
+}
+
+/**
+ * Without lines at the ends and twice.
+ * @param {(Entry | null)[]} entries
+ */
+function trimmed(entries) {
+  const kept = entries.filter((entry, at) => entry !== null || (at > 0 && entries[at - 1] !== null));
+  if (kept[0] === null) kept.shift();
+  if (kept.at(-1) === null) kept.pop();
+  return kept;
+}
+
+function line() {
+  return h("div", { role: "separator" });
+}
+
+/**
+ * @param {Entry} entry
+ * @param {() => void} close
+ */
+function item({ label, icon: sign, kind, checked, run }, close) {
+  const press = () => (close(), run());
+  const role = checked === undefined ? "menuitem" : "menuitemradio";
+  const element = h("button", { type: "button", role, tabindex: "-1", class: kind ?? "", click: press });
+  if (checked !== undefined) element.setAttribute("aria-checked", String(checked));
+  if (sign) element.append(icon(sign));
+  element.append(h("bdi", {}, label));
+  if (checked) element.append(icon("check"));
+  return element;
+}
+
+/**
+ * @param {KeyboardEvent} event
+ * @param {HTMLElement} menu
+ * @param {() => void} close
+ */
+function moved(event, menu, close) {
+  const items = /** @type {HTMLElement[]} */ ([...menu.querySelectorAll('[role^="menuitem"]')]);
+  const at = items.indexOf(/** @type {HTMLElement} */ (document.activeElement));
+  const next = nextOf(event.key, items, at);
+  if (event.key === "Tab") close();
+  if (next === undefined) return;
+  event.preventDefault();
+  next.focus();
+}
+
+/**
+ * @param {string} key
+ * @param {HTMLElement[]} items
+ * @param {number} at
+ */
+function nextOf(key, items, at) {
+  if (key === "ArrowDown") return items[(at + 1) % items.length];
+  if (key === "ArrowUp") return items.at(at - 1);
+  if (key === "Home") return items[0];
+  if (key === "End") return items.at(-1);
+  if (key.length !== 1 || key === " ") return undefined;
+  const letter = key.toLowerCase();
+  const after = [...items.slice(at + 1), ...items.slice(0, at + 1)];
+  return after.find((one) => one.textContent?.toLowerCase().startsWith(letter));
+}

@@ -1,0 +1,156 @@
+// What can be done with a message beyond its row: the menu, the question before it goes, reactions, links elsewhere.
+
+import { h } from "../../base/dom.js";
+import { BITS, may } from "../../store/permissions.js";
+import { t } from "../../words/catalogue.js";
+import { nameOf } from "../names/people.js";
+
+/** @typedef {import("./app.js").App} App */
+
+const OWN_TYPES = new Set([0, 19]);
+/** Channels below which threads can be. */
+const THREADED = new Set([0, 5]);
+const SHOWN_CHARACTERS = 300;
+
+/**
+ * @param {object} parts
+ * @param {App} parts.app
+ * @param {string} parts.channelId
+ * @param {string | null} parts.guildId
+ * @param {(message: any) => void} parts.reply
+ * @param {(message: any) => void} parts.edit
+ */
+export function makeMessageMenu({ app, channelId, guildId, reply, edit }) {
+  const { store, acts, layers } = app;
+
+  /** @param {bigint} bit @param {boolean} inConversation whether everybody may in a conversation */
+  function allowed(bit, inConversation) {
+    const channel = store.read.channels.get(channelId);
+    return channel !== undefined && (channel.guild_id ? may(store.read, channel, bit) : inConversation);
+  }
+
+  /** @param {any} message */
+  function mayStart(message) {
+    const type = store.read.channels.get(channelId)?.type ?? -1;
+    return THREADED.has(type) && !message.thread && allowed(BITS.CREATE_PUBLIC_THREADS, false);
+  }
+
+  /** @param {any} message */
+  function isMine(message) {
+    return message.author.id === store.read.session.me;
+  }
+
+  /**
+   * Ask before it goes, with the message in sight.
+   * @param {any} message
+   */
+  function remove(message) {
+    if (!isMine(message) && !allowed(BITS.MANAGE_MESSAGES, false)) return;
+    const words = message.content === "" ? t("message.without_text") : message.content.slice(0, SHOWN_CHARACTERS);
+    const shown = h(
+      "blockquote",
+      { class: "quoted" },
+      h("strong", {}, h("bdi", {}, nameOf({ store, guildId }, message.author))),
+      h("p", {}, h("bdi", {}, words)),
+    );
+    layers.dialog({
+      title: t("menu.delete_title"),
+      content: h("div", {}, h("p", {}, t("menu.delete_question")), shown),
+      actions: [{ label: t("menu.delete"), kind: "danger", run: () => acts.messages.delete(channelId, message.id) }],
+    });
+  }
+
+  /**
+   * @param {any} message
+   * @param {HTMLElement} anchor
+   */
+  function pick(message, anchor) {
+    const onPick = (/** @type {any} */ one) => acts.messages.react(channelId, message.id, one.emoji).catch(app.report);
+    app.open("emoji", { anchor, guildId, onPick });
+  }
+
+  /** @param {any} message */
+  async function copyLink(message) {
+    const address = `${location.origin}/channels/${guildId ?? "@me"}/${channelId}/${message.id}`;
+    await navigator.clipboard.writeText(address);
+    layers.toast(t("menu.link_copied"));
+  }
+
+  /** @param {Promise<unknown>} done */
+  const told = (done) => void done.catch(app.report);
+
+  /**
+   * @param {any} message
+   * @param {HTMLElement} source
+   */
+  function open(message, source) {
+    const mine = isMine(message);
+    const isOwnText = mine && OWN_TYPES.has(message.type);
+    const { messages, reads } = acts;
+    /** @type {(false | null | import("./menu.js").Entry)[]} */
+    const entries = [
+      allowed(BITS.ADD_REACTIONS, true) && entry("react", "reaction", () => pick(message, source)),
+      entry("reply", "reply", () => reply(message)),
+      mayStart(message) && entry("thread", "thread", () => app.open("new_thread", { guildId, channelId, message })),
+      isOwnText && entry("edit", "edit", () => edit(message)),
+      null,
+      allowed(BITS.PIN_MESSAGES, true) &&
+        (message.pinned
+          ? entry("unpin", "pin", () => told(messages.unpin(channelId, message.id)))
+          : entry("pin", "pin", () => told(messages.pin(channelId, message.id)))),
+      entry("unread", "unread", () => told(reads.markUnread(channelId, message.id))),
+      null,
+      message.content !== "" && entry("copy", "copy", () => told(navigator.clipboard.writeText(message.content))),
+      entry("copy_link", "link", () => told(copyLink(message))),
+      null,
+      (mine || allowed(BITS.MANAGE_MESSAGES, false)) && {
+        ...entry("delete", "delete", () => remove(message)),
+        kind: /** @type {const} */ ("danger"),
+      },
+    ];
+    layers.menu(
+      source,
+      entries.filter((one) => one !== false),
+      t("message.actions"),
+    );
+  }
+
+  /**
+   * @param {string} name
+   * @param {string} sign
+   * @param {() => void} run
+   */
+  function entry(name, sign, run) {
+    return { label: WORDS[name]?.() ?? name, icon: sign, run };
+  }
+
+  /**
+   * A link whose words name another host than its own is asked about before it is followed.
+   * @param {HTMLElement} link
+   */
+  function follow(link) {
+    const address = /** @type {HTMLAnchorElement} */ (link).href;
+    const host = new URL(address).host;
+    layers.dialog({
+      title: t("menu.link_title"),
+      content: h("div", {}, h("p", {}, t("menu.link_question", { host })), h("p", { class: "address small" }, address)),
+      actions: [{ label: t("menu.link_open"), run: () => void window.open(address, "_blank", "noopener,noreferrer") }],
+    });
+  }
+
+  return { open, remove, pick, follow };
+}
+
+/** @type {Readonly<Record<string, () => string>>} */
+const WORDS = {
+  react: () => t("message.react"),
+  reply: () => t("message.reply"),
+  edit: () => t("message.edit"),
+  pin: () => t("menu.pin"),
+  unpin: () => t("menu.unpin"),
+  unread: () => t("menu.unread"),
+  thread: () => t("threads.start"),
+  copy: () => t("menu.copy"),
+  copy_link: () => t("menu.copy_link"),
+  delete: () => t("menu.delete"),
+};

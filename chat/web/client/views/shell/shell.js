@@ -1,0 +1,242 @@
+// The whole of the client: guilds, channels, the talk and its people, and where each stands on wide and narrow windows.
+
+import { fill, h } from "../../base/dom.js";
+import { orderedChannels, orderedConversations } from "../../store/channels.js";
+import { isReadable, newsOf } from "../../store/unread.js";
+import { t } from "../../words/catalogue.js";
+import { makeChannelList } from "../channels/channel_list.js";
+import { makeDirectList } from "../channels/direct_list.js";
+import { makeForum } from "../forum/forum.js";
+import { nameOfChannel } from "../names/channels.js";
+import { makePanel } from "../channels/panel.js";
+import { orderedGuilds } from "../rail/order.js";
+import { makeRail } from "../rail/rail.js";
+import { makeAnnouncer } from "./announcer.js";
+import { makeAreas } from "./app.js";
+import { makeBanner } from "./connection.js";
+import { wordsOf } from "./faults.js";
+import { keyList, makeKeys } from "./keys.js";
+import { makeLayers } from "./layers.js";
+import { makeRouter, pathOf } from "./router.js";
+import { swiping } from "./swipe.js";
+import { makeTalk } from "./talk.js";
+import { makeTitle } from "./title.js";
+
+/** @typedef {import("./app.js").App} App */
+/** @typedef {import("./router.js").Place} Place */
+
+/** Channels that can be opened: with messages, or with threads. */
+const FORUMS = new Set([15, 16]);
+const OPENED = new Set([0, 1, 2, 3, 5, 10, 11, 12, 15, 16, 999]);
+
+/** @param {{store: App["store"], acts: any, connection: any}} parts */
+export function makeShell({ store, acts, connection }) {
+  const layers = makeLayers(wordsOf);
+  const announce = makeAnnouncer();
+  const router = makeRouter(arrive);
+  /** @type {App} */
+  const app = {
+    store,
+    acts,
+    connection,
+    layers,
+    go: router.go,
+    place: router.place,
+    open: makeAreas(() => app),
+    announce,
+    report: (error) => layers.toast(wordsOf(error)),
+    now: Date.now,
+  };
+  const title = makeTitle(app);
+  const rail = makeRail(app);
+  const panel = makePanel(app);
+  const side = h("div", { class: "side" });
+  const ground = h("div", { class: "ground" });
+  const skip = h("a", { class: "skip unseen", href: "#talk" }, t("shell.skip"));
+  const element = h("div", { class: "app", "data-pane": "list" }, skip, rail.element, side, ground);
+  const banner = makeBanner({ connection, now: Date.now });
+  document.body.append(banner.element);
+  /** @type {import("./talk.js").Talk | null} */
+  let talk = null;
+  /** @type {{element: HTMLElement, stop: () => void} | null} */
+  let list = null;
+  /** @type {string | null | undefined} the guild whose channels are listed */
+  let listed;
+  let isReady = false;
+
+  skip.addEventListener("click", (event) => (event.preventDefault(), talk?.focus()));
+  swiping(element, (pane) => show(pane));
+
+  /** @param {"list" | "talk" | "members"} pane Of several on a narrow window. */
+  function show(pane) {
+    element.dataset["pane"] = pane === "talk" && talk === null ? "list" : pane;
+  }
+
+  function toggleMembers() {
+    show(element.dataset["pane"] === "members" ? "talk" : "members");
+  }
+
+  /** @param {Place} place */
+  function arrive(place) {
+    if (!isReady) return;
+    const { guildId, channelId } = place;
+    if (guildId !== null && !store.read.guilds.has(guildId)) return leaveFor("/channels/@me");
+    showList(guildId);
+    const channel = channelId === null ? undefined : store.read.channels.get(channelId);
+    if (channel === undefined) return void missing(place);
+    if ((channel.guild_id ?? null) !== guildId)
+      return leaveFor(pathOf({ ...place, guildId: channel.guild_id ?? null }));
+    void acts.guilds.keepChannel(guildId ?? "@me", channel.id);
+    open(channel.id, guildId, place.messageId);
+    return undefined;
+  }
+
+  /** @param {string} path */
+  function leaveFor(path) {
+    app.go(path, { replace: true });
+  }
+
+  /** @param {string | null} guildId */
+  function showList(guildId) {
+    rail.here(guildId);
+    if (listed === guildId) return;
+    listed = guildId;
+    list?.stop();
+    list = guildId === null ? makeDirectList(app) : makeChannelList(app, guildId);
+    fill(side, list.element, panel.element);
+  }
+
+  /**
+   * @param {string} channelId
+   * @param {string | null} guildId
+   * @param {string | null} messageId
+   */
+  function open(channelId, guildId, messageId) {
+    const channel = store.read.channels.get(channelId);
+    if (channel) title.show(nameOfChannel(store.read, channel));
+    rail.here(guildId);
+    if (talk?.channelId === channelId) {
+      talk.open(messageId);
+      return show("talk");
+    }
+    talk?.stop();
+    const parts = { app, channelId, guildId, back: () => show("list"), toggleMembers };
+    talk = FORUMS.has(channel?.type ?? -1) ? makeForum(parts) : makeTalk(parts);
+    fill(ground, talk.element);
+    show("talk");
+    talk.open(messageId);
+    acts.interest.show(guildId, channelId, []);
+    if (!matchMedia("(pointer: coarse)").matches) talk.focus();
+    return undefined;
+  }
+
+  /**
+   * No channel is named, or one that is not there: the last one that was open, else the first.
+   * @param {Place} place
+   */
+  async function missing({ guildId, channelId }) {
+    const key = guildId ?? "@me";
+    const last = await acts.guilds.lastChannel(key);
+    const there = openable(guildId);
+    const next = there.find(({ id }) => id === last) ?? (guildId === null ? undefined : there[0]);
+    if (channelId !== null) layers.toast(t("talk.unknown_channel"));
+    if (router.place().channelId !== channelId || (router.place().guildId ?? "@me") !== key) return;
+    if (next && (channelId !== null || isWide())) return leaveFor(pathOf({ guildId, channelId: next.id }));
+    talk?.stop();
+    talk = null;
+    title.show("");
+    if (guildId === null) {
+      app.open("friends", { ground });
+      return show("list");
+    }
+    fill(
+      ground,
+      h(
+        "main",
+        { class: "talk empty", tabindex: "-1", "data-region": "" },
+        h("p", { class: "muted" }, t("shell.no_channel")),
+      ),
+    );
+    show("list");
+  }
+
+  /** @param {string | null} guildId */
+  function openable(guildId) {
+    const all = guildId === null ? orderedConversations(store.read) : orderedChannels(store.read, guildId);
+    return all.filter((channel) => OPENED.has(channel.type) && isReadable(store.read, channel));
+  }
+
+  /**
+   * @param {1 | -1} way
+   * @param {boolean} onlyUnread
+   */
+  function step(way, onlyUnread) {
+    const { guildId, channelId } = router.place();
+    const all = openable(guildId);
+    const at = all.findIndex(({ id }) => id === channelId);
+    for (let count = 1; count <= all.length; count += 1) {
+      const channel = all[(at + way * count + all.length * 2) % all.length];
+      const news = channel && newsOf(store.read, channel, Date.now());
+      if (channel && (!onlyUnread || news?.isUnread || news?.mentions))
+        return app.go(pathOf({ guildId, channelId: channel.id }));
+    }
+    return undefined;
+  }
+
+  /** @param {1 | -1} way */
+  function stepGuild(way) {
+    const all = [null, ...orderedGuilds(store.read).map(({ id }) => id)];
+    const next = all.at((all.indexOf(router.place().guildId) + way) % all.length) ?? null;
+    app.go(pathOf({ guildId: next }));
+  }
+
+  /** The next part of the page takes the focus. */
+  function nextRegion() {
+    const regions = [...element.querySelectorAll("[data-region]")].filter((one) => one.checkVisibility());
+    const at = regions.findIndex((one) => one.contains(document.activeElement));
+    /** @type {HTMLElement | undefined} */ (regions[(at + 1) % regions.length])?.focus();
+  }
+
+  makeKeys(
+    {
+      switcher: () => app.open("switcher"),
+      keys: () => void layers.dialog({ title: t("keys.title"), content: keyList(), wide: true }),
+      region: nextRegion,
+      channel_up: () => step(-1, false),
+      channel_down: () => step(1, false),
+      unread_up: () => step(-1, true),
+      unread_down: () => step(1, true),
+      guild_up: () => stepGuild(-1),
+      guild_down: () => stepGuild(1),
+      guild_read() {
+        const { guildId } = router.place();
+        if (guildId === null) return false;
+        return void acts.reads.markGuildRead(guildId).catch(app.report);
+      },
+      read: () => talk?.leaveUnread(),
+    },
+    () => document.querySelector("dialog[open], :popover-open") !== null,
+  );
+
+  /** With the first Ready the skeleton goes; what vanishes later is left. */
+  function settle() {
+    if (store.read.session.id === null) return;
+    if (!isReady) {
+      isReady = true;
+      element.classList.add("ready");
+      return router.show();
+    }
+    const { guildId, channelId } = router.place();
+    const isGone = guildId !== null && !store.read.guilds.has(guildId);
+    if (isGone || (channelId !== null && !store.read.channels.has(channelId))) router.show();
+    return undefined;
+  }
+
+  store.watch(["*"], settle);
+  settle();
+  return { element };
+}
+
+function isWide() {
+  return matchMedia("(min-width: 40rem)").matches;
+}

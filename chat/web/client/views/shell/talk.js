@@ -1,0 +1,168 @@
+// A channel that is open: its head, its messages, who writes, and the field.
+
+import { fill, h } from "../../base/dom.js";
+import { icon } from "../../base/icon.js";
+import { BITS, may } from "../../store/permissions.js";
+import { t } from "../../words/catalogue.js";
+import { makeComposer } from "../composer/composer.js";
+import { makeMessageList } from "../messages/list.js";
+import { nameOf } from "../names/people.js";
+import { nameOfChannel, signOf } from "../names/channels.js";
+import { makeHead } from "../names/head.js";
+import { makeMessageMenu } from "./message_menu.js";
+import { makeTyping } from "./typing.js";
+
+/** @typedef {import("./app.js").App} App */
+
+const VOICE = 2;
+const CONVERSATIONS = new Set([1, 3, 999]);
+
+/**
+ * @typedef {object} Talk
+ * @property {HTMLElement} element
+ * @property {string} channelId
+ * @property {(messageId: string | null) => void} open
+ * @property {() => void} focus
+ * @property {() => void} leaveUnread
+ * @property {() => void} stop
+ */
+
+/**
+ * @param {object} parts
+ * @param {App} parts.app
+ * @param {string} parts.channelId
+ * @param {string | null} parts.guildId
+ * @param {() => void} parts.back To the list of channels, where one pane is shown.
+ * @param {() => void} parts.toggleMembers
+ * @returns {Talk}
+ */
+export function makeTalk({ app, channelId, guildId, back, toggleMembers }) {
+  const { store, acts } = app;
+  const element = h("main", { class: "talk", tabindex: "-1", "data-region": "" });
+  const head = makeHead({ app, channelId, guildId, back, toggleMembers });
+  const list = makeMessageList({
+    store,
+    acts,
+    channelId,
+    guildId,
+    on,
+    announce: app.announce,
+    beginning,
+    isWatched: () => !document.hidden && document.hasFocus(),
+  });
+  const typing = makeTyping(app, channelId, guildId);
+  const foot = h("div", { class: "talk-foot" });
+  const menu = makeMessageMenu({ app, channelId, guildId, reply, edit });
+  /** @type {ReturnType<typeof makeComposer> | null} */
+  let composer = null;
+  let rights = "";
+  let isOpen = false;
+
+  /** @param {bigint} bit */
+  const allowed = (bit) => {
+    const channel = store.read.channels.get(channelId);
+    return channel !== undefined && (CONVERSATIONS.has(channel.type) || may(store.read, channel, bit));
+  };
+
+  /** Above the first message. */
+  function beginning() {
+    const channel = store.read.channels.get(channelId);
+    const name = channel ? nameOfChannel(store.read, channel) : "";
+    const isPrivate = guildId === null;
+    const words = isPrivate ? t("talk.beginning_private", { name }) : t("talk.beginning_words", { name });
+    const sign = channel && !isPrivate ? [h("span", { class: "beginning-sign" }, icon(signOf(channel)))] : [];
+    return [
+      h("div", { class: "beginning" }, ...sign, h("h2", {}, h("bdi", {}, name)), h("p", { class: "muted" }, words)),
+    ];
+  }
+
+  /** The field anew, if what the person may do here has changed; what was written is a draft meanwhile. */
+  function settle() {
+    const channel = store.read.channels.get(channelId);
+    if (channel === undefined) return;
+    const isThread = channel["thread_metadata"] !== undefined;
+    const canSend = allowed(isThread ? BITS.SEND_MESSAGES_IN_THREADS : BITS.SEND_MESSAGES);
+    const canAttach = canSend && allowed(BITS.ATTACH_FILES);
+    const name = nameOfChannel(store.read, channel);
+    const next = JSON.stringify([canSend, canAttach, name]);
+    if (next === rights) return;
+    rights = next;
+    composer?.stop();
+    composer = makeComposer({
+      store,
+      acts,
+      channelId,
+      guildId,
+      name,
+      ground: element,
+      canSend,
+      canAttach,
+      now: app.now,
+      pickEmoji: (anchor, insert) =>
+        app.open("emoji", { anchor, guildId, onPick: (/** @type {any} */ one) => insert(one.text) }),
+      announce: app.announce,
+      intoRows: () => list.focus(),
+    });
+    fill(foot, composer.element, typing.element);
+  }
+
+  /** @param {any} message */
+  function reply(message) {
+    composer?.reply(message, nameOf({ store, guildId }, message.author));
+  }
+
+  /** @param {any} message */
+  function edit(message) {
+    composer?.edit(message);
+  }
+
+  /**
+   * @param {string} act
+   * @param {any} message
+   * @param {HTMLElement} source
+   */
+  function on(act, message, source) {
+    if (act === "reply") reply(message);
+    else if (act === "edit") edit(message);
+    else if (act === "delete") menu.remove(message);
+    else if (act === "menu") menu.open(message, source);
+    else if (act === "pick") menu.pick(message, source);
+    else if (act === "profile") {
+      app.open("profile", { userId: source.dataset["user"] ?? message.author.id, guildId, anchor: source });
+    } else if (act === "view") app.open("viewer", { message, source });
+    else if (act === "link") menu.follow(source);
+    else if (act === "thread" || act === "channel") visit(source.dataset["channel"] ?? "");
+  }
+
+  /** @param {string} id */
+  function visit(id) {
+    const channel = store.read.channels.get(id);
+    if (channel) app.go(`/channels/${channel.guild_id ?? "@me"}/${id}`);
+    else app.layers.toast(t("talk.unknown_channel"));
+  }
+
+  const isVoice = store.read.channels.get(channelId)?.type === VOICE;
+  const silence = h("p", { class: "note silence small" }, t("talk.no_sound"));
+  fill(element, head.element, ...(isVoice ? [silence] : []), list.element, foot);
+  settle();
+  const topics = [`channel:${channelId}`, "me", ...(guildId === null ? [] : [`guild:${guildId}`])];
+  const unwatch = store.watch(topics, () => (settle(), head.draw()));
+
+  return {
+    element,
+    channelId,
+    open(messageId) {
+      if (isOpen && messageId !== null) void list.jump(messageId);
+      else if (!isOpen) void list.open(messageId);
+      isOpen = true;
+    },
+    focus: () => composer?.focus(),
+    leaveUnread: () => void list.leaveUnread(),
+    stop() {
+      unwatch();
+      list.stop();
+      typing.stop();
+      composer?.stop();
+    },
+  };
+}

@@ -1,0 +1,62 @@
+// The title of the tab, its sign and that of an installed client say how often the person is wanted.
+
+import { ALL } from "../../store/store.js";
+import { newsByGuild } from "../../store/unread.js";
+
+/** @typedef {import("./app.js").App} App */
+
+const ICON_PX = 64;
+
+/** @param {Pick<App, "store" | "now">} app */
+export function makeTitle({ store, now }) {
+  const link = /** @type {HTMLLinkElement | null} */ (document.getElementById("icon"));
+  const plain = link?.href ?? "";
+  const service = document.body.dataset["serviceName"] ?? "";
+  let name = "";
+  let shown = -1;
+
+  function draw() {
+    const count = [...newsByGuild(store.read, now()).values()].reduce((sum, news) => sum + news.mentions, 0);
+    document.title = `${count > 0 ? `(${count}) ` : ""}${name === "" ? service : `${name} \u00b7 ${service}`}`;
+    if (count > 0 === shown > 0 && shown !== -1 && count === shown) return;
+    shown = count;
+    /** @type {any} */ (navigator).setAppBadge?.(count).catch(() => null);
+    if (link) void marked(plain, count > 0).then((address) => (link.href = address));
+  }
+
+  const unwatch = store.watch([ALL], (topics) => {
+    if ([...topics].some((topic) => topic.startsWith("read:") || topic === "me")) draw();
+  });
+
+  return {
+    /** @param {string} words Where the person is. */
+    show(words) {
+      name = words;
+      draw();
+    },
+    stop: unwatch,
+  };
+}
+
+/**
+ * The sign of the tab, with a dot if somebody wants the person.
+ * @param {string} plain
+ * @param {boolean} isWanted
+ * @returns {Promise<string>}
+ */
+async function marked(plain, isWanted) {
+  if (!isWanted) return plain;
+  const image = new Image();
+  image.src = plain;
+  await image.decode();
+  const canvas = document.createElement("canvas");
+  canvas.width = canvas.height = ICON_PX;
+  const pen = canvas.getContext("2d");
+  if (!pen) return plain;
+  pen.drawImage(image, 0, 0, ICON_PX, ICON_PX);
+  pen.fillStyle = getComputedStyle(document.documentElement).getPropertyValue("--badge") || "crimson";
+  pen.beginPath();
+  pen.arc(ICON_PX * 0.75, ICON_PX * 0.25, ICON_PX * 0.25, 0, Math.PI * 2);
+  pen.fill();
+  return canvas.toDataURL();
+}
