@@ -46,10 +46,19 @@ export function nameOf(place, user) {
 export function colourOf(place, userId) {
   const member = memberOf(place, userId);
   if (!member || place.guildId === null) return null;
-  const roles = place.store.read.guilds.get(place.guildId).roles;
+  return roleColour(place.store.read.guilds.get(place.guildId), member.roles ?? []);
+}
+
+/**
+ * The same, by the roles that somebody has.
+ * @param {any} guild
+ * @param {readonly string[]} roleIds
+ * @returns {string | null}
+ */
+export function roleColour(guild, roleIds) {
   let best = null;
-  for (const id of member.roles ?? []) {
-    const role = roles.get(id);
+  for (const id of roleIds) {
+    const role = guild?.roles.get(id);
     if (role && role.color !== 0 && (best === null || role.position > best.position)) best = role;
   }
   return best === null ? null : `#${best.color.toString(16).padStart(6, "0")}`;

@@ -9,6 +9,7 @@ import { makeDirectList } from "../channels/direct_list.js";
 import { makeForum } from "../forum/forum.js";
 import { nameOfChannel } from "../names/channels.js";
 import { makePanel } from "../channels/panel.js";
+import { makeMembersPane } from "../members/pane.js";
 import { orderedGuilds } from "../rail/order.js";
 import { makeRail } from "../rail/rail.js";
 import { makeAnnouncer } from "./announcer.js";
@@ -54,6 +55,8 @@ export function makeShell({ store, acts, connection }) {
   const ground = h("div", { class: "ground" });
   const skip = h("a", { class: "skip unseen", href: "#talk" }, t("shell.skip"));
   const element = h("div", { class: "app", "data-pane": "list" }, skip, rail.element, side, ground);
+  const members = makeMembersPane(app, element, () => show("talk"));
+  element.append(members.element);
   const banner = makeBanner({ connection, now: Date.now });
   document.body.append(banner.element);
   /** @type {import("./talk.js").Talk | null} */
@@ -69,11 +72,12 @@ export function makeShell({ store, acts, connection }) {
 
   /** @param {"list" | "talk" | "members"} pane Of several on a narrow window. */
   function show(pane) {
-    element.dataset["pane"] = pane === "talk" && talk === null ? "list" : pane;
+    element.dataset["pane"] = pane !== "list" && talk === null ? "list" : pane;
+    members.settle();
   }
 
   function toggleMembers() {
-    show(element.dataset["pane"] === "members" ? "talk" : "members");
+    if (!members.toggle()) show(element.dataset["pane"] === "members" ? "talk" : "members");
   }
 
   /** @param {Place} place */
@@ -125,7 +129,7 @@ export function makeShell({ store, acts, connection }) {
     fill(ground, talk.element);
     show("talk");
     talk.open(messageId);
-    acts.interest.show(guildId, channelId, []);
+    members.show({ channelId, guildId });
     if (!matchMedia("(pointer: coarse)").matches) talk.focus();
     return undefined;
   }
@@ -144,6 +148,7 @@ export function makeShell({ store, acts, connection }) {
     if (next && (channelId !== null || isWide())) return leaveFor(pathOf({ guildId, channelId: next.id }));
     talk?.stop();
     talk = null;
+    members.show(null);
     title.show("");
     if (guildId === null) {
       app.open("friends", { ground });

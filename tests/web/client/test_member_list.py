@@ -1,0 +1,146 @@
+"""The list of a channel's members: which rows it has, which it asks for, and how ten thousand of them stay few on the
+page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chat.registries.limits import LAZY_RANGE_SPAN
+from tests.web.browsing import Instance, Visitor, instance
+from tests.web.client.node import NodeProcess, running_node
+from tests.web.conftest import MakeVisitor
+
+MEMBERS: Final = Path(__file__).with_name("member_list.js").read_text(encoding="utf-8").split("\n", 1)[1]
+PEOPLE: Final = 10_000
+
+
+@pytest.fixture(scope="module")
+def node_process() -> Iterator[NodeProcess]:
+    with running_node() as node:
+        yield node
+
+
+@given(first=st.integers(0, 99_000), seen=st.integers(0, 400))
+def test_the_blocks_hold_what_is_in_sight_and_little_more(node_process: NodeProcess, first: int, seen: int) -> None:
+    last = first + seen
+    blocks = node_process.call("views/members/rows", "blocksOf", first, last)
+    rows = [row for start, end in blocks for row in range(start, end + 1)]
+    assert rows == sorted(set(rows))
+    assert {first, last} <= set(rows)
+    assert len(rows) < seen + 1 + 2 * (LAZY_RANGE_SPAN + 1)
+    assert all(end - start <= LAZY_RANGE_SPAN for start, end in blocks)
+
+
+@given(sizes=st.lists(st.integers(1, 50), max_size=6))
+def test_a_list_is_as_long_as_its_people_and_headings(node_process: NodeProcess, sizes: list[int]) -> None:
+    groups = [{"id": str(at), "count": size} for at, size in enumerate(sizes)]
+    assert node_process.call("views/members/rows", "lengthOf", {"groups": groups}) == sum(sizes) + len(sizes)
+
+
+class Reader(Visitor):
+    """A person in front of the list."""
+
+    def opens(self, people: int = PEOPLE) -> None:
+        self.goes_to_a_bare_client()
+        self.page.evaluate(MEMBERS, {"people": people})
+        self.page.locator(".member").first.wait_for()
+
+    def people(self) -> Any:
+        """The persons that are mounted."""
+        return self.page.locator(".member")
+
+    def focused(self) -> str:
+        """Who has the focus."""
+        return str(self.page.evaluate("document.activeElement.dataset.user ?? ''"))
+
+
+@pytest.fixture(scope="module")
+def singly() -> Iterator[Instance]:
+    """An instance whose modules can be imported one by one."""
+    with instance(CHAT_CLIENT_PACKS="false") as running:
+        yield running
+
+
+@pytest.fixture
+def reader(visit: MakeVisitor, singly: Instance) -> Reader:
+    found: Reader = visit(singly, kind=Reader)
+    found.opens()
+    return found
+
+
+def test_groups_are_named_and_counted(reader: Reader) -> None:
+    assert reader.page.locator("h3").all_inner_texts() == ["Gardeners 2", "Online 9,997"]
+    first = reader.page.get_by_role("button", name="First <b> of 9")
+    assert "Owner of this community" in first.inner_html()
+    assert "in the garden" in reader.people().nth(1).inner_text(), "the direction was turned"
+    reader.page_is_accessible()
+
+
+def test_of_ten_thousand_few_are_mounted_and_fetched(reader: Reader) -> None:
+    reader.page.evaluate("document.querySelector('.member-scroll').scrollTop = 5000 * 44")
+    reader.page.wait_for_function("() => window.members.asked.some((all) => all.some(([start]) => start > 4000))")
+    reader.page.evaluate("document.querySelector('.member-scroll').scrollTop = 1e9")
+    reader.page.get_by_role("button", name="First <b> of offline").wait_for()
+    rows = reader.page.locator(".member-row")
+    assert rows.count() < 60
+    total = reader.page.evaluate("window.members.length")
+    assert rows.last.get_attribute("aria-setsize") == str(total)
+    assert rows.last.get_attribute("aria-posinset") == str(total)
+    assert len(reader.page.evaluate("window.members.asked")) < 6, "it fetched what was scrolled past"
+
+
+def test_keys_go_from_person_to_person(reader: Reader) -> None:
+    reader.people().first.focus()
+    assert reader.focused() == "100"
+    for key, expected in {"ArrowDown": "101", "End": "2000100", "ArrowUp": "1010096", "Home": "100"}.items():
+        reader.page.keyboard.press(key)
+        reader.page.wait_for_function("(id) => document.activeElement.dataset.user === id", arg=expected)
+    assert reader.page.locator(".member[tabindex='0']").count() == 1
+    reader.page.keyboard.press("Enter")
+    assert reader.page.evaluate("window.members.opened") == [["profile", "100"]]
+
+
+def test_who_goes_leaves_no_row_behind(reader: Reader) -> None:
+    reader.page.evaluate(
+        """() => {
+        const { store, groups } = window.members;
+        const group = { id: "online", count: 1 };
+        const user = { id: "7", username: "last one", global_name: null, avatar: null };
+        const items = [{ group }, { member: { user, roles: [], presence: { status: "idle" } } }];
+        const heard = { guild_id: "4", id: "5", groups: [group], ops: [{ range: [0, 99], items }] };
+        store.apply("GUILD_MEMBER_LIST_UPDATE", { ...heard, member_count: 1, online_count: 1 });
+    }"""
+    )
+    reader.page.get_by_role("button", name="last one").wait_for()
+    assert reader.page.locator(".member-row").count() == 2
+    assert reader.page.get_by_role("img", name="Away").count() == 1
+
+
+@pytest.mark.parametrize("width", [1280, 900, 360])
+def test_members_are_a_column_a_drawer_or_a_pane(visit: MakeVisitor, home: Instance, width: int) -> None:
+    visitor: Visitor = visit(viewport={"width": width, "height": 740})
+    alice = home.person("alice")
+    visitor.goes_to("/login")
+    session = {"token": alice["token"], "name": "alice"}
+    visitor.page.evaluate("(session) => localStorage.setItem('session', JSON.stringify(session))", session)
+    visitor.goes_to(f"/channels/{home.world['guild_id']}/{home.world['channel_id']}")
+    people = visitor.page.get_by_role("complementary", name="Members").get_by_role("button", name="Bob")
+    button = visitor.page.locator("[data-toggle=members]")
+    button.wait_for()
+    if width < 1024:
+        assert people.count() == 0
+        button.click()
+    people.wait_for()
+    visitor.page_is_accessible()
+    visitor.page_fits()
+    if width < 1024:
+        visitor.page.get_by_role("button", name="Close the members").click()
+    else:
+        button.click()
+    people.wait_for(state="detached")
