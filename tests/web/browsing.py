@@ -209,7 +209,7 @@ class Visitor:
     def _asked(self, request: Request) -> None:
         self.addresses.append(request.url)
         parts = urlsplit(request.url)
-        if parts.scheme != "data" and parts.netloc not in self._hosts:
+        if parts.scheme not in ("data", "blob") and parts.netloc not in self._hosts:
             self.complaints.append(f"asked elsewhere: {request.url}")
 
     def _answered(self, response: Response) -> None:
@@ -251,7 +251,8 @@ class Visitor:
     def is_signed_in_as(self, person: dict[str, Any]) -> None:
         """Sign in an account that asks for nothing more."""
         self.signs_in(person)
-        self.arrives_at("/settings")
+        self.enters()
+        self.goes_to("/settings")
         self.reads("Settings")
 
     def confirms(self, answer: str) -> None:
@@ -278,6 +279,10 @@ class Visitor:
     def arrives_at(self, path: str) -> None:
         """Wait for the address to be this path."""
         self.page.wait_for_url(lambda url: urlsplit(url).path == path)
+
+    def enters(self) -> None:
+        """Wait for the client, to which signing in leads."""
+        self.page.wait_for_url(lambda url: urlsplit(url).path.startswith("/channels/"))
 
     def has_authenticator(self) -> tuple[CDPSession, str]:
         """Plug in an authenticator that touches and recognises by itself (CDP, domain WebAuthn)."""

@@ -161,7 +161,7 @@ def test_an_invite_is_accepted(visit: MakeVisitor, home: Instance) -> None:
     visitor.reads("Your address is confirmed")
     visitor.goes_to(f"/invite/{invite['code']}")
     visitor.presses("Accept the invite")
-    visitor.reads("You are in")
+    visitor.enters()
     visitor.goes_to(f"/invite/{invite['code']}")
     visitor.reads("This invite does not work")
     visitor.goes_to("/invite/%3Cb%3E")
@@ -208,7 +208,8 @@ def test_a_passkey_becomes_the_second_step_and_goes_again(visitor: Visitor, home
     visitor.arrives_at("/login")
     visitor.signs_in(person)
     visitor.presses("Use a passkey")
-    visitor.arrives_at("/settings")
+    visitor.enters()
+    visitor.goes_to("/settings")
 
     visitor.presses("Rename Key ring")
     visitor.fills(name="Drawer")
@@ -339,7 +340,8 @@ def test_without_staying_signed_in_the_session_goes_with_the_tab(visitor: Visito
     visitor.page.get_by_label("Stay signed in").uncheck()
     visitor.fills(email=bob["email"], password=bob["password"])
     visitor.presses("Sign in")
-    visitor.arrives_at("/settings")
+    visitor.enters()
+    visitor.goes_to("/settings")
     assert visitor.page.evaluate("localStorage.length") == 0
     other = visitor.context.new_page()
     visitor.watch(other)
@@ -361,8 +363,9 @@ def test_after_signing_in_nobody_is_led_to_another_site(visitor: Visitor, home: 
         visitor.goes_to(f"/login?{urlencode({'next': place})}")
         visitor.fills(email=bob["email"], password=bob["password"])
         visitor.presses("Sign in")
-        visitor.section("Profile").wait_for()
-        assert visitor.page.url == f"{home.origin}/settings"
+        visitor.enters()
+        assert visitor.page.url.startswith(f"{home.origin}/channels/@me")
+        visitor.goes_to("/settings")
         visitor.presses("Sign out")
         visitor.arrives_at("/login")
 
@@ -402,7 +405,8 @@ def test_signing_in_takes_only_a_keyboard(visitor: Visitor, home: Instance) -> N
     assert outline == "solid"
     page.keyboard.press("Shift+Tab")
     page.keyboard.press("Enter")
-    visitor.arrives_at("/settings")
+    visitor.enters()
+    visitor.goes_to("/settings")
 
 
 def test_a_dialog_keeps_the_focus_and_gives_it_back(visitor: Visitor, home: Instance) -> None:
@@ -487,7 +491,8 @@ def test_a_sign_in_from_a_new_place_waits_for_the_mailed_link(visit: MakeVisitor
         at_home.presses("Yes, let me in")
         at_home.reads("The sign-in is allowed")
         away.page.clock.run_for(4_000)
-        away.arrives_at("/settings")
+        away.enters()
+        away.goes_to("/settings")
         at_home.goes_to(careful.mail("ip_authorization", bob["email"])["link"])
         at_home.presses("Yes, let me in")
         at_home.reads("This link does not work")
@@ -501,7 +506,8 @@ def test_a_forgotten_password_where_people_have_usernames(visit: MakeVisitor) ->
         visitor.goes_to("/register")
         visitor.fills(username="lena", password="four unrelated words")
         visitor.presses("Make the account")
-        visitor.arrives_at("/settings")
+        visitor.enters()
+        visitor.goes_to("/settings")
         assert visitor.page.title() == "Settings \N{EN DASH} Die Küche"
         visitor.presses("Make a recovery kit")
         visitor.confirms("Make a kit")
@@ -522,7 +528,8 @@ def test_a_forgotten_password_where_people_have_usernames(visit: MakeVisitor) ->
         visitor.goes_to("/login")
         visitor.fills(username="lena", password="other unrelated words")
         visitor.presses("Sign in")
-        visitor.arrives_at("/settings")
+        visitor.enters()
+        visitor.goes_to("/settings")
         visitor.page.wait_for_load_state("networkidle")  # its questions are answered before the server goes
 
 

@@ -127,10 +127,12 @@ def test_a_person_lives_with_an_account(visit: MakeVisitor, home: Instance) -> N
         visitor.reads("Confirm that it is you")
         visitor.fills(code=home.code(secret))
         visitor.presses("Continue")
-        visitor.arrives_at("/settings")
+        visitor.enters()
+        visitor.goes_to("/settings")
         sign_out(visitor)
         visitor.presses("Sign in with a passkey")
-        visitor.arrives_at("/settings")
+        visitor.enters()
+        visitor.goes_to("/settings")
         sign_out(visitor)
 
         # She loses the phone: a backup code lets her in, once.
@@ -140,7 +142,8 @@ def test_a_person_lives_with_an_account(visit: MakeVisitor, home: Instance) -> N
             visitor.fills(code=codes[0])
             visitor.presses("Continue")
             if attempt == 0:
-                visitor.arrives_at("/settings")
+                visitor.enters()
+                visitor.goes_to("/settings")
                 sign_out(visitor)
             else:
                 visitor.is_told("This code is wrong.")
@@ -222,4 +225,5 @@ def test_the_old_password_is_gone_after_a_change(visitor: Visitor, home: Instanc
     visitor.is_told("The email address or the password is wrong.")
     visitor.fills(email=carol["email"], password=NEW_PASSWORD)
     visitor.presses("Sign in")
-    visitor.arrives_at("/settings")
+    visitor.enters()
+    visitor.goes_to("/settings")

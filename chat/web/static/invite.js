@@ -24,7 +24,6 @@ function present(invite) {
   fill(byId("invite-facts"), facts(invite.member_count, invite.presence_count));
   const inviter = invite.inviter?.global_name || invite.inviter?.username;
   byId("invite-by").textContent = inviter ? `${inviter} invites you to` : "You are invited to";
-  byId("joined-name").textContent = name;
 }
 
 try {
@@ -36,8 +35,8 @@ try {
   byId("invite-register").setAttribute("href", withNext("/register", location.pathname));
   showStep("step-invite", { focus: false });
   onSubmit(byId("accept-form"), async () => {
-    await signedIn("POST", path, { body: {} });
-    showStep("step-joined");
+    const { guild, channel } = await signedIn("POST", path, { body: {} });
+    location.replace(`/channels/${guild?.id ?? "@me"}/${channel?.id ?? ""}`);
   });
 } catch (error) {
   if (!(error instanceof ApiError)) throw error;

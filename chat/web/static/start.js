@@ -9,10 +9,8 @@ import { current } from "./session.js";
 
 const INVITE_ADDRESS = /\/invite\/([^/?#\s]+)/;
 
-const session = current();
-byId("for-strangers").hidden = session !== null;
-byId("for-members").hidden = session === null;
-byId("member-name").textContent = session?.name || "you";
+// Who is signed in is here to talk.
+if (current() !== null) location.replace("/channels/@me");
 
 // What somebody was sent: an address of an invite, wherever it leads, or its code alone.
 function codeIn(text) {

@@ -1,5 +1,6 @@
 // Pictures at their full size: one after the other, larger by a press, with what they show in words.
 
+import { fileAddress } from "../base/address.js";
 import { fill, h } from "../base/dom.js";
 import { icon } from "../base/icon.js";
 import { t } from "../words/catalogue.js";
@@ -41,7 +42,7 @@ export function open({ message, source }) {
     const file = files[at];
     if (!file) return;
     const picture = h("img", { alt: file.description ?? file.filename, draggable: "false" });
-    picture.src = file.url;
+    picture.src = fileAddress(file.url);
     picture.addEventListener("click", (event) => {
       event.stopPropagation();
       ground.classList.toggle("zoomed");
@@ -52,9 +53,9 @@ export function open({ message, source }) {
     words.hidden = !file.description;
     count.textContent = files.length > 1 ? t("viewer.count", { n: number(at + 1), all: number(files.length) }) : "";
     before.hidden = after.hidden = files.length < 2;
-    save.setAttribute("href", file.url);
+    save.setAttribute("href", fileAddress(file.url));
     save.setAttribute("download", file.filename);
-    original.setAttribute("href", file.url);
+    original.setAttribute("href", fileAddress(file.url));
   }
 
   /** @param {1 | -1} way */

@@ -1,5 +1,6 @@
 // What links lead to and what programs put beside a message.
 
+import { fileAddress } from "../../base/address.js";
 import { h } from "../../base/dom.js";
 import { parse } from "../../text/blocks.js";
 import { t } from "../../words/catalogue.js";
@@ -83,8 +84,8 @@ function linked(text, address) {
 function pictures(embed) {
   if (embed.video?.url && embed.video.width > 0 && String(embed.video.content_type ?? "").startsWith("video/")) {
     const film = h("video", { controls: "", preload: "none", "aria-label": embed.title ?? t("message.film") });
-    film.setAttribute("src", embed.video.proxy_url ?? embed.video.url);
-    if (embed.thumbnail) film.setAttribute("poster", embed.thumbnail.proxy_url ?? embed.thumbnail.url);
+    film.setAttribute("src", fileAddress(embed.video.proxy_url ?? embed.video.url));
+    if (embed.thumbnail) film.setAttribute("poster", fileAddress(embed.thumbnail.proxy_url ?? embed.thumbnail.url));
     return [frame(embed.video.width, embed.video.height, film)];
   }
   return [embed.image, embed.thumbnail]
@@ -99,7 +100,7 @@ function pictures(embed) {
  */
 function shown(picture, address) {
   const image = h("img", { alt: picture.description ?? "", loading: "lazy", decoding: "async" });
-  image.setAttribute("src", picture.proxy_url ?? picture.url);
+  image.setAttribute("src", fileAddress(picture.proxy_url ?? picture.url));
   const content = address && WEB.test(address) ? link(address, [image]) : image;
   if (content !== image) content.setAttribute("aria-label", picture.description || t("message.opens_link"));
   return frame(picture.width || 400, picture.height || 225, content);

@@ -1,5 +1,6 @@
 // Files of a message: pictures, films and sound with their room reserved, so that nothing moves when they arrive.
 
+import { fileAddress } from "../../base/address.js";
 import { h } from "../../base/dom.js";
 import { icon } from "../../base/icon.js";
 import { t } from "../../words/catalogue.js";
@@ -64,7 +65,7 @@ function known(file) {
 /** @param {any} file */
 function picture(file) {
   const image = h("img", { alt: file.description ?? "", loading: "lazy", decoding: "async" });
-  image.setAttribute("src", file.url);
+  image.setAttribute("src", fileAddress(file.url));
   const name = file.description || t("message.picture", { name: file.title || file.filename });
   return frame(
     file.width,
@@ -83,7 +84,7 @@ function picture(file) {
  */
 function player(tag, file) {
   const element = h(tag, { controls: "", preload: "metadata", "aria-label": file.description || file.filename });
-  element.setAttribute("src", file.url);
+  element.setAttribute("src", fileAddress(file.url));
   return element;
 }
 
@@ -91,7 +92,7 @@ function player(tag, file) {
 function download(file) {
   const link = h(
     "a",
-    { href: file.url, download: file.filename, rel: "noopener noreferrer", class: "clip" },
+    { href: fileAddress(file.url), download: file.filename, rel: "noopener noreferrer", class: "clip" },
     file.filename,
   );
   return h(
