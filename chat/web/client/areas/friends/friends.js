@@ -19,8 +19,8 @@ const FRIEND = 1;
 const BLOCKED = 2;
 const INCOMING = 3;
 
-/** @param {{app: App, ground: HTMLElement}} parts */
-export function open({ app, ground }) {
+/** @param {{app: App, ground: HTMLElement, back: () => void}} parts `back` to the list, where one pane is shown. */
+export function open({ app, ground, back }) {
   const { store, acts } = app;
   let tab = "online";
   const tabs = h("div", { role: "tablist", class: "tabs", "aria-label": t("direct.friends") });
@@ -30,7 +30,7 @@ export function open({ app, ground }) {
     { role: "tabpanel", class: "friends-panel", tabindex: "0", "aria-label": t("direct.friends") },
     list,
   );
-  const element = h("main", { class: "talk friends", tabindex: "-1", "data-region": "" });
+  const element = h("main", { id: "talk", class: "talk friends", tabindex: "-1", "data-region": "" });
   const field = h("input", {
     class: "input",
     id: "friend-name",
@@ -41,9 +41,12 @@ export function open({ app, ground }) {
   const said = h("p", { class: "small", role: "status" });
   const form = h("form", { class: "friends-add" }, h("label", { for: "friend-name" }, t("friends.add")), field);
   form.append(h("button", { type: "submit", class: "button primary" }, t("friends.ask")), said);
+  const returns = sign("back", t("head.back"), back);
+  returns.classList.add("narrow-only");
   const head = h(
     "header",
     { class: "talk-head" },
+    returns,
     h("span", { class: "head-sign" }, icon("friends")),
     h("h1", {}, t("direct.friends")),
     tabs,

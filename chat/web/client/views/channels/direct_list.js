@@ -22,7 +22,7 @@ export function makeDirectList(app) {
   const rows = h("ul", { class: "channels conversations" });
   const friends = h(
     "a",
-    { class: "channel-link", href: "/channels/@me" },
+    { class: "channel-link", href: "/channels/@me/friends" },
     icon("friends"),
     h("span", { class: "clip" }, t("direct.friends")),
   );

@@ -51,7 +51,12 @@ export function makeForum({ app, channelId, guildId, back, toggleMembers }) {
     list,
     more,
   );
-  const element = h("main", { class: "talk forum", tabindex: "-1", "data-region": "" }, head.element, scroller);
+  const element = h(
+    "main",
+    { id: "talk", class: "talk forum", tabindex: "-1", "data-region": "" },
+    head.element,
+    scroller,
+  );
   /** @type {any[]} */
   let posts = [];
   /** @type {Map<string, any>} the first message of a post */

@@ -4,7 +4,7 @@
 import { fill, h } from "../../base/dom.js";
 import { icon } from "../../base/icon.js";
 import { t } from "../../words/catalogue.js";
-import { makeMenu } from "./menu.js";
+import { hostOf, makeMenu } from "./menu.js";
 
 /** @typedef {{label: string, kind?: "primary" | "danger" | "plain", run: () => unknown}} Action */
 /**
@@ -83,8 +83,7 @@ export function makeLayers(wordsOf) {
   function popover(anchor, content, { label, onClose = () => {}, side = "below" }) {
     const element = h("div", { class: "popover", popover: "auto", role: "dialog", "aria-label": label }, content);
     const before = document.activeElement;
-    // A popover within a modal dialog belongs to it, else it would be inert.
-    (anchor.closest("dialog") ?? document.body).append(element);
+    hostOf(anchor).append(element);
     element.addEventListener("toggle", (event) => {
       if (/** @type {ToggleEvent} */ (event).newState === "open") return;
       const hadFocus = element.contains(document.activeElement) || document.activeElement === document.body;
@@ -94,7 +93,7 @@ export function makeLayers(wordsOf) {
       onClose();
     });
     element.showPopover();
-    anchor.setAttribute("aria-expanded", "true");
+    if (anchor instanceof HTMLButtonElement) anchor.setAttribute("aria-expanded", "true");
     placeAt(element, anchor.getBoundingClientRect(), side);
     const first = /** @type {HTMLElement | null} */ (element.querySelector("[data-first]"));
     first?.focus();

@@ -23,8 +23,7 @@ export function makeMenu(placeAt) {
     const before = document.activeElement;
     const close = () => element.isConnected && element.hidePopover();
     for (const entry of trimmed(entries)) element.append(entry === null ? line() : item(entry, close));
-    const host = anchor instanceof Element ? anchor.closest("dialog") : null;
-    (host ?? document.body).append(element);
+    hostOf(anchor).append(element);
     element.addEventListener("keydown", (event) => moved(event, element, close));
     element.addEventListener("toggle", (event) => {
       if (/** @type {ToggleEvent} */ (event).newState === "open") return;
@@ -34,11 +33,22 @@ export function makeMenu(placeAt) {
       if (hadFocus && before instanceof HTMLElement && before.isConnected) before.focus();
     });
     element.showPopover();
-    if (anchor instanceof Element) anchor.setAttribute("aria-expanded", "true");
+    if (anchor instanceof HTMLButtonElement) anchor.setAttribute("aria-expanded", "true");
     const spot = anchor instanceof Element ? anchor.getBoundingClientRect() : new DOMRect(anchor.x, anchor.y, 0, 0);
     placeAt(element, spot, "below");
     /** @type {HTMLElement | null} */ (element.firstElementChild)?.focus();
   };
+}
+
+/**
+ * The part of the page that a layer belongs to: readers that go by parts find it there, and what lies above a dialog is
+ * within it.
+ * @param {Anchor} anchor
+ * @returns {Element}
+ */
+export function hostOf(anchor) {
+  const from = anchor instanceof Element ? anchor : document.elementFromPoint(anchor.x, anchor.y);
+  return from?.closest("dialog, main, nav, aside, section[aria-label]") ?? document.body;
 }
 
 /**

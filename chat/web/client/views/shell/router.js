@@ -5,6 +5,7 @@
  * @property {string | null} guildId None: conversations.
  * @property {string | null} channelId
  * @property {string | null} messageId
+ * @property {boolean} isFriends Friends are looked at, and no channel.
  * @property {string | null} settings The page of the settings of this guild, or of the account.
  */
 
@@ -18,10 +19,11 @@ const ID = /^\d{1,20}$/;
 export function placeOf(path) {
   const [, root, first = "@me", second = null, third = null] = path.split("/");
   const guildId = root === "channels" && ID.test(first) ? first : null;
-  if (second === "settings") return { guildId, channelId: null, messageId: null, settings: third ?? "" };
+  if (second === "settings")
+    return { guildId, channelId: null, messageId: null, isFriends: false, settings: third ?? "" };
   const channelId = second !== null && ID.test(second) ? second : null;
   const messageId = channelId !== null && third !== null && ID.test(third) ? third : null;
-  return { guildId, channelId, messageId, settings: null };
+  return { guildId, channelId, messageId, isFriends: guildId === null && second === "friends", settings: null };
 }
 
 /**

@@ -66,13 +66,14 @@ export function makeShell({ store, acts, connection }) {
   /** @type {string | null | undefined} the guild whose channels are listed */
   let listed;
   let isReady = false;
+  let hasFriends = false;
 
   skip.addEventListener("click", (event) => (event.preventDefault(), talk?.focus()));
   swiping(element, (pane) => show(pane));
 
   /** @param {"list" | "talk" | "members"} pane Of several on a narrow window. */
   function show(pane) {
-    element.dataset["pane"] = pane !== "list" && talk === null ? "list" : pane;
+    element.dataset["pane"] = pane !== "list" && talk === null && !hasFriends ? "list" : pane;
     members.settle();
   }
 
@@ -138,7 +139,7 @@ export function makeShell({ store, acts, connection }) {
    * No channel is named, or one that is not there: the last one that was open, else the first.
    * @param {Place} place
    */
-  async function missing({ guildId, channelId }) {
+  async function missing({ guildId, channelId, isFriends }) {
     const key = guildId ?? "@me";
     const last = await acts.guilds.lastChannel(key);
     const there = openable(guildId);
@@ -148,17 +149,19 @@ export function makeShell({ store, acts, connection }) {
     if (next && (channelId !== null || isWide())) return leaveFor(pathOf({ guildId, channelId: next.id }));
     talk?.stop();
     talk = null;
+    hasFriends = false;
     members.show(null);
     title.show("");
     if (guildId === null) {
-      app.open("friends", { ground });
-      return show("list");
+      hasFriends = true;
+      app.open("friends", { ground, back: () => show("list") });
+      return show(isFriends ? "talk" : "list");
     }
     fill(
       ground,
       h(
         "main",
-        { class: "talk empty", tabindex: "-1", "data-region": "" },
+        { id: "talk", class: "talk empty", tabindex: "-1", "data-region": "" },
         h("p", { class: "muted" }, t("shell.no_channel")),
       ),
     );

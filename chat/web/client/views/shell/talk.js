@@ -38,7 +38,7 @@ const CONVERSATIONS = new Set([1, 3, 999]);
  */
 export function makeTalk({ app, channelId, guildId, back, toggleMembers }) {
   const { store, acts } = app;
-  const element = h("main", { class: "talk", id: "talk", tabindex: "-1", "data-region": "" });
+  const element = h("main", { id: "talk", class: "talk", tabindex: "-1", "data-region": "" });
   const head = makeHead({ app, channelId, guildId, back, toggleMembers });
   const list = makeMessageList({
     store,

@@ -1,0 +1,243 @@
+"""Every view of the web client on a real server: it can be used with a screen reader's rules in mind (axe), by keyboard
+and on a telephone, and the console stays empty. Area: the web client as a whole."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+from urllib.parse import quote
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.web.browsing import Instance, Visitor
+from tests.web.conftest import MakeVisitor
+
+DESK: Final = {"width": 1280, "height": 800}
+PHONE: Final = {"width": 360, "height": 740}
+
+
+class Member(Visitor):
+    """Somebody in the client."""
+
+    def enters_as(self, name: str, path: str) -> None:
+        """Open a place with the account's session in the browser."""
+        person = self.home.person(name)
+        script = "session => localStorage.setItem('session', JSON.stringify(session))"
+        self.page.goto("/offline")
+        self.page.evaluate(script, {"token": person["token"], "name": name})
+        self.page.goto(path)
+        self.page.locator(".app.ready").wait_for()
+
+    def button(self, name: str) -> Any:
+        """A button by its whole name."""
+        return self.page.get_by_role("button", name=name, exact=True)
+
+
+@pytest.fixture
+def talk(home: Instance) -> str:
+    """A channel with messages of several kinds; its path in the client."""
+    alice, bob = home.person("alice"), home.person("bob")
+    guild = home.call("POST", "/v1/guilds", {"name": "Plots & <b>beds</b>"}, alice["token"])
+    channels = home.call("GET", f"/v1/guilds/{guild['id']}/channels", token=alice["token"])
+    channel = next(one for one in channels if one["type"] == 0)
+    invite = home.call("POST", f"/v1/channels/{channel['id']}/invites", {}, alice["token"])
+    home.call("POST", f"/v1/invites/{invite['code']}", {}, bob["token"])
+    messages = f"/v1/channels/{channel['id']}/messages"
+    first = home.call("POST", messages, {"content": "Who has **tomato seed**?"}, alice["token"])
+    home.call("PUT", f"{messages}/{first['id']}/reactions/{quote(chr(0x1F331))}/@me", None, bob["token"])
+    home.call("PUT", f"/v1/channels/{channel['id']}/pins/{first['id']}", None, alice["token"])
+    reference = {"message_id": first["id"], "channel_id": channel["id"], "type": 0}
+    for text in ("Me! ||Many|| of them", "`seed` and ```js\nconst a = 1;\n```", "https://example.org/<b>"):
+        home.call("POST", messages, {"content": text, "message_reference": reference}, bob["token"])
+    return f"/channels/{guild['id']}/{channel['id']}"
+
+
+def is_fine(member: Member) -> None:
+    """axe in the light; contrast in the dark."""
+    member.page_is_accessible()
+    member.page.emulate_media(color_scheme="dark")
+    member.page_is_accessible("color-contrast")
+    member.page.emulate_media(color_scheme="light")
+
+
+def test_the_talk_and_all_that_opens_above_it(visit: MakeVisitor, talk: str) -> None:
+    member: Member = visit(kind=Member, viewport=DESK, reduced_motion="reduce")
+    member.enters_as("alice", talk)
+    page = member.page
+    page.get_by_role("article").filter(has_text="tomato").first.wait_for()
+    is_fine(member)
+    for opener in ("Pinned messages", "Threads", "Insert an emoji"):
+        member.button(opener).click()
+        page.locator(".popover:popover-open").wait_for()
+        if opener == "Pinned messages":
+            page.locator(".result").wait_for()
+        is_fine(member)
+        page.keyboard.press("Escape")
+        expect(page.locator(".popover")).to_have_count(0)
+    member.button("Search").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Words").fill("tomato")
+    dialog.get_by_role("button", name="Search").click()
+    dialog.locator(".result").first.wait_for()
+    is_fine(member)
+    page.keyboard.press("Escape")
+    page.get_by_role("article").filter(has_text="tomato").first.click(button="right")
+    page.get_by_role("menu").wait_for()
+    is_fine(member)
+    page.get_by_role("menuitem", name="Delete").click()
+    page.get_by_role("dialog").wait_for()
+    is_fine(member)
+    page.keyboard.press("Escape")
+    page.locator(".author").first.click()
+    page.get_by_role("dialog", name="Profile").wait_for()
+    is_fine(member)
+    page.keyboard.press("Escape")
+
+
+def test_what_the_keys_open(visit: MakeVisitor, talk: str) -> None:
+    member: Member = visit(kind=Member, viewport=DESK, reduced_motion="reduce")
+    member.enters_as("alice", talk)
+    page = member.page
+    page.get_by_role("article").first.wait_for()
+    page.keyboard.press("Control+/")
+    page.get_by_role("heading", name="Keys").wait_for()
+    is_fine(member)
+    page.keyboard.press("Escape")
+    page.keyboard.press("Control+k")
+    page.get_by_role("combobox").fill("seeded")
+    page.get_by_role("option").first.wait_for()
+    is_fine(member)
+    page.keyboard.press("Enter")
+    page.get_by_role("heading", name="Seeded guild").wait_for()
+    page.wait_for_url(f"**/channels/{member.home.world['guild_id']}/**")
+    page.go_back()
+    page.get_by_role("heading", name="Plots & <b>beds</b>").first.wait_for()
+    # F6 goes round the regions and comes back.
+    regions = []
+    for _ in range(8):
+        page.keyboard.press("F6")
+        regions.append(page.evaluate("() => document.activeElement.className"))
+    assert len(set(regions)) >= 4, regions
+    page.keyboard.press("Control+Alt+ArrowDown")
+    page.wait_for_url("**/channels/**")
+
+
+def test_making_and_leaving_places(visit: MakeVisitor, talk: str) -> None:
+    member: Member = visit(kind=Member, viewport=DESK, reduced_motion="reduce")
+    member.enters_as("bob", talk)
+    page = member.page
+    member.button("Add a community").click()
+    is_fine(member)
+    page.get_by_role("menuitem", name="Make a community").click()
+    is_fine(member)
+    page.get_by_label("Name", exact=True).fill("Bob's corner")
+    page.get_by_role("dialog").get_by_role("button", name="Make it").click()
+    page.get_by_role("heading", name="Bob's corner").first.wait_for()
+    page.get_by_role("button", name="Bob's corner").click()
+    page.get_by_role("menuitem", name="Make a channel").click()
+    is_fine(member)
+    page.get_by_label("Name", exact=True).fill("seeds")
+    page.get_by_role("dialog").get_by_role("button", name="Make it").click()
+    page.get_by_role("heading", name="seeds").first.wait_for()
+    page.get_by_text("This is the beginning of").wait_for()
+    page.get_by_role("button", name="Bob's corner").click()
+    page.get_by_role("menuitem", name="Make a channel").click()
+    page.get_by_label("Name", exact=True).fill("questions")
+    page.get_by_label("Forum: posts with answers").check()
+    page.get_by_role("dialog").get_by_role("button", name="Make it").click()
+    page.get_by_role("heading", name="questions").first.wait_for()
+    is_fine(member)
+    page.get_by_role("button", name="New post").click()
+    page.get_by_label("Title").fill("When to sow?")
+    page.get_by_label("Text", exact=True).fill("In March or in April?")
+    is_fine(member)
+    page.get_by_role("button", name="Post it").click()
+    page.get_by_role("article").filter(has_text="In March or in April?").wait_for()
+    page.get_by_role("button", name="Bob's corner").click()
+    page.get_by_role("menuitem", name="Invite people").click()
+    page.wait_for_function("() => document.querySelector('dialog input').value.includes('/invite/')")
+    link = page.get_by_label("Invite link").input_value()
+    is_fine(member)
+    page.keyboard.press("Escape")
+
+    guest: Member = visit(kind=Member, viewport=DESK, reduced_motion="reduce")
+    guest.enters_as("carol", "/channels/@me")
+    guest.button("Add a community").click()
+    guest.page.get_by_role("menuitem", name="Join by an invite").click()
+    guest.page.get_by_label("Invite", exact=True).fill(link)
+    guest.page.get_by_role("dialog").get_by_role("button", name="Join").click()
+    guest.page.get_by_role("heading", name="Bob's corner").first.wait_for()
+    guest.page.get_by_role("button", name="Bob's corner").click()
+    guest.page.get_by_role("menuitem", name="Leave the community").click()
+    guest.page.get_by_role("dialog").get_by_role("button", name="Leave the community").click()
+    expect(guest.page.get_by_role("link", name="Bob's corner")).to_have_count(0)
+    assert "/channels/@me" in guest.page.url
+
+
+def test_friends_and_a_conversation(visit: MakeVisitor) -> None:
+    alice: Member = visit(kind=Member, viewport=DESK, reduced_motion="reduce")
+    carol: Member = visit(kind=Member, viewport=PHONE, reduced_motion="reduce", has_touch=True, is_mobile=True)
+    alice.enters_as("alice", "/channels/@me/friends")
+    carol.enters_as("carol", "/channels/@me/friends")
+    is_fine(alice)
+    carol.page_fits()
+    person = alice.home.call("GET", "/v1/users/@me", token=alice.home.person("carol")["token"])
+    alice.page.get_by_label("Add a friend by the username").fill(f"carol#{person['discriminator']}")
+    alice.button("Ask").click()
+    alice.page.get_by_text("has been asked").wait_for()
+    carol.page.get_by_role("tab", name="Requests").click()
+    is_fine(carol)
+    carol.button("Accept").click()
+    carol.page.get_by_role("tab", name="All").click()
+    carol.button("Message").click()
+    carol.page.get_by_role("heading", name="Alice").first.wait_for()
+    carol.page.locator("textarea.composer-field").fill("Hello")
+    carol.button("Send").click()
+    carol.page.get_by_role("article").filter(has_text="Hello").wait_for()
+    carol.page_fits()
+    carol.page_is_accessible("target-size")
+    alice.page.get_by_role("link", name="Carol").click()
+    alice.page.get_by_role("article").filter(has_text="Hello").wait_for()
+    is_fine(alice)
+
+
+def test_what_is_gone_under_the_reader(visit: MakeVisitor, talk: str) -> None:
+    member: Member = visit(kind=Member, viewport=DESK, reduced_motion="reduce")
+    member.enters_as("bob", talk)
+    member.page.get_by_role("article").first.wait_for()
+    home, alice = member.home, member.home.person("alice")
+    _, _, guild_id, channel_id = talk.split("/")
+    # Without leave to write, the field says so; what was written is kept.
+    field = member.page.locator("textarea.composer-field")
+    field.fill("half a thought")
+    everyone = {"type": 0, "allow": "0", "deny": str(1 << 11)}
+    home.call("PUT", f"/v1/channels/{channel_id}/permissions/{guild_id}", everyone, alice["token"])
+    expect(field).to_be_disabled()
+    home.call("PUT", f"/v1/channels/{channel_id}/permissions/{guild_id}", {**everyone, "deny": "0"}, alice["token"])
+    expect(field).to_be_enabled()
+    expect(field).to_have_value("half a thought")
+    home.call("DELETE", f"/v1/channels/{channel_id}", None, alice["token"])
+    member.page.get_by_text("That channel is not there").wait_for()
+    home.call("POST", f"/v1/guilds/{guild_id}/delete", {"password": alice["password"]}, alice["token"])
+    member.page.wait_for_url("**/channels/@me")
+
+
+def test_a_session_that_ends_leads_to_sign_in_and_back(visit: MakeVisitor, talk: str, home: Instance) -> None:
+    member: Member = visit(kind=Member, viewport=DESK, reduced_motion="reduce")
+    session = home.call(
+        "POST",
+        "/v1/auth/login",
+        {"email": home.person("bob")["email"], "password": home.person("bob")["password"]},
+    )
+    member.page.goto("/offline")
+    script = "session => localStorage.setItem('session', JSON.stringify(session))"
+    member.page.evaluate(script, {"token": session["token"], "name": "Bob"})
+    member.page.goto(talk)
+    member.page.get_by_role("article").first.wait_for()
+    home.call("POST", "/v1/auth/logout", {}, session["token"])
+    member.page.wait_for_url("**/login?next=*")
+    bob = home.person("bob")
+    member.fills(email=bob["email"], password=bob["password"])
+    member.presses("Sign in")
+    member.page.wait_for_url(f"**{talk}")
+    member.page.get_by_role("article").first.wait_for()
