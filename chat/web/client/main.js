@@ -2,6 +2,7 @@
 
 import { askToSignIn, current, forget } from "../static/session.js";
 import { makeActs } from "./acts/acts.js";
+import { applyAppearance, keptAppearance, PLAIN } from "./base/appearance.js";
 import { makeConnection } from "./net/connection.js";
 import { makeRest } from "./net/rest.js";
 import { makeStore } from "./store/store.js";
@@ -47,6 +48,8 @@ async function start() {
   const session = current();
   if (session === null) return askToSignIn();
   const { token } = session;
+  const appearance = keptAppearance();
+  if (appearance) applyAppearance(appearance);
   const leave = () => {
     if (current()?.token === token) forget();
     void askToSignIn();
@@ -61,6 +64,15 @@ async function start() {
   const acts = makeActs({ store, rest, connection, now: Date.now, random });
   await speak();
   document.title = document.body.dataset["serviceName"] ?? t("shell.name");
+  // Until a choice is kept in this browser, light or dark is what the account chose elsewhere.
+  if (!appearance) {
+    const unwatch = store.watch(["me"], () => {
+      const theme = store.read.settings?.["theme"];
+      if (!theme) return;
+      unwatch();
+      if (keptAppearance() === null) applyAppearance({ ...PLAIN, theme: theme.startsWith("dark") ? "dark" : theme });
+    });
+  }
   const shell = makeShell({ store, acts, connection });
   void acts.messages.load();
   document.body.append(shell.element);

@@ -1,6 +1,7 @@
 // Everything that a person does: views call these, and these alone call the API.
 
 import { makeAccountActs } from "./account.js";
+import { makeAccountSettingsActs } from "./account_settings.js";
 import { makeGuildActs } from "./guilds.js";
 import { makeMessageActs } from "./messages.js";
 import { makePeopleActs } from "./people.js";
@@ -27,6 +28,7 @@ export function makeActs(parts) {
     reads: makeReadActs(parts),
     guilds: makeGuildActs(parts),
     account: makeAccountActs(parts),
+    accountSettings: makeAccountSettingsActs(parts),
     people: makePeopleActs(parts),
     threads: makeThreadActs(parts),
     interest: {

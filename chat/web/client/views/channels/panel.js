@@ -16,7 +16,7 @@ export function makePanel(app) {
   const { store, acts } = app;
   const me = h("button", { type: "button", class: "panel-me", "aria-haspopup": "menu", click: choose });
   const label = t("panel.settings");
-  const press = () => location.assign("/settings");
+  const press = () => app.go("/channels/@me/settings");
   const settings = h(
     "button",
     { type: "button", class: "icon-button", "aria-label": label, title: label, click: press },

@@ -5,6 +5,7 @@ import { t } from "../../words/catalogue.js";
 /** @typedef {import("../../store/store.js").Store} Store */
 /** @typedef {import("./layers.js").Layers} Layers */
 /** @typedef {import("./router.js").Place} Place */
+/** @typedef {{element: HTMLElement, stop: () => void}} Cover */
 /**
  * @typedef {object} App
  * @property {Store} store
@@ -16,11 +17,14 @@ import { t } from "../../words/catalogue.js";
  * @property {(name: string, options?: any) => void} open An area by its name (areas.js).
  * @property {(words: string) => void} announce Read out, and not seen.
  * @property {(error: unknown) => void} report What went wrong, in words, for a moment.
+ * @property {(cover: Cover) => void} cover A page over the whole client, until the person goes elsewhere.
+ * @property {() => void} uncover Back to where the person was before.
  * @property {() => number} now Unix milliseconds.
  */
 
 /** @type {Readonly<Record<string, () => Promise<{open: (options: any) => unknown}>>>} */
 const AREAS = {
+  account: () => import("../../areas/account/settings.js"),
   emoji: () => import("../../areas/pickers/emoji.js"),
   friends: () => import("../../areas/friends/friends.js"),
   new_thread: () => import("../../areas/talk/new_thread.js"),

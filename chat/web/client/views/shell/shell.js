@@ -16,6 +16,7 @@ import { makeAnnouncer } from "./announcer.js";
 import { makeAreas } from "./app.js";
 import { makeBanner } from "./connection.js";
 import { wordsOf } from "./faults.js";
+import { makeCovers } from "./covers.js";
 import { keyList, makeKeys } from "./keys.js";
 import { makeLayers } from "./layers.js";
 import { makeRouter, pathOf } from "./router.js";
@@ -46,6 +47,10 @@ export function makeShell({ store, acts, connection }) {
     open: makeAreas(() => app),
     announce,
     report: (error) => layers.toast(wordsOf(error)),
+    cover(next) {
+      covers.cover(next);
+    },
+    uncover: () => covers.leave(),
     now: Date.now,
   };
   const title = makeTitle(app);
@@ -55,6 +60,7 @@ export function makeShell({ store, acts, connection }) {
   const ground = h("div", { class: "ground" });
   const skip = h("a", { class: "skip unseen", href: "#talk" }, t("shell.skip"));
   const element = h("div", { class: "app", "data-pane": "list" }, skip, rail.element, side, ground);
+  const covers = makeCovers(element, router.go);
   const members = makeMembersPane(app, element, () => show("talk"));
   element.append(members.element);
   const banner = makeBanner({ connection, now: Date.now });
@@ -84,7 +90,9 @@ export function makeShell({ store, acts, connection }) {
   /** @param {Place} place */
   function arrive(place) {
     if (!isReady) return;
-    const { guildId, channelId } = place;
+    const { guildId, channelId, settings } = place;
+    if (settings !== null && guildId === null) return void app.open("account", { page: settings });
+    covers.uncover();
     if (guildId !== null && !store.read.guilds.has(guildId)) return leaveFor("/channels/@me");
     showList(guildId);
     const channel = channelId === null ? undefined : store.read.channels.get(channelId);
@@ -223,7 +231,7 @@ export function makeShell({ store, acts, connection }) {
       },
       read: () => talk?.leaveUnread(),
     },
-    () => document.querySelector("dialog[open], :popover-open") !== null,
+    () => element.inert || document.querySelector("dialog[open], :popover-open") !== null,
   );
 
   /** With the first Ready the skeleton goes; what vanishes later is left. */

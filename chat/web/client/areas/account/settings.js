@@ -1,0 +1,38 @@
+// The settings of the account: which pages there are.
+
+import { makeSettings } from "../../views/settings/frame.js";
+import { t } from "../../words/catalogue.js";
+import { makeAppearance } from "./appearance.js";
+import { makeProfile } from "./profile.js";
+
+/** @typedef {import("../../views/shell/app.js").App} App */
+
+export const PATH = "/channels/@me/settings";
+
+/** @type {WeakMap<App, import("../../views/settings/frame.js").Settings>} what is open already */
+const OPEN = new WeakMap();
+
+/** @param {{app: App, page?: string}} parts */
+export function open({ app, page = "" }) {
+  const known = OPEN.get(app);
+  if (known) return known.show(page);
+  const settings = makeSettings({
+    app,
+    title: t("account.title"),
+    path: PATH,
+    pages: [
+      { key: "profile", label: t("account.profile"), icon: "member", make: () => makeProfile(app) },
+      { key: "appearance", label: t("account.appearance"), icon: "palette", make: () => makeAppearance(app) },
+    ],
+  });
+  OPEN.set(app, settings);
+  app.cover({
+    element: settings.element,
+    stop() {
+      OPEN.delete(app);
+      settings.stop();
+    },
+  });
+  settings.show(page);
+  return undefined;
+}

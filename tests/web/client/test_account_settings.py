@@ -1,0 +1,147 @@
+"""The settings of one's own account in the client: what is changed is kept by the server or by this browser, what is
+not saved is asked about, and every page is fit for a telephone."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from playwright.sync_api import expect
+
+import chat.web
+from tests.web.browsing import Instance, Visitor
+from tests.web.conftest import MakeVisitor
+
+WEB: Final = Path(chat.web.__file__).parent
+PHONE: Final = {"width": 360, "height": 740}
+PATH: Final = "/channels/@me/settings"
+PAGES: Final = ["profile", "appearance"]
+
+PICTURE: Final = (WEB / "static" / "icon_touch.png").read_bytes()
+
+
+class Holder(Visitor):
+    """The holder of an account, in front of its settings."""
+
+    account: dict[str, Any]
+
+    def opens(self, name: str, page: str) -> None:
+        """Sign in and go there."""
+        self.account = self.home.person(name)
+        self.goes_to("/login")
+        session = {"token": self.account["token"], "name": name}
+        self.page.evaluate("(session) => localStorage.setItem('session', JSON.stringify(session))", session)
+        self.goes_to(f"{PATH}/{page}")
+        self.page.locator(".settings-content > *").wait_for()
+
+    def kept(self, path: str = "/v1/users/@me") -> Any:
+        """What the server keeps of the account."""
+        return self.home.call("GET", path, token=self.account["token"])
+
+    def root(self, name: str) -> Any:
+        """What the root of the page says of how things look."""
+        return self.page.evaluate("(name) => document.documentElement.getAttribute(name)", name)
+
+
+@pytest.fixture
+def holder(visit: MakeVisitor, home: Instance) -> Holder:
+    found: Holder = visit(home, kind=Holder)
+    return found
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_page_is_accessible_and_fits_a_telephone(visit: MakeVisitor, home: Instance, page: str) -> None:
+    holder: Holder = visit(home, kind=Holder, viewport=PHONE)
+    holder.opens("bob", page)
+    holder.page_is_accessible()
+    holder.page_fits()
+    holder.page.get_by_role("button", name="Back to the list").click()
+    holder.page.get_by_role("navigation", name="Your settings").get_by_role("link").first.wait_for()
+    holder.page_is_accessible()
+
+
+def test_a_profile_is_previewed_saved_and_shown(holder: Holder) -> None:
+    holder.opens("alice", "profile")
+    page = holder.page
+    preview = page.get_by_role("complementary", name="Preview")
+    page.get_by_label("Display name").fill("Alice <b>")
+    page.get_by_label("About you").fill("**loud**")
+    expect(preview.get_by_text("Alice <b>")).to_be_visible()
+    expect(preview.locator("strong")).to_have_text("loud")
+    assert holder.kept()["bio"] != "**loud**"
+    page.get_by_role("button", name="Save").click()
+    page.get_by_text("Your changes are saved.").wait_for()
+    assert (holder.kept()["global_name"], holder.kept()["bio"]) == ("Alice <b>", "**loud**")
+    expect(page.get_by_role("button", name="Save")).to_be_hidden()
+    page.get_by_role("button", name="Close the settings").click()
+    expect(page.get_by_role("region", name="Your account").get_by_text("Alice <b>")).to_be_visible()
+
+
+def test_a_name_that_is_refused_is_said_at_its_field(holder: Holder) -> None:
+    holder.opens("alice", "profile")
+    field = holder.page.get_by_label("Username")
+    field.fill("no spaces!")
+    holder.page.get_by_role("button", name="Save").click()
+    expect(field).to_have_attribute("aria-invalid", "true")
+    holder.page_is_accessible()
+    holder.page.get_by_role("button", name="Undo").click()
+    expect(field).to_have_value("alice")
+    assert holder.kept()["username"] == "alice"
+
+
+def test_a_picture_is_cut_and_kept(holder: Holder) -> None:
+    holder.opens("carol", "profile")
+    page = holder.page
+    picture: Any = {"name": "me.png", "mimeType": "image/png", "buffer": PICTURE}
+    page.get_by_label("Choose an avatar").and_(page.locator("input")).set_input_files(picture)
+    page.get_by_role("button", name="Save").click()
+    page.get_by_text("Your changes are saved.").wait_for()
+    assert holder.kept()["avatar"]
+    page.get_by_role("button", name="Remove the avatar").click()
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("button", name="Remove the avatar")).to_be_hidden()
+    assert holder.kept()["avatar"] is None
+    page.get_by_label("Choose an avatar").and_(page.locator("input")).set_input_files(
+        {**picture, "buffer": b"no picture"}
+    )
+    page.get_by_text("This file is no picture").wait_for()
+
+
+def test_what_is_not_saved_is_asked_about(holder: Holder) -> None:
+    holder.opens("alice", "profile")
+    page = holder.page
+    page.get_by_label("Pronouns").fill("they/them")
+    page.get_by_role("link", name="Appearance").click()
+    page.get_by_role("dialog", name="Discard your changes?").get_by_role("button", name="Cancel").click()
+    expect(page.get_by_label("Pronouns")).to_have_value("they/them")
+    page.keyboard.press("Escape")
+    page.get_by_role("dialog").get_by_role("button", name="Discard").click()
+    holder.arrives_at("/channels/@me")
+    assert holder.kept()["pronouns"] != "they/them"
+
+
+def test_how_it_looks_is_kept_in_the_browser(holder: Holder) -> None:
+    holder.opens("bob", "appearance")
+    page = holder.page
+    page.get_by_label("Dark").check()
+    page.get_by_label("Tight").check()
+    page.get_by_role("switch", name="Reduce motion").check()
+    page.get_by_role("slider", name="Size of text").fill("130")
+    page.wait_for_function("() => document.documentElement.style.getPropertyValue('--text-scale') === '1.3'")
+    page.reload()
+    page.get_by_role("slider", name="Size of text").wait_for()
+    assert [holder.root(f"data-{name}") for name in ("theme", "density", "motion")] == ["dark", "tight", "reduced"]
+    assert holder.kept("/v1/users/@me/settings")["theme"] == "dark"
+    kept = json.loads(page.evaluate("localStorage.getItem('appearance')"))
+    assert kept == {"theme": "dark", "density": "tight", "scale": 130, "isStill": True}
+
+
+def test_light_or_dark_follows_the_account_into_another_browser(visit: MakeVisitor, home: Instance) -> None:
+    token = home.person("carol")["token"]
+    home.call("PATCH", "/v1/users/@me/settings", {"theme": "dark"}, token)
+    holder: Holder = visit(home, kind=Holder)
+    holder.opens("carol", "appearance")
+    holder.page.wait_for_function("() => document.documentElement.dataset.theme === 'dark'")
+    assert holder.page.get_by_label("Dark").is_checked()
