@@ -4,11 +4,14 @@ not saved is asked about, and every page is fit for a telephone."""
 from __future__ import annotations
 
 import json
+from base64 import urlsafe_b64encode
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from playwright.sync_api import expect
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+from playwright.sync_api import Locator, expect
 
 import chat.web
 from tests.web.browsing import Instance, Visitor
@@ -17,7 +20,7 @@ from tests.web.conftest import MakeVisitor
 WEB: Final = Path(chat.web.__file__).parent
 PHONE: Final = {"width": 360, "height": 740}
 PATH: Final = "/channels/@me/settings"
-PAGES: Final = ["profile", "appearance"]
+PAGES: Final = ["profile", "appearance", "language", "notifications", "privacy"]
 
 PICTURE: Final = (WEB / "static" / "icon_touch.png").read_bytes()
 
@@ -39,6 +42,14 @@ class Holder(Visitor):
     def kept(self, path: str = "/v1/users/@me") -> Any:
         """What the server keeps of the account."""
         return self.home.call("GET", path, token=self.account["token"])
+
+    def changes(self, field: Locator, value: str | None = None) -> None:
+        """Choose something, and wait until the server has it."""
+        with self.page.expect_response(lambda answer: answer.request.method == "PATCH"):
+            if value is None:
+                field.click()
+            else:
+                field.select_option(value)
 
     def root(self, name: str) -> Any:
         """What the root of the page says of how things look."""
@@ -125,7 +136,7 @@ def test_what_is_not_saved_is_asked_about(holder: Holder) -> None:
 def test_how_it_looks_is_kept_in_the_browser(holder: Holder) -> None:
     holder.opens("bob", "appearance")
     page = holder.page
-    page.get_by_label("Dark").check()
+    holder.changes(page.get_by_label("Dark"))
     page.get_by_label("Tight").check()
     page.get_by_role("switch", name="Reduce motion").check()
     page.get_by_role("slider", name="Size of text").fill("130")
@@ -145,3 +156,70 @@ def test_light_or_dark_follows_the_account_into_another_browser(visit: MakeVisit
     holder.opens("carol", "appearance")
     holder.page.wait_for_function("() => document.documentElement.dataset.theme === 'dark'")
     assert holder.page.get_by_label("Dark").is_checked()
+
+
+def test_the_client_speaks_the_language_that_is_chosen(holder: Holder) -> None:
+    holder.opens("bob", "language")
+    with holder.page.expect_navigation():
+        holder.page.get_by_label("Deutsch").check()
+    holder.page.get_by_role("heading", name="Sprache", level=1).wait_for()
+    assert holder.root("lang") == "de"
+    assert holder.kept("/v1/users/@me/settings")["locale"] == "de"
+    holder.page_is_accessible()
+
+
+def test_a_community_and_a_channel_tell_of_what_was_chosen(holder: Holder) -> None:
+    holder.opens("bob", "notifications")
+    page = holder.page
+    holder.changes(page.get_by_label("Tell me of", exact=True), "Mentions of me")
+    holder.changes(page.get_by_label("Tell me of messages in general", exact=True), "Nothing")
+    holder.changes(page.get_by_role("switch", name="Ignore @everyone and @here"))
+    holder.changes(page.get_by_role("switch", name="Mute it whole"))
+    page.reload()
+    expect(page.get_by_label("Tell me of", exact=True)).to_have_value("1")
+    expect(page.get_by_label("Tell me of messages in general", exact=True)).to_have_value("2")
+    expect(page.get_by_role("switch", name="Mute it whole")).to_be_checked()
+    holder.page_is_accessible()
+
+
+SUBSCRIBED: Final = """(keys) => {
+    const subscription = { endpoint: keys.endpoint, toJSON: () => keys, unsubscribe: async () => (made = null, true) };
+    let made = null;
+    PushManager.prototype.subscribe = async () => (made = subscription);
+    PushManager.prototype.getSubscription = async () => made;
+}"""
+"""A browser with a push service of its own; the system's Chromium has none."""
+
+
+def test_a_browser_is_told_of_messages_and_no_more(holder: Holder) -> None:
+    holder.context.grant_permissions(["notifications"])
+    public = ec.generate_private_key(ec.SECP256R1()).public_key()
+    point = public.public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
+    keys = {"p256dh": urlsafe_b64encode(point).decode(), "auth": urlsafe_b64encode(bytes(16)).decode()}
+    holder.opens("carol", "privacy")
+    holder.page.evaluate(SUBSCRIBED, {"endpoint": "https://push.example/1", "keys": keys})
+    holder.follows("Notifications")
+    switch = holder.page.get_by_role("switch", name="Notify me in this browser")
+    switch.check()
+    holder.page.get_by_role("button", name="Stop notifications in Chrome").wait_for()
+    assert len(holder.kept("/v1/users/@me/push/subscriptions")["subscriptions"]) == 1
+    holder.page_is_accessible()
+    switch.uncheck()
+    holder.page.get_by_role("button", name="Stop notifications in Chrome").wait_for(state="detached")
+    assert holder.kept("/v1/users/@me/push/subscriptions")["subscriptions"] == []
+
+
+def test_who_may_come_near_is_kept(holder: Holder) -> None:
+    holder.opens("alice", "privacy")
+    page = holder.page
+    before = holder.kept("/v1/users/@me/settings")["friend_source_flags"]
+    holder.changes(page.get_by_role("switch", name="Friends of friends"))
+    holder.changes(page.get_by_role("switch", name="Seeded guild"))
+    holder.changes(page.get_by_role("group", name="Who may add you to groups").get_by_label("Nobody"))
+    holder.changes(page.get_by_role("group", name="Who sees your profile").get_by_label("Friends", exact=True))
+    page.reload()
+    expect(page.get_by_role("group", name="Who sees your profile").get_by_label("Friends", exact=True)).to_be_checked()
+    kept = holder.kept("/v1/users/@me/settings")
+    assert kept["friend_source_flags"] == before ^ 1
+    assert kept["restricted_guilds"] == [holder.home.world["guild_id"]]
+    assert (kept["group_dm_add_permission_flags"], kept["profile_privacy"]) == (16, 2)

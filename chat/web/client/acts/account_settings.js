@@ -1,6 +1,10 @@
 // What an account changes of itself, of its sign-ins and of the browsers that are told of messages.
 
+import { exchange } from "../../static/api.js";
+
 /** @typedef {import("./acts.js").Parts} Parts */
+/** @typedef {{body?: Record<string, any>, sudo?: string}} Proof What shows that it is really the holder. */
+/** @typedef {{data: any, sudo: string | null}} Proved */
 
 /** @param {Pick<Parts, "store" | "rest">} parts */
 export function makeAccountSettingsActs({ store, rest }) {
@@ -13,5 +17,30 @@ export function makeAccountSettingsActs({ store, rest }) {
     async settings(change) {
       store.apply("USER_SETTINGS_UPDATE", await rest.patch("/users/@me/settings", { body: change }));
     },
+    /** The key by which this server's messages reach browsers; null where it sends none. */
+    async pushKey() {
+      const { data } = await exchange("GET", "/.well-known/chat");
+      return /** @type {string | null} */ (data?.push?.public_vapid_key ?? null);
+    },
+    /** The browsers that are told. @returns {Promise<{subscription_id: string, user_agent: string | null}[]>} */
+    pushed: async () => (await rest.get("/users/@me/push/subscriptions")).subscriptions,
+    /** @param {PushSubscriptionJSON} subscription @returns {Promise<string>} its id */
+    async subscribe({ endpoint, keys }) {
+      const body = { endpoint, keys, user_agent: navigator.userAgent };
+      return (await rest.post("/users/@me/push/subscribe", { body })).subscription_id;
+    },
+    /** @param {string} id */
+    unsubscribe: (id) => rest.delete(`/users/@me/push/subscriptions/${encodeURIComponent(id)}`),
+    /** Where the account is signed in. @returns {Promise<any[]>} */
+    sessions: () => rest.get("/auth/sessions"),
+    /** @param {string[]} hashes At most 100. @param {Proof} proof @returns {Promise<Proved>} */
+    endSessions(hashes, { body, sudo }) {
+      const whole = { session_id_hashes: hashes, ...body };
+      return rest.ask("POST", "/auth/sessions/logout", { body: whole, ...(sudo && { sudo }) });
+    },
+    /** @param {"disable" | "delete"} way @param {Proof} proof @returns {Promise<Proved>} */
+    close: (way, { body = {}, sudo }) => rest.ask("POST", `/users/@me/${way}`, { body, ...(sudo && { sudo }) }),
+    /** What a passkey is asked to sign. @returns {Promise<any>} */
+    passkeyOptions: () => rest.post("/users/@me/sudo/webauthn/authentication-options", { body: {} }),
   };
 }

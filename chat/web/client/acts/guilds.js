@@ -46,6 +46,8 @@ export function makeGuildActs({ store, rest }) {
     mute: (guildId, muted) => settings(guildId, { muted, mute_config: null }),
     /** @param {Id | null} guildId @param {Id} channelId @param {boolean} muted */
     muteChannel: (guildId, channelId, muted) => override(`${guildId}`, channelId, { muted, mute_config: null }),
+    /** @param {Id} guildId @param {Id} channelId @param {number} level As the community (3), all, mentions, nothing. */
+    channelNotifications: (guildId, channelId, level) => override(guildId, channelId, { message_notifications: level }),
     /** @param {Id} guildId @param {Id} categoryId @param {boolean} collapsed */
     collapse: (guildId, categoryId, collapsed) => override(guildId, categoryId, { collapsed }),
     /** @param {Id[]} positions All guilds in their order, out of folders. @param {any[]} folders */

@@ -3,6 +3,9 @@
 import { makeSettings } from "../../views/settings/frame.js";
 import { t } from "../../words/catalogue.js";
 import { makeAppearance } from "./appearance.js";
+import { makeLanguage } from "./language.js";
+import { makeNotifications } from "./notifications.js";
+import { makePrivacy } from "./privacy.js";
 import { makeProfile } from "./profile.js";
 
 /** @typedef {import("../../views/shell/app.js").App} App */
@@ -23,6 +26,9 @@ export function open({ app, page = "" }) {
     pages: [
       { key: "profile", label: t("account.profile"), icon: "member", make: () => makeProfile(app) },
       { key: "appearance", label: t("account.appearance"), icon: "palette", make: () => makeAppearance(app) },
+      { key: "language", label: t("account.language"), icon: "globe", make: () => makeLanguage(app) },
+      { key: "notifications", label: t("account.notifications"), icon: "bell", make: () => makeNotifications(app) },
+      { key: "privacy", label: t("account.privacy"), icon: "eye", make: () => makePrivacy(app) },
     ],
   });
   OPEN.set(app, settings);
