@@ -107,11 +107,10 @@ def test_a_picture_is_cut_and_kept(holder: Holder) -> None:
     page = holder.page
     picture: Any = {"name": "me.png", "mimeType": "image/png", "buffer": PICTURE}
     page.get_by_label("Choose an avatar").and_(page.locator("input")).set_input_files(picture)
-    page.get_by_role("button", name="Save").click()
-    page.get_by_text("Your changes are saved.").wait_for()
+    holder.changes(page.get_by_role("button", name="Save"))
     assert holder.kept()["avatar"]
     page.get_by_role("button", name="Remove the avatar").click()
-    page.get_by_role("button", name="Save").click()
+    holder.changes(page.get_by_role("button", name="Save"))
     expect(page.get_by_role("button", name="Remove the avatar")).to_be_hidden()
     assert holder.kept()["avatar"] is None
     page.get_by_label("Choose an avatar").and_(page.locator("input")).set_input_files(
