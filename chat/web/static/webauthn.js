@@ -2,11 +2,13 @@
 
 import { ApiError } from "./api.js";
 
+/** @param {string} text */
 export function toBytes(text) {
   const padded = text.replaceAll("-", "+").replaceAll("_", "/");
   return Uint8Array.from(atob(padded), (character) => character.charCodeAt(0));
 }
 
+/** @param {ArrayBufferLike} buffer */
 export function toText(buffer) {
   const characters = Array.from(new Uint8Array(buffer), (byte) => String.fromCharCode(byte)).join("");
   return btoa(characters).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
@@ -14,11 +16,15 @@ export function toText(buffer) {
 
 // Whether passkeys of this instance can be used on this page: the host has to belong to the relying party.
 export function passkeysWorkHere() {
-  const party = document.body.dataset.relyingParty;
+  const party = document.body.dataset["relyingParty"];
   const host = location.hostname;
   return Boolean(window.PublicKeyCredential) && (host === party || host.endsWith(`.${party}`));
 }
 
+/**
+ * @param {any} options as the API gives them
+ * @returns {Promise<any>} as the API takes it
+ */
 export async function prove(options) {
   const publicKey = { ...options, challenge: toBytes(options.challenge) };
   if (options.allowCredentials) publicKey.allowCredentials = options.allowCredentials.map(withBytes);
@@ -32,6 +38,10 @@ export async function prove(options) {
   });
 }
 
+/**
+ * @param {any} options as the API gives them
+ * @returns {Promise<any>} as the API takes it
+ */
 export async function create(options) {
   const publicKey = {
     ...options,
@@ -47,10 +57,12 @@ export async function create(options) {
   });
 }
 
+/** @param {any} descriptor */
 function withBytes(descriptor) {
   return { ...descriptor, id: toBytes(descriptor.id) };
 }
 
+/** @param {any} credential @param {any} response */
 function described(credential, response) {
   return {
     id: credential.id,
@@ -63,17 +75,24 @@ function described(credential, response) {
 }
 
 // What the browser refuses is one of few things; the names are the standard's.
+/** @type {Readonly<Record<string, string>>} */
 const REFUSALS = {
   InvalidStateError: "This authenticator already holds a passkey of this account.",
   SecurityError: "Passkeys do not work at this address.",
 };
 
+/**
+ * @param {() => Promise<any>} act
+ * @param {string} otherwise
+ * @returns {Promise<any>}
+ */
 async function ask(act, otherwise) {
   try {
     const credential = await act();
     if (credential) return credential;
   } catch (error) {
-    throw new ApiError(0, error.name, REFUSALS[error.name] ?? `${otherwise} Try again when you are ready.`);
+    const { name } = /** @type {Error} */ (error);
+    throw new ApiError(0, name, REFUSALS[name] ?? `${otherwise} Try again when you are ready.`);
   }
   throw new ApiError(0, "NotAllowedError", otherwise);
 }

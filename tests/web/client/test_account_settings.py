@@ -14,13 +14,13 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from playwright.sync_api import Locator, expect
 
 import chat.web
-from tests.web.browsing import Instance, Visitor
+from tests.web.browsing import Instance, Visitor, instance
 from tests.web.conftest import MakeVisitor
 
 WEB: Final = Path(chat.web.__file__).parent
 PHONE: Final = {"width": 360, "height": 740}
 PATH: Final = "/channels/@me/settings"
-PAGES: Final = ["profile", "appearance", "language", "notifications", "privacy"]
+PAGES: Final = ["profile", "appearance", "language", "notifications", "privacy", "sessions", "security", "leaving"]
 
 PICTURE: Final = (WEB / "static" / "icon_touch.png").read_bytes()
 
@@ -222,3 +222,73 @@ def test_who_may_come_near_is_kept(holder: Holder) -> None:
     assert kept["friend_source_flags"] == before ^ 1
     assert kept["restricted_guilds"] == [holder.home.world["guild_id"]]
     assert (kept["group_dm_add_permission_flags"], kept["profile_privacy"]) == (16, 2)
+
+
+def sign_in(home: Instance, person: dict[str, Any]) -> str:
+    """Sign in from somewhere else; the token."""
+    body = {"email": person["email"], "password": person["password"]}
+    return str(home.call("POST", "/v1/auth/login", body)["token"])
+
+
+def test_sessions_elsewhere_are_ended_with_the_password(holder: Holder) -> None:
+    carol = holder.home.person("carol")
+    for _ in range(2):
+        sign_in(holder.home, carol)
+    holder.opens("carol", "sessions")
+    page = holder.page
+    page.get_by_text("this browser", exact=True).wait_for()
+    page.get_by_role("button", name="Sign out everywhere else").click()
+    dialog = page.get_by_role("dialog", name="Is it you?")
+    dialog.get_by_label("Your password").fill("not hers")
+    dialog.get_by_role("button", name="Confirm").click()
+    dialog.get_by_role("alert").wait_for()
+    holder.page_is_accessible()
+    dialog.get_by_label("Your password").fill(carol["password"])
+    dialog.get_by_role("button", name="Confirm").click()
+    page.get_by_text("You are signed out everywhere else.").wait_for()
+    assert [one["current"] for one in holder.kept("/v1/auth/sessions")] == [True]
+    expect(page.get_by_role("button", name="Sign out everywhere else")).to_be_hidden()
+
+
+def test_who_thinks_better_of_it_stays_signed_in(holder: Holder) -> None:
+    holder.opens("carol", "leaving")
+    page = holder.page
+    page.get_by_role("button", name="Delete the account").click()
+    page.get_by_role("dialog", name="Delete your account?").get_by_role("button", name="Delete the account").click()
+    proof = page.get_by_role("dialog", name="Is it you?")
+    proof.get_by_role("button", name="Cancel").click()
+    proof.wait_for(state="detached")
+    assert holder.kept()["username"] == "carol"
+    assert page.url.endswith("/settings/leaving")
+
+
+def test_signing_out_here_leaves_nothing_behind(visit: MakeVisitor) -> None:
+    with instance() as home:
+        holder: Holder = visit(home, kind=Holder)
+        home.person("bob")["token"] = sign_in(home, home.person("bob"))
+        holder.opens("bob", "sessions")
+        holder.page.get_by_role("button", name="Sign out here").click()
+        holder.confirms("Sign out here")
+        holder.arrives_at("/login")
+        left = """() => new Promise((done) => {
+            const asked = indexedDB.open("chat");
+            asked.onsuccess = () => {
+                const keys = asked.result.transaction("kept").objectStore("kept").getAllKeys();
+                keys.onsuccess = () => done(keys.result.length);
+            };
+        })"""
+        assert holder.page.evaluate(left) == 0
+        assert holder.page.evaluate("localStorage.getItem('session')") is None
+
+
+def test_an_account_is_disabled_until_its_holder_comes_back(visit: MakeVisitor) -> None:
+    with instance() as home:
+        holder: Holder = visit(home, kind=Holder)
+        holder.opens("carol", "leaving")
+        holder.page.get_by_role("button", name="Disable the account").click()
+        holder.confirms("Disable the account")
+        proof = holder.page.get_by_role("dialog", name="Is it you?")
+        proof.get_by_label("Your password").fill(holder.account["password"])
+        proof.get_by_role("button", name="Confirm").click()
+        holder.arrives_at("/login")
+        assert sign_in(home, holder.account)

@@ -67,10 +67,7 @@ export function makePush(app) {
   }
 
   async function end() {
-    const [own, id] = await Promise.all([subscription(), storage.get(KEPT)]);
-    await own?.unsubscribe();
-    if (id) await acts.unsubscribe(id);
-    await storage.remove(KEPT);
+    await endPush(app);
     await draw();
   }
 
@@ -78,9 +75,20 @@ export function makePush(app) {
   return element;
 }
 
+/**
+ * This browser is told no more.
+ * @param {App} app
+ */
+export async function endPush(app) {
+  const [own, id] = await Promise.all([subscription(), storage.get(KEPT)]);
+  await own?.unsubscribe();
+  if (id) await app.acts.accountSettings.unsubscribe(id);
+  await storage.remove(KEPT);
+}
+
 /** @returns {Promise<PushSubscription | null>} that of this browser */
 async function subscription() {
-  const registration = await navigator.serviceWorker.getRegistration();
+  const registration = await navigator.serviceWorker?.getRegistration();
   return (await registration?.pushManager.getSubscription()) ?? null;
 }
 

@@ -4,9 +4,12 @@ import { makeSettings } from "../../views/settings/frame.js";
 import { t } from "../../words/catalogue.js";
 import { makeAppearance } from "./appearance.js";
 import { makeLanguage } from "./language.js";
+import { makeLeaving } from "./leaving.js";
 import { makeNotifications } from "./notifications.js";
 import { makePrivacy } from "./privacy.js";
 import { makeProfile } from "./profile.js";
+import { makeSecurity } from "./security.js";
+import { makeSessions } from "./sessions.js";
 
 /** @typedef {import("../../views/shell/app.js").App} App */
 
@@ -29,6 +32,9 @@ export function open({ app, page = "" }) {
       { key: "language", label: t("account.language"), icon: "globe", make: () => makeLanguage(app) },
       { key: "notifications", label: t("account.notifications"), icon: "bell", make: () => makeNotifications(app) },
       { key: "privacy", label: t("account.privacy"), icon: "eye", make: () => makePrivacy(app) },
+      { key: "sessions", label: t("account.sessions"), icon: "list", make: () => makeSessions(app) },
+      { key: "security", label: t("account.security"), icon: "lock", make: () => makeSecurity(app) },
+      { key: "leaving", label: t("account.leaving"), icon: "leave", make: () => makeLeaving(app) },
     ],
   });
   OPEN.set(app, settings);
