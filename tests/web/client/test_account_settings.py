@@ -73,6 +73,42 @@ def test_every_page_is_accessible_and_fits_a_telephone(visit: MakeVisitor, home:
     holder.page_is_accessible()
 
 
+OVERFLOWING: Final = """() => [...document.querySelectorAll(".settings-content, .settings-content *")]
+    .filter((one) => one.scrollWidth > one.clientWidth + 1 && getComputedStyle(one).display !== "inline")
+    .filter((one) => !one.matches("input, textarea, .clip, .unseen"))
+    .map((one) => `${one.className}: ${one.scrollWidth} in ${one.clientWidth}`)"""
+
+
+def test_large_letters_and_long_words_fit_a_telephone(visit: MakeVisitor, home: Instance) -> None:
+    holder: Holder = visit(home, kind=Holder, viewport=PHONE, locale="de-DE")
+    holder.goes_to("/login")
+    holder.page.evaluate("localStorage.setItem('appearance', JSON.stringify({ scale: 150 }))")
+    holder.opens("bob", PAGES[0])
+    for page in PAGES:
+        holder.goes_to(f"{PATH}/{page}")
+        holder.page.locator(".settings-content .card").first.wait_for()
+        assert holder.page.evaluate(OVERFLOWING) == [], page
+
+
+def test_back_and_forward_go_from_page_to_page(holder: Holder) -> None:
+    guild, channel = holder.home.world["guild_id"], holder.home.world["channel_id"]
+    holder.opens("alice", "")
+    page = holder.page
+    page.get_by_role("heading", name="Profile", level=1).wait_for()
+    page.get_by_role("button", name="Close the settings").click()
+    holder.goes_to(f"/channels/{guild}/{channel}")
+    page.get_by_role("button", name="Settings", exact=True).click()
+    page.get_by_role("link", name="Privacy").click()
+    page.get_by_role("heading", name="Privacy", level=1).wait_for()
+    page.go_back()
+    page.get_by_role("heading", name="Profile", level=1).wait_for()
+    page.go_forward()
+    page.get_by_role("heading", name="Privacy", level=1).wait_for()
+    page.keyboard.press("Escape")
+    holder.arrives_at(f"/channels/{guild}/{channel}")
+    expect(page.locator("textarea")).to_be_visible()
+
+
 def test_a_profile_is_previewed_saved_and_shown(holder: Holder) -> None:
     holder.opens("alice", "profile")
     page = holder.page

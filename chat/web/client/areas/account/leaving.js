@@ -5,7 +5,7 @@ import { h } from "../../base/dom.js";
 import { storage } from "../../base/storage.js";
 import { card } from "../../views/settings/fields.js";
 import { t } from "../../words/catalogue.js";
-import { proved } from "./proof.js";
+import { proved } from "../../views/settings/proof.js";
 
 /** @typedef {import("../../views/shell/app.js").App} App */
 

@@ -7,7 +7,7 @@ import { card } from "../../views/settings/fields.js";
 import { plainName } from "../../views/names/people.js";
 import { t } from "../../words/catalogue.js";
 import { relative } from "../../words/dates.js";
-import { proved } from "./proof.js";
+import { proved } from "../../views/settings/proof.js";
 import { endPush } from "./push.js";
 
 /** @typedef {import("../../views/shell/app.js").App} App */

@@ -4,7 +4,7 @@
 import { ApiError } from "../../../static/api.js";
 import { passkeysWorkHere, prove } from "../../../static/webauthn.js";
 import { h } from "../../base/dom.js";
-import { field } from "../../views/settings/fields.js";
+import { field } from "./fields.js";
 import { t } from "../../words/catalogue.js";
 
 /** @typedef {import("../../views/shell/app.js").App} App */
