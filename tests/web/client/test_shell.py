@@ -26,7 +26,7 @@ class Member(Visitor):
         self.page.goto("/offline")
         self.page.evaluate(script, {"token": person["token"], "name": name})
         self.page.goto(path)
-        self.page.locator(".app.ready").wait_for()
+        self.page.locator(".app.ready").wait_for(state="attached")
 
     def button(self, name: str) -> Any:
         """A button by its whole name."""

@@ -2,6 +2,7 @@
 
 import { makeAccountActs } from "./account.js";
 import { makeAccountSettingsActs } from "./account_settings.js";
+import { makeGuildSettingsActs } from "./guild_settings.js";
 import { makeGuildActs } from "./guilds.js";
 import { makeMessageActs } from "./messages.js";
 import { makePeopleActs } from "./people.js";
@@ -27,6 +28,7 @@ export function makeActs(parts) {
     messages,
     reads: makeReadActs(parts),
     guilds: makeGuildActs(parts),
+    guildSettings: makeGuildSettingsActs(parts),
     account: makeAccountActs(parts),
     accountSettings: makeAccountSettingsActs(parts),
     people: makePeopleActs(parts),

@@ -67,8 +67,31 @@ export function channelPermissions(state, channel, userId = state.session.me) {
   if (!guild || !member) return 0n;
   const mask = guildPermissions(guild, userId);
   const place = channel["thread_metadata"] ? state.channels.get(channel.parent_id ?? "") : channel;
-  if (mask === FULL || !place) return place ? mask : 0n;
-  const roles = new Set(member.roles);
+  return place ? within(guild, place, mask, member.roles, userId) : 0n;
+}
+
+/**
+ * What somebody with these roles, and nothing else, may do in a channel.
+ * @param {Guild} guild
+ * @param {Channel} channel
+ * @param {Id[]} roles
+ */
+export function channelPermissionsOf(guild, channel, roles) {
+  const all = [guild.id, ...roles].map((id) => BigInt(guild.roles.get(id)?.permissions ?? 0));
+  const mask = all.reduce((sum, bits) => sum | bits, 0n);
+  return within(guild, channel, mask & BITS.ADMINISTRATOR ? FULL : mask, roles, "");
+}
+
+/**
+ * @param {Guild} guild
+ * @param {Channel} place
+ * @param {bigint} mask Of the guild.
+ * @param {Id[]} held
+ * @param {Id} userId
+ */
+function within(guild, place, mask, held, userId) {
+  if (mask === FULL) return mask;
+  const roles = new Set(held);
   const overwrites = place.permission_overwrites ?? [];
   const levels = [
     overwrites.filter((entry) => entry.type === 0 && entry.id === guild.id),

@@ -19,8 +19,15 @@ const FRIEND = 1;
 const BLOCKED = 2;
 const INCOMING = 3;
 
-/** @param {{app: App, ground: HTMLElement, back: () => void}} parts `back` to the list, where one pane is shown. */
-export function open({ app, ground, back }) {
+/**
+ * @param {object} parts
+ * @param {App} parts.app
+ * @param {HTMLElement} parts.ground
+ * @param {() => void} parts.back To the list, where one pane is shown.
+ * @param {() => boolean} parts.isWanted Still.
+ */
+export function open({ app, ground, back, isWanted }) {
+  if (!isWanted()) return;
   const { store, acts } = app;
   let tab = "online";
   const tabs = h("div", { role: "tablist", class: "tabs", "aria-label": t("direct.friends") });

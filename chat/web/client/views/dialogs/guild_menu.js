@@ -12,6 +12,14 @@ import { newChannel } from "./new_channel.js";
 /** @typedef {import("../shell/app.js").App} App */
 /** @typedef {import("../shell/menu.js").Entry} Entry */
 
+/** Who has one of these has something to set. */
+const SETTINGS =
+  BITS.MANAGE_GUILD |
+  BITS.MANAGE_ROLES |
+  BITS.MANAGE_CHANNELS |
+  BITS.BAN_MEMBERS |
+  BITS.VIEW_AUDIT_LOG |
+  BITS.MANAGE_EXPRESSIONS;
 const INVITED = new Set([0, 2, 5, 15, 16]);
 
 /**
@@ -42,6 +50,11 @@ export function guildEntries(app, guildId) {
       label: t("guild.new_channel"),
       icon: "add",
       run: () => newChannel(app, guildId, null),
+    },
+    (mask & SETTINGS) !== 0n && {
+      label: t("guild.settings"),
+      icon: "settings",
+      run: () => app.go(`/channels/${guildId}/settings`),
     },
     null,
     !isOwner && { label: t("guild.leave"), icon: "leave", kind: "danger", run: () => leave(app, guildId) },

@@ -6,6 +6,7 @@ import { keyed } from "../../base/keyed.js";
 import { ALL } from "../../store/store.js";
 import { newsByGuild } from "../../store/unread.js";
 import { t } from "../../words/catalogue.js";
+import { faceOf } from "../names/guilds.js";
 import { plainName } from "../names/people.js";
 import { guildEntries } from "../dialogs/guild_menu.js";
 import { askForGuild } from "../dialogs/new_guild.js";
@@ -209,24 +210,4 @@ function tile(path, name, face) {
     h("span", { class: "face", "aria-hidden": "true" }, face),
   );
   return link;
-}
-
-/**
- * The picture of a guild, or the first letters of its name.
- * @param {Guild} guild
- */
-export function faceOf(guild) {
-  const { id, icon: hash, name = "" } = guild.properties;
-  if (!hash) {
-    const words = plainName(name).split(/\s+/).slice(0, 2);
-    return document.createTextNode(
-      words
-        .map((word) => [...word][0] ?? "")
-        .join("")
-        .toUpperCase(),
-    );
-  }
-  const picture = h("img", { alt: "", width: "48", height: "48", decoding: "async" });
-  picture.src = `/media/icons/${id}/${hash}.webp?size=96`;
-  return picture;
 }

@@ -27,6 +27,7 @@ const AREAS = {
   account: () => import("../../areas/account/settings.js"),
   emoji: () => import("../../areas/pickers/emoji.js"),
   friends: () => import("../../areas/friends/friends.js"),
+  guild_settings: () => import("../../areas/guild/settings.js"),
   new_thread: () => import("../../areas/talk/new_thread.js"),
   pins: () => import("../../areas/talk/pins.js"),
   profile: () => import("../../areas/people/profile.js"),

@@ -91,7 +91,7 @@ export function makeShell({ store, acts, connection }) {
   function arrive(place) {
     if (!isReady) return;
     const { guildId, channelId, settings } = place;
-    if (settings !== null && guildId === null) return void app.open("account", { page: settings });
+    if (settings !== null) return void openSettings(guildId, settings);
     covers.uncover();
     if (guildId !== null && !store.read.guilds.has(guildId)) return leaveFor("/channels/@me");
     showList(guildId);
@@ -102,6 +102,13 @@ export function makeShell({ store, acts, connection }) {
     void acts.guilds.keepChannel(guildId ?? "@me", channel.id);
     open(channel.id, guildId, place.messageId);
     return undefined;
+  }
+
+  /** @param {string | null} guildId None: of the account. @param {string} page */
+  function openSettings(guildId, page) {
+    if (guildId === null) return app.open("account", { page });
+    if (store.read.guilds.has(guildId)) return app.open("guild_settings", { guildId, page });
+    return leaveFor("/channels/@me");
   }
 
   /** @param {string} path */
@@ -162,7 +169,8 @@ export function makeShell({ store, acts, connection }) {
     title.show("");
     if (guildId === null) {
       hasFriends = true;
-      app.open("friends", { ground, back: () => show("list") });
+      // The person may be elsewhere when it is loaded.
+      app.open("friends", { ground, back: () => show("list"), isWanted: () => talk === null && hasFriends });
       return show(isFriends ? "talk" : "list");
     }
     fill(

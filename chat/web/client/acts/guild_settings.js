@@ -1,0 +1,49 @@
+// What is changed in the settings of a guild.
+
+/** @typedef {import("./acts.js").Parts} Parts */
+/** @typedef {import("../store/shapes.js").Id} Id */
+
+/** @param {Parts} parts */
+export function makeGuildSettingsActs({ rest }) {
+  const at = (/** @type {Id} */ guildId, /** @type {string} */ more) => `/guilds/${guildId}${more}`;
+  return {
+    /** @param {Id} guildId @param {any} change */
+    change: (guildId, change) => rest.patch(at(guildId, ""), { body: change }),
+    /** @param {Id} guildId */
+    makeRole: (guildId, /** @type {any} */ role) => rest.post(at(guildId, "/roles"), { body: role }),
+    /** @param {Id} guildId @param {Id} roleId @param {any} change */
+    changeRole: (guildId, roleId, change) => rest.patch(at(guildId, `/roles/${roleId}`), { body: change }),
+    /** @param {Id} guildId @param {Id} roleId */
+    deleteRole: (guildId, roleId) => rest.delete(at(guildId, `/roles/${roleId}`)),
+    /** @param {Id} guildId @param {{id: Id, position: number}[]} order */
+    orderRoles: (guildId, order) => rest.patch(at(guildId, "/roles"), { body: order }),
+    /** @param {Id} guildId @param {string} query @param {number} offset */
+    members: (guildId, query, offset) =>
+      rest.post(at(guildId, "/members-search"), { body: { query, offset, limit: 25 } }),
+    /** @param {Id} guildId */
+    invites: (guildId) => rest.get(at(guildId, "/invites")),
+    /** @param {string} code */
+    deleteInvite: (code) => rest.delete(`/invites/${encodeURIComponent(code)}`),
+    /** @param {Id} guildId */
+    bans: (guildId) => rest.get(at(guildId, "/bans"), { query: { limit: 100 } }),
+    /** @param {Id} guildId @param {Id} userId */
+    lift: (guildId, userId) => rest.delete(at(guildId, `/bans/${userId}`)),
+    /** @param {Id} guildId @param {string} name @param {string} image A data address. */
+    makeEmoji: (guildId, name, image) => rest.post(at(guildId, "/emojis"), { body: { name, image } }),
+    /** @param {Id} guildId @param {Id} emojiId @param {string} name */
+    renameEmoji: (guildId, emojiId, name) => rest.patch(at(guildId, `/emojis/${emojiId}`), { body: { name } }),
+    /** @param {Id} guildId @param {Id} emojiId */
+    deleteEmoji: (guildId, emojiId) => rest.delete(at(guildId, `/emojis/${emojiId}`)),
+    /** @param {Id} guildId @param {Id} [before] */
+    auditLog: (guildId, before) => rest.get(at(guildId, "/audit-logs"), { query: { limit: 50, before } }),
+    /** @param {Id} channelId @param {any} change */
+    changeChannel: (channelId, change) => rest.patch(`/channels/${channelId}`, { body: change }),
+    /** @param {Id} guildId @param {any[]} moves */
+    moveChannels: (guildId, moves) => rest.patch(at(guildId, "/channels"), { body: moves }),
+    /** @param {Id} channelId @param {Id} targetId @param {any} overwrite */
+    overwrite: (channelId, targetId, overwrite) =>
+      rest.put(`/channels/${channelId}/permissions/${targetId}`, { body: overwrite }),
+    /** @param {Id} channelId @param {Id} targetId */
+    clearOverwrite: (channelId, targetId) => rest.delete(`/channels/${channelId}/permissions/${targetId}`),
+  };
+}

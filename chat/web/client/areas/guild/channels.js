@@ -1,0 +1,192 @@
+// Channels of a guild: their order, by buttons that a mouse and a keyboard press alike, and what each one is.
+
+import { fill, h } from "../../base/dom.js";
+import { icon } from "../../base/icon.js";
+import { CATEGORY, orderedChannels } from "../../store/channels.js";
+import { t } from "../../words/catalogue.js";
+import { newChannel } from "../../views/dialogs/new_channel.js";
+import { nameOfChannel, signOf } from "../../views/names/channels.js";
+import { field, input, select, settingsForm } from "./fields.js";
+import { overwritesOf } from "./overwrites.js";
+
+/** @typedef {import("../../views/shell/app.js").App} App */
+/** @typedef {import("../../store/shapes.js").Channel} Channel */
+
+const SLOWNESS = [0, 5, 10, 30, 60, 300, 900, 3600, 21600];
+const MINUTE_S = 60;
+
+/** @param {App} app @param {string} guildId */
+export function channelsPage(app, guildId) {
+  const { store, acts } = app;
+  const list = h("ul", { class: "role-list", "aria-label": t("settings.channels") });
+  const ground = h("div", { class: "role-ground" });
+  const make = h(
+    "button",
+    { type: "button", class: "button", click: () => newChannel(app, guildId, null) },
+    icon("add"),
+    t("guild.new_channel"),
+  );
+  const element = h("div", { class: "roles" }, h("div", { class: "role-side" }, make, list), ground);
+  /** @type {string | null} */
+  let chosen = null;
+  /** @type {ReturnType<typeof channelForm> | null} */
+  let form = null;
+
+  /** Among those of the same kind below the same category. @param {Channel} channel @param {1 | -1} way */
+  async function move(channel, way) {
+    const all = orderedChannels(store.read, guildId);
+    const isSame = (/** @type {Channel} */ one) =>
+      (one.parent_id ?? null) === (channel.parent_id ?? null) &&
+      (one.type === CATEGORY) === (channel.type === CATEGORY);
+    const siblings = all.filter(isSame);
+    const at = siblings.findIndex(({ id }) => id === channel.id);
+    const other = siblings[at + way];
+    if (!other) return;
+    const next = [...siblings];
+    next.splice(at, 1);
+    next.splice(at + way, 0, channel);
+    try {
+      await acts.guildSettings.moveChannels(
+        guildId,
+        next.map(({ id }, position) => ({ id, position })),
+      );
+    } catch (error) {
+      app.report(error);
+    }
+  }
+
+  function draw() {
+    const all = orderedChannels(store.read, guildId);
+    const focused = document.activeElement instanceof HTMLElement ? document.activeElement.dataset["key"] : undefined;
+    fill(list, ...all.map(row));
+    /** @type {HTMLElement | null} */ (focused ? list.querySelector(`[data-key="${focused}"]`) : null)?.focus();
+    const channel = all.find(({ id }) => id === chosen) ?? all[0];
+    if (!channel || (form?.channel.id === channel.id && form.isChanged())) return;
+    form = channelForm(app, guildId, channel);
+    fill(ground, form.whole);
+  }
+
+  /** @param {Channel} channel */
+  function row(channel) {
+    const name = nameOfChannel(store.read, channel);
+    const press = () => ((chosen = channel.id), draw());
+    const sign = icon(channel.type === CATEGORY ? "folder" : signOf(channel));
+    const button = h(
+      "button",
+      { type: "button", class: "channel-link", click: press },
+      sign,
+      h("span", { class: "clip" }, name),
+    );
+    button.dataset["key"] = channel.id;
+    if (channel.id === chosen) button.setAttribute("aria-current", "true");
+    const item = h("li", {}, button, step(channel, name, -1), step(channel, name, 1));
+    item.classList.toggle("within", Boolean(channel.parent_id));
+    return item;
+  }
+
+  /** @param {Channel} channel @param {string} name @param {1 | -1} way */
+  function step(channel, name, way) {
+    const label = way === -1 ? t("roles.up", { name }) : t("roles.down", { name });
+    const button = h(
+      "button",
+      {
+        type: "button",
+        class: "icon-button small-icon role-step",
+        "aria-label": label,
+        title: label,
+        click: () => void move(channel, way),
+      },
+      way === -1 ? "\u2191" : "\u2193",
+    );
+    button.dataset["key"] = `${channel.id}:${way}`;
+    return button;
+  }
+
+  const unwatch = store.watch(["*"], (topics) => {
+    const isOurs = (/** @type {string} */ topic) =>
+      topic === `channels:${guildId}` ||
+      (topic.startsWith("channel:") && store.read.channels.get(topic.slice(8))?.guild_id === guildId);
+    if ([...topics].some(isOurs)) draw();
+  });
+  draw();
+  return { element, isChanged: () => form?.isChanged() ?? false, stop: unwatch };
+}
+
+/** @param {App} app @param {string} guildId @param {Channel} channel */
+function channelForm(app, guildId, channel) {
+  const { store, acts, layers } = app;
+  const heads = orderedChannels(store.read, guildId).filter(({ type }) => type === CATEGORY);
+  const isHead = channel.type === CATEGORY;
+  const name = input({ required: "", maxlength: "100" }, "");
+  const topic = /** @type {HTMLTextAreaElement} */ (
+    h("textarea", { class: "input", rows: "3", maxlength: "1024", dir: "auto" })
+  );
+  const parent = select(
+    [
+      ["", t("settings.none")],
+      ...heads.map((head) => /** @type {const} */ ([head.id, nameOfChannel(store.read, head)])),
+    ],
+    "",
+  );
+  const slow = select(
+    SLOWNESS.map((seconds) => /** @type {const} */ ([String(seconds), slowness(seconds)])),
+    "0",
+  );
+  const adult = /** @type {HTMLInputElement} */ (h("input", { type: "checkbox" }));
+
+  function draw() {
+    name.value = channel.name ?? "";
+    topic.value = channel["topic"] ?? "";
+    parent.value = channel.parent_id ?? "";
+    slow.value = String(channel["rate_limit_per_user"] ?? 0);
+    adult.checked = Boolean(channel["nsfw"]);
+  }
+
+  const read = () => ({
+    name: name.value.trim(),
+    ...(!isHead && {
+      topic: topic.value.trim() || null,
+      parent_id: parent.value || null,
+      rate_limit_per_user: Number(slow.value),
+      nsfw: adult.checked,
+    }),
+  });
+  const remove = () =>
+    layers.dialog({
+      title: t("channels.delete_title", { name: nameOfChannel(store.read, channel) }),
+      content: h("p", {}, isHead ? t("channels.delete_category") : t("channels.delete_words")),
+      actions: [{ label: t("channels.delete"), kind: "danger", run: () => acts.guilds.deleteChannel(channel.id) }],
+    });
+  const more = [
+    field("channel-topic", t("settings.topic"), topic),
+    field("channel-parent", t("settings.category"), parent),
+    field("channel-slow", t("settings.slow"), slow, t("settings.slow_hint")),
+    h("label", { class: "check" }, adult, t("settings.adult")),
+  ];
+  const end = h("button", { type: "button", class: "button danger", click: remove }, t("channels.delete"));
+  const content = h(
+    "div",
+    { class: "guild-set-card" },
+    field("channel-title", t("new_guild.name"), name),
+    ...(isHead ? [] : more),
+    end,
+  );
+  draw();
+  const form = settingsForm({
+    content,
+    read,
+    undo: draw,
+    save: (changes) => acts.guildSettings.changeChannel(channel.id, changes),
+  });
+  return { ...form, channel, whole: h("div", {}, form.element, overwritesOf(app, guildId, channel)) };
+}
+
+/** @param {number} seconds */
+function slowness(seconds) {
+  if (seconds === 0) return t("settings.slow_off");
+  if (seconds < MINUTE_S) return t("settings.seconds", { n: seconds });
+  const minutes = seconds / MINUTE_S;
+  return minutes < MINUTE_S
+    ? t("moderation.minutes", { n: minutes })
+    : t("moderation.hours", { n: minutes / MINUTE_S });
+}

@@ -1,0 +1,107 @@
+// Members of a guild: found by name, with their roles.
+
+import { fill, h } from "../../base/dom.js";
+import { t } from "../../words/catalogue.js";
+import { avatarAddress, plainName } from "../../views/names/people.js";
+import { field, input } from "./fields.js";
+
+/** @typedef {import("../../views/shell/app.js").App} App */
+
+const PAUSE_MS = 300;
+
+/** @param {App} app @param {string} guildId */
+export function membersPage(app, guildId) {
+  const { store, acts, layers } = app;
+  const search = input({ type: "search" }, "");
+  const list = h("ul", { class: "guild-set-rows" });
+  const count = h("p", { class: "muted", role: "status" });
+  const more = h(
+    "button",
+    { type: "button", class: "button", hidden: "", click: () => void load(true) },
+    t("search.more"),
+  );
+  const element = h(
+    "div",
+    { class: "guild-set-card" },
+    field("member-search", t("members.search"), search),
+    count,
+    list,
+    more,
+  );
+  /** @type {any[]} */
+  let members = [];
+  let timer = 0;
+
+  /** @param {boolean} further */
+  async function load(further) {
+    try {
+      const found = await acts.guildSettings.members(guildId, search.value.trim(), further ? members.length : 0);
+      members = further ? [...members, ...found.members] : found.members;
+      count.textContent = t("members.count", { n: found.total_result_count ?? members.length });
+      more.hidden = members.length >= (found.total_result_count ?? 0);
+      fill(list, ...members.map(row));
+    } catch (error) {
+      app.report(error);
+    }
+  }
+
+  /** @param {any} found */
+  function row(found) {
+    const member = found.member ?? found;
+    const { user } = member;
+    const picture = h("img", { class: "avatar small-avatar", alt: "", width: "32", height: "32", loading: "lazy" });
+    picture.src = avatarAddress(user, 80);
+    const name = plainName(member.nick || user.global_name || user.username);
+    const guild = store.read.guilds.get(guildId);
+    const roles = (member.roles ?? []).map((/** @type {string} */ id) => guild?.roles.get(id)?.name).filter(Boolean);
+    const words = h(
+      "span",
+      { class: "panel-words" },
+      h("bdi", { class: "clip panel-name" }, name),
+      h("span", { class: "meta clip" }, roles.map(plainName).join(", ")),
+    );
+    const give = h(
+      "button",
+      { type: "button", class: "button small-button", click: () => choose(member, name) },
+      t("settings.roles"),
+    );
+    const open = h("button", { type: "button", class: "button small-button" }, t("profile.name"));
+    open.addEventListener("click", () => app.open("profile", { userId: user.id, guildId, anchor: open }));
+    return h("li", {}, picture, words, give, open);
+  }
+
+  /** @param {any} member @param {string} name */
+  function choose(member, name) {
+    const guild = store.read.guilds.get(guildId);
+    const roles = [...(guild?.roles.values() ?? [])]
+      .filter(({ id }) => id !== guildId)
+      .sort((one, other) => other.position - one.position);
+    const boxes = roles.map((role) => {
+      const box = /** @type {HTMLInputElement} */ (h("input", { type: "checkbox", value: role.id }));
+      box.checked = member.roles.includes(role.id);
+      return { box, row: h("label", { class: "check" }, box, h("bdi", {}, plainName(role.name))) };
+    });
+    const none = h("p", { class: "muted" }, t("members.no_roles"));
+    layers.dialog({
+      title: t("members.roles_of", { name }),
+      content: h("div", {}, ...(boxes.length > 0 ? boxes.map(({ row: one }) => one) : [none])),
+      actions: [
+        {
+          label: t("panel.save"),
+          async run() {
+            const chosen = boxes.filter(({ box }) => box.checked).map(({ box }) => box.value);
+            await acts.people.setRoles(guildId, member.user.id, chosen);
+            await load(false);
+          },
+        },
+      ],
+    });
+  }
+
+  search.addEventListener("input", () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => void load(false), PAUSE_MS);
+  });
+  void load(false);
+  return { element, stop: () => clearTimeout(timer) };
+}

@@ -1,0 +1,77 @@
+// The settings of a guild: which pages there are, and which of them somebody may see.
+
+import { BITS, guildPermissions } from "../../store/permissions.js";
+import { t } from "../../words/catalogue.js";
+import { plainName } from "../../views/names/people.js";
+import { makeSettings } from "../../views/settings/frame.js";
+import { auditLogPage } from "./audit_log.js";
+import { bansPage } from "./bans.js";
+import { channelsPage } from "./channels.js";
+import { emojiPage } from "./emoji.js";
+import { invitesPage } from "./invites.js";
+import { membersPage } from "./members.js";
+import { overviewPage } from "./overview.js";
+import { rolesPage } from "./roles.js";
+
+/** @typedef {import("../../views/shell/app.js").App} App */
+/** @typedef {import("../../views/settings/frame.js").Page} Page */
+/**
+ * @typedef {object} Entry
+ * @property {string} key
+ * @property {() => string} label
+ * @property {string} icon
+ * @property {bigint} needs What somebody has to hold in the guild.
+ * @property {(app: App, guildId: string) => Page} make
+ */
+
+/** @type {readonly Entry[]} */
+const PAGES = [
+  { key: "overview", label: () => t("settings.overview"), icon: "info", needs: BITS.MANAGE_GUILD, make: overviewPage },
+  { key: "roles", label: () => t("settings.roles"), icon: "role", needs: BITS.MANAGE_ROLES, make: rolesPage },
+  {
+    key: "channels",
+    label: () => t("settings.channels"),
+    icon: "hash",
+    needs: BITS.MANAGE_CHANNELS,
+    make: channelsPage,
+  },
+  { key: "members", label: () => t("head.members"), icon: "member", needs: BITS.MANAGE_ROLES, make: membersPage },
+  { key: "invites", label: () => t("settings.invites"), icon: "invite", needs: BITS.MANAGE_GUILD, make: invitesPage },
+  { key: "emoji", label: () => t("settings.emoji"), icon: "emoji", needs: BITS.MANAGE_EXPRESSIONS, make: emojiPage },
+  { key: "bans", label: () => t("settings.bans"), icon: "ban", needs: BITS.BAN_MEMBERS, make: bansPage },
+  {
+    key: "audit_log",
+    label: () => t("settings.audit_log"),
+    icon: "list",
+    needs: BITS.VIEW_AUDIT_LOG,
+    make: auditLogPage,
+  },
+];
+
+/** @type {{guildId: string, settings: import("../../views/settings/frame.js").Settings} | null} */
+let opened = null;
+
+/** @param {{app: App, guildId: string, page?: string}} parts */
+export function open({ app, guildId, page = "" }) {
+  if (opened?.guildId === guildId) return opened.settings.show(page);
+  const guild = app.store.read.guilds.get(guildId);
+  if (!guild) return undefined;
+  const mask = guildPermissions(guild, app.store.read.session.me);
+  const pages = PAGES.filter(({ needs }) => (mask & needs) !== 0n).map(({ label, make, ...entry }) => ({
+    ...entry,
+    label: label(),
+    make: () => make(app, guildId),
+  }));
+  const title = plainName(guild.properties["name"] ?? "");
+  const settings = makeSettings({ app, title, path: `/channels/${guildId}/settings`, pages });
+  opened = { guildId, settings };
+  app.cover({
+    element: settings.element,
+    stop() {
+      opened = null;
+      settings.stop();
+    },
+  });
+  settings.show(page);
+  return undefined;
+}

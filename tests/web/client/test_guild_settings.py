@@ -1,0 +1,146 @@
+"""The settings of a guild in the web client: each page is accessible, does what it says, and is saved. Area: guilds, as
+their members see them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Final
+
+from PIL import Image
+from playwright.sync_api import expect
+
+from tests.web.browsing import Instance
+from tests.web.client.test_shell import DESK, PHONE, Member, is_fine, talk
+from tests.web.conftest import MakeVisitor
+
+__all__ = ["talk"]
+
+PAGES: Final = ("Overview", "Roles", "Channels", "Members", "Invites", "Emoji", "Bans", "Audit log")
+
+
+def guild_of(talk: str) -> str:
+    return talk.split("/")[2]
+
+
+def opens(member: Member, page: str) -> None:
+    """One page of the settings."""
+    member.page.get_by_role("navigation").get_by_role("link", name=page, exact=True).click()
+    member.page.get_by_role("heading", name=page, exact=True, level=1).wait_for()
+
+
+def saves(member: Member) -> None:
+    """What was changed is saved, and the bar goes."""
+    save = member.page.get_by_role("button", name="Save", exact=True)
+    save.click()
+    expect(save).to_be_hidden()
+
+
+def listed(home: Instance, path: str) -> Any:
+    return home.call("GET", path, token=home.person("alice")["token"])
+
+
+def test_every_page_can_be_read(visit: MakeVisitor, talk: str) -> None:
+    member: Member = visit(kind=Member, viewport=DESK, reduced_motion="reduce")
+    member.enters_as("alice", f"/channels/{guild_of(talk)}/settings")
+    for page in PAGES:
+        opens(member, page)
+        is_fine(member)
+    phone: Member = visit(kind=Member, viewport=PHONE, reduced_motion="reduce", has_touch=True, is_mobile=True)
+    phone.enters_as("alice", f"/channels/{guild_of(talk)}/settings")
+    for page in PAGES:
+        opens(phone, page)
+        phone.page_fits()
+        phone.page_is_accessible("target-size")
+        phone.page.get_by_role("button", name="To the list of pages").click()
+
+
+def test_who_may_not_sees_no_page(visit: MakeVisitor, talk: str) -> None:
+    member: Member = visit(kind=Member, viewport=DESK)
+    member.enters_as("bob", talk)
+    member.page.locator(".side-head").click()
+    member.page.get_by_role("menu").wait_for()
+    assert member.page.get_by_role("menuitem", name="Settings of the community").count() == 0
+
+
+def test_name_roles_and_members(visit: MakeVisitor, talk: str, home: Instance) -> None:
+    guild_id = guild_of(talk)
+    member: Member = visit(kind=Member, viewport=DESK, reduced_motion="reduce")
+    member.enters_as("alice", f"/channels/{guild_id}/settings/overview")
+    page = member.page
+    page.get_by_label("Name", exact=True).fill("Beds")
+    saves(member)
+    assert listed(home, f"/v1/guilds/{guild_id}")["name"] == "Beds"
+    page.get_by_label("Name", exact=True).fill("Something else")
+    page.get_by_role("button", name="Undo").click()
+    expect(page.get_by_label("Name", exact=True)).to_have_value("Beds")
+
+    opens(member, "Roles")
+    for name in ("Gardeners", "Guests"):
+        page.get_by_role("button", name="Make a role").click()
+        expect(page.get_by_label("Name", exact=True)).to_have_value("new role")
+        page.get_by_label("Name", exact=True).fill(name)
+        page.get_by_label("Names have a colour").check()
+        page.get_by_label("Kick members").check()
+        saves(member)
+    roles = {role["name"]: role for role in listed(home, f"/v1/guilds/{guild_id}/roles")}
+    assert int(roles["Gardeners"]["permissions"]) & 2
+    assert roles["Gardeners"]["color"] != 0
+    lower = min(("Gardeners", "Guests"), key=lambda name: roles[name]["position"])
+    page.get_by_role("button", name=f"Move {lower} up").click()
+    expect(page.locator(".role-list li").first).to_contain_text(lower)
+
+    opens(member, "Members")
+    row = page.get_by_role("listitem").filter(has_text="Bob")
+    row.get_by_role("button", name="Roles").click()
+    page.get_by_role("dialog").get_by_label("Gardeners").check()
+    page.get_by_role("dialog").get_by_role("button", name="Save").click()
+    expect(row).to_contain_text("Gardeners")
+    bob = listed(home, f"/v1/guilds/{guild_id}/members/{home.person('bob')['id']}")
+    assert bob["roles"] == [roles["Gardeners"]["id"]]
+    opens(member, "Audit log")
+    page.get_by_text("changed the roles of").wait_for()
+
+
+def test_channels_and_what_is_otherwise_there(visit: MakeVisitor, talk: str, home: Instance) -> None:
+    guild_id, channel_id = talk.split("/")[2:]
+    member: Member = visit(kind=Member, viewport=DESK, reduced_motion="reduce")
+    member.enters_as("alice", f"/channels/{guild_id}/settings/channels")
+    page = member.page
+    page.locator(".role-list").get_by_role("button", name="general", exact=True).click()
+    page.get_by_label("Topic").fill("Seeds & soil")
+    page.get_by_label("Slow mode", exact=True).select_option("10")
+    saves(member)
+    channel = listed(home, f"/v1/channels/{channel_id}")
+    assert (channel["topic"], channel["rate_limit_per_user"]) == ("Seeds & soil", 10)
+    page.get_by_label("Write messages").select_option("deny")
+    row = page.locator(".overwrite-row").filter(has_text="Write messages")
+    expect(row).to_contain_text("may not")
+    [overwrite] = listed(home, f"/v1/channels/{channel_id}")["permission_overwrites"]
+    assert (overwrite["id"], int(overwrite["deny"])) == (guild_id, 1 << 11)
+    page.get_by_label("Write messages").select_option("none")
+    expect(row).not_to_contain_text("may not")
+
+
+def test_emoji_invites_and_bans(visit: MakeVisitor, talk: str, home: Instance, tmp_path: Path) -> None:
+    guild_id = guild_of(talk)
+    bob = home.person("bob")
+    home.call("PUT", f"/v1/guilds/{guild_id}/bans/{bob['id']}", {}, home.person("alice")["token"])
+    member: Member = visit(kind=Member, viewport=DESK, reduced_motion="reduce")
+    member.enters_as("alice", f"/channels/{guild_id}/settings/emoji")
+    page = member.page
+    Image.new("RGB", (64, 64), (60, 130, 80)).save(tmp_path / "green leaf.png")
+    page.get_by_label("Picture").set_input_files(str(tmp_path / "green leaf.png"))
+    expect(page.get_by_label("Name", exact=True)).to_have_value("green_leaf")
+    member.button("Add the emoji").click()
+    page.get_by_text(":green_leaf:").wait_for()
+    is_fine(member)
+    member.button("Remove green_leaf").click()
+    expect(page.get_by_text(":green_leaf:")).to_have_count(0)
+    opens(member, "Invites")
+    remove = page.get_by_role("button", name="Remove the invite")
+    remove.click()
+    page.get_by_text("No invite holds just now.").wait_for()
+    opens(member, "Bans")
+    member.button("Lift the ban of Bob").click()
+    page.get_by_text("Nobody is banned.").wait_for()
+    assert listed(home, f"/v1/guilds/{guild_id}/bans") == []
