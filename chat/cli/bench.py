@@ -117,6 +117,19 @@ def guild(members: tuple[int, ...], quick: bool, as_json: bool) -> None:
     _measure(measured, quick=quick, as_json=as_json, members=members)
 
 
+@bench.command()
+@quick_option
+@json_alone_option()
+def web(quick: bool, as_json: bool) -> None:
+    """What the web client costs in a browser.
+
+    It needs Chromium, and Playwright of the extra `dev`. `all` leaves it out.
+    """
+    from chat.bench import web as measured
+
+    _measure(measured, quick=quick, as_json=as_json)
+
+
 @bench.command("all")
 @quick_option
 @json_alone_option()
