@@ -29,7 +29,8 @@ async ({ people }) => {
     state.session.me = "100";
     const roles = new Map([["9", { id: "9", name: "Gardeners", position: 2, color: 0xe91e63, hoist: true }]]);
     const properties = { owner_id: "100" };
-    state.guilds.set("4", { id: "4", properties, members: new Map(), roles, emojis: [] });
+    const own = { user: { id: "100" }, roles: [], nick: null };
+    state.guilds.set("4", { id: "4", properties, members: new Map([["100", own]]), roles, emojis: [] });
     state.channels.set("5", { id: "5", type: 0, guild_id: "4", name: "seeds" });
   });
   const show = (guildId, channelId, ranges) => {

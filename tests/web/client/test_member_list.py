@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chat.registries.limits import LAZY_RANGE_SPAN
+from chat.registries.permissions import Permission
 from tests.web.browsing import Instance, Visitor, instance
 from tests.web.client.node import NodeProcess, running_node
 from tests.web.conftest import MakeVisitor
@@ -41,6 +42,35 @@ def test_the_blocks_hold_what_is_in_sight_and_little_more(node_process: NodeProc
 def test_a_list_is_as_long_as_its_people_and_headings(node_process: NodeProcess, sizes: list[int]) -> None:
     groups = [{"id": str(at), "count": size} for at, size in enumerate(sizes)]
     assert node_process.call("views/members/rows", "lengthOf", {"groups": groups}) == sum(sizes) + len(sizes)
+
+
+def people() -> st.SearchStrategy[list[dict[str, Any]]]:
+    """Recipients of a conversation, none of them the account itself."""
+    names = st.lists(st.text("abC", min_size=1, max_size=3), max_size=6)
+    return names.map(
+        lambda all_names: [
+            {"id": str(at), "username": name, "global_name": None, "avatar": None}
+            for at, name in enumerate(all_names, 2)
+        ]
+    )
+
+
+@given(recipients=people(), there=st.sets(st.integers(1, 7)))
+def test_a_conversation_lists_all_its_people_those_who_are_there_first(
+    node_process: NodeProcess, recipients: list[dict[str, Any]], there: set[int]
+) -> None:
+    """The account itself, which is none of the recipients, stands there too."""
+    me = {"id": "1", "username": "me", "global_name": None, "avatar": None}
+    online = {one["id"] for one in [me, *recipients] if int(one["id"]) in there}
+    found = node_process.call("./recipients", "rowsOf", me, recipients, sorted(online))
+    names = [row["name"] for row in found if "name" in row]
+    assert sorted(names) == sorted(one["username"] for one in [me, *recipients])
+    sizes = {"online": len(online), "offline": len(names) - len(online)}
+    expected = [{"group": group, "count": count} for group, count in sizes.items() if count]
+    assert [row for row in found if "group" in row] == expected
+    first = names[: len(online)]
+    assert first == sorted(first, key=str.lower)
+    assert sorted(first) == sorted(one["username"] for one in [me, *recipients] if one["id"] in online)
 
 
 class Reader(Visitor):
@@ -144,3 +174,22 @@ def test_members_are_a_column_a_drawer_or_a_pane(visit: MakeVisitor, home: Insta
     else:
         button.click()
     people.wait_for(state="detached")
+
+
+def test_who_may_not_know_is_told_so(visit: MakeVisitor) -> None:
+    with instance() as home:
+        guild, channel = home.world["guild_id"], home.world["channel_id"]
+        owner = home.person("alice")["token"]
+        everyone = home.call("GET", f"/v1/guilds/{guild}/roles", None, owner)[0]
+        mask = int(everyone["permissions"]) & ~Permission.VIEW_CHANNEL_MEMBERS
+        declared = {"X-Service-Features": "view_channel_members_permission"}
+        path = f"/v1/guilds/{guild}/roles/{everyone['id']}"
+        home.call("PATCH", path, {"permissions": str(mask)}, owner, **declared)
+        visitor: Visitor = visit(home, viewport={"width": 1280, "height": 740})
+        visitor.goes_to("/login")
+        session = {"token": home.person("carol")["token"], "name": "carol"}
+        visitor.page.evaluate("(session) => localStorage.setItem('session', JSON.stringify(session))", session)
+        visitor.goes_to(f"/channels/{guild}/{channel}")
+        visitor.page.get_by_text("You may not see who is here.").wait_for()
+        assert visitor.page.locator(".member-row").count() == 0
+        visitor.goes_to("about:blank")  # before its server goes

@@ -36,6 +36,7 @@ export const BITS = Object.freeze({
   MODERATE_MEMBERS: 1n << 40n,
   PIN_MESSAGES: 1n << 51n,
   BYPASS_SLOWMODE: 1n << 52n,
+  VIEW_CHANNEL_MEMBERS: 1n << 54n,
 });
 
 /** Every bit: what the owner and administrators hold, whatever overwrites say. */

@@ -4,6 +4,7 @@
 import { fill, h } from "../../base/dom.js";
 import { icon } from "../../base/icon.js";
 import { makeWindowList } from "../../base/window_list.js";
+import { BITS, may } from "../../store/permissions.js";
 import { t } from "../../words/catalogue.js";
 import { number } from "../../words/dates.js";
 import { avatarAddress, plainName, roleColour } from "../names/people.js";
@@ -16,6 +17,8 @@ import { blocksOf, lengthOf, recipientList, rowOf } from "./rows.js";
 /** @typedef {Extract<Row, {userId: string}>} Person */
 
 const PATIENCE_MS = 120;
+/** Rows that stand for the list until it has come. */
+const WAITING = 12;
 const THREADS = new Set([10, 11, 12]);
 
 /**
@@ -29,7 +32,8 @@ export function makeMemberList({ app, channelId, guildId }) {
   const channel = store.read.channels.get(channelId);
   const listId = (THREADS.has(channel?.type ?? 0) && channel?.parent_id) || channelId;
   const rows = h("ul", { class: "member-rows", role: "list" });
-  const scroller = h("div", { class: "member-scroll" }, rows);
+  const hidden = h("p", { class: "members-hidden small muted", hidden: "" }, t("members.hidden"));
+  const scroller = h("div", { class: "member-scroll" }, hidden, rows);
   const element = h(
     "aside",
     { class: "members", tabindex: "-1", "data-region": "", "aria-label": t("members.name") },
@@ -148,9 +152,16 @@ export function makeMemberList({ app, channelId, guildId }) {
     else timer = setTimeout(tell, PATIENCE_MS);
   }
 
+  /** Whether the account may know who sees the channel. */
+  function isTold() {
+    const place = store.read.channels.get(listId);
+    return guildId === null || (place !== undefined && may(store.read, place, BITS.VIEW_CHANNEL_MEMBERS));
+  }
+
   function update() {
     known = current();
-    list.show(lengthOf(known));
+    hidden.hidden = isTold();
+    list.show(known ? lengthOf(known) : isTold() ? WAITING : 0);
   }
 
   /** @param {HTMLElement} item @param {number} index */
