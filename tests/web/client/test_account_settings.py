@@ -68,7 +68,7 @@ def test_every_page_is_accessible_and_fits_a_telephone(visit: MakeVisitor, home:
     holder.opens("bob", page)
     holder.page_is_accessible()
     holder.page_fits()
-    holder.page.get_by_role("button", name="Back to the list").click()
+    holder.page.get_by_role("button", name="To the list of pages").click()
     holder.page.get_by_role("navigation", name="Your settings").get_by_role("link").first.wait_for()
     holder.page_is_accessible()
 
