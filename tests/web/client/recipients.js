@@ -6,8 +6,9 @@ import { lengthOf, recipientList, rowOf } from "../../../chat/web/client/views/m
 export function rowsOf(me, recipients, online) {
   const state = emptyState();
   state.session.me = me.id;
+  state.settings = { status: online.includes(me.id) ? "dnd" : "invisible" };
   for (const user of [me, ...recipients]) state.users.set(user.id, user);
-  for (const id of online) state.presences.set(id, { status: "idle" });
+  for (const id of online.filter((one) => one !== me.id)) state.presences.set(id, { status: "idle" });
   state.channels.set("70", { id: "70", type: 3, recipients: recipients.map(({ id }) => ({ id })) });
   const list = recipientList(state, "70");
   return Array.from({ length: lengthOf(list) }, (_, index) => {

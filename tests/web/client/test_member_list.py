@@ -152,14 +152,36 @@ def test_who_goes_leaves_no_row_behind(reader: Reader) -> None:
     assert reader.page.get_by_role("img", name="Away").count() == 1
 
 
-@pytest.mark.parametrize("width", [1280, 900, 360])
-def test_members_are_a_column_a_drawer_or_a_pane(visit: MakeVisitor, home: Instance, width: int) -> None:
-    visitor: Visitor = visit(viewport={"width": width, "height": 740})
-    alice = home.person("alice")
+def at_home(visit: MakeVisitor, home: Instance, name: str, width: int = 1280) -> Visitor:
+    """A person in the channel that an instance begins with."""
+    visitor: Visitor = visit(home, viewport={"width": width, "height": 740})
     visitor.goes_to("/login")
-    session = {"token": alice["token"], "name": "alice"}
+    session = {"token": home.person(name)["token"], "name": name}
     visitor.page.evaluate("(session) => localStorage.setItem('session', JSON.stringify(session))", session)
     visitor.goes_to(f"/channels/{home.world['guild_id']}/{home.world['channel_id']}")
+    return visitor
+
+
+@pytest.mark.parametrize("direction", ["ltr", "rtl"])
+def test_the_card_of_a_member_says_what_the_list_says(visit: MakeVisitor, home: Instance, direction: str) -> None:
+    """And it leaves the list in sight, on whichever side that is."""
+    at_home(visit, home, "bob").page.locator(".member").first.wait_for()
+    page = at_home(visit, home, "carol").page
+    page.evaluate("(direction) => document.documentElement.setAttribute('dir', direction)", direction)
+    bob = page.get_by_role("complementary").get_by_role("button", name="Bob")
+    bob.get_by_role("img", name="Online").wait_for()
+    bob.click()
+    card = page.get_by_role("dialog", name="Profile")
+    card.get_by_text("Online", exact=True).wait_for()
+    row, box = bob.bounding_box(), card.bounding_box()
+    assert row is not None
+    assert box is not None
+    assert box["x"] >= row["x"] + row["width"] or box["x"] + box["width"] <= row["x"]
+
+
+@pytest.mark.parametrize("width", [1280, 900, 360])
+def test_members_are_a_column_a_drawer_or_a_pane(visit: MakeVisitor, home: Instance, width: int) -> None:
+    visitor = at_home(visit, home, "alice", width)
     people = visitor.page.get_by_role("complementary", name="Members").get_by_role("button", name="Bob")
     button = visitor.page.locator("[data-toggle=members]")
     button.wait_for()
@@ -178,18 +200,14 @@ def test_members_are_a_column_a_drawer_or_a_pane(visit: MakeVisitor, home: Insta
 
 def test_who_may_not_know_is_told_so(visit: MakeVisitor) -> None:
     with instance() as home:
-        guild, channel = home.world["guild_id"], home.world["channel_id"]
+        guild = home.world["guild_id"]
         owner = home.person("alice")["token"]
         everyone = home.call("GET", f"/v1/guilds/{guild}/roles", None, owner)[0]
         mask = int(everyone["permissions"]) & ~Permission.VIEW_CHANNEL_MEMBERS
         declared = {"X-Service-Features": "view_channel_members_permission"}
         path = f"/v1/guilds/{guild}/roles/{everyone['id']}"
         home.call("PATCH", path, {"permissions": str(mask)}, owner, **declared)
-        visitor: Visitor = visit(home, viewport={"width": 1280, "height": 740})
-        visitor.goes_to("/login")
-        session = {"token": home.person("carol")["token"], "name": "carol"}
-        visitor.page.evaluate("(session) => localStorage.setItem('session', JSON.stringify(session))", session)
-        visitor.goes_to(f"/channels/{guild}/{channel}")
+        visitor = at_home(visit, home, "carol")
         visitor.page.get_by_text("You may not see who is here.").wait_for()
         assert visitor.page.locator(".member-row").count() == 0
         visitor.goes_to("about:blank")  # before its server goes

@@ -6,7 +6,8 @@ import { parse } from "../../text/blocks.js";
 import { t } from "../../words/catalogue.js";
 import { drawn } from "../../views/messages/body.js";
 import { avatarAddress, plainName } from "../../views/names/people.js";
-import { presenceDot, presenceWords } from "../../views/names/presence.js";
+import { presenceDot, presenceOf, presenceWords } from "../../views/names/presence.js";
+import { customStatus } from "../../views/names/status.js";
 import { moderationEntries } from "./moderation.js";
 
 /** @typedef {import("../../views/shell/app.js").App} App */
@@ -74,14 +75,13 @@ export function open({ app, userId, guildId, anchor }) {
   }
 
   function statusOf() {
-    if (userId === store.read.session.me) return store.read.settings?.["status"] ?? "online";
-    return store.read.presences.get(userId)?.status ?? "offline";
+    return presenceOf(store.read, userId, guildId)?.status ?? "offline";
   }
 
   /** @param {string} status */
   function statusLine(status) {
-    const custom = store.read.presences.get(userId)?.custom_status?.["text"];
-    return [h("p", { class: "small" }, h("bdi", {}, custom ? plainName(custom) : presenceWords(status)))];
+    const custom = customStatus(presenceOf(store.read, userId, guildId)?.custom_status);
+    return [h("p", { class: "small card-status" }, ...(custom.length > 0 ? custom : [presenceWords(status)]))];
   }
 
   /**

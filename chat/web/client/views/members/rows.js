@@ -1,6 +1,7 @@
 // What stands in each row of a list of members: a heading of a group, or a person.
 
 import { compareIds } from "../../store/shapes.js";
+import { presenceOf } from "../names/presence.js";
 
 /** @typedef {import("../../store/shapes.js").MemberList} MemberList */
 /** @typedef {import("../../store/shapes.js").State} State */
@@ -57,7 +58,7 @@ export function recipientList(state, channelId) {
   const users = [...known.filter(({ id }) => id !== state.session.me), { id: state.session.me }].map(
     ({ id }, at) => state.users.get(id) ?? known[at] ?? { id, username: "", global_name: null, avatar: null },
   );
-  const people = users.map((user) => ({ user, presence: state.presences.get(user.id), name: nameOf(user) }));
+  const people = users.map((user) => ({ user, presence: presenceOf(state, user.id, null), name: nameOf(user) }));
   people.sort((a, b) => (a.name === b.name ? compareIds(a.user.id, b.user.id) : a.name < b.name ? -1 : 1));
   const groups = [
     { id: "online", members: people.filter(({ presence }) => presence !== undefined) },

@@ -23,3 +23,27 @@ export function presenceDot(status) {
   dot.dataset["status"] = status === "invisible" ? "offline" : status;
   return dot;
 }
+
+/**
+ * Whether somebody is there and what they say of it, as far as it is known: of the account itself what it chose, of
+ * friends what the gateway tells, of members what their guild's lists tell while they are looked at.
+ * @param {import("../../store/shapes.js").State} state
+ * @param {string} userId
+ * @param {string | null} guildId
+ * @returns {{status: string, custom_status: any} | undefined}
+ */
+export function presenceOf(state, userId, guildId) {
+  if (userId === state.session.me) {
+    const { status = "online", custom_status = null } = state.settings ?? {};
+    return status === "invisible" ? undefined : { status, custom_status };
+  }
+  const told = state.presences.get(userId);
+  if (told || guildId === null) return told;
+  for (const [key, { rows }] of state.lists) {
+    if (!key.startsWith(`${guildId}:`)) continue;
+    for (const { member } of rows.values()) {
+      if (member?.user.id === userId && member.presence) return member.presence;
+    }
+  }
+  return undefined;
+}

@@ -151,11 +151,10 @@ function placeAt(element, spot, side) {
   const { width, height } = element.getBoundingClientRect();
   const isRightToLeft = getComputedStyle(document.documentElement).direction === "rtl";
   const start = isRightToLeft ? spot.right - width : spot.left;
-  const beside = isRightToLeft
-    ? spot.left - MARGIN - width
-    : spot.right + MARGIN + width <= innerWidth
-      ? spot.right + MARGIN
-      : spot.left - MARGIN - width;
+  const [after, before] = [spot.right + MARGIN, spot.left - MARGIN - width];
+  const [fitsAfter, fitsBefore] = [after + width <= innerWidth, before >= 0];
+  const isAfter = isRightToLeft ? !fitsBefore && fitsAfter : fitsAfter || !fitsBefore;
+  const beside = isAfter ? after : before;
   const x = side === "beside" ? beside : start;
   const below = spot.bottom + 4;
   const y = side === "beside" ? spot.top : below + height <= innerHeight ? below : spot.top - 4 - height;
