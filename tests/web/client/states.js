@@ -1,6 +1,6 @@
 // Small states, made of what a test says of them.
 
-import { channelPermissions } from "../../../chat/web/client/store/permissions.js";
+import { channelPermissions, outranks } from "../../../chat/web/client/store/permissions.js";
 import { byId, emptyState } from "../../../chat/web/client/store/shapes.js";
 
 export function stateOf({ roles, ...properties }, member, channel) {
@@ -14,4 +14,8 @@ export function stateOf({ roles, ...properties }, member, channel) {
 
 export function permissionsIn(state, channelId) {
   return `${channelPermissions(state, state.channels.get(channelId))}`;
+}
+
+export function outranksIn(state, guildId, otherId, otherRoles) {
+  return outranks(state.guilds.get(guildId), state.session.me, otherId, otherRoles);
 }

@@ -6,18 +6,19 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
+import attrs
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from chat.domain.standing.permissions import channel_permissions, guild_permissions
+from chat.domain.standing.permissions import channel_permissions, guild_permissions, rank_of_member
 from chat.registries.channel_types import ChannelType, OverwriteType
 from chat.registries.permissions import FULL_MASK, Permission
 from chat.store.guilds.channels import Channel, Overwrite
 from chat.store.guilds.roles import Role
 from tests.web.client.node import CLIENT, NodeProcess, running_node
 
-GUILD, CHANNEL, OWNER, MEMBER = 1, 50, 7, 8
+GUILD, CHANNEL, OWNER, MEMBER, OTHER = 1, 50, 7, 8, 9
 ROLE_IDS: Final = (2, 3, 4)
 
 
@@ -63,6 +64,35 @@ def test_the_store_computes_what_the_server_computes(
         assert int(found) == expected
 
 
+@given(
+    st.tuples(*(st.integers(1, 3) for _ in ROLE_IDS)),
+    st.sets(st.sampled_from(ROLE_IDS)),
+    st.sets(st.sampled_from(ROLE_IDS)),
+    st.sampled_from((OWNER, MEMBER)),
+    st.sampled_from((OWNER, MEMBER, OTHER)),
+)
+def test_who_stands_above_whom_is_what_the_server_says(
+    node_process: NodeProcess,
+    positions: tuple[int, ...],
+    own: set[int],
+    theirs: set[int],
+    user_id: int,
+    other_id: int,
+) -> None:
+    roles = {
+        role_id: attrs.evolve(role(role_id, 0), position=position)
+        for role_id, position in zip(ROLE_IDS, positions, strict=True)
+    }
+    if user_id == other_id:
+        theirs = own
+    mine = rank_of_member(roles, own, is_owner=user_id == OWNER)
+    expected = mine > rank_of_member(roles, theirs, is_owner=other_id == OWNER)
+    state = node_process.keep("./states", "stateOf", guild(roles), own_member(user_id, own), wire(()))
+    other = [str(one) for one in theirs]
+    found = node_process.call("./states", "outranksIn", state.itself(), str(GUILD), str(other_id), other)
+    assert found is expected
+
+
 def test_bits_have_the_numbers_of_the_registry() -> None:
     text = (CLIENT / "store" / "permissions.js").read_text(encoding="utf-8")
     bits = {name: 1 << int(place) for name, place in re.findall(r"([A-Z_]+): 1n << (\d+)n", text)}
@@ -79,7 +109,10 @@ def channel(entries: tuple[Overwrite, ...]) -> Channel:
 
 
 def guild(roles: dict[int, Role]) -> dict[str, Any]:
-    listed = [{"id": str(entry.id), "permissions": str(entry.permissions)} for entry in roles.values()]
+    listed = [
+        {"id": str(entry.id), "permissions": str(entry.permissions), "position": entry.position}
+        for entry in roles.values()
+    ]
     return {"id": str(GUILD), "owner_id": str(OWNER), "roles": listed}
 
 

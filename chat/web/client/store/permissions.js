@@ -1,5 +1,7 @@
 // What a member may do (permissions.md, Computation). Masks are BigInt: they have more bits than a number keeps.
 
+import { compareIds } from "./shapes.js";
+
 /** @typedef {import("./shapes.js").Channel} Channel */
 /** @typedef {import("./shapes.js").Guild} Guild */
 /** @typedef {import("./shapes.js").Id} Id */
@@ -119,4 +121,32 @@ function overwritten(mask, level) {
   const denied = level.reduce((sum, entry) => sum | BigInt(entry.deny), 0n);
   const allowed = level.reduce((sum, entry) => sum | BigInt(entry.allow), 0n);
   return (mask & ~denied) | allowed;
+}
+
+/**
+ * Whether somebody stands strictly above another one in a guild (permissions.md, Role hierarchy): the owner above all,
+ * then by the highest role, of equal positions the older one; who has no role stands below all that have.
+ * @param {Guild} guild
+ * @param {Id} userId A member that the session was told of.
+ * @param {Id} otherId
+ * @param {Id[]} otherRoles
+ */
+export function outranks(guild, userId, otherId, otherRoles) {
+  const owner = guild.properties["owner_id"];
+  if (userId === otherId || otherId === owner) return false;
+  if (userId === owner) return true;
+  const own = highest(guild, guild.members.get(userId)?.roles ?? []);
+  const theirs = highest(guild, otherRoles);
+  return own !== undefined && (theirs === undefined || above(own, theirs) < 0);
+}
+
+/** @param {Guild} guild @param {Id[]} roleIds */
+function highest(guild, roleIds) {
+  const roles = roleIds.map((id) => guild.roles.get(id)).filter((role) => role !== undefined);
+  return roles.sort(above)[0];
+}
+
+/** @param {import("./shapes.js").Role} one @param {import("./shapes.js").Role} other */
+function above(one, other) {
+  return other.position - one.position || compareIds(one.id, other.id);
 }

@@ -1,7 +1,7 @@
 // What moderators do with a member: time-out, kick, ban, and for administrators the account in the console.
 
 import { h } from "../../base/dom.js";
-import { BITS, guildPermissions } from "../../store/permissions.js";
+import { BITS, guildPermissions, outranks } from "../../store/permissions.js";
 import { t } from "../../words/catalogue.js";
 import { nameOf } from "../../views/names/people.js";
 
@@ -23,21 +23,22 @@ const REASON_MAXIMUM = 512;
  * @param {App} app
  * @param {string | null} guildId
  * @param {string} userId
+ * @param {string[] | null} roles What the person has in the guild; null for who is no member.
  * @returns {Entry[]}
  */
-export function moderationEntries(app, guildId, userId) {
+export function moderationEntries(app, guildId, userId, roles) {
   const { store } = app;
   const guild = store.read.guilds.get(guildId ?? "");
   const me = store.read.users.get(store.read.session.me);
   /** @type {Entry[]} */
   const entries = [];
-  if (guild && guild.properties["owner_id"] !== userId) {
+  if (guild && outranks(guild, store.read.session.me, userId, roles ?? [])) {
     const mask = guildPermissions(guild, store.read.session.me);
     const name = nameOf({ store, guildId }, { id: userId, username: "" });
-    if (mask & BITS.MODERATE_MEMBERS) {
+    if (roles && mask & BITS.MODERATE_MEMBERS) {
       entries.push({ label: t("moderation.time_out"), icon: "clock", run: () => timeOut(app, guild.id, userId, name) });
     }
-    if (mask & BITS.KICK_MEMBERS) {
+    if (roles && mask & BITS.KICK_MEMBERS) {
       entries.push({
         label: t("moderation.kick"),
         icon: "leave",

@@ -36,7 +36,7 @@ export function open({ app, userId, guildId, anchor }) {
 
   function draw() {
     const user = profile?.user ?? store.read.users.get(userId) ?? { id: userId, username: "", avatar: null };
-    const member = store.read.guilds.get(guildId ?? "")?.members.get(userId) ?? profile?.guild_member;
+    const member = memberOf();
     const about = profile?.user_profile ?? {};
     const banner = h("div", { class: "card-banner" });
     if (about.banner) {
@@ -72,6 +72,11 @@ export function open({ app, userId, guildId, anchor }) {
       ...mutual(),
       ...(userId === store.read.session.me ? [] : [note()]),
     );
+  }
+
+  /** What the person is in the guild, if a member. */
+  function memberOf() {
+    return store.read.guilds.get(guildId ?? "")?.members.get(userId) ?? profile?.guild_member;
   }
 
   function statusOf() {
@@ -181,7 +186,7 @@ export function open({ app, userId, guildId, anchor }) {
           : { label: t("profile.block"), icon: "ban", run: () => told(acts.people.block(userId)) },
         { label: t("profile.copy_id"), icon: "copy", run: () => void navigator.clipboard.writeText(userId) },
         null,
-        ...moderationEntries(app, guildId, userId),
+        ...moderationEntries(app, guildId, userId, memberOf()?.roles ?? null),
       ];
       close();
       layers.menu(anchor.isConnected ? anchor : document.body, entries, t("profile.name"));
