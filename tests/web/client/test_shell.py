@@ -241,3 +241,58 @@ def test_a_session_that_ends_leads_to_sign_in_and_back(visit: MakeVisitor, talk:
     member.presses("Sign in")
     member.page.wait_for_url(f"**{talk}")
     member.page.get_by_role("article").first.wait_for()
+
+
+def test_messages_are_forwarded_saved_and_reported(visit: MakeVisitor, talk: str, home: Instance) -> None:
+    member: Member = visit(kind=Member, viewport=DESK, reduced_motion="reduce")
+    member.enters_as("bob", talk)
+    page = member.page
+    first = page.get_by_role("article", name="Who has")
+    first.wait_for()
+
+    def chooses(name: str) -> None:
+        first.click(button="right")
+        page.get_by_role("menuitem", name=name, exact=True).click()
+
+    chooses("Save for later")
+    page.get_by_text("It is among your saved messages.").wait_for()
+    chooses("Report")
+    is_fine(member)
+    page.get_by_label("What is wrong with it").select_option("scam")
+    page.get_by_role("button", name="Report it").click()
+    page.get_by_text("Thank you. It is reported.").wait_for()
+    [report] = home.call("GET", "/v1/admin/reports", token=home.world["admin"]["token"])["reports"][:1]
+    assert report["category"] == "scam"
+    chooses("Forward")
+    page.get_by_role("dialog").get_by_role("radio").first.wait_for()
+    is_fine(member)
+    page.get_by_label("To", exact=True).fill("general")
+    page.get_by_role("radio").first.check()
+    page.get_by_role("button", name="Forward it").click()
+    page.get_by_text("It is forwarded.").wait_for()
+    page.get_by_role("link", name="Conversations", exact=True).click()
+    member.button("Saved messages").click()
+    page.locator(".result").filter(has_text="tomato seed").wait_for()
+    is_fine(member)
+    page.get_by_role("link", name="Go to the message by Alice").click()
+    page.wait_for_url(f"**{talk}/*")
+    page.get_by_role("article", name="Who has").first.wait_for()
+
+
+def test_a_server_that_breaks_the_connection_loses_nothing(visit: MakeVisitor, talk: str, home: Instance) -> None:
+    """Sockets are closed, sessions ended and reads refused, while somebody else goes on talking."""
+    member: Member = visit(kind=Member, viewport=DESK, reduced_motion="reduce")
+    member.enters_as("alice", talk)
+    member.page.get_by_role("article").first.wait_for()
+    bob = home.person("bob")
+    path = f"/v1/channels/{talk.split('/')[3]}/messages"
+    alice_id = home.person("alice")["id"]
+    said = []
+    for action in ("drop", "reconnect", "invalid_session", "end_session", "drop"):
+        said += [f"before {action} {len(said)}", f"after {action} {len(said)}"]
+        home.call("POST", path, {"content": said[-2]}, bob["token"])
+        home.call("POST", "/v1/_dev/faults", {"action": action, "target": {"user_id": alice_id}})
+        home.call("POST", path, {"content": said[-1]}, bob["token"])
+        member.page.get_by_role("article").filter(has_text=said[-1]).wait_for()
+    texts = member.page.locator("article .text").all_inner_texts()
+    assert [text for text in texts if text in said] == said

@@ -34,3 +34,18 @@ def test_a_watcher_that_throws_harms_no_other(node_process: NodeProcess) -> None
 def test_an_unknown_dispatch_is_passed_over(node_process: NodeProcess, name: str) -> None:
     store = node_process.keep("store/store", "makeStore")
     assert store.call("apply", name, {"id": "1"}) is None
+
+
+def test_what_happens_while_a_page_is_fetched_counts_more_than_the_page(node_process: NodeProcess) -> None:
+    store = node_process.keep("store/store", "makeStore")
+    settled = node_process.keep("store/logs", "beginFetch", store.member("read"), "100")
+    store.call("apply", "MESSAGE_DELETE", {"channel_id": "100", "id": "1"})
+    store.call("apply", "MESSAGE_UPDATE", {"channel_id": "100", "id": "2", "content": "after"})
+    store.call("apply", "MESSAGE_DELETE", {"channel_id": "200", "id": "3"})
+    page = [{"id": str(number), "content": "before", "reactions": [number]} for number in (3, 2, 1)]
+    assert settled.call("call", None, page) == [
+        page[0],
+        {"channel_id": "100", "id": "2", "content": "after", "reactions": [2]},
+    ]
+    later = node_process.keep("store/logs", "beginFetch", store.member("read"), "100")
+    assert later.call("call", None, page) == page

@@ -1,6 +1,6 @@
 // What is done with messages.
 
-import { putPage } from "../store/logs.js";
+import { beginFetch, putPage } from "../store/logs.js";
 import { compareIds } from "../store/shapes.js";
 import { makeOutbox } from "./outbox.js";
 
@@ -39,9 +39,14 @@ export function makeMessageActs(parts) {
    */
   async function history(channelId, page) {
     const newestBefore = store.read.channels.get(channelId)?.last_message_id;
-    const messages = await rest.get(`/channels/${channelId}/messages`, { query: page });
+    const settled = beginFetch(store.read, channelId);
+    const fetched = await rest.get(`/channels/${channelId}/messages`, { query: page }).catch((error) => {
+      settled([]);
+      throw error;
+    });
+    const messages = settled(fetched);
     const newest = store.read.channels.get(channelId)?.last_message_id;
-    const isFull = messages.length >= page.limit;
+    const isFull = fetched.length >= page.limit;
     const last = messages[0]?.id ?? "";
     const isOvertaken = !!newest && newest !== newestBefore && compareIds(last, newest) < 0;
     /** @type {{before: boolean, after: boolean, joins?: "before" | "after"}} */
@@ -113,6 +118,19 @@ export function makeMessageActs(parts) {
     forward(toId, message) {
       const reference = { type: 1, channel_id: message.channel_id, message_id: message.id, guild_id: message.guild_id };
       return rest.post(`/channels/${toId}/messages`, { body: { message_reference: reference, nonce: random() } });
+    },
+    /** @param {Id} channelId @param {Id} messageId */
+    save: (channelId, messageId) =>
+      rest.post("/users/@me/saved-messages", { body: { channel_id: channelId, message_id: messageId } }),
+    /** @param {Id} messageId */
+    unsave: (messageId) => rest.delete(`/users/@me/saved-messages/${messageId}`),
+    saved: () => rest.get("/users/@me/saved-messages", { query: { limit: 100 } }),
+    /** Messages that mention the account, the newest first. */
+    mentions: () => rest.get("/users/@me/mentions", { query: { limit: 50 } }),
+    /** @param {Id} channelId @param {Id} messageId @param {string} category @param {string | null} words */
+    report(channelId, messageId, category, words) {
+      const body = { channel_id: channelId, message_id: messageId, category, additional_info: words };
+      return rest.post("/reports/message", { body });
     },
     /** @param {any} search As `POST /search/messages` takes it. @param {AbortSignal} [signal] */
     search: (search, signal) => rest.post("/search/messages", { body: search, signal }),

@@ -6,7 +6,7 @@ import { newsOf } from "../store/unread.js";
 import { t } from "../words/catalogue.js";
 import { nameOfChannel, signOf } from "../views/names/channels.js";
 import { plainName } from "../views/names/people.js";
-import { scoreOf } from "./matching.js";
+import { scoreOf } from "../views/names/matching.js";
 
 /** @typedef {import("../views/shell/app.js").App} App */
 /** @typedef {{key: string, label: string, more: string, sign: string, weight: number, go: () => void}} Target */

@@ -3,6 +3,7 @@
 import { dropChannels } from "./channels.js";
 import { byId } from "./shapes.js";
 import { putThread } from "./threads.js";
+import { keepLog } from "./logs.js";
 import { putVoiceState } from "./passing.js";
 import { putUser } from "./users.js";
 
@@ -17,6 +18,7 @@ import { putUser } from "./users.js";
  * @param {any} whole
  */
 export function putGuild(state, whole) {
+  const logs = [...state.logs].filter(([id]) => state.channels.get(id)?.guild_id === whole.id);
   dropChannels(state, (channel) => channel.guild_id === whole.id);
   state.guilds.set(whole.id, whole.unavailable ? closed(whole) : open(whole));
   if (whole.unavailable) return;
@@ -24,6 +26,7 @@ export function putGuild(state, whole) {
   for (const channel of whole.channels) state.channels.set(channel.id, channel);
   for (const thread of whole.threads) putThread(state, thread);
   for (const voice of whole.voice_states) putVoiceState(state, voice);
+  for (const [id, log] of logs) keepLog(state, id, log);
 }
 
 /**

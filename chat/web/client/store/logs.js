@@ -29,18 +29,58 @@ export function putPage(state, channelId, page, { before, after, joins }, touch)
   const overlaps = known !== undefined && ids.some((id) => known.byId.has(id));
   if (known && (joins || overlaps)) {
     const [first, last] = [known.ids[0] ?? "", known.ids.at(-1) ?? ""];
-    const isLower = joins === "before" || (!joins && compareIds(ids[0] ?? first, first) < 0);
-    const isUpper = joins === "after" || (!joins && compareIds(ids.at(-1) ?? last, last) > 0);
+    const isLower = joins === "before" || (!joins && compareIds(ids[0] ?? first, first) <= 0);
+    const isUpper = joins === "after" || (!joins && compareIds(ids.at(-1) ?? last, last) >= 0);
     before = isLower ? before : known.before;
     after = isUpper ? after : known.after;
-    ids = [...new Set([...known.ids, ...ids])].sort(compareIds);
-    for (const [id, message] of known.byId) if (!byId.has(id)) byId.set(id, message);
+    // What lies within the page and is not in it is gone.
+    const [start, end] = [ids[0] ?? "", ids.at(-1) ?? ""];
+    const others = known.ids.filter((id) => compareIds(id, start) < 0 || compareIds(id, end) > 0);
+    for (const id of others) byId.set(id, /** @type {Message} */ (known.byId.get(id)));
+    ids = [...others, ...ids].sort(compareIds);
     ({ ids, before, after } = trimmed(ids, byId, { before, after, keepsNewer: !isLower || isUpper }));
   }
   state.logs.delete(channelId); // the one used last stands last
   state.logs.set(channelId, { ids, byId, before, after, fault: null });
   for (const oldest of [...state.logs.keys()].slice(0, -LOGS_KEPT)) state.logs.delete(oldest);
   touch(`log:${channelId}`);
+}
+
+/**
+ * A log that was there before all else was told anew: one that ends before its channel's newest message has a gap
+ * behind it now, and one without a channel is gone.
+ * @param {State} state
+ * @param {Id} channelId
+ * @param {Log} log
+ */
+export function keepLog(state, channelId, log) {
+  const newest = state.channels.get(channelId)?.last_message_id;
+  if (!state.channels.has(channelId)) return;
+  const hasGap = Boolean(newest) && compareIds(log.ids.at(-1) ?? "", newest ?? "") < 0;
+  state.logs.set(channelId, { ...log, after: log.after || hasGap });
+}
+
+/**
+ * Listen to what happens in a channel while a page of it is on its way: the page may be older than that.
+ * @param {State} state
+ * @param {Id} channelId
+ * @returns {(page: Message[]) => Message[]} ends it, and brings the page up to date
+ */
+export function beginFetch(state, channelId) {
+  /** @type {import("./shapes.js").Meanwhile} */
+  const meanwhile = { deleted: new Set(), updated: new Map() };
+  const all = state.fetching.get(channelId) ?? new Set();
+  state.fetching.set(channelId, all.add(meanwhile));
+  return (page) => {
+    all.delete(meanwhile);
+    if (all.size === 0) state.fetching.delete(channelId);
+    return page
+      .filter(({ id }) => !meanwhile.deleted.has(id))
+      .map((message) => {
+        const updated = meanwhile.updated.get(message.id);
+        return updated ? { ...updated, ...(message.reactions && { reactions: message.reactions }) } : message;
+      });
+  };
 }
 
 /** @type {Readonly<Record<string, import("./shapes.js").Apply>>} */
@@ -54,6 +94,7 @@ export const LOG_EVENTS = {
     put(state, message.channel_id, { ...log, ...end }, touch);
   },
   MESSAGE_UPDATE(state, message, touch) {
+    for (const meanwhile of state.fetching.get(message.channel_id) ?? []) meanwhile.updated.set(message.id, message);
     const log = state.logs.get(message.channel_id);
     const known = log?.byId.get(message.id);
     if (log && known) {
@@ -134,6 +175,7 @@ function changeReactions(state, { channel_id: channelId, message_id: id }, touch
  * @param {Touch} touch
  */
 function drop(state, channelId, gone, touch) {
+  for (const { deleted } of state.fetching.get(channelId) ?? []) for (const id of gone) deleted.add(id);
   const log = state.logs.get(channelId);
   if (log && gone.filter((id) => log.byId.delete(id)).length > 0) {
     put(state, channelId, { ...log, ids: log.ids.filter((id) => log.byId.has(id)) }, touch);

@@ -1,8 +1,9 @@
 // A fresh Ready replaces all that is known, but for messages that are shown and those that wait to be sent.
 
 import { putGuild } from "./guilds.js";
+import { keepLog } from "./logs.js";
 import { readOf } from "./reads.js";
-import { byId, compareIds } from "./shapes.js";
+import { byId } from "./shapes.js";
 import { putPresence, putRelationship } from "./users.js";
 
 /** @typedef {import("./shapes.js").Touch} Touch */
@@ -24,27 +25,18 @@ export function takeReady(state, ready, touch) {
   const { presences, relationships, guilds, lists, typing, voice, calls, joined } = state;
   for (const known of [presences, relationships, guilds, lists, typing, voice, calls, joined]) known.clear();
   const before = state.channels;
+  const logs = [...state.logs];
+  state.logs.clear();
   state.channels = byId(ready.private_channels);
   for (const entry of ready.relationships) putRelationship(state, entry);
   for (const presence of ready.presences) putPresence(state, presence);
   state.reads = new Map(ready.read_states.map((/** @type {any} */ entry) => [entry.id, readOf(entry)]));
   for (const guild of ready.guilds) putGuild(state, guild);
-  lookAtLogs(state, touch);
-  for (const topic of ["me", "guilds", "channels:@me", "relationships", ...topicsOf(state, before)]) touch(topic);
-}
-
-/**
- * A log that ends before its channel's newest message has a gap behind it now; one without a channel is gone.
- * @param {import("./shapes.js").State} state
- * @param {Touch} touch
- */
-function lookAtLogs(state, touch) {
-  for (const [id, log] of state.logs) {
-    const newest = state.channels.get(id)?.last_message_id;
-    if (!state.channels.has(id)) state.logs.delete(id);
-    else if (newest && compareIds(log.ids.at(-1) ?? "", newest) < 0) state.logs.set(id, { ...log, after: true });
+  for (const [id, log] of logs) {
+    keepLog(state, id, log);
     touch(`log:${id}`);
   }
+  for (const topic of ["me", "guilds", "channels:@me", "relationships", ...topicsOf(state, before)]) touch(topic);
 }
 
 /**

@@ -51,6 +51,7 @@
  * @property {boolean} after Whether there are newer ones.
  * @property {string | null} fault Why the last fetch failed.
  */
+/** @typedef {{deleted: Set<Id>, updated: Map<Id, Message>}} Meanwhile */
 /**
  * @typedef {object} Unsent A message on its way.
  * @property {string} nonce
@@ -83,6 +84,7 @@
  * @property {Wire[]} memes
  * @property {Map<Id, Read>} reads
  * @property {Map<Id, Log>} logs
+ * @property {Map<Id, Set<Meanwhile>>} fetching What happens in a channel while pages of it are fetched.
  * @property {Map<string, MemberList>} lists By guild and list, as `GUILD:LIST`.
  * @property {Map<Id, Map<Id, number>>} typing By channel and account: until when (Unix milliseconds).
  * @property {Map<Id, Map<string, Wire>>} voice Voice states by channel and connection.
@@ -113,6 +115,7 @@ export function emptyState() {
     memes: [],
     reads: new Map(),
     logs: new Map(),
+    fetching: new Map(),
     lists: new Map(),
     typing: new Map(),
     voice: new Map(),

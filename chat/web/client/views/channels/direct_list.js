@@ -26,9 +26,34 @@ export function makeDirectList(app) {
     icon("friends"),
     h("span", { class: "clip" }, t("direct.friends")),
   );
+  const mentions = keptButton("at", t("kept.mentions"), "mentions");
+  const saved = keptButton("bookmark", t("kept.saved"), "saved");
   const empty = h("p", { class: "side-empty small muted" }, t("direct.empty"));
   const element = h("nav", { class: "side-list", tabindex: "-1", "data-region": "", "aria-label": t("direct.name") });
-  element.append(h("div", { class: "side-head" }, h("h2", { class: "clip" }, t("direct.name"))), friends, empty, rows);
+  element.append(
+    h("div", { class: "side-head" }, h("h2", { class: "clip" }, t("direct.name")), mentions, saved),
+    friends,
+    empty,
+    rows,
+  );
+
+  /**
+   * @param {string} sign
+   * @param {string} label
+   * @param {"saved" | "mentions"} which
+   */
+  function keptButton(sign, label, which) {
+    const press = () => app.open("kept", { which, anchor: button });
+    const button = h("button", {
+      type: "button",
+      class: "icon-button",
+      "aria-label": label,
+      title: label,
+      click: press,
+    });
+    button.append(icon(sign));
+    return button;
+  }
 
   function draw() {
     const all = orderedConversations(store.read);

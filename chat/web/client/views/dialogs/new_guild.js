@@ -7,6 +7,8 @@ import { plainName } from "../names/people.js";
 /** @typedef {import("../shell/app.js").App} App */
 
 const NAME_MAXIMUM = 100;
+/** After the last letter of an invite it is looked up. */
+const LOOK_MS = 300;
 const PICTURES = "image/png,image/jpeg,image/gif,image/webp";
 
 /**
@@ -55,7 +57,7 @@ function join(app) {
   const code = /** @type {HTMLInputElement} */ (
     h("input", { class: "input", id: "invite-code", required: "", autocomplete: "off", spellcheck: "false" })
   );
-  const found = h("p", { class: "note", role: "status", hidden: "" });
+  const found = h("p", { class: "invite-found small", role: "status" });
   const content = h(
     "div",
     {},
@@ -68,11 +70,15 @@ function join(app) {
     ),
     found,
   );
-  code.addEventListener("change", async () => {
-    const invite = await app.acts.guilds.invite(code.value).catch(() => null);
-    found.hidden = invite === null;
-    if (invite)
-      fill(found, t("new_guild.leads_to", { name: plainName(invite.guild?.name ?? invite.channel?.name ?? "") }));
+  let timer = 0;
+  const look = async () => {
+    const invite = code.value.trim() === "" ? null : await app.acts.guilds.invite(code.value).catch(() => null);
+    const name = invite?.guild?.name ?? invite?.channel?.name;
+    fill(found, ...(invite ? [t("new_guild.leads_to", { name: plainName(name ?? "") })] : []));
+  };
+  code.addEventListener("input", () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => void look(), LOOK_MS);
   });
   const run = async () => {
     if (!code.reportValidity()) return false;

@@ -5,6 +5,18 @@ import { indexAt, slice } from "./window.js";
 
 /** @typedef {import("./row.js").Item} Item */
 /** @typedef {import("./window.js").Range} Range */
+/**
+ * @typedef {object} ListParts
+ * @property {any} store
+ * @property {any} acts
+ * @property {string} channelId
+ * @property {string | null} guildId
+ * @property {(act: string, message: any, element: HTMLElement) => void} on what is not the list's own: reply, edit,
+ *   delete, pick, menu, profile, view, thread, channel, link
+ * @property {(words: string) => void} announce
+ * @property {() => Node[]} [beginning] what stands above the first message
+ * @property {() => boolean} [isWatched] whether someone looks at the page
+ */
 
 /**
  * @param {{log: any, range: Range, line: string | null, outgoing: any[], me: any, keys: Map<string, string>}} parts

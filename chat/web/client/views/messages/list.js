@@ -9,35 +9,24 @@ import { countAfter, firstUnread, itemsOf, outgoing } from "./items.js";
 import { makeKeeper } from "./keeper.js";
 import { makeNewer } from "./newer.js";
 import { makeReader } from "./reader.js";
+import { makeRenewal } from "./renewal.js";
 import { makeRowActs } from "./row_acts.js";
 import { bounded, grown, indexAt, opened, slice, wanted } from "./window.js";
 
 /** @typedef {import("./window.js").Range} Range */
 /** @typedef {import("./row.js").Item} Item */
 
-/**
- * @typedef {object} ListParts
- * @property {any} store
- * @property {any} acts
- * @property {string} channelId
- * @property {string | null} guildId
- * @property {(act: string, message: any, element: HTMLElement) => void} on what is not the list's own: reply, edit,
- *   delete, pick, menu, profile, view, thread, channel, link
- * @property {(words: string) => void} announce
- * @property {() => Node[]} [beginning] what stands above the first message
- * @property {() => boolean} [isWatched] whether someone looks at the page
- */
-
 const FETCHED = 50;
 const JUMP_MS = 2000;
 
-/** @param {ListParts} parts */
+/** @param {import("./items.js").ListParts} parts */
 export function makeMessageList({ store, acts, channelId, guildId, on, announce, isWatched, beginning = () => [] }) {
   const rows = h("ol", { class: "rows", "aria-label": t("list.name") });
   const edges = makeEdges(load, loaded, beginning);
   const history = h("div", { class: "history" }, edges.elements.up, rows, edges.elements.down);
   const scroller = h("div", { class: "scroller", tabindex: "-1" }, history);
   const newer = makeNewer(() => void toNewest());
+  const renew = makeRenewal(store, () => toNewest(true));
   const element = h("section", { class: "messages", "aria-label": t("list.name") }, scroller, newer.element);
   const keeper = makeKeeper(scroller, rows);
   const drawn = makeDrawn(rows, { store, guildId }, keeper);
@@ -80,9 +69,7 @@ export function makeMessageList({ store, acts, channelId, guildId, on, announce,
   const log = () => store.read.logs.get(channelId);
 
   /** Whether the log reaches to the newest message. */
-  function isWhole() {
-    return !log().after;
-  }
+  const isWhole = () => !log().after;
 
   /** Draws what is mounted; at the end new rows just appear, elsewhere the reader's row stays where it is. */
   function draw() {
@@ -206,10 +193,7 @@ export function makeMessageList({ store, acts, channelId, guildId, on, announce,
     extend();
   }
 
-  /**
-   * The row of a message, or of the next newer one.
-   * @param {string} id
-   */
+  /** The row of a message, or of the next newer one. @param {string} id */
   function rowOf(id) {
     const [from] = slice(log().ids, range);
     const row = rows.children[indexAt(log().ids, id) - from] ?? rows.lastElementChild;
@@ -222,9 +206,12 @@ export function makeMessageList({ store, acts, channelId, guildId, on, announce,
    */
   async function jump(id) {
     if (!log()?.byId.has(id)) {
+      const before = range;
+      range = { ...range, end: false };
       try {
         await acts.messages.history(channelId, { around: id, limit: FETCHED });
       } catch {
+        range = before;
         return announce(t("list.failed"));
       }
     }
@@ -247,8 +234,8 @@ export function makeMessageList({ store, acts, channelId, guildId, on, announce,
   }
 
   /** To the newest message; one that is far away replaces what is mounted. */
-  async function toNewest() {
-    if (!isWhole()) await acts.messages.history(channelId, { limit: FETCHED });
+  async function toNewest(isAnew = false) {
+    if (isAnew || !isWhole()) await acts.messages.history(channelId, { limit: FETCHED });
     range = opened(log().ids, null, true);
     keeper.toEnd();
     draw();
@@ -272,7 +259,12 @@ export function makeMessageList({ store, acts, channelId, guildId, on, announce,
 
   scroller.addEventListener("scroll", moved, { passive: true });
   const topics = [`log:${channelId}`, ...(guildId === null ? [] : [`guild:${guildId}`])];
-  const unwatch = store.watch(topics, () => isOpen && draw());
+  const unwatch = store.watch(topics, () => {
+    if (!isOpen) return;
+    const wasAtEnd = range.end && keeper.isAtEnd();
+    draw();
+    if (wasAtEnd) void renew(log()?.after === true);
+  });
 
   return {
     element,

@@ -76,6 +76,13 @@ export function makeMessageMenu({ app, channelId, guildId, reply, edit }) {
     layers.toast(t("menu.link_copied"));
   }
 
+  /** @param {any} message */
+  async function save(message) {
+    await acts.messages.save(channelId, message.id);
+    const undo = () => told(acts.messages.unsave(message.id));
+    layers.toast(t("menu.saved"), { action: { label: t("settings.undo"), run: undo } });
+  }
+
   /** @param {Promise<unknown>} done */
   const told = (done) => void done.catch(app.report);
 
@@ -102,7 +109,10 @@ export function makeMessageMenu({ app, channelId, guildId, reply, edit }) {
       null,
       message.content !== "" && entry("copy", "copy", () => told(navigator.clipboard.writeText(message.content))),
       entry("copy_link", "link", () => told(copyLink(message))),
+      entry("forward", "forward", () => app.open("forward", { message })),
+      entry("save", "bookmark", () => told(save(message))),
       null,
+      !mine && entry("report", "flag", () => app.open("report", { channelId, message })),
       (mine || allowed(BITS.MANAGE_MESSAGES, false)) && {
         ...entry("delete", "delete", () => remove(message)),
         kind: /** @type {const} */ ("danger"),
@@ -152,5 +162,8 @@ const WORDS = {
   thread: () => t("threads.start"),
   copy: () => t("menu.copy"),
   copy_link: () => t("menu.copy_link"),
+  forward: () => t("forward.title"),
+  save: () => t("menu.save"),
+  report: () => t("report.title"),
   delete: () => t("menu.delete"),
 };
