@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
 
-from tests.web.browsing import CHROMIUM, FLAGS, Instance, Visitor, instance
+from tests.web.browsing import CHROMIUM, FLAGS, WAIT_MS, Instance, Visitor, instance
 
 MakeVisitor = Callable[..., Any]
 
@@ -27,6 +27,7 @@ def chromium() -> Iterator[Browser]:
         if "TESTS_REQUIRE_CHROMIUM" in os.environ:
             pytest.fail("TESTS_REQUIRE_CHROMIUM is set and there is no chromium")
         pytest.skip("no chromium on this machine")
+    expect.set_options(timeout=WAIT_MS)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS), headless=True)
         yield browser
