@@ -7,7 +7,7 @@ from typing import Any, Final
 from urllib.parse import quote
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from tests.web.browsing import Instance, Visitor
 from tests.web.conftest import MakeVisitor
@@ -296,3 +296,32 @@ def test_a_server_that_breaks_the_connection_loses_nothing(visit: MakeVisitor, t
         member.page.get_by_role("article").filter(has_text=said[-1]).wait_for()
     texts = member.page.locator("article .text").all_inner_texts()
     assert [text for text in texts if text in said] == said
+
+
+def test_a_message_that_was_not_sent_outlives_the_page(visit: MakeVisitor, talk: str) -> None:
+    member: Member = visit(kind=Member, viewport=DESK, reduced_motion="reduce")
+    member.enters_as("bob", talk)
+    page = member.page
+    page.get_by_role("article").first.wait_for()
+
+    def refuse(route: Route) -> None:
+        if route.request.method == "POST":
+            route.fulfill(status=503, json={"code": "SERVICE_UNAVAILABLE", "message": "Not now."})
+        else:
+            route.continue_()
+
+    page.route("**/messages", refuse)
+    field = page.locator("textarea.composer-field")
+    field.fill("Written before the reload")
+    field.press("Enter")
+    row = page.get_by_role("article").filter(has_text="Written before the reload")
+    row.get_by_role("button", name="Send again").wait_for()
+    page.unroute("**/messages")
+    page.reload()
+    expect(row).to_have_count(1)
+    expect(row.get_by_role("button", name="Send again")).to_have_count(0)
+    page.reload()
+    row.wait_for()
+    expect(row).to_have_count(1)
+    # The refusals are this test's own.
+    member.complaints = [one for one in member.complaints if "503" not in one]

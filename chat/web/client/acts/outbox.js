@@ -84,6 +84,12 @@ export function makeOutbox({ store, rest, now }) {
     });
   }
 
+  /** All that waits, when the connection is there again. */
+  function resume() {
+    const waiting = [...store.read.outbox.values()].map((unsent) => unsent.channel);
+    for (const channel of new Set(waiting)) void work(channel);
+  }
+
   return {
     /**
      * @param {string} nonce
@@ -104,12 +110,8 @@ export function makeOutbox({ store, rest, now }) {
       return work(unsent.channel);
     },
     discard: drop,
-    /** All that waits, when the connection is there again. */
-    resume() {
-      const waiting = [...store.read.outbox.values()].map((unsent) => unsent.channel);
-      for (const channel of new Set(waiting)) void work(channel);
-    },
-    /** What an earlier page left. */
+    resume,
+    /** What an earlier page left goes now, if there is a connection. */
     async load() {
       for (const key of await storage.keys(KEPT)) {
         const unsent = await storage.get(key);
@@ -117,6 +119,7 @@ export function makeOutbox({ store, rest, now }) {
         const state = unsent.state === "sending" ? "unsure" : unsent.state;
         store.put((read, touch) => putUnsent(read, { ...unsent, state }, touch));
       }
+      resume();
     },
   };
 }
