@@ -15,7 +15,18 @@ from tests.web.conftest import MakeVisitor
 
 __all__ = ["talk"]
 
-PAGES: Final = ("Overview", "Roles", "Channels", "Members", "Invites", "Emoji", "Bans", "Audit log")
+PAGES: Final = (
+    "Overview",
+    "Roles",
+    "Channels",
+    "Members",
+    "Invites",
+    "Emoji",
+    "Bans",
+    "Audit log",
+    "Webhooks",
+    "Ownership",
+)
 
 
 def guild_of(talk: str) -> str:
@@ -144,3 +155,33 @@ def test_emoji_invites_and_bans(visit: MakeVisitor, talk: str, home: Instance, t
     member.button("Lift the ban of Bob").click()
     page.get_by_text("Nobody is banned.").wait_for()
     assert listed(home, f"/v1/guilds/{guild_id}/bans") == []
+
+
+def test_webhooks_and_the_end(visit: MakeVisitor, talk: str, home: Instance) -> None:
+    guild_id = guild_of(talk)
+    member: Member = visit(kind=Member, viewport=DESK, reduced_motion="reduce")
+    member.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    member.enters_as("alice", f"/channels/{guild_id}/settings/webhooks")
+    page = member.page
+    page.get_by_label("Name", exact=True).fill("Weather")
+    member.button("Make the webhook").click()
+    member.button("Copy the address of Weather").click()
+    page.get_by_text("The address is copied.").wait_for()
+    address = page.evaluate("() => navigator.clipboard.readText()")
+    assert address.startswith(f"{home.origin}/v1/webhooks/")
+    home.call("POST", address.removeprefix(home.origin), {"content": "Rain at noon"})
+    member.button("Remove the webhook Weather").click()
+    page.get_by_text("There is no webhook.").wait_for()
+
+    opens(member, "Ownership")
+    page.get_by_label("Member", exact=True).fill("bob")
+    page.get_by_role("main").get_by_role("button", name="Search").click()
+    page.get_by_role("button", name="Hand it over to Bob").click()
+    is_fine(member)
+    page.get_by_role("dialog").get_by_role("button", name="Cancel").click()
+    member.button("Delete the community").click()
+    page.get_by_role("dialog").get_by_role("button", name="Delete the community").click()
+    page.get_by_label("Password").fill(home.person("alice")["password"])
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/channels/@me")
+    assert guild_id not in [guild["id"] for guild in listed(home, "/v1/users/@me/guilds")]

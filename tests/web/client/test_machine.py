@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import attrs
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.web.client.node import NodeProcess, running_node
@@ -75,6 +75,8 @@ class Client:
     taken: list[int] = attrs.field(factory=list)
     heartbeats: int = 0
     connects: list[int] = attrs.field(factory=list)
+    under_way: list[dict[str, Any]] = attrs.field(factory=list)
+    """What the silent network holds back, in its order: what was sent on a socket arrives as long as that is open."""
 
     def take(self, kind: str, random: float = 0.5, **more: Any) -> None:
         """One input, and all that follows from it at once."""
@@ -91,11 +93,13 @@ class Client:
         match effect["type"]:
             case "connect":
                 self.connects.append(self.now)
+                self.under_way.clear()
                 self.is_open = self.has_network
                 if self.is_open:
                     self.take("payload", random, payload={"op": 10, "d": {"heartbeat_interval": INTERVAL_MS}})
             case "disconnect":
                 self.is_open = False
+                self.under_way.clear()
                 self.server.session = None
             case "dispatch":
                 if effect["name"] == "READY":
@@ -110,9 +114,21 @@ class Client:
                     self.take("payload", random, payload=payload)
 
     def hears(self, effect: dict[str, Any]) -> list[dict[str, Any]]:
-        if not self.is_open or self.server.is_silent:
+        if not self.is_open:
+            return []
+        if self.server.is_silent:
+            self.under_way.append({"effect": effect, "life": self.life})
             return []
         return self.server.answers(effect, self.life)
+
+    def comes_back(self, random: float) -> None:
+        """The network works again, and delivers what it held back."""
+        self.has_network, self.server.is_silent = True, False
+        while self.under_way and self.is_open:
+            held = self.under_way.pop(0)
+            said = self.server.answers(held["effect"], held["life"]) if "effect" in held else [held["payload"]]
+            for payload in said:
+                self.take("payload", random, payload=payload)
 
     def passes(self, milliseconds: int, random: float) -> None:
         """Time goes by, with a tick whenever one is due."""
@@ -158,13 +174,17 @@ def carry_out(client: Client, kind: str, random: float, milliseconds: int) -> No
     match kind:
         case "event":
             said = server.speaks()
-            if said and client.is_open and server.session and not server.is_silent:
-                client.take("payload", random, payload=said)
+            if said and client.is_open and server.session:
+                if server.is_silent:
+                    client.under_way.append({"payload": said})
+                else:
+                    client.take("payload", random, payload=said)
         case "time":
             client.passes(milliseconds, random)
         case "cut" | "limited" | "sequence":
             if client.is_open:
                 client.is_open = False
+                client.under_way.clear()
                 server.session = None
                 client.take("closed", random, code={"cut": 1006, "limited": 4008, "sequence": 4007}[kind])
         case "silence":
@@ -173,7 +193,7 @@ def carry_out(client: Client, kind: str, random: float, milliseconds: int) -> No
             client.has_network = False
             server.is_silent = True
         case "back":
-            client.has_network, server.is_silent = True, False
+            client.comes_back(random)
         case "reconnect" | "beat":
             if client.is_open and not server.is_silent:
                 client.take("payload", random, payload={"op": 7 if kind == "reconnect" else 1, "d": None})
@@ -191,13 +211,14 @@ def carry_out(client: Client, kind: str, random: float, milliseconds: int) -> No
 
 @settings(max_examples=60, deadline=None)
 @given(steps)
+@example([("silence", 0.0, 0), ("event", 0.0, 0)])
 def test_it_comes_back_and_takes_each_dispatch_once(node: NodeProcess, happening: list[tuple[str, float, int]]) -> None:
     client = Client(node, Server(), node.call("net/machine", "beginning"))
     client.take("start")
     for kind, random, milliseconds in happening:
         carry_out(client, kind, random, milliseconds)
     # In the end all is well for two minutes and a person with a network looks.
-    client.has_network, client.server.is_silent = True, False
+    client.comes_back(0.5)
     client.take("online")
     client.passes(2 * RETENTION_MS + PATIENCE_MS, 0.5)
     assert client.life["name"] == "live"

@@ -36,6 +36,17 @@ export function makeGuildSettingsActs({ rest }) {
     deleteEmoji: (guildId, emojiId) => rest.delete(at(guildId, `/emojis/${emojiId}`)),
     /** @param {Id} guildId @param {Id} [before] */
     auditLog: (guildId, before) => rest.get(at(guildId, "/audit-logs"), { query: { limit: 50, before } }),
+    /** @param {Id} guildId */
+    webhooks: (guildId) => rest.get(at(guildId, "/webhooks")),
+    /** @param {Id} channelId @param {string} name */
+    makeWebhook: (channelId, name) => rest.post(`/channels/${channelId}/webhooks`, { body: { name } }),
+    /** @param {Id} webhookId */
+    deleteWebhook: (webhookId) => rest.delete(`/webhooks/${webhookId}`),
+    /** @param {Id} guildId @param {Id} userId @param {import("./account_settings.js").Proof} proof */
+    transfer: (guildId, userId, { body, sudo }) =>
+      rest.ask("POST", at(guildId, "/transfer-ownership"), { body: { ...body, new_owner_id: userId }, sudo }),
+    /** @param {Id} guildId @param {import("./account_settings.js").Proof} proof */
+    remove: (guildId, { body, sudo }) => rest.ask("POST", at(guildId, "/delete"), { body: body ?? {}, sudo }),
     /** @param {Id} channelId @param {any} change */
     changeChannel: (channelId, change) => rest.patch(`/channels/${channelId}`, { body: change }),
     /** @param {Id} guildId @param {any[]} moves */

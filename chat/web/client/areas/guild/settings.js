@@ -6,6 +6,8 @@ import { plainName } from "../../views/names/people.js";
 import { makeSettings } from "../../views/settings/frame.js";
 import { auditLogPage } from "./audit_log.js";
 import { bansPage } from "./bans.js";
+import { ownershipPage } from "./ownership.js";
+import { webhooksPage } from "./webhooks.js";
 import { channelsPage } from "./channels.js";
 import { emojiPage } from "./emoji.js";
 import { invitesPage } from "./invites.js";
@@ -38,6 +40,13 @@ const PAGES = [
   { key: "members", label: () => t("head.members"), icon: "member", needs: BITS.MANAGE_ROLES, make: membersPage },
   { key: "invites", label: () => t("settings.invites"), icon: "invite", needs: BITS.MANAGE_GUILD, make: invitesPage },
   { key: "emoji", label: () => t("settings.emoji"), icon: "emoji", needs: BITS.MANAGE_EXPRESSIONS, make: emojiPage },
+  {
+    key: "webhooks",
+    label: () => t("webhooks.title"),
+    icon: "webhook",
+    needs: BITS.MANAGE_WEBHOOKS,
+    make: webhooksPage,
+  },
   { key: "bans", label: () => t("settings.bans"), icon: "ban", needs: BITS.BAN_MEMBERS, make: bansPage },
   {
     key: "audit_log",
@@ -46,6 +55,11 @@ const PAGES = [
     needs: BITS.VIEW_AUDIT_LOG,
     make: auditLogPage,
   },
+];
+
+/** @type {readonly Entry[]} */
+const OWNERS = [
+  { key: "ownership", label: () => t("ownership.title"), icon: "crown", needs: BITS.MANAGE_GUILD, make: ownershipPage },
 ];
 
 /** @type {{guildId: string, settings: import("../../views/settings/frame.js").Settings} | null} */
@@ -57,11 +71,14 @@ export function open({ app, guildId, page = "" }) {
   const guild = app.store.read.guilds.get(guildId);
   if (!guild) return undefined;
   const mask = guildPermissions(guild, app.store.read.session.me);
-  const pages = PAGES.filter(({ needs }) => (mask & needs) !== 0n).map(({ label, make, ...entry }) => ({
-    ...entry,
-    label: label(),
-    make: () => make(app, guildId),
-  }));
+  const isOwner = guild.properties["owner_id"] === app.store.read.session.me;
+  const pages = [...PAGES, ...(isOwner ? OWNERS : [])]
+    .filter(({ needs }) => (mask & needs) !== 0n)
+    .map(({ label, make, ...entry }) => ({
+      ...entry,
+      label: label(),
+      make: () => make(app, guildId),
+    }));
   const title = plainName(guild.properties["name"] ?? "");
   const settings = makeSettings({ app, title, path: `/channels/${guildId}/settings`, pages });
   opened = { guildId, settings };
