@@ -82,7 +82,7 @@ def test_somebody_solves_it_for_each_attempt(challenged: Visitor) -> None:
     challenged.page.get_by_text("Solve the challenge first.").wait_for()
     challenged.presses("I am human (the site)")
     challenged.presses("Sign in")
-    challenged.page.locator("#account-name").wait_for()
+    challenged.enters()
 
 
 def test_so_does_somebody_who_registers(challenged: Visitor) -> None:
