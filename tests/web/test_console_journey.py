@@ -321,7 +321,7 @@ def test_keys_jobs_and_what_goes_wrong(administrator: Administrator, home: Insta
     visitor.place.locator("summary").filter(has_text="Order work for many at once").click()
     visitor.place.get_by_role("button", name="Change the flags of many accounts").click()
     visitor.dialog.get_by_role("group", name="Flags to be set").get_by_label("SPAMMER").check()
-    visitor.answers("Order the job", user_ids=f"{carol['id']}\n{home.person('bob')['id']}")
+    visitor.answers("Order the job", user_ids=f"{carol['id']}\n{home.world['bot']['user_id']}")
     visitor.sees("Update user flags")
     visitor.reads_fact("State", "completed")
     assert int(home.call("GET", f"/v1/admin/users/{carol['id']}", token=admin["token"])["users"][0]["flags"]) & 64
