@@ -1,9 +1,11 @@
 // Starts the client: who is signed in, which language, the store, the connection, the shell.
 
-import { askToSignIn, current, forget } from "../static/session.js";
+import { askToSignIn, current, forget, isStaying } from "../static/session.js";
 import { makeActs } from "./acts/acts.js";
 import { applyAppearance, keptAppearance, PLAIN } from "./base/appearance.js";
+import { serviceWorker } from "./base/trusted.js";
 import { makeConnection } from "./net/connection.js";
+import { canShare } from "./net/leader.js";
 import { makeRest } from "./net/rest.js";
 import { makeStore } from "./store/store.js";
 import { makeShell } from "./views/shell/shell.js";
@@ -50,15 +52,20 @@ async function start() {
   const { token } = session;
   const appearance = keptAppearance();
   if (appearance) applyAppearance(appearance);
+  // Who signs out here goes where that leads; who did in another tab, by what the storage tells.
   const leave = () => {
-    if (current()?.token === token) forget();
+    if (current()?.token !== token) return;
+    forget();
     void askToSignIn();
   };
   const store = makeStore({ wake: flushing(() => store.flush()), report: reportError });
   const rest = makeRest({ token: () => token, signedOut: leave });
   const address = `${location.origin.replace(/^http/, "ws")}/gateway?v=1&encoding=json`;
   const ended = (/** @type {string} */ why) => (why === "reload" ? location.reload() : leave());
-  const connection = makeConnection({ store, address, token: () => token, ended });
+  const shared = isStaying() && canShare() ? `${document.body.dataset["client"]} ${token}` : null;
+  const connection = makeConnection({ store, address, token: () => token, ended, shared });
+  // Another account in this browser, or none: all its tabs begin again.
+  window.addEventListener("storage", ({ key }) => key === "session" && current()?.token !== token && location.reload());
   connection.start();
   const random = () => crypto.randomUUID().replaceAll("-", "");
   const acts = makeActs({ store, rest, connection, now: Date.now, random });
@@ -76,6 +83,8 @@ async function start() {
   const shell = makeShell({ store, acts, connection });
   void acts.messages.load();
   document.body.append(shell.element);
+  // It says so when the server is away at the next visit; a browser that has none loses nothing else.
+  if ("serviceWorker" in navigator) serviceWorker().catch(() => {});
   return undefined;
 }
 

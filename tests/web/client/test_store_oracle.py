@@ -39,6 +39,8 @@ class StoreInNode:
 
     def picture(self) -> dict[str, Any]:
         found: dict[str, Any] = self.node.call("store/picture", "picture", self._store.member("read"))
+        # A tab that opens now is told a clone, and knows the same.
+        assert self.node.call("./clones", "pictureOfClone", self._store.member("read")) == found
         return found
 
     def of_logs(self, name: str, *arguments: Any) -> Any:

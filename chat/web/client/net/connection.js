@@ -1,7 +1,9 @@
 // This browser's connection to the gateway: dispatches into the store, commands out, and what the person should know.
 
+import { adopt, cloneOf } from "../store/clone.js";
 import { makeInterest } from "./interest.js";
 import { makeSocket } from "./socket.js";
+import { makeTabs } from "./tabs.js";
 
 /** @typedef {import("./interest.js").Ranges} Ranges */
 /** @typedef {import("./machine.js").Name | "following"} Name */
@@ -22,34 +24,77 @@ import { makeSocket } from "./socket.js";
  * @property {string} address
  * @property {() => string} token
  * @property {(why: "sign_in" | "reload") => void} ended
+ * @property {string | null} shared The name under which tabs share one connection; null: this tab has its own.
  */
+/** @typedef {import("./tabs.js").At} At */
+
+/** The tab's name among those that share the connection with none. */
+const ALONE = "alone";
 
 /**
  * @param {Parts} parts
  * @returns {Connection}
  */
-export function makeConnection({ store, address, token, ended }) {
+export function makeConnection({ store, address, token, ended, shared }) {
   /** @type {Set<() => void>} */
   const watchers = new Set();
   /** @type {State} */
-  let state = { name: "connecting", until: null, wasLive: false };
-  const socket = makeSocket({ address, token, dispatch, changed, ended });
-  const interest = makeInterest(socket.command);
+  let state = { name: shared === null ? "connecting" : "following", until: null, wasLive: false };
+  /** @type {ReturnType<typeof makeSocket> | null} while this tab leads */
+  let socket = null;
+  const interest = makeInterest((op, data) => socket?.command(op, data));
+  const tabs = shared === null ? null : share(shared);
+
+  /** @param {string} name */
+  function share(name) {
+    const clone = () => cloneOf(store.read);
+    const take = (/** @type {string} */ event, /** @type {any} */ data) => store.apply(event, data, Date.now());
+    const adopted = (/** @type {any} */ told) => store.put((read, touch) => adopt(read, told, touch));
+    return makeTabs({ name, lead, follow, take, adopt: adopted, clone, changed, asked });
+  }
+
+  /** @param {At} at */
+  function lead(at) {
+    socket = makeSocket({ address, token, dispatch, changed: moved, ended, at });
+    socket.start();
+  }
+
+  function follow() {
+    socket?.stop();
+    socket = null;
+  }
+
+  /** @param {import("./tabs.js").Told} told */
+  function asked(told) {
+    if (told.type === "command") socket?.command(told.op, told.data);
+    else if (told.type === "show") interest.show(told.from, told.sight);
+    else if (told.type === "leave") interest.show(told.from, null);
+    else if (told.type === "look") socket?.look();
+    else if (told.type === "retry") socket?.retry();
+  }
 
   /**
    * @param {string} name
    * @param {any} data
+   * @param {number} seq
    */
-  function dispatch(name, data) {
+  function dispatch(name, data, seq) {
     store.apply(name, data, Date.now());
-    if (name === "READY") interest.again();
+    tabs?.pass(name, data, seq);
   }
 
   /** @param {import("./machine.js").Life} life */
-  function changed(life) {
-    state = { name: life.name, until: life.until, wasLive: state.wasLive || life.name === "live" };
+  function moved({ name, until }) {
+    changed({ name, until, wasLive: state.wasLive || name === "live" });
+    tabs?.announce(state);
+    if (name === "live") interest.again();
+  }
+
+  /** @param {State} next */
+  function changed(next) {
+    state = next;
     store.put((read, touch) => {
-      read.session = { ...read.session, live: life.name === "live" };
+      read.session = { ...read.session, live: next.name === "live" };
       touch("session");
     });
     for (const run of [...watchers]) run();
@@ -60,10 +105,17 @@ export function makeConnection({ store, address, token, ended }) {
       return state;
     },
     watch: (run) => (watchers.add(run), () => void watchers.delete(run)),
-    retry: socket.retry,
-    start: socket.start,
-    show: interest.show,
-    command: socket.command,
-    stop: socket.stop,
+    retry: () => (socket ? socket.retry() : tabs?.retry()),
+    start: () => (tabs ? tabs.start() : lead({ session: null, seq: 0 })),
+    show(guildId, channelId, ranges) {
+      const sight = guildId === null ? null : { guildId, channelId, ranges };
+      interest.show(tabs?.me ?? ALONE, sight);
+      tabs?.show(sight);
+    },
+    command: (op, data) => (socket ? socket.command(op, data) : tabs?.command(op, data)),
+    stop() {
+      follow();
+      tabs?.stop();
+    },
   };
 }

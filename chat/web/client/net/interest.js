@@ -1,38 +1,57 @@
-// What this browser looks at, told to the gateway (opcode 14): the guild in sight is active, and its member list comes.
+// What this browser looks at, told to the gateway (opcode 14): the guilds in sight are active, and member lists come.
 
 /** @typedef {[number, number][]} Ranges Positions of a member list, both ends included: 0 to 99 are a hundred. */
 /** @typedef {{guildId: string, channelId: string, ranges: Ranges}} Sight */
+
+/** Ranges of a guild that a session watches at most; the sights of those who looked last go first. */
+const RANGES = 10;
 
 /**
  * @param {(op: number, data: any) => void} command
  */
 export function makeInterest(command) {
-  /** @type {Sight | null} */
-  let sight = null;
+  /** @type {Map<string, Sight>} by tab, the one that looked last at the end */
+  const sights = new Map();
+  /** @type {Set<string>} guilds that the gateway was told of */
+  let told = new Set();
 
-  /** @param {Sight | null} next */
-  function tell(next) {
+  function tell() {
     /** @type {Record<string, any>} */
     const subscriptions = {};
-    if (sight && sight.guildId !== next?.guildId) subscriptions[sight.guildId] = { member_list_channels: {} };
-    if (next) {
-      const lists = next.ranges.length > 0 ? { [next.channelId]: next.ranges } : {};
-      subscriptions[next.guildId] = { active: true, typing: true, threads: true, member_list_channels: lists };
+    for (const guildId of told) subscriptions[guildId] = { member_list_channels: {} };
+    const seen = [...sights.values()].reverse();
+    for (const { guildId } of seen) {
+      const lists = listsOf(seen.filter((sight) => sight.guildId === guildId));
+      subscriptions[guildId] = { active: true, typing: true, threads: true, member_list_channels: lists };
     }
-    sight = next;
+    told = new Set(seen.map(({ guildId }) => guildId));
     if (Object.keys(subscriptions).length > 0) command(14, { subscriptions });
   }
 
   return {
     /**
-     * @param {string | null} guildId None: a conversation is looked at.
-     * @param {string} channelId
-     * @param {Ranges} ranges Rows of its member list; none if the list is closed.
+     * @param {string} tab
+     * @param {Sight | null} sight None: a conversation is looked at. Without ranges the member list is closed.
      */
-    show(guildId, channelId, ranges) {
-      tell(guildId === null ? null : { guildId, channelId, ranges });
+    show(tab, sight) {
+      const had = sights.delete(tab);
+      if (sight) sights.set(tab, sight);
+      if (sight || had) tell();
     },
-    /** A new session knows nothing of it. */
-    again: () => tell(sight),
+    /** A new session knows nothing of it, and what was said between two connections is lost. */
+    again: tell,
   };
+}
+
+/** @param {Sight[]} sights Of one guild. */
+function listsOf(sights) {
+  /** @type {Record<string, Ranges>} */
+  const lists = {};
+  let left = RANGES;
+  for (const { channelId, ranges } of sights) {
+    const taken = ranges.slice(0, left);
+    if (taken.length > 0) lists[channelId] = [...(lists[channelId] ?? []), ...taken];
+    left -= taken.length;
+  }
+  return lists;
 }

@@ -11,15 +11,15 @@ import { beginning, dueOf, step } from "./machine.js";
  * @property {(name: string, data: any, seq: number) => void} dispatch
  * @property {(life: Life) => void} changed
  * @property {(why: "sign_in" | "reload") => void} ended
- * @property {{id: string, seq: number} | null} [session] One that a tab before this one had.
+ * @property {{session: string | null, seq: number}} at Where a session goes on that a tab before this one had.
  */
 
 const LEAVING = 4000;
 
 /** @param {SocketParts} parts */
-export function makeSocket({ address, token, dispatch, changed, ended, session = null }) {
+export function makeSocket({ address, token, dispatch, changed, ended, at }) {
   /** @type {Life} */
-  let life = { ...beginning(), session: session?.id ?? null, seq: session?.seq ?? 0 };
+  let life = { ...beginning(), ...at };
   /** @type {WebSocket | null} */
   let socket = null;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -98,6 +98,8 @@ export function makeSocket({ address, token, dispatch, changed, ended, session =
     life: () => life,
     start: () => take({ type: "start" }),
     retry: () => take({ type: "retry" }),
+    /** A person looks at one of the tabs. */
+    look: () => take({ type: "visible" }),
     /**
      * A command, while the session lives: what is sent in between would be lost, so the caller repeats it when
      * `changed` says "live".

@@ -14,6 +14,32 @@ import { putPresence, putRelationship } from "./users.js";
  * @param {Touch} touch
  */
 export function takeReady(state, ready, touch) {
+  renew(state, touch, () => replace(state, ready));
+}
+
+/**
+ * Put other knowledge in the place of what is there; messages that are shown stay.
+ * @param {import("./shapes.js").State} state
+ * @param {Touch} touch
+ * @param {() => void} run Replaces all but the logs and the outbox.
+ */
+export function renew(state, touch, run) {
+  const before = state.channels;
+  const logs = [...state.logs];
+  state.logs.clear();
+  run();
+  for (const [id, log] of logs) {
+    keepLog(state, id, log);
+    touch(`log:${id}`);
+  }
+  for (const topic of ["me", "guilds", "channels:@me", "relationships", ...topicsOf(state, before)]) touch(topic);
+}
+
+/**
+ * @param {import("./shapes.js").State} state
+ * @param {any} ready
+ */
+function replace(state, ready) {
   state.session = { id: ready.session_id, me: ready.user.id, live: true };
   state.settings = ready.user_settings;
   state.guildSettings.clear();
@@ -24,19 +50,11 @@ export function takeReady(state, ready, touch) {
   state.memes = ready.favorite_memes;
   const { presences, relationships, guilds, lists, typing, voice, calls, joined } = state;
   for (const known of [presences, relationships, guilds, lists, typing, voice, calls, joined]) known.clear();
-  const before = state.channels;
-  const logs = [...state.logs];
-  state.logs.clear();
   state.channels = byId(ready.private_channels);
   for (const entry of ready.relationships) putRelationship(state, entry);
   for (const presence of ready.presences) putPresence(state, presence);
   state.reads = new Map(ready.read_states.map((/** @type {any} */ entry) => [entry.id, readOf(entry)]));
   for (const guild of ready.guilds) putGuild(state, guild);
-  for (const [id, log] of logs) {
-    keepLog(state, id, log);
-    touch(`log:${id}`);
-  }
-  for (const topic of ["me", "guilds", "channels:@me", "relationships", ...topicsOf(state, before)]) touch(topic);
 }
 
 /**
