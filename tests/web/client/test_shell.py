@@ -3,16 +3,18 @@ and on a telephone, and the console stays empty. Area: the web client as a whole
 
 from __future__ import annotations
 
+import re
 from typing import Any, Final
 from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Route, expect
 
-from tests.web.browsing import Instance, Visitor
+from tests.web.browsing import WAIT_MS, Instance, Visitor, instance
 from tests.web.conftest import MakeVisitor
 
 DESK: Final = {"width": 1280, "height": 800}
+THREADS: Final = {"X-Service-Features": "channel_threads"}
 PHONE: Final = {"width": 360, "height": 740}
 
 
@@ -325,3 +327,79 @@ def test_a_message_that_was_not_sent_outlives_the_page(visit: MakeVisitor, talk:
     expect(row).to_have_count(1)
     # The refusals are this test's own.
     member.complaints = [one for one in member.complaints if "503" not in one]
+
+
+def test_a_group_of_friends(visit: MakeVisitor) -> None:
+    with instance() as home:
+        alice, bob, carol = (home.person(name) for name in ("alice", "bob", "carol"))
+        for friend in (bob, carol):
+            path = "/v1/users/@me/relationships"
+            home.call("POST", f"{path}/{friend['id']}", None, alice["token"])
+            home.call("PUT", f"{path}/{alice['id']}", {}, friend["token"])
+        member: Member = visit(home, kind=Member, viewport=DESK, reduced_motion="reduce")
+        member.enters_as("alice", "/channels/@me")
+        page = member.page
+        member.button("New conversation").click()
+        dialog = page.get_by_role("dialog")
+        is_fine(member)
+        dialog.get_by_label("Search your friends").fill("bo")
+        expect(dialog.get_by_role("checkbox")).to_have_count(1)
+        dialog.get_by_role("checkbox").check()
+        dialog.get_by_label("Search your friends").fill("")
+        dialog.get_by_role("checkbox", name="carol").check()
+        dialog.get_by_role("button", name="Begin").click()
+        page.wait_for_url(re.compile(r"/channels/@me/\d+$"))
+        member.button("More").click()
+        is_fine(member)
+        page.get_by_role("menuitem", name="Change the group").click()
+        is_fine(member)
+        dialog.get_by_label("Name of the group").fill("Seed *swap*")
+        dialog.get_by_role("button", name="Save").click()
+        page.get_by_role("heading", name="Seed *swap*", level=1).wait_for()
+        channel_id = page.url.rsplit("/", 1)[1]
+        group = home.call("GET", f"/v1/channels/{channel_id}", token=bob["token"])
+        assert {one["id"] for one in group["recipients"]} == {alice["id"], carol["id"]}
+        member.button("More").click()
+        page.get_by_role("menuitem", name="Leave the group").click()
+        dialog.get_by_role("button", name="Leave the group").click()
+        page.get_by_text("No conversation yet.").wait_for()
+
+
+def test_a_thread_is_followed_and_archived(visit: MakeVisitor, talk: str, home: Instance) -> None:
+    token = home.person("alice")["token"]
+    channel_id = talk.rsplit("/", 1)[1]
+    thread = home.call("POST", f"/v1/channels/{channel_id}/threads", {"name": "Seeds", "type": 11}, token, **THREADS)
+    member: Member = visit(kind=Member, viewport=DESK, reduced_motion="reduce")
+    member.enters_as("alice", f"{talk.rsplit('/', 1)[0]}/{thread['id']}")
+    page = member.page
+    for does, then in (
+        ("Stop following the thread", "Follow the thread"),
+        ("Follow the thread", "Stop following the thread"),
+        ("Archive the thread", "Open the thread again"),
+        ("Open the thread again", "Archive the thread"),
+    ):
+        member.button("More").click()
+        page.get_by_role("menuitem", name=does, exact=True).click()
+        # The menu says what holds when it is opened.
+        for _ in range(WAIT_MS // 100):
+            member.button("More").click()
+            page.get_by_role("menu").wait_for()
+            found = page.get_by_role("menuitem", name=then, exact=True).count()
+            page.keyboard.press("Escape")
+            if found:
+                break
+            page.wait_for_timeout(100)
+        assert found, then
+
+
+def test_a_reply_quotes_without_signs_and_keeps_what_is_hidden(visit: MakeVisitor, talk: str, home: Instance) -> None:
+    token = home.person("alice")["token"]
+    messages = f"/v1/channels/{talk.rsplit('/', 1)[1]}/messages"
+    first = home.call("POST", messages, {"content": "**Beans** ||are ripe||\n- `now` <t:0:R>"}, token)
+    reference = {"message_id": first["id"], "channel_id": talk.rsplit("/", 1)[1], "type": 0}
+    home.call("POST", messages, {"content": "Good!", "message_reference": reference}, token)
+    member: Member = visit(kind=Member, viewport=DESK, reduced_motion="reduce")
+    member.enters_as("alice", talk)
+    reply = member.page.get_by_role("article").filter(has_text="Good!").locator(".reply")
+    expect(reply).to_contain_text("Beans \u2588\u2588\u2588 now")
+    expect(reply).not_to_contain_text("ripe")

@@ -34,6 +34,10 @@ export function makePeopleActs({ store, rest, now }) {
     },
     /** Leaves a group, or takes a conversation off the list. @param {Id} channelId */
     closeConversation: (channelId) => rest.delete(`/channels/${channelId}`),
+    /** @param {Id} channelId @param {{name?: string | null, icon?: string | null}} changes `icon`: a data URL. */
+    changeGroup: (channelId, changes) => rest.patch(`/channels/${channelId}`, { body: changes }),
+    /** @param {Id} channelId @param {Id} userId */
+    addToGroup: (channelId, userId) => rest.put(`/channels/${channelId}/recipients/${userId}`),
     /** What an account shows of itself. @param {Id} userId @param {Id | null} guildId @param {AbortSignal} [signal] */
     profile: (userId, guildId, signal) =>
       rest.get(`/users/${userId}/profile`, {

@@ -26,12 +26,13 @@ export function makeDirectList(app) {
     icon("friends"),
     h("span", { class: "clip" }, t("direct.friends")),
   );
+  const begin = headButton("add", t("conversation.begin"), () => app.open("conversation"));
   const mentions = keptButton("at", t("kept.mentions"), "mentions");
   const saved = keptButton("bookmark", t("kept.saved"), "saved");
   const empty = h("p", { class: "side-empty small muted" }, t("direct.empty"));
   const element = h("nav", { class: "side-list", tabindex: "-1", "data-region": "", "aria-label": t("direct.name") });
   element.append(
-    h("div", { class: "side-head" }, h("h2", { class: "clip" }, t("direct.name")), mentions, saved),
+    h("div", { class: "side-head" }, h("h2", { class: "clip" }, t("direct.name")), begin, mentions, saved),
     friends,
     empty,
     rows,
@@ -43,16 +44,22 @@ export function makeDirectList(app) {
    * @param {"saved" | "mentions"} which
    */
   function keptButton(sign, label, which) {
-    const press = () => app.open("kept", { which, anchor: button });
-    const button = h("button", {
-      type: "button",
-      class: "icon-button",
-      "aria-label": label,
-      title: label,
-      click: press,
-    });
-    button.append(icon(sign));
+    const button = headButton(sign, label, () => app.open("kept", { which, anchor: button }));
     return button;
+  }
+
+  /**
+   * @param {string} sign
+   * @param {string} label
+   * @param {() => void} press
+   * @returns {HTMLElement}
+   */
+  function headButton(sign, label, press) {
+    return h(
+      "button",
+      { type: "button", class: "icon-button", "aria-label": label, title: label, click: press },
+      icon(sign),
+    );
   }
 
   function draw() {

@@ -12,6 +12,8 @@ import { nameOf, plainName } from "../names/people.js";
 
 const EMOJI_ONLY = new RegExp("^(?:\\p{RGI_Emoji}|\\s)*$", "v");
 const JUMBO = 12;
+const HIDDEN = "\u2588\u2588\u2588";
+const INLINE = new Set(["strong", "emphasis", "underline", "strike", "link"]);
 
 /**
  * @param {string} content
@@ -23,6 +25,27 @@ export function body(content, place) {
   const text = h("div", { class: isEmojiOnly(tree) ? "text jumbo" : "text", dir: "auto" });
   text.append(...drawn(tree, place));
   return text;
+}
+
+/**
+ * A text in one line, for where it is quoted: without signs, and what is hidden stays hidden.
+ * @param {string} content
+ * @param {Place} place
+ */
+export function quoted(content, place) {
+  /** @param {readonly Tree[]} tree @returns {string} */
+  const said = (tree) =>
+    tree
+      .map((node) => {
+        if (node.type === "text" || node.type === "code" || node.type === "code_block") return node.text;
+        if (node.type === "spoiler") return HIDDEN;
+        if (node.type === "emoji") return `:${node.name}:`;
+        if (node.type === "list") return ` ${node.items.map(said).join(" ")} `;
+        if ("children" in node) return INLINE.has(node.type) ? said(node.children) : `${said(node.children)} `;
+        return node.type === "break" ? " " : one(node, place).textContent;
+      })
+      .join("");
+  return said(parse(content)).replace(/\s+/g, " ").trim();
 }
 
 /**

@@ -4,7 +4,7 @@ import { h } from "../../base/dom.js";
 import { icon } from "../../base/icon.js";
 import { t } from "../../words/catalogue.js";
 import { clock, dayLine, full } from "../../words/dates.js";
-import { body } from "./body.js";
+import { body, quoted } from "./body.js";
 import { embedsOf } from "./embeds.js";
 import { standing } from "./grouping.js";
 import { media } from "./media.js";
@@ -107,7 +107,9 @@ export function makeRow(place) {
     if (message.type !== 19) return null;
     const answered = message.referenced_message;
     if (!answered) return h("p", { class: "reply" }, icon("reply", { forward: true }), t("message.answered_gone"));
-    const shown = answered.content ? plainName(answered.content.slice(0, 160)) : t("message.answered_file");
+    const shown = answered.content
+      ? plainName(quoted(answered.content, place).slice(0, 160))
+      : t("message.answered_file");
     return h(
       "button",
       { type: "button", class: "reply", "data-act": "jump", "data-id": answered.id },

@@ -32,7 +32,9 @@ export function makeHead({ app, channelId, guildId, back, toggleMembers }) {
   );
   const element = h("header", { class: "talk-head" }, returns, sign, heading, topic, h("span", { class: "head-room" }));
   const isPlain = [0, 5].includes(store.read.channels.get(channelId)?.type ?? -1);
-  element.append(...(isPlain ? [threads] : []), pins, search, members);
+  const more = button("more", t("head.more"), () => app.open("channel_menu", { channelId, anchor: more }));
+  const hasMore = guildId === null || !!store.read.channels.get(channelId)?.["thread_metadata"];
+  element.append(...(isPlain ? [threads] : []), pins, search, members, ...(hasMore ? [more] : []));
 
   function showTopic() {
     const channel = store.read.channels.get(channelId);

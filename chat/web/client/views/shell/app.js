@@ -25,6 +25,8 @@ import { t } from "../../words/catalogue.js";
 /** @type {Readonly<Record<string, () => Promise<{open: (options: any) => unknown}>>>} */
 const AREAS = {
   account: () => import("../../areas/account/settings.js"),
+  channel_menu: () => import("../../areas/talk/channel_menu.js"),
+  conversation: () => import("../../areas/people/conversation.js"),
   emoji: () => import("../../areas/pickers/emoji.js"),
   forward: () => import("../../areas/talk/forward.js"),
   friends: () => import("../../areas/friends/friends.js"),
