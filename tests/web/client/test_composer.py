@@ -117,7 +117,7 @@ def test_a_file_that_was_refused_waits_again(visit: MakeVisitor, singly: Instanc
     writer.page.locator("input[type=file]").set_input_files(files)  # type: ignore[arg-type]
     writer.shows("notes.txt")
     writer.field.press_sequentially("the list")
-    writer.page.get_by_role("button", name="Send").click()
+    writer.page.get_by_role("button", name="Send", exact=True).click()
     writer.page.wait_for_function("() => window.composer.asked.some(([name]) => name === 'send')")
     assert writer.asked("send") == [sent("the list", files=1)]
     writer.page.wait_for_function("() => document.querySelector('textarea').value === 'the list'")

@@ -157,6 +157,30 @@ def test_emoji_invites_and_bans(visit: MakeVisitor, talk: str, home: Instance, t
     assert listed(home, f"/v1/guilds/{guild_id}/bans") == []
 
 
+def test_a_sticker_is_made_and_sent(visit: MakeVisitor, talk: str, home: Instance, tmp_path: Path) -> None:
+    guild_id = guild_of(talk)
+    member: Member = visit(kind=Member, viewport=DESK, reduced_motion="reduce")
+    member.enters_as("alice", f"/channels/{guild_id}/settings/stickers")
+    page = member.page
+    Image.new("RGB", (320, 320), (60, 130, 80)).save(tmp_path / "Leaf.png")
+    page.get_by_label("Picture").set_input_files(str(tmp_path / "Leaf.png"))
+    member.button("Add the sticker").click()
+    member.button("Remove Leaf").wait_for()
+    is_fine(member)
+    page.goto(talk)
+    member.button("Send a sticker").click()
+    page.get_by_role("gridcell", name="Leaf").first.wait_for()
+    is_fine(member)
+    page.get_by_label("Search stickers").fill("lea")
+    page.get_by_label("Search stickers").press("ArrowDown")
+    page.keyboard.press("Enter")
+    sent = page.get_by_role("article").filter(has=page.get_by_role("img", name="Leaf"))
+    expect(sent).to_have_count(1)
+    channel_id = talk.rsplit("/", 1)[1]
+    newest = listed(home, f"/v1/channels/{channel_id}/messages")[0]
+    assert [one["name"] for one in newest["stickers"]] == ["Leaf"]
+
+
 def test_webhooks_and_the_end(visit: MakeVisitor, talk: str, home: Instance) -> None:
     guild_id = guild_of(talk)
     member: Member = visit(kind=Member, viewport=DESK, reduced_motion="reduce")

@@ -97,7 +97,7 @@ def test_from_an_empty_machine_to_a_conversation(fresh: Instance, visit: MakeVis
     ben.sees("Welcome to the garden")
     field = ben.page.locator("textarea.composer-field")
     field.fill("Hello Ana")
-    ben.page.get_by_role("button", name="Send").click()
+    ben.page.get_by_role("button", name="Send", exact=True).click()
     ana.sees("Hello Ana")
 
     # A reaction, a reply, a picture.
@@ -126,7 +126,7 @@ def test_from_an_empty_machine_to_a_conversation(fresh: Instance, visit: MakeVis
     ben.page.get_by_role("button", name="About leaves").click()
     ben.sees("What is it?")
     ben.page.locator("textarea.composer-field").fill("Lettuce")
-    ben.page.get_by_role("button", name="Send").click()
+    ben.page.get_by_role("button", name="Send", exact=True).click()
     ana.sees("Lettuce")
 
     # The network goes and comes back: what was written waits, nothing is missed and nothing doubled.
@@ -134,7 +134,7 @@ def test_from_an_empty_machine_to_a_conversation(fresh: Instance, visit: MakeVis
     ana.page.evaluate("window.dispatchEvent(new Event('offline'))")
     ana.says("Written in a tunnel")
     ben.page.locator("textarea.composer-field").fill("Said meanwhile")
-    ben.page.get_by_role("button", name="Send").click()
+    ben.page.get_by_role("button", name="Send", exact=True).click()
     ben.sees("Said meanwhile")
     ana.context.set_offline(False)
     ana.page.evaluate("window.dispatchEvent(new Event('online'))")

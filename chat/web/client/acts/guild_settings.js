@@ -2,6 +2,7 @@
 
 /** @typedef {import("./acts.js").Parts} Parts */
 /** @typedef {import("../store/shapes.js").Id} Id */
+/** @typedef {"emojis" | "stickers"} Expressions */
 
 /** @param {Parts} parts */
 export function makeGuildSettingsActs({ rest }) {
@@ -28,12 +29,10 @@ export function makeGuildSettingsActs({ rest }) {
     bans: (guildId) => rest.get(at(guildId, "/bans"), { query: { limit: 100 } }),
     /** @param {Id} guildId @param {Id} userId */
     lift: (guildId, userId) => rest.delete(at(guildId, `/bans/${userId}`)),
-    /** @param {Id} guildId @param {string} name @param {string} image A data address. */
-    makeEmoji: (guildId, name, image) => rest.post(at(guildId, "/emojis"), { body: { name, image } }),
-    /** @param {Id} guildId @param {Id} emojiId @param {string} name */
-    renameEmoji: (guildId, emojiId, name) => rest.patch(at(guildId, `/emojis/${emojiId}`), { body: { name } }),
-    /** @param {Id} guildId @param {Id} emojiId */
-    deleteEmoji: (guildId, emojiId) => rest.delete(at(guildId, `/emojis/${emojiId}`)),
+    /** @param {Id} guildId @param {Expressions} kind @param {string} name @param {string} image A data address. */
+    makeExpression: (guildId, kind, name, image) => rest.post(at(guildId, `/${kind}`), { body: { name, image } }),
+    /** @param {Id} guildId @param {Expressions} kind @param {Id} id */
+    deleteExpression: (guildId, kind, id) => rest.delete(at(guildId, `/${kind}/${id}`)),
     /** @param {Id} guildId @param {Id} [before] */
     auditLog: (guildId, before) => rest.get(at(guildId, "/audit-logs"), { query: { limit: 50, before } }),
     /** @param {Id} guildId */

@@ -2,7 +2,7 @@
 
 import { fileAddress } from "../base/address.js";
 import { fill, h } from "../base/dom.js";
-import { icon } from "../base/icon.js";
+import { icon, iconButton } from "../base/icon.js";
 import { t } from "../words/catalogue.js";
 import { number } from "../words/dates.js";
 
@@ -30,9 +30,9 @@ export function open({ message, source }) {
   const original = h("a", { class: "icon-button", target: "_blank", rel: "noopener noreferrer" }, icon("external"));
   original.setAttribute("aria-label", t("viewer.original"));
   original.title = t("viewer.original");
-  const close = button("close", t("layers.close"), () => element.close());
-  const before = button("back", t("viewer.before"), () => step(-1), true);
-  const after = button("forward", t("viewer.after"), () => step(1), true);
+  const close = iconButton("close", t("layers.close"), () => element.close());
+  const before = iconButton("back", t("viewer.before"), () => step(-1), { forward: true });
+  const after = iconButton("forward", t("viewer.after"), () => step(1), { forward: true });
   const bar = h("div", { class: "viewer-bar" }, count, h("span", { class: "head-room" }), save, original, close);
   const element = h("dialog", { class: "viewer", "aria-label": t("viewer.name") }, bar, before, ground, after, words);
   before.classList.add("viewer-step");
@@ -88,18 +88,4 @@ export function open({ message, source }) {
   document.body.append(element);
   element.showModal();
   close.focus();
-}
-
-/**
- * @param {string} sign
- * @param {string} label
- * @param {() => void} press
- * @param {boolean} [turns] Whether it points the other way where writing runs from the right.
- */
-function button(sign, label, press, turns = false) {
-  return h(
-    "button",
-    { type: "button", class: "icon-button", "aria-label": label, title: label, click: press },
-    icon(sign, { forward: turns }),
-  );
 }

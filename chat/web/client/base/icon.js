@@ -1,5 +1,7 @@
 // Signs, out of one file that all share (icons.svg). A sign says nothing by itself: what it stands on has a name.
 
+import { h } from "./dom.js";
+
 const SVG = "http://www.w3.org/2000/svg";
 
 /**
@@ -16,4 +18,16 @@ export function icon(name, { forward = false } = {}) {
   use.setAttribute("href", `${document.body.dataset["client"]}/icons.svg#${name}`);
   picture.append(use);
   return picture;
+}
+
+/**
+ * A button that is a sign; its name is read out, and seen when it is pointed at.
+ * @param {string} sign
+ * @param {string} label
+ * @param {(event: Event) => void} [press]
+ * @param {{forward?: boolean}} [options]
+ */
+export function iconButton(sign, label, press = () => {}, options = {}) {
+  const attributes = { type: "button", class: "icon-button", "aria-label": label, title: label, click: press };
+  return h("button", attributes, icon(sign, options));
 }

@@ -1,7 +1,7 @@
 // Friends, requests and blocked accounts; adding somebody by their name.
 
 import { fill, h } from "../../base/dom.js";
-import { icon } from "../../base/icon.js";
+import { icon, iconButton } from "../../base/icon.js";
 import { t } from "../../words/catalogue.js";
 import { wordsOf } from "../../views/shell/faults.js";
 import { avatarAddress, plainName } from "../../views/names/people.js";
@@ -48,7 +48,7 @@ export function open({ app, ground, back, isWanted }) {
   const said = h("p", { class: "small", role: "status" });
   const form = h("form", { class: "friends-add" }, h("label", { for: "friend-name" }, t("friends.add")), field);
   form.append(h("button", { type: "submit", class: "button primary" }, t("friends.ask")), said);
-  const returns = sign("back", t("head.back"), back);
+  const returns = iconButton("back", t("head.back"), back, { forward: true });
   returns.classList.add("narrow-only");
   const head = h(
     "header",
@@ -123,11 +123,11 @@ export function open({ app, ground, back, isWanted }) {
             ? t("friends.is_blocked")
             : t("friends.waits");
     const buttons = h("span", { class: "friend-buttons" });
-    if (type === FRIEND) buttons.append(sign("send", t("profile.write"), () => told(write())));
-    if (type === INCOMING) buttons.append(sign("check", t("profile.accept"), () => told(acts.people.accept(id))));
+    if (type === FRIEND) buttons.append(iconButton("send", t("profile.write"), () => told(write())));
+    if (type === INCOMING) buttons.append(iconButton("check", t("profile.accept"), () => told(acts.people.accept(id))));
     const undo =
       type === FRIEND ? t("profile.unfriend") : type === BLOCKED ? t("profile.unblock") : t("friends.decline");
-    buttons.append(sign("close", undo, () => told(acts.people.remove(id))));
+    buttons.append(iconButton("close", undo, () => told(acts.people.remove(id))));
     const open = () => app.open("profile", { userId: id, guildId: null, anchor: button });
     const button = h(
       "button",
@@ -161,16 +161,3 @@ const EMPTY = {
   requests: () => t("friends.no_requests"),
   blocked: () => t("friends.none_blocked"),
 };
-
-/**
- * @param {string} name
- * @param {string} label
- * @param {() => void} press
- */
-function sign(name, label, press) {
-  return h(
-    "button",
-    { type: "button", class: "icon-button", "aria-label": label, title: label, click: press },
-    icon(name),
-  );
-}

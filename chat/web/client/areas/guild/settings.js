@@ -9,7 +9,7 @@ import { bansPage } from "./bans.js";
 import { ownershipPage } from "./ownership.js";
 import { webhooksPage } from "./webhooks.js";
 import { channelsPage } from "./channels.js";
-import { emojiPage } from "./emoji.js";
+import { emojiPage, stickerPage } from "./expressions.js";
 import { invitesPage } from "./invites.js";
 import { membersPage } from "./members.js";
 import { overviewPage } from "./overview.js";
@@ -40,6 +40,13 @@ const PAGES = [
   { key: "members", label: () => t("head.members"), icon: "member", needs: BITS.MANAGE_ROLES, make: membersPage },
   { key: "invites", label: () => t("settings.invites"), icon: "invite", needs: BITS.MANAGE_GUILD, make: invitesPage },
   { key: "emoji", label: () => t("settings.emoji"), icon: "emoji", needs: BITS.MANAGE_EXPRESSIONS, make: emojiPage },
+  {
+    key: "stickers",
+    label: () => t("settings.stickers"),
+    icon: "sticker",
+    needs: BITS.MANAGE_EXPRESSIONS,
+    make: stickerPage,
+  },
   {
     key: "webhooks",
     label: () => t("webhooks.title"),

@@ -154,7 +154,7 @@ function choiceOf(emoji, label, words, text) {
  * @param {Section[]} sections
  * @param {string} search
  */
-function found(sections, search) {
+export function found(sections, search) {
   const wanted = search
     .trim()
     .toLowerCase()

@@ -5,11 +5,12 @@ import { fill, h } from "../../base/dom.js";
 /** @typedef {import("./emoji.js").Choice} Choice */
 /** @typedef {import("./emoji.js").Section} Section */
 
-export const COLUMNS = 9;
+const COLUMNS = 9;
 
-/** @param {{pick: (choice: Choice) => void, look: (choice: Choice) => void}} parts */
-export function makeGrid({ pick, look }) {
+/** @param {{pick: (choice: Choice) => void, look: (choice: Choice) => void, columns?: number}} parts */
+export function makeGrid({ pick, look, columns = COLUMNS }) {
   const element = h("div", { class: "picker-grid", role: "grid" });
+  element.style.setProperty("--columns", `${columns}`);
   /** @type {Choice[]} */
   let choices = [];
   /** @type {HTMLElement[]} */
@@ -20,8 +21,8 @@ export function makeGrid({ pick, look }) {
     choices = sections.flatMap((section) => section.choices);
     const parts = sections.map((section) => {
       const rows = [];
-      for (let start = 0; start < section.choices.length; start += COLUMNS) {
-        const cellsOfRow = section.choices.slice(start, start + COLUMNS).map(cell);
+      for (let start = 0; start < section.choices.length; start += columns) {
+        const cellsOfRow = section.choices.slice(start, start + columns).map(cell);
         rows.push(h("div", { role: "row", class: "picker-row" }, ...cellsOfRow));
       }
       return h(

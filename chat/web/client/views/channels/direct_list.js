@@ -1,7 +1,7 @@
 // The conversations of the account, the one with the newest message first.
 
 import { fill, h } from "../../base/dom.js";
-import { icon } from "../../base/icon.js";
+import { icon, iconButton } from "../../base/icon.js";
 import { keyed } from "../../base/keyed.js";
 import { orderedConversations } from "../../store/channels.js";
 import { ALL } from "../../store/store.js";
@@ -26,7 +26,7 @@ export function makeDirectList(app) {
     icon("friends"),
     h("span", { class: "clip" }, t("direct.friends")),
   );
-  const begin = headButton("add", t("conversation.begin"), () => app.open("conversation"));
+  const begin = iconButton("add", t("conversation.begin"), () => app.open("conversation"));
   const mentions = keptButton("at", t("kept.mentions"), "mentions");
   const saved = keptButton("bookmark", t("kept.saved"), "saved");
   const empty = h("p", { class: "side-empty small muted" }, t("direct.empty"));
@@ -44,22 +44,8 @@ export function makeDirectList(app) {
    * @param {"saved" | "mentions"} which
    */
   function keptButton(sign, label, which) {
-    const button = headButton(sign, label, () => app.open("kept", { which, anchor: button }));
+    const button = iconButton(sign, label, () => app.open("kept", { which, anchor: button }));
     return button;
-  }
-
-  /**
-   * @param {string} sign
-   * @param {string} label
-   * @param {() => void} press
-   * @returns {HTMLElement}
-   */
-  function headButton(sign, label, press) {
-    return h(
-      "button",
-      { type: "button", class: "icon-button", "aria-label": label, title: label, click: press },
-      icon(sign),
-    );
   }
 
   function draw() {

@@ -1,7 +1,7 @@
 // The account's own place at the foot of the list: who it is, whether it is there, and the way to its settings.
 
 import { fill, h } from "../../base/dom.js";
-import { icon } from "../../base/icon.js";
+import { iconButton } from "../../base/icon.js";
 import { t } from "../../words/catalogue.js";
 import { avatarAddress, plainName } from "../names/people.js";
 import { presenceDot, presenceWords } from "../names/presence.js";
@@ -15,13 +15,7 @@ const CUSTOM_MAXIMUM = 128;
 export function makePanel(app) {
   const { store, acts } = app;
   const me = h("button", { type: "button", class: "panel-me", "aria-haspopup": "menu", click: choose });
-  const label = t("panel.settings");
-  const press = () => app.go("/channels/@me/settings");
-  const settings = h(
-    "button",
-    { type: "button", class: "icon-button", "aria-label": label, title: label, click: press },
-    icon("settings"),
-  );
+  const settings = iconButton("settings", t("panel.settings"), () => app.go("/channels/@me/settings"));
   const element = h(
     "section",
     { class: "panel", "aria-label": t("panel.name"), tabindex: "-1", "data-region": "" },

@@ -1,7 +1,7 @@
 // The field at the end of a channel: what is written, what it answers or changes, and how it is sent.
 
 import { fill, h } from "../../base/dom.js";
-import { icon } from "../../base/icon.js";
+import { iconButton } from "../../base/icon.js";
 import { t } from "../../words/catalogue.js";
 import { makeCompletion } from "./completion.js";
 import { makeDraft } from "./drafts.js";
@@ -20,6 +20,7 @@ import { makeSlowMode } from "./slow_mode.js";
  * @property {boolean} canAttach
  * @property {() => number} now
  * @property {(button: HTMLElement, insert: (text: string) => void) => void} pickEmoji
+ * @property {(button: HTMLElement, send: (stickerId: string) => void) => void} pickSticker
  * @property {(words: string) => void} announce
  * @property {() => void} intoRows the focus goes to the newest message
  */
@@ -40,6 +41,7 @@ export function makeComposer({
   canAttach,
   now,
   pickEmoji,
+  pickSticker,
   announce,
   intoRows,
 }) {
@@ -49,16 +51,11 @@ export function makeComposer({
   );
   const about = h("div", { class: "composer-about small", hidden: "" });
   const count = h("span", { class: "composer-count meta", role: "status" });
-  const smile = h(
-    "button",
-    { type: "button", class: "icon-button", "aria-label": t("composer.emoji"), title: t("composer.emoji") },
-    icon("emoji"),
-  );
-  const send = h(
-    "button",
-    { type: "submit", class: "icon-button send", "aria-label": t("composer.send"), title: t("composer.send") },
-    icon("send", { forward: true }),
-  );
+  const smile = iconButton("emoji", t("composer.emoji"));
+  const stick = iconButton("sticker", t("composer.sticker"));
+  const send = iconButton("send", t("composer.send"), undefined, { forward: true });
+  send.type = "submit";
+  send.classList.add("send");
   const files = makeFiles(ground, announce);
   const slow = makeSlowMode(() => store.read.channels.get(channelId)?.rate_limit_per_user ?? 0, now, settle);
   const completion = makeCompletion(field, { store, channelId, guildId }, changed);
@@ -69,6 +66,7 @@ export function makeComposer({
     field,
     count,
     slow.element,
+    stick,
     smile,
     send,
   );
@@ -130,12 +128,7 @@ export function makeComposer({
    * @param {() => void} leave
    */
   function tell(words, leave) {
-    const away = h(
-      "button",
-      { type: "button", class: "icon-button", "aria-label": t("composer.leave"), title: t("composer.leave") },
-      icon("close"),
-    );
-    away.addEventListener("click", () => (leave(), field.focus()));
+    const away = iconButton("close", t("composer.leave"), () => (leave(), field.focus()));
     fill(about, h("bdi", { class: "clip" }, words), away);
     about.hidden = false;
   }
@@ -252,6 +245,15 @@ export function makeComposer({
     }
   }
 
+  /** @param {string} id */
+  async function sendSticker(id) {
+    if (slow.isWaiting()) return;
+    const reference = answered;
+    if (edited === null) leave();
+    slow.sent();
+    await acts.messages.send(channelId, { content: "", reply: reference, stickers: [id] });
+  }
+
   /** @param {string} text */
   function insert(text) {
     field.setRangeText(text, field.selectionStart, field.selectionEnd, "end");
@@ -260,7 +262,7 @@ export function makeComposer({
   }
 
   field.disabled = !canSend;
-  smile.hidden = !canSend;
+  smile.hidden = stick.hidden = !canSend;
   field.addEventListener("input", changed);
   field.addEventListener("keydown", pressed);
   field.addEventListener("paste", (event) => {
@@ -273,6 +275,7 @@ export function makeComposer({
   element.addEventListener("change", settle);
   ground.addEventListener("drop", settle);
   smile.addEventListener("click", () => pickEmoji(smile, insert));
+  stick.addEventListener("click", () => pickSticker(stick, sendSticker));
   void draft.load().then((text) => field.value === "" && put(text));
   settle();
 

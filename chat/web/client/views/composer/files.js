@@ -2,7 +2,7 @@
 // stop it.
 
 import { h } from "../../base/dom.js";
-import { icon } from "../../base/icon.js";
+import { icon, iconButton } from "../../base/icon.js";
 import { keyed } from "../../base/keyed.js";
 import { t } from "../../words/catalogue.js";
 
@@ -23,11 +23,7 @@ export function makeFiles(ground, complain) {
   const input = /** @type {HTMLInputElement} */ (
     h("input", { type: "file", multiple: "", class: "unseen", tabindex: "-1", "aria-hidden": "true" })
   );
-  const button = h(
-    "button",
-    { type: "button", class: "icon-button", "aria-label": t("composer.add_files"), title: t("composer.add_files") },
-    icon("add"),
-  );
+  const button = iconButton("add", t("composer.add_files"));
   const controller = new AbortController();
   /** @type {Waiting[]} */
   let waiting = [];

@@ -74,6 +74,7 @@ function waiting(one, me) {
     message_reference: one.body.message_reference,
     referenced_message: one.referenced,
     mentions: [],
+    stickers: (one.body.sticker_ids ?? []).map((/** @type {string} */ id) => ({ id, name: "" })),
   };
 }
 

@@ -1,7 +1,7 @@
 // The head of an open channel: what it is called, what it is about, and what can be opened beside it.
 
 import { fill, h } from "../../base/dom.js";
-import { icon } from "../../base/icon.js";
+import { icon, iconButton } from "../../base/icon.js";
 import { t } from "../../words/catalogue.js";
 import { nameOfChannel, othersOf, signOf } from "./channels.js";
 import { avatarAddress, plainName } from "./people.js";
@@ -21,18 +21,18 @@ export function makeHead({ app, channelId, guildId, back, toggleMembers }) {
   const heading = h("h1", { class: "clip", tabindex: "-1" });
   const topic = h("button", { type: "button", class: "topic clip small", click: showTopic });
   const sign = h("span", { class: "head-sign" });
-  const returns = button("back", t("head.back"), back, { forward: true });
+  const returns = iconButton("back", t("head.back"), back, { forward: true });
   returns.classList.add("narrow-only");
-  const members = button("member", t("head.members"), toggleMembers);
+  const members = iconButton("member", t("head.members"), toggleMembers);
   members.dataset["toggle"] = "members";
-  const pins = button("pin", t("head.pins"), () => app.open("pins", { channelId, guildId, anchor: pins }));
-  const search = button("search", t("head.search"), () => app.open("search", { channelId, guildId }));
-  const threads = button("thread", t("head.threads"), () =>
+  const pins = iconButton("pin", t("head.pins"), () => app.open("pins", { channelId, guildId, anchor: pins }));
+  const search = iconButton("search", t("head.search"), () => app.open("search", { channelId, guildId }));
+  const threads = iconButton("thread", t("head.threads"), () =>
     app.open("threads", { channelId, guildId, anchor: threads }),
   );
   const element = h("header", { class: "talk-head" }, returns, sign, heading, topic, h("span", { class: "head-room" }));
   const isPlain = [0, 5].includes(store.read.channels.get(channelId)?.type ?? -1);
-  const more = button("more", t("head.more"), () => app.open("channel_menu", { channelId, anchor: more }));
+  const more = iconButton("more", t("head.more"), () => app.open("channel_menu", { channelId, anchor: more }));
   const hasMore = guildId === null || !!store.read.channels.get(channelId)?.["thread_metadata"];
   element.append(...(isPlain ? [threads] : []), pins, search, members, ...(hasMore ? [more] : []));
 
@@ -70,18 +70,4 @@ export function makeHead({ app, channelId, guildId, back, toggleMembers }) {
 /** @param {string} topic */
 function plainTopic(topic) {
   return topic === "" ? "" : plainName(topic);
-}
-
-/**
- * @param {string} sign
- * @param {string} label
- * @param {() => void} press
- * @param {{forward?: boolean}} [options]
- */
-function button(sign, label, press, options) {
-  return h(
-    "button",
-    { type: "button", class: "icon-button", "aria-label": label, title: label, click: press },
-    icon(sign, options),
-  );
 }

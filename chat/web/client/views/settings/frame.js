@@ -2,7 +2,7 @@
 // comes first, then the page. What was changed and not saved is asked about before it is left.
 
 import { fill, h } from "../../base/dom.js";
-import { icon } from "../../base/icon.js";
+import { icon, iconButton } from "../../base/icon.js";
 import { t } from "../../words/catalogue.js";
 
 /** @typedef {import("../shell/app.js").App} App */
@@ -27,9 +27,9 @@ export function makeSettings({ app, title, path, pages }) {
   const list = h("ul", { class: "settings-list" });
   const heading = h("h1", { tabindex: "-1" });
   const content = h("div", { class: "settings-content" });
-  const back = button("back", t("settings.back"), () => go(""), true);
+  const back = iconButton("back", t("settings.back"), () => go(""), { forward: true });
   back.classList.add("settings-back");
-  const head = h("header", { class: "settings-head" }, back, heading, button("close", t("settings.close"), leave));
+  const head = h("header", { class: "settings-head" }, back, heading, iconButton("close", t("settings.close"), leave));
   const listHead = h("div", { class: "settings-head settings-title" }, h("p", {}, title), closing());
   const element = h(
     "div",
@@ -43,7 +43,7 @@ export function makeSettings({ app, title, path, pages }) {
   let shown = null;
 
   function closing() {
-    const close = button("close", t("settings.close"), leave);
+    const close = iconButton("close", t("settings.close"), leave);
     close.classList.add("settings-back");
     return close;
   }
@@ -115,18 +115,4 @@ export function makeSettings({ app, title, path, pages }) {
       page?.stop?.();
     },
   };
-}
-
-/**
- * @param {string} sign
- * @param {string} label
- * @param {() => void} press
- * @param {boolean} [forward]
- */
-function button(sign, label, press, forward = false) {
-  return h(
-    "button",
-    { type: "button", class: "icon-button", "aria-label": label, title: label, click: press },
-    icon(sign, { forward }),
-  );
 }

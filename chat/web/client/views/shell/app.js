@@ -37,6 +37,7 @@ const AREAS = {
   profile: () => import("../../areas/people/profile.js"),
   report: () => import("../../areas/talk/report.js"),
   search: () => import("../../areas/talk/search.js"),
+  stickers: () => import("../../areas/pickers/stickers.js"),
   switcher: () => import("../../areas/switcher.js"),
   threads: () => import("../../areas/talk/threads.js"),
   viewer: () => import("../../areas/viewer.js"),

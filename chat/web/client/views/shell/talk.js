@@ -100,6 +100,7 @@ export function makeTalk({ app, channelId, guildId, back, toggleMembers }) {
       now: app.now,
       pickEmoji: (anchor, insert) =>
         app.open("emoji", { anchor, guildId, onPick: (/** @type {any} */ one) => insert(one.text) }),
+      pickSticker: (anchor, onPick) => app.open("stickers", { anchor, channelId, onPick }),
       announce: app.announce,
       intoRows: () => list.focus(),
     });
