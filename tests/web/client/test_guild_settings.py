@@ -9,7 +9,7 @@ from typing import Any, Final
 from PIL import Image
 from playwright.sync_api import expect
 
-from tests.web.browsing import Instance
+from tests.web.browsing import Instance, instance
 from tests.web.client.test_shell import DESK, PHONE, Member, is_fine, talk
 from tests.web.conftest import MakeVisitor
 
@@ -210,3 +210,51 @@ def test_webhooks_and_the_end(visit: MakeVisitor, talk: str, home: Instance) -> 
     page.keyboard.press("Enter")
     page.wait_for_url("**/channels/@me")
     assert guild_id not in [guild["id"] for guild in listed(home, "/v1/users/@me/guilds")]
+
+
+def test_a_community_is_found_and_joined(visit: MakeVisitor) -> None:
+    with instance(CHAT_DISCOVERY__MINIMUM_MEMBERS="1") as home:
+        alice, admin = home.person("alice"), home.world["admin"]["token"]
+        guild_id = home.call("POST", "/v1/guilds", {"name": "Garden club"}, alice["token"])["id"]
+        member: Member = visit(home, kind=Member, viewport=DESK, reduced_motion="reduce")
+        member.enters_as("alice", f"/channels/{guild_id}/settings/discovery")
+        page = member.page
+        page.get_by_text("This community is not in discovery.").wait_for()
+        page.get_by_label("About", exact=True).select_option(label="Education")
+        page.get_by_label("What the community is about").fill("Seeds, soil and slugs")
+        is_fine(member)
+        member.button("Apply").click()
+        page.get_by_text("The administrators look at your application.").wait_for()
+        home.call("POST", f"/v1/admin/discovery/applications/{guild_id}/approve", {}, admin)
+        guest: Member = visit(home, kind=Member, viewport=PHONE, reduced_motion="reduce", has_touch=True)
+        guest.enters_as("bob", "/channels/@me")
+        guest.button("Add a community").click()
+        guest.page.get_by_role("menuitem", name="Find a community").click()
+        dialog = guest.page.get_by_role("dialog")
+        dialog.get_by_text("1 community", exact=True).wait_for()
+        is_fine(guest)
+        guest.page_fits()
+        dialog.get_by_label("About", exact=True).select_option(label="Music")
+        dialog.get_by_text("No community is found.").wait_for()
+        dialog.get_by_label("About", exact=True).select_option(label="Education")
+        dialog.get_by_label("Search communities").fill("slugs")
+        dialog.get_by_role("button", name="Join Garden club").click()
+        guest.page.get_by_role("heading", name="Garden club").first.wait_for()
+        page.reload()
+        member.button("Leave discovery").click()
+        page.get_by_text("This community is not in discovery.").or_(page.get_by_text("out of discovery")).wait_for()
+
+
+def test_a_custom_code(visit: MakeVisitor, talk: str, home: Instance) -> None:
+    guild_id, admin = guild_of(talk), home.world["admin"]["token"]
+    home.call("PATCH", f"/v1/admin/guilds/{guild_id}", {"add_features": ["VANITY_URL"]}, admin)
+    member: Member = visit(kind=Member, viewport=DESK, reduced_motion="reduce")
+    member.enters_as("alice", f"/channels/{guild_id}/settings/invites")
+    page = member.page
+    page.get_by_label("Custom code").fill("plots")
+    member.button("Save").click()
+    page.get_by_text("The code is kept.").wait_for()
+    is_fine(member)
+    assert home.call("GET", "/v1/invites/plots")["guild"]["id"] == guild_id
+    page.reload()
+    expect(page.get_by_label("Custom code")).to_have_value("plots")

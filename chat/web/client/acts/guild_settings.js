@@ -21,6 +21,18 @@ export function makeGuildSettingsActs({ rest }) {
     /** @param {Id} guildId @param {string} query @param {number} offset */
     members: (guildId, query, offset) =>
       rest.post(at(guildId, "/members-search"), { body: { query, offset, limit: 25 } }),
+    /** How the guild stands with discovery. @param {Id} guildId */
+    discovery: (guildId) => rest.get(at(guildId, "/discovery")),
+    /** @param {Id} guildId @param {{category_id: number, description: string}} wish */
+    applyToDiscovery: (guildId, wish) => rest.post(at(guildId, "/discovery"), { body: wish }),
+    /** @param {Id} guildId @param {{category_id: number, description: string}} wish */
+    changeDiscovery: (guildId, wish) => rest.patch(at(guildId, "/discovery"), { body: wish }),
+    /** @param {Id} guildId */
+    withdrawFromDiscovery: (guildId) => rest.delete(at(guildId, "/discovery")),
+    /** @param {Id} guildId */
+    vanity: (guildId) => rest.get(at(guildId, "/vanity-url")),
+    /** @param {Id} guildId @param {string | null} code */
+    setVanity: (guildId, code) => rest.patch(at(guildId, "/vanity-url"), { body: { code } }),
     /** @param {Id} guildId */
     invites: (guildId) => rest.get(at(guildId, "/invites")),
     /** @param {string} code */

@@ -40,6 +40,12 @@ export function makeGuildActs({ store, rest }) {
     invite: (written) => rest.get(`/invites/${codeOf(written)}`, { query: { with_counts: true } }),
     /** @param {string} written */
     join: (written) => rest.post(`/invites/${codeOf(written)}`),
+    /** What guilds in discovery can be about. @returns {Promise<{id: number, name: string}[]>} */
+    categories: () => rest.get("/discovery/categories"),
+    /** Guilds that all may join. @param {Record<string, string | number | null>} query As the operation takes it. */
+    discover: (query) => rest.get("/discovery/guilds", { query }),
+    /** @param {Id} guildId */
+    joinDiscovered: (guildId) => rest.post(`/discovery/guilds/${guildId}/join`),
     /** @param {Id} guildId */
     leave: (guildId) => rest.delete(`/users/@me/guilds/${guildId}`),
     /** @param {Id} guildId @param {boolean} muted */

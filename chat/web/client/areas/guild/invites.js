@@ -4,6 +4,7 @@ import { h } from "../../base/dom.js";
 import { t } from "../../words/catalogue.js";
 import { full } from "../../words/dates.js";
 import { plainName } from "../../views/names/people.js";
+import { field, input } from "./fields.js";
 import { listPage } from "./lists.js";
 
 /** @typedef {import("../../views/shell/app.js").App} App */
@@ -11,7 +12,9 @@ import { listPage } from "./lists.js";
 /** @param {App} app @param {string} guildId */
 export function invitesPage(app, guildId) {
   const { guildSettings } = app.acts;
+  const features = app.store.read.guilds.get(guildId)?.properties["features"] ?? [];
   return listPage(app, {
+    above: features.includes("VANITY_URL") ? [customCode(app, guildId)] : [],
     load: () => guildSettings.invites(guildId),
     none: t("invites.none"),
     row(invite) {
@@ -29,4 +32,26 @@ export function invitesPage(app, guildId) {
       };
     },
   });
+}
+
+/** The guild's own word in an invite's address. @param {App} app @param {string} guildId */
+function customCode({ acts, layers, report }, guildId) {
+  const { guildSettings } = acts;
+  const code = input({ maxlength: "32", pattern: "[A-Za-z0-9\\-]+", spellcheck: "false" }, "");
+  const form = h("form", { class: "emoji-form" });
+  form.append(
+    field("vanity", t("invites.code"), code, t("invites.code_hint", { address: `${location.origin}/invite/\u2026` })),
+    h("button", { type: "submit", class: "button" }, t("panel.save")),
+  );
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    try {
+      await guildSettings.setVanity(guildId, code.value.trim() || null);
+      layers.toast(t("invites.code_kept"));
+    } catch (error) {
+      report(error);
+    }
+  });
+  guildSettings.vanity(guildId).then((/** @type {any} */ found) => (code.value = found.code ?? ""), report);
+  return form;
 }

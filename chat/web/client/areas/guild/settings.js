@@ -9,6 +9,7 @@ import { bansPage } from "./bans.js";
 import { ownershipPage } from "./ownership.js";
 import { webhooksPage } from "./webhooks.js";
 import { channelsPage } from "./channels.js";
+import { discoveryPage } from "./discovery.js";
 import { emojiPage, stickerPage } from "./expressions.js";
 import { invitesPage } from "./invites.js";
 import { membersPage } from "./members.js";
@@ -61,6 +62,13 @@ const PAGES = [
     icon: "list",
     needs: BITS.VIEW_AUDIT_LOG,
     make: auditLogPage,
+  },
+  {
+    key: "discovery",
+    label: () => t("discovery_settings.title"),
+    icon: "compass",
+    needs: BITS.MANAGE_GUILD,
+    make: discoveryPage,
   },
 ];
 

@@ -27,6 +27,7 @@ const AREAS = {
   account: () => import("../../areas/account/settings.js"),
   channel_menu: () => import("../../areas/talk/channel_menu.js"),
   conversation: () => import("../../areas/people/conversation.js"),
+  discovery: () => import("../../areas/discovery.js"),
   emoji: () => import("../../areas/pickers/emoji.js"),
   forward: () => import("../../areas/talk/forward.js"),
   friends: () => import("../../areas/friends/friends.js"),

@@ -53,7 +53,7 @@ export function makeLayers(wordsOf) {
     }
 
     const main = actions.find((action) => action.kind !== "plain");
-    if (actions.length > 0) form.append(buttonsOf(actions, main, act, () => element.close()));
+    form.append(buttonsOf(actions, main, act, () => element.close()));
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       if (main) void act(main);
@@ -132,7 +132,8 @@ let number = 0;
  * @param {() => void} close
  */
 function buttonsOf(actions, main, act, close) {
-  const cancel = h("button", { type: "button", class: "button", click: close }, t("layers.cancel"));
+  const away = actions.length > 0 ? t("layers.cancel") : t("layers.close");
+  const cancel = h("button", { type: "button", class: "button", click: close }, away);
   const buttons = actions.map((action) =>
     action === main
       ? h("button", { type: "submit", class: `button ${action.kind ?? "primary"}` }, action.label)
