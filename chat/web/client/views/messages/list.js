@@ -25,7 +25,7 @@ export function makeMessageList({ store, acts, channelId, guildId, on, announce,
   const edges = makeEdges(load, loaded, beginning);
   const history = h("div", { class: "history" }, edges.elements.up, rows, edges.elements.down);
   const scroller = h("div", { class: "scroller", tabindex: "-1" }, history);
-  const newer = makeNewer(() => void toNewest());
+  const newer = makeNewer(() => void returned());
   const renew = makeRenewal(store, () => toNewest(true));
   const element = h("section", { class: "messages", "aria-label": t("list.name") }, scroller, newer.element);
   const keeper = makeKeeper(scroller, rows);
@@ -175,7 +175,10 @@ export function makeMessageList({ store, acts, channelId, guildId, on, announce,
       await acts.messages.history(channelId, { around: last, limit: FETCHED }).catch(() => announce(t("list.failed")));
       line = firstUnread(log(), last, myId);
     }
-    if (!isStopped) begin(line);
+    if (isStopped) return undefined;
+    begin(line);
+    // A message may have come while the page was on its way.
+    return line === null && !isWhole() ? returned() : undefined;
   }
 
   /** @param {string | null} at the first unread message */
@@ -236,12 +239,16 @@ export function makeMessageList({ store, acts, channelId, guildId, on, announce,
   /** To the newest message; one that is far away replaces what is mounted. */
   async function toNewest(isAnew = false) {
     if (isAnew || !isWhole()) await acts.messages.history(channelId, { limit: FETCHED });
+    if (isStopped || log() === undefined) return;
     range = opened(log().ids, null, true);
     keeper.toEnd();
     draw();
     keeper.toEnd();
     seen();
   }
+
+  /** As `toNewest`; what fails is said. */
+  const returned = () => toNewest().catch(() => announce(t("list.failed")));
 
   function moved() {
     toward = keeper.travelled() || toward;
@@ -276,7 +283,7 @@ export function makeMessageList({ store, acts, channelId, guildId, on, announce,
       line = null;
       const last = log()?.ids.at(-1);
       if (last) void acts.reads.acknowledge(channelId, last);
-      return toNewest();
+      return returned();
     },
     /** The focus goes to the row that had it last, or to the newest. */
     focus: () => rowActs.focus(null),
