@@ -27,8 +27,8 @@ import { makeTitle } from "./title.js";
 /** @typedef {import("./app.js").App} App */
 /** @typedef {import("./router.js").Place} Place */
 
-/** Channels that can be opened: with messages, or with threads. */
 const FORUMS = new Set([15, 16]);
+/** Channels that can be opened: with messages, or with threads. */
 const OPENED = new Set([0, 1, 2, 3, 5, 10, 11, 12, 15, 16, 999]);
 
 /** @param {{store: App["store"], acts: any, connection: any}} parts */
