@@ -403,3 +403,35 @@ def test_a_reply_quotes_without_signs_and_keeps_what_is_hidden(visit: MakeVisito
     reply = member.page.get_by_role("article").filter(has_text="Good!").locator(".reply")
     expect(reply).to_contain_text("Beans \u2588\u2588\u2588 now")
     expect(reply).not_to_contain_text("ripe")
+
+
+def test_who_reacted(visit: MakeVisitor, talk: str) -> None:
+    member: Member = visit(kind=Member, viewport=DESK, reduced_motion="reduce")
+    member.enters_as("alice", talk)
+    page = member.page
+    page.get_by_role("article").filter(has_text="tomato").first.click(button="right")
+    page.get_by_role("menuitem", name="Who reacted").click()
+    dialog = page.get_by_role("dialog", name="Who reacted")
+    expect(dialog.get_by_role("listitem")).to_have_text(["Bob"])
+    is_fine(member)
+    dialog.get_by_role("button", name="Close").click()
+    expect(dialog).to_have_count(0)
+
+
+def test_a_refused_message_says_why(visit: MakeVisitor, talk: str) -> None:
+    member: Member = visit(kind=Member, viewport=DESK, reduced_motion="reduce")
+    member.enters_as("bob", talk)
+    page = member.page
+    page.get_by_role("article").first.wait_for()
+    refusal = {"code": "CONTENT_BLOCKED", "message": "This word is not said here."}
+    page.route(
+        "**/messages",
+        lambda route: route.fulfill(status=403, json=refusal) if route.request.method == "POST" else route.continue_(),
+    )
+    field = page.locator("textarea.composer-field")
+    field.fill("a word")
+    field.press("Enter")
+    row = page.get_by_role("article").filter(has_text="a word")
+    expect(row).to_contain_text("This word is not said here.")
+    row.get_by_role("button", name="Discard").click()
+    expect(row).to_have_count(0)

@@ -31,7 +31,7 @@ export function itemsOf({ log, range, line, outgoing, me, keys }) {
   for (const id of log.ids.slice(from, to)) {
     const message = log.byId.get(id);
     const key = (message.nonce && keys.get(message.nonce)) || id;
-    items.push({ key, message, before, isUnread: id === line, sending: null });
+    items.push({ key, message, before, isUnread: id === line, sending: null, fault: null });
     before = message;
   }
   if (!range.end || log.after) return items;
@@ -41,7 +41,7 @@ export function itemsOf({ log, range, line, outgoing, me, keys }) {
     const key = `nonce:${one.nonce}`;
     keys.set(one.nonce, key);
     const message = waiting(one, me);
-    items.push({ key, message, before, isUnread: false, sending: one.state });
+    items.push({ key, message, before, isUnread: false, sending: one.state, fault: one.fault });
     before = message;
   }
   return items;

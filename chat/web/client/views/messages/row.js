@@ -17,7 +17,8 @@ import { isWritten, saying } from "./system.js";
 /** @typedef {"queued" | "sending" | "sent" | "unsure" | "failed" | null} Sending */
 
 /**
- * @typedef {{key: string, message: any, before: any, isUnread: boolean, sending: Sending}} Item
+ * @typedef {{key: string, message: any, before: any, isUnread: boolean, sending: Sending,
+ *   fault?: string | null}} Item
  * `before` is the message above it, `isUnread` puts the line of what is new above it.
  */
 
@@ -55,7 +56,7 @@ export function makeRow(place) {
 
   /** @param {Item} item */
   function show(item) {
-    const { message, sending } = item;
+    const { message, sending, fault } = item;
     const time = Date.parse(message.timestamp);
     const isNextDay = !!item.before && dayOf(time) !== dayOf(Date.parse(item.before.timestamp));
     const { isDay, isFirst } = standing(message, item.before ?? null, isNextDay);
@@ -93,7 +94,7 @@ export function makeRow(place) {
       message.reactions?.length ? reactions(message.reactions) : null,
     );
     part(article, "thread", [message.thread], () => thread(message.thread));
-    part(article, "sending", [sending], () => fate(sending));
+    part(article, "sending", [sending, fault], () => fate(sending, fault ?? null));
   }
 
   /** @param {any} message */
@@ -236,15 +237,15 @@ function thread(thread) {
   );
 }
 
-/** @param {Sending} sending */
-function fate(sending) {
+/** @param {Sending} sending @param {string | null} fault Why it was refused. */
+function fate(sending, fault) {
   if (sending === null || sending === "sending" || sending === "sent") return null;
   if (sending === "queued") return h("p", { class: "fate meta" }, t("message.queued"));
   const words = sending === "failed" ? t("message.failed") : t("message.unsure");
   return h(
     "p",
     { class: "fate" },
-    h("span", {}, words),
+    h("span", {}, words, ...(sending === "failed" && fault ? [" ", h("bdi", {}, fault)] : [])),
     h("button", { type: "button", class: "button plain", "data-act": "retry" }, t("message.retry")),
     h("button", { type: "button", class: "button plain", "data-act": "discard" }, t("message.discard")),
   );

@@ -36,6 +36,7 @@ const AREAS = {
   new_thread: () => import("../../areas/talk/new_thread.js"),
   pins: () => import("../../areas/talk/pins.js"),
   profile: () => import("../../areas/people/profile.js"),
+  reactors: () => import("../../areas/talk/reactors.js"),
   report: () => import("../../areas/talk/report.js"),
   search: () => import("../../areas/talk/search.js"),
   stickers: () => import("../../areas/pickers/stickers.js"),

@@ -97,6 +97,8 @@ export function makeMessageMenu({ app, channelId, guildId, reply, edit }) {
     /** @type {(false | null | import("./menu.js").Entry)[]} */
     const entries = [
       allowed(BITS.ADD_REACTIONS, true) && entry("react", "reaction", () => pick(message, source)),
+      !!message.reactions?.length &&
+        entry("reactors", "member", () => app.open("reactors", { channelId, guildId, message })),
       entry("reply", "reply", () => reply(message)),
       mayStart(message) && entry("thread", "thread", () => app.open("new_thread", { guildId, channelId, message })),
       isOwnText && entry("edit", "edit", () => edit(message)),
@@ -154,6 +156,7 @@ export function makeMessageMenu({ app, channelId, guildId, reply, edit }) {
 /** @type {Readonly<Record<string, () => string>>} */
 const WORDS = {
   react: () => t("message.react"),
+  reactors: () => t("menu.reactors"),
   reply: () => t("message.reply"),
   edit: () => t("message.edit"),
   pin: () => t("menu.pin"),
