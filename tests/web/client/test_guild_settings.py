@@ -3,6 +3,7 @@ their members see them."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any, Final
 
@@ -10,7 +11,7 @@ from PIL import Image
 from playwright.sync_api import expect
 
 from tests.web.browsing import Instance, instance
-from tests.web.client.test_shell import DESK, PHONE, Member, is_fine, talk
+from tests.web.client.test_shell import DESK, PHONE, THREADS, Member, is_fine, talk
 from tests.web.conftest import MakeVisitor
 
 __all__ = ["talk"]
@@ -258,3 +259,49 @@ def test_a_custom_code(visit: MakeVisitor, talk: str, home: Instance) -> None:
     assert home.call("GET", "/v1/invites/plots")["guild"]["id"] == guild_id
     page.reload()
     expect(page.get_by_label("Custom code")).to_have_value("plots")
+
+
+def test_tags_of_a_forum(visit: MakeVisitor, talk: str, home: Instance) -> None:
+    guild_id, token = guild_of(talk), home.person("alice")["token"]
+    body = {"name": "questions", "type": 15, "available_tags": [{"name": "Seeds"}, {"name": "Soil"}]}
+    forum = home.call("POST", f"/v1/guilds/{guild_id}/channels", body, token, **THREADS)
+    seeds = next(tag["id"] for tag in forum["available_tags"] if tag["name"] == "Seeds")
+    member: Member = visit(kind=Member, viewport=DESK, reduced_motion="reduce")
+    member.enters_as("alice", f"/channels/{guild_id}/settings/channels")
+    page = member.page
+    page.get_by_role("button", name="questions", exact=True).click()
+    tags = page.get_by_label("Tags of posts")
+    expect(tags).to_have_value("Seeds\nSoil")
+    tags.fill("Slugs\n\n Seeds ")
+    is_fine(member)
+    member.button("Save").click()
+    expect(page.get_by_role("button", name="Save", exact=True)).to_be_hidden()
+    kept = home.call("GET", f"/v1/channels/{forum['id']}", token=token, **THREADS)["available_tags"]
+    assert [tag["name"] for tag in kept] == ["Slugs", "Seeds"]
+    assert kept[1]["id"] == seeds, "posts keep the tag"
+
+
+def test_a_community_begins_with_a_template(visit: MakeVisitor, home: Instance) -> None:
+    member: Member = visit(kind=Member, viewport=PHONE, reduced_motion="reduce", has_touch=True)
+    member.enters_as("alice", "/channels/@me")
+    page = member.page
+    member.button("Add a community").click()
+    page.get_by_role("menuitem", name="Make a community").click()
+    dialog = page.get_by_role("dialog")
+    for kind in ("A club", "A course", "An open project"):
+        option = dialog.get_by_role("option").filter(has_text=kind)
+        dialog.get_by_label("Begin with").select_option(value=option.get_attribute("value"))
+    is_fine(member)
+    member.page_fits()
+    dialog.get_by_label("Name", exact=True).fill("Open seeds")
+    dialog.get_by_role("button", name="Make it").click()
+    page.wait_for_url(re.compile(r"/channels/\d+"))
+    guilds = listed(home, "/v1/users/@me/guilds")
+    guild_id = next(guild["id"] for guild in guilds if guild["name"] == "Open seeds")
+    channels = listed(home, f"/v1/guilds/{guild_id}/channels")
+    assert {one["name"] for one in channels} >= {"Welcome", "Work", "Talk", "news", "questions", "ideas", "Room"}
+    news = next(one for one in channels if one["name"] == "news")
+    assert {(one["id"] == guild_id, int(one["deny"]) > 0) for one in news["permission_overwrites"]} == {
+        (True, True),
+        (False, False),
+    }

@@ -34,8 +34,12 @@ export function makeGuildActs({ store, rest }) {
 
   return {
     settings,
-    /** @param {{name: string, icon: string | null}} guild `icon` is a data address. @returns {Promise<any>} */
-    create: ({ name, icon }) => rest.post("/guilds", { body: { name, ...(icon && { icon }) } }),
+    /**
+     * @param {{name: string, icon: string | null, template: any}} guild `icon` is a data address.
+     * @returns {Promise<any>}
+     */
+    create: ({ name, icon, template }) =>
+      rest.post("/guilds", { body: { name, ...(icon && { icon }), ...(template && { template }) } }),
     /** What an invite leads to. @param {string} written A code, or an address with one. */
     invite: (written) => rest.get(`/invites/${codeOf(written)}`, { query: { with_counts: true } }),
     /** @param {string} written */

@@ -9,6 +9,8 @@ import { putUser } from "./users.js";
 /** @typedef {import("./shapes.js").Id} Id */
 
 export const CATEGORY = 4;
+/** Channels of posts, and of posts with pictures. */
+export const FORUMS = new Set([15, 16]);
 const THREAD_CREATED = 18;
 
 /**

@@ -2,7 +2,7 @@
 
 import { fill, h } from "../../base/dom.js";
 import { icon } from "../../base/icon.js";
-import { CATEGORY, orderedChannels } from "../../store/channels.js";
+import { CATEGORY, FORUMS, orderedChannels } from "../../store/channels.js";
 import { t } from "../../words/catalogue.js";
 import { newChannel } from "../../views/dialogs/new_channel.js";
 import { nameOfChannel, signOf } from "../../views/names/channels.js";
@@ -117,6 +117,9 @@ function channelForm(app, guildId, channel) {
   const { store, acts, layers } = app;
   const heads = orderedChannels(store.read, guildId).filter(({ type }) => type === CATEGORY);
   const isHead = channel.type === CATEGORY;
+  const isForum = FORUMS.has(channel.type);
+  /** @type {any[]} */
+  const known = channel["available_tags"] ?? [];
   const name = input({ required: "", maxlength: "100" }, "");
   const topic = /** @type {HTMLTextAreaElement} */ (
     h("textarea", { class: "input", rows: "3", maxlength: "1024", dir: "auto" })
@@ -132,6 +135,7 @@ function channelForm(app, guildId, channel) {
     SLOWNESS.map((seconds) => /** @type {const} */ ([String(seconds), slowness(seconds)])),
     "0",
   );
+  const tags = h("textarea", { class: "input", rows: "4", dir: "auto" });
   const adult = /** @type {HTMLInputElement} */ (h("input", { type: "checkbox" }));
 
   function draw() {
@@ -140,7 +144,16 @@ function channelForm(app, guildId, channel) {
     parent.value = channel.parent_id ?? "";
     slow.value = String(channel["rate_limit_per_user"] ?? 0);
     adult.checked = Boolean(channel["nsfw"]);
+    tags.value = known.map(({ name: tag }) => tag).join("\n");
   }
+
+  /** A tag whose name stays is the one that posts have already. */
+  const wished = () =>
+    tags.value
+      .split("\n")
+      .map((line) => line.trim())
+      .filter((line) => line !== "")
+      .map((line) => known.find((tag) => tag.name === line) ?? { name: line });
 
   const read = () => ({
     name: name.value.trim(),
@@ -150,6 +163,7 @@ function channelForm(app, guildId, channel) {
       rate_limit_per_user: Number(slow.value),
       nsfw: adult.checked,
     }),
+    ...(isForum && { available_tags: wished() }),
   });
   const remove = () =>
     layers.dialog({
@@ -162,6 +176,7 @@ function channelForm(app, guildId, channel) {
     field("channel-parent", t("settings.category"), parent),
     field("channel-slow", t("settings.slow"), slow, t("settings.slow_hint")),
     h("label", { class: "check" }, adult, t("settings.adult")),
+    ...(isForum ? [field("channel-tags", t("channels.tags"), tags, t("channels.tags_hint"))] : []),
   ];
   const end = h("button", { type: "button", class: "button danger", click: remove }, t("channels.delete"));
   const content = h(

@@ -3,6 +3,7 @@
 import { fill, h } from "../../base/dom.js";
 import { t } from "../../words/catalogue.js";
 import { plainName } from "../names/people.js";
+import { TEMPLATES, templateOf } from "./templates.js";
 
 /** @typedef {import("../shell/app.js").App} App */
 
@@ -33,12 +34,16 @@ export function make(app) {
     h("input", { class: "input", id: "guild-name", required: "", maxlength: String(NAME_MAXIMUM), autocomplete: "off" })
   );
   const picture = /** @type {HTMLInputElement} */ (h("input", { type: "file", id: "guild-picture", accept: PICTURES }));
+  const template = h("select", { class: "select", id: "guild-template" });
+  template.append(h("option", { value: "" }, t("template.none")));
+  for (const [value, { label }] of Object.entries(TEMPLATES)) template.append(h("option", { value }, label()));
   const content = h(
     "div",
     {},
     h("p", { class: "muted" }, t("new_guild.make_words")),
     h("div", { class: "field" }, h("label", { for: "guild-name" }, t("new_guild.name")), name),
     h("div", { class: "field" }, h("label", { for: "guild-picture" }, t("new_guild.picture")), picture),
+    h("div", { class: "field" }, h("label", { for: "guild-template" }, t("template.begin")), template),
   );
   const run = async () => {
     if (!name.reportValidity()) return false;
@@ -46,6 +51,7 @@ export function make(app) {
     const guild = await app.acts.guilds.create({
       name: name.value.trim(),
       icon: file ? await dataAddress(file) : null,
+      template: template.value ? templateOf(/** @type {keyof typeof TEMPLATES} */ (template.value)) : null,
     });
     visit(app, guild.id);
     return true;

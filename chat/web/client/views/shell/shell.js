@@ -1,7 +1,7 @@
 // The whole of the client: guilds, channels, the talk and its people, and where each stands on wide and narrow windows.
 
 import { fill, h } from "../../base/dom.js";
-import { orderedChannels, orderedConversations } from "../../store/channels.js";
+import { FORUMS, orderedChannels, orderedConversations } from "../../store/channels.js";
 import { isReadable, newsOf } from "../../store/unread.js";
 import { t } from "../../words/catalogue.js";
 import { makeChannelList } from "../channels/channel_list.js";
@@ -27,7 +27,6 @@ import { makeTitle } from "./title.js";
 /** @typedef {import("./app.js").App} App */
 /** @typedef {import("./router.js").Place} Place */
 
-const FORUMS = new Set([15, 16]);
 /** Channels that can be opened: with messages, or with threads. */
 const OPENED = new Set([0, 1, 2, 3, 5, 10, 11, 12, 15, 16, 999]);
 
