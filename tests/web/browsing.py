@@ -17,6 +17,7 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Final, TypeVar
+from urllib.error import HTTPError
 from urllib.parse import urlencode, urlsplit
 
 import attrs
@@ -85,8 +86,12 @@ class Instance:
             data=None if body is None else json.dumps(body).encode(),
             headers={"Content-Type": "application/json", **({"Authorization": token} if token else {}), **headers},
         )
-        with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310
-            text = answer.read()
+        try:
+            with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310
+                text = answer.read()
+        except HTTPError as refusal:
+            refusal.close()
+            raise
         return json.loads(text) if text else None
 
     def exchange(self, application: dict[str, Any], code: str, redirect_uri: str) -> dict[str, Any]:
@@ -226,6 +231,10 @@ class Visitor:
     def goes_to(self, path: str) -> None:
         """Open an address of this instance, or a whole one."""
         self.page.goto(path)
+
+    def leaves(self) -> None:
+        """Go away before the instance does."""
+        self.page.goto("about:blank")
 
     def goes_to_a_bare_client(self) -> None:
         """Open the client's page, with its policy and its styles, while the client itself does not start."""

@@ -244,6 +244,8 @@ def test_a_community_is_found_and_joined(visit: MakeVisitor) -> None:
         page.reload()
         member.button("Leave discovery").click()
         page.get_by_text("This community is not in discovery.").or_(page.get_by_text("out of discovery")).wait_for()
+        member.leaves()
+        guest.leaves()
 
 
 def test_a_custom_code(visit: MakeVisitor, talk: str, home: Instance) -> None:

@@ -363,6 +363,7 @@ def test_a_group_of_friends(visit: MakeVisitor) -> None:
         page.get_by_role("menuitem", name="Leave the group").click()
         dialog.get_by_role("button", name="Leave the group").click()
         page.get_by_text("No conversation yet.").wait_for()
+        member.leaves()
 
 
 def test_a_thread_is_followed_and_archived(visit: MakeVisitor, talk: str, home: Instance) -> None:
