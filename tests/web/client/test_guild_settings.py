@@ -203,6 +203,7 @@ def test_webhooks_and_the_end(visit: MakeVisitor, talk: str, home: Instance) -> 
     page.get_by_label("Member", exact=True).fill("bob")
     page.get_by_role("main").get_by_role("button", name="Search").click()
     page.get_by_role("button", name="Hand it over to Bob").click()
+    page.get_by_role("dialog").wait_for()
     is_fine(member)
     page.get_by_role("dialog").get_by_role("button", name="Cancel").click()
     member.button("Delete the community").click()

@@ -1,6 +1,6 @@
 // Leaving: for a while, or for good.
 
-import { forget } from "../../../static/session.js";
+import { current, forget } from "../../../static/session.js";
 import { h } from "../../base/dom.js";
 import { storage } from "../../base/storage.js";
 import { card } from "../../views/settings/fields.js";
@@ -26,6 +26,8 @@ export function makeLeaving(app) {
   async function close(way) {
     if (!(await proved(app, (proof) => acts.close(way, proof)))) return;
     for (const key of await storage.keys("")) await storage.remove(key);
+    // The connection, which ends with the account, may have led to the sign-in already.
+    if (current() === null) return;
     forget();
     location.replace("/login");
   }
