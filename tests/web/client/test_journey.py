@@ -147,7 +147,7 @@ def test_from_an_empty_machine_to_a_conversation(fresh: Instance, visit: MakeVis
     # A conversation of two.
     ana.page.get_by_role("button", name="Ben").first.click()
     ana.page.get_by_role("dialog", name="Profile").get_by_role("button", name="Message").click()
-    ana.page.get_by_role("heading", name="Ben").first.wait_for()
+    ana.page.get_by_role("textbox", name="Message Ben").wait_for()
     ana.says("Just between us")
     ben.page.get_by_role("button", name="Back to the channels").click()
     ben.page.get_by_role("link", name="Conversations, 1 mention").click()

@@ -10,7 +10,7 @@ from playwright.sync_api import Page
 from tests.web.browsing import WAIT_MS, Visitor, instance
 from tests.web.conftest import MakeVisitor
 
-PUSHED = {
+PUSHED: dict[str, Any] = {
     "type": "message_create",
     "title": "Ana (#seeds, Garden club)",
     "body": "Who has tomato seed?",
@@ -48,6 +48,7 @@ def test_while_the_server_is_away_a_page_says_so(visit: MakeVisitor) -> None:
     visitor.reads("You are offline")
     assert page.url.endswith("/channels/@me")
     visitor.page_is_accessible()
+    visitor.leaves()
     visitor.complaints.clear()  # the browser's own words on files that it could not ask for
 
 
@@ -69,14 +70,20 @@ def test_what_is_pushed_is_shown_once_for_each_channel(visit: MakeVisitor) -> No
             return (await registration.getNotifications()).map(({ title, body, tag }) => [title, body, tag]);
         }""")
 
+    def is_shown_once(data: str, *expected: list[str]) -> None:
+        # The browser now and then forgets a notification that it has just shown (the worker was told that it stands).
+        # It is pushed again then: by its tag the second takes the place of the first. Both may stand for a moment.
+        for _ in range(WAIT_MS // 1_000):
+            pushed(data)
+            for _ in range(10):
+                if sorted(shown()) == sorted(expected):
+                    return
+                visitor.page.wait_for_timeout(100)
+        assert sorted(shown()) == sorted(expected)
+
+    first, second = [PUSHED["title"], PUSHED["body"]], [PUSHED["title"], "Me!"]
     pushed("no JSON")
-    pushed(json.dumps(PUSHED))
-    pushed(json.dumps({**PUSHED, "body": "Me!"}))
-    pushed(json.dumps({**PUSHED, "data": {**PUSHED["data"], "channel_id": "13"}}))  # type: ignore[dict-item]
-    expected = sorted([[PUSHED["title"], "Me!", "12"], [PUSHED["title"], PUSHED["body"], "13"]])
-    # Between two of them there are two others for a moment.
-    for _ in range(WAIT_MS // 100):
-        if sorted(shown()) == expected:
-            break
-        visitor.page.wait_for_timeout(100)
-    assert sorted(shown()) == expected
+    is_shown_once(json.dumps(PUSHED), [*first, "12"])
+    is_shown_once(json.dumps({**PUSHED, "body": "Me!"}), [*second, "12"])
+    elsewhere = {**PUSHED, "data": {"channel_id": "13", "url": "http://localhost/channels/1/13/3"}}
+    is_shown_once(json.dumps(elsewhere), [*second, "12"], [*first, "13"])

@@ -37,7 +37,8 @@ export function invitesPage(app, guildId) {
 /** The guild's own word in an invite's address. @param {App} app @param {string} guildId */
 function customCode({ acts, layers, report }, guildId) {
   const { guildSettings } = acts;
-  const code = input({ maxlength: "32", pattern: "[A-Za-z0-9\\-]+", spellcheck: "false" }, "");
+  // Nothing can be typed until the code of now stands there: it would be written over.
+  const code = input({ maxlength: "32", pattern: "[A-Za-z0-9\\-]+", spellcheck: "false", disabled: "" }, "");
   const form = h("form", { class: "emoji-form" });
   form.append(
     field("vanity", t("invites.code"), code, t("invites.code_hint", { address: `${location.origin}/invite/\u2026` })),
@@ -52,6 +53,9 @@ function customCode({ acts, layers, report }, guildId) {
       report(error);
     }
   });
-  guildSettings.vanity(guildId).then((/** @type {any} */ found) => (code.value = found.code ?? ""), report);
+  guildSettings.vanity(guildId).then((/** @type {any} */ found) => {
+    code.value = found.code ?? "";
+    code.disabled = false;
+  }, report);
   return form;
 }

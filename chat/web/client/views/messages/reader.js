@@ -13,6 +13,7 @@ export function makeReader({ acknowledge, isWatched = isPageWatched, last }) {
   let told = last ?? "0";
   /** @type {string | null} */
   let seen = null;
+  let since = 0;
   let isTouched = false;
   let isBlocked = false;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -26,6 +27,7 @@ export function makeReader({ acknowledge, isWatched = isPageWatched, last }) {
     if (id === seen) return;
     if (id !== null && (seen === null || compareIds(id, seen) > 0)) isTouched = false;
     seen = id;
+    since = performance.now();
     clearTimeout(timer);
   }
 
@@ -37,7 +39,7 @@ export function makeReader({ acknowledge, isWatched = isPageWatched, last }) {
   }
 
   function tell() {
-    if (seen === null || isBlocked || !isTouched || !isWatched()) return;
+    if (seen === null || isBlocked || !isTouched || compareIds(seen, told) <= 0 || !isWatched()) return;
     told = seen;
     acknowledge(seen);
   }
@@ -53,7 +55,9 @@ export function makeReader({ acknowledge, isWatched = isPageWatched, last }) {
       isBlocked = true;
       clearTimeout(timer);
     },
+    /** The channel is left: what stood there long enough is read, although the last touch led away. */
     stop() {
+      if (performance.now() - since >= DELAY_MS) tell();
       clearTimeout(timer);
       controller.abort();
     },
