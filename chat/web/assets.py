@@ -2,9 +2,9 @@
 way that browsers unpack.
 
 Every file lies below `/static/<digest>/`, where the digest is of all of them together, in the folders in which they lie
-on the disk (`static`, `client`), or among the packs that are made of the client's modules (`chat.web.packs`). Scripts
-import each other by relative address, so no build step has to rewrite them, and a browser may keep each file for ever:
-after an upgrade the pages name other addresses.
+on the disk (`static`, `client`, `words`), or among the packs that are made of the client's modules
+(`chat.web.packs`). Scripts import each other by relative address, so no build step has to rewrite them, and a browser
+may keep each file for ever: after an upgrade the pages name other addresses.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import attrs
 import trio
 from werkzeug.datastructures import Accept
 
+import chat.words
 from chat.web.packs import joined
 
 HERE: Final = Path(__file__).parent
@@ -28,6 +29,9 @@ HERE: Final = Path(__file__).parent
 STATIC: Final = "static"
 CLIENT: Final = "client"
 PACKS: Final = "packs"
+WORDS: Final = "words"
+SPOKEN: Final = ("console", "errors", "pages")
+"""The surfaces of `chat.words` that scripts read."""
 
 STYLE_SHEETS: Final = f"{CLIENT}/css/"
 LAYERS: Final = f"{STYLE_SHEETS}layers.css"
@@ -127,7 +131,7 @@ class Assets:
 
 def read_assets() -> Assets:
     """Read every file of a kind that pages use, and make the packs."""
-    sources = {**_read(HERE / STATIC), **_read(HERE / CLIENT)}
+    sources = {**_read(HERE / STATIC), **_read(HERE / CLIENT), **_read_words()}
     scripts = {name: content.decode() for name, content in sources.items() if name.endswith(".js")}
     packs = {f"{PACKS}/{name}.js": script.encode() for name, script in joined(scripts).items()}
     style = "".join(_STYLE_COMMENT.sub("", sources[name].decode()) for name in _style_sheets(sources))
@@ -138,6 +142,11 @@ def read_assets() -> Assets:
 def _read(folder: Path) -> dict[str, bytes]:
     paths = sorted(path for path in folder.rglob("*") if path.suffix in CONTENT_TYPES)
     return {path.relative_to(HERE).as_posix(): path.read_bytes() for path in paths}
+
+
+def _read_words() -> dict[str, bytes]:
+    paths = sorted(path for path in chat.words.FOLDER.glob("*/*.json") if path.stem in SPOKEN)
+    return {f"{WORDS}/{path.relative_to(chat.words.FOLDER).as_posix()}": path.read_bytes() for path in paths}
 
 
 def _style_sheets(names: Mapping[str, object]) -> list[str]:

@@ -1,8 +1,8 @@
 """The pages people land on, as a Quart blueprint.
 
-A page is the same for everyone: what it says of the instance comes from the settings, and what belongs to a person
-is fetched by its script from the API and put into the document as text. So each page is rendered once, no template ever
-sees anything that a stranger wrote, and there is nothing in it to steal.
+A page is the same for everyone who reads its language: what it says of the instance comes from the settings, and what
+belongs to a person is fetched by its script from the API and put into the document as text. So each page is rendered
+once in each language, no template ever sees anything that a stranger wrote, and there is nothing in it to steal.
 
 The pages know no cookies, as the API knows none: their scripts keep the session token in the browser's storage for this
 origin and send it in the Authorization header. No other site can make a browser send it (no cross-site request
@@ -31,10 +31,11 @@ from chat.domain.policy.origins import Origins
 from chat.errors import ApiError, InvalidFormBody
 from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.store.database import Database
-from chat.web.assets import CLIENT, CLIENT_STYLE, IDENTITY, PACKS, STATIC, Asset, Assets, AssetStore, packing_for
+from chat.web.assets import CLIENT, CLIENT_STYLE, IDENTITY, PACKS, STATIC, WORDS, Asset, Assets, AssetStore, packing_for
 from chat.web.packs import CORE, ENTRY
 from chat.web.webapp import HEADERS as WEBAPP_HEADERS
 from chat.web.webapp import Webapp
+from chat.words import ENGLISH, LANGUAGES, catalogue
 
 TEMPLATES: Final = Path(__file__).with_name("templates")
 
@@ -96,6 +97,9 @@ policy knows nothing but the address of the service worker."""
 
 POLICIES: Final[Mapping[str, str]] = {"start": NO_INJECTION, "admin": NO_INJECTION, "client": CLIENT_POLICY}
 """Content security policies of pages that have one of their own."""
+
+SCRIPT_WORDS: Final = ("errors", "pages")
+"""The surfaces of `chat.words` that every page's script says; the console has its own besides."""
 
 CHALLENGE: Final = b' id="captcha" '
 """Where a form shows its challenge (templates/_fields.html)."""
@@ -175,13 +179,13 @@ class Pages:
         self._clock: Final = clock
         self._origins: Final = origins
         self._store: Final = AssetStore(in_threads=in_threads)
-        self._environment: Environment | None = None
+        self._environments: Final[dict[str, Environment]] = {}
         self._webapp: Final = (
             None if settings.webapp_directory is None else Webapp(directory / settings.webapp_directory)
         )
         self._is_set_up: Final = is_set_up
         self._facts: dict[str, object] = {}
-        self._rendered: Final[dict[str, Rendered]] = {}
+        self._rendered: Final[dict[tuple[str, str], Rendered]] = {}
         self.blueprint: Final = Blueprint("pages", __name__)
         self._name_addresses()
 
@@ -206,10 +210,10 @@ class Pages:
         """The answer to a browser that followed a link to nowhere; None for a client of the API, which wants JSON."""
         if asked.path.startswith("/v1/") or not _wants_html(asked):
             return None
-        return _html(await self._render(NOT_FOUND), 404)
+        return _html(await self._render(NOT_FOUND, _language(asked)), 404)
 
     async def _show(self, page: str, **_: str) -> Response:
-        rendered = await self._render(page)
+        rendered = await self._render(page, _language(request))
         response = _html(rendered)
         if page in POLICIES:
             response.headers["Content-Security-Policy"] = POLICIES[page]
@@ -301,7 +305,7 @@ class Pages:
         headers = {**EVERY_ANSWER, "Content-Type": "image/svg+xml", "Cache-Control": "no-store"}
         return Response(draw(uri), headers=headers)
 
-    async def _render(self, page: str) -> Rendered:
+    async def _render(self, page: str, language: str) -> Rendered:
         settings = self._settings
         facts: dict[str, object] = {
             "registration": settings.registration,
@@ -313,26 +317,33 @@ class Pages:
         if facts != self._facts:  # chosen at run time
             self._facts = facts
             self._rendered.clear()
-        if self._environment is None:
-            self._environment = self._make_environment(await self._store.assets())
-        rendered = self._rendered.get(page)
+        if language not in self._environments:
+            self._environments[language] = self._make_environment(await self._store.assets(), language)
+        rendered = self._rendered.get((page, language))
         if rendered is None:
-            content = self._environment.get_template(f"{page}.html").render(page=page, **facts).encode("utf-8")
+            template = self._environments[language].get_template(f"{page}.html")
+            content = template.render(page=page, **facts).encode("utf-8")
             tag = hashlib.sha256(content).hexdigest()[:32]
             rendered = Rendered(content, tag, has_challenge=CHALLENGE in content)
             if facts == self._facts:
-                self._rendered[page] = rendered
+                self._rendered[page, language] = rendered
         return rendered
 
-    def _make_environment(self, assets: Assets) -> Environment:
+    def _make_environment(self, assets: Assets, language: str) -> Environment:
+        words = catalogue(language, "pages")
         environment = Environment(
+            extensions=["jinja2.ext.i18n"],
             loader=FileSystemLoader(TEMPLATES),
             autoescape=True,
             undefined=StrictUndefined,
             trim_blocks=True,
             lstrip_blocks=True,
         )
+        environment.install_gettext_callables(  # type: ignore[attr-defined]  # the extension's
+            lambda english: words.get(english, english), lambda one, other, n: one if n == 1 else other, newstyle=True
+        )
         settings, folder = self._settings, assets.folder
+        spoken = () if language == ENGLISH else SCRIPT_WORDS
         is_packed = settings.client_packs
         script = f"{PACKS}/{CORE}.js" if is_packed else ENTRY
         sheets = [CLIENT_STYLE] if is_packed else assets.style_sheets
@@ -341,6 +352,8 @@ class Pages:
             client=f"{folder}/{CLIENT}",
             client_script=f"{folder}/{script}",
             client_style_sheets=[f"{folder}/{name}" for name in sheets],
+            language=language,
+            page_words=[f"{folder}/{WORDS}/{language}/{surface}.json" for surface in spoken],
             version=__version__,
             public_url=self._origins.fixed,
             relying_party=settings.relying_party_id,
@@ -383,7 +396,13 @@ def _member(body: bytes, name: str) -> object:
 
 def _html(rendered: Rendered, status: int = 200) -> Response:
     headers = {**EVERY_ANSWER, "Content-Type": "text/html; charset=utf-8", "Cache-Control": ASK_AGAIN}
-    return Response(rendered.content, status, headers)
+    return Response(rendered.content, status, {**headers, "Vary": "Accept-Language"})
+
+
+def _language(asked: Request) -> str:
+    """The language that the browser likes best among those that the pages speak (RFC 9110, Accept-Language)."""
+    wanted = (tag.partition("-")[0].lower() for tag, quality in asked.accept_languages if quality > 0)
+    return next((language for language in wanted if language in LANGUAGES), ENGLISH)
 
 
 def _wants_html(asked: Request) -> bool:

@@ -1,5 +1,7 @@
 // Calls to the HTTP API. Every failure is an ApiError with a sentence that can be shown to a person.
 
+import { t, translated } from "./language.js";
+
 const TIMEOUT_MS = 30_000;
 
 /** @typedef {{[member: string]: any}} Body */
@@ -25,7 +27,7 @@ export class ApiError extends Error {
     this.code = code;
     this.body = body;
     /** @type {Body[]} */
-    this.fields = Array.isArray(body.errors) ? body.errors : [];
+    this.fields = (Array.isArray(body.errors) ? body.errors : []).map((field) => ({ ...field, message: translated(field.message) }));
   }
 
   /** @param {string} code */
@@ -63,7 +65,7 @@ export async function exchange(method, path, { body, token, sudo, more = {}, sig
     data = text === "" ? null : read(text, response.ok);
   } catch (error) {
     if (signal?.aborted) throw error;
-    throw new ApiError(0, "NO_ANSWER", "The server could not be reached. Check your connection and try again.");
+    throw new ApiError(0, "NO_ANSWER", t("The server could not be reached. Check your connection and try again."));
   }
   if (!response.ok) throw refusal(response.status, withPatience(data ?? {}, response.headers));
   return { status: response.status, data, sudo: response.headers.get("X-Service-Sudo-Mode-JWT") };
@@ -108,20 +110,20 @@ export function withPatience(body, headers) {
  */
 export function refusal(status, body) {
   if (status === 429 && (body.code ?? "RATE_LIMITED") === "RATE_LIMITED") {
-    return new ApiError(status, body.code, `That was tried too often. Wait ${span(body.retry_after)} and try again.`, body);
+    return new ApiError(status, body.code, t("That was tried too often. Wait {span} and try again.", { span: span(body.retry_after) }), body);
   }
   if (status >= 500) {
-    return new ApiError(status, body.code, "The server could not do that just now. Try again in a moment.", body);
+    return new ApiError(status, body.code, t("The server could not do that just now. Try again in a moment."), body);
   }
   // OAuth2's own failures are named `error` and `error_description` (RFC 6749).
-  const message = body.message ?? body.error_description ?? body.error ?? "The server refused this.";
+  const message = translated(body.message ?? body.error_description ?? body.error ?? "") || t("The server refused this.");
   return new ApiError(status, body.code ?? body.error ?? "UNKNOWN", message, body);
 }
 
 /** @param {unknown} seconds */
 function span(seconds) {
   const whole = Math.max(1, Math.ceil(Number(seconds) || 1));
-  if (whole < 90) return whole === 1 ? "a second" : `${whole} seconds`;
+  if (whole < 90) return whole === 1 ? t("a second") : t("{seconds} seconds", { seconds: whole });
   const minutes = Math.ceil(whole / 60);
-  return minutes < 90 ? `${minutes} minutes` : `${Math.ceil(minutes / 60)} hours`;
+  return minutes < 90 ? t("{minutes} minutes", { minutes }) : t("{hours} hours", { hours: Math.ceil(minutes / 60) });
 }

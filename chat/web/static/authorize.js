@@ -6,6 +6,7 @@ import { ApiError, call } from "./api.js";
 import { byId, fill, h, showStep } from "./dom.js";
 import { onSubmit } from "./forms.js";
 import { askToSignIn, current, forget, signedIn, withNext } from "./session.js";
+import { t } from "./spoken.js";
 import { SCOPES, mask, mayManage, permissionsIn } from "./words.js";
 
 const PASSED_ON = [
@@ -24,7 +25,7 @@ function fail(text) {
 }
 
 function leaveFor(address) {
-  if (NEVER_OPENED.includes(new URL(address).protocol)) return fail("The application asked to go to an address that is not opened.");
+  if (NEVER_OPENED.includes(new URL(address).protocol)) return fail(t("The application asked to go to an address that is not opened."));
   location.assign(address);
   showStep("step-leaving");
   return null;
@@ -43,7 +44,7 @@ function declined(application) {
 function present(application, user) {
   byId("application-name").textContent = application.name;
   byId("application-initial").textContent = [...application.name][0]?.toUpperCase() ?? "";
-  document.title = `Allow ${application.name}? – ${document.body.dataset.serviceName}`;
+  document.title = t("Allow {name}? – {serviceName}", { name: application.name, serviceName: document.body.dataset.serviceName });
   byId("who-name").textContent = user.global_name || user.username;
   fill(byId("scopes"), scopes.map((scope) => h("li", {}, SCOPES[scope] ?? scope)));
   if (asked.redirect_uri && URL.canParse(asked.redirect_uri)) {
@@ -60,7 +61,7 @@ async function offerGuilds() {
   const select = byId("guild");
   fill(
     select,
-    h("option", { value: "" }, managed.length > 0 ? "Choose a community" : "You manage no community"),
+    h("option", { value: "" }, managed.length > 0 ? t("Choose a community") : t("You manage no community")),
     managed.map((guild) => h("option", { value: guild.id, selected: guild.id === wanted }, guild.name)),
   );
   // With other scopes beside it, the bot may as well be added later.
@@ -94,14 +95,14 @@ function begin(application) {
 
 async function run() {
   if (query.get("done") === "1") return showStep("step-added");
-  if (!asked.client_id) return fail("The address names no application.");
-  if (scopes.length === 0) return fail("The application did not say what it wants to do.");
+  if (!asked.client_id) return fail(t("The address names no application."));
+  if (scopes.length === 0) return fail(t("The application did not say what it wants to do."));
   if (current() === null) return askToSignIn();
   const user = await signedIn("GET", "/v1/users/@me");
   const path = `/v1/oauth2/applications/${encodeURIComponent(asked.client_id)}/public`;
   const application = await call("GET", path, { token: current().token });
   if (asked.redirect_uri && application.redirect_uris && !application.redirect_uris.includes(asked.redirect_uri)) {
-    return fail("The application asked to be answered at an address that it has not registered.");
+    return fail(t("The application asked to be answered at an address that it has not registered."));
   }
   present(application, user);
   await offerGuilds();
@@ -113,5 +114,5 @@ try {
   await run();
 } catch (error) {
   if (!(error instanceof ApiError)) throw error;
-  fail(error.status === 404 ? "There is no such application." : error.message);
+  fail(error.status === 404 ? t("There is no such application.") : error.message);
 }

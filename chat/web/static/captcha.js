@@ -2,6 +2,7 @@
 
 import { ApiError } from "./api.js";
 import { byId } from "./dom.js";
+import { t } from "./spoken.js";
 
 const SERVICES = {
   hcaptcha: { script: "https://js.hcaptcha.com/1/api.js?render=explicit", name: "hcaptcha" },
@@ -20,7 +21,7 @@ export async function captchaHeaders() {
   if (!place) return {};
   const { service, id } = await widget;
   const token = service.getResponse(id);
-  if (!token) throw new ApiError(0, "CAPTCHA_REQUIRED", "Solve the challenge first.");
+  if (!token) throw new ApiError(0, "CAPTCHA_REQUIRED", t("Solve the challenge first."));
   service.reset(id);
   return { "X-Captcha-Token": token, "X-Captcha-Type": place.dataset.provider };
 }
@@ -55,5 +56,5 @@ async function ready(name) {
 }
 
 function failure() {
-  return new ApiError(0, "NO_ANSWER", "The challenge could not be loaded. Check your connection and reload the page.");
+  return new ApiError(0, "NO_ANSWER", t("The challenge could not be loaded. Check your connection and reload the page."));
 }

@@ -3,10 +3,11 @@
 import { ApiError } from "./api.js";
 import { byId } from "./dom.js";
 import { clearErrors, fieldsOf } from "./forms.js";
+import { t } from "./spoken.js";
 
 export class Cancelled extends ApiError {
   constructor() {
-    super(0, "CANCELLED", "Nothing was changed.");
+    super(0, "CANCELLED", t("Nothing was changed."));
   }
 }
 

@@ -1,5 +1,7 @@
 // Small hands for the document. Text from outside only ever arrives as text nodes and attribute values.
 
+import { locale } from "./spoken.js";
+
 export function byId(id) {
   return document.getElementById(id);
 }
@@ -48,7 +50,7 @@ export function when(timestamp) {
   return h(
     "time",
     { datetime: moment.toISOString() },
-    moment.toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" }),
+    moment.toLocaleString(locale(), { dateStyle: "medium", timeStyle: "short" }),
   );
 }
 

@@ -3,6 +3,7 @@
 
 import { ApiError } from "./api.js";
 import { fill, h } from "./dom.js";
+import { t } from "./spoken.js";
 
 // `send(fields)` gets the values by name; what it throws is shown. `paths` maps fields of the API to names of the form.
 export function onSubmit(form, send, { paths = {} } = {}) {
@@ -23,7 +24,7 @@ export function onSubmit(form, send, { paths = {} } = {}) {
       await send(fieldsOf(form));
     } catch (error) {
       if (!(error instanceof ApiError)) {
-        showErrors(form, [{ message: "Something went wrong on this page. Reload it and try again." }]);
+        showErrors(form, [{ message: t("Something went wrong on this page. Reload it and try again.") }]);
         throw error;
       }
       release();
@@ -100,7 +101,7 @@ export function showErrors(form, problems) {
     };
     lines.push(h("li", {}, h("a", { href: `#${input.id}`, click: jump }, message)));
   }
-  fill(summary, h("p", { class: "errors-title" }, "That did not work"), h("ul", {}, lines));
+  fill(summary, h("p", { class: "errors-title" }, t("That did not work")), h("ul", {}, lines));
   summary.hidden = false;
   summary.focus();
 }
@@ -110,13 +111,13 @@ function missingFields(form) {
   for (const input of form.elements) {
     if (!input.name || !input.required || input.closest("[hidden]")) continue;
     if (input.type === "checkbox" ? !input.checked : input.value.trim() === "") {
-      missing.push({ input, message: input.dataset.missing ?? "Fill in this field." });
+      missing.push({ input, message: input.dataset.missing ?? t("Fill in this field.") });
     } else if (input.minLength > 0 && input.value.length < input.minLength) {
-      missing.push({ input, message: `Use at least ${input.minLength} characters.` });
+      missing.push({ input, message: t("Use at least {minLength} characters.", { minLength: input.minLength }) });
     } else if (input.dataset.same && input.value !== form.elements[input.dataset.same].value) {
-      missing.push({ input, message: "The two passwords are different." });
+      missing.push({ input, message: t("The two passwords are different.") });
     } else if (input.type === "email" && !input.value.includes("@")) {
-      missing.push({ input, message: "An email address has an @, as in name@example.com." });
+      missing.push({ input, message: t("An email address has an @, as in name@example.com.") });
     }
   }
   return missing;

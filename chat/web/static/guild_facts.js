@@ -1,6 +1,7 @@
 // What an invite shows of a guild.
 
 import { h } from "./dom.js";
+import { plural, t } from "./spoken.js";
 
 const ICON_PIXELS = 160;
 
@@ -10,7 +11,7 @@ export function pictureOf(guild) {
 
 // How many there are, and how many of them are online, as items of a list.
 export function facts(members, online) {
-  const lines = [members === 1 ? "1 member" : `${members.toLocaleString()} members`];
-  if (online > 0) lines.push(`${online.toLocaleString()} online`);
+  const lines = [plural(members, "{n} member", "{n} members")];
+  if (online > 0) lines.push(t("{online} online", { online }));
   return lines.map((line) => h("li", {}, line));
 }

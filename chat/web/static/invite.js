@@ -6,14 +6,15 @@ import { byId, fill, say, showStep } from "./dom.js";
 import { onSubmit } from "./forms.js";
 import { facts, pictureOf } from "./guild_facts.js";
 import { current, signedIn, withNext } from "./session.js";
+import { t } from "./spoken.js";
 
 const code = decodeURIComponent(location.pathname.split("/")[2]);
 const path = `/v1/invites/${encodeURIComponent(code)}`;
 
 function present(invite) {
-  const name = invite.guild?.name ?? invite.channel?.name ?? "a conversation";
+  const name = invite.guild?.name ?? invite.channel?.name ?? t("a conversation");
   byId("invite-name").textContent = name;
-  document.title = `Join ${name} – ${document.body.dataset.serviceName}`;
+  document.title = t("Join {name} – {serviceName}", { name, serviceName: document.body.dataset.serviceName });
   byId("invite-initial").textContent = [...name][0]?.toUpperCase() ?? "";
   if (invite.guild?.icon) {
     byId("invite-picture").src = pictureOf(invite.guild);
@@ -23,7 +24,7 @@ function present(invite) {
   byId("invite-about").textContent = invite.guild?.description ?? "";
   fill(byId("invite-facts"), facts(invite.member_count, invite.presence_count));
   const inviter = invite.inviter?.global_name || invite.inviter?.username;
-  byId("invite-by").textContent = inviter ? `${inviter} invites you to` : "You are invited to";
+  byId("invite-by").textContent = inviter ? t("{inviter} invites you to", { inviter }) : t("You are invited to");
 }
 
 try {

@@ -4,6 +4,7 @@ import "./page.js";
 import { byId, say } from "./dom.js";
 import { offerToSignIn } from "./login_form.js";
 import { current, nextPath, withNext } from "./session.js";
+import { t } from "./spoken.js";
 
 const next = new URLSearchParams(location.search).get("next");
 
@@ -18,4 +19,4 @@ offerToSignIn({
 });
 
 if (current() !== null) byId("already").hidden = false;
-if (new URLSearchParams(location.search).has("changed")) say("Your password is changed. Sign in with it.");
+if (new URLSearchParams(location.search).has("changed")) say(t("Your password is changed. Sign in with it."));

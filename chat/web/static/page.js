@@ -4,11 +4,12 @@ import "./address.js";
 import { byId } from "./dom.js";
 import { offerToShowPasswords } from "./forms.js";
 import { current, signOut } from "./session.js";
+import { t } from "./spoken.js";
 
 export function showAccount() {
   const session = current();
   byId("account").hidden = session === null;
-  byId("account-name").textContent = session?.name || "Your account";
+  byId("account-name").textContent = session?.name || t("Your account");
 }
 
 byId("sign-out").addEventListener("click", async () => {

@@ -4,20 +4,21 @@ import { byId, say } from "./dom.js";
 import { Cancelled, confirmed } from "./dialogs.js";
 import { onClick } from "./forms.js";
 import { forget } from "./session.js";
+import { t } from "./spoken.js";
 import { proved } from "./sudo.js";
 
 export function showAccountSection() {
   const section = byId("leaving");
   const complain = (error) => say(error.message, error instanceof Cancelled ? "good" : "bad", section);
   leave(byId("account-disable"), complain, "/v1/users/@me/disable", {
-    title: "Disable your account?",
-    text: "You are signed out everywhere. Signing in again brings it back.",
-    action: "Disable",
+    title: t("Disable your account?"),
+    text: t("You are signed out everywhere. Signing in again brings it back."),
+    action: t("Disable"),
   });
   leave(byId("account-delete"), complain, "/v1/users/@me/delete", {
-    title: "Delete your account?",
-    text: "You are signed out everywhere, and after a while the account is gone for good. Until then, signing in brings it back.",
-    action: "Delete",
+    title: t("Delete your account?"),
+    text: t("You are signed out everywhere, and after a while the account is gone for good. Until then, signing in brings it back."),
+    action: t("Delete"),
   });
 
   const kit = byId("kit");
@@ -26,9 +27,9 @@ export function showAccountSection() {
       byId("kit-make"),
       async () => {
         await confirmed({
-          title: "Make a recovery kit?",
-          text: "An older kit stops working.",
-          action: "Make a kit",
+          title: t("Make a recovery kit?"),
+          text: t("An older kit stops working."),
+          action: t("Make a kit"),
         });
         const answer = await proved("POST", "/v1/users/@me/recovery-kit");
         byId("kit-code").textContent = answer.code;

@@ -4,6 +4,7 @@ import { byId, fill, h, say, when } from "./dom.js";
 import { Cancelled, confirmed } from "./dialogs.js";
 import { onClick } from "./forms.js";
 import { signedIn } from "./session.js";
+import { t, tn } from "./spoken.js";
 import { SCOPES } from "./words.js";
 
 const PATH = "/v1/oauth2/@me/authorizations";
@@ -17,18 +18,18 @@ export async function showApplications() {
 }
 
 function row({ application, scopes, authorized_at: since }) {
-  const button = h("button", { type: "button", class: "danger", "aria-label": `Take back ${application.name}` }, "Take back");
+  const button = h("button", { type: "button", class: "danger", "aria-label": t("Take back {name}", { name: application.name }) }, t("Take back"));
   onClick(
     button,
     async () => {
       await confirmed({
-        title: `Take back what ${application.name} may do?`,
-        text: "It loses its access at once. A bot that it added to a community stays there.",
-        action: "Take back",
+        title: t("Take back what {name} may do?", { name: application.name }),
+        text: t("It loses its access at once. A bot that it added to a community stays there."),
+        action: t("Take back"),
       });
       await signedIn("DELETE", `${PATH}/${encodeURIComponent(application.id)}`);
       await showApplications();
-      say(`${application.name} has no access to your account any more.`, "good", section);
+      say(t("{name} has no access to your account any more.", { name: application.name }), "good", section);
       byId("applications-heading").focus();
     },
     (error) => say(error.message, error instanceof Cancelled ? "good" : "bad", section),
@@ -41,7 +42,7 @@ function row({ application, scopes, authorized_at: since }) {
       { class: "what" },
       h("strong", { class: "from-outside" }, application.name),
       h("p", { class: "muted" }, scopes.map((scope) => SCOPES[scope] ?? scope).join(" · ")),
-      since ? h("p", { class: "muted" }, "Since ", when(since)) : null,
+      since ? h("p", { class: "muted" }, tn("Since {time}", { time: when(since) })) : null,
     ),
     h("div", { class: "buttons" }, button),
   );

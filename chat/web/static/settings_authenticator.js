@@ -5,6 +5,7 @@ import { byId, fill, h, say } from "./dom.js";
 import { Cancelled, confirmed } from "./dialogs.js";
 import { onClick, onSubmit } from "./forms.js";
 import { current, signedIn } from "./session.js";
+import { t } from "./spoken.js";
 import { proved } from "./sudo.js";
 
 const SECRET_BYTES = 20;
@@ -24,7 +25,7 @@ export function showAuthenticator(user) {
     const { backup_codes: codes } = await proved("POST", "/v1/users/@me/mfa/totp/enable", body);
     secret = "";
     state(true);
-    say("The authenticator app is set up. From now on, signing in asks for its code.", "good", section);
+    say(t("The authenticator app is set up. From now on, signing in asks for its code."), "good", section);
     showCodes(codes);
   });
   byId("totp-turn-off").addEventListener("click", () => {
@@ -39,7 +40,7 @@ export function showAuthenticator(user) {
     await signedIn("POST", "/v1/users/@me/mfa/totp/disable", { body });
     state(false);
     hideCodes();
-    say("The authenticator app is turned off, and its backup codes are void.", "good", section);
+    say(t("The authenticator app is turned off, and its backup codes are void."), "good", section);
   }, { paths: { mfa_code: "code" } });
 
   const codes = byId("codes-section");
@@ -49,9 +50,9 @@ export function showAuthenticator(user) {
     byId("codes-renew"),
     async () => {
       await confirmed({
-        title: "Make new backup codes?",
-        text: "The codes that you have now stop working.",
-        action: "Make new codes",
+        title: t("Make new backup codes?"),
+        text: t("The codes that you have now stop working."),
+        action: t("Make new codes"),
       });
       await getCodes(true);
     },
@@ -59,7 +60,7 @@ export function showAuthenticator(user) {
   );
   byId("codes-copy").addEventListener("click", async () => {
     await navigator.clipboard.writeText(codeTexts().join("\n"));
-    say("The codes are copied.", "good", codes);
+    say(t("The codes are copied."), "good", codes);
   });
   byId("codes-print").addEventListener("click", () => {
     document.body.classList.add("printing-codes");
@@ -70,7 +71,7 @@ export function showAuthenticator(user) {
 }
 
 function state(enabled) {
-  byId("totp-state").textContent = enabled ? "on" : "off";
+  byId("totp-state").textContent = enabled ? t("on") : t("off");
   byId("totp-set-up").hidden = enabled;
   byId("totp-turn-off").hidden = !enabled;
   byId("totp-enabling").hidden = true;
@@ -124,7 +125,7 @@ async function getCodes(regenerate) {
 
 function showCodes(codes) {
   const items = codes.map(({ code, consumed }) =>
-    consumed ? h("li", { class: "code" }, h("s", {}, code), " used") : h("li", { class: "code", "data-code": code }, code),
+    consumed ? h("li", { class: "code" }, h("s", {}, code), " ", t("used")) : h("li", { class: "code", "data-code": code }, code),
   );
   fill(byId("codes"), items);
   byId("codes-shown").hidden = false;

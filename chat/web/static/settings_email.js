@@ -4,6 +4,7 @@ import { byId, say } from "./dom.js";
 import { Cancelled } from "./dialogs.js";
 import { clearErrors, onClick, onSubmit } from "./forms.js";
 import { signedIn } from "./session.js";
+import { t } from "./spoken.js";
 import { proved } from "./sudo.js";
 
 const PATH = "/v1/users/@me/email-change";
@@ -21,7 +22,7 @@ export function offerAddressChange(changed) {
   let next = null;
 
   function askForCode(address, then) {
-    show(`We sent a code to ${address}.`, true, then);
+    show(t("We sent a code to {address}.", { address }), true, then);
   }
 
   function show(text, wantsCode, then) {
@@ -50,7 +51,7 @@ export function offerAddressChange(changed) {
   }
 
   function askForAddress() {
-    show("Where may we write to you from now on?", false, takeAddress);
+    show(t("Where may we write to you from now on?"), false, takeAddress);
   }
 
   async function takeAddress({ new_email: address }) {
@@ -65,7 +66,7 @@ export function offerAddressChange(changed) {
     const { address } = known;
     close();
     changed(user);
-    say(`Your address is now ${address}.`, "good", section);
+    say(t("Your address is now {address}.", { address }), "good", section);
   }
 
   const proofs = () => ({ ticket: known.ticket, original_proof: known.original_proof });

@@ -4,6 +4,7 @@ import { byId, fill, h, say, when } from "./dom.js";
 import { Cancelled, asked, confirmed } from "./dialogs.js";
 import { onClick } from "./forms.js";
 import { signedIn } from "./session.js";
+import { t, tn } from "./spoken.js";
 import { proved } from "./sudo.js";
 import { create, passkeysWorkHere } from "./webauthn.js";
 
@@ -21,7 +22,7 @@ export async function showPasskeys(user) {
   second.addEventListener("change", async () => {
     try {
       await proved("PUT", PATH, { enabled: second.checked });
-      say(second.checked ? "Signing in with your password now asks for a passkey." : "Your password is enough again.", "good", section);
+      say(second.checked ? t("Signing in with your password now asks for a passkey.") : t("Your password is enough again."), "good", section);
     } catch (error) {
       second.checked = !second.checked;
       complain(error);
@@ -38,16 +39,16 @@ async function list() {
 }
 
 function row(passkey) {
-  const rename = h("button", { type: "button", "aria-label": `Rename ${passkey.name}` }, "Rename");
-  const remove = h("button", { type: "button", class: "danger", "aria-label": `Remove ${passkey.name}` }, "Remove");
+  const rename = h("button", { type: "button", "aria-label": t("Rename {name}", { name: passkey.name }) }, t("Rename"));
+  const remove = h("button", { type: "button", class: "danger", "aria-label": t("Remove {name}", { name: passkey.name }) }, t("Remove"));
   const path = `${PATH}/credentials/${encodeURIComponent(passkey.id)}`;
   onClick(
     rename,
     async () => {
-      const name = await asked({ title: "Rename the passkey", label: "Name", value: passkey.name });
+      const name = await asked({ title: t("Rename the passkey"), label: t("Name"), value: passkey.name });
       await signedIn("PATCH", path, { body: { name } });
       await list();
-      say(`The passkey is now called ${name}.`, "good", section);
+      say(t("The passkey is now called {name}.", { name }), "good", section);
     },
     complain,
   );
@@ -55,22 +56,22 @@ function row(passkey) {
     remove,
     async () => {
       await confirmed({
-        title: "Remove the passkey?",
-        text: `${passkey.name} no longer signs you in.`,
-        action: "Remove",
+        title: t("Remove the passkey?"),
+        text: t("{name} no longer signs you in.", { name: passkey.name }),
+        action: t("Remove"),
       });
       await proved("DELETE", path);
       await list();
-      say("The passkey is removed.", "good", section);
+      say(t("The passkey is removed."), "good", section);
       byId("passkey-add").focus();
     },
     complain,
   );
-  const used = passkey.last_used_at ? ["last used ", when(passkey.last_used_at)] : ["never used"];
+  const used = passkey.last_used_at ? tn("last used {time}", { time: when(passkey.last_used_at) }) : t("never used");
   return h(
     "li",
     {},
-    h("div", { class: "what" }, h("strong", { class: "from-outside" }, passkey.name), h("p", { class: "muted" }, "Added ", when(passkey.created_at), ", ", used)),
+    h("div", { class: "what" }, h("strong", { class: "from-outside" }, passkey.name), h("p", { class: "muted" }, tn("Added {time}", { time: when(passkey.created_at) }), ", ", used)),
     h("div", { class: "buttons" }, rename, remove),
   );
 }
@@ -78,13 +79,13 @@ function row(passkey) {
 async function add() {
   const options = await proved("POST", `${PATH}/credentials/registration-options`);
   const response = await create(options);
-  const name = await asked({ title: "Name the passkey", label: "Name", value: nameOfThisDevice() });
+  const name = await asked({ title: t("Name the passkey"), label: t("Name"), value: nameOfThisDevice() });
   await signedIn("POST", `${PATH}/credentials`, { body: { response, challenge: options.challenge, name } });
   await list();
-  say("The passkey is added.", "good", section);
+  say(t("The passkey is added."), "good", section);
 }
 
 function nameOfThisDevice() {
   const platform = navigator.userAgentData?.platform || navigator.platform || "";
-  return platform === "" ? "Passkey" : `Passkey on ${platform}`;
+  return platform === "" ? t("Passkey") : t("Passkey on {platform}", { platform });
 }

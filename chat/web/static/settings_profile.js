@@ -4,6 +4,7 @@ import { byId, fill, h, say } from "./dom.js";
 import { onClick, onSubmit } from "./forms.js";
 import { offerAddressChange } from "./settings_email.js";
 import { forget, isStaying, keep, signedIn } from "./session.js";
+import { t } from "./spoken.js";
 import { proved } from "./sudo.js";
 
 export function showProfile(user) {
@@ -17,7 +18,7 @@ export function showProfile(user) {
     if (answer?.token) {
       keep({ token: answer.token, user }, isStaying());
       byId("password-form").reset();
-      say("Your password is changed. Everywhere else you have to sign in anew.", "good", byId("password"));
+      say(t("Your password is changed. Everywhere else you have to sign in anew."), "good", byId("password"));
     } else {
       // A new password ends every session, this one included (signing_in.md, Sign-ins).
       forget();
@@ -35,18 +36,18 @@ function showAddress(user) {
     return;
   }
   if (user.verified) {
-    fill(line, user.email, " ", h("span", { class: "tag" }, "confirmed"));
+    fill(line, user.email, " ", h("span", { class: "tag" }, t("confirmed")));
     return;
   }
-  const again = h("button", { type: "button" }, "Send the link again");
+  const again = h("button", { type: "button" }, t("Send the link again"));
   onClick(
     again,
     async () => {
       await signedIn("POST", "/v1/auth/verify/resend", { body: {} });
-      say(`A new link is on its way to ${user.email}.`, "good", section);
+      say(t("A new link is on its way to {email}.", { email: user.email }), "good", section);
     },
     (error) => say(error.message, "bad", section),
   );
-  fill(line, user.email, " ", h("span", { class: "tag off" }, "not confirmed"));
+  fill(line, user.email, " ", h("span", { class: "tag off" }, t("not confirmed")));
   fill(byId("profile-buttons"), again);
 }

@@ -4,6 +4,7 @@ import { byId, fill, h, say, when } from "./dom.js";
 import { Cancelled, confirmed } from "./dialogs.js";
 import { onClick } from "./forms.js";
 import { forget, signedIn } from "./session.js";
+import { t, tn } from "./spoken.js";
 import { proved } from "./sudo.js";
 
 const section = byId("sessions");
@@ -21,12 +22,12 @@ export async function showSessions() {
     fresh,
     async () => {
       await confirmed({
-        title: "Sign out everywhere else?",
-        text: "You stay signed in on this page only.",
-        action: "Sign out",
+        title: t("Sign out everywhere else?"),
+        text: t("You stay signed in on this page only."),
+        action: t("Sign out"),
       });
       await end(others);
-      say("You are signed out everywhere else.", "good", section);
+      say(t("You are signed out everywhere else."), "good", section);
     },
     complain,
   );
@@ -40,13 +41,18 @@ async function end(hashes) {
   await showSessions();
 }
 
+function nameOf(client) {
+  const { browser, os } = client ?? {};
+  return browser && os ? t("{browser} on {os}", { browser, os }) : browser || os;
+}
+
 function row(session) {
   const client = session.client_info;
-  const name = [client?.browser, client?.os].filter(Boolean).join(" on ") || client?.platform || "Unknown device";
+  const name = nameOf(client) || client?.platform || t("Unknown device");
   const facts = [];
-  if (session.masked_ip) facts.push(`from ${session.masked_ip}, `);
-  if (session.approx_last_used_at) facts.push("last used ", when(session.approx_last_used_at));
-  const button = h("button", { type: "button", "aria-label": `Sign out ${name}` }, "Sign out");
+  if (session.masked_ip) facts.push(t("from {address}", { address: session.masked_ip }), ", ");
+  if (session.approx_last_used_at) facts.push(tn("last used {time}", { time: when(session.approx_last_used_at) }));
+  const button = h("button", { type: "button", "aria-label": t("Sign out {name}", { name }) }, t("Sign out"));
   onClick(
     button,
     async () => {
@@ -57,7 +63,7 @@ function row(session) {
         return;
       }
       await showSessions();
-      say(`${name} is signed out.`, "good", section);
+      say(t("{name} is signed out.", { name }), "good", section);
     },
     complain,
   );
@@ -68,7 +74,7 @@ function row(session) {
       "div",
       { class: "what" },
       h("strong", { class: "from-outside" }, name),
-      session.current ? [" ", h("span", { class: "tag" }, "this page")] : null,
+      session.current ? [" ", h("span", { class: "tag" }, t("this page"))] : null,
       h("p", { class: "muted" }, facts),
     ),
     session.current ? null : h("div", { class: "buttons" }, button),

@@ -7,10 +7,11 @@ import { byId, say, showStep, takeFragmentToken } from "./dom.js";
 import { onSubmit } from "./forms.js";
 import { offerToRegister } from "./registering.js";
 import { current, signedIn, signOut } from "./session.js";
+import { t } from "./spoken.js";
 
 const KEY = "setup-token";
 const TEXT_CHANNEL = 0;
-const WRONG_LINK = "This is not the set-up link of this server. Open the one that it printed when it last started.";
+const WRONG_LINK = t("This is not the set-up link of this server. Open the one that it printed when it last started.");
 
 const isOpen = byId("step-link") !== null;
 
@@ -27,7 +28,7 @@ function begin() {
 }
 
 function askForName() {
-  byId("administrator").textContent = current().name || "you";
+  byId("administrator").textContent = current().name || t("you");
   showStep("step-instance");
 }
 
@@ -51,7 +52,7 @@ function dataOf(file) {
   return new Promise((resolve, reject) => {
     const reader = new FileReader();
     reader.addEventListener("load", () => resolve(reader.result));
-    reader.addEventListener("error", () => reject(new ApiError(0, "UNREADABLE", "This picture cannot be read.")));
+    reader.addEventListener("error", () => reject(new ApiError(0, "UNREADABLE", t("This picture cannot be read."))));
     reader.readAsDataURL(file);
   });
 }
@@ -85,9 +86,9 @@ if (isOpen) {
   byId("copy-invite").addEventListener("click", async () => {
     try {
       await navigator.clipboard.writeText(byId("invite-link").textContent);
-      say("The link is copied.");
+      say(t("The link is copied."));
     } catch {
-      say("Your browser does not allow that. Select the link and copy it.", "bad");
+      say(t("Your browser does not allow that. Select the link and copy it."), "bad");
     }
   });
   begin();

@@ -5,6 +5,7 @@ import { ApiError, call } from "./api.js";
 import { byId, fill, showStep } from "./dom.js";
 import { clearErrors, onClick, onSubmit, showErrors } from "./forms.js";
 import { keep } from "./session.js";
+import { t } from "./spoken.js";
 import { passkeysWorkHere, prove } from "./webauthn.js";
 
 const POLL_MS = 3_000;
@@ -49,20 +50,20 @@ export function signingIn({ stays = () => true, keeps = (answer) => keep(answer,
     input.value = "";
     input.inputMode = backup ? "text" : "numeric";
     input.autocomplete = backup ? "off" : "one-time-code";
-    input.dataset.missing = backup ? "Enter one of your backup codes." : "Enter the code from your app.";
-    byId("factor-code-label").textContent = backup ? "Backup code" : "Code from your authenticator app";
+    input.dataset.missing = backup ? t("Enter one of your backup codes.") : t("Enter the code from your app.");
+    byId("factor-code-label").textContent = backup ? t("Backup code") : t("Code from your authenticator app");
     byId("factor-code-hint").textContent = backup
-      ? "One of the ten codes that you kept, like 3fk2-9xqa. Each works once."
-      : "Six digits; a new code every half minute.";
+      ? t("One of the ten codes that you kept, like 3fk2-9xqa. Each works once.")
+      : t("Six digits; a new code every half minute.");
     const other = byId("factor-other");
-    other.textContent = backup ? "Use the code from your app" : "Lost your phone? Use a backup code";
+    other.textContent = backup ? t("Use the code from your app") : t("Lost your phone? Use a backup code");
     other.dataset.backup = String(backup);
   }
 
   async function waitForMail({ ticket: waiting, email, resend_available_in: seconds }) {
-    fill(byId("waiting-address"), email ?? "your address");
+    fill(byId("waiting-address"), email ?? t("your address"));
     byId("waiting-again").hidden = true;
-    byId("waiting-state").textContent = "Waiting for you to open the link …";
+    byId("waiting-state").textContent = t("Waiting for you to open the link …");
     showStep("step-waiting");
     offerToMailAgain(waiting, seconds ?? 30);
     for (;;) {
@@ -72,7 +73,7 @@ export function signingIn({ stays = () => true, keeps = (answer) => keep(answer,
         poll = await call("GET", `/v1/auth/ip-authorization/poll?${new URLSearchParams({ ticket: waiting })}`);
       } catch (error) {
         if (error instanceof ApiError && (error.status === 0 || error.status === 429 || error.status >= 500)) continue;
-        byId("waiting-state").textContent = "This sign-in has expired. Start again to get a new link.";
+        byId("waiting-state").textContent = t("This sign-in has expired. Start again to get a new link.");
         byId("waiting-resend").hidden = true;
         byId("waiting-again").hidden = false;
         return;
@@ -89,7 +90,7 @@ export function signingIn({ stays = () => true, keeps = (answer) => keep(answer,
       button.hidden = true;
       try {
         await call("POST", "/v1/auth/ip-authorization/resend", { body: { ticket: waiting } });
-        byId("waiting-state").textContent = "Sent again. Waiting for you to open the link …";
+        byId("waiting-state").textContent = t("Sent again. Waiting for you to open the link …");
       } catch (error) {
         byId("waiting-state").textContent = error.message;
       }

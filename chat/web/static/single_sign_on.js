@@ -2,13 +2,14 @@
 // began is not finished here.
 
 import { ApiError, call } from "./api.js";
+import { t } from "./spoken.js";
 
 const KEY = "single-sign-on";
 
 export async function beginSingleSignOn(next) {
   const { authorization_url: address, state } = await call("POST", "/v1/auth/sso/start", { body: { redirect_to: next } });
   if (!/^https?:$/.test(new URL(address).protocol)) {
-    throw new ApiError(0, "BAD_ADDRESS", "The identity provider gave an address that cannot be opened.");
+    throw new ApiError(0, "BAD_ADDRESS", t("The identity provider gave an address that cannot be opened."));
   }
   sessionStorage.setItem(KEY, JSON.stringify({ state, next }));
   location.assign(address);

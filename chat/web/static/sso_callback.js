@@ -6,6 +6,7 @@ import { ApiError, call } from "./api.js";
 import { byId, showStep } from "./dom.js";
 import { signingIn } from "./signing_in.js";
 import { endSingleSignOn } from "./single_sign_on.js";
+import { t } from "./spoken.js";
 
 const answer = new URLSearchParams(location.search);
 history.replaceState(null, "", location.pathname);
@@ -21,9 +22,9 @@ function fail(text) {
 
 if (answer.get("error") !== null) {
   const refused = answer.get("error") === "access_denied";
-  fail(refused ? "You cancelled the sign-in." : "The identity provider could not sign you in.");
+  fail(refused ? t("You cancelled the sign-in.") : t("The identity provider could not sign you in."));
 } else if (next === null || answer.get("code") === null) {
-  fail("This sign-in was not begun in this tab, or it has been used already.");
+  fail(t("This sign-in was not begun in this tab, or it has been used already."));
 } else {
   try {
     const body = { code: answer.get("code"), state: answer.get("state") };
@@ -31,6 +32,6 @@ if (answer.get("error") !== null) {
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     const unknown = error.code === "SSO_REQUIRED";
-    fail(unknown ? "You have no account here, and this instance makes none by itself. Ask its operator." : error.message);
+    fail(unknown ? t("You have no account here, and this instance makes none by itself. Ask its operator.") : error.message);
   }
 }

@@ -7,6 +7,7 @@ import { ask } from "./dialogs.js";
 import { byId } from "./dom.js";
 import { clearErrors, onClick, showErrors } from "./forms.js";
 import { signedIn, signedInExchange } from "./session.js";
+import { t } from "./spoken.js";
 import { passkeysWorkHere, prove } from "./webauthn.js";
 
 const WRONG_PROOFS = ["INVALID_PASSWORD", "INVALID_MFA_CODE"];
@@ -51,7 +52,7 @@ async function askForProof(wanted, problem) {
   const code = hasFactor && (ways.totp || ways.backup_codes);
   byId("proof-password-field").hidden = hasFactor;
   byId("proof-code-field").hidden = !code;
-  byId("proof-code-label").textContent = ways.totp ? "Code from your authenticator app, or a backup code" : "Backup code";
+  byId("proof-code-label").textContent = ways.totp ? t("Code from your authenticator app, or a backup code") : t("Backup code");
   byId("proof-passkey").hidden = !passkey;
   byId("proof-or").hidden = !(passkey && code);
   byId("proof-send").hidden = hasFactor && !code;

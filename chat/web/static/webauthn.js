@@ -1,6 +1,7 @@
 // Passkeys: the API speaks JSON with base64url, the browser bytes (WebAuthn level 3, 5.1).
 
 import { ApiError } from "./api.js";
+import { t } from "./language.js";
 
 /** @param {string} text */
 export function toBytes(text) {
@@ -28,7 +29,7 @@ export function passkeysWorkHere() {
 export async function prove(options) {
   const publicKey = { ...options, challenge: toBytes(options.challenge) };
   if (options.allowCredentials) publicKey.allowCredentials = options.allowCredentials.map(withBytes);
-  const credential = await ask(() => navigator.credentials.get({ publicKey }), "No passkey was used.");
+  const credential = await ask(() => navigator.credentials.get({ publicKey }), t("No passkey was used."));
   const { authenticatorData, clientDataJSON, signature, userHandle } = credential.response;
   return described(credential, {
     authenticatorData: toText(authenticatorData),
@@ -49,7 +50,7 @@ export async function create(options) {
     user: { ...options.user, id: toBytes(options.user.id) },
     excludeCredentials: (options.excludeCredentials ?? []).map(withBytes),
   };
-  const credential = await ask(() => navigator.credentials.create({ publicKey }), "No passkey was made.");
+  const credential = await ask(() => navigator.credentials.create({ publicKey }), t("No passkey was made."));
   return described(credential, {
     attestationObject: toText(credential.response.attestationObject),
     clientDataJSON: toText(credential.response.clientDataJSON),
@@ -75,10 +76,10 @@ function described(credential, response) {
 }
 
 // What the browser refuses is one of few things; the names are the standard's.
-/** @type {Readonly<Record<string, string>>} */
+/** @type {Readonly<Record<string, () => string>>} */
 const REFUSALS = {
-  InvalidStateError: "This authenticator already holds a passkey of this account.",
-  SecurityError: "Passkeys do not work at this address.",
+  InvalidStateError: () => t("This authenticator already holds a passkey of this account."),
+  SecurityError: () => t("Passkeys do not work at this address."),
 };
 
 /**
@@ -92,7 +93,7 @@ async function ask(act, otherwise) {
     if (credential) return credential;
   } catch (error) {
     const { name } = /** @type {Error} */ (error);
-    throw new ApiError(0, name, REFUSALS[name] ?? `${otherwise} Try again when you are ready.`);
+    throw new ApiError(0, name, REFUSALS[name]?.() ?? t("{otherwise} Try again when you are ready.", { otherwise }));
   }
   throw new ApiError(0, "NotAllowedError", otherwise);
 }

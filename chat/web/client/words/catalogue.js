@@ -29,9 +29,7 @@ export function locale() {
  * @param {Record<string, string | number>} [values] `n` decides between plural forms.
  */
 export function t(key, values = {}) {
-  return compose(entryOf(key), values, spoken.locale)
-    .map((part) => (typeof part === "string" ? part : `${part.value}`))
-    .join("");
+  return text(compose(entryOf(key), values, spoken.locale));
 }
 
 /**
@@ -41,12 +39,7 @@ export function t(key, values = {}) {
  * @returns {Node[]}
  */
 export function tn(key, values = {}) {
-  return compose(entryOf(key), values, spoken.locale).map((part) => {
-    if (typeof part === "string") return document.createTextNode(part);
-    const apart = document.createElement("bdi");
-    apart.append(part.value instanceof Node ? part.value : `${part.value}`);
-    return apart;
-  });
+  return nodes(compose(entryOf(key), values, spoken.locale));
 }
 
 /**
@@ -70,6 +63,24 @@ export function compose(entry, values, locale) {
     else parts.push({ value: typeof value === "number" ? new Intl.NumberFormat(locale).format(value) : value });
   }
   return parts;
+}
+
+/** @param {(string | {value: unknown})[]} parts */
+export function text(parts) {
+  return parts.map((part) => (typeof part === "string" ? part : `${part.value}`)).join("");
+}
+
+/**
+ * @param {(string | {value: unknown})[]} parts
+ * @returns {Node[]}
+ */
+export function nodes(parts) {
+  return parts.map((part) => {
+    if (typeof part === "string") return document.createTextNode(part);
+    const apart = document.createElement("bdi");
+    apart.append(part.value instanceof Node ? part.value : `${part.value}`);
+    return apart;
+  });
 }
 
 /** @param {string} key */

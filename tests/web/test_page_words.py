@@ -1,0 +1,121 @@
+"""The words of the pages and the console: whatever they say in English stands in every other language, with the same
+places and markup, and no catalogue has words that nothing says."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Final
+
+import pytest
+from jinja2 import Environment
+
+from chat.testing.world import World
+from chat.web.assets import HERE, STATIC
+from chat.web.pages import TEMPLATES
+from chat.words import ENGLISH, FOLDER, LANGUAGES, catalogue
+from tests.web.test_pages_over_http import HTML, PATHS, asks
+
+OTHERS: Final = [language for language in LANGUAGES if language != ENGLISH]
+
+STRING: Final = r'"((?:[^"\\\n]|\\.)*)"'
+SAID: Final = re.compile(rf"(?<![\w.$])tn?\(\s*{STRING}")
+PLURAL: Final = re.compile(rf"(?<![\w.$])plural\((?:[^\"()]|\([^()]*\))*?,\s*{STRING},\s*{STRING}")
+TOKEN: Final = re.compile(r'//[^\n]*|/\*[\s\S]*?\*/|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`')
+BEFORE: Final = re.compile(r"\b(?:tn?\(|plural\([^\"`]*|plural\([^\"`]*\"[^\"]*\",)\s*$")
+"""What stands before a string that is translated."""
+
+SENTENCE: Final = re.compile(r"[\"`](?:…|[A-Z“][a-z]*) [^\n]*[a-z]{2}")
+"""A string that reads like words for people, its values as dots."""
+
+PLACES: Final = re.compile(r"<[^>]+>|%\(\w+\)s|\{\w+\}")
+
+NOT_WORDS: Final = frozenset({'"The request was declined."'})
+"""What goes to programs."""
+
+
+def entries(language: str, surface: str) -> dict[str, str | dict[str, str]]:
+    found: dict[str, str | dict[str, str]] = json.loads((FOLDER / language / f"{surface}.json").read_text("utf-8"))
+    return found
+
+
+def scripts(*, console: bool) -> list[Path]:
+    return [path for path in sorted((HERE / STATIC).glob("*.js")) if path.name.startswith("admin") is console]
+
+
+def in_templates() -> set[str]:
+    environment = Environment(extensions=["jinja2.ext.i18n"], autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    extract = environment.extract_translations  # type: ignore[attr-defined]  # the extension's
+    texts = (path.read_text(encoding="utf-8") for path in TEMPLATES.glob("*.html"))
+    return {words for text in texts for _, _, words in extract(text) if isinstance(words, str)}
+
+
+def in_scripts(*, console: bool) -> set[str]:
+    said = set()
+    for path in scripts(console=console):
+        text = path.read_text(encoding="utf-8")
+        said |= {json.loads(f'"{words}"') for words in SAID.findall(text)}
+        said |= {json.loads(f'"{other}"') for _, other in PLURAL.findall(text)}
+    return said
+
+
+def on_pages() -> set[str]:
+    return in_templates() | in_scripts(console=False)
+
+
+SURFACES: Final = {"pages": on_pages}
+
+
+@pytest.mark.parametrize("surface", SURFACES)
+@pytest.mark.parametrize("language", OTHERS)
+def test_a_language_has_what_is_said_and_no_more(language: str, surface: str) -> None:
+    assert entries(language, surface).keys() == SURFACES[surface]()
+
+
+@pytest.mark.parametrize("surface", SURFACES)
+@pytest.mark.parametrize("language", OTHERS)
+def test_a_catalogue_is_in_order_and_keeps_places_and_markup(language: str, surface: str) -> None:
+    found = entries(language, surface)
+    assert list(found) == sorted(found)
+    for english, entry in found.items():
+        for form in [entry] if isinstance(entry, str) else entry.values():
+            assert sorted(PLACES.findall(form)) == sorted(PLACES.findall(english)), english
+
+
+def test_a_template_has_no_words_but_those_that_are_translated() -> None:
+    for path in TEMPLATES.glob("*.html"):
+        text = re.sub(r"\{% trans.*?%\}.*?\{% endtrans %\}", "", path.read_text(encoding="utf-8"))
+        text = re.sub(r"\{% block layout %\}\w+\{% endblock %\}", "", text)
+        assert re.findall(r"\b(?:aria-label|alt|title|data-title|data-missing)=\"[^\"{]+\"", text) == [], path.name
+        assert re.findall(r"[A-Za-z]{2,}", re.sub(r"<[^>]*>|\{\{.*?\}\}|\{%.*?%\}", "", text)) == [], path.name
+
+
+@pytest.mark.parametrize("path", scripts(console=False), ids=lambda path: path.name)
+def test_a_script_has_no_words_but_those_that_are_translated(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    strings = [token for token in TOKEN.finditer(text) if SENTENCE.match(re.sub(r"\$\{[^}]*\}", "…", token[0]))]
+    found = {string[0] for string in strings if not BEFORE.search(text, max(0, string.start() - 300), string.start())}
+    assert found - NOT_WORDS == set()
+
+
+@pytest.mark.parametrize("path", PATHS)
+async def test_a_page_speaks_the_language_of_the_browser(chat_world: World, path: str) -> None:
+    english = await asks(chat_world.anyone, path)
+    german = await asks(chat_world.anyone, path, Accept_Language="fr, de-AT;q=0.9, en;q=0.5")
+    assert (english.header("vary"), german.header("vary")) == ("Accept-Language", "Accept-Language")
+    assert english.header("etag") != german.header("etag")
+    text = german.body.decode()
+    assert text.startswith('<!doctype html>\n<html lang="de">')
+    shown = {english for english, words in catalogue("de", "pages").items() if " " in english and words != english}
+    assert [words for words in shown if f">{words}<" in text or f'"{words}"' in text] == []
+    again = await asks(chat_world.anyone, path, Accept_Language="de", If_None_Match=german.header("etag") or "")
+    assert again.status == 304
+    for language in ("en-GB, de;q=0.5", "fr", "", "*"):
+        assert (await asks(chat_world.anyone, path, Accept_Language=language)).body == english.body
+
+
+async def test_what_is_nowhere_is_so_in_the_language_of_the_browser(chat_world: World) -> None:
+    page = await asks(chat_world.anyone, "/nowhere", Accept=HTML["Accept"], Accept_Language="de")
+    assert page.status == 404
+    assert "Hier gibt es nichts" in page.body.decode()
