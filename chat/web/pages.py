@@ -99,7 +99,7 @@ POLICIES: Final[Mapping[str, str]] = {"start": NO_INJECTION, "admin": NO_INJECTI
 """Content security policies of pages that have one of their own."""
 
 SCRIPT_WORDS: Final = ("errors", "pages")
-"""The surfaces of `chat.words` that every page's script says; the console has its own besides."""
+"""The surfaces of `chat.words` that every page's scripts say; the console has one besides."""
 
 CHALLENGE: Final = b' id="captcha" '
 """Where a form shows its challenge (templates/_fields.html)."""
@@ -343,7 +343,6 @@ class Pages:
             lambda english: words.get(english, english), lambda one, other, n: one if n == 1 else other, newstyle=True
         )
         settings, folder = self._settings, assets.folder
-        spoken = () if language == ENGLISH else SCRIPT_WORDS
         is_packed = settings.client_packs
         script = f"{PACKS}/{CORE}.js" if is_packed else ENTRY
         sheets = [CLIENT_STYLE] if is_packed else assets.style_sheets
@@ -353,7 +352,8 @@ class Pages:
             client_script=f"{folder}/{script}",
             client_style_sheets=[f"{folder}/{name}" for name in sheets],
             language=language,
-            page_words=[f"{folder}/{WORDS}/{language}/{surface}.json" for surface in spoken],
+            page_words=_addresses(folder, language, *SCRIPT_WORDS),
+            console_words=_addresses(folder, language, *SCRIPT_WORDS, "console"),
             version=__version__,
             public_url=self._origins.fixed,
             relying_party=settings.relying_party_id,
@@ -364,6 +364,11 @@ class Pages:
             sso_name=settings.sso.display_name or "single sign-on",
         )
         return environment
+
+
+def _addresses(folder: str, language: str, *surfaces: str) -> str:
+    """Where scripts find their words, with spaces between; nowhere for English, which stands in them."""
+    return " ".join(f"{folder}/{WORDS}/{language}/{surface}.json" for surface in surfaces if language != ENGLISH)
 
 
 def with_sources(sources: str) -> str:

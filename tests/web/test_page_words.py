@@ -11,6 +11,8 @@ from typing import Final
 import pytest
 from jinja2 import Environment
 
+from chat.registries.admin_actions import AdminAction
+from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.testing.world import World
 from chat.web.assets import HERE, STATIC
 from chat.web.pages import TEMPLATES
@@ -30,6 +32,8 @@ SENTENCE: Final = re.compile(r"[\"`](?:…|[A-Z“][a-z]*) [^\n]*[a-z]{2}")
 """A string that reads like words for people, its values as dots."""
 
 PLACES: Final = re.compile(r"<[^>]+>|%\(\w+\)s|\{\w+\}")
+
+TABLES: Final = ("REPORT_KINDS", "REPORT_CATEGORIES", "JOB_TYPES", "JOB_STATUSES", "AUDIT_TARGETS")
 
 NOT_WORDS: Final = frozenset({'"The request was declined."'})
 """What goes to programs."""
@@ -64,7 +68,32 @@ def on_pages() -> set[str]:
     return in_templates() | in_scripts(console=False)
 
 
-SURFACES: Final = {"pages": on_pages}
+def names(script: str, table: str) -> list[str]:
+    """The members of a table of names in a script of the console."""
+    text = (HERE / STATIC / script).read_text(encoding="utf-8")
+    found = re.search(rf"const {table} = \[([^\]]*)\]", text)
+    assert found is not None
+    return re.findall(r'"(\w+)"', found[1])
+
+
+def of_registries() -> set[str]:
+    """Names without their joints, as the console shows them: states within a sentence as they are, the rest capital."""
+    states = [*names("admin_registries.js", "JOB_STATUSES"), "pending", "resolved"]
+    kinds = [name for table in TABLES for name in names("admin_registries.js", table)]
+    others = [*names("admin_discovery.js", "STATUSES"), *names("admin_guild_actions.js", "IMAGES"), *AdminAction]
+    headings = (name.replace("_", " ") for name in [*kinds, *others])
+    return {*states, *(name[0].upper() + name[1:] for name in headings)}
+
+
+def in_console() -> set[str]:
+    return (in_scripts(console=True) | of_registries()) - on_pages()
+
+
+def in_errors() -> set[str]:
+    return {code.message for codes in (ErrorCode, FieldCode) for code in codes}
+
+
+SURFACES: Final = {"pages": on_pages, "console": in_console, "errors": in_errors}
 
 
 @pytest.mark.parametrize("surface", SURFACES)
@@ -91,7 +120,7 @@ def test_a_template_has_no_words_but_those_that_are_translated() -> None:
         assert re.findall(r"[A-Za-z]{2,}", re.sub(r"<[^>]*>|\{\{.*?\}\}|\{%.*?%\}", "", text)) == [], path.name
 
 
-@pytest.mark.parametrize("path", scripts(console=False), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", [*scripts(console=False), *scripts(console=True)], ids=lambda path: path.name)
 def test_a_script_has_no_words_but_those_that_are_translated(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     strings = [token for token in TOKEN.finditer(text) if SENTENCE.match(re.sub(r"\$\{[^}]*\}", "…", token[0]))]

@@ -1,5 +1,6 @@
 // Starts the client: who is signed in, which language, the store, the connection, the shell.
 
+import { learn } from "../static/language.js";
 import { askToSignIn, current, forget, isStaying } from "../static/session.js";
 import { makeActs } from "./acts/acts.js";
 import { applyAppearance, keptAppearance, PLAIN } from "./base/appearance.js";
@@ -42,8 +43,12 @@ function language() {
 async function speak() {
   const locale = language();
   document.documentElement.lang = locale;
-  const answer = await fetch(`${document.body.dataset["client"]}/words/${locale}.json`);
-  useCatalogue(await answer.json(), locale);
+  const folder = document.body.dataset["client"];
+  const read = async (/** @type {string} */ place) => (await fetch(`${folder}/${place}`)).json();
+  // The server tells in English why it refuses.
+  const sentences = locale === "en" ? {} : read(`../words/${locale}/errors.json`);
+  useCatalogue(await read(`words/${locale}.json`), locale);
+  learn(await sentences);
 }
 
 async function start() {

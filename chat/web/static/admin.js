@@ -19,36 +19,37 @@ import { showOverview } from "./admin_overview.js";
 import { showReport, showReports } from "./admin_reports.js";
 import { ApiError } from "./api.js";
 import { byId, fill, h } from "./dom.js";
+import { t } from "./spoken.js";
 import { prepareProofs } from "./sudo.js";
 import { nameOf } from "./session.js";
 
 // [address, what shows it, the name in the menu (none for places below another), what may be read there: one will do]
 const PLACES = [
-  ["/admin", showOverview, "Overview"],
-  ["/admin/users", showAccounts, "Accounts", READS.accounts],
+  ["/admin", showOverview, t("Overview")],
+  ["/admin/users", showAccounts, t("Accounts"), READS.accounts],
   ["/admin/users/{user_id}", showAccount],
   ["/admin/users/{user_id}/{part}", showAccount],
-  ["/admin/guilds", showGuilds, "Guilds", READS.guilds],
+  ["/admin/guilds", showGuilds, t("Guilds"), READS.guilds],
   ["/admin/guilds/{guild_id}", showGuild],
   ["/admin/guilds/{guild_id}/{part}", showGuild],
-  ["/admin/messages", showMessages, "Messages", READS.message],
-  ["/admin/reports", showReports, "Reports", READS.reports],
+  ["/admin/messages", showMessages, t("Messages"), READS.message],
+  ["/admin/reports", showReports, t("Reports"), READS.reports],
   ["/admin/reports/{report_id}", showReport],
-  ["/admin/discovery", showDiscovery, "Discovery", READS.discovery],
-  ["/admin/blocklists", showBlocklist, "Blocklists", ...BLOCKLISTS.map(([list]) => READS[blocklistRead(list)])],
+  ["/admin/discovery", showDiscovery, t("Discovery"), READS.discovery],
+  ["/admin/blocklists", showBlocklist, t("Blocklists"), ...BLOCKLISTS.map(([list]) => READS[blocklistRead(list)])],
   ["/admin/blocklists/{list}", showBlocklist],
-  ["/admin/audit-log", showAuditLog, "Audit log", READS.auditLog],
+  ["/admin/audit-log", showAuditLog, t("Audit log"), READS.auditLog],
   ["/admin/audit-log/{log_id}", showAuditLogEntry],
-  ["/admin/jobs", showJobs, "Jobs", READS.jobs],
+  ["/admin/jobs", showJobs, t("Jobs"), READS.jobs],
   ["/admin/jobs/{job_id}", showJob],
-  ["/admin/archives", showArchives, "Archives", READS.archives],
-  ["/admin/keys", showKeys, "API keys", READS.keys],
-  ["/admin/instance", showInstance, "Instance", READS.figures, READS.policy, READS.limits],
+  ["/admin/archives", showArchives, t("Archives"), READS.archives],
+  ["/admin/keys", showKeys, t("API keys"), READS.keys],
+  ["/admin/instance", showInstance, t("Instance"), READS.figures, READS.policy, READS.limits],
 ];
 
 const STANDS = {
-  MISSING_PERMISSIONS: "This account administers nothing here. Ask somebody who does, or sign in with another account.",
-  ACCESS_DENIED: "This kind of sign-in opens no administration. Sign in with an account that may administer.",
+  MISSING_PERMISSIONS: t("This account administers nothing here. Ask somebody who does, or sign in with another account."),
+  ACCESS_DENIED: t("This kind of sign-in opens no administration. Sign in with an account that may administer."),
 };
 
 byId("sign-out").addEventListener("click", signOut);

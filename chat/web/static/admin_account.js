@@ -12,9 +12,10 @@ import { again } from "./admin_places.js";
 import { FLAGS, PREMIUM_FLAGS, PREMIUM_TYPES, bitsOf, deletionReason } from "./admin_registries.js";
 import { ask, holds, may } from "./admin_session.js";
 import { h } from "./dom.js";
+import { t, tn } from "./spoken.js";
 
 const HISTORY = 200;
-const AUTHENTICATORS = { 0: "authenticator app", 2: "passkeys" };
+const AUTHENTICATORS = { 0: t("authenticator app"), 2: t("passkeys") };
 
 // The account that is looked at, so that going through its parts does not record a reading each time; and whether it is
 // known to be as it is now, because an action has just told.
@@ -26,7 +27,7 @@ export async function showAccount({ params, signal }) {
   const name = params.part ?? "overview";
   if (kept?.id !== id || (name === "overview" && !isFresh)) kept = await read(id, signal);
   isFresh = false;
-  if (kept === null) return { title: "No such account", content: h("p", {}, "There is no account with the ID ", code(id), ".") };
+  if (kept === null) return { title: t("No such account"), content: h("p", {}, tn("There is no account with the ID {id}.", { id: code(id) })) };
   const user = kept;
   const facts = await instance();
   const context = { params: { user_id: id }, user, instance: facts };
@@ -46,7 +47,7 @@ export async function showAccount({ params, signal }) {
       h("p", { class: "identity" }, h("span", { class: "from-outside" }, tagOf(user)), " ", code(id), " ", stateTags(user)),
       tabs(id, name, parts),
     ],
-    content: content ?? h("p", {}, "There is nothing here."),
+    content: content ?? h("p", {}, t("There is nothing here.")),
   };
 }
 
@@ -60,8 +61,8 @@ function tabs(id, current, parts) {
     h("li", {}, h("a", { href: name === "overview" ? accountPlace(id) : `${accountPlace(id)}/${name}`, "aria-current": name === current ? "page" : null }, words));
   return h(
     "nav",
-    { class: "tabs", "aria-label": "Account" },
-    h("ul", {}, item("overview", "Overview"), parts.map((part) => item(part.name, part.words))),
+    { class: "tabs", "aria-label": t("Account") },
+    h("ul", {}, item("overview", t("Overview")), parts.map((part) => item(part.name, part.words))),
   );
 }
 
@@ -85,7 +86,7 @@ async function overview(context, then, signal) {
 }
 
 function redacted(acl) {
-  return h("span", { class: "muted" }, "hidden from you (", code(acl), ")");
+  return h("span", { class: "muted" }, tn("hidden from you ({permission})", { permission: code(acl) }));
 }
 
 function ban(context, then, log) {
@@ -94,16 +95,16 @@ function ban(context, then, log) {
   const whole = { ...context, banEntryId: current?.log_id ?? null };
   const notes = current ? log.filter((entry) => entry.action === "annotate_ban" && entry.metadata.ban_audit_log_id === current.log_id).reverse() : [];
   const button = (name) => actionButton(name, ACCOUNT_ACTIONS[name], whole, then);
-  const until = !isBanned(user) ? "not banned" : isBannedForGood(user) ? tag("for good", "off") : withDistance(user.temp_banned_until);
+  const until = !isBanned(user) ? t("not banned") : isBannedForGood(user) ? tag(t("for good"), "off") : withDistance(user.temp_banned_until);
   return card(
-    "Ban",
+    t("Ban"),
     facts(
-      [isBanned(user) ? "Banned until" : "State", until],
-      current ? ["Banned by", [accountLink(current.admin_user_id, current.admin_user), ", ", link(entryPlace(current.log_id), inZone(current.created_at))]] : null,
-      current && current.metadata.reason && current.metadata.reason !== "null" ? ["Told the holder", fromOutside(current.metadata.reason)] : null,
-      current?.audit_log_reason ? ["Reason", h("span", { class: "reason from-outside" }, current.audit_log_reason)] : null,
+      [isBanned(user) ? t("Banned until") : t("State"), until],
+      current ? [t("Banned by"), [accountLink(current.admin_user_id, current.admin_user), ", ", link(entryPlace(current.log_id), inZone(current.created_at))]] : null,
+      current && current.metadata.reason && current.metadata.reason !== "null" ? [t("Told the holder"), fromOutside(current.metadata.reason)] : null,
+      current?.audit_log_reason ? [t("Reason"), h("span", { class: "reason from-outside" }, current.audit_log_reason)] : null,
     ),
-    notes.length > 0 ? [h("h3", {}, "Notes"), h("ul", { class: "rows" }, notes.map(note))] : null,
+    notes.length > 0 ? [h("h3", {}, t("Notes")), h("ul", { class: "rows" }, notes.map(note))] : null,
     h("div", { class: "buttons" }, button("writeNote"), button("ban"), isBanned(user) ? button("annotateBan") : null, button("unban")),
   );
 }
@@ -128,43 +129,43 @@ function sameTime(one, other) {
 function deletion(user, act) {
   const pending = user.pending_deletion_at !== null;
   return card(
-    "Deletion",
+    t("Deletion"),
     pending
       ? facts(
-          ["To be erased", withDistance(user.pending_deletion_at)],
-          ["Reason", user.deletion_reason_code === null ? "" : deletionReason(user.deletion_reason_code)],
-          ["Told the holder", user.deletion_public_reason ? fromOutside(user.deletion_public_reason) : ""],
+          [t("To be erased"), withDistance(user.pending_deletion_at)],
+          [t("Reason"), user.deletion_reason_code === null ? "" : deletionReason(user.deletion_reason_code)],
+          [t("Told the holder"), user.deletion_public_reason ? fromOutside(user.deletion_public_reason) : ""],
           [
-            "Private reason",
+            t("Private reason"),
             holds("audit_log:view") ? (user.deletion_audit_log_reason ? h("span", { class: "reason from-outside" }, user.deletion_audit_log_reason) : "") : redacted("audit_log:view"),
           ],
-          ["Scheduled by", user.deletion_scheduled_by ? accountLink(user.deletion_scheduled_by) : ""],
-          ["Scheduled", user.deletion_scheduled_at ? inZone(user.deletion_scheduled_at) : ""],
+          [t("Scheduled by"), user.deletion_scheduled_by ? accountLink(user.deletion_scheduled_by) : ""],
+          [t("Scheduled"), user.deletion_scheduled_at ? inZone(user.deletion_scheduled_at) : ""],
         )
-      : facts(["State", "not scheduled"]),
-    user.pending_bulk_message_deletion_at ? facts(["Its messages, by its own wish", withDistance(user.pending_bulk_message_deletion_at)]) : null,
+      : facts([t("State"), t("not scheduled")]),
+    user.pending_bulk_message_deletion_at ? facts([t("Its messages, by its own wish"), withDistance(user.pending_bulk_message_deletion_at)]) : null,
     act("scheduleDeletion", "replaceDeletion", "cancelDeletion"),
   );
 }
 
 function identity(user, act) {
   const sees = holds("user:view:email");
-  const address = [fromOutside(user.email ?? ""), " ", user.email_verified ? tag("verified") : tag("not verified", "off"), user.email_bounced ? [" ", tag("letters come back", "off")] : null].flat().filter(Boolean);
+  const address = [fromOutside(user.email ?? ""), " ", user.email_verified ? tag(t("verified")) : tag(t("not verified"), "off"), user.email_bounced ? [" ", tag(t("letters come back"), "off")] : null].flat().filter(Boolean);
   return card(
-    "Who it is",
+    t("Who it is"),
     facts(
-      ["Tag", fromOutside(tagOf(user))],
-      ["Display name", user.global_name ? fromOutside(user.global_name) : ""],
-      ["Email", sees ? (user.email === null ? "" : address) : redacted("user:view:email")],
-      ["Date of birth", holds("user:view:dob") ? user.date_of_birth : redacted("user:view:dob")],
-      ["Language", user.locale],
-      ["Made", withDistance(madeAt(user.id))],
-      ["Kind", user.system ? "the system's" : user.bot ? "a bot" : "a person"],
-      ["About", user.bio ? h("span", { class: "reason from-outside" }, user.bio) : ""],
-      ["Pronouns", user.pronouns ? fromOutside(user.pronouns) : ""],
-      ["Accent colour", user.accent_color === null ? "" : code(`#${user.accent_color.toString(16).padStart(6, "0")}`)],
-      ["Avatar", user.avatar ? code(user.avatar) : ""],
-      ["Banner", user.banner ? code(user.banner) : ""],
+      [t("Tag"), fromOutside(tagOf(user))],
+      [t("Display name"), user.global_name ? fromOutside(user.global_name) : ""],
+      [t("Email"), sees ? (user.email === null ? "" : address) : redacted("user:view:email")],
+      [t("Date of birth"), holds("user:view:dob") ? user.date_of_birth : redacted("user:view:dob")],
+      [t("Language"), user.locale],
+      [t("Made"), withDistance(madeAt(user.id))],
+      [t("Kind"), user.system ? t("the system's") : user.bot ? t("a bot") : t("a person")],
+      [t("About me"), user.bio ? h("span", { class: "reason from-outside" }, user.bio) : ""],
+      [t("Pronouns"), user.pronouns ? fromOutside(user.pronouns) : ""],
+      [t("Accent colour"), user.accent_color === null ? "" : code(`#${user.accent_color.toString(16).padStart(6, "0")}`)],
+      [t("Avatar"), user.avatar ? code(user.avatar) : ""],
+      [t("Banner"), user.banner ? code(user.banner) : ""],
     ),
     act("changeUsername", "changeEmail", "verifyEmail", "sendVerification", "changeDateOfBirth", "clearProfileFields", "blockAvatar", "setBotStatus", "setSystemStatus"),
   );
@@ -172,16 +173,16 @@ function identity(user, act) {
 
 function signIn(user, act) {
   const sees = holds("user:view:ip");
-  const types = user.authenticator_types.map((type) => AUTHENTICATORS[type] ?? `type ${type}`);
+  const types = user.authenticator_types.map((type) => AUTHENTICATORS[type] ?? t("type {type}", { type }));
   return card(
-    "Signing in",
+    t("Signing in"),
     facts(
-      ["Authenticator app", user.has_totp ? "set up" : "none"],
-      ["Second factors asked for", types.join(", ") || "none"],
-      ["Last active", user.last_active_at ? withDistance(user.last_active_at) : "never"],
-      ["From", sees ? (user.last_active_ip ? code(user.last_active_ip) : "") : redacted("user:view:ip")],
-      sees ? ["Name of that address", user.last_active_ip_reverse ? fromOutside(user.last_active_ip_reverse) : ""] : null,
-      sees ? ["Place", user.last_active_location ? fromOutside(user.last_active_location) : ""] : null,
+      [t("Authenticator app"), user.has_totp ? t("set up") : t("none")],
+      [t("Second factors asked for"), types.join(", ") || t("none")],
+      [t("Last active"), user.last_active_at ? withDistance(user.last_active_at) : t("never")],
+      [t("From"), sees ? (user.last_active_ip ? code(user.last_active_ip) : "") : redacted("user:view:ip")],
+      sees ? [t("Name of that address"), user.last_active_ip_reverse ? fromOutside(user.last_active_ip_reverse) : ""] : null,
+      sees ? [t("Place"), user.last_active_location ? fromOutside(user.last_active_location) : ""] : null,
     ),
     act("sendPasswordReset", "createResetLink", "revokeRecoveryKit", "disableMfa", "terminateSessions"),
   );
@@ -190,8 +191,8 @@ function signIn(user, act) {
 function permissions(user, context, then) {
   const button = h("div", { class: "buttons" }, actionButton("setAcls", withAcls(ACCOUNT_ACTIONS.setAcls, context.instance), context, then));
   return card(
-    "Administrative permissions",
-    user.acls.length === 0 ? muted("None: the account administers nothing.") : h("ul", { class: "columns" }, user.acls.map((acl) => h("li", {}, code(acl)))),
+    t("Administrative permissions"),
+    user.acls.length === 0 ? muted(t("None: the account administers nothing.")) : h("ul", { class: "columns" }, user.acls.map((acl) => h("li", {}, code(acl)))),
     button,
   );
 }
@@ -204,11 +205,11 @@ function withAcls(action, { acls }) {
 function marks(user, act) {
   const list = (bits) => (bits.length === 0 ? "" : h("ul", { class: "plainly" }, bits.map(([, name, words]) => h("li", {}, code(name), " ", h("span", { class: "muted" }, words)))));
   return card(
-    "Flags and traits",
+    t("Flags and traits"),
     facts(
-      ["Flags", list(bitsOf(user.flags, FLAGS))],
-      ["Premium flags", list(bitsOf(user.premium_flags, PREMIUM_FLAGS))],
-      ["Traits", user.traits.length === 0 ? "" : h("span", { class: "tags" }, user.traits.map((trait) => h("span", { class: "tag from-outside" }, trait)))],
+      [t("Flags"), list(bitsOf(user.flags, FLAGS))],
+      [t("Premium flags"), list(bitsOf(user.premium_flags, PREMIUM_FLAGS))],
+      [t("Traits"), user.traits.length === 0 ? "" : h("span", { class: "tags" }, user.traits.map((trait) => h("span", { class: "tag from-outside" }, trait)))],
     ),
     act("updateFlags", "updatePremiumFlags", "setTraits"),
   );
@@ -216,13 +217,13 @@ function marks(user, act) {
 
 function premium(user) {
   return card(
-    "Premium",
+    t("Premium"),
     facts(
-      ["Type", user.premium_type === null ? "" : (PREMIUM_TYPES.get(user.premium_type) ?? `Type ${user.premium_type}`)],
-      ["Since", user.premium_since ? inZone(user.premium_since) : ""],
-      ["Until", user.premium_until ? withDistance(user.premium_until) : ""],
-      ["Grace ends", user.premium_grace_ends_at ? withDistance(user.premium_grace_ends_at) : ""],
-      ["Lifetime purchase", user.premium_lifetime_sequence === null ? "" : `number ${user.premium_lifetime_sequence}`],
+      [t("Type"), user.premium_type === null ? "" : (PREMIUM_TYPES.get(user.premium_type) ?? t("Type {premium_type}", { premium_type: user.premium_type }))],
+      [t("Since"), user.premium_since ? inZone(user.premium_since) : ""],
+      [t("Until"), user.premium_until ? withDistance(user.premium_until) : ""],
+      [t("Grace ends"), user.premium_grace_ends_at ? withDistance(user.premium_grace_ends_at) : ""],
+      [t("Lifetime purchase"), user.premium_lifetime_sequence === null ? "" : t("number {premium_lifetime_sequence}", { premium_lifetime_sequence: user.premium_lifetime_sequence })],
     ),
   );
 }

@@ -6,11 +6,12 @@ import { archivesOf } from "./admin_archives.js";
 import { actionButton } from "./admin_dialog.js";
 import { orderedJob } from "./admin_jobs.js";
 import { READS } from "./admin_operations.js";
-import { accountLink, card, code, count, facts, fromOutside, growing, guildPlace, inZone, link, muted, table, tag, withDistance } from "./admin_parts.js";
+import { accountLink, card, code, facts, fromOutside, growing, guildPlace, inZone, link, muted, table, tag, withDistance } from "./admin_parts.js";
 import { again } from "./admin_places.js";
 import { RELATIONSHIPS, inWords } from "./admin_registries.js";
 import { ask, may } from "./admin_session.js";
 import { fill, h } from "./dom.js";
+import { locale, plural, t } from "./spoken.js";
 
 const PAGE = 200;
 const CONVERSATIONS = 50;
@@ -21,17 +22,17 @@ const MESSAGE_ACTIONS = ["countMessages", "deleteMessages", "shredMessages", "ca
 
 // [name in the address, words, the operation that it reads, what shows it, whether the instance has it]
 const PARTS = [
-  ["sessions", "Sessions", READS.sessions, sessions],
-  ["passkeys", "Passkeys", READS.passkeys, passkeys],
-  ["guilds", "Guilds", READS.guildsOfAccount, guilds],
-  ["conversations", "Conversations", READS.conversations, conversations],
-  ["relationships", "Relationships", READS.relationships, relationships],
-  ["applications", "Applications", READS.applications, applications],
-  ["messages", "Messages", null, messages],
-  ["archives", "Archives", READS.archives, archives],
-  ["purchases", "Purchases", READS.purchases, purchases, ({ instance }) => instance.hasPurchases],
-  ["changes", "Changes", READS.changeLog, changes],
-  ["history", "History", READS.auditLog, history],
+  ["sessions", t("Sessions"), READS.sessions, sessions],
+  ["passkeys", t("Passkeys"), READS.passkeys, passkeys],
+  ["guilds", t("Guilds"), READS.guildsOfAccount, guilds],
+  ["conversations", t("Conversations"), READS.conversations, conversations],
+  ["relationships", t("Relationships"), READS.relationships, relationships],
+  ["applications", t("Applications"), READS.applications, applications],
+  ["messages", t("Messages"), null, messages],
+  ["archives", t("Archives"), READS.archives, archives],
+  ["purchases", t("Purchases"), READS.purchases, purchases, ({ instance }) => instance.hasPurchases],
+  ["changes", t("Changes"), READS.changeLog, changes],
+  ["history", t("History"), READS.auditLog, history],
 ];
 
 // The parts that this instance has and the caller may read.
@@ -42,21 +43,21 @@ export function partsFor(context) {
 async function sessions(context, then, signal) {
   const { sessions: found } = await ask(READS.sessions, { params: context.params, signal });
   return card(
-    "Sessions",
+    t("Sessions"),
     h("div", { class: "buttons above" }, actionButton("terminateSessions", ACCOUNT_ACTIONS.terminateSessions, context, then)),
     table(
-      "Sessions",
+      t("Sessions"),
       [
-        ["State", (one) => (one.deleted_at ? [tag("ended", "off"), " ", inZone(one.deleted_at)] : tag("active"))],
-        ["Begun", (one) => inZone(one.created_at)],
-        ["Last used", (one) => withDistance(one.approx_last_used_at)],
-        ["From", (one) => [one.client_ip === "" ? "–" : code(one.client_ip), one.client_ip_reverse ? h("div", { class: "muted from-outside" }, one.client_ip_reverse) : null].filter(Boolean)],
-        ["Place", (one) => (one.client_location ? fromOutside(one.client_location) : "–")],
-        ["Client", (one) => fromOutside([one.client_os, one.client_platform].filter(Boolean).join(", ") || "–")],
-        ["Hash of the session", (one) => h("code", { class: "small" }, one.session_id_hash)],
+        [t("State"), (one) => (one.deleted_at ? [tag(t("ended"), "off"), " ", inZone(one.deleted_at)] : tag(t("active")))],
+        [t("Begun"), (one) => inZone(one.created_at)],
+        [t("Last used"), (one) => withDistance(one.approx_last_used_at)],
+        [t("From"), (one) => [one.client_ip === "" ? "–" : code(one.client_ip), one.client_ip_reverse ? h("div", { class: "muted from-outside" }, one.client_ip_reverse) : null].filter(Boolean)],
+        [t("Place"), (one) => (one.client_location ? fromOutside(one.client_location) : "–")],
+        [t("Client"), (one) => fromOutside([one.client_os, one.client_platform].filter(Boolean).join(", ") || "–")],
+        [t("Hash of the session"), (one) => h("code", { class: "small" }, one.session_id_hash)],
       ],
       found,
-      { empty: "The account has never been signed in." },
+      { empty: t("The account has never been signed in.") },
     ),
   );
 }
@@ -68,18 +69,18 @@ async function passkeys(context, then, signal) {
     return actionButton(`deletePasskey-${passkey.id}`, ACCOUNT_ACTIONS.deletePasskey, whole, then);
   };
   return card(
-    "Passkeys",
+    t("Passkeys"),
     table(
-      "Passkeys",
+      t("Passkeys"),
       [
-        ["Name", (one) => h("strong", { class: "from-outside" }, one.name)],
-        ["Made", (one) => inZone(one.created_at)],
-        ["Last used", (one) => (one.last_used_at ? withDistance(one.last_used_at) : "never")],
+        [t("Name"), (one) => h("strong", { class: "from-outside" }, one.name)],
+        [t("Made"), (one) => inZone(one.created_at)],
+        [t("Last used"), (one) => (one.last_used_at ? withDistance(one.last_used_at) : t("never"))],
         ["ID", (one) => h("code", { class: "small" }, one.id)],
-        ["Actions", remove],
+        [t("Actions"), remove],
       ],
       found,
-      { empty: "The account has no passkey." },
+      { empty: t("The account has no passkey.") },
     ),
   );
 }
@@ -91,18 +92,18 @@ async function guilds(context, _, signal) {
   };
   const show = (rows) =>
     table(
-      "Guilds",
+      t("Guilds"),
       [
-        ["Guild", (guild) => link(guildPlace(guild.id), fromOutside(guild.name))],
+        [t("Guild"), (guild) => link(guildPlace(guild.id), fromOutside(guild.name))],
         ["ID", (guild) => code(guild.id)],
-        ["Owner", (guild) => (guild.owner_id === context.user.id ? tag("this account") : accountLink(guild.owner_id, owner(guild)))],
-        ["Members", (guild) => `${guild.member_count.toLocaleString()}, ${(guild.approximate_presence_count ?? 0).toLocaleString()} online`],
-        ["Features", (guild) => (guild.features.length === 0 ? "–" : h("details", {}, h("summary", {}, count(guild.features.length, "feature")), h("ul", {}, guild.features.map((name) => h("li", {}, code(name))))))],
+        [t("Owner"), (guild) => (guild.owner_id === context.user.id ? tag(t("this account")) : accountLink(guild.owner_id, owner(guild)))],
+        [t("Members"), (guild) => t("{members}, {online} online", { members: guild.member_count, online: guild.approximate_presence_count ?? 0 })],
+        [t("Features"), (guild) => (guild.features.length === 0 ? "–" : h("details", {}, h("summary", {}, plural(guild.features.length, "{n} feature", "{n} features")), h("ul", {}, guild.features.map((name) => h("li", {}, code(name))))))],
       ],
       rows,
-      { empty: "The account is in no guild." },
+      { empty: t("The account is in no guild.") },
     );
-  return card("Guilds", growing(await next(undefined), show, next));
+  return card(t("Guilds"), growing(await next(undefined), show, next));
 }
 
 export function owner(thing) {
@@ -123,15 +124,15 @@ async function conversations(context, _, signal) {
     return h("ul", { class: "plainly" }, others.map((id) => h("li", {}, accountLink(id, known(id)))));
   };
   const columns = [
-    ["With", people],
-    ["Open in the client", (channel) => (channel.is_open ? "yes" : "no")],
-    ["Last message", (channel) => (channel.last_message_id ? code(channel.last_message_id) : "none")],
+    [t("With"), people],
+    [t("Open in the client"), (channel) => (channel.is_open ? t("yes") : t("no"))],
+    [t("Last message"), (channel) => (channel.last_message_id ? code(channel.last_message_id) : t("none"))],
     ["ID", (channel) => code(channel.channel_id)],
   ];
-  const named = [["Group", (channel) => fromOutside(channel.name ?? "without a name")], ...columns.slice(0, 1), ["Owner", (channel) => accountLink(channel.owner_id)], ...columns.slice(1)];
+  const named = [[t("Group"), (channel) => fromOutside(channel.name ?? t("without a name"))], ...columns.slice(0, 1), [t("Owner"), (channel) => accountLink(channel.owner_id)], ...columns.slice(1)];
   return [
-    card("Conversations of two", growing(first, (rows) => table("Conversations of two", columns, rows), next)),
-    card("Groups", table("Groups", named, groups.channels)),
+    card(t("Conversations of two"), growing(first, (rows) => table(t("Conversations of two"), columns, rows), next)),
+    card(t("Groups"), table(t("Groups"), named, groups.channels)),
   ];
 }
 
@@ -150,10 +151,10 @@ async function relationships(context, then, signal) {
         table(
           words,
           [
-            ["Account", (one) => accountLink(one.target_user_id, one.target)],
-            ["Nickname", (one) => (one.nickname ? fromOutside(one.nickname) : "–")],
-            ["Since", (one) => (one.since ? inZone(one.since) : "–")],
-            ["Actions", remove(category)],
+            [t("Account"), (one) => accountLink(one.target_user_id, one.target)],
+            [t("Nickname"), (one) => (one.nickname ? fromOutside(one.nickname) : "–")],
+            [t("Since"), (one) => (one.since ? inZone(one.since) : "–")],
+            [t("Actions"), remove(category)],
           ],
           found[name],
         ),
@@ -164,7 +165,7 @@ async function relationships(context, then, signal) {
 
 async function applications(context, then, signal) {
   const { applications: found } = await ask(READS.applications, { params: context.params, signal });
-  if (found.length === 0) return card("Applications", muted("The account has made no application."));
+  if (found.length === 0) return card(t("Applications"), muted(t("The account has made no application.")));
   const bot = (one) => ({ username: one.bot_username, discriminator: one.bot_discriminator });
   const transfer = (one) => {
     const whole = { ...context, application: one, params: { application_id: one.id } };
@@ -177,13 +178,13 @@ async function applications(context, then, signal) {
       h("h2", { class: "from-outside" }, one.name),
       facts(
         ["ID", code(one.id)],
-        ["Bot", one.bot_user_id ? accountLink(one.bot_user_id, one.bot_username ? bot(one) : null) : "none"],
-        ["Anybody may add the bot", one.bot_is_public ? "yes" : "no"],
-        ["Adding it asks for a code grant", one.bot_require_code_grant ? "yes" : "no"],
-        ["Bot token", one.has_bot_token ? [code(one.bot_token_preview ?? ""), " ", one.bot_token_created_at ? inZone(one.bot_token_created_at) : ""] : "none"],
-        ["Client secret", one.has_client_secret ? ["set ", one.client_secret_created_at ? inZone(one.client_secret_created_at) : ""] : "none"],
-        ["Sends people back to", one.oauth2_redirect_uris.length === 0 ? "" : h("ul", { class: "plainly" }, one.oauth2_redirect_uris.map((uri) => h("li", {}, fromOutside(uri))))],
-        ["Version", String(one.version)],
+        [t("Bot"), one.bot_user_id ? accountLink(one.bot_user_id, one.bot_username ? bot(one) : null) : t("none")],
+        [t("Anybody may add the bot"), one.bot_is_public ? t("yes") : t("no")],
+        [t("Adding it asks for a code grant"), one.bot_require_code_grant ? t("yes") : t("no")],
+        [t("Bot token"), one.has_bot_token ? [code(one.bot_token_preview ?? ""), " ", one.bot_token_created_at ? inZone(one.bot_token_created_at) : ""] : t("none")],
+        [t("Client secret"), one.has_client_secret ? [t("set"), " ", one.client_secret_created_at ? inZone(one.client_secret_created_at) : ""] : t("none")],
+        [t("Sends people back to"), one.oauth2_redirect_uris.length === 0 ? "" : h("ul", { class: "plainly" }, one.oauth2_redirect_uris.map((uri) => h("li", {}, fromOutside(uri))))],
+        [t("Version"), String(one.version)],
       ),
       h("div", { class: "buttons" }, transfer(one)),
     ),
@@ -202,7 +203,7 @@ async function messages(context, then, signal) {
     const whole = { ...context, counted: found };
     const after = {
       countMessages: (answer) => {
-        fill(counted, facts(["Messages", answer.message_count.toLocaleString()], ["Channels, at most", answer.channel_count.toLocaleString()]));
+        fill(counted, facts([t("Messages"), answer.message_count.toLocaleString(locale())], [t("Channels, at most"), answer.channel_count.toLocaleString(locale())]));
         draw(answer);
         row.querySelector("[data-action=deleteMessages]").focus();
       },
@@ -216,8 +217,8 @@ async function messages(context, then, signal) {
   const { pending_bulk_message_deletion_at: pending } = context.user;
   return [
     card(
-      "Messages",
-      facts(["Their deletion by the holder's wish", pending ? withDistance(pending) : "not scheduled"]),
+      t("Messages"),
+      facts([t("Their deletion by the holder's wish"), pending ? withDistance(pending) : t("not scheduled")]),
       counted,
       row,
     ),
@@ -228,7 +229,7 @@ async function messages(context, then, signal) {
 async function archives(context, _, signal) {
   return [
     h("div", { class: "buttons above" }, actionButton("buildArchive", ACCOUNT_ACTIONS.buildArchive, context, () => again())),
-    card("Archives", await archivesOf({ subject_type: "user", subject_id: context.user.id }, signal)),
+    card(t("Archives"), await archivesOf({ subject_type: "user", subject_id: context.user.id }, signal)),
   ];
 }
 
@@ -237,7 +238,7 @@ async function purchases(context, then, signal) {
   const time = (value) => (value ? inZone(value) : "");
   return [
     h("div", { class: "buttons above" }, actionButton("refreshPurchases", ACCOUNT_ACTIONS.refreshPurchases, context, then)),
-    found.length === 0 ? card("Purchases", muted("The account has bought nothing in a store.")) : null,
+    found.length === 0 ? card(t("Purchases"), muted(t("The account has bought nothing in a store."))) : null,
     found.map((one) =>
       h(
         "section",
@@ -247,34 +248,34 @@ async function purchases(context, then, signal) {
           "p",
           { class: "tags" },
           tag(inWords(one.state)),
-          one.entitled ? tag("gives premium") : tag("gives nothing", "off"),
-          one.superseded ? tag("superseded", "off") : null,
-          one.environment === "sandbox" ? tag("sandbox") : null,
+          one.entitled ? tag(t("gives premium")) : tag(t("gives nothing"), "off"),
+          one.superseded ? tag(t("superseded"), "off") : null,
+          one.environment === "sandbox" ? tag(t("sandbox")) : null,
         ),
         facts(
           ["ID", code(one.id)],
-          ["Store", inWords(one.provider)],
-          ["Kind", inWords(one.kind)],
-          ["Slot", fromOutside(one.slot)],
-          ["App", code(one.app_id)],
-          ["Base plan", one.base_plan_id ? code(one.base_plan_id) : ""],
-          ["Latest transaction", one.latest_transaction_id ? code(one.latest_transaction_id) : ""],
-          ["Ownership", one.ownership_type ?? ""],
-          ["State at the store", one.store_state ?? ""],
-          ["Expires", time(one.expires_at)],
-          ["Grace ends", time(one.grace_ends_at)],
-          ["Renews by itself", one.auto_renew === null ? "" : one.auto_renew ? "yes" : "no"],
-          ["Started", time(one.started_at)],
-          ["Purchased", time(one.purchased_at)],
-          ["Revoked", time(one.revoked_at)],
-          ["Why revoked", one.revocation_reason ?? ""],
-          ["Acknowledged", one.acknowledged ? "yes" : "no"],
-          ["Gift code", one.gift_code ? code(one.gift_code) : ""],
-          ["Linked", time(one.bound_at)],
-          ["Last heard of", time(one.last_event_at)],
-          ["Last read from the store", time(one.synced_at)],
-          ["Made", time(one.created_at)],
-          ["Changed", time(one.updated_at)],
+          [t("Store"), inWords(one.provider)],
+          [t("Kind"), inWords(one.kind)],
+          [t("Slot"), fromOutside(one.slot)],
+          [t("App"), code(one.app_id)],
+          [t("Base plan"), one.base_plan_id ? code(one.base_plan_id) : ""],
+          [t("Latest transaction"), one.latest_transaction_id ? code(one.latest_transaction_id) : ""],
+          [t("Ownership"), one.ownership_type ?? ""],
+          [t("State at the store"), one.store_state ?? ""],
+          [t("Expires"), time(one.expires_at)],
+          [t("Grace ends"), time(one.grace_ends_at)],
+          [t("Renews by itself"), one.auto_renew === null ? "" : one.auto_renew ? t("yes") : t("no")],
+          [t("Started"), time(one.started_at)],
+          [t("Purchased"), time(one.purchased_at)],
+          [t("Revoked"), time(one.revoked_at)],
+          [t("Why revoked"), one.revocation_reason ?? ""],
+          [t("Acknowledged"), one.acknowledged ? t("yes") : t("no")],
+          [t("Gift code"), one.gift_code ? code(one.gift_code) : ""],
+          [t("Linked"), time(one.bound_at)],
+          [t("Last heard of"), time(one.last_event_at)],
+          [t("Last read from the store"), time(one.synced_at)],
+          [t("Made"), time(one.created_at)],
+          [t("Changed"), time(one.updated_at)],
         ),
       ),
     ),
@@ -286,22 +287,22 @@ async function changes(context, _, signal) {
     const { entries, next_page_token: cursor } = await ask(READS.changeLog, { params: context.params, query: { limit: CHANGES, page_token: token }, signal });
     return { rows: entries, cursor };
   };
-  const words = { email: "Email address", service_tag: "Tag" };
+  const words = { email: t("Email address"), service_tag: t("Tag") };
   const show = (rows) =>
     table(
-      "Changes",
+      t("Changes"),
       [
-        ["When", (entry) => inZone(entry.event_at)],
-        ["What", (entry) => words[entry.field] ?? inWords(entry.field)],
-        ["Before", (entry) => fromOutside(entry.old_value ?? "–")],
-        ["After", (entry) => fromOutside(entry.new_value ?? "–")],
-        ["By", (entry) => (entry.actor_user_id ? accountLink(entry.actor_user_id) : "the holder")],
-        ["Reason", (entry) => (entry.reason ? inWords(entry.reason) : "–")],
+        [t("When"), (entry) => inZone(entry.event_at)],
+        [t("What"), (entry) => words[entry.field] ?? inWords(entry.field)],
+        [t("Before"), (entry) => fromOutside(entry.old_value ?? "–")],
+        [t("After"), (entry) => fromOutside(entry.new_value ?? "–")],
+        [t("By"), (entry) => (entry.actor_user_id ? accountLink(entry.actor_user_id) : t("the holder"))],
+        [t("Reason"), (entry) => (entry.reason ? inWords(entry.reason) : "–")],
       ],
       rows,
-      { empty: "Neither name nor address has changed." },
+      { empty: t("Neither name nor address has changed.") },
     );
-  return card("Changes of name and address", growing(await next(undefined), show, next));
+  return card(t("Changes of name and address"), growing(await next(undefined), show, next));
 }
 
 async function history(context, _, signal) {
@@ -310,5 +311,5 @@ async function history(context, _, signal) {
     const read = offset + logs.length;
     return { rows: logs, cursor: read < total && logs.length > 0 ? read : null };
   };
-  return card("What administrators did", growing(await next(0), (rows) => entriesTable(rows, { about: false }), next));
+  return card(t("What administrators did"), growing(await next(0), (rows) => entriesTable(rows, { about: false }), next));
 }

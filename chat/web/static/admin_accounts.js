@@ -1,21 +1,22 @@
 // Finding accounts (administration.md, Finding accounts).
 
 import { READS } from "./admin_operations.js";
-import { accountPlace, code, count, fromNow, fromOutside, inZone, link, madeAt, muted, pager, table, tag, tagOf } from "./admin_parts.js";
+import { accountPlace, code, fromNow, fromOutside, inZone, link, madeAt, muted, pager, table, tag, tagOf } from "./admin_parts.js";
 import { go, look, results } from "./admin_places.js";
 import { hasFlag } from "./admin_registries.js";
 import { ask, holds } from "./admin_session.js";
 import { fill, h } from "./dom.js";
+import { plural, t } from "./spoken.js";
 
 const LIMIT = 50;
 
 // [selector, words, hint, ACL that it needs besides, longest value, whether it is paged]
 const SELECTORS = [
-  ["q", "Name, address or ID", "Looks through names and what else the index knows.", null, 1_024, true],
-  ["resolve", "Exactly one account", "A tag like alice#0001, an ID, an email address or a subscription.", null, 1_024, false],
-  ["user_id", "IDs", "Up to a hundred, with spaces or commas between them.", null, 4_096, false],
-  ["email", "Email address", "The whole address.", "user:view:email", 320, false],
-  ["last_active_ip", "Last network address", "The whole address; part of one finds nothing.", "user:view:ip", 64, true],
+  ["q", t("Name, address or ID"), t("Looks through names and what else the index knows."), null, 1_024, true],
+  ["resolve", t("Exactly one account"), t("A tag like alice#0001, an ID, an email address or a subscription."), null, 1_024, false],
+  ["user_id", "IDs", t("Up to a hundred, with spaces or commas between them."), null, 4_096, false],
+  ["email", t("Email address"), t("The whole address."), "user:view:email", 320, false],
+  ["last_active_ip", t("Last network address"), t("The whole address; part of one finds nothing."), "user:view:ip", 64, true],
 ];
 
 export async function showAccounts({ search, signal }) {
@@ -23,8 +24,8 @@ export async function showAccounts({ search, signal }) {
   const text = search.get("text") ?? "";
   const offset = Math.max(0, Number.parseInt(search.get("offset") ?? "0", 10) || 0);
   const selector = SELECTORS.find(([name]) => name === by) ?? null;
-  const shown = selector === null ? [muted("Each search is recorded in the audit log, without the words that you look for.")] : await results(() => found(selector, text, offset, signal));
-  return { title: "Accounts", content: [form(selector?.[0] ?? "q", text), h("div", {}, shown)] };
+  const shown = selector === null ? [muted(t("Each search is recorded in the audit log, without the words that you look for."))] : await results(() => found(selector, text, offset, signal));
+  return { title: t("Accounts"), content: [form(selector?.[0] ?? "q", text), h("div", {}, shown)] };
 }
 
 async function found([name, , , , , paged], text, offset, signal) {
@@ -32,7 +33,7 @@ async function found([name, , , , , paged], text, offset, signal) {
   const query = { [name]: value, ...(paged ? { limit: LIMIT, offset } : {}) };
   const { users, total } = await ask(READS.accounts, { query, signal });
   return [
-    h("h2", { id: "results", class: "results", tabindex: "-1" }, count(total, "account")),
+    h("h2", { id: "results", class: "results", tabindex: "-1" }, plural(total, "{n} account", "{n} accounts")),
     accountsTable(users),
     paged ? pager({ offset, limit: LIMIT, total, go: (to) => look({ by: name, text, offset: to || null }) }) : null,
   ];
@@ -65,10 +66,10 @@ function form(by, text) {
   adapt();
   const element = h(
     "form",
-    { class: "card search", role: "search", "aria-label": "Accounts" },
-    h("div", { class: "field" }, h("label", { for: "search-by" }, "Look by"), select),
-    h("div", { class: "field" }, h("label", { for: "search-text" }, "Look for"), input),
-    h("button", { type: "submit", class: "primary" }, "Search"),
+    { class: "card search", role: "search", "aria-label": t("Accounts") },
+    h("div", { class: "field" }, h("label", { for: "search-by" }, t("Look by")), select),
+    h("div", { class: "field" }, h("label", { for: "search-text" }, t("Look for")), input),
+    h("button", { type: "submit", class: "primary" }, t("Search")),
     hint,
   );
   element.addEventListener("submit", (event) => {
@@ -80,32 +81,32 @@ function form(by, text) {
 
 export function accountsTable(users) {
   return table(
-    "Accounts",
+    t("Accounts"),
     [
-      ["Account", (user) => [link(accountPlace(user.id), fromOutside(tagOf(user))), user.global_name ? h("div", { class: "muted from-outside" }, user.global_name) : null]],
+      [t("Account"), (user) => [link(accountPlace(user.id), fromOutside(tagOf(user))), user.global_name ? h("div", { class: "muted from-outside" }, user.global_name) : null]],
       ["ID", (user) => code(user.id)],
-      ["Email", (user) => (user.email ? fromOutside(user.email) : h("span", { class: "muted" }, "–"))],
-      ["Made", (user) => inZone(madeAt(user.id))],
-      ["Last active", (user) => (user.last_active_at ? fromNow(user.last_active_at) : "–")],
-      ["State", (user) => stateTags(user)],
+      [t("Email"), (user) => (user.email ? fromOutside(user.email) : h("span", { class: "muted" }, "–"))],
+      [t("Made"), (user) => inZone(madeAt(user.id))],
+      [t("Last active"), (user) => (user.last_active_at ? fromNow(user.last_active_at) : "–")],
+      [t("State"), (user) => stateTags(user)],
     ],
     users,
-    { empty: "No account fits." },
+    { empty: t("No account fits.") },
   );
 }
 
 // What one has to know of an account at a glance.
 export function stateTags(user) {
   const tags = [
-    user.bot ? tag("bot") : null,
-    user.system ? tag("system") : null,
-    user.acls.length > 0 ? tag("administrator") : null,
-    user.temp_banned_until ? tag("banned", "off") : null,
-    !user.temp_banned_until && hasFlag(user, "DISABLED") ? tag("disabled", "off") : null,
-    user.pending_deletion_at ? tag("deletion scheduled", "off") : null,
-    hasFlag(user, "DELETED") ? tag("deleted", "off") : null,
-    hasFlag(user, "SPAMMER") ? tag("spammer", "off") : null,
-    hasFlag(user, "ACCOUNT_LIMITED") ? tag("limited", "off") : null,
+    user.bot ? tag(t("bot")) : null,
+    user.system ? tag(t("system")) : null,
+    user.acls.length > 0 ? tag(t("administrator")) : null,
+    user.temp_banned_until ? tag(t("banned"), "off") : null,
+    !user.temp_banned_until && hasFlag(user, "DISABLED") ? tag(t("disabled"), "off") : null,
+    user.pending_deletion_at ? tag(t("deletion scheduled"), "off") : null,
+    hasFlag(user, "DELETED") ? tag(t("deleted"), "off") : null,
+    hasFlag(user, "SPAMMER") ? tag(t("spammer"), "off") : null,
+    hasFlag(user, "ACCOUNT_LIMITED") ? tag(t("limited"), "off") : null,
   ].filter((one) => one !== null);
-  return tags.length === 0 ? tag("in order") : h("span", { class: "tags" }, tags);
+  return tags.length === 0 ? tag(t("in order")) : h("span", { class: "tags" }, tags);
 }

@@ -1,11 +1,12 @@
 // What administrators did: searching the audit log, and one entry of it.
 
 import { READS } from "./admin_operations.js";
-import { accountLink, accountPlace, card, code, count, entryPlace, facts, fromOutside, guildPlace, inZone, jobPlace, link, pager, table } from "./admin_parts.js";
+import { accountLink, accountPlace, card, code, entryPlace, facts, fromOutside, guildPlace, inZone, jobPlace, link, pager, table } from "./admin_parts.js";
 import { go, look, results } from "./admin_places.js";
 import { ACCOUNT_TARGETS, AUDIT_TARGETS, inWords } from "./admin_registries.js";
 import { ask } from "./admin_session.js";
 import { h } from "./dom.js";
+import { plural, t } from "./spoken.js";
 
 const LIMIT = 50;
 const NAMES = ["q", "admin_user_id", "target_type", "target_id", "sort_by", "sort_order"];
@@ -16,12 +17,12 @@ export async function showAuditLog({ search, signal }) {
   const found = async () => {
     const { logs, total } = await ask(READS.auditLog, { query: { ...wanted, limit: LIMIT, offset }, signal });
     return [
-      h("h2", { id: "results", class: "results", tabindex: "-1" }, total === 1 ? "1 entry" : `${total.toLocaleString()} entries`),
+      h("h2", { id: "results", class: "results", tabindex: "-1" }, plural(total, "{n} entry", "{n} entries")),
       entriesTable(logs),
       pager({ offset, limit: LIMIT, total, go: (to) => look({ ...wanted, offset: to || null }) }),
     ];
   };
-  return { title: "Audit log", content: [form(wanted), h("div", {}, await results(found))] };
+  return { title: t("Audit log"), content: [form(wanted), h("div", {}, await results(found))] };
 }
 
 function form(wanted) {
@@ -41,14 +42,14 @@ function form(wanted) {
     );
   const element = h(
     "form",
-    { class: "card search", role: "search", "aria-label": "Audit log" },
-    input("q", "Words"),
-    input("admin_user_id", "Administrator (ID)", { inputmode: "numeric", pattern: "[0-9]*" }),
-    select("target_type", "About", [["", "anything"], ...AUDIT_TARGETS.map((name) => [name, inWords(name)])]),
-    input("target_id", "ID of what it is about"),
-    select("sort_by", "Sorted by", [["", "time"], ["relevance", "how well it fits"]]),
-    select("sort_order", "Order", [["", "newest or best first"], ["asc", "the other way round"]]),
-    h("button", { type: "submit", class: "primary" }, "Search"),
+    { class: "card search", role: "search", "aria-label": t("Audit log") },
+    input("q", t("Words")),
+    input("admin_user_id", t("Administrator (ID)"), { inputmode: "numeric", pattern: "[0-9]*" }),
+    select("target_type", t("About"), [["", t("anything")], ...AUDIT_TARGETS.map((name) => [name, inWords(name)])]),
+    input("target_id", t("ID of what it is about")),
+    select("sort_by", t("Sorted by"), [["", t("time")], ["relevance", t("how well it fits")]]),
+    select("sort_order", t("Order"), [["", t("newest or best first")], ["asc", t("the other way round")]]),
+    h("button", { type: "submit", class: "primary" }, t("Search")),
   );
   element.addEventListener("submit", (event) => {
     event.preventDefault();
@@ -59,16 +60,16 @@ function form(wanted) {
 
 export function entriesTable(entries, { about = true } = {}) {
   return table(
-    "Audit log",
+    t("Audit log"),
     [
-      ["When", (entry) => link(entryPlace(entry.log_id), inZone(entry.created_at))],
-      ["Who", (entry) => accountLink(entry.admin_user_id, entry.admin_user)],
-      ["What", (entry) => h("strong", {}, inWords(entry.action))],
-      ...(about ? [["About", (entry) => target(entry)]] : []),
-      ["Reason and details", (entry) => summary(entry)],
+      [t("When"), (entry) => link(entryPlace(entry.log_id), inZone(entry.created_at))],
+      [t("Who"), (entry) => accountLink(entry.admin_user_id, entry.admin_user)],
+      [t("What"), (entry) => h("strong", {}, inWords(entry.action))],
+      ...(about ? [[t("About"), (entry) => target(entry)]] : []),
+      [t("Reason and details"), (entry) => summary(entry)],
     ],
     entries,
-    { empty: "No entry fits." },
+    { empty: t("No entry fits.") },
   );
 }
 
@@ -76,7 +77,7 @@ function summary(entry) {
   const details = Object.entries(entry.metadata);
   return [
     entry.audit_log_reason ? h("div", { class: "reason from-outside" }, entry.audit_log_reason) : null,
-    details.length > 0 ? h("details", {}, h("summary", {}, count(details.length, "detail")), metadata(entry)) : null,
+    details.length > 0 ? h("details", {}, h("summary", {}, plural(details.length, "{n} detail", "{n} details")), metadata(entry)) : null,
     !entry.audit_log_reason && details.length === 0 ? "–" : null,
   ].filter((part) => part !== null);
 }
@@ -97,7 +98,7 @@ function metadata(entry) {
 function linked(entry, name, value) {
   if (value in entry.related_users) return accountLink(value, entry.related_users[value]);
   if (value in entry.related_guilds) return link(guildPlace(value), fromOutside(entry.related_guilds[value]?.name ?? value));
-  if (value in entry.related_channels) return [fromOutside(entry.related_channels[value]?.name ?? "channel"), " ", code(value)];
+  if (value in entry.related_channels) return [fromOutside(entry.related_channels[value]?.name ?? t("channel")), " ", code(value)];
   if (name === "job_id") return link(jobPlace(value), code(value));
   if (name === "ban_audit_log_id") return link(entryPlace(value), code(value));
   if (/^\d{4}-\d\d-\d\dT\d\d:\d\d/.test(value)) return inZone(value);
@@ -111,23 +112,23 @@ export async function showAuditLogEntry({ params, signal }) {
     title: inWords(entry.action),
     content: [
       card(
-        "Entry",
+        t("Entry"),
         facts(
-          ["When", inZone(entry.created_at)],
-          ["Who", accountLink(entry.admin_user_id, entry.admin_user)],
-          ["Action", code(entry.action)],
-          ["About", target(entry)],
-          entry.target_channel ? ["Channel", [fromOutside(entry.target_channel.name ?? "–"), " ", code(entry.target_channel.id)]] : null,
-          ["Reason", entry.audit_log_reason ? h("span", { class: "reason from-outside" }, entry.audit_log_reason) : ""],
-          ["Entry ID", code(entry.log_id)],
+          [t("When"), inZone(entry.created_at)],
+          [t("Who"), accountLink(entry.admin_user_id, entry.admin_user)],
+          [t("Action"), code(entry.action)],
+          [t("About"), target(entry)],
+          entry.target_channel ? [t("Channel"), [fromOutside(entry.target_channel.name ?? "–"), " ", code(entry.target_channel.id)]] : null,
+          [t("Reason"), entry.audit_log_reason ? h("span", { class: "reason from-outside" }, entry.audit_log_reason) : ""],
+          [t("Entry ID"), code(entry.log_id)],
         ),
       ),
-      card("Details", Object.keys(entry.metadata).length > 0 ? metadata(entry) : h("p", { class: "muted" }, "None.")),
+      card(t("Details"), Object.keys(entry.metadata).length > 0 ? metadata(entry) : h("p", { class: "muted" }, t("None."))),
       h(
         "p",
         { class: "buttons" },
-        isAccount ? link(accountPlace(entry.target_id), "To the account") : null,
-        link(`/admin/audit-log#${new URLSearchParams({ target_id: entry.target_id })}`, "Everything about the same"),
+        isAccount ? link(accountPlace(entry.target_id), t("To the account")) : null,
+        link(`/admin/audit-log#${new URLSearchParams({ target_id: entry.target_id })}`, t("Everything about the same")),
       ),
     ],
   };

@@ -3,10 +3,11 @@
 import { actionButton } from "./admin_dialog.js";
 import { BLOCKLISTS, READS, blocklistRead } from "./admin_operations.js";
 import { OTHER_ACTIONS } from "./admin_other_actions.js";
-import { accountLink, count, fromOutside, growing, inZone, table } from "./admin_parts.js";
+import { accountLink, fromOutside, growing, inZone, table } from "./admin_parts.js";
 import { again } from "./admin_places.js";
 import { ask, may } from "./admin_session.js";
 import { h } from "./dom.js";
+import { plural, t } from "./spoken.js";
 
 const LIMIT = 100;
 
@@ -23,22 +24,22 @@ export async function showBlocklist({ params, signal }) {
     table(
       words,
       [
-        ["Blocked", (entry) => h("strong", { class: "from-outside" }, entry.value)],
-        ["Why", (entry) => (entry.reason ? h("span", { class: "reason from-outside" }, entry.reason) : "–")],
-        ["By", (entry) => accountLink(entry.added_by)],
-        ["Since", (entry) => inZone(entry.added_at)],
-        ["Actions", (entry) => act("remove", { value: entry.value })],
+        [t("Blocked"), (entry) => h("strong", { class: "from-outside" }, entry.value)],
+        [t("Why"), (entry) => (entry.reason ? h("span", { class: "reason from-outside" }, entry.reason) : "–")],
+        [t("By"), (entry) => accountLink(entry.added_by)],
+        [t("Since"), (entry) => inZone(entry.added_at)],
+        [t("Actions"), (entry) => act("remove", { value: entry.value })],
       ],
       rows,
-      { empty: "Nothing is blocked." },
+      { empty: t("Nothing is blocked.") },
     );
   const item = ([one, label]) => h("li", {}, h("a", { href: `/admin/blocklists/${one}`, "aria-current": one === name ? "page" : null }, label));
   return {
-    title: "Blocklists",
-    lead: h("nav", { class: "tabs", "aria-label": "Blocklists" }, h("ul", {}, readable.map(item))),
+    title: t("Blocklists"),
+    lead: h("nav", { class: "tabs", "aria-label": t("Blocklists") }, h("ul", {}, readable.map(item))),
     content: [
       h("div", { class: "buttons above" }, act("add"), act("check")),
-      h("h2", { id: "results", class: "results", tabindex: "-1" }, `${words}: ${count(first.total, "entry").replace("entrys", "entries")}`),
+      h("h2", { id: "results", class: "results", tabindex: "-1" }, `${words}: ${plural(first.total, "{n} entry", "{n} entries")}`),
       growing(first, show, next),
     ],
   };

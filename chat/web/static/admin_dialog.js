@@ -2,12 +2,13 @@
 // came of it. Gives the answer, or null when the person thought better of it.
 
 import { makeField } from "./admin_fields.js";
-import { announce } from "./admin_parts.js";
+import { announce, sentences } from "./admin_parts.js";
 import { administrator, ask, missing } from "./admin_session.js";
 import { ApiError } from "./api.js";
 import { Cancelled } from "./dialogs.js";
 import { fill, h } from "./dom.js";
 import { onSubmit, showErrors } from "./forms.js";
+import { t, tn } from "./spoken.js";
 
 const REASON_LENGTH = 512;
 
@@ -18,7 +19,7 @@ export function labelOf(action, context) {
 // Why the action cannot be done now, for a person; null when it can.
 export function hindrance(action, context) {
   const lacking = missing(action.acls);
-  if (lacking.length > 0) return `You need the permission ${lacking.join(" and ")}.`;
+  if (lacking.length > 0) return t("You need the permission {permissions}.", { permissions: lacking.join(t(" and ")) });
   return action.blocked?.(context) ?? null;
 }
 
@@ -62,13 +63,13 @@ export function perform(action, context) {
   const reason = action.reason === false ? null : reasonField(action);
   const typed = action.typed ? typedField(action.typed(whole)) : null;
   const title = h("h2", { id: "action-title" }, labelOf(action, whole));
-  const cancel = h("button", { type: "button", "data-cancel": "" }, "Cancel");
+  const cancel = h("button", { type: "button", "data-cancel": "" }, t("Cancel"));
   const send = h("button", { type: "submit", class: action.danger ? "danger" : "primary" }, action.button);
   const form = h(
     "form",
     { method: "dialog", "aria-labelledby": "action-title" },
     title,
-    whole.user ? h("p", { class: "subject" }, "Account: ", h("strong", { class: "from-outside" }, nameOf(whole.user)), " ", h("code", {}, whole.user.id)) : null,
+    whole.user ? h("p", { class: "subject" }, t("Account:"), " ", h("strong", { class: "from-outside" }, nameOf(whole.user)), " ", h("code", {}, whole.user.id)) : null,
     h("p", { id: "action-text" }, action.text(whole)),
     h("div", { class: "errors", role: "alert", tabindex: "-1", hidden: true }),
     fields.map(({ element }) => element),
@@ -134,7 +135,7 @@ export function perform(action, context) {
 function problemsOf(form, fields, typed) {
   const problems = fields.flatMap((field) => field.problems?.() ?? []);
   const input = typed?.querySelector("input");
-  if (input && input.value.trim() !== input.dataset.word) problems.push({ input, message: "The word is another one." });
+  if (input && input.value.trim() !== input.dataset.word) problems.push({ input, message: t("The word is another one.") });
   return problems;
 }
 
@@ -147,21 +148,21 @@ function inContext(error) {
   if (!(error instanceof ApiError)) return error;
   if (error.code === "STORE_BILLING_UNAVAILABLE") return new ApiError(error.status, error.code, error.body.message, error.body);
   const more = {
-    409: "Somebody else has changed this in the meantime, or it has begun already. Close this and load the page anew to see how it stands.",
-    0: "The answer did not arrive, so it may or may not be done: load the page anew before you try again.",
+    409: t("Somebody else has changed this in the meantime, or it has begun already. Close this and load the page anew to see how it stands."),
+    0: t("The answer did not arrive, so it may or may not be done: load the page anew before you try again."),
   }[error.status];
-  if (more) return new ApiError(error.status, error.code, `${error.message} ${more}`, { ...error.body, errors: undefined });
+  if (more) return new ApiError(error.status, error.code, sentences(error.message, more), { ...error.body, errors: undefined });
   return error;
 }
 
 function reasonField(action) {
   const id = "action-reason";
-  const label = action.reasonLabel ?? "Reason for the audit log";
-  const hint = action.reasonHint ?? "Only administrators see it.";
+  const label = action.reasonLabel ?? t("Reason for the audit log");
+  const hint = action.reasonHint ?? t("Only administrators see it.");
   return h(
     "div",
     { class: "field" },
-    h("label", { for: id }, label, action.reasonRequired ? null : [" ", h("span", { class: "optional" }, "optional")]),
+    h("label", { for: id }, label, action.reasonRequired ? null : [" ", h("span", { class: t("optional") }, t("optional"))]),
     h("p", { class: "hint", id: `${id}-hint` }, hint),
     h("textarea", { id, name: "audit-log-reason", rows: "2", maxlength: REASON_LENGTH, required: action.reasonRequired, "aria-describedby": `${id}-hint` }),
   );
@@ -172,13 +173,13 @@ function typedField(word) {
   return h(
     "div",
     { class: "field" },
-    h("label", { for: id }, "Type ", h("strong", { class: "from-outside" }, word), " to go on"),
+    h("label", { for: id }, tn("Type {word} to go on", { word: h("strong", { class: "from-outside" }, word) })),
     h("input", { id, name: "typed", type: "text", autocomplete: "off", autocapitalize: "none", spellcheck: "false", required: true, "data-word": word }),
   );
 }
 
 function showResult(dialog, title, parts) {
-  const done = h("button", { type: "button", class: "primary" }, "Done");
+  const done = h("button", { type: "button", class: "primary" }, t("Done"));
   done.addEventListener("click", () => dialog.close());
   const heading = h("h2", { id: "action-title", tabindex: "-1" }, title);
   fill(dialog, heading, h("div", { id: "action-text" }, parts), h("div", { class: "buttons" }, done));

@@ -3,11 +3,12 @@
 import { actionButton } from "./admin_dialog.js";
 import { READS } from "./admin_operations.js";
 import { OTHER_ACTIONS } from "./admin_other_actions.js";
-import { count, facts, fromOutside, guildPlace, link, muted, pager, plain } from "./admin_parts.js";
+import { facts, fromOutside, guildPlace, link, muted, pager, plain } from "./admin_parts.js";
 import { again, go, look } from "./admin_places.js";
 import { inWords } from "./admin_registries.js";
 import { ask } from "./admin_session.js";
 import { h } from "./dom.js";
+import { plural, t } from "./spoken.js";
 
 const LIMIT = 50;
 const STATUSES = ["pending", "approved", "rejected", "removed"];
@@ -19,11 +20,11 @@ export async function showDiscovery({ search, signal }) {
   const select = h("select", { id: "discovery-status" }, STATUSES.map((one) => h("option", { value: one, selected: one === status }, inWords(one))));
   select.addEventListener("change", () => go("/admin/discovery", { status: select.value }));
   return {
-    title: "Discovery",
+    title: t("Discovery"),
     content: [
-      h("div", { class: "card search" }, h("div", { class: "field" }, h("label", { for: "discovery-status" }, "Applications that are"), select)),
-      h("h2", { id: "results", class: "results", tabindex: "-1" }, count(total, "application")),
-      applications.length === 0 ? muted("There is none.") : applications.map(shown),
+      h("div", { class: "card search" }, h("div", { class: "field" }, h("label", { for: "discovery-status" }, t("Applications that are")), select)),
+      h("h2", { id: "results", class: "results", tabindex: "-1" }, plural(total, "{n} application", "{n} applications")),
+      applications.length === 0 ? muted(t("There is none.")) : applications.map(shown),
       pager({ offset, limit: LIMIT, total, go: (to) => look({ status, offset: to || null }) }),
     ],
   };

@@ -18,6 +18,7 @@
 
 import { h } from "./dom.js";
 import { bitsOf } from "./admin_registries.js";
+import { t } from "./spoken.js";
 
 let made = 0;
 
@@ -43,7 +44,7 @@ function labelled(field, id, control) {
   return h(
     "div",
     { class: "field" },
-    h("label", { for: id }, field.label, field.required || field.kind === "choice" ? null : [" ", h("span", { class: "optional" }, "optional")]),
+    h("label", { for: id }, field.label, field.required || field.kind === "choice" ? null : [" ", h("span", { class: t("optional") }, t("optional"))]),
     field.hint ? h("p", { class: "hint", id: `${id}-hint` }, field.hint) : null,
     control,
   );
@@ -89,8 +90,8 @@ const OTHER = "other";
 
 function choice(field, id) {
   const options = [...field.options];
-  if (field.value === "") options.unshift(["", "Choose …"]);
-  if (field.other) options.push([OTHER, "Another time …"]);
+  if (field.value === "") options.unshift(["", t("Choose …")]);
+  if (field.other) options.push([OTHER, t("Another time …")]);
   const select = h(
     "select",
     { id, name: field.name, required: true },
@@ -111,7 +112,7 @@ function choice(field, id) {
     return value === "" ? {} : { [field.name]: field.number ? Number(value) : value };
   };
   const isOpen = () => select.value === OTHER && other.value.trim() === "";
-  return { element, members, problems: () => (isOpen() ? [{ input: other, message: "Fill in this field." }] : []) };
+  return { element, members, problems: () => (isOpen() ? [{ input: other, message: t("Fill in this field.") }] : []) };
 }
 
 function toggle(field, id) {
@@ -185,7 +186,7 @@ function group(field, id, boxes) {
   const parts = [h("legend", {}, field.label), field.hint ? h("p", { class: "hint" }, field.hint) : null];
   if (field.filter) {
     const said = h("span", { class: "unseen", role: "status" });
-    const filter = h("input", { id: `${id}-filter`, type: "search", placeholder: "Look for …", "aria-label": `Look through: ${field.label}`, autocomplete: "off" });
+    const filter = h("input", { id: `${id}-filter`, type: "search", placeholder: t("Look for …"), "aria-label": t("Look through: {label}", { label: field.label }), autocomplete: "off" });
     filter.addEventListener("input", () => {
       const wanted = filter.value.trim().toLowerCase();
       let shown = 0;
@@ -193,7 +194,7 @@ function group(field, id, boxes) {
         element.hidden = !words.includes(wanted);
         if (!element.hidden) shown += 1;
       }
-      said.textContent = `${shown} shown.`;
+      said.textContent = t("{shown} shown.", { shown });
     });
     filter.addEventListener("keydown", (event) => event.key === "Enter" && event.preventDefault());
     parts.push(filter, said);

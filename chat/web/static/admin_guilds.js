@@ -6,11 +6,12 @@ import { entriesTable } from "./admin_audit_log.js";
 import { actionButton } from "./admin_dialog.js";
 import { GUILD_ACTIONS } from "./admin_guild_actions.js";
 import { READS } from "./admin_operations.js";
-import { accountLink, card, code, count, facts, fromOutside, growing, guildPlace, inZone, link, madeAt, muted, pager, plain, table, tag, withDistance } from "./admin_parts.js";
+import { accountLink, card, code, facts, fromOutside, growing, guildPlace, inZone, link, madeAt, muted, pager, plain, table, tag, withDistance } from "./admin_parts.js";
 import { again, go, look, results } from "./admin_places.js";
 import { DISABLED_OPERATIONS, VERIFICATION_LEVELS, bitsOf, inWords } from "./admin_registries.js";
 import { ask, may } from "./admin_session.js";
 import { h } from "./dom.js";
+import { locale, plural, t, tn } from "./spoken.js";
 
 const LIMIT = 50;
 const ENTRIES = 100;
@@ -24,23 +25,23 @@ export async function showGuilds({ search, signal }) {
   const found = async () => {
     const { guilds, total } = await ask(READS.guilds, { query: { ...wanted, limit: LIMIT, offset }, signal });
     return [
-      h("h2", { id: "results", class: "results", tabindex: "-1" }, count(total, "guild")),
+      h("h2", { id: "results", class: "results", tabindex: "-1" }, plural(total, "{n} guild", "{n} guilds")),
       table(
-        "Guilds",
+        t("Guilds"),
         [
-          ["Guild", (guild) => link(guildPlace(guild.id), fromOutside(guild.name))],
+          [t("Guild"), (guild) => link(guildPlace(guild.id), fromOutside(guild.name))],
           ["ID", (guild) => code(guild.id)],
-          ["Owner", (guild) => accountLink(guild.owner_id, owner(guild))],
-          ["Members", (guild) => guild.member_count.toLocaleString()],
-          ["Features", (guild) => (guild.features.length === 0 ? "–" : count(guild.features.length, "feature"))],
+          [t("Owner"), (guild) => accountLink(guild.owner_id, owner(guild))],
+          [t("Members"), (guild) => guild.member_count.toLocaleString(locale())],
+          [t("Features"), (guild) => (guild.features.length === 0 ? "–" : plural(guild.features.length, "{n} feature", "{n} features"))],
         ],
         guilds,
-        { empty: "No guild fits." },
+        { empty: t("No guild fits.") },
       ),
       pager({ offset, limit: LIMIT, total, go: (to) => look({ ...wanted, offset: to || null }) }),
     ];
   };
-  return { title: "Guilds", content: [form(wanted), h("div", {}, await results(found))] };
+  return { title: t("Guilds"), content: [form(wanted), h("div", {}, await results(found))] };
 }
 
 function form(wanted) {
@@ -53,16 +54,16 @@ function form(wanted) {
     );
   const element = h(
     "form",
-    { class: "card search", role: "search", "aria-label": "Guilds" },
+    { class: "card search", role: "search", "aria-label": t("Guilds") },
     h(
       "div",
       { class: "field" },
-      h("label", { for: "guilds-q" }, "Name, invite code or ID"),
+      h("label", { for: "guilds-q" }, t("Name, invite code or ID")),
       h("input", { id: "guilds-q", name: "q", type: "search", value: wanted.q, maxlength: "1024", autocomplete: "off" }),
     ),
-    select("sort_by", "Sorted by", [["", "when it was made"], ["name", "name"], ["member_count", "members"]]),
-    select("sort_order", "Order", [["", "falling"], ["asc", "rising"]]),
-    h("button", { type: "submit", class: "primary" }, "Search"),
+    select("sort_by", t("Sorted by"), [["", t("when it was made")], ["name", t("name")], ["member_count", t("members")]]),
+    select("sort_order", t("Order"), [["", t("falling")], ["asc", t("rising")]]),
+    h("button", { type: "submit", class: "primary" }, t("Search")),
   );
   element.addEventListener("submit", (event) => {
     event.preventDefault();
@@ -73,12 +74,12 @@ function form(wanted) {
 
 // [name in the address, words, the operation that it reads, what shows it]
 const PARTS = [
-  ["members", "Members", READS.guildMembers, members],
-  ["emojis", "Emojis", READS.guildEmojis, expressions("emoji", READS.guildEmojis, GUILD_ACTIONS.purgeEmoji)],
-  ["stickers", "Stickers", READS.guildStickers, expressions("sticker", READS.guildStickers, GUILD_ACTIONS.purgeSticker)],
-  ["audit-log", "Its audit log", READS.guildAuditLog, auditLog],
-  ["archives", "Archives", READS.archives, archives],
-  ["history", "History", READS.auditLog, history],
+  ["members", t("Members"), READS.guildMembers, members],
+  ["emojis", t("Emojis"), READS.guildEmojis, expressions("emoji", READS.guildEmojis, GUILD_ACTIONS.purgeEmoji, t("Emojis"), t("The guild has no emoji."))],
+  ["stickers", t("Stickers"), READS.guildStickers, expressions("sticker", READS.guildStickers, GUILD_ACTIONS.purgeSticker, t("Stickers"), t("The guild has no sticker."))],
+  ["audit-log", t("Its audit log"), READS.guildAuditLog, auditLog],
+  ["archives", t("Archives"), READS.archives, archives],
+  ["history", t("History"), READS.auditLog, history],
 ];
 
 // The guild that is looked at, so that going through its parts does not record a reading each time.
@@ -98,9 +99,9 @@ export async function showGuild({ params, search, signal }) {
     title: guild.name,
     lead: [
       h("p", { class: "identity" }, code(id), guild.features.filter((feature) => feature.startsWith("UNAVAILABLE")).map((feature) => tag(inWords(feature.toLowerCase()), "off"))),
-      h("nav", { class: "tabs", "aria-label": "Guild" }, h("ul", {}, item("overview", "Overview"), parts.map(([one, words]) => item(one, words)))),
+      h("nav", { class: "tabs", "aria-label": t("Guild") }, h("ul", {}, item("overview", t("Overview")), parts.map(([one, words]) => item(one, words)))),
     ],
-    content: name === "overview" ? overview(context) : part ? await part[3](context, signal, search) : h("p", {}, "There is nothing here."),
+    content: name === "overview" ? overview(context) : part ? await part[3](context, signal, search) : h("p", {}, t("There is nothing here.")),
   };
 }
 
@@ -114,53 +115,53 @@ function overview(context) {
     h(
       "li",
       {},
-      fromOutside(channel.name ?? "without a name"),
+      fromOutside(channel.name ?? t("without a name")),
       " ",
       code(channel.id),
       " ",
-      h("span", { class: "muted" }, `type ${channel.type}${channel.nsfw ? ", not for children" : ""}`),
+      h("span", { class: "muted" }, [t("type {type}", { type: channel.type }), channel.nsfw ? `, ${t("not for children")}` : ""]),
       channels(channel.id).length > 0 ? h("ul", {}, channels(channel.id).map(channelRow)) : null,
     );
   return h(
     "div",
     { class: "cards" },
     card(
-      "What it is",
+      t("What it is"),
       facts(
-        ["Name", fromOutside(guild.name)],
-        ["Owner", accountLink(guild.owner_id, owner(guild))],
-        ["Made", withDistance(guild.created_at)],
-        ["Members", `${guild.member_count.toLocaleString()}, about ${guild.approximate_presence_count.toLocaleString()} online`],
-        ["Invite code of its own", guild.vanity_url_code ? fromOutside(guild.vanity_url_code) : ""],
-        ["Emojis", guild.emoji_count.toLocaleString()],
-        ["Stickers", guild.sticker_count.toLocaleString()],
-        ["Images", ["icon", "banner", "splash", "embed_splash"].filter((name) => guild[name]).map((name) => name.replace("_", " ")).join(", ")],
+        [t("Name"), fromOutside(guild.name)],
+        [t("Owner"), accountLink(guild.owner_id, owner(guild))],
+        [t("Made"), withDistance(guild.created_at)],
+        [t("Members"), t("{members}, about {online} online", { members: guild.member_count, online: guild.approximate_presence_count })],
+        [t("Invite code of its own"), guild.vanity_url_code ? fromOutside(guild.vanity_url_code) : ""],
+        [t("Emojis"), guild.emoji_count.toLocaleString(locale())],
+        [t("Stickers"), guild.sticker_count.toLocaleString(locale())],
+        [t("Images"), ["icon", "banner", "splash", "embed_splash"].filter((name) => guild[name]).map(inWords).join(", ")],
       ),
       act("renameGuild", "changeVanity", "transferGuild", "clearImages"),
     ),
     card(
-      "Settings",
+      t("Settings"),
       facts(
-        ["Asked of members", VERIFICATION_LEVELS[guild.verification_level] ?? `level ${guild.verification_level}`],
-        ["Second factor for moderation", guild.mfa_level === 0 ? "not needed" : "needed"],
-        ["Not for children", guild.nsfw ? "yes" : "no"],
-        ["Content warning", guild.content_warning_level === 0 ? "" : [`level ${guild.content_warning_level}: `, fromOutside(guild.content_warning_text ?? "")]],
-        ["Switched off", bitsOf(guild.disabled_operations, DISABLED_OPERATIONS).map(([, , words]) => words).join("; ")],
-        ["History is cut off at", guild.message_history_cutoff ? inZone(guild.message_history_cutoff) : ""],
+        [t("Asked of members"), VERIFICATION_LEVELS[guild.verification_level] ?? t("level {verification_level}", { verification_level: guild.verification_level })],
+        [t("Second factor for moderation"), guild.mfa_level === 0 ? t("not needed") : t("needed")],
+        [t("Not for children"), guild.nsfw ? t("yes") : t("no")],
+        [t("Content warning"), guild.content_warning_level === 0 ? "" : tn("level {level}: {text}", { level: guild.content_warning_level, text: fromOutside(guild.content_warning_text ?? "") })],
+        [t("Switched off"), bitsOf(guild.disabled_operations, DISABLED_OPERATIONS).map(([, , words]) => words).join("; ")],
+        [t("History is cut off at"), guild.message_history_cutoff ? inZone(guild.message_history_cutoff) : ""],
       ),
       act("changeGuildSettings"),
     ),
     card(
-      "Features",
-      guild.features.length === 0 ? muted("None.") : h("ul", { class: "plainly" }, guild.features.map((feature) => h("li", {}, code(feature)))),
+      t("Features"),
+      guild.features.length === 0 ? muted(t("None.")) : h("ul", { class: "plainly" }, guild.features.map((feature) => h("li", {}, code(feature)))),
       act("changeFeatures"),
     ),
-    card("Channels", guild.channels.length === 0 ? muted("None.") : h("ul", {}, channels(null).map(channelRow))),
+    card(t("Channels"), guild.channels.length === 0 ? muted(t("None.")) : h("ul", {}, channels(null).map(channelRow))),
     card(
-      "Roles",
+      t("Roles"),
       h("ul", { class: "plainly" }, guild.roles.map((role) => h("li", {}, fromOutside(role.name), " ", code(role.id)))),
     ),
-    card("Operation", act("reloadGuild", "shutDownGuild", "deleteGuild")),
+    card(t("Operation"), act("reloadGuild", "shutDownGuild", "deleteGuild")),
   );
 }
 
@@ -171,9 +172,9 @@ async function members(context, signal, search) {
   const input = h("input", { id: "members-q", name: "q", type: "search", value: q, maxlength: "100", autocomplete: "off" });
   const form = h(
     "form",
-    { class: "card search", role: "search", "aria-label": "Members" },
-    h("div", { class: "field" }, h("label", { for: "members-q" }, "Name"), input),
-    h("button", { type: "submit", class: "primary" }, "Search"),
+    { class: "card search", role: "search", "aria-label": t("Members") },
+    h("div", { class: "field" }, h("label", { for: "members-q" }, t("Name")), input),
+    h("button", { type: "submit", class: "primary" }, t("Search")),
   );
   form.addEventListener("submit", (event) => (event.preventDefault(), look({ q: input.value.trim() })));
   const row = (member) => {
@@ -182,33 +183,33 @@ async function members(context, signal, search) {
       "span",
       { class: "buttons" },
       member.is_owner
-        ? tag("owner")
-        : [actionButton(`kickMember-${member.user.id}`, GUILD_ACTIONS.kickMember, whole, again), actionButton(`banMember-${member.user.id}`, GUILD_ACTIONS.banMember, whole, again, { label: "Ban" })],
+        ? tag(t("owner"))
+        : [actionButton(`kickMember-${member.user.id}`, GUILD_ACTIONS.kickMember, whole, again), actionButton(`banMember-${member.user.id}`, GUILD_ACTIONS.banMember, whole, again, { label: t("Ban") })],
     );
   };
   const act = (...names) => names.map((name) => actionButton(name, GUILD_ACTIONS[name], { ...context, userId: null }, again));
   return [
     form,
     h("div", { class: "buttons above" }, act("addMember", "banMember", "liftGuildBan")),
-    h("h2", { id: "results", class: "results", tabindex: "-1" }, count(total, "member")),
+    h("h2", { id: "results", class: "results", tabindex: "-1" }, plural(total, "{n} member", "{n} members")),
     table(
-      "Members",
+      t("Members"),
       [
-        ["Account", (member) => [accountLink(member.user.id, member.user), member.nick ? h("div", { class: "muted from-outside" }, member.nick) : null]],
-        ["Joined", (member) => inZone(member.joined_at)],
-        ["Invited by", (member) => (member.inviter_id ? accountLink(member.inviter_id) : "–")],
-        ["Roles", (member) => String(member.roles.length)],
-        ["In time-out until", (member) => (member.communication_disabled_until ? inZone(member.communication_disabled_until) : "–")],
-        ["Actions", row],
+        [t("Account"), (member) => [accountLink(member.user.id, member.user), member.nick ? h("div", { class: "muted from-outside" }, member.nick) : null]],
+        [t("Joined"), (member) => inZone(member.joined_at)],
+        [t("Invited by"), (member) => (member.inviter_id ? accountLink(member.inviter_id) : "–")],
+        [t("Roles"), (member) => String(member.roles.length)],
+        [t("In time-out until"), (member) => (member.communication_disabled_until ? inZone(member.communication_disabled_until) : "–")],
+        [t("Actions"), row],
       ],
       found,
-      { empty: "No member fits." },
+      { empty: t("No member fits.") },
     ),
     pager({ offset, limit: LIMIT, total, go: (to) => look({ q, offset: to || null }) }),
   ];
 }
 
-function expressions(kind, read, purge) {
+function expressions(kind, read, purge, caption, empty) {
   return async (context, signal) => {
     const found = Object.values(await ask(read, { params: context.params, signal }))[0];
     const remove = (one) => {
@@ -216,16 +217,16 @@ function expressions(kind, read, purge) {
       return actionButton(`purge-${one.id}`, purge, whole, again);
     };
     return table(
-      `${kind}s`,
+      caption,
       [
-        ["Name", (one) => h("strong", { class: "from-outside" }, one.name)],
+        [t("Name"), (one) => h("strong", { class: "from-outside" }, one.name)],
         ["ID", (one) => code(one.id)],
-        ["Made by", (one) => accountLink(one.creator_id, one.creator)],
-        ["Kind", (one) => [one.animated ? tag("animated") : null, one.nsfw ? tag("not for children", "off") : null, one.animated || one.nsfw ? null : "–"]],
-        ["Actions", remove],
+        [t("Made by"), (one) => accountLink(one.creator_id, one.creator)],
+        [t("Kind"), (one) => [one.animated ? tag(t("animated")) : null, one.nsfw ? tag(t("not for children"), "off") : null, one.animated || one.nsfw ? null : "–"]],
+        [t("Actions"), remove],
       ],
       found,
-      { empty: `The guild has no ${kind}.` },
+      { empty },
     );
   };
 }
@@ -240,20 +241,20 @@ async function auditLog(context, signal) {
     const changes = (entry.changes ?? []).map((change) => [change.key, [fromOutside(plain(change.old_value) || "–"), " → ", fromOutside(plain(change.new_value) || "–")]]);
     const options = Object.entries(entry.options ?? {}).map(([name, value]) => [inWords(name), fromOutside(plain(value))]);
     if (changes.length + options.length === 0) return entry.reason ? fromOutside(entry.reason) : "–";
-    return [entry.reason ? h("div", { class: "reason from-outside" }, entry.reason) : null, h("details", {}, h("summary", {}, count(changes.length + options.length, "detail")), facts(...changes, ...options))];
+    return [entry.reason ? h("div", { class: "reason from-outside" }, entry.reason) : null, h("details", {}, h("summary", {}, plural(changes.length + options.length, "{n} detail", "{n} details")), facts(...changes, ...options))];
   };
   const show = (rows) =>
     table(
-      "The guild's audit log",
+      t("The guild's audit log"),
       [
-        ["When", (entry) => inZone(madeAt(entry.id))],
-        ["Who", (entry) => accountLink(entry.user_id)],
-        ["Action", (entry) => `type ${entry.action_type}`],
-        ["About", (entry) => (entry.target_id ? code(entry.target_id) : "–")],
-        ["Reason and details", details],
+        [t("When"), (entry) => inZone(madeAt(entry.id))],
+        [t("Who"), (entry) => accountLink(entry.user_id)],
+        [t("Action"), (entry) => t("type {action_type}", { action_type: entry.action_type })],
+        [t("About"), (entry) => (entry.target_id ? code(entry.target_id) : "–")],
+        [t("Reason and details"), details],
       ],
       rows,
-      { empty: "There is no entry." },
+      { empty: t("There is no entry.") },
     );
   return growing(await next(undefined), show, next);
 }

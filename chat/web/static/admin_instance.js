@@ -9,6 +9,7 @@ import { again } from "./admin_places.js";
 import { polled } from "./admin_polling.js";
 import { ask, may } from "./admin_session.js";
 import { fill, h } from "./dom.js";
+import { locale, t, tn } from "./spoken.js";
 
 const GUILDS = 20;
 const EVERY_MS = 5_000;
@@ -19,7 +20,7 @@ export async function showInstance({ signal }) {
   const registrations = may(READS.registrations) ? await registrationsCard(signal) : null;
   const policy = may(READS.policy) ? await policyCard(signal) : null;
   const limits = may(READS.limits) ? await limitsCard(signal) : null;
-  return { title: "Instance", content: [figures, registrations, policy, limits, gateway] };
+  return { title: t("Instance"), content: [figures, registrations, policy, limits, gateway] };
 }
 
 async function registrationsCard(signal) {
@@ -27,39 +28,39 @@ async function registrationsCard(signal) {
   const act = (name, { user }) =>
     actionButton(`${name}-${user.id}`, OTHER_ACTIONS[name], { params: { user_id: user.id }, name: user.username }, again);
   return card(
-    "Registrations that wait",
+    t("Registrations that wait"),
     table(
-      "Registrations that wait",
+      t("Registrations that wait"),
       [
-        ["Account", (one) => accountLink(one.user.id, one.user)],
-        ["Email", (one) => (one.email ? fromOutside(one.email) : "–")],
-        ["From", (one) => (one.client_ip ? code(one.client_ip) : "–")],
-        ["Since", (one) => inZone(one.registered_at)],
-        ["Actions", (one) => h("span", { class: "buttons" }, act("approveRegistration", one), act("rejectRegistration", one))],
+        [t("Account"), (one) => accountLink(one.user.id, one.user)],
+        [t("Email"), (one) => (one.email ? fromOutside(one.email) : "–")],
+        [t("From"), (one) => (one.client_ip ? code(one.client_ip) : "–")],
+        [t("Since"), (one) => inZone(one.registered_at)],
+        [t("Actions"), (one) => h("span", { class: "buttons" }, act("approveRegistration", one), act("rejectRegistration", one))],
       ],
       registrations,
-      { empty: "Nobody waits." },
+      { empty: t("Nobody waits.") },
     ),
   );
 }
 
-const REGISTRATION = { open: "anybody may make an account", approval: "an administrator approves each account", closed: "nobody may make an account" };
+const REGISTRATION = { open: t("anybody may make an account"), approval: t("an administrator approves each account"), closed: t("nobody may make an account") };
 
 async function policyCard(signal) {
   const policy = await ask(READS.policy, { signal });
   const { config, overridden } = policy;
-  const chosen = (name, words) => [words, overridden.includes(name) ? [" ", tag("chosen here")] : null];
+  const chosen = (name, words) => [words, overridden.includes(name) ? [" ", tag(t("chosen here"))] : null];
   return card(
-    "Policy",
+    t("Policy"),
     facts(
-      ["Name", chosen("service_name", fromOutside(config.service_name))],
-      ["Description", chosen("service_description", config.service_description === null ? "none" : fromOutside(config.service_description))],
-      ["Invite on the front page", chosen("welcome_invite", config.welcome_invite === null ? "none" : code(config.welcome_invite))],
-      ["New accounts", chosen("registration", REGISTRATION[config.registration])],
-      ["Verified address", chosen("email_verification_required", config.email_verification_required ? "needed" : "not needed")],
-      ["One community", chosen("single_community_enabled", config.single_community_enabled ? "yes" : "no")],
-      config.single_community_guild_id ? ["Its guild", link(guildPlace(config.single_community_guild_id), code(config.single_community_guild_id))] : null,
-      ["Direct messages", chosen("direct_messages_disabled", config.direct_messages_disabled ? "switched off" : "possible")],
+      [t("Name"), chosen("service_name", fromOutside(config.service_name))],
+      [t("Description"), chosen("service_description", config.service_description === null ? t("none") : fromOutside(config.service_description))],
+      [t("Invite on the front page"), chosen("welcome_invite", config.welcome_invite === null ? t("none") : code(config.welcome_invite))],
+      [t("New accounts"), chosen("registration", REGISTRATION[config.registration])],
+      [t("Verified address"), chosen("email_verification_required", config.email_verification_required ? t("needed") : t("not needed"))],
+      [t("One community"), chosen("single_community_enabled", config.single_community_enabled ? t("yes") : t("no"))],
+      config.single_community_guild_id ? [t("Its guild"), link(guildPlace(config.single_community_guild_id), code(config.single_community_guild_id))] : null,
+      [t("Direct messages"), chosen("direct_messages_disabled", config.direct_messages_disabled ? t("switched off") : t("possible"))],
     ),
     h("div", { class: "buttons" }, actionButton("changePolicy", OTHER_ACTIONS.changePolicy, { policy }, again)),
   );
@@ -69,13 +70,13 @@ async function limitsCard(signal) {
   const limits = await ask(READS.limits, { signal });
   const rows = Object.entries(limits.limits);
   return card(
-    "Limits",
-    h("p", {}, limits.overridden.length === 0 ? "All are what the settings say." : `${limits.overridden.length} of ${rows.length} are chosen here.`),
+    t("Limits"),
+    h("p", {}, limits.overridden.length === 0 ? t("All are what the settings say.") : t("{chosen} of {all} are chosen here.", { chosen: limits.overridden.length, all: rows.length })),
     h(
       "details",
       {},
-      h("summary", {}, "All limits"),
-      facts(...rows.map(([name, value]) => [code(name), [value.toLocaleString(), limits.overridden.includes(name) ? [" ", tag("chosen here")] : null]])),
+      h("summary", {}, t("All limits")),
+      facts(...rows.map(([name, value]) => [code(name), [value.toLocaleString(locale()), limits.overridden.includes(name) ? [" ", tag(t("chosen here"))] : null]])),
     ),
     h("div", { class: "buttons" }, actionButton("changeLimits", OTHER_ACTIONS.changeLimits, { limits }, again)),
   );
@@ -87,7 +88,7 @@ export async function figuresCard(signal) {
   const first = await read();
   const place = h("div", {}, shown(first));
   polled(first, read, (now) => fill(place, shown(now)), { signal, isDone: () => false, shortest: EVERY_MS });
-  return card("Figures", place);
+  return card(t("Figures"), place);
 }
 
 const tile = (words, value) => h("div", { class: "tile" }, h("dt", {}, words), h("dd", {}, value));
@@ -97,20 +98,20 @@ function shown(now) {
     h(
       "dl",
       { class: "tiles" },
-      tile("People", now.accounts.people.toLocaleString()),
-      tile("Bots", now.accounts.bots.toLocaleString()),
-      tile("Online", now.online.toLocaleString()),
-      tile("Sessions", now.sessions.toLocaleString()),
-      tile("Guilds", now.guilds.toLocaleString()),
-      tile("Channels", now.channels.toLocaleString()),
-      tile("Messages", now.messages.toLocaleString()),
-      tile("Jobs that wait", now.jobs_waiting.toLocaleString()),
-      tile("Uploads", size(now.storage.upload_bytes)),
-      tile("Database", size(now.storage.database_bytes)),
-      tile("Memory", now.memory_bytes === null ? "–" : size(now.memory_bytes)),
-      tile("Deleted accounts", now.accounts.deleted.toLocaleString()),
+      tile(t("People"), now.accounts.people.toLocaleString(locale())),
+      tile(t("Bots"), now.accounts.bots.toLocaleString(locale())),
+      tile(t("Online"), now.online.toLocaleString(locale())),
+      tile(t("Sessions"), now.sessions.toLocaleString(locale())),
+      tile(t("Guilds"), now.guilds.toLocaleString(locale())),
+      tile(t("Channels"), now.channels.toLocaleString(locale())),
+      tile(t("Messages"), now.messages.toLocaleString(locale())),
+      tile(t("Jobs that wait"), now.jobs_waiting.toLocaleString(locale())),
+      tile(t("Uploads"), size(now.storage.upload_bytes)),
+      tile(t("Database"), size(now.storage.database_bytes)),
+      tile(t("Memory"), now.memory_bytes === null ? "–" : size(now.memory_bytes)),
+      tile(t("Deleted accounts"), now.accounts.deleted.toLocaleString(locale())),
     ),
-    h("p", { class: "muted" }, `Version ${now.version}, running since `, inZone(now.started_at), "."),
+    h("p", { class: "muted" }, tn("Version {version}, running since {time}.", { version: now.version, time: inZone(now.started_at) })),
   ];
 }
 
@@ -118,29 +119,29 @@ async function gatewayCards(signal) {
   const [gateway, { guilds }] = await Promise.all([ask(READS.gateway, { signal }), ask(READS.gatewayGuilds, { query: { limit: GUILDS }, signal })]);
   return [
     card(
-      "Gateway",
+      t("Gateway"),
       facts(
-        ["Connections", gateway.connections.toLocaleString()],
-        ["Sessions", `${gateway.sessions.total.toLocaleString()}, ${gateway.sessions.attached.toLocaleString()} attached, ${gateway.sessions.retained.toLocaleString()} retained, ${gateway.sessions.bots.toLocaleString()} of bots`],
-        ["Guilds in memory", gateway.guilds_in_memory.toLocaleString()],
-        ["Presences", gateway.presences.toLocaleString()],
-        ["Voice connections", gateway.voice_connections.toLocaleString()],
-        ["Waiting to be sent", gateway.backlog.toLocaleString()],
+        [t("Connections"), gateway.connections.toLocaleString(locale())],
+        [t("Sessions"), t("{total}, {attached} attached, {retained} retained, {bots} of bots", gateway.sessions)],
+        [t("Guilds in memory"), gateway.guilds_in_memory.toLocaleString(locale())],
+        [t("Presences"), gateway.presences.toLocaleString(locale())],
+        [t("Voice connections"), gateway.voice_connections.toLocaleString(locale())],
+        [t("Waiting to be sent"), gateway.backlog.toLocaleString(locale())],
       ),
       h("div", { class: "buttons" }, actionButton("reloadGuilds", OTHER_ACTIONS.reloadGuilds, {}, again)),
     ),
     card(
-      "Largest guilds in memory",
+      t("Largest guilds in memory"),
       table(
-        "Largest guilds in memory",
+        t("Largest guilds in memory"),
         [
-          ["Guild", (guild) => link(guildPlace(guild.guild_id), fromOutside(guild.name))],
-          ["Members", (guild) => guild.member_count.toLocaleString()],
-          ["Sessions", (guild) => guild.session_count.toLocaleString()],
-          ["Memory", (guild) => size(guild.memory_bytes)],
+          [t("Guild"), (guild) => link(guildPlace(guild.guild_id), fromOutside(guild.name))],
+          [t("Members"), (guild) => guild.member_count.toLocaleString(locale())],
+          [t("Sessions"), (guild) => guild.session_count.toLocaleString(locale())],
+          [t("Memory"), (guild) => size(guild.memory_bytes)],
         ],
         guilds,
-        { empty: "None." },
+        { empty: t("None.") },
       ),
     ),
   ];

@@ -9,6 +9,7 @@ import { JOB_STATUSES, JOB_TYPES, inWords } from "./admin_registries.js";
 import { ask, may } from "./admin_session.js";
 import { polled } from "./admin_polling.js";
 import { fill, h } from "./dom.js";
+import { t, tn, translated } from "./spoken.js";
 
 const LIMIT = 50;
 const BULK = ["bulkFlags", "bulkFeatures", "bulkMembers", "bulkDeletions", "systemMessage"];
@@ -35,17 +36,17 @@ export async function showJobs({ search, signal }) {
   }
   const last = first.jobs.at(-1);
   return {
-    title: "Jobs",
+    title: t("Jobs"),
     content: [
       filter(status, type),
       ordering(),
-      h("h2", { id: "results", class: "results", tabindex: "-1" }, status === "" ? "All jobs" : inWords(status)),
+      h("h2", { id: "results", class: "results", tabindex: "-1" }, status === "" ? t("All jobs") : inWords(status)),
       place,
       h(
         "nav",
-        { class: "pager", "aria-label": "Pages" },
-        before === "" ? null : h("button", { type: "button", click: () => go("/admin/jobs", { status, task_type: type }) }, "Newest"),
-        first.jobs.length === LIMIT ? h("button", { type: "button", click: () => go("/admin/jobs", { status, task_type: type, before: last.job_id }) }, "Older") : null,
+        { class: "pager", "aria-label": t("Pages") },
+        before === "" ? null : h("button", { type: "button", click: () => go("/admin/jobs", { status, task_type: type }) }, t("Newest")),
+        first.jobs.length === LIMIT ? h("button", { type: "button", click: () => go("/admin/jobs", { status, task_type: type, before: last.job_id }) }, t("Older")) : null,
       ),
     ],
   };
@@ -56,12 +57,12 @@ function filter(status, type) {
     const element = h(
       "select",
       { id },
-      [["", "any"], ...options.map((one) => [one, inWords(one)])].map(([one, words]) => h("option", { value: one, selected: one === value }, words)),
+      [["", t("any")], ...options.map((one) => [one, inWords(one)])].map(([one, words]) => h("option", { value: one, selected: one === value }, words)),
     );
     return [element, h("div", { class: "field" }, h("label", { for: id }, label), element)];
   };
-  const [states, stateField] = select("job-status", "State", status, JOB_STATUSES);
-  const [types, typeField] = select("job-type", "Kind", type, JOB_TYPES);
+  const [states, stateField] = select("job-status", t("State"), status, JOB_STATUSES);
+  const [types, typeField] = select("job-type", t("Kind"), type, JOB_TYPES);
   const change = () => go("/admin/jobs", { status: states.value, task_type: types.value });
   for (const element of [states, types]) element.addEventListener("change", change);
   return h("div", { class: "card search" }, stateField, typeField);
@@ -72,32 +73,32 @@ function ordering() {
   const buttons = BULK.filter((name) => may(OTHER_ACTIONS[name])).map((name) =>
     actionButton(name, OTHER_ACTIONS[name], {}, (job) => go(jobPlace(job.job_id))),
   );
-  return buttons.length === 0 ? null : h("details", { class: "card" }, h("summary", {}, "Order work for many at once"), h("div", { class: "buttons" }, buttons));
+  return buttons.length === 0 ? null : h("details", { class: "card" }, h("summary", {}, t("Order work for many at once")), h("div", { class: "buttons" }, buttons));
 }
 
 export function jobsTable(jobs) {
   return table(
-    "Jobs",
+    t("Jobs"),
     [
-      ["Job", (job) => link(jobPlace(job.job_id), inWords(job.task_type))],
-      ["State", (job) => statusTag(job)],
-      ["Progress", (job) => bar(job)],
-      ["Asked for", (job) => [inZone(job.created_at), job.requested_by_user_id ? [" by ", accountLink(job.requested_by_user_id)] : null].flat().filter(Boolean)],
-      ["About", (job) => subject(job)],
+      [t("Job"), (job) => link(jobPlace(job.job_id), inWords(job.task_type))],
+      [t("State"), (job) => statusTag(job)],
+      [t("Progress"), (job) => bar(job)],
+      [t("Asked for"), (job) => job.requested_by_user_id ? tn("{time} by {account}", { time: inZone(job.created_at), account: accountLink(job.requested_by_user_id) }) : inZone(job.created_at)],
+      [t("About"), (job) => subject(job)],
     ],
     jobs,
-    { empty: "There is no job." },
+    { empty: t("There is no job.") },
   );
 }
 
 function statusTag(job) {
-  return tag(job.cancel_requested && !isOver(job) ? "being cancelled" : job.status, OFF.includes(job.status) ? "off" : "");
+  return tag(job.cancel_requested && !isOver(job) ? t("being cancelled") : translated(job.status), OFF.includes(job.status) ? "off" : "");
 }
 
 function bar(job) {
   const { progress_current: done, progress_total: total } = job;
-  if (total === null) return done === 0 && isOver(job) ? "–" : `${done.toLocaleString()} done`;
-  return h("span", { class: "progress" }, progress(done, Math.max(total, 1), "Progress"), ` ${done.toLocaleString()} of ${total.toLocaleString()}`);
+  if (total === null) return done === 0 && isOver(job) ? "–" : t("{done} done", { done });
+  return h("span", { class: "progress" }, progress(done, Math.max(total, 1), t("Progress")), " ", t("{done} of {total}", { done, total }));
 }
 
 function subject(job) {
@@ -115,7 +116,7 @@ export async function showJob({ params, signal }) {
 export async function orderedJob(jobId, signal) {
   if (may(READS.job)) return followed(await ask(READS.job, { params: { job_id: jobId }, signal }), signal);
   if (may(READS.shred)) return followedShred(jobId, signal);
-  return h("p", { class: "note" }, "The job has the ID ", code(jobId), ".");
+  return h("p", { class: "note" }, tn("The job has the ID {id}.", { id: code(jobId) }));
 }
 
 function followed(job, signal) {
@@ -126,7 +127,7 @@ function followed(job, signal) {
     const held = place.contains(document.activeElement) ? document.activeElement.dataset.action : null;
     fill(place, drawn(now, signal));
     if (held) (place.querySelector(`[data-action="${held}"]`) ?? place.querySelector("h2")).focus();
-    if (isOver(now)) said.textContent = `The job is ${now.status}.`;
+    if (isOver(now)) said.textContent = t("The job is {status}.", { status: translated(now.status) });
   };
   if (!isOver(job)) polled(job, read, show, { signal, isDone: isOver });
   return h("div", {}, place, said);
@@ -134,28 +135,28 @@ function followed(job, signal) {
 
 function drawn(job, signal) {
   const then = (changed) => {
-    announce(isOver(changed) ? `The job is ${changed.status}.` : "The job ends before its next step.");
+    announce(isOver(changed) ? t("The job is {status}.", { status: translated(changed.status) }) : t("The job ends before its next step."));
   };
   const cancel = isOver(job) || job.cancel_requested ? null : actionButton("cancelJob", OTHER_ACTIONS.cancelJob, { params: { job_id: job.job_id }, job }, then);
   return card(
-    "Job",
+    t("Job"),
     facts(
-      ["State", statusTag(job)],
-      ["Progress", bar(job)],
-      ["Says", job.progress_message ? fromOutside(job.progress_message) : ""],
-      job.error_message ? ["Failed with", h("span", { class: "field-error from-outside" }, job.error_message)] : null,
-      ["About", subject(job)],
-      ["Asked for by", accountLink(job.requested_by_user_id)],
-      ["Asked for", inZone(job.created_at)],
-      ["Reason", job.audit_log_reason ? h("span", { class: "reason from-outside" }, job.audit_log_reason) : ""],
-      ["Begun", job.started_at ? inZone(job.started_at) : ""],
-      ["Ended", job.completed_at ? inZone(job.completed_at) : ""],
-      isOver(job) ? null : ["Next step", [inZone(job.run_at), ` (${fromNow(job.run_at)})`]],
-      ["Attempts", `${job.attempts} of ${job.max_attempts}`],
-      ["Job ID", link(jobPlace(job.job_id), code(job.job_id))],
+      [t("State"), statusTag(job)],
+      [t("Progress"), bar(job)],
+      [t("Says"), job.progress_message ? fromOutside(job.progress_message) : ""],
+      job.error_message ? [t("Failed with"), h("span", { class: "field-error from-outside" }, job.error_message)] : null,
+      [t("About"), subject(job)],
+      [t("Asked for by"), accountLink(job.requested_by_user_id)],
+      [t("Asked for"), inZone(job.created_at)],
+      [t("Reason"), job.audit_log_reason ? h("span", { class: "reason from-outside" }, job.audit_log_reason) : ""],
+      [t("Begun"), job.started_at ? inZone(job.started_at) : ""],
+      [t("Ended"), job.completed_at ? inZone(job.completed_at) : ""],
+      isOver(job) ? null : [t("Next step"), [inZone(job.run_at), ` (${fromNow(job.run_at)})`]],
+      [t("Attempts"), t("{attempts} of {max_attempts}", { attempts: job.attempts, max_attempts: job.max_attempts })],
+      [t("Job ID"), link(jobPlace(job.job_id), code(job.job_id))],
     ),
-    more("What was asked for", job.payload),
-    more("What came of it", job.result),
+    more(t("What was asked for"), job.payload),
+    more(t("What came of it"), job.result),
     cancel ? h("div", { class: "buttons" }, cancel) : null,
   );
 }
@@ -173,12 +174,12 @@ async function followedShred(jobId, signal) {
     fill(
       place,
       card(
-        "Job",
+        t("Job"),
         facts(
-          ["State", tag(inWords(state.status))],
-          state.total === undefined ? null : ["Progress", `${state.processed} of ${state.total}, ${state.skipped} skipped`],
-          state.error ? ["Failed with", fromOutside(state.error)] : null,
-          ["Job ID", code(jobId)],
+          [t("State"), tag(inWords(state.status))],
+          state.total === undefined ? null : [t("Progress"), t("{processed} of {total}, {skipped} skipped", { processed: state.processed, total: state.total, skipped: state.skipped })],
+          state.error ? [t("Failed with"), fromOutside(state.error)] : null,
+          [t("Job ID"), code(jobId)],
         ),
       ),
     );

@@ -7,6 +7,7 @@ import { code, fromOutside, inZone, muted, table, withDistance } from "./admin_p
 import { again } from "./admin_places.js";
 import { ask } from "./admin_session.js";
 import { h } from "./dom.js";
+import { plural, t } from "./spoken.js";
 
 export async function showKeys({ signal }) {
   const [keys, { acls }] = await Promise.all([ask(READS.keys, { signal }), ask(READS.acls, { signal })]);
@@ -20,26 +21,26 @@ export async function showKeys({ signal }) {
     );
   };
   return {
-    title: "API keys",
+    title: t("API keys"),
     content: [
       h(
         "section",
         { class: "card" },
-        muted("Keys let programs use the Admin API in your name. You see your own; a key that has expired is left out."),
+        muted(t("Keys let programs use the Admin API in your name. You see your own; a key that has expired is left out.")),
         h("div", { class: "buttons" }, actionButton("createKey", OTHER_ACTIONS.createKey, { acls }, again)),
       ),
       table(
-        "API keys",
+        t("API keys"),
         [
-          ["Name", (key) => h("strong", {}, fromOutside(key.name))],
-          ["May do", (key) => h("details", {}, h("summary", {}, `${key.acls.length}`, h("span", { class: "unseen" }, " permissions")), h("ul", {}, key.acls.map((acl) => h("li", {}, code(acl)))))],
-          ["Made", (key) => inZone(key.created_at)],
-          ["Last used", (key) => (key.last_used_at ? withDistance(key.last_used_at) : "never")],
-          ["Expires", (key) => (key.expires_at ? withDistance(key.expires_at) : "never")],
-          ["Actions", (key) => buttons(key)],
+          [t("Name"), (key) => h("strong", {}, fromOutside(key.name))],
+          [t("May do"), (key) => h("details", {}, h("summary", {}, plural(key.acls.length, "{n} permission", "{n} permissions")), h("ul", {}, key.acls.map((acl) => h("li", {}, code(acl)))))],
+          [t("Made"), (key) => inZone(key.created_at)],
+          [t("Last used"), (key) => (key.last_used_at ? withDistance(key.last_used_at) : t("never"))],
+          [t("Expires"), (key) => (key.expires_at ? withDistance(key.expires_at) : t("never"))],
+          [t("Actions"), (key) => buttons(key)],
         ],
         keys,
-        { empty: "You have no key." },
+        { empty: t("You have no key.") },
       ),
     ],
   };

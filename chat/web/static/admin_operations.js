@@ -3,6 +3,8 @@
 // admin:authenticate; an entry that is a list is satisfied by any of its members. tests/web walks these tables against
 // the operations that the server declares.
 
+import { t } from "./spoken.js";
+
 const ACCOUNT = "/v1/admin/users/{user_id}";
 const GUILD = "/v1/admin/guilds/{guild_id}";
 const ARCHIVE = "/v1/admin/archives/{subject_type}/{subject_id}/{archive_id}";
@@ -65,14 +67,14 @@ export const READS = {
 
 // The blocklists: [name, what stands on it, what one entry is].
 export const BLOCKLISTS = [
-  ["email", "Email addresses", "Email address"],
-  ["ip", "Networks", "Address or network"],
-  ["phrase", "Phrases", "Phrase"],
-  ["url", "Pages", "Address of a page"],
-  ["url_domain", "Domains of pages", "Domain"],
-  ["file_sha", "Files", "SHA-256 of the file"],
-  ["avatar_hash", "Avatars", "Hash of the image"],
-  ["profile_substring", "Texts in profiles", "Text"],
+  ["email", t("Email addresses"), t("Email address")],
+  ["ip", t("Networks"), t("Address or network")],
+  ["phrase", t("Phrases"), t("Phrase")],
+  ["url", t("Pages"), t("Address of a page")],
+  ["url_domain", t("Domains of pages"), t("Domain")],
+  ["file_sha", t("Files"), t("SHA-256 of the file")],
+  ["avatar_hash", t("Avatars"), t("Hash of the image")],
+  ["profile_substring", t("Texts in profiles"), t("Text")],
 ];
 
 for (const [name] of BLOCKLISTS) READS[blocklistRead(name)] = read(`/v1/admin/blocklists/${name}`, `ban:${name}:check`);

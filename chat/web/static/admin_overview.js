@@ -8,6 +8,7 @@ import { card, code, facts, fromOutside, link, muted, tagOf } from "./admin_part
 import { go } from "./admin_places.js";
 import { administrator, ask, may } from "./admin_session.js";
 import { h } from "./dom.js";
+import { plural, t } from "./spoken.js";
 
 const LATEST = 8;
 
@@ -17,13 +18,13 @@ export async function showOverview({ signal }) {
     may(READS.auditLog) ? ask(READS.auditLog, { query: { limit: LATEST }, signal }) : null,
   ]);
   return {
-    title: "Administration",
+    title: t("Administration"),
     content: [
       may(READS.accounts) ? quickSearch() : null,
       may(READS.figures) ? await figuresCard(signal) : null,
       you(),
-      jobs ? card("Jobs", jobsTable(jobs.jobs), h("p", {}, link("/admin/jobs", "All jobs"))) : null,
-      log ? card("Latest in the audit log", entriesTable(log.logs), h("p", {}, link("/admin/audit-log", "The whole audit log"))) : null,
+      jobs ? card(t("Jobs"), jobsTable(jobs.jobs), h("p", {}, link("/admin/jobs", t("All jobs")))) : null,
+      log ? card(t("Latest in the audit log"), entriesTable(log.logs), h("p", {}, link("/admin/audit-log", t("The whole audit log")))) : null,
     ],
   };
 }
@@ -32,9 +33,9 @@ function quickSearch() {
   const input = h("input", { id: "quick-search", type: "search", name: "text", autocomplete: "off", maxlength: "1024", required: true });
   const form = h(
     "form",
-    { class: "card search", role: "search", "aria-label": "Accounts" },
-    h("div", { class: "field" }, h("label", { for: "quick-search" }, "Find an account"), input),
-    h("button", { type: "submit", class: "primary" }, "Search"),
+    { class: "card search", role: "search", "aria-label": t("Accounts") },
+    h("div", { class: "field" }, h("label", { for: "quick-search" }, t("Find an account")), input),
+    h("button", { type: "submit", class: "primary" }, t("Search")),
   );
   form.addEventListener("submit", (event) => {
     event.preventDefault();
@@ -47,11 +48,11 @@ function you() {
   const me = administrator();
   const all = me.acls.includes("*");
   return card(
-    "You",
-    facts(["Signed in as", fromOutside(tagOf(me))], ["ID", code(me.id)], ["May do", all ? "everything" : `${me.acls.length} things`]),
+    t("You"),
+    facts([t("Signed in as"), fromOutside(tagOf(me))], ["ID", code(me.id)], [t("May do"), all ? t("everything") : plural(me.acls.length, "{n} thing", "{n} things")]),
     all
       ? null
-      : h("details", {}, h("summary", {}, "Your permissions"), h("ul", { class: "columns" }, me.acls.map((acl) => h("li", {}, code(acl))))),
-    muted("Whatever you do here is recorded in the audit log under your name, reading included."),
+      : h("details", {}, h("summary", {}, t("Your permissions")), h("ul", { class: "columns" }, me.acls.map((acl) => h("li", {}, code(acl))))),
+    muted(t("Whatever you do here is recorded in the audit log under your name, reading included.")),
   );
 }

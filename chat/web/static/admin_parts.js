@@ -1,6 +1,7 @@
 // What pages of the console are made of. Whatever comes from outside is text: nothing here makes markup.
 
 import { byId, fill, h } from "./dom.js";
+import { locale, t } from "./spoken.js";
 
 // Says what came of something, where it is read out and stays to be seen.
 export function announce(said, kind = "good") {
@@ -17,8 +18,9 @@ export function muted(...children) {
   return h("p", { class: "muted" }, children);
 }
 
-export function count(number, thing) {
-  return `${number.toLocaleString()} ${thing}${number === 1 ? "" : "s"}`;
+// Whole sentences, one after the other; what is not said is left out.
+export function sentences(...said) {
+  return said.filter(Boolean).join(" ");
 }
 
 // A moment in the reader's time zone; ISO 8601 in UTC when it is pointed at.
@@ -27,7 +29,7 @@ export function inZone(timestamp) {
   return h(
     "time",
     { datetime: moment.toISOString(), title: moment.toISOString() },
-    moment.toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" }),
+    moment.toLocaleString(locale(), { dateStyle: "medium", timeStyle: "short" }),
   );
 }
 
@@ -40,7 +42,7 @@ const SPANS = [
   ["month", 2_629_800, 24],
   ["year", 31_557_600, Infinity],
 ];
-const relative = new Intl.RelativeTimeFormat("en");
+const relative = new Intl.RelativeTimeFormat(locale());
 
 // "in 3 days", "2 hours ago".
 export function fromNow(timestamp) {
@@ -87,7 +89,7 @@ export function tagOf(user) {
 
 // A link to an account: by its name where one is known, else by its identifier.
 export function accountLink(id, user) {
-  if (id === null || id === undefined || id === "0") return "nobody";
+  if (id === null || id === undefined || id === "0") return t("nobody");
   return link(accountPlace(id), user ? fromOutside(tagOf(user)) : code(id));
 }
 
@@ -113,7 +115,7 @@ export function card(title, ...children) {
 
 // A table that becomes a list of cards where there is no room. `columns` are [heading, (row) => cell]; roles are spelt
 // out because some browsers forget them with the display.
-export function table(caption, columns, rows, { empty = "None." } = {}) {
+export function table(caption, columns, rows, { empty = t("None.") } = {}) {
   if (rows.length === 0) return muted(empty);
   const cell = (row) => ([heading, show]) =>
     h("td", { role: "cell", "data-heading": heading }, h("span", { class: "value" }, show(row)));
@@ -136,10 +138,10 @@ export function pager({ offset, limit, total, go }) {
   const last = Math.min(offset + limit, total);
   return h(
     "nav",
-    { class: "pager", "aria-label": "Pages" },
-    h("button", { type: "button", disabled: offset === 0, click: () => go(Math.max(0, offset - limit)) }, "Previous"),
-    h("span", { class: "muted" }, `${(total === 0 ? 0 : offset + 1).toLocaleString()}–${last.toLocaleString()} of ${total.toLocaleString()}`),
-    h("button", { type: "button", disabled: last >= total, click: () => go(offset + limit) }, "Next"),
+    { class: "pager", "aria-label": t("Pages") },
+    h("button", { type: "button", disabled: offset === 0, click: () => go(Math.max(0, offset - limit)) }, t("Previous")),
+    h("span", { class: "muted" }, t("{first}–{last} of {total}", { first: total === 0 ? 0 : offset + 1, last, total })),
+    h("button", { type: "button", disabled: last >= total, click: () => go(offset + limit) }, t("Next")),
   );
 }
 
@@ -148,7 +150,7 @@ export function growing(first, show, next) {
   const place = h("div", {}, show(first.rows));
   const said = h("span", { class: "muted", role: "status" });
   let { rows, cursor } = first;
-  const button = h("button", { type: "button" }, "Show more");
+  const button = h("button", { type: "button" }, t("Show more"));
   const row = h("p", { class: "buttons", hidden: cursor === null }, button, said);
   button.addEventListener("click", async () => {
     if (button.getAttribute("aria-disabled") === "true") return;
@@ -158,7 +160,7 @@ export function growing(first, show, next) {
       rows = [...rows, ...more.rows];
       cursor = more.cursor;
       fill(place, show(rows));
-      said.textContent = `${rows.length.toLocaleString()} shown.`;
+      said.textContent = t("{n} shown.", { n: rows.length });
       row.hidden = false;
       button.hidden = cursor === null;
     } catch (error) {
@@ -179,13 +181,13 @@ export function progress(done, total, words) {
 // A text that is shown once, with a way to copy it.
 export function oneTimeText(label, text) {
   const said = h("span", { class: "muted", role: "status" });
-  const copy = h("button", { type: "button" }, "Copy");
+  const copy = h("button", { type: "button" }, t("Copy"));
   copy.addEventListener("click", async () => {
     try {
       await navigator.clipboard.writeText(text);
-      said.textContent = "Copied.";
+      said.textContent = t("Copied.");
     } catch {
-      said.textContent = "The browser did not allow it: select the text and copy it.";
+      said.textContent = t("The browser did not allow it: select the text and copy it.");
     }
   });
   return h(

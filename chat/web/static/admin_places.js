@@ -3,6 +3,7 @@
 
 import { byId, fill, h } from "./dom.js";
 import { ApiError } from "./api.js";
+import { t } from "./spoken.js";
 
 const places = [];
 const scrolled = new Map();
@@ -119,7 +120,7 @@ function shownAt(path, signal) {
     const params = Object.fromEntries(names.map((name, index) => [name, decode(found[index + 1])]));
     return show({ params, search, signal });
   }
-  return { title: "There is nothing here", content: h("p", {}, h("a", { href: "/admin" }, "To the overview")) };
+  return { title: t("There is nothing here"), content: h("p", {}, h("a", { href: "/admin" }, t("To the overview"))) };
 }
 
 function decode(text) {
@@ -132,9 +133,9 @@ function decode(text) {
 
 function sentenceOf(error) {
   const sentences = {
-    MISSING_ACL: "You do not have the permission that this asks for.",
-    MISSING_PERMISSIONS: "Your account administers nothing here any more.",
-    NOT_FOUND: "There is no such thing, or it is gone.",
+    MISSING_ACL: t("You do not have the permission that this asks for."),
+    MISSING_PERMISSIONS: t("Your account administers nothing here any more."),
+    NOT_FOUND: t("There is no such thing, or it is gone."),
   };
   return sentences[error.code] ?? (error.fields.length > 0 ? error.fields.map(({ message }) => message).join(" ") : error.message);
 }
@@ -151,8 +152,8 @@ export async function results(read) {
 
 function failure(error) {
   const sentence = sentenceOf(error);
-  const retry = h("button", { type: "button", click: () => again() }, "Try again");
-  return { title: "That did not work", content: [h("p", { class: "note", role: "alert" }, sentence), h("p", {}, retry)] };
+  const retry = h("button", { type: "button", click: () => again() }, t("Try again"));
+  return { title: t("That did not work"), content: [h("p", { class: "note", role: "alert" }, sentence), h("p", {}, retry)] };
 }
 
 function markMenu(path) {

@@ -3,15 +3,17 @@
 import { actionButton } from "./admin_dialog.js";
 import { READS } from "./admin_operations.js";
 import { OTHER_ACTIONS } from "./admin_other_actions.js";
-import { accountLink, card, code, count, facts, fromOutside, guildPlace, inZone, link, pager, plain, table, tag } from "./admin_parts.js";
+import { accountLink, card, code, facts, fromOutside, guildPlace, inZone, link, pager, plain, table, tag } from "./admin_parts.js";
 import { again, go, look, results } from "./admin_places.js";
 import { REPORT_CATEGORIES, REPORT_KINDS, inWords } from "./admin_registries.js";
 import { ask } from "./admin_session.js";
 import { h } from "./dom.js";
+import { plural, t, tn, translated } from "./spoken.js";
 
 const LIMIT = 50;
 const NAMES = ["q", "status", "category", "kind", "reported_user_id", "reporter_id", "guild_id"];
 const ANY = "any";
+const TITLES = { user: t("Report of a person"), message: t("Report of a message"), guild: t("Report of a guild") };
 
 export async function showReports({ search, signal }) {
   const wanted = Object.fromEntries(NAMES.map((name) => [name, search.get(name) ?? ""]));
@@ -20,23 +22,23 @@ export async function showReports({ search, signal }) {
   const found = async () => {
     const { reports, total } = await ask(READS.reports, { query: { ...wanted, status, limit: LIMIT, offset }, signal });
     return [
-      h("h2", { id: "results", class: "results", tabindex: "-1" }, count(total, "report")),
+      h("h2", { id: "results", class: "results", tabindex: "-1" }, plural(total, "{n} report", "{n} reports")),
       table(
-        "Reports",
+        t("Reports"),
         [
-          ["When", (report) => link(`/admin/reports/${report.report_id}`, inZone(report.created_at))],
-          ["About", (report) => [inWords(report.kind), " ", subject(report)]],
-          ["As", (report) => inWords(report.category)],
-          ["Says", (report) => (report.additional_info ? fromOutside(report.additional_info) : "–")],
-          ["State", (report) => tag(report.status, report.status === "pending" ? "off" : "")],
+          [t("When"), (report) => link(`/admin/reports/${report.report_id}`, inZone(report.created_at))],
+          [t("About"), (report) => [inWords(report.kind), " ", subject(report)]],
+          [t("As"), (report) => inWords(report.category)],
+          [t("Says"), (report) => (report.additional_info ? fromOutside(report.additional_info) : "–")],
+          [t("State"), (report) => tag(translated(report.status), report.status === "pending" ? "off" : "")],
         ],
         reports,
-        { empty: "No report fits." },
+        { empty: t("No report fits.") },
       ),
       pager({ offset, limit: LIMIT, total, go: (to) => look({ ...wanted, offset: to || null }) }),
     ];
   };
-  return { title: "Reports", content: [form(wanted), h("div", {}, await results(found))] };
+  return { title: t("Reports"), content: [form(wanted), h("div", {}, await results(found))] };
 }
 
 function subject(report) {
@@ -61,15 +63,15 @@ function form(wanted) {
     );
   const element = h(
     "form",
-    { class: "card search", role: "search", "aria-label": "Reports" },
-    select("status", "State", [["", "pending"], ["resolved", "resolved"], [ANY, "any"]]),
-    select("kind", "About", [["", "anything"], ...REPORT_KINDS.map((name) => [name, inWords(name)])]),
-    select("category", "As", [["", "anything"], ...REPORT_CATEGORIES.map((name) => [name, inWords(name)])]),
-    input("q", "Words"),
-    input("reported_user_id", "Reported account (ID)", { inputmode: "numeric" }),
-    input("reporter_id", "Made by (ID)", { inputmode: "numeric" }),
-    input("guild_id", "Guild (ID)", { inputmode: "numeric" }),
-    h("button", { type: "submit", class: "primary" }, "Search"),
+    { class: "card search", role: "search", "aria-label": t("Reports") },
+    select("status", t("State"), [["", t("pending")], ["resolved", t("resolved")], [ANY, t("any")]]),
+    select("kind", t("About"), [["", t("anything")], ...REPORT_KINDS.map((name) => [name, inWords(name)])]),
+    select("category", t("As"), [["", t("anything")], ...REPORT_CATEGORIES.map((name) => [name, inWords(name)])]),
+    input("q", t("Words")),
+    input("reported_user_id", t("Reported account (ID)"), { inputmode: "numeric" }),
+    input("reporter_id", t("Made by (ID)"), { inputmode: "numeric" }),
+    input("guild_id", t("Guild (ID)"), { inputmode: "numeric" }),
+    h("button", { type: "submit", class: "primary" }, t("Search")),
   );
   element.addEventListener("submit", (event) => {
     event.preventDefault();
@@ -83,26 +85,26 @@ export async function showReport({ params, signal }) {
   const pending = report.status === "pending";
   const message = report.message;
   return {
-    title: `Report of a ${report.kind === "user" ? "person" : report.kind}`,
+    title: TITLES[report.kind],
     content: [
       card(
-        "Report",
+        t("Report"),
         facts(
-          ["State", tag(report.status, pending ? "off" : "")],
-          ["About", [inWords(report.kind), " ", subject(report)]],
-          ["As", inWords(report.category)],
-          ["Says", report.additional_info ? h("span", { class: "reason from-outside" }, report.additional_info) : ""],
-          report.guild_id ? ["Guild", link(guildPlace(report.guild_id), fromOutside(report.guild_name ?? report.guild_id))] : null,
-          report.channel_id ? ["Channel", code(report.channel_id)] : null,
-          report.message_id ? ["Message", link(`/admin/messages#message_id=${report.message_id}`, code(report.message_id))] : null,
-          ["Made", inZone(report.created_at)],
-          ["Made by", report.reporter_id ? accountLink(report.reporter_id, report.reporter) : h("span", { class: "muted" }, "hidden from you, or nobody who has an account")],
-          report.reporter_email ? ["Reporter's address", fromOutside(report.reporter_email)] : null,
-          report.reporter_full_legal_name ? ["Reporter's name", fromOutside(report.reporter_full_legal_name)] : null,
-          report.reporter_country_of_residence ? ["Reporter's country", fromOutside(report.reporter_country_of_residence)] : null,
-          pending ? null : ["Resolved", [inZone(report.resolved_at), " by ", accountLink(report.resolved_by, report.resolver)]],
-          report.public_comment ? ["The reporter was told", fromOutside(report.public_comment)] : null,
-          ["Report ID", code(report.report_id)],
+          [t("State"), tag(translated(report.status), pending ? "off" : "")],
+          [t("About"), [inWords(report.kind), " ", subject(report)]],
+          [t("As"), inWords(report.category)],
+          [t("Says"), report.additional_info ? h("span", { class: "reason from-outside" }, report.additional_info) : ""],
+          report.guild_id ? [t("Guild"), link(guildPlace(report.guild_id), fromOutside(report.guild_name ?? report.guild_id))] : null,
+          report.channel_id ? [t("Channel"), code(report.channel_id)] : null,
+          report.message_id ? [t("Message"), link(`/admin/messages#message_id=${report.message_id}`, code(report.message_id))] : null,
+          [t("Made"), inZone(report.created_at)],
+          [t("Made by"), report.reporter_id ? accountLink(report.reporter_id, report.reporter) : h("span", { class: "muted" }, t("hidden from you, or nobody who has an account"))],
+          report.reporter_email ? [t("Reporter's address"), fromOutside(report.reporter_email)] : null,
+          report.reporter_full_legal_name ? [t("Reporter's name"), fromOutside(report.reporter_full_legal_name)] : null,
+          report.reporter_country_of_residence ? [t("Reporter's country"), fromOutside(report.reporter_country_of_residence)] : null,
+          pending ? null : [t("Resolved"), tn("{time} by {account}", { time: inZone(report.resolved_at), account: accountLink(report.resolved_by, report.resolver) })],
+          report.public_comment ? [t("The reporter was told"), fromOutside(report.public_comment)] : null,
+          [t("Report ID"), code(report.report_id)],
         ),
         pending ? h("div", { class: "buttons" }, actionButton("resolveReport", OTHER_ACTIONS.resolveReport, { params }, again)) : null,
       ),
@@ -115,12 +117,12 @@ export async function showReport({ params, signal }) {
 function evidence(message) {
   const told = ([name, value]) => [inWords(name), h("span", { class: "reason from-outside" }, plain(value))];
   return card(
-    "The message as it was",
+    t("The message as it was"),
     facts(
-      ["By", message.author ? accountLink(message.author.id, message.author) : ""],
-      ["Says", message.content ? h("span", { class: "reason from-outside" }, message.content) : ""],
-      ["Sent", message.timestamp ? inZone(message.timestamp) : ""],
+      [t("By"), message.author ? accountLink(message.author.id, message.author) : ""],
+      [t("Says"), message.content ? h("span", { class: "reason from-outside" }, message.content) : ""],
+      [t("Sent"), message.timestamp ? inZone(message.timestamp) : ""],
     ),
-    h("details", {}, h("summary", {}, "All of it"), facts(...Object.entries(message).map(told))),
+    h("details", {}, h("summary", {}, t("All of it")), facts(...Object.entries(message).map(told))),
   );
 }

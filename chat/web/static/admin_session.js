@@ -3,6 +3,7 @@
 import { current, forget } from "./admin_token.js";
 import { ApiError, call, exchange } from "./api.js";
 import { withNext } from "./session.js";
+import { t } from "./spoken.js";
 import { provedBy } from "./sudo.js";
 
 const PATIENCE_SECONDS = 20;
@@ -34,7 +35,7 @@ export function missing(acls) {
   return acls
     .map((entry) => [entry].flat())
     .filter((any) => !any.some(holds))
-    .map((any) => any.join(" or "));
+    .map((any) => any.join(t(" or ")));
 }
 
 export function may(operation) {

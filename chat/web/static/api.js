@@ -2,6 +2,7 @@
 
 import { t, translated } from "./language.js";
 
+
 const TIMEOUT_MS = 30_000;
 
 /** @typedef {{[member: string]: any}} Body */

@@ -2,6 +2,7 @@
 
 import { locale } from "./spoken.js";
 
+
 export function byId(id) {
   return document.getElementById(id);
 }

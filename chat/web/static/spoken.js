@@ -2,7 +2,7 @@
 
 import { learn } from "./language.js";
 
-export { locale, plural, t, tn } from "./language.js";
+export { locale, plural, t, tn, translated } from "./language.js";
 
 async function read(address) {
   const answer = await fetch(address, { credentials: "omit" }).catch(() => null);

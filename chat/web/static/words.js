@@ -2,6 +2,7 @@
 
 import { t } from "./spoken.js";
 
+
 export const SCOPES = {
   identify: t("See your username, display name and picture"),
   email: t("See your email address"),

@@ -80,9 +80,10 @@ OVERFLOWING: Final = """() => [...document.querySelectorAll(".settings-content, 
 
 
 def test_large_letters_and_long_words_fit_a_telephone(visit: MakeVisitor, home: Instance) -> None:
-    holder: Holder = visit(home, kind=Holder, viewport=PHONE, locale="de-DE")
+    holder: Holder = visit(home, kind=Holder, viewport=PHONE)
     holder.goes_to("/login")
     holder.page.evaluate("localStorage.setItem('appearance', JSON.stringify({ scale: 150 }))")
+    holder.page.evaluate("localStorage.setItem('language', 'de')")
     holder.opens("bob", PAGES[0])
     for page in PAGES:
         holder.goes_to(f"{PATH}/{page}")

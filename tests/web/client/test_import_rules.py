@@ -20,7 +20,7 @@ SCRIPTS: Final = sorted((WEB / "client").rglob("*.js"))
 SHEETS: Final = sorted((WEB / "client").rglob("*.css"))
 
 PAGES: Final = frozenset(
-    f"static/{name}.js" for name in ("api", "session", "dialogs", "forms", "signing_in", "sudo", "webauthn")
+    f"static/{name}.js" for name in ("api", "language", "session", "dialogs", "forms", "signing_in", "sudo", "webauthn")
 )
 """Modules that the client shares with the pages."""
 
