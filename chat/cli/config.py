@@ -103,7 +103,7 @@ def send_trial(data: Path, config_file: Path | None, address: str, as_json: bool
     It goes to ADDRESS, with the settings that hold.
     """
     from chat.config import load_settings
-    from chat.mail.letters import trial
+    from chat.mail.letters import Letterhead, trial
     from chat.mail.outbox import Sender
     from chat.mail.smtp import Refused, ServerUnusable
 
@@ -112,7 +112,7 @@ def send_trial(data: Path, config_file: Path | None, address: str, as_json: bool
         raise OperatorError(f"setting mail.mode: expected smtp, not {settings.mail.mode}: this instance sends no mail")
     sender = Sender.of(settings)
     server = f"{settings.mail.host} port {settings.mail.port}"
-    letter = trial(settings.service_name, settings.public_url)
+    letter = trial(Letterhead.of(settings))
     try:
         connection = sender.connect()
         try:

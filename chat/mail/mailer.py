@@ -16,6 +16,7 @@ import structlog
 from chat.clock import Clock
 from chat.store import mails
 from chat.store.mails import KeptMail
+from chat.words import ENGLISH
 
 if TYPE_CHECKING:
     from chat.mail.outbox import Outbox
@@ -67,6 +68,7 @@ class Letter:
     """A code that is typed instead of a link that is followed."""
     closing: tuple[str, ...] = ()
     """Paragraphs after the action: what to do if it was not the reader who asked."""
+    language: str = ENGLISH
 
     @property
     def text(self) -> str:

@@ -29,6 +29,7 @@ from chat.mail.smtp import Refused, ServerUnusable, SmtpConnection, message_of, 
 from chat.store import mails
 from chat.store.guard import UNGUARDED
 from chat.store.mails import OutgoingMail
+from chat.words import ENGLISH
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -327,6 +328,7 @@ def letter_from(plain: bytes) -> Letter:
         action=None if action is None else Action(**action),
         code=members["code"],
         closing=tuple(members["closing"]),
+        language=members.get("language", ENGLISH),  # none in what was written before there was a choice
     )
 
 

@@ -25,9 +25,12 @@ import attrs
 from chat.config.settings import MailSettings
 from chat.errors import OperatorError
 from chat.mail.mailer import Letter
+from chat.words import said
 
 if TYPE_CHECKING:
     from jinja2 import Template
+
+WITHOUT_BUTTON: Final = "If the button does not work, open this address:"
 
 # From a letter to the message (RFC 5322): headers, plain text, HTML
 
@@ -55,7 +58,9 @@ def message_of(
 
 def html_of(letter: Letter, service_name: str) -> str:
     """The HTML part: one card, readable on light and dark ground, nothing fetched from elsewhere."""
-    return _template().render(letter=letter, service_name=service_name)
+    return _template().render(
+        letter=letter, service_name=service_name, without_button=said(letter.language, "letters", WITHOUT_BUTTON)
+    )
 
 
 @functools.cache

@@ -27,3 +27,14 @@ def catalogue(language: str, surface: str) -> Mapping[str, str]:
     path = FOLDER / language / f"{surface}.json"
     entries = json.loads(path.read_text(encoding="utf-8")) if language != ENGLISH else {}
     return {english: words for english, words in entries.items() if isinstance(words, str)}
+
+
+def language_of(locale: str) -> str:
+    """The language of a locale such as `de-AT`, if it is spoken here; English otherwise."""
+    language = locale.partition("-")[0].lower()
+    return language if language in LANGUAGES else ENGLISH
+
+
+def said(language: str, surface: str, english: str) -> str:
+    """These words in that language, as far as they are known."""
+    return catalogue(language, surface).get(english, english)

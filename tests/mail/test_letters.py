@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+import json
+
+import attrs
 import pytest
 
 from chat.mail import letters
+from chat.mail.letters import Letterhead
 from chat.mail.mailer import Mail
+from chat.mail.outbox import letter_from
+from chat.words import LANGUAGES
 
 TO = "bob@example.com"
-HERE = {"service_name": "Ours", "public_url": "https://chat.example"}
+HERE = Letterhead("Ours", "https://chat.example")
 TOKEN = "T" * 64
 CODE = "ABCD-EFGH"
 
 LINKS = [
-    (letters.verification(TO, **HERE, token=TOKEN), "/verify"),
-    (letters.password_reset(TO, **HERE, token=TOKEN), "/reset"),
-    (letters.email_revert(TO, **HERE, token=TOKEN), "/email-revert"),
+    (letters.verification(HERE, TO, token=TOKEN), "/verify"),
+    (letters.password_reset(HERE, TO, token=TOKEN), "/reset"),
+    (letters.email_revert(HERE, TO, token=TOKEN), "/email-revert"),
 ]
 CODES = [
-    letters.password_change(TO, service_name="Ours", code=CODE),
-    letters.email_change_from(TO, service_name="Ours", code=CODE),
-    letters.email_change_to(TO, service_name="Ours", code=CODE),
+    letters.password_change(HERE, TO, code=CODE),
+    letters.email_change_from(HERE, TO, code=CODE),
+    letters.email_change_to(HERE, TO, code=CODE),
 ]
 
 
@@ -47,3 +53,17 @@ def test_who_did_not_ask_is_told_what_to_do(mail: Mail) -> None:
     for shown in (repr(mail), mail.letter.subject):
         assert TOKEN not in shown
         assert CODE not in shown
+
+
+def test_a_letter_that_was_sealed_before_there_were_languages_is_english() -> None:
+    sealed = {**attrs.asdict(CODES[0].letter)}
+    del sealed["language"]
+    assert letter_from(json.dumps(sealed).encode()) == CODES[0].letter
+
+
+def test_what_people_wrote_stays_as_it_is() -> None:
+    reason = "{service_name} {nothing} %s"
+    for language in LANGUAGES:
+        mail = letters.unban(Letterhead("{Ours}", "https://chat.example", language), TO, reason=reason)
+        assert reason in mail.letter.text
+        assert "{Ours}" in mail.letter.subject

@@ -171,3 +171,26 @@ async def test_without_mail_nothing_waits_for_one(autojump_clock: trio.testing.M
         headers={"X-Test-Address": "10.0.0.7"},
     )
     elsewhere.expect(200)
+
+
+async def test_a_letter_speaks_the_language_of_its_account(
+    autojump_clock: trio.testing.MockClock, postbox: Postbox, chat_world: World
+) -> None:
+    """First that of the browser that made the account, then the one that its settings name."""
+    body = {"email": "dora@example.com", "username": "dora", "password": PASSWORD}
+    german = {"Accept-Language": "de-AT,de;q=0.9"}
+    made = (await chat_world.anyone.request("POST", "/v1/auth/register", json=body, headers=german)).expect(200)
+    await trio.sleep(1)
+    message = postbox.messages[-1]
+    assert message["Subject"] == "Bestätige deine Adresse für Chat"
+    assert "Bestätige innerhalb von 24 Stunden, dass sie dir gehört." in text_of(postbox, -1)
+    page = message.get_body(("html",))
+    assert page is not None
+    assert '<html lang="de">' in page.get_content()
+    assert "Wenn die Schaltfläche nicht funktioniert, öffne diese Adresse:" in page.get_content()
+    dora = chat_world.anyone.signed_in(made["token"])
+    for locale, subject in (("fr", "Reset your password for Chat"), ("de", "Neues Passwort für Chat")):
+        (await dora.patch("/v1/users/@me/settings", {"locale": locale})).expect(200)
+        (await chat_world.anyone.post("/v1/auth/forgot", {"email": "dora@example.com"})).expect(204)
+        await trio.sleep(1)
+        assert postbox.messages[-1]["Subject"] == subject

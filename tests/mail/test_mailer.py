@@ -8,12 +8,12 @@ import pytest
 
 from chat.clock import SystemClock
 from chat.domain.signing_in.mail_sink import MailSink
-from chat.mail.letters import verification
+from chat.mail.letters import Letterhead, verification
 from chat.mail.mailer import Mailer
 from chat.store.database import Database, open_database
 from chat.testing.server import fresh_database
 
-LETTER = verification("a@example.com", service_name="Chat", public_url="https://chat.example", token="t" * 64)
+LETTER = verification(Letterhead("Chat", "https://chat.example"), "a@example.com", token="t" * 64)
 
 
 def mailer(mode: str) -> Mailer:

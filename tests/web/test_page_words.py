@@ -1,8 +1,10 @@
-"""The words of the pages and the console: whatever they say in English stands in every other language, with the same
-places and markup, and no catalogue has words that nothing says."""
+"""What pages, console, letters and refusals say: their English stands in every other language, with the same places and
+markup, and no catalogue has words that nothing says."""
 
 from __future__ import annotations
 
+import ast
+import inspect
 import json
 import re
 from pathlib import Path
@@ -11,6 +13,8 @@ from typing import Final
 import pytest
 from jinja2 import Environment
 
+from chat.mail import letters
+from chat.mail.smtp import WITHOUT_BUTTON
 from chat.registries.admin_actions import AdminAction
 from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.testing.world import World
@@ -93,7 +97,13 @@ def in_errors() -> set[str]:
     return {code.message for codes in (ErrorCode, FieldCode) for code in codes}
 
 
-SURFACES: Final = {"pages": on_pages, "console": in_console, "errors": in_errors}
+def in_letters() -> set[str]:
+    calls = (node for node in ast.walk(ast.parse(inspect.getsource(letters))) if isinstance(node, ast.Call))
+    said = (call.args[0] for call in calls if ast.unparse(call.func) == "say")
+    return {WITHOUT_BUTTON, *(words.value for words in said if isinstance(words, ast.Constant))}
+
+
+SURFACES: Final = {"pages": on_pages, "console": in_console, "errors": in_errors, "letters": in_letters}
 
 
 @pytest.mark.parametrize("surface", SURFACES)

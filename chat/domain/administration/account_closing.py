@@ -29,6 +29,7 @@ from chat.domain.messages.own_message_deletion import without_wish
 from chat.domain.policy.errands import Errand
 from chat.errors import ApiError, InvalidFormBody, StorageUnavailable
 from chat.mail import letters
+from chat.mail.letters import Letterhead
 from chat.mail.mailer import Mailer, MailKind
 from chat.registries.admin_actions import AdminAction, AdminTarget
 from chat.registries.blocklists import Blocklist
@@ -133,16 +134,15 @@ class AdministeredBans:
     def _post_ban(self, connection: sqlite3.Connection, account: Account, until: int, reason: str | None) -> bool:
         if account.email is None:
             return False
-        mail = letters.temporary_ban(
-            account.email, service_name=self._core.settings.service_name, until=iso_timestamp(until), reason=reason
-        )
+        head = Letterhead.to(connection, self._core.settings, account.id)
+        mail = letters.temporary_ban(head, account.email, until=iso_timestamp(until), reason=reason)
         return self._mailer.notify(connection, mail)
 
     def _post_unban(self, connection: sqlite3.Connection, account: Account, reason: str | None) -> bool:
         if account.email is None:
             return False
-        service, url = self._core.settings.service_name, self._core.settings.public_url
-        mail = letters.unban(account.email, service_name=service, public_url=url, reason=reason)
+        head = Letterhead.to(connection, self._core.settings, account.id)
+        mail = letters.unban(head, account.email, reason=reason)
         return self._mailer.notify(connection, mail)
 
 
@@ -290,13 +290,9 @@ class AdministeredDeletions:
         if wish.notify and account.email is not None and self._mailer.is_on:
             kind = MailKind.DELETION_NOTICE if wish.reason in NEUTRAL else MailKind.DELETION_ENFORCEMENT
             metadata["notification_template"] = str(kind)
-            mail = letters.account_deletion(
-                account.email,
-                kind=kind,
-                service_name=self._core.settings.service_name,
-                due=iso_timestamp(deletion.due_at),
-                reason=wish.public_reason,
-            )
+            head = Letterhead.to(connection, self._core.settings, account.id)
+            due = iso_timestamp(deletion.due_at)
+            mail = letters.account_deletion(head, account.email, kind=kind, due=due, reason=wish.public_reason)
             metadata["notification_sent"] = self._mailer.notify(connection, mail)
         return metadata if replaced is None else metadata | _described("replaced", replaced)
 
@@ -324,8 +320,8 @@ class AdministeredDeletions:
                 raise ApiError(ErrorCode.CONFLICT)
             account_deletions.delete(connection, user_id)
             if notify and account.email is not None:
-                service, url = self._core.settings.service_name, self._core.settings.public_url
-                mail = letters.deletion_cancelled(account.email, service_name=service, public_url=url)
+                head = Letterhead.to(connection, self._core.settings, account.id)
+                mail = letters.deletion_cancelled(head, account.email)
                 self._mailer.notify(connection, mail)
             return account, _described("cancelled", pending) | {"notify_user": notify}
 

@@ -25,6 +25,7 @@ from chat.domain.messages.message_reading import Messages
 from chat.domain.signing_in.mailed_codes import MOST_WRONG, refused_ticket, wrong_code
 from chat.errors import ApiError
 from chat.mail import letters
+from chat.mail.letters import Letterhead
 from chat.mail.mailer import Mailer
 from chat.registries.error_codes import ErrorCode
 from chat.registries.reports import ReportKind
@@ -90,7 +91,7 @@ class OutsideReports:
             now = self._core.clock.now_ms()
             tickets.delete(connection, key)
             tickets.insert(connection, Ticket(key, CODE_KIND, None, body, now, now + CODE_LIFETIME_MS))
-            mail = letters.report_code(email, service_name=self._core.settings.service_name, code=code)
+            mail = letters.report_code(Letterhead.of(self._core.settings), email, code=code)
             self._mailer.post(connection, mail)
 
         await self._core.database.write(unit, guard=guard)

@@ -21,6 +21,7 @@ from chat.domain.policy.errands import Errand, State
 from chat.domain.standing.verification import has_verified_address
 from chat.errors import ApiError, StorageUnavailable
 from chat.mail import letters
+from chat.mail.letters import Letterhead
 from chat.mail.mailer import Mailer
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminAction
@@ -209,7 +210,8 @@ class Reports:
         recipient = _address_of_reporter(connection, report)
         if not is_new or recipient is None:
             return False
-        mail = letters.report_resolved(recipient, service_name=self._core.settings.service_name, comment=comment)
+        head = Letterhead.to(connection, self._core.settings, report.reporter_id)
+        mail = letters.report_resolved(head, recipient, comment=comment)
         return self._mailer.notify(connection, mail)
 
 

@@ -22,6 +22,7 @@ from chat.domain.presence.account_events import AccountEvents
 from chat.domain.signing_in.mailed_codes import Issued
 from chat.errors import ApiError, InvalidFormBody, RateLimited
 from chat.mail import letters
+from chat.mail.letters import Letterhead
 from chat.mail.mailer import Mailer, MailKind
 from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.registries.limits import VERIFICATION_MAILS, VERIFICATION_MAILS_WINDOW_MS
@@ -73,7 +74,8 @@ class EmailAddresses:
     def mail_code(self, connection: sqlite3.Connection, ticket: Ticket, issued: Issued) -> None:
         """In a unit of writing: mail the ticket's new address the code by which its holder agrees to its use."""
         email: str = ticket.body["new_email"]
-        letter = letters.email_change_to(email, service_name=self._core.settings.service_name, code=issued.code)
+        head = Letterhead.to(connection, self._core.settings, ticket.user_id)
+        letter = letters.email_change_to(head, email, code=issued.code)
         self._mailer.post(connection, letter)
 
     def moved(
@@ -107,9 +109,7 @@ class EmailAddresses:
         tickets.insert_email_token(
             connection, EmailToken(token_hash(token), REVERT_KIND, account.id, old, now, expires_at, totp_hash)
         )
-        letter = letters.email_revert(
-            old, service_name=self._core.settings.service_name, public_url=self._core.settings.public_url, token=token
-        )
+        letter = letters.email_revert(Letterhead.to(connection, self._core.settings, account.id), old, token=token)
         self._mailer.post(connection, letter)
 
 
@@ -159,12 +159,8 @@ class EmailVerification:
         tickets.insert_email_token(
             connection, EmailToken(token_hash(token), VERIFICATION_KIND, account.id, account.email, now, expires_at)
         )
-        letter = letters.verification(
-            account.email,
-            service_name=self._core.settings.service_name,
-            public_url=self._core.settings.public_url,
-            token=token,
-        )
+        head = Letterhead.to(connection, self._core.settings, account.id)
+        letter = letters.verification(head, account.email, token=token)
         self._mailer.post(connection, letter)
 
     async def resend(self, account: Account, guard: Guard) -> None:

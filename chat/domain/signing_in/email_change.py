@@ -40,6 +40,7 @@ from chat.domain.signing_in.mailed_codes import TICKET_LIFETIME_MS, Found, Issue
 from chat.domain.signing_in.sudo import SudoMode, SudoProof
 from chat.errors import ApiError, InvalidFormBody
 from chat.mail import letters
+from chat.mail.letters import Letterhead
 from chat.mail.mailer import Mailer
 from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.store.accounts import accounts
@@ -255,7 +256,8 @@ class EmailChanges:
 
     def _mail_old(self, connection: sqlite3.Connection, ticket: Ticket, issued: Issued) -> None:
         email: str = ticket.body["email"]
-        letter = letters.email_change_from(email, service_name=self._core.settings.service_name, code=issued.code)
+        head = Letterhead.to(connection, self._core.settings, ticket.user_id)
+        letter = letters.email_change_from(head, email, code=issued.code)
         self._mailer.post(connection, letter)
 
     # An address that takes no mail is replaced with a code from the new one alone:

@@ -22,6 +22,7 @@ from chat.domain.signing_in.sign_ins import Client, SignIns, Standing
 from chat.domain.standing.user_objects import partial_user
 from chat.errors import ApiError, InvalidFormBody
 from chat.mail import letters
+from chat.mail.letters import Letterhead
 from chat.mail.mailer import Mailer
 from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.store.accounts import accounts
@@ -245,13 +246,9 @@ class IpAuthorization:
         tickets.delete(connection, waiting.secret_hash)
         links = [*waiting.body["links"], followed.secret_hash.hex()]
         tickets.insert(connection, attrs.evolve(waiting, body={**waiting.body, "links": links}))
-        letter = letters.ip_authorization(
-            account.email,
-            service_name=self._core.settings.service_name,
-            public_url=self._core.settings.public_url,
-            address=waiting.body["client"]["address"],
-            token=link,
-        )
+        head = Letterhead.to(connection, self._core.settings, account.id)
+        address = waiting.body["client"]["address"]
+        letter = letters.ip_authorization(head, account.email, address=address, token=link)
         self._mailer.post(connection, letter)
 
 

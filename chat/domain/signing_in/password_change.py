@@ -21,6 +21,7 @@ from chat.domain.signing_in.sign_ins import Client
 from chat.domain.signing_in.sudo import SecondFactors, SudoMode, SudoProof
 from chat.errors import ApiError, InvalidFormBody
 from chat.mail import letters
+from chat.mail.letters import Letterhead
 from chat.mail.mailer import Mailer, MailKind
 from chat.registries.error_codes import FieldCode
 from chat.store.accounts import accounts
@@ -183,7 +184,6 @@ class PasswordChanges:
         return account, ticket
 
     def _mail(self, connection: sqlite3.Connection, ticket: Ticket, issued: Issued) -> None:
-        letter = letters.password_change(
-            ticket.body["email"], service_name=self._core.settings.service_name, code=issued.code
-        )
+        head = Letterhead.to(connection, self._core.settings, ticket.user_id)
+        letter = letters.password_change(head, ticket.body["email"], code=issued.code)
         self._mailer.post(connection, letter)

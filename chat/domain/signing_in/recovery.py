@@ -26,6 +26,7 @@ from chat.domain.signing_in.sign_ins import Client
 from chat.domain.signing_in.sudo import SudoMode, SudoProof
 from chat.errors import ApiError, FieldError, InvalidFormBody
 from chat.mail import letters
+from chat.mail.letters import Letterhead
 from chat.mail.mailer import Mailer, MailKind
 from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.store.accounts import accounts
@@ -83,12 +84,8 @@ class PasswordRecovery:
         if account.email is None:
             return
         self.remember(connection, account.id, account.email, token)
-        letter = letters.password_reset(
-            account.email,
-            service_name=self._core.settings.service_name,
-            public_url=self._core.settings.public_url,
-            token=token,
-        )
+        head = Letterhead.to(connection, self._core.settings, account.id)
+        letter = letters.password_reset(head, account.email, token=token)
         self._mailer.post(connection, letter)
 
     def remember(self, connection: sqlite3.Connection, user_id: int, email: str | None, token: str) -> int:
