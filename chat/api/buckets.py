@@ -66,6 +66,7 @@ PASSWORD_CHANGE_VERIFY: Final = Bucket("user:password_change:verify", 20, 15 * M
 PASSWORD_CHANGE_COMPLETE: Final = Bucket("user:password_change:complete", 10, 15 * MINUTE)
 RECOVERY_KIT: Final = Bucket("user:recovery_kit", 10, 15 * MINUTE)
 OWN_MESSAGES_DELETION: Final = Bucket("user:messages:delete", 10, MINUTE)
+OWN_ARCHIVE: Final = Bucket("user:harvest", 10, MINUTE)
 ACCOUNT_CLOSING: Final = Bucket("user:closing", 10, 15 * MINUTE)
 
 USER_OWN: Final = Bucket("user:own", 100, 10_000)

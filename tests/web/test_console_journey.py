@@ -31,7 +31,7 @@ from chat.registries.reports import (
 from chat.registries.user_flags import PremiumFlag, PremiumType, UserFlag
 from chat.store.administration import jobs
 from chat.store.administration.jobs import Job
-from tests.web.browsing import Instance, Visitor
+from tests.web.browsing import Instance, Visitor, instance
 from tests.web.conftest import MakeVisitor
 
 MESSAGES: Final = 130
@@ -577,3 +577,32 @@ def test_the_console_offers_what_the_server_declares(administrator: Administrato
     administrator.goes_to("/settings")
     administrator.follows("Administration")
     administrator.sees("Administration")
+
+
+def test_a_reported_message_goes_and_its_author_is_banned(visit: MakeVisitor) -> None:
+    with instance() as home:
+        bob, carol = home.person("bob"), home.person("carol")
+        channel = home.world["channel_id"]
+        path = f"/v1/channels/{channel}/messages"
+        message = home.call("POST", path, {"content": "buy this"}, token=bob["token"])["id"]
+        body = {"channel_id": channel, "message_id": message, "category": "spam"}
+        home.call("POST", "/v1/reports/message", body, token=carol["token"])
+        visitor: Administrator = visit(home, kind=Administrator)
+        visitor.goes_to("/admin/reports")
+        visitor.enters(home.world["admin"])
+        visitor.sees("Reports")
+        visitor.place.locator("table time").first.click()
+        visitor.sees("Report of a message")
+        visitor.acts("Delete the message", "Delete the message")
+        visitor.is_told("The message is deleted.")
+        assert home.call("GET", path, token=carol["token"]) == []
+        visitor.acts("Ban", "Ban", reason="Spam")
+        visitor.is_told("The account is banned until")
+        visitor.acts("Resolve", "Resolve")
+        visitor.is_told("The report is resolved.")
+        visitor.place.get_by_text("buy this").first.wait_for()
+        visitor.page_is_accessible()
+        actions = [entry["action"] for entry in entries(home)]
+        assert {"delete_message", "temp_ban", "resolve_report"} <= {*actions}
+        assert "get_user" not in actions, "nothing was read that nobody looked at"
+        visitor.leaves()

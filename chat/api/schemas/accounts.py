@@ -77,6 +77,21 @@ PENDING_MESSAGE_DELETION: Final = wire_object(
     description="When an account's own messages go, and how many there were in how many channels when it asked.",
 )
 
+OWN_ARCHIVE: Final = wire_object(
+    "OwnArchive",
+    {
+        "id": SNOWFLAKE,
+        "include_attachments": BOOLEAN,
+        "requested_at": TIMESTAMP,
+        "completed_at": nullable(TIMESTAMP),
+        "failed_at": nullable(TIMESTAMP),
+        "file_size": nullable(BITS),
+        "progress_percent": integer(0, 100),
+        "expires_at": TIMESTAMP,
+        "next_at": TIMESTAMP,
+    },
+)
+
 PRIVATE_USER: Final = PARTIAL_USER.extended(
     "PrivateUser",
     {

@@ -1,5 +1,5 @@
 """Archives of accounts and guilds: ordering them, reading how far they are, handing them out, and what becomes of them
-(administration.md, Archives).
+(administration.md, Archives; accounts.md, One's own archive).
 
 An archive is a row and, once it is whole, a file. A job builds the file step by step
 (`chat.domain.administration.archive_building`); with each step it writes down how far it is, so that after the end of a
@@ -27,7 +27,7 @@ from chat.domain.administration.administration_objects import optional_timestamp
 from chat.domain.administration.archive_building import ArchiveBuild, BuildState, NoRoom, Wish
 from chat.domain.administration.guilds import require_guild
 from chat.domain.core import Core
-from chat.errors import ApiError, StorageUnavailable
+from chat.errors import ApiError, RateLimited, StorageUnavailable
 from chat.jobs import Ending, JobFailed, JobRun, Jobs, Progress
 from chat.media.storage import ArchiveFiles, MediaStorage
 from chat.media.zip_writing import PositionLost, ZipWriter
@@ -39,12 +39,18 @@ from chat.store.administration import archives
 from chat.store.administration.archive_tables import PROTECTING
 from chat.store.administration.archives import Archive
 from chat.store.administration.jobs import Job
-from chat.store.guard import UNGUARDED
+from chat.store.guard import UNGUARDED, Guard
 
 DAY_MS: Final = 24 * 3_600_000
 
 KEPT_MS: Final = 365 * DAY_MS
 """How long an archive can be had (administration.md, Archives), and how long it is listed after that."""
+
+OWN_KEPT_MS: Final = 14 * DAY_MS
+"""How long somebody can have the archive of the own account; the next one takes its place."""
+
+OWN_PAUSE_MS: Final = DAY_MS
+"""How long after one the next can be ordered, unless it failed."""
 
 ADDRESS_MS: Final = 3_600_000
 """How long a URL holds under which an archive is downloaded."""
@@ -111,22 +117,7 @@ class Archives:
                 progress_step=QUEUED,
                 expires_at=now + KEPT_MS,
             )
-            archives.insert(connection, archive)
-            self._orders.order_in(
-                connection,
-                _JOBS[kind],
-                {
-                    "archive_id": archive.id,
-                    f"{kind}_id": subject_id,
-                    "include_attachments": include_attachments,
-                    "withheld": _withheld(acting, kind, subject_id),
-                },
-                subject_id=subject_id if kind is ArchiveSubject.USER else None,
-                requested_by=acting.user_id,
-                reason=acting.reason,
-                total=WHOLE,
-                message=QUEUED,
-            )
+            self._order_in(connection, archive, _withheld(acting, kind, subject_id), acting.reason)
             metadata = {"archive_id": archive.id, "include_attachments": include_attachments}
             self._log.record(connection, acting, _ACTIONS[kind], subject_id, metadata)
             return archive
@@ -134,6 +125,60 @@ class Archives:
         return archive_object(
             await self._core.database.write(unit, lambda _: self._orders.ordered(), guard=acting.guard)
         )
+
+    def _order_in(
+        self, connection: sqlite3.Connection, archive: Archive, withheld: list[str], reason: str | None
+    ) -> None:
+        archives.insert(connection, archive)
+        kind, subject_id = archive.subject_type, archive.subject_id
+        self._orders.order_in(
+            connection,
+            _JOBS[kind],
+            {
+                "archive_id": archive.id,
+                f"{kind}_id": subject_id,
+                "include_attachments": archive.include_attachments,
+                "withheld": withheld,
+            },
+            subject_id=subject_id if kind is ArchiveSubject.USER else None,
+            requested_by=archive.requested_by,
+            reason=reason,
+            total=WHOLE,
+            message=QUEUED,
+        )
+
+    async def order_own(self, user_id: int, guard: Guard, *, include_attachments: bool) -> dict[str, Any]:
+        """Order the archive of one's own account, whole; it takes the place of an earlier one. The object of it.
+
+        :raises RateLimited: within a day of the last one that did not fail.
+        """
+
+        def unit(connection: sqlite3.Connection) -> Archive:
+            now, last = self._core.clock.now_ms(), archives.own(connection, user_id)
+            if last is not None and last.failed_at is None:
+                wait = last.requested_at + OWN_PAUSE_MS - now
+                if wait > 0:
+                    raise RateLimited(wait / 1_000)
+                archives.put(connection, attrs.evolve(last, expires_at=min(last.expires_at, now)))
+            archive = Archive(
+                id=self._core.snowflakes(),
+                subject_type=ArchiveSubject.USER,
+                subject_id=user_id,
+                requested_by=user_id,
+                requested_at=now,
+                include_attachments=include_attachments,
+                progress_step=QUEUED,
+                expires_at=now + OWN_KEPT_MS,
+            )
+            self._order_in(connection, archive, [], None)
+            return archive
+
+        return own_archive_object(await self._core.database.write(unit, lambda _: self._orders.ordered(), guard=guard))
+
+    def own(self, user_id: int) -> dict[str, Any] | None:
+        """The last archive of one's own account; None before the first, and for long after it has expired."""
+        archive = archives.own(self._core.database.reader, user_id)
+        return None if archive is None else own_archive_object(archive)
 
     async def page(
         self,
@@ -174,14 +219,32 @@ class Archives:
             return None
         return archive
 
+    def _is_closed_to(self, acting: Acting, archive: Archive) -> bool:
+        """Whether it has more of an account than the administrator may see: what somebody ordered of the own account is
+        whole."""
+        is_own = archive.subject_type is ArchiveSubject.USER and archive.requested_by == archive.subject_id
+        return is_own and bool(_withheld(acting, archive.subject_type, archive.subject_id))
+
     # Handing out
 
     async def address(self, acting: Acting, kind: ArchiveSubject, subject_id: int, archive_id: int) -> dict[str, Any]:
         """A URL under which the archive is found for a while, and until when. Raises UNKNOWN_HARVEST;
         HARVEST_NOT_READY, HARVEST_FAILED, HARVEST_EXPIRED."""
-        if self._visible(acting, kind, subject_id, archive_id) is None:
+        visible = self._visible(acting, kind, subject_id, archive_id)
+        if visible is None or self._is_closed_to(acting, visible):
             raise ApiError(ErrorCode.UNKNOWN_HARVEST)
+        url, until = await self._address(archive_id, acting.guard)
+        return {"downloadUrl": url, "expiresAt": iso_timestamp(until)}
 
+    async def own_address(self, user_id: int, guard: Guard) -> dict[str, Any]:
+        """As `address`, for the archive of one's own account."""
+        archive = archives.own(self._core.database.reader, user_id)
+        if archive is None:
+            raise ApiError(ErrorCode.UNKNOWN_HARVEST)
+        url, until = await self._address(archive.id, guard)
+        return {"download_url": url, "expires_at": iso_timestamp(until)}
+
+    async def _address(self, archive_id: int, guard: Guard) -> tuple[str, int]:
         def unit(connection: sqlite3.Connection) -> Archive:
             archive, now = archives.by_id(connection, archive_id), self._core.clock.now_ms()
             if archive is None:
@@ -193,12 +256,9 @@ class Archives:
             archives.put(connection, changed)
             return changed
 
-        archive = await self._core.database.write(unit, guard=acting.guard)
+        archive = await self._core.database.write(unit, guard=guard)
         until = archive.download_url_expires_at or 0
-        return {
-            "downloadUrl": self._core.media_addresses.archive(archive.id, file_name_of(archive), until),
-            "expiresAt": iso_timestamp(until),
-        }
+        return self._core.media_addresses.archive(archive.id, file_name_of(archive), until), until
 
     def downloadable(self, archive_id: int, name: str, ex: str | None, hm: str | None) -> Archive:
         """The archive behind a URL that was handed out. Raises NOT_FOUND, the same for a wrong signature, an expired
@@ -371,6 +431,19 @@ def archive_object(archive: Archive) -> dict[str, Any]:
         "error_message": archive.error_message,
         "download_url_expires_at": optional_timestamp(archive.download_url_expires_at),
         "expires_at": iso_timestamp(archive.expires_at),
+    }
+
+
+def own_archive_object(archive: Archive) -> dict[str, Any]:
+    """The archive of one's own account as the wire has it."""
+    next_at = archive.requested_at if archive.failed_at is not None else archive.requested_at + OWN_PAUSE_MS
+    shown = ("requested_at", "completed_at", "failed_at", "file_size", "progress_percent", "expires_at")
+    whole = archive_object(archive)
+    return {
+        "id": str(archive.id),
+        "include_attachments": archive.include_attachments,
+        "next_at": iso_timestamp(next_at),
+        **{name: whole[name] for name in shown},
     }
 
 

@@ -65,6 +65,12 @@ def by_id(connection: sqlite3.Connection, archive_id: int) -> Archive | None:
     return None if row is None else _archive(row)
 
 
+def own(connection: sqlite3.Connection, user_id: int) -> Archive | None:
+    """The last archive of this account that its holder ordered."""
+    found = newest(connection, subject_type=ArchiveSubject.USER, subject_id=user_id, requested_by=user_id, limit=1)
+    return found[0] if found else None
+
+
 def newest(
     connection: sqlite3.Connection,
     *,

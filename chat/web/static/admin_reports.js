@@ -1,12 +1,13 @@
 // What people reported, and resolving it.
 
+import { ACCOUNT_ACTIONS } from "./admin_account_actions.js";
 import { actionButton } from "./admin_dialog.js";
 import { READS } from "./admin_operations.js";
 import { OTHER_ACTIONS } from "./admin_other_actions.js";
 import { accountLink, card, code, facts, fromOutside, guildPlace, inZone, link, pager, plain, table, tag } from "./admin_parts.js";
 import { again, go, look, results } from "./admin_places.js";
 import { REPORT_CATEGORIES, REPORT_KINDS, inWords } from "./admin_registries.js";
-import { ask } from "./admin_session.js";
+import { ask, may } from "./admin_session.js";
 import { h } from "./dom.js";
 import { plural, t, tn, translated } from "./spoken.js";
 
@@ -106,11 +107,28 @@ export async function showReport({ params, signal }) {
           report.public_comment ? [t("The reporter was told"), fromOutside(report.public_comment)] : null,
           [t("Report ID"), code(report.report_id)],
         ),
-        pending ? h("div", { class: "buttons" }, actionButton("resolveReport", OTHER_ACTIONS.resolveReport, { params }, again)) : null,
+        h(
+          "div",
+          { class: "buttons" },
+          pending ? actionButton("resolveReport", OTHER_ACTIONS.resolveReport, { params }, again) : null,
+          measures(report),
+        ),
       ),
       message ? evidence(message) : null,
     ],
   };
+}
+
+// What can be done about it at once: the message goes, and its author.
+function measures(report) {
+  const { channel_id, message_id, reported_user_id: userId } = report;
+  const remove =
+    channel_id && message_id
+      ? actionButton("deleteMessage", OTHER_ACTIONS.deleteMessage, { params: { channel_id, message_id } }, again)
+      : null;
+  const user = { ...report.reported_user, temp_banned_until: null };
+  const context = { params: { user_id: userId }, user };
+  return [remove, userId && may(ACCOUNT_ACTIONS.ban) ? actionButton("ban", ACCOUNT_ACTIONS.ban, context, again) : null];
 }
 
 // The message as it was when it was reported: what matters first, then all of it.

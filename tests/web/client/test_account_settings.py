@@ -4,6 +4,7 @@ not saved is asked about, and every page is fit for a telephone."""
 from __future__ import annotations
 
 import json
+import zipfile
 from base64 import urlsafe_b64encode
 from pathlib import Path
 from typing import Any, Final
@@ -329,3 +330,22 @@ def test_an_account_is_disabled_until_its_holder_comes_back(visit: MakeVisitor) 
         proof.get_by_role("button", name="Confirm").click()
         holder.arrives_at("/login")
         assert sign_in(home, holder.account)
+
+
+def test_what_the_instance_holds_of_somebody_is_taken_along(holder: Holder, tmp_path: Path) -> None:
+    holder.opens("carol", "privacy")
+    card = holder.page.locator(".card").filter(has_text="My data")
+    card.get_by_role("button", name="Put it together").click()
+    proof = holder.page.get_by_role("dialog")
+    proof.get_by_label("Your password").fill(holder.account["password"])
+    proof.get_by_role("button", name="Confirm").click()
+    card.get_by_text("It is ready:").wait_for()
+    expect(card.get_by_role("button", name="Put it together")).to_be_disabled()
+    card.get_by_role("button", name="Download").click()
+    proof.get_by_label("Your password").fill(holder.account["password"])
+    with holder.page.expect_download() as downloading:
+        proof.get_by_role("button", name="Confirm").click()
+    downloading.value.save_as(tmp_path / "mine.zip")
+    with zipfile.ZipFile(tmp_path / "mine.zip") as mine:
+        assert json.loads(mine.read("account/account.json"))["email"] == holder.account["email"]
+    holder.page_is_accessible()

@@ -11,11 +11,13 @@ import attrs
 from chat.api import buckets
 from chat.api.fields import OMITTED, Exact, Length, Maybe, Refusal, Schema, SudoFields
 from chat.api.operation import Policy, Request, Routes
-from chat.api.schemas.accounts import PARTIAL_USER, PRIVATE_USER
-from chat.api.schemas.shapes import BOOLEAN, SNOWFLAKE, TEXT, mapped, record
+from chat.api.schemas.accounts import OWN_ARCHIVE, PARTIAL_USER, PRIVATE_USER
+from chat.api.schemas.shapes import ADDRESS, BOOLEAN, SNOWFLAKE, TEXT, TIMESTAMP, mapped, nullable, record
 from chat.domain.accounts.accounts import CredentialChange
 from chat.domain.accounts.assemble import AccountsArea
+from chat.domain.administration.assemble import AdministrationArea
 from chat.domain.policy.profiles import MARKS, TagChange
+from chat.domain.signing_in.assemble import SigningInArea
 from chat.domain.signing_in.email_change import AddressWish
 from chat.errors import InvalidFormBody, RateLimited
 from chat.registries.error_codes import FieldCode
@@ -189,6 +191,53 @@ async def disable_own_account(request: Request, accounts: AccountsArea, body: Cl
 async def delete_own_account(request: Request, accounts: AccountsArea, body: CloseAccount) -> None:
     """Have the account erased, unless its holder signs in again before the date; sudo mode."""
     await accounts.account_closing.delete(request.principal.account, request.proof(body))
+
+
+@attrs.frozen(kw_only=True)
+class OrderArchive(SudoFields):
+    """The body of POST /v1/users/@me/harvest."""
+
+    include_attachments: bool = False
+
+
+@attrs.frozen(kw_only=True)
+class FetchArchive(SudoFields):
+    """The body of POST /v1/users/@me/harvest/download."""
+
+
+@routes.operation(
+    "GET", "/v1/users/@me/harvest", bucket=buckets.OWN_ARCHIVE, answers=record({"harvest": nullable(OWN_ARCHIVE)})
+)
+async def get_own_archive(request: Request, administration: AdministrationArea) -> object:
+    """How far the last archive of the own account is; null without one."""
+    return {"harvest": administration.archives.own(request.principal.user_id)}
+
+
+@routes.operation("POST", "/v1/users/@me/harvest", bucket=buckets.OWN_ARCHIVE, answers=OWN_ARCHIVE)
+async def order_own_archive(
+    request: Request, signing_in: SigningInArea, administration: AdministrationArea, body: OrderArchive
+) -> object:
+    """Have everything put together that the instance holds of the own account, once a day; sudo mode."""
+    proof, account = request.proof(body), request.principal.account
+    await signing_in.sudo.require(account, proof)
+    return await administration.archives.order_own(
+        account.id, request.guard, include_attachments=body.include_attachments
+    )
+
+
+@routes.operation(
+    "POST",
+    "/v1/users/@me/harvest/download",
+    bucket=buckets.OWN_ARCHIVE,
+    answers=record({"download_url": ADDRESS, "expires_at": TIMESTAMP}),
+)
+async def get_own_archive_address(
+    request: Request, signing_in: SigningInArea, administration: AdministrationArea, body: FetchArchive
+) -> object:
+    """An address under which the archive is downloaded for an hour; sudo mode."""
+    proof, account = request.proof(body), request.principal.account
+    await signing_in.sudo.require(account, proof)
+    return await administration.archives.own_address(account.id, request.guard)
 
 
 @attrs.frozen(kw_only=True)

@@ -40,6 +40,18 @@ export function makeAccountSettingsActs({ store, rest }) {
     },
     /** @param {"disable" | "delete"} way @param {Proof} proof @returns {Promise<Proved>} */
     close: (way, { body = {}, sudo }) => rest.ask("POST", `/users/@me/${way}`, { body, ...(sudo && { sudo }) }),
+    /** How far the archive of the account is; null without one. @returns {Promise<any>} */
+    archive: async () => (await rest.get("/users/@me/harvest")).harvest,
+    /** @param {boolean} files with what was uploaded @param {Proof} proof @returns {Promise<Proved>} */
+    orderArchive(files, { body, sudo }) {
+      return rest.ask("POST", "/users/@me/harvest", {
+        body: { include_attachments: files, ...body },
+        ...(sudo && { sudo }),
+      });
+    },
+    /** Where it is downloaded from, for a while. @param {Proof} proof @returns {Promise<Proved>} */
+    archiveAddress: ({ body = {}, sudo }) =>
+      rest.ask("POST", "/users/@me/harvest/download", { body, ...(sudo && { sudo }) }),
     /** What a passkey is asked to sign. @returns {Promise<any>} */
     passkeyOptions: () => rest.post("/users/@me/sudo/webauthn/authentication-options", { body: {} }),
   };

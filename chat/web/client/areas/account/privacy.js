@@ -1,7 +1,8 @@
-// Who may ask to be friends, who may write, and who sees the account's profile.
+// Who may ask to be friends, who may write, who sees the account's profile, and what the instance holds of it.
 
 import { h } from "../../base/dom.js";
 import { card, choices, toggle } from "../../views/settings/fields.js";
+import { makeArchive } from "./archive.js";
 import { plainName } from "../../views/names/people.js";
 import { t } from "../../words/catalogue.js";
 
@@ -42,6 +43,7 @@ export function makePrivacy(app) {
     return toggle({ label, checked: !restricted().includes(guild.id), change, report });
   }
 
+  const archive = makeArchive(app);
   const guilds = [...store.read.guilds.values()].filter((guild) => !guild.unavailable);
   const element = h(
     "div",
@@ -94,6 +96,7 @@ export function makePrivacy(app) {
         report,
       }),
     ),
+    archive.element,
   );
-  return { element };
+  return { element, stop: archive.stop };
 }
