@@ -308,3 +308,34 @@ def test_a_community_begins_with_a_template(visit: MakeVisitor, home: Instance) 
         (True, True),
         (False, False),
     }
+
+
+def test_a_channel_is_dragged_into_another_category(visit: MakeVisitor, home: Instance) -> None:
+    token = home.person("alice")["token"]
+    guild_id = home.call("POST", "/v1/guilds", {"name": "Drags"}, token=token)["id"]
+
+    def make(name: str, kind: int, parent: str | None = None) -> str:
+        body = {"name": name, "type": kind, "parent_id": parent}
+        return str(home.call("POST", f"/v1/guilds/{guild_id}/channels", body, token=token)["id"])
+
+    upper, lower = make("Upper", 4), make("Lower", 4)
+    seeds, soil = make("seeds", 0, upper), make("soil", 0, lower)
+    member: Member = visit(kind=Member, viewport=DESK, reduced_motion="reduce")
+    member.enters_as("alice", f"/channels/{guild_id}/settings/channels")
+    rows = member.page.locator(".role-list li")
+    row = rows.filter(has_text="seeds")
+    with member.page.expect_response(lambda answer: answer.request.method == "PATCH"):
+        row.drag_to(rows.filter(has_text="soil"), target_position={"x": 40, "y": 2})
+    channels = {one["id"]: one for one in listed(home, f"/v1/guilds/{guild_id}/channels")}
+    assert channels[seeds]["parent_id"] == lower
+    assert channels[seeds]["position"] < channels[soil]["position"]
+    # And by keys: back above, out of the category.
+    row.get_by_role("button", name="seeds", exact=True).focus()
+    member.page.keyboard.press("Shift+Space")
+    for _ in range(3):
+        member.page.keyboard.press("ArrowUp")
+    with member.page.expect_response(lambda answer: answer.request.method == "PATCH"):
+        member.page.keyboard.press("Shift+Space")
+    channels = {one["id"]: one for one in listed(home, f"/v1/guilds/{guild_id}/channels")}
+    assert channels[seeds]["parent_id"] != lower
+    member.page_is_accessible()

@@ -4,6 +4,7 @@ and on a telephone, and the console stays empty. Area: the web client as a whole
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -443,3 +444,56 @@ def test_a_refused_message_says_why(visit: MakeVisitor, talk: str) -> None:
     expect(row).to_contain_text("This word is not said here.")
     row.get_by_role("button", name="Discard").click()
     expect(row).to_have_count(0)
+
+
+def test_guilds_are_put_into_folders(visit: MakeVisitor, home: Instance) -> None:
+    token = home.person("bob")["token"]
+    names = ("Mornings", "Evenings")
+    ids = {name: home.call("POST", "/v1/guilds", {"name": name}, token=token)["id"] for name in names}
+    member: Member = visit(kind=Member, viewport=DESK, reduced_motion="reduce")
+    member.enters_as("bob", f"/channels/{ids['Mornings']}")
+    page = member.page
+    rail = page.get_by_role("navigation", name="Communities")
+
+    def chooses(tile: str, entry: str) -> None:
+        rail.get_by_title(tile, exact=True).click(button="right")
+        with page.expect_response(lambda answer: answer.request.method == "PATCH"):
+            page.get_by_role("menuitem", name=entry).click()
+            if page.get_by_role("dialog").count():
+                page.get_by_label("Name", exact=True).fill("Days")
+                is_fine(member)
+                page.get_by_role("dialog").get_by_role("button", name="Save").click()
+
+    def folders() -> list[tuple[str, list[str]]]:
+        kept = home.call("GET", "/v1/users/@me/settings", token=token)["guild_folders"]
+        return [(one["name"], one["guild_ids"]) for one in kept if one["name"] is not None]
+
+    chooses("Mornings", "Put into a new folder")
+    chooses("Evenings", "Into Days")
+    assert folders() == [("Days", [ids["Mornings"], ids["Evenings"]])]
+    head = rail.get_by_role("button", name="Days")
+    head.click()
+    rail.get_by_title("Evenings", exact=True).wait_for()
+    is_fine(member)
+    chooses("Mornings", "Take out of the folder")
+    assert folders() == [("Days", [ids["Evenings"]])]
+    chooses("Days", "Take all out")
+    assert folders() == []
+    expect(head).to_have_count(0)
+
+
+def test_what_somebody_does_goes_away_by_itself(visit: MakeVisitor, home: Instance) -> None:
+    member: Member = visit(kind=Member, viewport=DESK, reduced_motion="reduce")
+    member.enters_as("bob", "/channels/@me")
+    page = member.page
+    page.get_by_role("region", name="Your account").get_by_role("button").first.click()
+    page.get_by_role("menuitem", name="What you are doing").click()
+    page.get_by_label("It stands below your name.").fill("Watering")
+    page.get_by_label("It goes away after").select_option("1 hour")
+    is_fine(member)
+    with page.expect_response(lambda answer: answer.request.method == "PATCH") as changed:
+        page.get_by_role("dialog").get_by_role("button", name="Save").click()
+    custom = changed.value.json()["custom_status"]
+    assert custom["text"] == "Watering"
+    left = datetime.fromisoformat(custom["expires_at"]) - datetime.now(UTC)
+    assert timedelta(minutes=50) < left <= timedelta(hours=1)

@@ -12,9 +12,9 @@ export function makeAccountActs({ rest, connection }) {
       connection.command(3, { status, afk: false });
       return rest.patch("/users/@me/settings", { body: { status } });
     },
-    /** @param {string | null} text */
-    customStatus(text) {
-      const custom = text === null ? null : { text };
+    /** @param {string | null} text @param {number | null} until When it goes by itself, in ms. */
+    customStatus(text, until) {
+      const custom = text === null ? null : { text, expires_at: until === null ? null : new Date(until).toISOString() };
       return rest.patch("/users/@me/settings", { body: { custom_status: custom } });
     },
   };

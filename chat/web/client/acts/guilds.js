@@ -1,6 +1,7 @@
 // What is done with guilds and their channels.
 
 import { storage } from "../base/storage.js";
+import { orderSettings } from "../store/guild_order.js";
 
 /** @typedef {import("./acts.js").Parts} Parts */
 /** @typedef {import("../store/shapes.js").Id} Id */
@@ -60,9 +61,11 @@ export function makeGuildActs({ store, rest }) {
     channelNotifications: (guildId, channelId, level) => override(guildId, channelId, { message_notifications: level }),
     /** @param {Id} guildId @param {Id} categoryId @param {boolean} collapsed */
     collapse: (guildId, categoryId, collapsed) => override(guildId, categoryId, { collapsed }),
-    /** @param {Id[]} positions All guilds in their order, out of folders. @param {any[]} folders */
-    order: (positions, folders) =>
-      rest.patch("/users/@me/settings", { body: { guild_positions: positions, guild_folders: folders } }),
+    /** @param {import("../store/guild_order.js").Entry[]} entries The rail as it is to be. */
+    order(entries) {
+      const { positions, folders } = orderSettings(entries);
+      return rest.patch("/users/@me/settings", { body: { guild_positions: positions, guild_folders: folders } });
+    },
     /** @param {Id} channelId @param {{max_age: number, max_uses: number}} options */
     makeInvite: (channelId, options) => rest.post(`/channels/${channelId}/invites`, { body: options }),
     /** @param {Id} guildId @param {any} channel */

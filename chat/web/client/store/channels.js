@@ -65,6 +65,33 @@ export function orderedChannels(state, guildId) {
 }
 
 /**
+ * What a guild's channels become when one is put elsewhere in their list: the places of those that it stands among, and
+ * its category where that is another one.
+ * @param {Channel[]} all In order.
+ * @param {number} from
+ * @param {number} to
+ * @returns {{id: Id, position: number, parent_id?: Id | null}[]}
+ */
+export function movedChannels(all, from, to) {
+  const channel = all[from];
+  if (!channel) return [];
+  const next = all.filter((one) => one !== channel);
+  next.splice(to, 0, channel);
+  const heads = next.filter(({ type }) => type === CATEGORY);
+  if (channel.type === CATEGORY) return heads.map(({ id }, position) => ({ id, position }));
+  const above = next.slice(0, to).filter(({ type }) => type === CATEGORY);
+  const parent = above.at(-1)?.id ?? null;
+  const isHere = (/** @type {Channel} */ one) => one === channel || (one.parent_id ?? null) === parent;
+  return next
+    .filter((one) => one.type !== CATEGORY && isHere(one))
+    .map((one, position) => ({
+      id: one.id,
+      position,
+      ...(one === channel && parent !== (one.parent_id ?? null) && { parent_id: parent }),
+    }));
+}
+
+/**
  * The conversations of the account, the one with the newest message first; pinned ones before all others.
  * @param {State} state
  * @returns {Channel[]}

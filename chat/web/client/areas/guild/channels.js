@@ -1,11 +1,12 @@
-// Channels of a guild: their order, by buttons that a mouse and a keyboard press alike, and what each one is.
+// Channels of a guild: their order, by dragging, by keys and by buttons, and what each one is.
 
 import { fill, h } from "../../base/dom.js";
 import { icon } from "../../base/icon.js";
-import { CATEGORY, FORUMS, orderedChannels } from "../../store/channels.js";
+import { CATEGORY, FORUMS, movedChannels, orderedChannels } from "../../store/channels.js";
 import { t } from "../../words/catalogue.js";
 import { newChannel } from "../../views/dialogs/new_channel.js";
 import { nameOfChannel, signOf } from "../../views/names/channels.js";
+import { makeReorder } from "../../views/rail/reorder.js";
 import { field, input, select, settingsForm } from "./fields.js";
 import { overwritesOf } from "./overwrites.js";
 
@@ -45,17 +46,26 @@ export function channelsPage(app, guildId) {
     const next = [...siblings];
     next.splice(at, 1);
     next.splice(at + way, 0, channel);
+    await place(next.map(({ id }, position) => ({ id, position })));
+  }
+
+  /** @param {ReturnType<typeof movedChannels>} places */
+  async function place(places) {
     try {
-      await acts.guildSettings.moveChannels(
-        guildId,
-        next.map(({ id }, position) => ({ id, position })),
-      );
+      await acts.guildSettings.moveChannels(guildId, places);
     } catch (error) {
       app.report(error);
+      draw();
     }
   }
 
+  const reorder = makeReorder(list, {
+    move: (from, to) => void place(movedChannels(orderedChannels(store.read, guildId), from, to)),
+    announce: app.announce,
+  });
+
   function draw() {
+    if (reorder.isHolding()) return;
     const all = orderedChannels(store.read, guildId);
     const focused = document.activeElement instanceof HTMLElement ? document.activeElement.dataset["key"] : undefined;
     fill(list, ...all.map(row));
@@ -79,7 +89,13 @@ export function channelsPage(app, guildId) {
     );
     button.dataset["key"] = channel.id;
     if (channel.id === chosen) button.setAttribute("aria-current", "true");
-    const item = h("li", {}, button, step(channel, name, -1), step(channel, name, 1));
+    const item = h(
+      "li",
+      { "data-order": "", draggable: "true" },
+      button,
+      step(channel, name, -1),
+      step(channel, name, 1),
+    );
     item.classList.toggle("within", Boolean(channel.parent_id));
     return item;
   }

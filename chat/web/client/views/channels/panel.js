@@ -62,12 +62,36 @@ export function makePanel(app) {
       h("input", { class: "input", id: "custom-status", maxlength: String(CUSTOM_MAXIMUM), autocomplete: "off" })
     );
     field.value = store.read.settings?.["custom_status"]?.text ?? "";
-    const content = h("div", { class: "field" }, h("label", { for: "custom-status" }, t("panel.custom_words")), field);
-    const run = () => acts.account.customStatus(field.value.trim() || null);
+    const spans = h(
+      "select",
+      { class: "input", id: "custom-status-span" },
+      ...["", "1800", "3600", "14400", "today"].map((span) => h("option", { value: span }, spanWords(span))),
+    );
+    const content = h(
+      "div",
+      {},
+      h("div", { class: "field" }, h("label", { for: "custom-status" }, t("panel.custom_words")), field),
+      h("div", { class: "field" }, h("label", { for: "custom-status-span" }, t("panel.span")), spans),
+    );
+    const run = () => acts.account.customStatus(field.value.trim() || null, endOf(spans.value, app.now()));
     app.layers.dialog({ title: t("panel.custom"), content, actions: [{ label: t("panel.save"), run }] });
   }
 
   const unwatch = store.watch(["me"], draw);
   draw();
   return { element, stop: unwatch };
+}
+
+/** @param {string} span Seconds, `today`, or nothing for ever. */
+function spanWords(span) {
+  if (span === "") return t("panel.for_ever");
+  if (span === "today") return t("panel.today");
+  const minutes = Number(span) / 60;
+  return minutes < 60 ? t("moderation.minutes", { n: minutes }) : t("moderation.hours", { n: minutes / 60 });
+}
+
+/** @param {string} span @param {number} now */
+function endOf(span, now) {
+  if (span === "") return null;
+  return span === "today" ? new Date(now).setHours(24, 0, 0, 0) : now + Number(span) * 1000;
 }

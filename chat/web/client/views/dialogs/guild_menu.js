@@ -6,6 +6,7 @@ import { BITS, guildPermissions, may } from "../../store/permissions.js";
 import { isMuted } from "../../store/unread.js";
 import { t } from "../../words/catalogue.js";
 import { plainName } from "../names/people.js";
+import { placeEntries } from "./folders.js";
 import { invite } from "./invite.js";
 import { newChannel } from "./new_channel.js";
 
@@ -44,6 +45,7 @@ export function guildEntries(app, guildId) {
       icon: "mute",
       run: () => told(acts.guilds.mute(guildId, !muted)),
     },
+    ...placeEntries(app, guild),
     null,
     channel && { label: t("guild.invite"), icon: "invite", run: () => void invite(app, channel) },
     (mask & BITS.MANAGE_CHANNELS) !== 0n && {

@@ -3,20 +3,21 @@
 import { h } from "../../base/dom.js";
 import { icon } from "../../base/icon.js";
 import { keyed } from "../../base/keyed.js";
+import { moved, railEntries } from "../../store/guild_order.js";
 import { ALL } from "../../store/store.js";
 import { newsByGuild } from "../../store/unread.js";
 import { t } from "../../words/catalogue.js";
 import { faceOf } from "../names/guilds.js";
 import { plainName } from "../names/people.js";
+import { folderEntries } from "../dialogs/folders.js";
 import { guildEntries } from "../dialogs/guild_menu.js";
 import { askForGuild } from "../dialogs/new_guild.js";
-import { movedOrder, railEntries } from "./order.js";
 import { makeReorder } from "./reorder.js";
 
 /** @typedef {import("../shell/app.js").App} App */
 /** @typedef {import("../../store/unread.js").News} News */
 /** @typedef {import("../../store/shapes.js").Guild} Guild */
-/** @typedef {import("./order.js").Entry} Entry */
+/** @typedef {import("../../store/guild_order.js").Entry} Entry */
 
 const NOTHING = { isUnread: false, mentions: 0 };
 const BADGE_MAXIMUM = 99;
@@ -51,8 +52,10 @@ export function makeRail(app) {
 
   /** @param {number} from @param {number} to */
   function move(from, to) {
-    const { positions, folders } = movedOrder(entries, from, to);
-    acts.guilds.order(positions, folders).catch(app.report).finally(draw);
+    acts.guilds
+      .order(moved(entries, from, to))
+      .catch(app.report)
+      .finally(draw);
   }
 
   function draw() {
@@ -105,7 +108,7 @@ export function makeRail(app) {
     return link;
   }
 
-  /** @param {import("./order.js").Folder} folder */
+  /** @param {import("../../store/guild_order.js").Folder} folder */
   function folderTile(folder) {
     const key = `folder:${folder.id}`;
     const press = () => (opened.has(key) ? opened.delete(key) : opened.add(key), draw());
@@ -115,6 +118,7 @@ export function makeRail(app) {
       { type: "button", class: "tile plain-tile", "aria-label": name, title: name, click: press },
       icon("folder"),
     );
+    head.dataset["folder"] = `${folder.id}`;
     const parts = document.createDocumentFragment();
     parts.append(head, h("ul", { class: "rail-folder", "aria-label": name }));
     return parts;
@@ -178,11 +182,13 @@ export function makeRail(app) {
     app.go(new URL(link.href).pathname);
   });
   element.addEventListener("contextmenu", (event) => {
-    const link = /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest("[data-guild]"));
+    const target = /** @type {Element} */ (event.target);
+    const link = /** @type {HTMLElement | null} */ (target.closest("[data-guild], [data-folder]"));
     if (!link) return;
     event.preventDefault();
     const spot = event.clientX === 0 ? link : { x: event.clientX, y: event.clientY };
-    app.layers.menu(spot, guildEntries(app, link.dataset["guild"] ?? ""), link.title);
+    const { guild, folder } = link.dataset;
+    app.layers.menu(spot, guild ? guildEntries(app, guild) : folderEntries(app, Number(folder)), link.title);
   });
   store.watch([ALL], heard);
   draw();

@@ -10,7 +10,7 @@ import { makeForum } from "../forum/forum.js";
 import { nameOfChannel } from "../names/channels.js";
 import { makePanel } from "../channels/panel.js";
 import { makeMembersPane } from "../members/pane.js";
-import { orderedGuilds } from "../rail/order.js";
+import { orderedGuilds } from "../../store/guild_order.js";
 import { makeRail } from "../rail/rail.js";
 import { makeAnnouncer } from "./announcer.js";
 import { makeAreas } from "./app.js";
