@@ -33,12 +33,16 @@ class Holder(Visitor):
 
     def opens(self, name: str, page: str) -> None:
         """Sign in and go there."""
-        self.account = self.home.person(name)
-        self.goes_to("/login")
-        session = {"token": self.account["token"], "name": name}
-        self.page.evaluate("(session) => localStorage.setItem('session', JSON.stringify(session))", session)
+        self.is_kept_as(self.home.person(name))
         self.goes_to(f"{PATH}/{page}")
         self.page.locator(".settings-content > *").wait_for()
+
+    def is_kept_as(self, person: dict[str, Any]) -> None:
+        """Have this account's session in the browser."""
+        self.account = person
+        self.goes_to("/login")
+        session = {"token": person["token"], "name": person["email"]}
+        self.page.evaluate("(session) => localStorage.setItem('session', JSON.stringify(session))", session)
 
     def kept(self, path: str = "/v1/users/@me") -> Any:
         """What the server keeps of the account."""
@@ -286,6 +290,65 @@ def test_sessions_elsewhere_are_ended_with_the_password(holder: Holder) -> None:
     page.get_by_text("You are signed out everywhere else.").wait_for()
     assert [one["current"] for one in holder.kept("/v1/auth/sessions")] == [True]
     expect(page.get_by_role("button", name="Sign out everywhere else")).to_be_hidden()
+
+
+def signs_up(home: Instance, name: str) -> dict[str, Any]:
+    """A new account, with its session."""
+    person = {"email": f"{name}@example.org", "password": "four unrelated words"}
+    made = home.call("POST", "/v1/auth/register", person)
+    home.call("POST", "/v1/auth/verify", {"token": home.mail("verification", person["email"])["token"]})
+    return {**person, "token": made["token"]}
+
+
+def ends_others(holder: Holder) -> Locator:
+    """Ask to be signed out everywhere else; the question who it is."""
+    assert len(holder.kept("/v1/auth/sessions")) > 1
+    holder.goes_to(f"{PATH}/sessions")
+    holder.page.get_by_role("button", name="Sign out everywhere else").click()
+    return holder.page.get_by_role("dialog", name="Is it you?")
+
+
+def test_the_proof_is_a_code_where_there_is_an_app(visit: MakeVisitor) -> None:
+    with instance() as home:
+        holder: Holder = visit(home, kind=Holder)
+        person = signs_up(home, "ines")
+        sign_in(home, person)
+        secret = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
+        home.pass_time(300)
+        body = {"secret": secret, "code": home.code(secret), "password": person["password"]}
+        codes = home.call("POST", "/v1/users/@me/mfa/totp/enable", body, token=person["token"])["backup_codes"]
+        holder.is_kept_as(person)
+        proof = ends_others(holder)
+        proof.get_by_role("textbox").fill("000000")
+        proof.get_by_role("button", name="Confirm").click()
+        proof.get_by_role("alert").wait_for()
+        holder.page_is_accessible()
+        proof.get_by_role("textbox").fill(codes[0]["code"])
+        proof.get_by_role("button", name="Confirm").click()
+        holder.page.get_by_text("You are signed out everywhere else.").wait_for()
+        assert [one["current"] for one in holder.kept("/v1/auth/sessions")] == [True]
+        holder.leaves()
+
+
+def test_the_proof_is_a_passkey_where_there_is_one(visit: MakeVisitor) -> None:
+    with instance() as home:
+        holder: Holder = visit(home, kind=Holder)
+        person = signs_up(home, "jana")
+        holder.has_authenticator()
+        holder.is_signed_in_as(person)
+        holder.presses("Add a passkey")
+        holder.fills(name="Key ring")
+        holder.presses("Save")
+        holder.is_told("The passkey is added.")
+        holder.page.get_by_label("Ask for a passkey when I sign in").check()
+        holder.confirms("Use a passkey")
+        holder.is_told("now asks for a passkey")
+        holder.account = {"token": holder.page.evaluate("JSON.parse(localStorage.getItem('session')).token")}
+        proof = ends_others(holder)
+        proof.get_by_role("button", name="Use a passkey").click()
+        holder.page.get_by_text("You are signed out everywhere else.").wait_for()
+        assert [one["current"] for one in holder.kept("/v1/auth/sessions")] == [True]
+        holder.leaves()
 
 
 def test_who_thinks_better_of_it_stays_signed_in(holder: Holder) -> None:

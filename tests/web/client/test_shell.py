@@ -3,6 +3,7 @@ and on a telephone, and the console stays empty. Area: the web client as a whole
 
 from __future__ import annotations
 
+import json
 import re
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
@@ -12,6 +13,7 @@ import pytest
 from playwright.sync_api import Route, expect
 
 from tests.web.browsing import WAIT_MS, Instance, Visitor, instance
+from tests.web.client.node import CLIENT
 from tests.web.conftest import MakeVisitor
 
 DESK: Final = {"width": 1280, "height": 800}
@@ -497,3 +499,42 @@ def test_what_somebody_does_goes_away_by_itself(visit: MakeVisitor, home: Instan
     assert custom["text"] == "Watering"
     left = datetime.fromisoformat(custom["expires_at"]) - datetime.now(UTC)
     assert timedelta(minutes=50) < left <= timedelta(hours=1)
+
+
+def test_a_reaction_that_comes_while_a_page_is_fetched_is_counted(visit: MakeVisitor, home: Instance) -> None:
+    alice, carol = home.person("alice")["token"], home.person("carol")["token"]
+    guild_id = home.world["guild_id"]
+    body = {"name": "late", "type": 0}
+    channel_id = home.call("POST", f"/v1/guilds/{guild_id}/channels", body, token=alice)["id"]
+    path = f"/v1/channels/{channel_id}/messages"
+    message_id = home.call("POST", path, {"content": "first things first"}, token=alice)["id"]
+    member: Member = visit(kind=Member, viewport=DESK, reduced_motion="reduce")
+    member.enters_as("bob", f"/channels/{guild_id}/{home.world['channel_id']}")
+    page = member.page
+
+    def late(route: Route) -> None:
+        """The page as it was before somebody reacted comes after the gateway has told of it."""
+        answer = route.fetch()
+        home.call("PUT", f"{path}/{message_id}/reactions/%F0%9F%8D%85/@me", token=carol)
+        page.wait_for_timeout(500)
+        route.fulfill(response=answer)
+
+    page.route(f"**{path}?**", late)
+    page.get_by_role("link", name="late").click()
+    article = page.get_by_role("article").filter(has_text="first things first")
+    article.get_by_text("\N{TOMATO}").wait_for()
+
+
+def test_an_emoji_that_no_font_draws_is_not_offered(visit: MakeVisitor, talk: str) -> None:
+    member: Member = visit(kind=Member, viewport=DESK, reduced_motion="reduce")
+    member.enters_as("bob", talk)
+    told = """async (emoji) => {
+        const { undrawn } = await import(`${document.body.dataset.client}/base/glyphs.js`);
+        return [...(await undrawn(emoji))];
+    }"""
+    rows = json.loads((CLIENT / "emoji" / "en.json").read_text(encoding="utf-8"))
+    known = [row[0] for group in rows.values() for row in group]
+    unknown = ["\U0001fffe", "\U0003fffe", "\N{GRINNING FACE}\u200d\N{TOMATO}"]
+    hidden = member.page.evaluate(told, known + unknown)
+    assert [emoji for emoji in hidden if emoji in unknown] == unknown
+    assert len(hidden) < len(known) / 20, "the font of this machine has nearly all of them"

@@ -1,6 +1,6 @@
 // What is done with messages.
 
-import { beginFetch, putPage } from "../store/logs.js";
+import { beginFetch, putPage, putReactions } from "../store/logs.js";
 import { compareIds } from "../store/shapes.js";
 import { makeOutbox } from "./outbox.js";
 
@@ -20,6 +20,7 @@ import { makeOutbox } from "./outbox.js";
  */
 
 const SPOILER_FLAG = 1 << 3;
+const ATTEMPTS = 3;
 
 /** @param {Parts} parts */
 export function makeMessageActs(parts) {
@@ -58,6 +59,24 @@ export function makeMessageActs(parts) {
           ? { before: isFull, after: isFull && !!newest && compareIds(last, newest) < 0 }
           : { before: isFull, after: isOvertaken };
     store.put((state, touch) => putPage(state, channelId, messages, ends, touch));
+    const unsure = messages.filter(({ id }) => settled.reacted.has(id));
+    await Promise.all(unsure.map(({ id }) => countReactions(channelId, id)));
+  }
+
+  /**
+   * Fetches a message's reactions until none comes or goes meanwhile.
+   * @param {Id} channelId
+   * @param {Id} messageId
+   */
+  async function countReactions(channelId, messageId) {
+    for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+      const settled = beginFetch(store.read, channelId);
+      const fetched = await rest.get(at(channelId, messageId)).catch(() => null);
+      const [message] = settled(fetched === null ? [] : [fetched]);
+      if (!message) return;
+      store.put((state, touch) => putReactions(state, message, touch));
+      if (!settled.reacted.has(messageId)) return;
+    }
   }
 
   /**

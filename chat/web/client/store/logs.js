@@ -64,14 +64,15 @@ export function keepLog(state, channelId, log) {
  * Listen to what happens in a channel while a page of it is on its way: the page may be older than that.
  * @param {State} state
  * @param {Id} channelId
- * @returns {(page: Message[]) => Message[]} ends it, and brings the page up to date
+ * @returns {((page: Message[]) => Message[]) & {reacted: ReadonlySet<Id>}} ends it, and brings the page up to date but
+ *   for the reactions of those in `reacted`: whether the page has counted them already cannot be told.
  */
 export function beginFetch(state, channelId) {
   /** @type {import("./shapes.js").Meanwhile} */
-  const meanwhile = { deleted: new Set(), updated: new Map() };
+  const meanwhile = { deleted: new Set(), updated: new Map(), reacted: new Set() };
   const all = state.fetching.get(channelId) ?? new Set();
   state.fetching.set(channelId, all.add(meanwhile));
-  return (page) => {
+  const settled = (/** @type {Message[]} */ page) => {
     all.delete(meanwhile);
     if (all.size === 0) state.fetching.delete(channelId);
     return page
@@ -81,6 +82,21 @@ export function beginFetch(state, channelId) {
         return updated ? { ...updated, ...(message.reactions && { reactions: message.reactions }) } : message;
       });
   };
+  return Object.assign(settled, { reacted: meanwhile.reacted });
+}
+
+/**
+ * Take over the reactions of a message that was fetched by itself.
+ * @param {State} state
+ * @param {Message} message
+ * @param {Touch} touch
+ */
+export function putReactions(state, { id, channel_id: channelId, reactions = [] }, touch) {
+  const log = state.logs.get(channelId);
+  const known = log?.byId.get(id);
+  if (!log || !known) return;
+  log.byId.set(id, { ...known, reactions });
+  put(state, channelId, log, touch);
 }
 
 /** @type {Readonly<Record<string, import("./shapes.js").Apply>>} */
@@ -161,6 +177,7 @@ export function keyOf(emoji) {
  * @param {(reactions: Reaction[]) => Reaction[]} change
  */
 function changeReactions(state, { channel_id: channelId, message_id: id }, touch, change) {
+  for (const { reacted } of state.fetching.get(channelId) ?? []) reacted.add(id);
   const log = state.logs.get(channelId);
   const message = log?.byId.get(id);
   if (!log || !message) return;

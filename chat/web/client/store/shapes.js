@@ -51,7 +51,7 @@
  * @property {boolean} after Whether there are newer ones.
  * @property {string | null} fault Why the last fetch failed.
  */
-/** @typedef {{deleted: Set<Id>, updated: Map<Id, Message>}} Meanwhile */
+/** @typedef {{deleted: Set<Id>, updated: Map<Id, Message>, reacted: Set<Id>}} Meanwhile */
 /**
  * @typedef {object} Unsent A message on its way.
  * @property {string} nonce

@@ -1,6 +1,7 @@
 // Picks an emoji: all of Unicode by groups and words, in any skin tone, those of the person's guilds, the recent ones.
 
 import { fill, h } from "../../base/dom.js";
+import { undrawn } from "../../base/glyphs.js";
 import { storage } from "../../base/storage.js";
 import { locale, t } from "../../words/catalogue.js";
 import { plainName } from "../../views/names/people.js";
@@ -30,6 +31,8 @@ const HANDS = ["\u270b", "\u270b\u{1f3fb}", "\u270b\u{1f3fc}", "\u270b\u{1f3fd}"
 export async function open({ app, anchor, guildId, onPick }) {
   const [all, recent, tone] = await Promise.all([unicode(), storage.get(RECENT), storage.get(TONE)]);
   let skin = Number(tone ?? 0);
+  /** @type {ReadonlySet<string>} */
+  let hidden = new Set();
   const search = h("input", {
     class: "input",
     type: "search",
@@ -74,7 +77,7 @@ export async function open({ app, anchor, guildId, onPick }) {
     const label = t("emoji.tone", { n: skin + 1, all: HANDS.length });
     tones.setAttribute("aria-label", label);
     tones.title = label;
-    const sections = [...recentSection(recent ?? []), ...own(app, guildId), ...standard(all, skin)];
+    const sections = [...recentSection(recent ?? []), ...own(app, guildId), ...standard(all, skin, hidden)];
     grid.show(found(sections, search.value));
   }
 
@@ -89,6 +92,11 @@ export async function open({ app, anchor, guildId, onPick }) {
     }
   });
   draw();
+  const plain = Object.values(all).flatMap((rows) => rows.map(([emoji]) => emoji));
+  void undrawn(plain).then((found) => {
+    hidden = found;
+    if (found.size > 0 && element.isConnected) draw();
+  });
   const close = app.layers.popover(anchor, element, { label: t("emoji.name") });
 }
 
@@ -125,15 +133,18 @@ function own({ store }, guildId) {
 /**
  * @param {Record<string, Row[]>} all
  * @param {number} skin
+ * @param {ReadonlySet<string>} hidden
  * @returns {Section[]}
  */
-function standard(all, skin) {
+function standard(all, skin, hidden) {
   return Object.entries(all).map(([group, rows]) => ({
     name: GROUPS[group]?.() ?? group,
-    choices: rows.map(([plain, label, name, words, tones]) => {
-      const emoji = (skin > 0 && tones?.[skin - 1]) || plain;
-      return choiceOf({ id: null, name: emoji }, label, `${label} ${name} ${words}`, emoji);
-    }),
+    choices: rows
+      .filter(([plain]) => !hidden.has(plain))
+      .map(([plain, label, name, words, tones]) => {
+        const emoji = (skin > 0 && tones?.[skin - 1]) || plain;
+        return choiceOf({ id: null, name: emoji }, label, `${label} ${name} ${words}`, emoji);
+      }),
   }));
 }
 
