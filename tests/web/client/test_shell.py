@@ -3,6 +3,7 @@ and on a telephone, and the console stays empty. Area: the web client as a whole
 
 from __future__ import annotations
 
+import io
 import json
 import re
 from datetime import UTC, datetime, timedelta
@@ -10,6 +11,7 @@ from typing import Any, Final
 from urllib.parse import quote
 
 import pytest
+from PIL import Image
 from playwright.sync_api import Route, expect
 
 from tests.web.browsing import WAIT_MS, Instance, Visitor, instance
@@ -538,3 +540,23 @@ def test_an_emoji_that_no_font_draws_is_not_offered(visit: MakeVisitor, talk: st
     hidden = member.page.evaluate(told, known + unknown)
     assert [emoji for emoji in hidden if emoji in unknown] == unknown
     assert len(hidden) < len(known) / 20, "the font of this machine has nearly all of them"
+
+
+def test_a_picture_that_moves_keeps_still_until_it_is_pointed_at(visit: MakeVisitor, talk: str) -> None:
+    frames = [Image.new("RGB", (64, 48), colour) for colour in ("red", "green", "blue")]
+    moving = io.BytesIO()
+    frames[0].save(moving, "GIF", save_all=True, append_images=frames[1:], duration=100, loop=0)
+    member: Member = visit(kind=Member, viewport=DESK, reduced_motion="reduce")
+    member.enters_as("alice", talk)
+    files = [{"name": "moves.gif", "mimeType": "image/gif", "buffer": moving.getvalue()}]
+    member.page.locator("input[type=file]").first.set_input_files(files)  # type: ignore[arg-type]
+    member.page.get_by_text("moves.gif").wait_for()
+    member.page.locator("textarea").first.press("Enter")
+    picture = member.page.locator(".picture img[src*='moves.gif']").last
+    expect(picture).to_have_attribute("src", re.compile("animated=false"))
+    picture.scroll_into_view_if_needed()
+    expect(picture).to_have_js_property("naturalWidth", 64)
+    picture.hover()
+    expect(picture).not_to_have_attribute("src", re.compile("animated"))
+    member.page.mouse.move(0, 0)
+    expect(picture).to_have_attribute("src", re.compile("animated=false"))

@@ -45,3 +45,24 @@ export function applyAppearance({ theme, density, scale, isStill }) {
   else delete root.dataset["motion"];
   root.style.setProperty("--text-scale", String(Math.min(SCALES.most, Math.max(SCALES.least, scale)) / 100));
 }
+
+/** Whether things are to keep still, by the person's choice here or on the device. */
+export function keepsStill() {
+  return (
+    document.documentElement.dataset["motion"] === "reduced" || matchMedia("(prefers-reduced-motion: reduce)").matches
+  );
+}
+
+/**
+ * Show a picture that moves; where things keep still, only while it is pointed at.
+ * @param {HTMLElement} image
+ * @param {string} moving
+ * @param {string} still
+ */
+export function showMoving(image, moving, still) {
+  if (!keepsStill()) return image.setAttribute("src", moving);
+  image.setAttribute("src", still);
+  image.addEventListener("pointerenter", () => image.setAttribute("src", moving));
+  image.addEventListener("pointerleave", () => image.setAttribute("src", still));
+  return undefined;
+}

@@ -46,8 +46,9 @@ export function makeComposer({
   intoRows,
 }) {
   const hint = canSend ? t("composer.message_to", { name }) : t("composer.forbidden");
+  const placeholder = matchMedia("(max-width: 30rem)").matches ? t("composer.short") : hint; // where a name has no room
   const field = /** @type {HTMLTextAreaElement} */ (
-    h("textarea", { rows: "1", dir: "auto", class: "composer-field", placeholder: hint, "aria-label": hint })
+    h("textarea", { rows: "1", dir: "auto", class: "composer-field", placeholder, "aria-label": hint })
   );
   const about = h("div", { class: "composer-about small", hidden: "" });
   const count = h("span", { class: "composer-count meta", role: "status" });

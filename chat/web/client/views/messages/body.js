@@ -1,5 +1,6 @@
 // The tree of a message's text as nodes of the page. Text from outside only ever becomes text nodes.
 
+import { showMoving } from "../../base/appearance.js";
 import { h } from "../../base/dom.js";
 import { parse } from "../../text/blocks.js";
 import { highlight } from "../../text/highlight.js";
@@ -208,8 +209,9 @@ function mention(node, place) {
 export function emoji(node) {
   const name = `:${node.name}:`;
   const picture = h("img", { class: "emoji", alt: name, title: name, loading: "lazy", decoding: "async" });
-  const moving = node.animated ? "&animated=true" : "";
-  picture.setAttribute("src", `/media/emojis/${node.id}.webp?size=96${moving}`);
+  const address = `/media/emojis/${node.id}.webp?size=96`;
+  if (node.animated) showMoving(picture, `${address}&animated=true`, address);
+  else picture.setAttribute("src", address);
   return picture;
 }
 

@@ -1,6 +1,7 @@
 // Files of a message: pictures, films and sound with their room reserved, so that nothing moves when they arrive.
 
 import { fileAddress } from "../../base/address.js";
+import { showMoving } from "../../base/appearance.js";
 import { h } from "../../base/dom.js";
 import { icon } from "../../base/icon.js";
 import { t } from "../../words/catalogue.js";
@@ -9,6 +10,7 @@ import { number } from "../../words/dates.js";
 const SPOILER = 8;
 const WIDEST = 520;
 const TALLEST = 350;
+const MAY_MOVE = new Set(["image/gif", "image/webp", "image/apng"]);
 
 /**
  * The size at which something of that size is shown.
@@ -62,10 +64,17 @@ function known(file) {
   return download(file);
 }
 
+/** One picture of those that a file has. @param {string} address */
+function stillOf(address) {
+  return `${address}${address.includes("?") ? "&" : "?"}size=1024&animated=false`;
+}
+
 /** @param {any} file */
 function picture(file) {
   const image = h("img", { alt: file.description ?? "", loading: "lazy", decoding: "async" });
-  image.setAttribute("src", fileAddress(file.url));
+  const address = fileAddress(file.url);
+  if (MAY_MOVE.has(file.content_type)) showMoving(image, address, stillOf(address));
+  else image.setAttribute("src", address);
   const name = file.description || t("message.picture", { name: file.title || file.filename });
   return frame(
     file.width,

@@ -1,5 +1,6 @@
 // One row of the list. It redraws only those of its parts whose inputs changed: a film goes on while reactions come.
 
+import { showMoving } from "../../base/appearance.js";
 import { h } from "../../base/dom.js";
 import { icon } from "../../base/icon.js";
 import { t } from "../../words/catalogue.js";
@@ -218,7 +219,9 @@ function stickers(stickers) {
   if (!stickers?.length) return null;
   const pictures = stickers.map((one) => {
     const picture = h("img", { class: "sticker", alt: one.name, width: "160", height: "160", loading: "lazy" });
-    picture.setAttribute("src", `/media/stickers/${one.id}.webp?size=320${one.animated ? "&animated=true" : ""}`);
+    const address = `/media/stickers/${one.id}.webp?size=320`;
+    if (one.animated) showMoving(picture, `${address}&animated=true`, address);
+    else picture.setAttribute("src", address);
     return picture;
   });
   return h("div", { class: "stickers" }, ...pictures);
