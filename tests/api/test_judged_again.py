@@ -205,6 +205,7 @@ PROVED: Final[dict[str, Request]] = {
     for method, path, body in (
         ("POST", "/v1/users/@me/disable", {}),
         ("POST", "/v1/users/@me/delete", {}),
+        ("POST", "/v1/users/@me/harvest", {}),
         ("POST", "/v1/users/@me/messages/delete", {}),
         ("POST", "/v1/users/@me/messages/bulk-delete-mine", {}),
         ("POST", "/v1/users/@me/guilds/{guild_id}/messages/bulk-delete-mine", {}),
@@ -218,11 +219,12 @@ PROVED: Final[dict[str, Request]] = {
 """Operations that bob's password proves."""
 
 AT_OWN_TESTS: Final = {
-    # They need the owner, another instance, a factor or a ticket; the proof is judged again as in PROVED.
+    # They need the owner, another instance, an archive, a factor or a ticket; the proof is judged again as in PROVED.
     "POST /v1/guilds/{guild_id}/delete",
     "POST /v1/guilds/{guild_id}/transfer-ownership",
     "DELETE /v1/users/@me/guilds/{guild_id}",
     "POST /v1/users/@me/recovery-kit",
+    "POST /v1/users/@me/harvest/download",
     "POST /v1/auth/sessions/logout",
     "POST /v1/users/@me/password-change/complete",
     "POST /v1/users/@me/email-change/apply",

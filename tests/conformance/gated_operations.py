@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
 
 import attrs
+import trio
 
 from chat.testing.authenticator import SoftwareAuthenticator, base64url
 from chat.testing.rest_client import Response
@@ -16,6 +17,7 @@ from tests.enrolment import MFA, ORIGIN, PASSKEYS, Phone, assertion, passkey_of,
 
 NEW_PASSWORD: Final = "a better password by far"
 NEW_EMAIL: Final = "robert@example.com"
+ARCHIVE: Final = "/v1/users/@me/harvest"
 
 
 @attrs.frozen
@@ -154,6 +156,16 @@ async def _complete_password_change(scene: Scene) -> Call:
     return Call("POST", "/v1/users/@me/password-change/complete", body)
 
 
+async def _archive(scene: Scene) -> Call:
+    bob = scene.bob
+    proof = {"password": bob.password} if scene.key is None else await scene.proof()
+    (await bob.rest.post(ARCHIVE, proof)).expect(200)
+    while True:
+        if (await bob.rest.get(ARCHIVE)).expect(200)["harvest"]["completed_at"] is not None:
+            return Call("POST", f"{ARCHIVE}/download", {})
+        await trio.sleep(0.05)
+
+
 async def _leave_guild(scene: Scene) -> Call:
     return Call("DELETE", f"/v1/users/@me/guilds/{scene.world.guild_id}?delete_messages=true", {})
 
@@ -196,6 +208,8 @@ GATED: Final = (
     Gated(operation="PATCH /v1/users/@me", prepare=plain("PATCH /v1/users/@me", new_password=NEW_PASSWORD)),
     Gated(operation="POST /v1/users/@me/disable", prepare=plain("POST /v1/users/@me/disable"), issues_token=False),
     Gated(operation="POST /v1/users/@me/delete", prepare=plain("POST /v1/users/@me/delete")),
+    Gated(operation=f"POST {ARCHIVE}", prepare=plain(f"POST {ARCHIVE}")),
+    Gated(operation=f"POST {ARCHIVE}/download", prepare=_archive),
     Gated(operation="DELETE /v1/oauth2/applications/{application_id}", prepare=of_application("DELETE", "")),
     Gated(
         operation="POST /v1/oauth2/applications/{application_id}/bot/reset-token",
