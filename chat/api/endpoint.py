@@ -77,6 +77,7 @@ class Exchange:
         "headers",
         "id",
         "members",
+        "now_ms",
         "query_string",
         "receive",
         "store_version",
@@ -87,6 +88,8 @@ class Exchange:
         self.query_string: Final[bytes] = scope["query_string"]
         self.members: list[str] = []
         """The members of the path, decoded, in order."""
+        self.now_ms = 0
+        """When the caller was looked up, in Unix milliseconds."""
         self.headers: Final[dict[str, str]] = {}
         self.authorizations: Final[list[str]] = []
         forwarded: list[str] = []
@@ -277,7 +280,8 @@ class Endpoint:
         database = self._core.database
         if self._reads_body:
             exchange.store_version = database.version
-        return resolve(database.reader, credential, self._core.clock.now_ms(), exchange.capabilities)
+        exchange.now_ms = self._core.clock.now_ms()
+        return resolve(database.reader, credential, exchange.now_ms, exchange.capabilities)
 
     def _stands(self, exchange: Exchange, caller: Principal) -> bool:
         """Whether nothing can have changed about the caller while the body came: no commit came between, and time does
@@ -306,7 +310,7 @@ class Endpoint:
 
     def _note_use(self, exchange: Exchange, caller: Principal) -> None:
         if caller.session_id_hash is not None:
-            self._backend.areas.signing_in.sign_ins.note_use(caller, exchange.address)
+            self._backend.areas.signing_in.sign_ins.note_use(caller, exchange.address, exchange.now_ms)
         elif caller.key_id is not None:
             self._backend.areas.administration.admin_api_keys.note_use(caller.key_id)
 

@@ -163,7 +163,7 @@ def test_a_role_has_an_emoji_only_where_one_is_stored() -> None:
 
 def test_a_member_with_and_without_user() -> None:
     member = Member(1, 2, 1000, nick="Bo", mention_flags=1, role_ids=frozenset({5, 4}))
-    data = member_object(member, {"id": "2"}, now_ms=0)
+    data = member_object(member, {"id": "2"}, timed_out=False)
     assert data == {
         "user": {"id": "2"},
         "nick": "Bo",
@@ -178,8 +178,8 @@ def test_a_member_with_and_without_user() -> None:
         "profile_flags": 0,
         "mention_flags": 1,
     }
-    assert "user" not in member_object(member, None, now_ms=0)
-    assert "mention_flags" not in member_object(Member(1, 2, 1000), None, now_ms=0)
+    assert "user" not in member_object(member, None, timed_out=False)
+    assert "mention_flags" not in member_object(Member(1, 2, 1000), None, timed_out=False)
 
 
 # The guild as the gateway sends it

@@ -136,7 +136,7 @@ class MessageSending:
             access.require(SEND_MESSAGES | ATTACH_FILES)  # the files of a post
             access.require_voice(self._core.clock.now_ms())
         else:
-            self._require_may_write(principal, access, SEND_MESSAGES | ATTACH_FILES)
+            self._require_may_write(principal, access, SEND_MESSAGES | ATTACH_FILES, self._core.clock.now_ms())
         return access
 
     def forget_recent(self) -> None:
@@ -168,8 +168,9 @@ class MessageSending:
             needed |= ATTACH_FILES
         if draft.embeds:
             needed |= Permission.EMBED_LINKS.value
-        self._require_may_write(principal, access, needed)
-        self._require_good(draft, limits_of(self._core.settings, principal.account, self._core.clock.now_ms()))
+        now_ms = self._core.clock.now_ms()
+        self._require_may_write(principal, access, needed, now_ms)
+        self._require_good(draft, limits_of(self._core.settings, principal.account, now_ms))
 
     def _require_good(self, draft: MessageDraft, limits: Limits) -> None:
         """Check what can be checked of a draft by itself."""
@@ -197,12 +198,11 @@ class MessageSending:
             access.require_unlocked(self._core.clock.now_ms())
         self._require_good(draft, self._core.settings.limits_for(premium=False))
 
-    def _require_may_write(self, principal: Principal, access: ChannelAccess, permissions: int) -> None:
+    def _require_may_write(self, principal: Principal, access: ChannelAccess, permissions: int, now_ms: int) -> None:
         require_message_channel(access.channel)
         access.require(permissions)
         if access.disables(SEND_MESSAGE_DISABLED):
             raise ApiError(ErrorCode.FEATURE_TEMPORARILY_DISABLED)
-        now_ms = self._core.clock.now_ms()
         access.require_voice(now_ms)
         if isinstance(access, ThreadAccess):
             access.require_unlocked(now_ms)

@@ -258,15 +258,15 @@ class Access:
 
         :raises ApiError: UNKNOWN_CHANNEL; otherwise as `guild`, with MISSING_PERMISSIONS for a channel not seen.
         """
-        guild_id = self._guild_states.guild_of_channel(channel_id)
-        if guild_id is None:
+        state = self._guild_states.of_channel(channel_id)
+        if state is None:
             access = self._private_channel(principal.user_id, channel_id)
             if access is None:
                 raise ApiError(ErrorCode.UNKNOWN_CHANNEL)
             access.require(permission)
             self._grant(principal, None, channel_id)
             return access
-        return self._guild_channel(principal, guild_id, channel_id, permission)
+        return self._guild_channel(principal, state, channel_id, permission)
 
     def guild_channel(self, principal: Principal, channel_id: int, permission: int = 0) -> GuildChannelAccess:
         """As `channel`, for what only channels of guilds have.
@@ -274,11 +274,11 @@ class Access:
         :raises ApiError: as `channel`; CANNOT_EXECUTE_ON_DM for a conversation of the caller, INVALID_CHANNEL_TYPE for
             a thread.
         """
-        guild_id = self._guild_states.guild_of_channel(channel_id)
-        if guild_id is None:
+        state = self._guild_states.of_channel(channel_id)
+        if state is None:
             private = self._private_channel(principal.user_id, channel_id)
             raise ApiError(ErrorCode.UNKNOWN_CHANNEL if private is None else ErrorCode.CANNOT_EXECUTE_ON_DM)
-        access = self._guild_channel(principal, guild_id, channel_id, permission)
+        access = self._guild_channel(principal, state, channel_id, permission)
         if access.channel.type in THREAD_CHANNEL_TYPES:
             raise ApiError(ErrorCode.INVALID_CHANNEL_TYPE)
         return access
@@ -298,11 +298,8 @@ class Access:
         return access if state is access.state else attrs.evolve(access, state=state)
 
     def _guild_channel(
-        self, principal: Principal, guild_id: int, channel_id: int, permission: int
+        self, principal: Principal, state: GuildState, channel_id: int, permission: int
     ) -> GuildChannelAccess:
-        state = self._guild_states.get(guild_id)
-        if state is None:
-            raise ApiError(ErrorCode.UNKNOWN_CHANNEL)
         channel, member = state.channels.get(channel_id), self._membership(principal, state)
         noted: dict[str, Any] = {
             "has_factor": functools.partial(self._has_factor, principal.account),

@@ -99,12 +99,11 @@ def role_object(role: Role, *, threads: bool) -> dict[str, Any]:
     return data
 
 
-def member_object(member: Member, user: Mapping[str, Any] | None, *, now_ms: int) -> dict[str, Any]:
+def member_object(member: Member, user: Mapping[str, Any] | None, *, timed_out: bool) -> dict[str, Any]:
     """The member object; `user` None leaves the user out, as the author's member of a message has it.
 
-    `now_ms` (Unix) decides whether a time-out still runs: while it does, the member counts as muted.
+    While a time-out runs, the member counts as muted.
     """
-    timed_out = member.is_timed_out(now_ms)
     until = member.communication_disabled_until
     data: dict[str, Any] = {} if user is None else {"user": user}
     data["nick"] = member.nick

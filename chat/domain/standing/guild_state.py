@@ -274,7 +274,8 @@ class GuildState:
 
     def member_object(self, member: Member, user: Mapping[str, Any] | None) -> dict[str, Any]:
         """A member with this user object, or with none."""
-        return member_object(member, user, now_ms=self._clock.now_ms())
+        timed_out = member.communication_disabled_until is not None and member.is_timed_out(self._clock.now_ms())
+        return member_object(member, user, timed_out=timed_out)
 
     def last_message_id(self, channel_id: int) -> int | None:
         """The newest message that a channel has had."""

@@ -79,6 +79,11 @@ class GuildStates:
             self._channel_guilds[channel_id] = guild_id
         return guild_id
 
+    def of_channel(self, channel_id: int) -> GuildState | None:
+        """The state of the guild that a channel belongs to; None where there is none."""
+        guild_id = self.guild_of_channel(channel_id)
+        return None if guild_id is None else self.get(guild_id)
+
     def require_open(self, state: GuildState, *, is_staff: bool) -> None:
         """Raise ACCESS_DENIED for a guild that this node does not know, MISSING_ACCESS for one that is unavailable."""
         if state.id in self.missing_guild_ids:
