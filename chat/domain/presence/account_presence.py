@@ -26,6 +26,9 @@ class SessionPresence:
     custom_status: CustomStatus | None = None
 
 
+NO_SESSION: Final = SessionPresence(Status.OFFLINE)
+
+
 @attrs.frozen
 class AccountPresence:
     """What others see of an account; `status` is one of PUBLISHED_STATUSES."""
@@ -164,6 +167,14 @@ class AccountSessions:
             if self.selections[session_id].counts:
                 return self.selections[session_id].presence.custom_status
         return None
+
+    def presences(self) -> list[dict[str, Any]]:
+        """The session presence objects: the sum of all sessions first, then each that counts."""
+        found = [session_presence(ALL_SESSIONS, self)]
+        for session_id, selection in self.selections.items():
+            if selection.counts:
+                found.append(session_presence(session_id, selection.presence))
+        return found
 
     def as_others_see(self, now_ms: int) -> AccountPresence:
         """The account's presence with invisible as offline, and without a custom status that has run out."""

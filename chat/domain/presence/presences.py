@@ -30,6 +30,7 @@ from chat.bus.bus import (
 from chat.clock import Clock
 from chat.domain.presence.account_presence import (
     ALL_SESSIONS,
+    NO_SESSION,
     OFFLINE,
     AccountPresence,
     AccountSessions,
@@ -142,16 +143,7 @@ class Presences:
     def session_presences(self, user_id: int) -> list[dict[str, Any]]:
         """What the account is told of its own sessions: the aggregate first, unmasked, then each that counts."""
         account = self._accounts.get(user_id)
-        if account is None:
-            return [session_presence(ALL_SESSIONS, SessionPresence(Status.OFFLINE))]
-        return [
-            session_presence(ALL_SESSIONS, account),
-            *(
-                session_presence(session_id, entry.presence)
-                for session_id, entry in account.selections.items()
-                if entry.counts
-            ),
-        ]
+        return [session_presence(ALL_SESSIONS, NO_SESSION)] if account is None else account.presences()
 
     def seen_by(self, user_id: int) -> tuple[int, ...]:
         """The accounts whose presence this one is told without asking: friends, and those in a group with it."""
@@ -237,7 +229,7 @@ class Presences:
 
         The session `told` learns the list in another way.
         """
-        before = None if account.bot else self.session_presences(user_id)
+        before = None if account.bot else account.presences()
         yield
         if not account.selections:
             del self._accounts[user_id]
