@@ -69,7 +69,13 @@ def test_enter_sends_and_shift_enter_does_not(writer: Writer) -> None:
 
 def test_a_draft_outlives_the_page(writer: Writer) -> None:
     writer.field.press_sequentially("half a thought")
-    writer.page.evaluate("window.composer.composer.stop()")
+    writer.page.evaluate(
+        """async () => {
+            window.composer.composer.stop();
+            const { storage } = await import(`${document.body.dataset.client}/base/storage.js`);
+            await storage.keys("");  // what is read now comes after what was just written
+        }"""
+    )
     writer.opens()
     writer.page.wait_for_function("() => document.querySelector('textarea').value === 'half a thought'")
     writer.field.press("Enter")

@@ -71,7 +71,7 @@ export function channelsPage(app, guildId) {
     fill(list, ...all.map(row));
     /** @type {HTMLElement | null} */ (focused ? list.querySelector(`[data-key="${focused}"]`) : null)?.focus();
     const channel = all.find(({ id }) => id === chosen) ?? all[0];
-    if (!channel || (form?.channel.id === channel.id && form.isChanged())) return;
+    if (!channel || form?.channel === channel || (form?.channel.id === channel.id && form.isChanged())) return;
     form = channelForm(app, guildId, channel);
     fill(ground, form.whole);
   }

@@ -65,7 +65,7 @@ export function rolesPage(app, guildId) {
     /** @type {HTMLElement | null} */ (focused ? list.querySelector(`[data-key="${focused}"]`) : null)?.focus();
     // One that was just made comes by the gateway a moment later.
     const role = all.find(({ id }) => id === chosen) ?? all.at(-1);
-    if (!role || (form?.role.id === role.id && form.isChanged())) return;
+    if (!role || form?.role === role || (form?.role.id === role.id && form.isChanged())) return;
     form = roleForm(app, guildId, role);
     fill(ground, form.element);
   }

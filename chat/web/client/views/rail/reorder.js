@@ -80,7 +80,9 @@ export function makeReorder(list, { move, announce }) {
     }
   });
   list.addEventListener("focusout", (event) => {
-    if (held !== null && !held.contains(/** @type {Node | null} */ (event.relatedTarget))) requestAnimationFrame(drop);
+    if (held === null || held.contains(/** @type {Node | null} */ (event.relatedTarget))) return;
+    // What is moved in the document may lose the focus for a moment.
+    requestAnimationFrame(() => held?.contains(document.activeElement) || drop());
   });
   list.addEventListener("dragstart", (event) => {
     const entry = entryOf(event.target);
