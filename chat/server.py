@@ -254,6 +254,11 @@ class Server:
                 self._parts.address_bans.lift(str(body["network"]))
             case outside_changes.GUILD_CHANGED:
                 command_line.take_up_guild(self.database, self.core.guild_states, self.core.bus, int(body["guild_id"]))
+            case outside_changes.GUILD_CREATED:
+                self.areas.guilds.guilds.take_up(int(body["guild_id"]), int(body["user_id"]))
+            case outside_changes.CHANNEL_CREATED:
+                place = int(body["guild_id"]), int(body["channel_id"])
+                self.areas.guilds.guild_channels.take_up(*place, body["entry_ids"])
             case outside_changes.ACCOUNT_CHANGED:
                 account = accounts.by_id(self.database.reader, int(body["user_id"]))
                 if account is not None:

@@ -1,15 +1,16 @@
-"""`chat guild` and `chat invite`: guilds, and invites made by the instance itself."""
+"""`chat guild`, `chat channel` and `chat invite`: guilds, and channels and invites made by the instance itself."""
 
 from __future__ import annotations
 
 import sqlite3
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final
 
 import click
 
 from chat.cli.administration import Instance, administer, administering
 from chat.cli.options import (
+    SNOWFLAKE,
     fields_of,
     id_argument,
     instance_options,
@@ -19,7 +20,8 @@ from chat.cli.options import (
     print_object,
     print_objects,
 )
-from chat.errors import OperatorError
+from chat.errors import ApiError, OperatorError
+from chat.registries.error_codes import ErrorCode
 
 if TYPE_CHECKING:
     from chat.domain.administration.command_line import InviteAdministration
@@ -30,10 +32,60 @@ if TYPE_CHECKING:
 GUILD_COLUMNS: Final = ("id", "name", "owner_id", "member_count", "features", "created_at")
 CHANNEL_COLUMNS: Final = ("id", "name", "type", "parent_id")
 
+NAME_LENGTH: Final = 100
+TEMPLATE_BYTES: Final = 1_048_576
+"""More than the largest template that a guild can be made of."""
+
 
 @click.group()
 def guild() -> None:
-    """Guilds: find them, and give and take features."""
+    """Guilds: make and find them, and give and take features."""
+
+
+@guild.command("create")
+@instance_options
+@click.option("--owner", required=True, metavar="U", help="Who owns it: username, tag, mail address or id.")
+@click.option("--name", required=True, metavar="N", help="1 to 100 characters.")
+@click.option(
+    "--template", type=click.File("rb"), metavar="FILE", help="What it is made of, as JSON; - reads standard input."
+)
+@administering(*GUILD_COLUMNS)
+async def create_guild(instance: Instance, owner: str, name: str, template: IO[bytes] | None) -> dict[str, Any]:
+    """Make a guild that U owns.
+
+    Without a template it has a text and a voice channel. On an instance of one community it is made all the same.
+    """
+    from chat.domain.guilds.guilds import GuildWish
+    from chat.store.guilds import guilds
+
+    account = instance.accounts.find(owner)
+    if account.bot:
+        raise OperatorError(f"{account.username} is a bot: guilds belong to people")
+    wish = GuildWish(name=name, template=None if template is None else template_of(template))
+    try:
+        made = await instance.areas().guilds.guilds.create_for(account, wish)
+    except ApiError as error:
+        if error.code != ErrorCode.MAX_GUILDS:
+            raise
+        raise OperatorError(f"{account.username} is in as many guilds as an account may be in") from None
+    found = guilds.by_id(instance.database.reader, int(made["id"]))
+    return fields_of(found, *GUILD_COLUMNS)
+
+
+def template_of(file: IO[bytes]) -> object:
+    """The template that a file holds, which is JSON of at most TEMPLATE_BYTES. Raises OperatorError."""
+    import orjson  # the standard library's reader of JSON fails on what is nested deeply
+
+    text = file.read(TEMPLATE_BYTES + 1)
+    if len(text) > TEMPLATE_BYTES:
+        raise OperatorError(f"{file.name} has more than {TEMPLATE_BYTES} bytes: that is no template")
+    try:
+        found: object = orjson.loads(text)
+    except ValueError as error:
+        raise OperatorError(f"{file.name} is no JSON: {error}") from error
+    if type(found) is not dict:
+        raise OperatorError(f"{file.name} is no template, which is a JSON object")
+    return found
 
 
 @guild.command("list")
@@ -91,6 +143,68 @@ async def features(instance: Instance, guild_id: int, add: tuple[str, ...], remo
 
     changed = await change_features(instance.database, instance.clock, instance.log, guild_id, add, remove)
     return fields_of(changed, "id", "name", "features")
+
+
+CHANNEL_TYPES: Final = {"text": 0, "voice": 2, "category": 4, "announcement": 5, "forum": 15, "media": 16}
+"""What channels can be made as here, by the words for it."""
+
+
+class ChannelTypeWord(click.ParamType[int]):
+    """The type of a channel: its word or its number."""
+
+    name = "type"
+
+    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> int:
+        """The number; fails as wrong usage for any other word."""
+        numbers = {str(number): number for number in CHANNEL_TYPES.values()}
+        found = {**CHANNEL_TYPES, **numbers}.get(str(value).lower())
+        if found is None:
+            expected = ", ".join(f"{word} ({number})" for word, number in CHANNEL_TYPES.items())
+            self.fail(f"{value!r} is no type: expected one of {expected}.", parameter, context)
+        return found
+
+
+@click.group()
+def channel() -> None:
+    """Channels of guilds."""
+
+
+@channel.command("create")
+@instance_options
+@id_argument("guild_id", "GUILD_ID")
+@click.option("--name", required=True, metavar="N", help="1 to 100 characters.")
+@click.option(
+    "--type",
+    "kind",
+    type=ChannelTypeWord(),
+    default="text",
+    show_default=True,
+    metavar="T",
+    help=f"{', '.join(CHANNEL_TYPES)}, or the number of one.",
+)
+@click.option("--parent", type=SNOWFLAKE, metavar="ID", help="The category that it goes into.")
+@click.option("--topic", metavar="WORDS", help="What it is about.")
+@administering(*CHANNEL_COLUMNS)
+async def create_channel(
+    instance: Instance, guild_id: int, name: str, kind: int, parent: int | None, topic: str | None
+) -> dict[str, Any]:
+    """Make a channel in a guild.
+
+    It stands last where it goes, and has the permissions of its category.
+    """
+    from chat.registries.channel_types import ChannelType
+
+    if not 1 <= len(name) <= NAME_LENGTH:
+        raise OperatorError(f"the name of a channel has 1 to {NAME_LENGTH} characters")
+    fields = {"name": name, "parent_id": parent, "topic": topic}
+    given = {key: value for key, value in fields.items() if value is not None}
+    try:
+        made = await instance.areas().guilds.guild_channels.create_beside(guild_id, ChannelType(kind), given)
+    except ApiError as error:
+        if error.code != ErrorCode.UNKNOWN_GUILD:
+            raise
+        raise OperatorError(f"there is no guild {guild_id}") from None
+    return fields_of(made, *CHANNEL_COLUMNS)
 
 
 INVITE_COLUMNS: Final = (

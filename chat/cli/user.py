@@ -114,7 +114,7 @@ def create(
     if bot_of is not None:
         if email is not None or password is not None or held:
             raise click.UsageError("a bot has no mail address, password or ACLs")
-        from chat.cli.instance import make_bot
+        from chat.cli.bot import make_bot
 
         make_bot(data, str(bot_of), username, as_json=as_json)
         return

@@ -31,6 +31,12 @@ ACCOUNT_CHANGED: Final = "account_changed"
 GUILD_CHANGED: Final = "guild_changed"
 """A guild is not as it was. Body: `guild_id`."""
 
+GUILD_CREATED: Final = "guild_created"
+"""There is another guild. Body: `guild_id`, and `user_id` of its owner."""
+
+CHANNEL_CREATED: Final = "channel_created"
+"""A guild has another channel. Body: `guild_id`, `channel_id`, and `entry_ids` of the guild's audit log."""
+
 BLOCKLISTS_CHANGED: Final = "blocklists_changed"
 """The blocklists of the instance changed. No body."""
 

@@ -10,6 +10,7 @@ import trio
 from chat.testing.rest_client import RestClient
 from tests.cli.command_line import Outcome, Run
 from tests.durability.server_process import ServerProcess, running
+from tests.patience import PATIENCE_SECONDS
 
 
 async def status_of(server: ServerProcess, path: str, token: str) -> int:
@@ -19,6 +20,15 @@ async def status_of(server: ServerProcess, path: str, token: str) -> int:
         return (await client.get(path)).status
     finally:
         await client.aclose()
+
+
+async def answered(client: RestClient, path: str, body: object, status: int) -> None:
+    """Ask until the answer has this status: a change that no session hears of is taken up a little later."""
+    with trio.fail_after(PATIENCE_SECONDS):
+        while True:
+            if (await client.post(path, body)).status == status:
+                return
+            await trio.sleep(0.05)
 
 
 async def test_a_running_server_takes_notice_at_once(run: Run, tmp_path: Path) -> None:
@@ -59,6 +69,26 @@ async def test_a_running_server_takes_notice_at_once(run: Run, tmp_path: Path) -
         assert (await alice.expect("INVITE_DELETE")).data["code"] == made["code"]
         assert (await server.bob.get(path)).status == 404
 
+        # A guild and a channel, which their members see at once.
+        made = await chat("guild", "create", "--owner", "carol", "--name", "Pier")
+        created = (await carol.expect("GUILD_CREATE")).data
+        assert (created["id"], created["properties"]["name"]) == (made["id"], "Pier")
+        folders = (await carol.expect("USER_SETTINGS_UPDATE")).data["guild_folders"]
+        assert made["id"] in folders[0]["guild_ids"]
+        assert (await alice.expect("GUILD_AUDIT_LOG_ENTRY_CREATE")).data["action_type"] == 42
+        channel = await chat("channel", "create", guild_id, "--name", "crane")
+        assert (await bob.expect("CHANNEL_CREATE")).data["id"] == channel["id"]
+        entry = (await alice.expect("GUILD_AUDIT_LOG_ENTRY_CREATE")).data
+        assert (entry["action_type"], entry["user_id"], entry["target_id"]) == (10, "0", channel["id"])
+        (await server.bob.post(f"/v1/channels/{channel['id']}/messages", {"content": "ahoy"})).expect(200)
+
+        # What is blocked, and what is not any more.
+        await chat("block", "add", "phrase", "barnacle")
+        words = {"content": "a barnacle"}
+        await answered(server.bob, f"/v1/channels/{channel_id}/messages", words, 403)
+        await chat("block", "remove", "phrase", "barnacle")
+        await answered(server.bob, f"/v1/channels/{channel_id}/messages", words, 200)
+
         # What an administrator may do, and keys.
         lookup = f"/v1/admin/users/{world['users'][2]['id']}"
         assert (await server.bob.get(lookup)).status == 403
@@ -94,6 +124,10 @@ async def test_a_running_server_takes_notice_at_once(run: Run, tmp_path: Path) -
         await chat("user", "delete", "bob", "--because", "spam")
         assert (await server.bob.post("/v1/auth/login", login)).status == 403
         assert bot.is_open
+        token = (await chat("bot", "token", world["bot"]["application_id"]))["token"]
+        await bot.expect_opcode(9)
+        assert await status_of(server, "/v1/users/@me", f"Bot {world['bot']['token']}") == 401
+        assert await status_of(server, "/v1/users/@me", f"Bot {token}") == 200
 
         # All of it is read back, with nobody's account as the one who did it.
         entries = await chat("audit-log", "--limit", 200)

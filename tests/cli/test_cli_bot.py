@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 
 from chat.auth.tokens import application_of, token_hash
+from chat.store import outside_changes
 from chat.store.accounts import accounts
 from chat.store.applications import applications
 from chat.store.connections import connect
 from chat.store.data_directory import DataDirectory
-from tests.cli.command_line import ALICE, Run
+from tests.cli.command_line import ALICE, Run, stored
 
 
 def test_a_bot_is_made_with_a_token_that_is_told_once(run: Run, data: Path, alice: str) -> None:
@@ -59,3 +60,44 @@ def test_a_bot_has_no_password(run: Run, data: Path, alice: str) -> None:
     ending = run("user", "password", bot["user_id"], "--data", data)
     assert ending.status == 1
     assert ending.err.endswith("is a bot: it has a token, not a password\n")
+
+
+def test_bots_are_listed_without_tokens(run: Run, data: Path, alice: str) -> None:
+    assert run("bot", "list", "--data", data).json == []
+    bot = run("bot", "create", "--owner", "alice", "--name", "Helper", "--data", data).json
+    run("user", "create", "--username", "bob", "--data", data)
+    (listed,) = run("bot", "list", "--data", data).json
+    assert (listed["application_id"], listed["user_id"], listed["name"]) == (
+        bot["application_id"],
+        bot["user_id"],
+        "Helper",
+    )
+    assert (listed["owner"], listed["owner_id"], listed["bot_public"]) == ("alice#1234", alice, True)
+    assert listed["bot"].startswith("Helper#")
+    assert bot["token"] not in run("bot", "list", "--data", data).out
+    assert run("bot", "list", "--owner", "bob", "--data", data).json == []
+    assert len(run("bot", "list", "--owner", "alice", "--data", data).json) == 1
+    heading, row = run("bot", "list", "--data", data, terminal=True).table
+    assert heading[:4] == ["application_id", "name", "bot", "owner"]
+    assert row[:2] == [bot["application_id"], "Helper"]
+
+
+def test_a_bot_gets_a_new_token(run: Run, data: Path, alice: str) -> None:
+    bot = run("bot", "create", "--owner", "alice", "--name", "Helper", "--data", data).json
+    renewed = run("bot", "token", bot["application_id"], "--data", data).json
+    assert renewed.keys() == {"application_id", "user_id", "username", "token"}
+    assert renewed["token"] != bot["token"]
+    with stored(data) as connection:
+        application = applications.by_id(connection, int(bot["application_id"]))
+        (note,) = outside_changes.take_all(connection)
+    assert application is not None
+    assert application.bot_token_hash == token_hash(renewed["token"])
+    assert (note.kind, note.body) == (outside_changes.CREDENTIALS_REVOKED, {"user_id": int(bot["user_id"])})
+
+
+@pytest.mark.parametrize(("name", "status", "told"), [("77", 1, "there is no bot 77"), ("Helper", 2, "is no id")])
+def test_a_token_of_no_bot(run: Run, data: Path, alice: str, name: str, status: int, told: str) -> None:
+    ending = run("bot", "token", name, "--data", data)
+    assert (ending.status, ending.out) == (status, "")
+    assert told in ending.err
+    assert run("bot", "token", alice, "--data", data).status == 1

@@ -12,6 +12,7 @@ import attrs
 
 from chat.auth.principal import CredentialKind, Principal
 from chat.domain.administration.administration_objects import channel_outline, summary_of
+from chat.domain.standing.audit_log import INSTANCE
 from chat.errors import ApiError
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import ADMIN_ACTIONS, AdminAction, AdminTarget
@@ -30,9 +31,6 @@ ABSENT: Final = "null"
 
 NO_TARGET: Final = 0
 """The target of what is about no single thing."""
-
-INSTANCE: Final = 0
-"""Who acts where no account does: the instance itself, as its operator's command line."""
 
 
 @attrs.frozen

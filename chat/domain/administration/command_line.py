@@ -19,13 +19,14 @@ from chat.auth.passwords import Passwords
 from chat.bus.bus import Bus, GuildAvailabilityChanged, GuildStateChanged
 from chat.clock import Clock
 from chat.config import Settings
-from chat.domain.administration.admin_audit_log import INSTANCE, NO_TARGET, AdminAuditLog, the_instance
+from chat.domain.administration.admin_audit_log import NO_TARGET, AdminAuditLog, the_instance
 from chat.domain.administration.guilds import features_metadata
 from chat.domain.guilds.guild_changes import changes_availability
 from chat.domain.guilds.invites import CODE_ALPHABET, CODE_CHARACTERS, INVITABLE_CHANNEL_TYPES, InviteTerms, Randomness
 from chat.domain.policy import account_rules
 from chat.domain.policy.profiles import Usernames
 from chat.domain.signing_in import mfa_codes
+from chat.domain.standing.audit_log import INSTANCE
 from chat.domain.standing.guild_events import guild_updated
 from chat.domain.standing.guild_states import GuildState, GuildStates
 from chat.domain.webhooks import webhooks

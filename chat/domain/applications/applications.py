@@ -259,6 +259,10 @@ class Applications:
         """
         owned(self._core.database.reader, principal.user_id, application_id)
         await self._sudo.require(principal.account, proof)
+        return await self.renew_bot_token(principal, application_id)
+
+    async def renew_bot_token(self, principal: Principal, application_id: int) -> dict[str, Any]:
+        """As `reset_bot_token`, without a proof."""
         token = self._core.mint.bot_token(application_id)
 
         def unit(connection: sqlite3.Connection) -> Account:

@@ -20,7 +20,7 @@ from chat.domain.guilds.permission_overwrites import overwrites_of_body
 from chat.domain.guilds.vanity_urls import lead_elsewhere
 from chat.domain.presence.voice_connections import VoiceRegions
 from chat.domain.standing.access import require_guild, require_seen
-from chat.domain.standing.audit_log import Actor
+from chat.domain.standing.audit_log import INSTANCE, Actor
 from chat.domain.standing.channel_objects import forum_object
 from chat.domain.standing.guild_events import channel_updated, guild_updated
 from chat.domain.standing.guild_states import Channel, GuildState, Overwrite
@@ -30,9 +30,11 @@ from chat.registries.audit_actions import AuditAction
 from chat.registries.channel_types import SYSTEM_CHANNEL_TYPES, THREAD_ONLY_CHANNEL_TYPES, ChannelType
 from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.registries.permissions import Permission
-from chat.store import threads
+from chat.store import outside_changes, threads
+from chat.store.guard import UNGUARDED
 from chat.store.guilds import channels, guilds
 from chat.store.guilds.guilds import Guild
+from chat.store.standing import guild_audit_log
 from chat.store.standing.guild_audit_log import AuditLogEntry
 
 MANAGE_CHANNELS: Final = Permission.MANAGE_CHANNELS
@@ -85,46 +87,91 @@ class GuildChannels:
         :raises InvalidFormBody: with every field that cannot be taken.
         """
         access = self._core.access.guild(principal, guild_id, MANAGE_CHANNELS)
-        state, limits = access.state, self._core.settings.limits
+        state = access.state
         columns = self._judged(state, kind, fields)
         own = overwrites_of_body(principal, access.permissions, state, (), overwrites)
         require_seen(state, principal.user_id, columns.get("parent_id"))
-        if kind is ChannelType.GUILD_VOICE:
-            columns = {**voice_defaults(limits), **columns}
-        channel_id = self._core.snowflakes()
 
         def unit(connection: sqlite3.Connection) -> _Written:
-            present = _channels(connection, guild_id)
-            if len(present) >= limits.max_guild_channels:
-                raise ApiError(ErrorCode.MAX_GUILD_CHANNELS)
-            parent = self._parent(present, kind, columns.get("parent_id"))
-            siblings = [channel for channel in present.values() if channel.parent_id == columns.get("parent_id")]
-            made = Channel(
-                id=channel_id,
-                guild_id=guild_id,
-                type=kind,
-                position=1 + max((channel.position for channel in siblings), default=-1),
-                overwrites=own or (() if parent is None else parent.overwrites),
-                **columns,
-            )
-            if kind in THREAD_ONLY_CHANNEL_TYPES:
-                made = with_forum(made, fields, self._core.snowflakes)
-            channels.insert(connection, [made])
-            entry = self._record(connection, AuditAction.CHANNEL_CREATE, Actor(principal.user_id, reason), None, made)
-            return _Written((made,), (entry,))
+            return self._make(connection, guild_id, kind, fields, columns, own, Actor(principal.user_id, reason))
 
-        def then(written: _Written) -> None:
-            state = self._core.guild_states.get(guild_id)
-            if state is not None:
-                self._put(state, written)
-                self._core.bus.publish(GuildStateChanged(guild_id))
-                self._core.audit_log.publish(*written.entries)
-
-        await self._core.database.write(unit, then, guard=principal.guard)
+        written = await self._core.database.write(
+            unit, lambda written: self._made(guild_id, written), guard=principal.guard
+        )
+        (made,) = written.channels
         current = self._core.guild_states.get(guild_id)
-        if current is None or channel_id not in current.channels:
+        if current is None or made.id not in current.channels:
             raise ApiError(ErrorCode.UNKNOWN_CHANNEL)
-        return current.channel_object(channel_id)
+        return current.channel_object(made.id)
+
+    async def create_beside(self, guild_id: int, kind: ChannelType, fields: Mapping[str, Any]) -> Channel:
+        """As `create`, by the command line: in the name of the instance, and a running server is told (`take_up`).
+
+        :raises ApiError: UNKNOWN_GUILD; otherwise as `create`.
+        :raises InvalidFormBody: as `create`.
+        """
+        state = self._core.guild_states.get(guild_id)
+        if state is None:
+            raise ApiError(ErrorCode.UNKNOWN_GUILD)
+        columns = self._judged(state, kind, fields)
+
+        def unit(connection: sqlite3.Connection) -> _Written:
+            written = self._make(connection, guild_id, kind, fields, columns, (), Actor(INSTANCE, None))
+            ids = [entry.id for entry in written.entries if entry is not None]
+            body = {"guild_id": guild_id, "channel_id": written.channels[0].id, "entry_ids": ids}
+            outside_changes.record(connection, outside_changes.CHANNEL_CREATED, body, self._core.clock.now_ms())
+            return written
+
+        written = await self._core.database.write(unit, guard=UNGUARDED)
+        return written.channels[0]
+
+    def take_up(self, guild_id: int, channel_id: int, entry_ids: Sequence[int]) -> None:
+        """Show a channel that was made beside this server, and tell of its entries in the guild's audit log. A guild
+        that is not in memory has no session connected to it."""
+        reader = self._core.database.reader
+        found = next((one for one in channels.of_guild(reader, guild_id) if one.id == channel_id), None)
+        if found is not None and self._core.guild_states.loaded(guild_id) is not None:
+            entries = tuple(guild_audit_log.by_id(reader, entry_id) for entry_id in entry_ids)
+            self._made(guild_id, _Written((found,), entries))
+
+    def _make(
+        self,
+        connection: sqlite3.Connection,
+        guild_id: int,
+        kind: ChannelType,
+        fields: Mapping[str, Any],
+        columns: Mapping[str, Any],
+        own: tuple[Overwrite, ...],
+        actor: Actor,
+    ) -> _Written:
+        """In a unit of writing: the new channel, of the columns that `_judged` kept of the fields."""
+        limits = self._core.settings.limits
+        present = _channels(connection, guild_id)
+        if len(present) >= limits.max_guild_channels:
+            raise ApiError(ErrorCode.MAX_GUILD_CHANNELS)
+        if kind is ChannelType.GUILD_VOICE:
+            columns = {**voice_defaults(limits), **columns}
+        parent = self._parent(present, kind, columns.get("parent_id"))
+        siblings = [channel for channel in present.values() if channel.parent_id == columns.get("parent_id")]
+        made = Channel(
+            id=self._core.snowflakes(),
+            guild_id=guild_id,
+            type=kind,
+            position=1 + max((channel.position for channel in siblings), default=-1),
+            overwrites=own or (() if parent is None else parent.overwrites),
+            **columns,
+        )
+        if kind in THREAD_ONLY_CHANNEL_TYPES:
+            made = with_forum(made, fields, self._core.snowflakes)
+        channels.insert(connection, [made])
+        return _Written((made,), (self._record(connection, AuditAction.CHANNEL_CREATE, actor, None, made),))
+
+    def _made(self, guild_id: int, written: _Written) -> None:
+        state = self._core.guild_states.get(guild_id)
+        if state is not None:
+            self._put(state, written)
+            self._core.bus.publish(GuildStateChanged(guild_id))
+            self._core.audit_log.publish(*written.entries)
 
     async def change(
         self,

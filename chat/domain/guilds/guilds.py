@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import attrs
 
-from chat.auth.principal import Principal
+from chat.auth.principal import CredentialKind, Principal
 from chat.bus.bus import GuildJoined
 from chat.domain.accounts import guild_folders
 from chat.domain.core import Core
@@ -21,12 +21,16 @@ from chat.domain.policy.instance_policy import limits_of
 from chat.domain.policy.media_library import MediaLibrary
 from chat.domain.standing.guild_objects import EMOJIS, STICKERS, guild_object
 from chat.domain.standing.permissions import ADMINISTRATOR, sees_threads, without_thread_bits
+from chat.domain.standing.user_objects import user_settings_object
 from chat.domain.standing.verification import has_verified_address, is_unclaimed
 from chat.errors import ApiError, InvalidFormBody
 from chat.protocol.visible_text import tidy
 from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.registries.guild_features import NEW_GUILD_FEATURES
 from chat.registries.permissions import FULL_MASK
+from chat.store import outside_changes
+from chat.store.accounts import user_settings
+from chat.store.accounts.accounts import Account
 from chat.store.guilds import channels, guilds, members, roles
 from chat.store.guilds.guilds import Guild
 
@@ -99,6 +103,31 @@ class Guilds:
             as `read_template`.
         """
         self.require_may_create(principal)
+        return await self._create(principal, wish, lambda _connection, _guild_id: None)
+
+    async def create_for(self, account: Account, wish: GuildWish) -> dict[str, Any]:
+        """As `create`, by the command line: the account owns the guild whether or not it might create one, and a
+        running server is told (`take_up`).
+
+        :raises ApiError: CONTENT_BLOCKED, MAX_GUILDS, GUILD_TEMPLATE_INVALID.
+        :raises InvalidFormBody: as `create`.
+        """
+
+        def leave(connection: sqlite3.Connection, guild_id: int) -> None:
+            body = {"guild_id": guild_id, "user_id": account.id}
+            outside_changes.record(connection, outside_changes.GUILD_CREATED, body, self._core.clock.now_ms())
+
+        return await self._create(Principal(account, CredentialKind.SESSION), wish, leave)
+
+    def take_up(self, guild_id: int, user_id: int) -> None:
+        """Connect the owner of a guild that was made beside this server, and tell of it."""
+        settings = user_settings_object(user_settings.of_user(self._core.database.reader, user_id))
+        self._core.bus.publish(GuildJoined(guild_id, user_id), guild_folders.settings_changed(user_id, settings))
+
+    async def _create(
+        self, principal: Principal, wish: GuildWish, besides: Callable[[sqlite3.Connection, int], None]
+    ) -> dict[str, Any]:
+        """Make the guild; `besides` is done in the same unit, with its id."""
         account, limits = principal.account, self._core.settings.limits
         name = normalised_name(wish.name)
         template = None
@@ -136,6 +165,7 @@ class Guilds:
             channels.insert(connection, new.channels)
             members.insert(connection, new.owner)
             images.store(connection, icon)
+            besides(connection, guild_id)
             return guild_folders.enter_guild(connection, account, guild_id)
 
         def then(settings: dict[str, Any] | None) -> None:

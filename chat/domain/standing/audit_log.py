@@ -33,6 +33,9 @@ from chat.store.threads import ShownThread
 
 VIEW_AUDIT_LOG: Final = Permission.VIEW_AUDIT_LOG.value
 
+INSTANCE: Final = 0
+"""Who acts where no account does: the instance itself, as its operator's command line."""
+
 COUNTED_MS: Final = 300_000
 """How long repeated actions are counted in one entry."""
 

@@ -58,6 +58,11 @@ def of_owner(connection: sqlite3.Connection, owner_id: int) -> list[Application]
     return [Application(*row) for row in connection.execute(_OF_OWNER, (owner_id,))]
 
 
+def every(connection: sqlite3.Connection) -> list[Application]:
+    """Every application, oldest first."""
+    return [Application(*row) for row in connection.execute(f"{_SELECT} ORDER BY id")]
+
+
 def count_of_owner(connection: sqlite3.Connection, owner_id: int) -> int:
     """How many applications the account owns."""
     row = connection.execute("SELECT count(*) FROM applications WHERE owner_id = ?", (owner_id,)).fetchone()

@@ -1,0 +1,102 @@
+"""`chat block`: what nobody may use on the instance, the lists of the Admin API (administration.md, Blocklists)."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from chat.cli.administration import Instance, administering
+from chat.cli.options import instance_options, reason_option
+from chat.errors import ApiError, InvalidFormBody, OperatorError
+from chat.registries.blocklists import Blocklist
+from chat.registries.error_codes import ErrorCode
+
+if TYPE_CHECKING:
+    from chat.domain.administration.blocklists import Blocklists
+
+BLOCK_COLUMNS: Final = ("list", "added_at", "reason", "value")
+PAGE: Final = 1_000
+NAMES: Final = [name.value for name in Blocklist]
+
+list_argument = click.argument("name", metavar="LIST", type=click.Choice(NAMES))
+value_argument = click.argument("value", metavar="VALUE")
+
+
+@click.group(epilog=f"LIST is one of: {', '.join(NAMES)}.")
+def block() -> None:
+    """Blocklists: what nobody may use on this instance.
+
+    Mail addresses, networks, phrases, pages and files. `chat ban` has the networks that were banned for guessing.
+    """
+
+
+@block.command("list")
+@instance_options
+@click.argument("name", metavar="[LIST]", type=click.Choice(NAMES), required=False)
+@administering(*BLOCK_COLUMNS)
+async def list_blocks(instance: Instance, name: str | None) -> list[dict[str, Any]]:
+    """What is on the lists, or on LIST alone.
+
+    They are email, ip, phrase, url, url_domain, file_sha, avatar_hash and profile_substring.
+    """
+    service = _service(instance)
+    found: list[dict[str, Any]] = []
+    for each in Blocklist if name is None else (Blocklist(name),):
+        after: str | None = ""
+        while after is not None:
+            page = await service.page(instance.acting(), each, after, PAGE)
+            found += page["entries"]
+            after = page["next_after"]
+    return found
+
+
+@block.command()
+@instance_options
+@list_argument
+@value_argument
+@reason_option
+@administering(*BLOCK_COLUMNS)
+async def add(instance: Instance, name: str, value: str, reason: str | None) -> dict[str, Any]:
+    """Put VALUE on LIST.
+
+    A network for ip, @example.com for the addresses of a domain, a SHA-256 for file_sha.
+    """
+    from chat.store.outside_changes import BLOCKLISTS_CHANGED
+
+    with _in_words(name, value), instance.telling((BLOCKLISTS_CHANGED, {})):
+        return await _service(instance).add(instance.acting(), Blocklist(name), value, reason)
+
+
+@block.command()
+@instance_options
+@list_argument
+@value_argument
+@administering()
+async def remove(instance: Instance, name: str, value: str) -> dict[str, Any]:
+    """Take VALUE off LIST, as `chat block list` shows it."""
+    from chat.domain.administration.blocklists import comparable
+    from chat.store.outside_changes import BLOCKLISTS_CHANGED
+
+    with _in_words(name, value), instance.telling((BLOCKLISTS_CHANGED, {})):
+        await _service(instance).remove(instance.acting(), Blocklist(name), value)
+        return {"list": name, "value": comparable(Blocklist(name), value), "removed": True}
+
+
+def _service(instance: Instance) -> Blocklists:
+    return instance.areas().administration.blocklists
+
+
+@contextlib.contextmanager
+def _in_words(name: str, value: str) -> Iterator[None]:
+    """Say in the block what is wrong with the value."""
+    try:
+        yield
+    except InvalidFormBody:
+        raise OperatorError(f"{value!r} cannot be on the list {name}, or the list is full") from None
+    except ApiError as error:
+        if error.code != ErrorCode.NOT_FOUND:
+            raise
+        raise OperatorError(f"{value!r} is not on the list {name}") from None
