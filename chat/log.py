@@ -46,7 +46,7 @@ mailed token (64 letters and digits). The last two need letters of both cases, s
 stay."""
 
 _HEADER: Final = re.compile(
-    r"""(\b(?:proxy-)?authorization|\bx-service-sudo-mode-jwt|\bcookie)   # the name,
+    r"""(\b(?:proxy-)?authorization|\bx-(?:service|fluxer)-sudo-mode-jwt|\bcookie)   # the name,
         (['"]?\s*[:=,]\s*(?:b?['"])?)                                      # what may stand between in any notation,
         (?:(bearer|bot|basic)\s+)?                                         # the scheme, which is no secret,
         [^\s'",;)\]}]+                                                     # and the value
@@ -86,6 +86,7 @@ _SECRET_FIELDS: Final = frozenset(
         "webauthn_challenge",
         "webauthn_response",
         "x_captcha_token",
+        "x_fluxer_sudo_mode_jwt",
         "x_service_sudo_mode_jwt",
     }
 )

@@ -14,6 +14,7 @@ from chat.admin.routes import ADMIN_ROUTES
 from chat.api.app import ChatApp, HttpFaults, Kernel
 from chat.api.endpoint import Backend
 from chat.api.http_server import HttpServer
+from chat.api.mounts import NO_MOUNTS, Mounts
 from chat.api.openapi.published import PublishedDocument
 from chat.api.operation import Routes
 from chat.api.routes import ROUTES
@@ -71,8 +72,18 @@ class Server:
             PublishedDocument([*self._routes], self.core.origins.fixed, in_threads=self.core.in_threads),
         ]
         self._faults: HttpFaults | None = None
+        self._mounts = NO_MOUNTS
+        self._be_compatible()
         self._observers: list[Observer] = []
         self._observe()
+
+    def _be_compatible(self) -> None:
+        """Set up what programs of other services expect; the OpenAPI document leaves it out."""
+        if self.settings.compat.fluxer == "on":
+            from chat.compat import fluxer
+
+            self._routes.append(fluxer.routes)
+            self._mounts = Mounts(fluxer.MOUNTS, fluxer.SECOND_NAMES)
 
     def _observe(self) -> None:
         """Set up what looks on: nothing of it is imported unless it is wanted."""
@@ -198,6 +209,7 @@ class Server:
             faults=self._faults,
             per_address=self.http_connections,
             in_threads=self.surroundings.work_in_threads,
+            mounts=self._mounts,
         )
         pages = Pages(
             self.settings,

@@ -115,6 +115,7 @@ def test_a_log_that_cannot_be_written_stops_nobody(output: Output) -> None:
         ("(b'authorization', b'Bot 1.x')", f"(b'authorization', b'Bot {REDACTED}')"),
         ('{"Authorization": "Basic YTpi"}', f'{{"Authorization": "Basic {REDACTED}"}}'),
         ("X-Service-Sudo-Mode-JWT: abc", f"X-Service-Sudo-Mode-JWT: {REDACTED}"),
+        ("X-Fluxer-Sudo-Mode-JWT: abc", f"X-Fluxer-Sudo-Mode-JWT: {REDACTED}"),
         (SECRET, REDACTED),
         (f"/media/relay/{SECRET}", f"/media/relay/{REDACTED}"),
         (f"/v1/webhooks/5/{SECRET}/slack", f"/v1/webhooks/5/{REDACTED}/slack"),
@@ -199,6 +200,7 @@ def test_a_secret_in_a_traceback_is_redacted(output: Output) -> None:
         "ticket",
         "refresh_token",
         "webauthn_response",
+        "X-Fluxer-Sudo-Mode-JWT",
         "X-Service-Sudo-Mode-JWT",
     ],
 )

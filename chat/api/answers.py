@@ -39,7 +39,28 @@ EVERY_ANSWER: Final = (
     (b"x-content-type-options", b"nosniff"),
 )
 
-SHARED: Final = ((b"access-control-allow-origin", b"*"), (b"access-control-expose-headers", b"X-Service-Version"))
+EXPOSE_HEADERS: Final = "Access-Control-Expose-Headers"
+EXPOSED: Final = ", ".join(
+    (
+        "Retry-After",
+        "X-RateLimit-Bucket",
+        "X-RateLimit-Global",
+        "X-RateLimit-Limit",
+        "X-RateLimit-Remaining",
+        "X-RateLimit-Reset",
+        "X-RateLimit-Reset-After",
+        "X-RateLimit-Scope",
+        "X-Request-ID",
+        "X-Service-Sudo-Mode-JWT",
+        "X-Service-Version",
+    )
+)
+"""What of an answer's headers pages of any origin may read."""
+
+SHARED: Final = (
+    (b"access-control-allow-origin", b"*"),
+    (EXPOSE_HEADERS.lower().encode("ascii"), EXPOSED.encode("ascii")),
+)
 """Lets pages of any origin read an answer."""
 
 PREFLIGHT_HEADERS: Final = {

@@ -17,7 +17,7 @@ import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import Any, Final, Protocol
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 import attrs
 import structlog
@@ -27,7 +27,6 @@ from werkzeug.exceptions import HTTPException
 
 from chat.api.answers import (
     NOT_STORED,
-    PREFLIGHT_HEADERS,
     Answer,
     Encoded,
     Send,
@@ -38,6 +37,7 @@ from chat.api.answers import (
 )
 from chat.api.bodies import ClientGone, Receive
 from chat.api.endpoint import Backend, Endpoint, Exchange
+from chat.api.mounts import NO_MOUNTS, Mounts
 from chat.api.operation import Operation, Routes
 from chat.api.routing import RouteTable
 from chat.auth.address_bans import AddressBans
@@ -146,6 +146,8 @@ async def _refuse_websocket(scope: Any, receive: Receive, send: Send) -> None:
 _REQUEST_ID: Final = re.compile(r"[A-Za-z0-9._-]{1,128}", re.ASCII)
 
 _UNCOUNTED: Final = nullcontext()
+_NOWHERE: Final[tuple[Mapping[str, Operation], list[str]]] = ({}, [])
+"""Where an unknown path of a mount leads: to the 404 of its dialect."""
 
 
 @attrs.define(eq=False)
@@ -163,6 +165,7 @@ class Kernel:
     _per_address: ConnectionCounts
     _faults: HttpFaults | None = None
     _in_threads: bool = True
+    _mounts: Mounts = NO_MOUNTS
     _bans: AddressBans = attrs.field(init=False)
     _table: RouteTable[Operation] = attrs.field(init=False)
     _endpoints: dict[Operation, Endpoint] = attrs.field(init=False, factory=dict)
@@ -177,30 +180,32 @@ class Kernel:
 
         `scope`, `receive` and `send` are ASGI's.
         """
-        path = _raw_path(scope)
+        method, (path, dialect) = scope["method"], self._mounts.lead(_raw_path(scope))
+        if dialect is not None:
+            method, path = dialect.address(method, path)
         found = self._table.find(path)
-        if found is None and self._faults is None and not self._bans:
+        if found is None and dialect is None and self._faults is None and not self._bans:
             return False
-        exchange = Exchange(scope, receive, self._addresses)
+        exchange = Exchange(scope, receive, self._addresses, self._mounts)
         exchange.id = self.request_id(exchange.headers.get("x-request-id"))
+        if dialect is not None:
+            exchange.speak(dialect, method, path)
         streamed = None
         shared = found is None or not any(operation.same_origin for operation in found[0].values())
         seen: Observation | None = scope.get(SEEN)
         try:
             self._bans.refuse(exchange.address, exchange.by_unnamed_proxy)
             if self._faults is not None:
-                self._faults.raise_due(scope["method"], scope["path"])
-            if found is None:
+                self._faults.raise_due(method, unquote(path))
+            if found is None and dialect is None:
                 return False
-            targets, exchange.members = found
-            if seen is not None:
+            targets, exchange.members = found or _NOWHERE
+            if seen is not None and targets:
                 seen.route = _declared_path(targets)
             with self._counted(exchange.address) if exchange.by_proxy else _UNCOUNTED:
-                (status, headers, body), streamed = await self._answer(
-                    scope["method"], targets, exchange, shared=shared
-                )
+                (status, headers, body), streamed = await self._answer(method, targets, exchange, shared=shared)
         except ApiError as error:
-            status, headers, body = encode(refusal(error), exchange.id, shared=shared)
+            status, headers, body = self._encode(refusal(error), exchange, shared=shared)
             if seen is not None and isinstance(error, RateLimited):
                 seen.limit = error.scope
         except ClientGone:
@@ -210,7 +215,7 @@ class Kernel:
                 seen.request_id, seen.account_id = exchange.id, exchange.caller_id
         if status == 401:
             self._bans.note_failure(exchange.address)
-        head_only = scope["method"] == "HEAD"
+        head_only = method == "HEAD"
         if streamed is not None:
             await send_streamed(streamed, headers, receive, send, head_only=head_only)
             return True
@@ -234,7 +239,7 @@ class Kernel:
 
         async def noted(event: Any) -> None:
             if event["type"] == "http.response.start" and event["status"] == 401:
-                self._bans.note_failure(Exchange(scope, receive, self._addresses).address)
+                self._bans.note_failure(Exchange(scope, receive, self._addresses, NO_MOUNTS).address)
             await send(event)
 
         return noted
@@ -247,13 +252,14 @@ class Kernel:
             require_same_origin(exchange.headers, self._backend.core.settings.public_url)
         if operation is None:
             if shared and method == "OPTIONS" and "access-control-request-method" in exchange.headers:
-                return encode(Answer(204, headers=PREFLIGHT_HEADERS), exchange.id), None
+                return encode(Answer(204, headers=self._mounts.preflight_headers), exchange.id), None
             raise ApiError(ErrorCode.NOT_FOUND)
         try:
             answer = await self._endpoint(operation)(exchange)
             if operation.secret:
                 answer = attrs.evolve(answer, headers={**NOT_STORED, **answer.headers})
-            return encode(answer, exchange.id, shared=shared), answer if isinstance(answer, Streamed) else None
+            encoded = self._encode(answer, exchange, shared=shared)
+            return encoded, answer if isinstance(answer, Streamed) else None
         except ApiError as error:
             if operation.secret:  # a refusal may carry the ticket of what comes next
                 error.headers = {**NOT_STORED, **error.headers}
@@ -264,6 +270,12 @@ class Kernel:
             # Whatever it is, it is ours: the client learns that much, the log learns the rest.
             log.exception("request failed", request_id=exchange.id, method=method, path=operation.path)
             raise ApiError(ErrorCode.INTERNAL_SERVER_ERROR) from error
+
+    def _encode(self, answer: Answer, exchange: Exchange, *, shared: bool) -> Encoded:
+        answer = self._mounts.also_named(answer)
+        if exchange.dialect is not None:
+            answer = exchange.dialect.say(answer, exchange)
+        return encode(answer, exchange.id, shared=shared)
 
     def _endpoint(self, operation: Operation) -> Endpoint:
         endpoint = self._endpoints.get(operation)

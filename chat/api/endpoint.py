@@ -26,6 +26,7 @@ import trio
 from chat.api.answers import Answer, answer_of
 from chat.api.bodies import BodyChunks, Receive, announces_little, comes_in_parts, parse_json, parse_query, read_body
 from chat.api.fields import SNOWFLAKE, Refusal
+from chat.api.mounts import Dialect, Mounts
 from chat.api.operation import Operation, Request
 from chat.api.rate_limit import GLOBAL, HIGH_GLOBAL, RateLimiter, limit_headers
 from chat.api.structuring import body_structure, query_structure, repeated_names
@@ -74,18 +75,23 @@ class Exchange:
         "by_unnamed_proxy",
         "caller_id",
         "capabilities",
+        "dialect",
         "headers",
         "id",
         "members",
+        "method",
         "now_ms",
+        "path",
         "query_string",
         "receive",
         "store_version",
     )
 
-    def __init__(self, scope: Mapping[str, Any], receive: Receive, addresses: ClientAddresses) -> None:
-        self.receive: Final = receive
-        self.query_string: Final[bytes] = scope["query_string"]
+    def __init__(self, scope: Mapping[str, Any], receive: Receive, addresses: ClientAddresses, mounts: Mounts) -> None:
+        self.receive = receive
+        self.query_string: bytes = scope["query_string"]
+        self.dialect: Dialect | None = None
+        """What is spoken at the mount that was asked."""
         self.members: list[str] = []
         """The members of the path, decoded, in order."""
         self.now_ms = 0
@@ -103,6 +109,7 @@ class Exchange:
                 is_forwarded = True
                 if name == FORWARDED_HEADER:
                     forwarded.append(value)
+        mounts.rename(self.headers)
         client = scope.get("client")
         peer = client[0] if client else ""
         self.address: Final = addresses.of(peer, forwarded, self.headers.get(TEST_HEADER))
@@ -118,6 +125,11 @@ class Exchange:
         """The value of X-Request-ID."""
         declared = self.headers.get("x-service-features")
         self.capabilities: Final = _NO_CAPABILITIES if declared is None else _declared(declared)
+
+    def speak(self, dialect: Dialect, method: str, path: str) -> None:
+        """The request is in this dialect; `method` and `path` are the documented ones."""
+        self.dialect, self.method, self.path = dialect, method, path
+        dialect.hear(self)
 
 
 @attrs.frozen(kw_only=True)

@@ -266,6 +266,13 @@ class BillingSettings:
     store_token: str | None = setting(None, "what the store service knows this instance by", secret=True)
 
 
+@attrs.frozen
+class CompatSettings:
+    """Programs that were written for other services of this family."""
+
+    fluxer: Literal["on", "off"] = setting("on", "answer at the addresses and headers that their programs expect")
+
+
 @attrs.frozen(kw_only=True)
 class Settings:
     host: str = setting("127.0.0.1", "the address to listen on", accepts=_is_text, form="a host name or address")
@@ -343,6 +350,7 @@ class Settings:
     archives: ArchiveSettings = attrs.field(factory=ArchiveSettings)
     push: PushSettings = attrs.field(factory=PushSettings)
     billing: BillingSettings = attrs.field(factory=BillingSettings)
+    compat: CompatSettings = attrs.field(factory=CompatSettings)
 
     def limits_for(self, *, premium: bool) -> Limits:
         """The limits of an account; `premium` is whether it has premium of its own. Under their plain names."""

@@ -157,6 +157,7 @@ async def test_a_bot_on_a_user_only_operation(chat_world: World) -> None:
 
 @pytest.mark.rule("000.versioning.1")
 @pytest.mark.parametrize("path", ["/users/@me", "/gateway/bot", "/v2/users/@me", "/api/v1/users/@me"])
+@pytest.mark.chat_settings(**{"compat.fluxer": "off"})
 async def test_routes_are_below_v1_only(chat_world: World, path: str) -> None:
     answer = await chat_world.alice.rest.get(path)
     assert (answer.status, answer.code) == (404, "NOT_FOUND")

@@ -56,6 +56,7 @@ FLOORS: Final[Mapping[str, Mapping[str, str]]] = {
         "auth": "credentials and policies, before any area",
         "bench": "chat bench",
         "cli": "the command line",
+        "compat": "programs of other services",
         "conformance": "the documents' rules over a whole server",
         "development": "the routes of chat dev",
         "docs": "the papers",
