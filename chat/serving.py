@@ -6,14 +6,13 @@ written down, running requests finish. Another SIGTERM or SIGINT ends it at once
 
 from __future__ import annotations
 
-import gc
 import os
 import secrets
 import signal
 import socket
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -24,6 +23,7 @@ import trio
 from chat.assembly import Surroundings
 from chat.auth.passwords import CHEAP
 from chat.clock import SkippingClock, SystemClock
+from chat.collector import sweep
 from chat.config import Loaded, Settings
 from chat.config.settings import WILDCARD_HOSTS, address_and_port, origin_of
 from chat.domain.policy.origins import Origins
@@ -39,10 +39,6 @@ if TYPE_CHECKING:
     from chat.development.seeded_world import SeededWorld
 
 logger = structlog.get_logger(__name__)
-
-COLLECTION_THRESHOLDS: Final = (10_000, 1_000, 1_000)
-"""For `gc.set_threshold`: a collection looks at about 10,000 new objects, which takes some 5 ms. The later generations
-stay empty, see `collecting_in_small_portions`."""
 
 GIVE_BACK_SECONDS: Final = 60.0
 """How often memory is given back to the system."""
@@ -125,16 +121,15 @@ async def serve(loaded: Loaded, *, clock: SkippingClock | None, announce: Callab
             async with server.running(
                 listeners, maximum_connections=connections_maximum(), metrics_listeners=metrics_listeners
             ):
-                with collecting_in_small_portions():
-                    ending.started()
-                    announce(_addresses(settings, listeners[0].port, server))
-                    async with trio.open_nursery() as nursery:
-                        connections = server.gateway.connections
-                        nursery.start_soon(sweep_while_quiet, partial(len, connections), server.sleep_unmoved)
-                        nursery.start_soon(give_memory_back, server.sleep_unmoved)
-                        await ending.asked.wait()
-                        nursery.cancel_scope.cancel()
-                    await server.drain()
+                ending.started()
+                announce(_addresses(settings, listeners[0].port, server))
+                async with trio.open_nursery() as nursery:
+                    connections = server.gateway.connections
+                    nursery.start_soon(sweep_while_quiet, partial(len, connections), server.sleep_unmoved)
+                    nursery.start_soon(give_memory_back, server.sleep_unmoved)
+                    await ending.asked.wait()
+                    nursery.cancel_scope.cancel()
+                await server.drain()
 
 
 @asynccontextmanager
@@ -185,32 +180,6 @@ async def assemble(
     return await develop(attrs.evolve(surroundings, hash_cost=CHEAP, movable_clock=clock))
 
 
-@contextmanager
-def collecting_in_small_portions() -> Iterator[None]:
-    """Keep the collector's pauses short, however much has come to stay.
-
-    With thousands of nurseries alive a full collection stops the loop for a third of a second (architecture.md, Garbage
-    collection). So what outlives its first collection is taken out of sight (`gc.freeze`). Reference counting still
-    frees it: connections and sessions leave no cycles behind when they end.
-    """
-
-    def freeze_survivors(phase: str, _: object) -> None:
-        if phase == "stop":
-            gc.freeze()
-
-    before = gc.get_threshold()
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(*COLLECTION_THRESHOLDS)
-    gc.callbacks.append(freeze_survivors)
-    try:
-        yield
-    finally:
-        gc.callbacks.remove(freeze_survivors)
-        gc.set_threshold(*before)
-        gc.unfreeze()
-
-
 async def sweep_while_quiet(
     connections: Callable[[], int], sleep: Callable[[float], Awaitable[None]] = trio.sleep
 ) -> None:
@@ -218,9 +187,7 @@ async def sweep_while_quiet(
     while True:
         await sleep(SWEEP_SECONDS)
         if connections() <= QUIET_CONNECTIONS:
-            gc.unfreeze()
-            gc.collect()
-            gc.freeze()
+            sweep()
 
 
 async def give_memory_back(sleep: Callable[[float], Awaitable[None]] = trio.sleep) -> None:

@@ -20,6 +20,7 @@ import trio
 
 from chat import log, serving
 from chat.clock import SystemClock, iso_timestamp
+from chat.collector import collecting_in_small_portions
 from chat.config import load_settings
 from chat.store.data_directory import DataDirectory
 
@@ -70,7 +71,7 @@ def main(directory: Path) -> None:
         print(json.dumps({"port": addresses.port}), flush=True)
 
     data = DataDirectory(directory)
-    with data.locked():
+    with collecting_in_small_portions(), data.locked():
         trio.run(partial(serving.serve, loaded, clock=None, announce=announce))
 
 

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from chat.cli import importing
+from chat.cli import importing, interruptible, unseen
 from chat.cli.options import DIRECTORY, FILE, PORT, data_option, json_alone_option
+from chat.collector import collecting_in_small_portions
 
 if TYPE_CHECKING:
     from chat.config import Loaded
@@ -113,10 +114,12 @@ def _world(addresses: ServerAddresses) -> SeededWorld:
     return addresses.world
 
 
+@collecting_in_small_portions()
 def run_server(loaded: Loaded, announce: Callable[[ServerAddresses], None], *, development: bool) -> None:
     """Run a server on the data directory; `announce` is called once, when it can serve. Raises OperatorError when
     another process owns the directory, and for what else keeps the server from starting."""
-    with importing():
+    # structlog imports rich where it finds it: seventy modules that a server has no use for.
+    with interruptible(), unseen("rich"):
         import trio
 
         from chat import log, serving

@@ -2,7 +2,8 @@
 instance names itself to push services (VAPID, RFC 8292).
 
 The push service that carries a message learns nothing but its size. The instance's key belongs to its secret, so it is
-the same after every start: a subscription is bound to it.
+the same after every start: a subscription is bound to it. `cryptography` is imported by the first that needs it
+(`chat.auth.keys`).
 """
 
 from __future__ import annotations
@@ -10,20 +11,18 @@ from __future__ import annotations
 import base64
 import binascii
 import collections
+import functools
 import struct
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import attrs
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-from cryptography.hazmat.primitives.hashes import SHA256
-from cryptography.hazmat.primitives.kdf.hkdf import HKDF
-from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from chat.auth.keys import Keys
 from chat.clock import Clock
 
-CURVE: Final = ec.SECP256R1()
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric import ec
+
 RECORD_BYTES: Final = 4_096
 """What every push service takes (RFC 8030, 7.2): the whole message is one record."""
 
@@ -56,7 +55,7 @@ class Receiver:
         """
         try:
             point = decoded(p256dh)
-            ec.EllipticCurvePublicKey.from_encoded_point(CURVE, point)
+            _public_key(point)
         except ValueError as error:
             raise ValueError("p256dh") from error
         if len(point) != POINT_BYTES:  # the compressed form is a point too
@@ -91,12 +90,22 @@ def encoded(data: bytes) -> str:
 
 def public_bytes(key: ec.EllipticCurvePrivateKey) -> bytes:
     """The public half as an uncompressed point."""
+    from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
     return key.public_key().public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
 
 
 def key_of(seed: bytes) -> ec.EllipticCurvePrivateKey:
     """A private key from SEED_BYTES of chance: enough for every key to be as likely as any other."""
-    return ec.derive_private_key(int.from_bytes(seed, "big") % (_ORDER - 1) + 1, CURVE)
+    from cryptography.hazmat.primitives.asymmetric import ec
+
+    return ec.derive_private_key(int.from_bytes(seed, "big") % (_ORDER - 1) + 1, ec.SECP256R1())
+
+
+def _public_key(point: bytes) -> ec.EllipticCurvePublicKey:
+    from cryptography.hazmat.primitives.asymmetric import ec
+
+    return ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), point)
 
 
 def encrypted(plain: bytes, receiver: Receiver, *, salt: bytes, key: ec.EllipticCurvePrivateKey) -> bytes:
@@ -104,10 +113,13 @@ def encrypted(plain: bytes, receiver: Receiver, *, salt: bytes, key: ec.Elliptic
 
     :raises ValueError: for more than PLAIN_BYTES.
     """
+    from cryptography.hazmat.primitives.asymmetric import ec
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
     if len(plain) > PLAIN_BYTES:
         raise ValueError("the message is too long")
     own = public_bytes(key)
-    shared = key.exchange(ec.ECDH(), ec.EllipticCurvePublicKey.from_encoded_point(CURVE, receiver.public_key))
+    shared = key.exchange(ec.ECDH(), _public_key(receiver.public_key))
     # RFC 8291, 3.3 and 3.4.
     keying = _derived(shared, receiver.auth, b"WebPush: info\0" + receiver.public_key + own, 32)
     content_key = _derived(keying, salt, b"Content-Encoding: aes128gcm\0", 16)
@@ -117,6 +129,9 @@ def encrypted(plain: bytes, receiver: Receiver, *, salt: bytes, key: ec.Elliptic
 
 
 def _derived(secret: bytes, salt: bytes, info: bytes, length: int) -> bytes:
+    from cryptography.hazmat.primitives.hashes import SHA256
+    from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
     return HKDF(algorithm=SHA256(), length=length, salt=salt, info=info).derive(secret)
 
 
@@ -131,12 +146,19 @@ class Vapid:
     """Makes the Authorization of push requests. `contact` is where the operator of a push service may turn to."""
 
     def __init__(self, keys: Keys, clock: Clock, contact: str) -> None:
-        self._key: Final = key_of(keys.of("web push, first half") + keys.of("web push, second half"))
-        self.public_key: Final = encoded(public_bytes(self._key))
-        """What a browser subscribes with (`applicationServerKey`), base64url."""
+        self._keys = keys
         self._clock = clock
         self._contact = contact
         self._tokens: collections.OrderedDict[str, tuple[str, int]] = collections.OrderedDict()
+
+    @functools.cached_property
+    def _key(self) -> ec.EllipticCurvePrivateKey:
+        return key_of(self._keys.of("web push, first half") + self._keys.of("web push, second half"))
+
+    @functools.cached_property
+    def public_key(self) -> str:
+        """What a browser subscribes with (`applicationServerKey`), base64url."""
+        return encoded(public_bytes(self._key))
 
     def authorization(self, origin: str) -> str:
         """The header for a push service."""

@@ -51,6 +51,7 @@ from chat.domain.standing.assemble import StandingArea
 from chat.jobs import Jobs
 from chat.mail.mailer import Mailer
 from chat.media.storage import ArchiveFiles
+from chat.push.encryption import Vapid
 
 
 @attrs.frozen(kw_only=True)
@@ -138,8 +139,8 @@ def assemble(
     of_accounts = _account_services(
         core, log, jobs, blocklists, reports, standing, policy, presence, signing_in, messages, people, guilds_area
     )
-    push_key = accounts_area.vapid.public_key if core.settings.push.enabled else None
-    of_instance = _instance_services(core, log, standing, presence, gateway, mailer, push_key)
+    vapid = accounts_area.vapid if core.settings.push.enabled else None
+    of_instance = _instance_services(core, log, standing, presence, gateway, mailer, vapid)
     return AdministrationArea(
         **attrs.asdict(of_accounts, recurse=False),
         **attrs.asdict(of_guilds, recurse=False),
@@ -274,7 +275,7 @@ def _instance_services(
     presence: PresenceArea,
     gateway: GatewayView,
     mailer: Mailer,
-    push_key: str | None,
+    vapid: Vapid | None,
 ) -> _InstanceServices:
     setup = InstanceSetup(core.database, core.keys)
     return _InstanceServices(
@@ -289,7 +290,7 @@ def _instance_services(
         ),
         setup=setup,
         configuration=InstanceConfiguration(core=core, overrides=core.overrides, setup=setup, log=log),
-        discovery=Discovery(core.overrides, mailer, push_key, setup, core.origins),
+        discovery=Discovery(core.overrides, mailer, vapid, setup, core.origins),
     )
 
 

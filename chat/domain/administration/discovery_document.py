@@ -16,6 +16,7 @@ from chat.domain.administration.instance_configuration import InstanceSetup
 from chat.domain.policy.origins import Origins
 from chat.domain.standing.user_objects import PREMIUM_TRAIT
 from chat.mail.mailer import Mailer
+from chat.push.encryption import Vapid
 
 API_CODE_VERSION: Final = 1
 LIMITS_VERSION: Final = 2
@@ -33,11 +34,11 @@ _PREMIUM_SUFFIX: Final = "_premium"
 
 @attrs.define(eq=False)
 class Discovery:
-    """Both documents, made from the settings. `push_key` is what browsers subscribe with, if they may."""
+    """Both documents, made from the settings. `vapid` has what browsers subscribe with, if they may."""
 
     _overrides: Overrides
     _mailer: Mailer
-    _push_key: str | None
+    _vapid: Vapid | None
     _setup: InstanceSetup
     _origins: Origins
     _made: dict[tuple[bool, str], dict[str, Any]] = attrs.field(factory=dict, init=False)
@@ -95,7 +96,7 @@ class Discovery:
             },
             "services": {"gif_enabled": False, "youtube_enabled": False, "bluesky_enabled": False},
             "limits": _limits(settings.limits),
-            "push": {"public_vapid_key": self._push_key},
+            "push": {"public_vapid_key": None if self._vapid is None else self._vapid.public_key},
             "app_public": _app_public(settings),
         }
 

@@ -6,6 +6,7 @@ the id and the token of a webhook counts as the webhook's, also with another cre
 
 from __future__ import annotations
 
+import functools
 import hmac
 import sqlite3
 from collections.abc import AsyncIterator, Iterable
@@ -102,8 +103,11 @@ class Webhooks:
         self._posts = posts
         self._media = media
         self._unknown = core.mint.secret().encode()
-        # Compared with where there is no webhook, so that both cases take the same path.
-        self._stand_in = Webhook(0, 0, 0, 0, "", core.keys.seal(SEALED_FOR, self._unknown, b"0"))
+
+    @functools.cached_property
+    def _stand_in(self) -> Webhook:
+        """Compared with where there is no webhook, so that both cases take the same path."""
+        return Webhook(0, 0, 0, 0, "", self._core.keys.seal(SEALED_FOR, self._unknown, b"0"))
 
     # By those who manage webhooks
 
