@@ -107,20 +107,24 @@ class Server:
     def develop(self, world: SeededWorld, clock: MovableClock) -> None:
         """Add the development routes."""
         # `chat serve` starts a tenth of a second sooner without them.
+        from chat.development.limits import Limits, declared_buckets
         from chat.development.node import Development
-        from chat.development.routes import routes as development_routes
+        from chat.development.routes import ROUTES as DEVELOPMENT_ROUTES
 
         self.world = world
         self._faults = faults = HttpFaults()
-        self._routes.append(development_routes)
-        self._others.append(
+        limiter = self._parts.limiter
+        limits = Limits(limiter, self.gateway, declared_buckets(self._routes), self.settings.rate_limits)
+        self._routes.extend(DEVELOPMENT_ROUTES)
+        self._others += [
+            limits,
             Development(
                 world=world,
                 hash_password=self.core.passwords.hash,
                 clock=clock,
                 core=self.core,
                 areas=self.areas,
-                limiter=self._parts.limiter,
+                limiter=limiter,
                 address_bans=self._parts.address_bans,
                 gateway=self.gateway,
                 http_faults=faults,
@@ -128,9 +132,10 @@ class Server:
                     self.areas.standing.rosters.forget,
                     self.take_up_chosen_settings,
                     self.areas.administration.setup.forget,
+                    limits.clear,
                 ),
-            )
-        )
+            ),
+        ]
 
     def take_up_chosen_settings(self) -> None:
         """Put in force what the store says of settings chosen at run time."""

@@ -373,6 +373,10 @@ class Endpoint:
         if bucket is None:
             return _NO_HEADERS
         limiter = self._limiter
+        if limiter.chosen:
+            bucket = limiter.in_force(bucket)
+            if bucket is None:
+                return _NO_HEADERS
         key = (identity, *(exchange.members[position] for position in self._counted)) if self._counted else identity
         retry_after = limiter.take(bucket, key)
         if not retry_after and not bucket.told_to_everyone and (caller is None or not caller.is_bot):

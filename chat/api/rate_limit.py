@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from typing import Final
 
 import attrs
@@ -65,6 +65,10 @@ HIGH_GLOBAL: Final = Bucket("global", 1_200, 1_000)
 """In its place, for accounts with HIGH_GLOBAL_RATE_LIMIT."""
 
 
+FREE: Final = Bucket("", 1 << 40, 1_000)
+"""Stands for a bucket in which nothing is counted at present."""
+
+
 @attrs.frozen
 class Standing:
     """How full a bucket is: requests that would pass now, and seconds until it is empty."""
@@ -74,10 +78,15 @@ class Standing:
 
 
 class RateLimiter:
-    """All buckets of the server. `enabled=False` lets everything pass (setting `rate_limits`)."""
+    """All buckets of the server. `enabled=False` lets everything pass (setting `rate_limits`).
+
+    Afterwards `enabled` says whether anything is counted, and `chosen` what `choose` put in the place of buckets.
+    """
 
     def __init__(self, *, enabled: bool = True, now: Callable[[], float] = trio.current_time) -> None:
-        self.enabled: Final = enabled
+        self.enabled = enabled
+        self.chosen: Mapping[str, Bucket | None] = {}
+        self._counts_others = enabled
         self._now = now
         self._empty_at: dict[Hashable, int] = {}
         self._prune_at = PRUNE_AT
@@ -92,6 +101,11 @@ class RateLimiter:
         """
         if not self.enabled:
             return 0.0
+        if self.chosen:
+            in_force = self.in_force(bucket)
+            if in_force is None:
+                return 0.0
+            bucket = in_force
         now = int(self._now() * 1_000_000)
         name = (bucket.name, key)
         empty_at = max(self._empty_at.get(name, now), now) + bucket.step_us
@@ -113,13 +127,27 @@ class RateLimiter:
         now = int(self._now() * 1_000_000)
         excess = max(
             self._empty_at.get((bucket.name, key), now) - now - bucket.step_us * (bucket.limit - 1)
-            for bucket, key in counted
+            for bucket, key in ((self.in_force(each) or FREE, key) for each, key in counted)
         )
         if excess > 0:
             return excess / 1_000_000
         for bucket, key in counted:
             self.take(bucket, key)
         return 0.0
+
+    def in_force(self, bucket: Bucket) -> Bucket | None:
+        """What counts in the place of a declared bucket; None where nothing does."""
+        if bucket.name in self.chosen:
+            return self.chosen[bucket.name]
+        return bucket if self._counts_others else None
+
+    def choose(self, *, counts_others: bool, chosen: Mapping[str, Bucket | None]) -> None:
+        """Count in these buckets, by the names of those in whose place they stand (None: not at all), and in all others
+        or in none of them. Every bucket is empty afterwards."""
+        self.chosen = dict(chosen)
+        self._counts_others = counts_others
+        self.enabled = counts_others or any(bucket is not None for bucket in chosen.values())
+        self.clear()
 
     def standing(self, bucket: Bucket, key: Hashable) -> Standing:
         """How full the bucket is now."""

@@ -28,6 +28,7 @@ from chat.domain.areas import Areas
 from chat.domain.core import Core
 from chat.domain.standing.guild_states import GuildStates
 from chat.gateway.connection import Connection
+from chat.gateway.delay import NO_DELAY
 from chat.gateway.gateway import Gateway
 from chat.store.database import Database
 from chat.store.guard import UNGUARDED
@@ -149,6 +150,9 @@ def _forget(development: Development) -> None:
     development.core.guild_states.forget_all()
     development.http_faults.clear()
     development.gateway.admission.reset()
+    development.gateway.node.delays.clear()
+    for connection in development.gateway.connections:
+        connection.delay(NO_DELAY)
     development.gateway.commands.forget()
     development.limiter.clear()
     development.areas.messages.sending.forget_recent()

@@ -15,6 +15,7 @@ import attrs
 import trio
 
 from chat.auth.client_address import ConnectionCounts
+from chat.gateway.delay import DelayRules
 from chat.registries.limits import ADDRESS_COMMAND_BUDGET, ADDRESS_COMMAND_BUDGET_WINDOW_MS, IDENTIFY_BUDGET_WINDOW_MS
 
 WINDOWS_KEPT: Final = 65_536
@@ -51,12 +52,12 @@ class FixedWindowBudget:
 class Admission:
     """What each source address may still do (gateway.md, Identify).
 
-    `rate_limited` False switches the two budgets off, never the count of connections.
+    `rate_limited` False switches the budgets off, those of single sockets too, never the count of connections.
     """
 
     def __init__(self, *, connections_per_address: int, identify_budget: int, rate_limited: bool) -> None:
         self._connections = ConnectionCounts(connections_per_address)
-        self._rate_limited = rate_limited
+        self.rate_limited = rate_limited
         self._identifies = FixedWindowBudget(identify_budget, IDENTIFY_BUDGET_WINDOW_MS)
         self._payloads = FixedWindowBudget(ADDRESS_COMMAND_BUDGET, ADDRESS_COMMAND_BUDGET_WINDOW_MS)
 
@@ -70,11 +71,11 @@ class Admission:
 
     def may_identify(self, address: str) -> bool:
         """Spend one Identify of the address's budget."""
-        return not self._rate_limited or self._identifies.spend(address)
+        return not self.rate_limited or self._identifies.spend(address)
 
     def may_send(self, address: str) -> bool:
         """Spend one payload of the address's budget."""
-        return not self._rate_limited or self._payloads.spend(address)
+        return not self.rate_limited or self._payloads.spend(address)
 
     def reset(self) -> None:
         """Forget the budgets' windows."""
@@ -94,6 +95,8 @@ class NodeState:
     """Identifies are held."""
     rollout_user_ids: frozenset[int] | None = None
     """Accounts outside it are held; None when there is no rollout."""
+    delays: DelayRules = attrs.field(factory=DelayRules)
+    """Whose frames leave late."""
     _rpc_failing: bool = False
     _reachable: trio.Event = attrs.field(factory=trio.Event)
 

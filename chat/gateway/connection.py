@@ -18,6 +18,7 @@ import trio
 from chat.gateway.admission import Admission, NodeState
 from chat.gateway.commands.budgets import RollingWindow
 from chat.gateway.commands.handler import CommandHandler
+from chat.gateway.delay import NO_DELAY, Delay, DelayedOutbox
 from chat.gateway.fanout import Fanout
 from chat.gateway.outbox import Outbox, OutboxSum
 from chat.gateway.session import GatewaySession, ReplayQueue
@@ -62,11 +63,9 @@ class GatewayParts:
     starts: SessionStarts
     fanout: Fanout
     commands: CommandHandler
-    retry_delay_ms: Callable[[int, int], int]
+    randint: Callable[[int, int], int]
     """A random whole number between two bounds, both included."""
     heartbeat_interval_ms: int
-    rate_limited: bool
-    """Whether the budget of payloads per socket is enforced."""
     outboxes: OutboxSum
     background: trio.Nursery
     """Holds work that belongs to sessions and not to sockets."""
@@ -83,7 +82,7 @@ class Connection:
     closed_with: Close | None = attrs.field(default=None, init=False)
     """How this side ended the socket; None while it has not."""
     _websocket: WebSocket = attrs.field(init=False)
-    _outbox: Outbox = attrs.field(init=False)
+    _outbox: Outbox | DelayedOutbox = attrs.field(init=False)
     _machine: Machine = attrs.field(init=False)
     _nursery: trio.Nursery = attrs.field(init=False)
     _alarm: trio.CancelScope = attrs.field(factory=trio.CancelScope, init=False)
@@ -115,7 +114,8 @@ class Connection:
         try:
             async with trio.open_nursery() as nursery:
                 self._nursery = nursery
-                self._begin(self._outbox.run_writer)
+                self._begin(self._websocket.outbox.run_writer)
+                self._take_delay()
                 self._handle(
                     machine.Opened(
                         version_accepted=query.version_accepted,
@@ -129,6 +129,8 @@ class Connection:
                 self._let_go()
                 if self.closed_with is not None and self._stall_over is not None:
                     await self._stall_over.wait()  # a close frame is a frame too
+                if self.closed_with is not None and isinstance(self._outbox, DelayedOutbox):
+                    await self._outbox.emptied()
                 self._outbox.flush()
                 if self.closed_with is None:
                     await self._websocket.close()
@@ -207,7 +209,7 @@ class Connection:
         """At most COMMAND_BUDGET payloads and control frames in any COMMAND_BUDGET_WINDOW_MS (gateway.md, Command
         budgets)."""
         parts = self._parts
-        if not parts.rate_limited:
+        if not parts.admission.rate_limited:
             return True
         if self._budget is None:
             self._budget = RollingWindow(COMMAND_BUDGET, COMMAND_BUDGET_WINDOW_MS)
@@ -265,6 +267,22 @@ class Connection:
         if self._stall_over is None:
             self._stall_over = trio.Event()
         self._begin(self._end_stall, milliseconds / 1000)
+
+    def delay(self, delay: Delay) -> None:
+        """Let each frame leave late from now on (faults of the development routes)."""
+        if not isinstance(self._outbox, DelayedOutbox):
+            if delay == NO_DELAY:
+                return
+            self._outbox = DelayedOutbox(self._websocket.outbox, self._parts.randint, self._outbox_full)
+            self._begin(self._outbox.run)
+        self._outbox.delay = NO_DELAY if delay == NO_DELAY else delay
+
+    def _take_delay(self) -> None:
+        """Be as late as the node's rules say of this socket, or of the session that it has just got."""
+        if rules := self._parts.node.delays:
+            session = self.session
+            delay = rules.of(None, None) if session is None else rules.of(session.id, session.user_id)
+            self.delay(delay or NO_DELAY)
 
     async def _end_stall(self, seconds: float) -> None:
         await trio.sleep(seconds)
@@ -397,6 +415,7 @@ class Connection:
             return
         self.session = session
         session.receiver = self
+        self._take_delay()
         session.begin()
         self._handle(machine.SessionStarted())
         if session.joining_guild_ids:
@@ -414,7 +433,7 @@ class Connection:
 
     async def _retry_held(self, scope: trio.CancelScope) -> None:
         with scope:
-            delay = self._parts.retry_delay_ms(HELD_IDENTIFY_RETRY_MIN_MS, HELD_IDENTIFY_RETRY_MAX_MS)
+            delay = self._parts.randint(HELD_IDENTIFY_RETRY_MIN_MS, HELD_IDENTIFY_RETRY_MAX_MS)
             await trio.sleep(delay / 1000)
             self._held = None
             self._handle(machine.HeldRetried())
@@ -434,6 +453,7 @@ class Connection:
         self._parts.table.attach(session)
         session.address = self.address
         self.session = session
+        self._take_delay()
         session.receiver = self._replay_queue = ReplayQueue(self, session.numbering.retained_above(seq))
         self._handle(machine.ResumeAccepted())
 

@@ -124,9 +124,8 @@ class Gateway:
                 starts=self.starts,
                 fanout=self.fanout,
                 commands=self.commands,
-                retry_delay_ms=self._core.chance.randint,
+                randint=self._core.chance.randint,
                 heartbeat_interval_ms=self._core.settings.gateway.heartbeat_interval_ms,
-                rate_limited=self._core.settings.rate_limits,
                 outboxes=self.outboxes,
                 background=nursery,
             )
@@ -173,6 +172,12 @@ class Gateway:
         """How many sessions hear a guild."""
         room = self.hub.rooms.get(guild_id)
         return 0 if room is None else len(room.sessions)
+
+    def count_budgets(self, counted: bool) -> None:
+        """From now on enforce the budgets of Identifies, payloads and presences, or leave them (setting
+        `rate_limits`)."""
+        self.admission.rate_limited = self.commands.rate_limited = counted
+        self.admission.reset()
 
     # Drain and restart
 

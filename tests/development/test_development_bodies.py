@@ -10,12 +10,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chat.api.structuring import body_structure
+from chat.development.faults import Action, FaultRequest
+from chat.development.limits import LimitsChange
 from chat.development.node import NodeChange
-from chat.development.routes import Action, ClockAdvance, FaultRequest, GuildsInBulk, RelationshipOfTwo
+from chat.development.routes import ClockAdvance, GuildsInBulk, RelationshipOfTwo
 from chat.development.world_state import AccountChange, GuildChange
 from chat.errors import InvalidFormBody
 
-BODIES = (AccountChange, ClockAdvance, FaultRequest, GuildChange, GuildsInBulk, NodeChange, RelationshipOfTwo)
+BODIES = (
+    AccountChange,
+    ClockAdvance,
+    FaultRequest,
+    GuildChange,
+    GuildsInBulk,
+    LimitsChange,
+    NodeChange,
+    RelationshipOfTwo,
+)
 
 words = st.sampled_from(["", "all", "5", "-5", "x", "a@b", "2001-01-01", "2001-01-01T00:00:00Z", "10.0.0.7", *Action])
 scalars = st.none() | st.booleans() | st.integers(-2, 2**64) | st.floats(allow_nan=False) | words | st.text(max_size=40)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import attrs
 import pytest
 
 from chat.api.app import HttpFault
 from chat.api.structuring import body_structure
-from chat.development.routes import FaultAction, FaultRequest, SocketFault, Target
+from chat.development.faults import TAKEN, Action, FaultAction, FaultRequest, SocketFault, Target, read_fault
 from chat.errors import InvalidFormBody
+from chat.gateway.delay import Delay
 from chat.registries.close_codes import Close
 
 read = body_structure(FaultRequest)
@@ -27,7 +29,7 @@ def refusal(**body: Any) -> tuple[str, str]:
     return caught.value.errors[0].path, caught.value.errors[0].code
 
 
-@pytest.mark.parametrize("action", [action for action in FaultAction if action not in ("close", "stall")])
+@pytest.mark.parametrize("action", [action for action in FaultAction if action not in ("close", "stall", "delay")])
 def test_actions_without_members_of_their_own(action: FaultAction) -> None:
     assert parsed(action=action.value, target="all") == SocketFault(action, Target())
 
@@ -77,3 +79,44 @@ def test_http() -> None:
 def test_an_unknown_action_is_refused() -> None:
     assert refusal(action="explode", target="all") == ("action", "INVALID_FORMAT")
     assert refusal(target="all") == ("action", "INVALID_FORMAT")
+
+
+def test_delay() -> None:
+    fault = parsed(action="delay", target="all", ms=100, jitter_ms=20)
+    assert fault == SocketFault(FaultAction.DELAY, Target(), delay=Delay(100, 20))
+    assert parsed(action="delay", target="all", ms=0) == SocketFault(FaultAction.DELAY, Target(), delay=Delay(0))
+    for milliseconds in (None, -1, 60_001):
+        assert refusal(action="delay", target="all", ms=milliseconds) == ("ms", "INVALID_FORMAT")
+    assert refusal(action="delay", target="all", ms=1, jitter_ms=60_001) == ("jitter_ms", "INVALID_FORMAT")
+
+
+def told(**body: Any) -> tuple[str, str]:
+    """Path and words of the only error."""
+
+    def judge() -> None:
+        read = read_fault(body)
+        _ = read.as_http_fault() if read.is_http else read.as_socket_fault()
+
+    with pytest.raises(InvalidFormBody) as caught:
+        judge()
+    [error] = caught.value.members["errors"]
+    return error["path"], error["message"]
+
+
+def test_a_wrong_name_is_answered_with_what_there_is() -> None:
+    path, message = told(action="explode", target="all")
+    assert path == "action"
+    assert all(action.value in message for action in Action)
+    path, message = told(action="stall", target="all", milliseconds=5)
+    assert (path, message) == ("milliseconds", "`stall` takes target, ms.")
+    path, message = told(action="stall", target="all")
+    assert (path, "target, ms" in message) == ("ms", True)
+    path, message = told(action="drop", target={"session": "x"})
+    assert (path, "session_id" in message, "user_id" in message) == ("target", True, True)
+    path, message = told(action="http")
+    assert (path, "retry_after" in message) == ("status", True)
+
+
+@pytest.mark.parametrize("action", list(Action))
+def test_what_an_action_takes_is_what_the_body_has(action: Action) -> None:
+    assert {*TAKEN[action]} <= {field.name for field in attrs.fields(FaultRequest)}

@@ -67,7 +67,7 @@ class CommandHandler:
     _rosters: Rosters
     _database: Database
     _clock: Clock
-    _rate_limited: bool
+    rate_limited: bool
     """Whether the budget of presences counts; the others always do (development.md, Development routes)."""
     _prepare_call: PrepareCall | None = None
     """Begins calls that sessions enter; without it there are none."""
@@ -148,7 +148,7 @@ class CommandHandler:
         update = parse_presence_update(d)
         if isinstance(update, Close):
             return update
-        if not self._rate_limited or work.presences.spend():
+        if not self.rate_limited or work.presences.spend():
             custom_status = choose_custom_status(
                 update.custom_status, session.presence.custom_status, self._clock.now_ms()
             )
