@@ -36,6 +36,7 @@ from chat.store.administration import instance
 from chat.store.data_directory import DataDirectory
 from chat.store.whole_database import last_id
 from chat.supervision import lasting
+from chat.web.manual import Manual
 from chat.web.pages import Pages
 
 if TYPE_CHECKING:
@@ -223,9 +224,15 @@ class Server:
             self.surroundings.origins,
             directory=self.surroundings.directory,
             is_set_up=lambda: self.areas.administration.setup.is_configured,
+            manual=self._open_manual,
             in_threads=self.surroundings.work_in_threads,
         )
         return ChatApp(kernel, pages, self._observers)
+
+    def _open_manual(self) -> Manual:
+        from chat.manual.library import Library  # only for those who read it
+
+        return Library()
 
     async def drain(self, seconds: float = DRAIN_SECONDS) -> None:
         """Send every session elsewhere, finish running requests, write down the sessions that may be resumed."""

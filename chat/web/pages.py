@@ -32,6 +32,7 @@ from chat.errors import ApiError, InvalidFormBody
 from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.store.database import Database
 from chat.web.assets import CLIENT, CLIENT_STYLE, IDENTITY, PACKS, STATIC, WORDS, Asset, Assets, AssetStore, packing_for
+from chat.web.manual import FRONT, INDEX, Manual, ManualPages
 from chat.web.packs import CORE, ENTRY
 from chat.web.webapp import HEADERS as WEBAPP_HEADERS
 from chat.web.webapp import Webapp
@@ -172,6 +173,7 @@ class Pages:
         *,
         directory: Path,
         is_set_up: Callable[[], bool],
+        manual: Callable[[], Manual],
         in_threads: bool,
     ) -> None:
         self._settings: Final = settings
@@ -184,6 +186,7 @@ class Pages:
             None if settings.webapp_directory is None else Webapp(directory / settings.webapp_directory)
         )
         self._is_set_up: Final = is_set_up
+        self._manual: Final = ManualPages(manual, self._store)
         self._facts: dict[str, object] = {}
         self._rendered: Final[dict[tuple[str, str], Rendered]] = {}
         self.blueprint: Final = Blueprint("pages", __name__)
@@ -197,6 +200,9 @@ class Pages:
         for name, path in PLACES.items():
             if name not in theirs:
                 self.blueprint.add_url_rule(path, f"{name}_place", self._show_place, defaults={"page": name})
+        self.blueprint.add_url_rule("/docs", "manual", self._show_manual, defaults={"name": FRONT})
+        self.blueprint.add_url_rule("/docs/<name>", "manual_page", self._show_manual)
+        self.blueprint.add_url_rule(INDEX, "manual_index", self._send_manual_index)
         self.blueprint.add_url_rule("/static/<digest>/<path:name>", "asset", self._send_asset)
         self.blueprint.add_url_rule("/settings/totp-qr-code", "totp_qr_code", self._draw_totp, methods=["POST"])
         if self._webapp is not None:
@@ -305,7 +311,22 @@ class Pages:
         headers = {**EVERY_ANSWER, "Content-Type": "image/svg+xml", "Cache-Control": "no-store"}
         return Response(draw(uri), headers=headers)
 
-    async def _render(self, page: str, language: str) -> Rendered:
+    async def _show_manual(self, name: str) -> Response:
+        """A page of the manual; its script can make no markup out of text."""
+        facts, language = self._facts_now(), _language(request)
+        asset = await self._manual.page(name, await self._environment(language), facts)
+        if asset is None:
+            raise ApiError(ErrorCode.NOT_FOUND)
+        response = await self._send_file(asset, ASK_AGAIN)
+        response.headers["Content-Security-Policy"] = NO_INJECTION
+        response.headers["Vary"] = "Accept-Encoding, Accept-Language"
+        return response
+
+    async def _send_manual_index(self) -> Response:
+        return await self._send_file(await self._manual.index(), ASK_AGAIN)
+
+    def _facts_now(self) -> dict[str, object]:
+        """What pages say of the instance; what was rendered before goes when that was chosen anew at run time."""
         settings = self._settings
         facts: dict[str, object] = {
             "registration": settings.registration,
@@ -314,15 +335,23 @@ class Pages:
             "welcome_invite": settings.welcome_invite,
             "is_set_up": self._is_set_up(),
         }
-        if facts != self._facts:  # chosen at run time
+        if facts != self._facts:
             self._facts = facts
             self._rendered.clear()
+            self._manual.forget()
+        return facts
+
+    async def _environment(self, language: str) -> Environment:
         if language not in self._environments:
             self._environments[language] = self._make_environment(await self._store.assets(), language)
+        return self._environments[language]
+
+    async def _render(self, page: str, language: str) -> Rendered:
+        facts = self._facts_now()
+        environment = await self._environment(language)
         rendered = self._rendered.get((page, language))
         if rendered is None:
-            template = self._environments[language].get_template(f"{page}.html")
-            content = template.render(page=page, **facts).encode("utf-8")
+            content = environment.get_template(f"{page}.html").render(page=page, **facts).encode("utf-8")
             tag = hashlib.sha256(content).hexdigest()[:32]
             rendered = Rendered(content, tag, has_challenge=CHALLENGE in content)
             if facts == self._facts:

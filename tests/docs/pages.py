@@ -1,6 +1,7 @@
 """The pages of docs/reference that are made from the program's own declarations.
 
-`python -m tests.docs.pages` writes them; `test_made_pages.py` fails while one of them is out of date.
+`python -m tests.docs.pages` writes them and those of the manual; `test_made_pages.py` fails while one of them is out
+of date.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from chat.config.loading import DEVELOPMENT, SETTINGS
 from chat.config.settings import Settings
 from chat.registries import close_codes, events, limits, opcodes
 from chat.registries.error_codes import ErrorCode, FieldCode
+from tests.docs import manual_pages
 
 REFERENCE: Final = Path(__file__).parents[2] / "docs" / "reference"
 NOTE: Final = "This page is made from the code by `python -m tests.docs.pages`. Change the declaration, not the page."
@@ -263,8 +265,9 @@ def _page(title: str, about: str, *sections: str) -> str:
 
 def write() -> None:
     """Write every page."""
-    for name, page in PAGES.items():
-        (REFERENCE / name).write_text(page(), encoding="utf-8")
+    for folder, pages in ((REFERENCE, PAGES), (manual_pages.MANUAL, manual_pages.PAGES)):
+        for name, page in pages.items():
+            (folder / name).write_text(page(), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,22 @@
+"""The pages of the manual in their order. A page is a Markdown file of this folder, or made of a declaration."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import attrs
+
+
+@attrs.frozen
+class Part:
+    """Some pages that belong together."""
+
+    title: str
+    pages: tuple[str, ...]
+    """Names of files without their ending."""
+
+
+PARTS: Final = (
+    Part("Begin", ("first-hour",)),
+    Part("References", ("settings", "commands")),
+)

@@ -1,0 +1,95 @@
+"""All pages of the manual: read and rendered when they are first asked for, and the index that is searched."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+import attrs
+import orjson
+
+from chat.manual.contents import PARTS, Part
+from chat.manual.rendering import Rendered, rendered
+from chat.web.manual import FRONT, Entry, Group, Page
+
+FOLDER: Final = Path(__file__).parent
+
+
+@attrs.frozen
+class Source:
+    """Where a page comes from: its title, and what makes its Markdown."""
+
+    entry: Entry
+    markdown: Callable[[], str] = attrs.field(repr=False, eq=False)
+
+
+MadePages = Mapping[str, Sequence[Source]]
+"""Pages that are made of declarations, by the title of their part."""
+
+
+class Library:
+    """The manual's pages: files in the order of `contents`, and behind them those that `made` finds.
+
+    To render a page takes some milliseconds and the index up to a second. That is for a thread, where the loop must not
+    stand still; a page that two threads make at once is made twice and kept once.
+    """
+
+    def __init__(self, made: Callable[[], MadePages] = dict, parts: tuple[Part, ...] = PARTS) -> None:
+        self._made: Final = made
+        self._parts: Final = parts
+        self._rendered: Final[dict[str, Rendered]] = {}
+
+    @functools.cached_property
+    def groups(self) -> tuple[Group, ...]:
+        """The table of contents."""
+        return tuple(
+            Group(title, tuple(source.entry for source in sources)) for title, sources in self._sources_by_part.items()
+        )
+
+    @functools.cached_property
+    def sources(self) -> Mapping[str, Source]:
+        """Every page by its name, in the order in which they are read."""
+        ordered = (_file(FRONT), *(one for sources in self._sources_by_part.values() for one in sources))
+        return {source.entry.name: source for source in ordered}
+
+    @functools.cached_property
+    def index(self) -> bytes:
+        """What is searched, in JSON: of every section its page's title, its own, its address and its text."""
+        rows = []
+        for source in self.sources.values():
+            for section in self._render(source).sections:
+                anchor = f"#{section.anchor}" if section.anchor else ""
+                rows.append([source.entry.title, section.title, source.entry.address + anchor, section.text])
+        return orjson.dumps(rows)
+
+    def page(self, name: str) -> Page | None:
+        """The page of that name; None where there is none."""
+        source = self.sources.get(name)
+        return None if source is None else self._render(source).page
+
+    def beside(self, name: str) -> tuple[Entry | None, Entry | None]:
+        """The pages before and behind this one."""
+        order = [source.entry for source in self.sources.values()]
+        place = next(number for number, entry in enumerate(order) if entry.name == name)
+        before = order[place - 1] if place > 0 else None
+        return before, order[place + 1] if place + 1 < len(order) else None
+
+    @functools.cached_property
+    def _sources_by_part(self) -> MadePages:
+        written = {part.title: tuple(_file(name) for name in part.pages) for part in self._parts}
+        return {**written, **self._made()}
+
+    def _render(self, source: Source) -> Rendered:
+        name = source.entry.name
+        if name not in self._rendered:
+            self._rendered[name] = rendered(name, source.markdown())
+        return self._rendered[name]
+
+
+def _file(name: str) -> Source:
+    path = FOLDER / f"{name}.md"
+    with path.open(encoding="utf-8") as lines:
+        title = lines.readline().removeprefix("# ").strip()
+    return Source(Entry(name, title), lambda: path.read_text(encoding="utf-8"))

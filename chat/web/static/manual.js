@@ -1,0 +1,30 @@
+// A page of the manual: contents that fold away where there is little room, code that can be copied, and the search.
+
+import "./page.js";
+import { byId, h } from "./dom.js";
+import "./manual_search.js";
+import { t } from "./spoken.js";
+
+const SAID_MS = 2_000;
+
+const contents = byId("manual-contents");
+const roomy = matchMedia("(min-width: 62rem)");
+contents.open = roomy.matches;
+roomy.addEventListener("change", () => {
+  contents.open = roomy.matches;
+});
+contents.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
+
+for (const code of document.querySelectorAll("pre.code")) {
+  const button = h("button", { type: "button" }, t("Copy"));
+  button.addEventListener("click", async () => {
+    await navigator.clipboard.writeText(code.textContent);
+    button.textContent = t("Copied");
+    setTimeout(() => {
+      button.textContent = t("Copy");
+    }, SAID_MS);
+  });
+  const frame = h("div", { class: "code-frame" });
+  code.replaceWith(frame);
+  frame.append(code, button);
+}

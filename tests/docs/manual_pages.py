@@ -1,0 +1,164 @@
+"""The pages of the manual that are made from the program's own declarations.
+
+`python -m tests.docs.pages` writes them beside those of docs/reference; `test_made_pages.py` fails while one of them is
+out of date.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from chat.cli.main import root
+from chat.config.declare import Setting
+from chat.config.loading import DEVELOPMENT, SETTINGS
+from chat.config.settings import Settings
+
+MANUAL: Final = Path(__file__).parents[2] / "chat" / "manual"
+
+GENERAL: Final = "General"
+SECTION_TITLES: Final[Mapping[str, str]] = {
+    GENERAL: "General",
+    "limits": "Limits",
+    "reverse_dns": "Names of addresses",
+    "content_policy": "Content policy",
+    "discovery": "Discovery",
+    "voice": "Voice",
+    "mail": "Mail",
+    "sso": "Single sign-on",
+    "captcha": "CAPTCHA",
+    "webauthn": "Passkeys",
+    "ip_ban": "Address bans",
+    "gateway": "Gateway",
+    "media": "Media",
+    "archives": "Archives",
+    "push": "Push notifications",
+    "billing": "Purchases",
+    "backup": "Backups",
+    "compat": "Compatibility",
+}
+"""Of the sections that have more to say than their name; any other is called by it."""
+
+
+def settings_page() -> str:
+    """Every setting by its section."""
+    sections: dict[str, list[Setting]] = {}
+    for name, setting in SETTINGS.items():
+        sections.setdefault(name.rpartition(".")[0] or GENERAL, []).append(setting)
+    parts = [
+        f"## {SECTION_TITLES.get(name, name.replace('_', ' ').capitalize())}\n\n"
+        + table(("setting", "default", "takes", "meaning"), (_setting_row(setting) for setting in settings))
+        for name, settings in sections.items()
+    ]
+    developed = ([f"`{name}`", f"`{shown(value)}`"] for name, value in DEVELOPMENT.items())
+    return page(
+        "Settings",
+        "The server reads its settings from four places. A later place counts more than an earlier one:\n\n"
+        "1. the built-in defaults below,\n"
+        "2. the file `chat.toml` in the data directory, or the file that `--config` names,\n"
+        "3. environment variables: `CHAT_` and the name in capitals, with two underscores for each dot, as in\n"
+        "   `CHAT_MAIL__HOST`; a list is written in JSON,\n"
+        "4. the flags of `chat serve`.\n\n"
+        "`chat config show` prints every setting with its value and the place that it comes from. A setting that does "
+        "not exist, or a value of the wrong kind, stops the start; the message names the setting, its place and what "
+        "it takes. An administrator can change some policies and limits in the console while the server runs. Those "
+        "count more than all four places.",
+        *parts,
+        "## Defaults of chat dev\n\n`chat dev` starts from other defaults. Settings of yours count more.\n\n"
+        + table(("setting", "value"), developed),
+    )
+
+
+def commands_page() -> str:
+    """Every command with its options."""
+    context = click.Context(root, info_name="chat")
+    sections = [
+        _command_section(name, root.get_command(context, name), context) for name in root.list_commands(context)
+    ]
+    return page(
+        "Commands",
+        "Every command works on the data directory: `--data DIR`, else the variable `CHAT_DATA`, else `./chat-data`. "
+        "It does not matter whether a server runs on that directory; a running server takes notice at once.\n\n"
+        "On a terminal a command prints tables, in a pipe it prints JSON. It exits with 0 when it has done what you "
+        "asked for, with 1 and one line on standard error when it has not, and with 2 when you called it wrongly.",
+        *sections,
+    )
+
+
+PAGES: Final[Mapping[str, Callable[[], str]]] = {
+    "settings.md": settings_page,
+    "commands.md": commands_page,
+}
+"""Each page by its name in chat/manual."""
+
+
+def _setting_row(setting: Setting) -> list[str]:
+    declared = setting.declaration
+    default = declared.derived or f"`{shown(setting.of(Settings()))}`"
+    meaning = declared.help[:1].upper() + declared.help[1:]
+    return [f"`{setting.name}`", default, setting.expected, meaning]
+
+
+def _command_section(name: str, command: click.Command | None, parent: click.Context, depth: int = 2) -> str:
+    assert command is not None
+    context = click.Context(command, info_name=name, parent=parent)
+    parts = [f"{'#' * depth} {context.command_path}", _paragraphs(command.help or "")]
+    if isinstance(command, click.Group):
+        parts += [
+            _command_section(inner, command.get_command(context, inner), context, depth + 1)
+            for inner in command.list_commands(context)
+        ]
+    else:
+        usage = " ".join([context.command_path, *filter(None, map(str.strip, command.collect_usage_pieces(context)))])
+        parts.insert(1, f"`{usage}`")
+        rows = list(_option_rows(command, context))
+        if rows:
+            parts.append(table(("option", "meaning"), rows))
+    return "\n\n".join(part for part in parts if part)
+
+
+def _option_rows(command: click.Command, context: click.Context) -> Iterator[list[str]]:
+    for parameter in command.params:
+        record = parameter.get_help_record(context)
+        if record is not None and record[0] and record[1]:
+            yield [f"`{record[0]}`", _escaped(" ".join(record[1].split()))]
+
+
+def _paragraphs(text: str) -> str:
+    """A help text of click as Markdown: what stands behind \\b keeps its lines as a list of code."""
+    parts = []
+    for paragraph in re.split(r"\n\s*\n", text.strip()):
+        kept = paragraph.startswith("\b")
+        lines = [line.strip() for line in paragraph.strip("\b\n").splitlines()]
+        parts.append("```\n" + "\n".join(lines) + "\n```" if kept else _escaped(" ".join(lines)))
+    return "\n\n".join(parts)
+
+
+def _escaped(text: str) -> str:
+    """Text of a terminal, in which nothing but backquotes is markup."""
+    return re.sub(r"([*_<\[])(?=[^`]*(?:`[^`]*`[^`]*)*$)", r"\\\1", text)
+
+
+def shown(value: object) -> str:
+    """A value as a settings file has it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, tuple):
+        return "[" + ", ".join(f'"{item}"' for item in value) + "]"
+    return "null" if value is None else str(value)
+
+
+def table(head: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
+    """A table of Markdown."""
+    titles = list(head)
+    lines = [titles, ["---"] * len(titles), *([str(cell).replace("|", "\\|") for cell in row] for row in rows)]
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
+
+
+def page(title: str, about: str, *sections: str) -> str:
+    """A page of Markdown."""
+    return "\n\n".join((f"# {title}", about, *sections)) + "\n"
