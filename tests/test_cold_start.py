@@ -40,6 +40,7 @@ NOT_AT_START = (
     "segno",
     "smtplib",
     "sqlite_utils",
+    "tomlkit",
     "trio_websocket",
     "webauthn",
     "zstandard",

@@ -252,10 +252,15 @@ async def create_invite(
 
     `chat guild show` lists the channels of a guild.
     """
+    return await make_invite(instance, channel_id, max_age=max_age, max_uses=max_uses, temporary=temporary)
+
+
+async def make_invite(instance: Instance, channel_id: int, **terms: Any) -> dict[str, object]:
+    """An invite that leads to a channel, with these of `InviteTerms`. Raises OperatorError as
+    `InviteAdministration.create`."""
     from chat.domain.guilds.invites import InviteTerms
 
-    terms = InviteTerms(max_age=max_age, max_uses=max_uses, temporary=temporary)
-    return _invite_fields(await _invites(instance).create(channel_id, terms), instance)
+    return _invite_fields(await _invites(instance).create(channel_id, InviteTerms(**terms)), instance)
 
 
 @invite.command("list")

@@ -17,6 +17,7 @@ class Part:
 
 
 PARTS: Final = (
-    Part("Begin", ("first-hour",)),
+    Part("Begin", ("first-hour", "setup")),
+    Part("Run it", ("mail",)),
     Part("References", ("settings", "commands")),
 )

@@ -93,6 +93,11 @@ def every(connection: sqlite3.Connection) -> list[Guild]:
     return [Guild(*row) for row in connection.execute(f"SELECT {_COLUMNS} FROM guilds ORDER BY id")]  # noqa: S608
 
 
+def any_exists(connection: sqlite3.Connection) -> bool:
+    """Whether there is a guild at all."""
+    return connection.execute("SELECT 1 FROM guilds LIMIT 1").fetchone() is not None
+
+
 def insert(connection: sqlite3.Connection, guild: Guild) -> None:
     connection.execute(_INSERT, _values(guild))
 

@@ -1,0 +1,264 @@
+"""What `chat setup` looks at from outside: whether the name leads here, the port is free or ours, the way through a
+proxy is open for requests and for the gateway, and the mail server lets us in.
+
+Each check says in a sentence what it found, and what to do where something does not hold yet.
+"""
+
+from __future__ import annotations
+
+import errno
+import socket
+import ssl
+from collections.abc import Awaitable, Callable
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import attrs
+import h11
+import orjson
+import trio
+
+from chat import __version__
+from chat.config.settings import WILDCARD_HOSTS, Settings, is_loopback
+from chat.errors import OperatorError
+from chat.store.data_directory import DataDirectory
+
+STEP_SECONDS: Final = 10.0
+"""How long one look at something far away may take."""
+
+ANSWER_BYTES: Final = 1_048_576
+"""More of an answer is not read."""
+
+DEFAULT_PORTS: Final = {"http": 80, "https": 443}
+GATEWAY_ERRORS: Final = frozenset({502, 503, 504})
+"""What proxies answer that do not reach what is behind them."""
+
+WEBSOCKET_KEY: Final = "dGhlIHNhbXBsZSBub25jZQ=="
+"""The sample of RFC 6455, 1.2: nothing is said on the connection."""
+
+
+@attrs.frozen
+class Found:
+    """What a check found. `holds` is None where it cannot be known yet."""
+
+    check: str
+    holds: bool | None
+    words: str
+
+
+@attrs.frozen
+class _Answer:
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+
+class _Unreachable(Exception):
+    """Nothing can be asked; the message says why."""
+
+
+async def look(settings: Settings, directory: DataDirectory) -> list[Found]:
+    """Everything that can be looked at with these settings; takes at most some ten seconds for each check."""
+    found = [await _port(settings, directory)]
+    if not is_loopback(urlsplit(settings.public_url).hostname or ""):
+        address = await _address(settings)
+        found = [address, *found]
+        if address.holds:
+            found += await _front(settings, is_running=_is_running(directory))
+    if settings.mail.mode == "smtp":
+        found.append(await trio.to_thread.run_sync(_mail, settings, abandon_on_cancel=True))
+    return found
+
+
+async def _address(settings: Settings) -> Found:
+    host = urlsplit(settings.public_url).hostname or ""
+    try:
+        with trio.fail_after(STEP_SECONDS):
+            addresses = await trio.socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError, trio.TooSlowError):
+        words = f"{host} leads nowhere yet: give it an A or AAAA record with the address of this machine or its router"
+        return Found("address", False, words)
+    listed = sorted({str(each[4][0]) for each in addresses})
+    return Found("address", True, f"{host} leads to {', '.join(listed)}")
+
+
+def _is_running(directory: DataDirectory) -> bool:
+    """Whether a server owns the data directory."""
+    if not directory.path.is_dir():
+        return False
+    try:
+        with directory.locked():
+            return False
+    except OperatorError:
+        return True
+
+
+async def _port(settings: Settings, directory: DataDirectory) -> Found:
+    host, port = settings.host, settings.port
+    if _is_running(directory):
+        own = WILDCARD_HOSTS.get(host, host)
+        origin = f"http://[{own}]:{port}" if ":" in own else f"http://{own}:{port}"
+        try:
+            answer = await _exchange(origin, "/_ready")
+        except _Unreachable:
+            words = f"a server runs on this data, and nothing answers on {host} port {port}: restart it"
+            return Found("port", False, words)
+        if answer.status == 200:
+            return Found("port", True, f"the server answers on {host} port {port}")
+        return Found("port", False, f"what answers on {host} port {port} is not ready (status {answer.status})")
+    try:
+        for listener in await trio.open_tcp_listeners(port, host=host):
+            await listener.aclose()
+    except OSError as error:
+        return Found("port", False, f"cannot listen on {host} port {port}: {_about(error, port)}")
+    return Found("port", True, f"{host} port {port} is free: `chat serve` takes it")
+
+
+def _about(error: OSError, port: int) -> str:
+    if error.errno == errno.EADDRINUSE:
+        return "another program has it"
+    if error.errno == errno.EACCES and port < 1_024:
+        return "a port below 1024 needs the right for it (AmbientCapabilities=CAP_NET_BIND_SERVICE in a unit)"
+    return error.strerror or str(error)
+
+
+async def _front(settings: Settings, *, is_running: bool) -> list[Found]:
+    """From outside, by the public address: what everybody gets."""
+    origin = settings.public_url
+    try:
+        document = await _exchange(origin, "/.well-known/chat")
+    except _Unreachable as error:
+        return [Found("front", False if is_running else None, f"{origin}: {error}")]
+    checked = _judged(settings, document, is_running=is_running)
+    if not checked.holds:
+        return [checked]
+    upgrade = await _exchange(
+        origin,
+        "/gateway",
+        ("Upgrade", "websocket"),
+        ("Connection", "Upgrade"),
+        ("Sec-WebSocket-Version", "13"),
+        ("Sec-WebSocket-Key", WEBSOCKET_KEY),
+    )
+    if upgrade.status == 101:
+        return [checked, Found("gateway", True, f"WebSockets pass through {origin}")]
+    words = f"{origin}/gateway answers a WebSocket with {upgrade.status}: let the proxy hand Upgrade requests on"
+    return [checked, Found("gateway", False, words)]
+
+
+def _judged(settings: Settings, answer: _Answer, *, is_running: bool) -> Found:
+    origin, behind = settings.public_url, f"{settings.host} port {settings.port}"
+    if answer.status in GATEWAY_ERRORS:
+        if not is_running:
+            return Found("front", None, f"a proxy answers at {origin}, and waits for the server: start it")
+        words = f"the proxy at {origin} does not reach the server (status {answer.status}): lead it to {behind}"
+        return Found("front", False, words)
+    if 300 <= answer.status < 400:
+        where = answer.headers.get("location", "nowhere")
+        return Found("front", False, f"{origin} sends people to {where}: set public_url to where they end up")
+    api = _api_of(answer)
+    if api is None:
+        return Found("front", False, f"another program answers at {origin} (status {answer.status})")
+    if not api.startswith(f"{origin}/"):
+        words = f"the server at {origin} calls itself {api}: restart it, so that it reads its settings"
+        return Found("front", False, words)
+    protection = "with a certificate that is accepted" if origin.startswith("https:") else "without TLS"
+    return Found("front", True, f"the server answers at {origin}, {protection}")
+
+
+def _api_of(answer: _Answer) -> str | None:
+    """Where a discovery document says that the API is."""
+    try:
+        document: Any = orjson.loads(answer.body)
+        return str(document["endpoints"]["api"])
+    except (ValueError, TypeError, KeyError):
+        return None
+
+
+async def _exchange(origin: str, path: str, *headers: tuple[str, str]) -> _Answer:
+    """One request to an origin. Raises _Unreachable where there is no answer of HTTP."""
+    parts = urlsplit(origin)
+    host, port = parts.hostname or "", parts.port or DEFAULT_PORTS[parts.scheme]
+    request = h11.Request(
+        method="GET",
+        target=path,
+        headers=[
+            ("Host", parts.netloc),
+            ("User-Agent", f"chat/{__version__} setup"),
+            *(headers or [("Connection", "close")]),
+        ],
+    )
+    return await _within(lambda: _asked(host, port, request, has_tls=parts.scheme == "https"))
+
+
+async def _within(ask: Callable[[], Awaitable[_Answer]]) -> _Answer:
+    try:
+        with trio.fail_after(STEP_SECONDS):
+            return await ask()
+    except trio.TooSlowError:
+        raise _Unreachable(
+            "no answer comes: is it kept off by a firewall, or a router that does not forward?"
+        ) from None
+    except OSError as error:
+        refused = isinstance(error, ConnectionRefusedError) or "all attempts to connect" in str(error)
+        why = "nothing answers there: start the proxy, and let its port through" if refused else str(error)
+        raise _Unreachable(why) from None
+    except trio.BrokenResourceError as error:
+        cause = error.__cause__
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            raise _Unreachable(f"its certificate is not accepted: {cause.verify_message}") from None
+        if isinstance(cause, ssl.SSLError):
+            raise _Unreachable("what answers there does not speak TLS") from None
+        raise _Unreachable("the connection breaks off") from None
+    except h11.RemoteProtocolError:
+        raise _Unreachable("what answers there does not speak HTTP") from None
+
+
+async def _asked(host: str, port: int, request: h11.Request, *, has_tls: bool) -> _Answer:
+    stream: trio.abc.Stream = await trio.open_tcp_stream(host, port)
+    if has_tls:
+        stream = trio.SSLStream(stream, _trust(), server_hostname=host, https_compatible=True)
+    try:
+        connection = h11.Connection(h11.CLIENT)
+        await stream.send_all((connection.send(request) or b"") + (connection.send(h11.EndOfMessage()) or b""))
+        response: h11.Response | h11.InformationalResponse | None = None
+        body = b""
+        while True:
+            event = connection.next_event()
+            if event is h11.NEED_DATA:
+                connection.receive_data(bytes(await stream.receive_some(65_536)))
+            elif isinstance(event, h11.Response) or (
+                isinstance(event, h11.InformationalResponse) and event.status_code == 101
+            ):
+                response = event
+            elif isinstance(event, h11.Data):
+                body += bytes(event.data)
+            if response is not None and (
+                response.status_code == 101 or len(body) > ANSWER_BYTES or isinstance(event, h11.EndOfMessage)
+            ):
+                headers = {name.decode("ascii"): value.decode("latin-1") for name, value in response.headers}
+                return _Answer(response.status_code, headers, body)
+    finally:
+        await trio.aclose_forcefully(stream)
+
+
+def _trust() -> ssl.SSLContext:
+    """Whom the system trusts, and whom browsers do."""
+    import httpx
+
+    context = httpx.create_ssl_context()
+    context.load_default_certs()
+    return context
+
+
+def _mail(settings: Settings) -> Found:
+    """Blocks. Whether the SMTP server lets the instance in."""
+    from chat.mail.outbox import Sender
+    from chat.mail.smtp import ServerUnusable
+
+    server = f"{settings.mail.host} port {settings.mail.port}"
+    try:
+        Sender.of(settings).connect().close()
+    except ServerUnusable as error:
+        return Found("mail", False, f"{server} cannot be used: {error}")
+    return Found("mail", True, f"{server} lets this instance in: `chat mail test ADDRESS` sends a letter")

@@ -1,0 +1,85 @@
+"""A command in a terminal of its own, with somebody who types."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import select
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import TracebackType
+
+from tests.patience import PATIENCE_SECONDS
+
+CONTROL_C = b"\x03"
+CONTROL_D = b"\x04"
+COLUMNS, LINES = 110, 200
+CODES = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]")
+
+
+class Terminal:
+    """A running `chat`. What it shows is read up to what is expected, so that nothing is typed before it is asked."""
+
+    def __init__(self, *arguments: object, directory: Path) -> None:
+        self._own, theirs = pty.openpty()
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("CHAT_")}
+        self._process = subprocess.Popen(
+            ["setsid", "--ctty", "--wait", sys.executable, "-m", "chat", *map(str, arguments)],
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+            cwd=directory,
+            env={**environment, "TERM": "xterm", "COLUMNS": str(COLUMNS), "LINES": str(LINES)},
+        )
+        os.close(theirs)
+        self.shown = ""
+        self._read_to = 0
+
+    def __enter__(self) -> Terminal:
+        return self
+
+    def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
+        os.close(self._own)  # hangs up
+        self._process.wait(PATIENCE_SECONDS)
+
+    def expect(self, text: str) -> str:
+        """Wait until this is shown behind what was expected before; what stands between them."""
+        until = time.monotonic() + PATIENCE_SECONDS
+        while (at := self.shown.find(text, self._read_to)) < 0:
+            assert self._receive(until), f"{text!r} is not shown: {self.shown[self._read_to :]!r}"
+        between, self._read_to = self.shown[self._read_to : at], at + len(text)
+        return between
+
+    def type(self, keys: str | bytes) -> None:
+        os.write(self._own, keys.encode() if isinstance(keys, str) else keys)
+
+    def answer(self, question: str, *answers: str) -> None:
+        """Type the answers, each when the question is asked."""
+        for answer in answers:
+            self.expect(question)
+            self.type(f"{answer}\n")
+
+    def refused(self, question: str, answer: str, words: str) -> None:
+        """Type an answer that is refused with these words."""
+        self.answer(question, answer)
+        self.expect(f"Error: {words}")
+
+    def ending(self) -> int:
+        """Wait for the end; the exit status."""
+        until = time.monotonic() + PATIENCE_SECONDS
+        while self._receive(until):
+            pass
+        return self._process.wait(PATIENCE_SECONDS)
+
+    def _receive(self, until: float) -> bool:
+        if not select.select([self._own], [], [], max(0, until - time.monotonic()))[0]:
+            return False
+        try:
+            piece = os.read(self._own, 65_536)
+        except OSError:  # nobody holds the other side any more
+            return False
+        self.shown += CODES.sub("", piece.decode("utf-8", "replace")).replace("\r\n", "\n")
+        return bool(piece)
