@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from chat.testing.authenticator import Lie as Lie
     from chat.testing.authenticator import NotAllowed as NotAllowed
     from chat.testing.authenticator import SoftwareAuthenticator as SoftwareAuthenticator
+    from chat.testing.bot_machine import BotMachine as BotMachine
+    from chat.testing.fresh_world import in_world as in_world
     from chat.testing.gateway_client import GatewayClient as GatewayClient
     from chat.testing.gateway_machine import GatewayMachine as GatewayMachine
     from chat.testing.http_client import Response as Response
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from chat.testing.world import World as World
 
 __all__ = [
+    "BotMachine",
     "ChatServer",
     "GatewayClient",
     "GatewayMachine",
@@ -34,11 +37,13 @@ __all__ = [
     "RestClient",
     "SoftwareAuthenticator",
     "World",
+    "in_world",
     "open_chat_server",
     "strategies",
 ]
 
 _HOMES: Final = {
+    "BotMachine": "bot_machine",
     "ChatServer": "server",
     "GatewayClient": "gateway_client",
     "GatewayMachine": "gateway_machine",
@@ -49,6 +54,7 @@ _HOMES: Final = {
     "RestClient": "rest_client",
     "SoftwareAuthenticator": "authenticator",
     "World": "world",
+    "in_world": "fresh_world",
     "open_chat_server": "server",
 }
 

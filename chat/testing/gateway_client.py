@@ -28,6 +28,7 @@ from trio_websocket import ConnectionClosed, ConnectionRejected, WebSocketConnec
 
 from chat.registries.close_codes import Close
 from chat.registries.opcodes import Opcode
+from chat.testing.conversation import FROM_SERVER, TO_SERVER
 from chat.testing.network import MemoryStream, Route
 
 PATH: Final = "/gateway"
@@ -109,8 +110,10 @@ class ServerPayload:
 class GatewayClient:
     """One connection. Made by `connect`; ends with its nursery, or with `aclose`."""
 
-    def __init__(self, route: Route, *, heartbeats: bool, compressed: bool) -> None:
+    def __init__(self, route: Route, *, heartbeats: bool, compressed: bool, name: str = "client") -> None:
         self.route = route
+        self.name = name
+        """Who this is, in the report of a failure."""
         self.heartbeats = heartbeats
         self.payloads: deque[ServerPayload] = deque(maxlen=HISTORY)
         """Everything that arrived, heartbeats included, oldest first."""
@@ -147,6 +150,7 @@ class GatewayClient:
         heartbeats: bool = True,
         hello: bool = True,
         headers: Mapping[str, str] | None = None,
+        name: str = "client",
     ) -> GatewayClient:
         """Open a connection, and wait for Hello unless told otherwise.
 
@@ -155,7 +159,7 @@ class GatewayClient:
 
         Raises OSError when there is no listener, HandshakeRefused, GatewayClosed when a close comes instead of Hello.
         """
-        client = cls(route, heartbeats=heartbeats, compressed=compressed)
+        client = cls(route, heartbeats=heartbeats, compressed=compressed, name=name)
         if query is None:
             query = COMPRESSED_QUERY if compressed else QUERY
         stream = await route.connect()
@@ -223,6 +227,7 @@ class GatewayClient:
     def _ended(self, close: Close) -> None:
         if self.close_frame is None:
             self.close_frame = close
+            self._note(FROM_SERVER, f"closed {close.code} {close.reason}".rstrip())
             self._tell()
 
     async def aclose(self, code: int = 1000) -> None:
@@ -254,6 +259,7 @@ class GatewayClient:
         text = self._decompressor.decompress(message) if isinstance(message, bytes) else message
         payload = ServerPayload(json.loads(text), isinstance(message, bytes))
         self.payloads.append(payload)
+        self._note(FROM_SERVER, payload.members)
         match payload.op:
             case Opcode.DISPATCH:
                 self._note_dispatch(payload)
@@ -278,6 +284,10 @@ class GatewayClient:
             self.ready = payload.data
             self.session_id = payload.data["session_id"]
         self.sequence = payload.sequence
+
+    def _note(self, direction: str, what: object) -> None:
+        if self.route.conversation is not None:
+            self.route.conversation.note(self.name, direction, what)
 
     def _tell(self) -> None:
         self._news.set()
@@ -424,6 +434,7 @@ class GatewayClient:
 
     async def send_message(self, message: str | bytes) -> None:
         """A text or binary message as it is. Does nothing when the connection is closed already."""
+        self._note(TO_SERVER, message)
         try:
             await self._websocket.send_message(message)
         except ConnectionClosed:

@@ -12,6 +12,7 @@ import attrs
 import h11
 import trio
 
+from chat.testing.conversation import FROM_SERVER, TO_SERVER
 from chat.testing.network import Route
 
 REQUEST_SECONDS: Final = 30.0
@@ -133,9 +134,13 @@ class _Exchange:
 
 
 class HttpClient:
-    """One client. `token` goes into every request's Authorization header, with its scheme."""
+    """One client. `token` goes into every request's Authorization header, with its scheme; `name` says in the report
+    of a failure who asked."""
 
-    def __init__(self, route: Route, token: str | None = None, *, headers: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, route: Route, token: str | None = None, *, headers: Mapping[str, str] | None = None, name: str = "client"
+    ) -> None:
+        self.name = name
         self.route = route
         self.token = token
         self.headers = dict(headers or {})
@@ -151,7 +156,7 @@ class HttpClient:
         return self._beside(self.token, {**self.headers, "X-Service-Features": ", ".join(capabilities)})
 
     def _beside(self, token: str | None, headers: Mapping[str, str]) -> Self:
-        other = type(self)(self.route, token, headers=headers)
+        other = type(self)(self.route, token, headers=headers, name=self.name)
         other._idle = self._idle  # an address holds only so many
         return other
 
@@ -190,8 +195,15 @@ class HttpClient:
             named["Content-Length"] = str(len(content))
         named.update(headers or {})
         request = h11.Request(method=method, target=_target(path, query), headers=list(named.items()))
+        self._note(TO_SERVER, method, _target(path, query), ... if json is ... else json)
         with trio.fail_after(seconds):
-            return await self._perform(request, content)
+            response = await self._perform(request, content)
+        self._note(FROM_SERVER, str(response.status), f"{method} {path}", response.body)
+        return response
+
+    def _note(self, direction: str, *what: object) -> None:
+        if self.route.conversation is not None:
+            self.route.conversation.note(self.name, direction, *(part for part in what if part is not ...))
 
     async def _perform(self, request: h11.Request, body: bytes) -> Response:
         exchange = await self._take_idle()

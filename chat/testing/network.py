@@ -21,6 +21,7 @@ from __future__ import annotations
 import errno
 import operator
 import os
+import ssl
 from collections import deque
 from typing import Final, Protocol
 from urllib.parse import urlsplit
@@ -29,6 +30,7 @@ import attrs
 import trio
 
 from chat.port.transport import Transport
+from chat.testing.conversation import Conversation
 
 PIPE_BYTES: Final = 65_536
 """What one direction holds before its sender has to wait."""
@@ -237,8 +239,17 @@ CONNECT_SECONDS: Final = 10.0
 
 
 class Route(Protocol):
+    """A way to a server. What its clients say and hear is noted in `conversation`, where there is one."""
+
     @property
     def host(self) -> str: ...
+
+    @property
+    def conversation(self) -> Conversation | None: ...
+
+    def noted_in(self, conversation: Conversation) -> Route:
+        """The same way, with a conversation."""
+        ...
 
     async def connect(self) -> trio.abc.HalfCloseableStream:
         """A new connection. Raises OSError when there is no listener, trio.TooSlowError when there is no answer."""
@@ -252,6 +263,10 @@ class MemoryRoute:
     network: MemoryNetwork
     address: str = "127.0.0.1"
     host: str = "127.0.0.1:8080"
+    conversation: Conversation | None = attrs.field(default=None, eq=False, repr=False)
+
+    def noted_in(self, conversation: Conversation) -> MemoryRoute:
+        return attrs.evolve(self, conversation=conversation)
 
     async def connect(self) -> trio.abc.HalfCloseableStream:
         return await self.network.connect(self.address)
@@ -263,16 +278,25 @@ class MemoryRoute:
 
 @attrs.frozen
 class TcpRoute:
+    """Over TCP. `ssl_context` is that of a server behind TLS."""
+
     hostname: str
     port: int
+    ssl_context: ssl.SSLContext | None = attrs.field(default=None, eq=False, repr=False)
+    conversation: Conversation | None = attrs.field(default=None, eq=False, repr=False)
 
     @classmethod
     def of(cls, url: str) -> TcpRoute:
-        """The way to the origin of an http or ws URL."""
+        """The way to the origin of an http, https, ws or wss URL. Raises ValueError for another one."""
         parts = urlsplit(url)
-        if parts.scheme not in {"http", "ws"} or parts.hostname is None:
+        if parts.scheme not in {"http", "ws", "https", "wss"} or parts.hostname is None:
             raise ValueError(f"{url!r} is not an http or ws URL")
-        return cls(parts.hostname, parts.port or 80)
+        if parts.scheme in {"http", "ws"}:
+            return cls(parts.hostname, parts.port or 80)
+        return cls(parts.hostname, parts.port or 443, ssl.create_default_context())
+
+    def noted_in(self, conversation: Conversation) -> TcpRoute:
+        return attrs.evolve(self, conversation=conversation)
 
     @property
     def host(self) -> str:
@@ -280,4 +304,29 @@ class TcpRoute:
 
     async def connect(self) -> trio.abc.HalfCloseableStream:
         with trio.fail_after(CONNECT_SECONDS):
-            return await trio.open_tcp_stream(self.hostname, self.port)
+            stream = await trio.open_tcp_stream(self.hostname, self.port)
+            if self.ssl_context is None:
+                return stream
+            return _Tls(stream, self.ssl_context, self.hostname)
+
+
+class _Tls(trio.abc.HalfCloseableStream):
+    """TLS over TCP as the clients hold a connection. TLS ends one direction only by ending both."""
+
+    def __init__(self, stream: trio.SocketStream, context: ssl.SSLContext, hostname: str) -> None:
+        self._stream = trio.SSLStream(stream, context, server_hostname=hostname, https_compatible=True)
+
+    async def send_all(self, data: bytes | bytearray | memoryview) -> None:
+        await self._stream.send_all(data)
+
+    async def wait_send_all_might_not_block(self) -> None:
+        await self._stream.wait_send_all_might_not_block()
+
+    async def receive_some(self, maximum: int | None = None) -> bytes | bytearray:
+        return await self._stream.receive_some(maximum)
+
+    async def send_eof(self) -> None:
+        await self._stream.aclose()
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()

@@ -9,12 +9,15 @@ No answer raises: a test looks at `status` and `code` itself, or says what it ex
 
 from __future__ import annotations
 
+import functools
 import json as json_text
 from collections.abc import Mapping, Sequence
+from http import HTTPStatus
 from typing import Any, Final
 from urllib.parse import quote, urlsplit
 
-from chat.testing.http_client import REQUEST_SECONDS, HttpClient
+from chat.api.routing import RouteTable
+from chat.testing.http_client import REQUEST_SECONDS, HttpClient, Parameters
 from chat.testing.http_client import NoAnswer as NoAnswer
 from chat.testing.http_client import Response as Response
 
@@ -22,8 +25,31 @@ BOUNDARY: Final = "----boundary-of-the-test-kit"
 CONTENT_TYPE: Final = f"multipart/form-data; boundary={BOUNDARY}"
 
 
+class UnversionedPath(ValueError):
+    """A request for an operation of the API went to its path without `/v1`."""
+
+
 class RestClient(HttpClient):
     """The operations of the API by name; ids are snowflakes as int or text."""
+
+    async def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        json: object = ...,
+        body: bytes | None = None,
+        query: Parameters | None = None,
+        headers: Mapping[str, str] | None = None,
+        seconds: float = REQUEST_SECONDS,
+    ) -> Response:
+        """As HttpClient has it. Raises UnversionedPath where `/v1` was forgotten."""
+        answer = await super().request(
+            method, path, json=json, body=body, query=query, headers=headers, seconds=seconds
+        )
+        if answer.status == HTTPStatus.NOT_FOUND and not path.startswith("/v1/") and _is_operation(f"/v1{path}"):
+            raise UnversionedPath(f"{method} {path} is answered with 404: the path of this operation is /v1{path}")
+        return answer
 
     # Accounts
 
@@ -374,6 +400,21 @@ class RestClient(HttpClient):
             body["shard"] = list(shard)
         guild_ids: list[str] = (await self.post("/v1/_dev/guilds/bulk", body)).expect(200)["guild_ids"]
         return guild_ids
+
+
+@functools.cache
+def _operations() -> RouteTable[None]:
+    from chat.admin.routes import ADMIN_ROUTES
+    from chat.api.routes import ROUTES
+
+    table: RouteTable[None] = RouteTable()
+    for path in {operation.path for routes in (*ROUTES, *ADMIN_ROUTES) for operation in routes.operations}:
+        table.add("GET", path, None)
+    return table
+
+
+def _is_operation(path: str) -> bool:
+    return _operations().find(path) is not None
 
 
 def _reactions(channel_id: int | str, message_id: int | str, *more: str) -> str:

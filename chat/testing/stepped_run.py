@@ -26,6 +26,7 @@ import trio
 import trio.testing
 from hypothesis.stateful import RuleBasedStateMachine
 
+from chat.testing.conversation import Conversation
 from chat.testing.network import TcpRoute
 from chat.testing.server import ChatServer, open_chat_server
 from chat.testing.world import Actor, World
@@ -55,6 +56,8 @@ class SteppedRun:
         self._ended: outcome.Outcome[None] | None = None
         self._token: trio.lowlevel.TrioToken | None = None
         self._to_run: trio.MemorySendChannel[_Question]
+        self.conversation: Conversation | None = None
+        """What was said in this run; the failure of a question shows the end of it."""
         trio.lowlevel.start_guest_run(
             self._answer_questions,
             run_sync_soon_threadsafe=self._turns.put,
@@ -77,6 +80,8 @@ class SteppedRun:
             self._turn()
         if isinstance(question.answer, outcome.Error) and isinstance(question.answer.error, trio.Cancelled):
             self.close()  # raises what the run ended with
+        if isinstance(question.answer, outcome.Error) and self.conversation is not None:
+            question.answer.error.add_note(self.conversation.report())
         answer: T = question.answer.unwrap()
         return answer
 
@@ -154,15 +159,19 @@ class SteppedMachine(RuleBasedStateMachine):
 
     async def _live(self, task_status: trio.TaskStatus[None]) -> None:
         if self.description is not None:
-            self.world = World(self.description, TcpRoute.of(self.description["base_url"]), self.run.nursery)
+            self._meet(World(self.description, TcpRoute.of(self.description["base_url"]), self.run.nursery))
             (await self.world.anyone.post("/v1/_dev/reset")).expect(204)
             task_status.started()
             return
         async with open_chat_server(Path(self._folder.name), settings=self.server_settings) as server:
             self.server = server
-            self.world = World(server.description(), server.route(), self.run.nursery)
+            self._meet(World(server.description(), server.route(), self.run.nursery))
             task_status.started()
             await trio.sleep_forever()
+
+    def _meet(self, world: World) -> None:
+        self.world = world
+        self.run.conversation = world.conversation
 
     def teardown(self) -> None:
         """End the run with all its tasks."""

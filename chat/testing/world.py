@@ -7,6 +7,7 @@ from typing import Any
 
 import trio
 
+from chat.testing.conversation import Conversation
 from chat.testing.gateway_client import GatewayClient
 from chat.testing.network import Route
 from chat.testing.rest_client import RestClient
@@ -15,11 +16,14 @@ from chat.testing.rest_client import RestClient
 class Actor:
     """An account with its credential: a person of the world, or its bot."""
 
-    def __init__(self, user_id: str, token: str, authorization: str, route: Route, nursery: trio.Nursery) -> None:
+    def __init__(
+        self, name: str, user_id: str, token: str, authorization: str, route: Route, nursery: trio.Nursery
+    ) -> None:
+        self.name = name
         self.id = user_id
         self.token = token
         """As Identify has it, without scheme."""
-        self.rest = RestClient(route, authorization)
+        self.rest = RestClient(route, authorization, name=name)
         self._route = route
         self._nursery = nursery
 
@@ -49,6 +53,7 @@ class Actor:
             heartbeats=heartbeats,
             query=query,
             hello=hello,
+            name=self.name,
         )
 
     async def resume(
@@ -64,7 +69,8 @@ class Actor:
 
 class Person(Actor):
     def __init__(self, description: Mapping[str, str], route: Route, nursery: trio.Nursery) -> None:
-        super().__init__(description["id"], description["token"], description["token"], route, nursery)
+        token = description["token"]
+        super().__init__(description["username"], description["id"], token, token, route, nursery)
         self.username = description["username"]
         self.email = description["email"]
         self.password = description["password"]
@@ -73,7 +79,7 @@ class Person(Actor):
 class Bot(Actor):
     def __init__(self, description: Mapping[str, str], route: Route, nursery: trio.Nursery) -> None:
         token = description["token"]
-        super().__init__(description["user_id"], token, f"Bot {token}", route, nursery)
+        super().__init__("bot", description["user_id"], token, f"Bot {token}", route, nursery)
         self.application_id = description["application_id"]
         self.client_secret = description["client_secret"]
 
@@ -81,7 +87,17 @@ class Bot(Actor):
 class World:
     """The seeded world of `chat dev` (development.md, Seeded world); made of what it prints."""
 
-    def __init__(self, description: Mapping[str, Any], route: Route, nursery: trio.Nursery) -> None:
+    def __init__(
+        self,
+        description: Mapping[str, Any],
+        route: Route,
+        nursery: trio.Nursery,
+        *,
+        conversation: Conversation | None = None,
+    ) -> None:
+        self.conversation = Conversation() if conversation is None else conversation
+        """What its clients say and hear; the report of a failure shows the end of it."""
+        route = route.noted_in(self.conversation)
         self.admin = Person(description["admin"], route, nursery)
         self.alice, self.bob, self.carol = (Person(user, route, nursery) for user in description["users"])
         self.bot = Bot(description["bot"], route, nursery)
@@ -89,7 +105,7 @@ class World:
         self.guild_id: str = description["guild_id"]
         self.channel_id: str = description["channel_id"]
         self.voice_channel_id: str = description["voice_channel_id"]
-        self.anyone = RestClient(route)
+        self.anyone = RestClient(route, name="anyone")
         """A client without a credential: for the development routes, and for strangers."""
         self.route = route
         self.nursery = nursery

@@ -23,6 +23,7 @@ from chat.admin import buckets
 from chat.admin.operation import AdminOperation
 from chat.admin.routes import ADMIN_ROUTES
 from chat.api.rate_limit import Bucket
+from chat.testing.http_client import HttpClient
 from chat.testing.server import ChatServer
 from chat.testing.world import World
 from tests.administration.audit import audit_log
@@ -396,6 +397,7 @@ async def test_a_bucket_is_full_in_time_and_empties(
 async def test_without_the_version_there_is_nothing(
     chat_server: ChatServer, chat_world: World, autojump_clock: MockClock
 ) -> None:
-    answer = await chat_world.admin.rest.get(f"/admin/users/{chat_world.bob.id}")
+    admin = HttpClient(chat_server.route(), chat_world.admin.token)
+    answer = await admin.get(f"/admin/users/{chat_world.bob.id}")
     assert answer.status in {404, 405}
     assert not audit_log(chat_server)

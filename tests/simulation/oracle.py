@@ -9,9 +9,9 @@ from typing import Any, Final, Protocol, TypeVar
 
 import trio
 
+from chat.testing.deterministic import run_deterministically
 from chat.testing.server import open_chat_server
 from chat.testing.world import World
-from tests.simulation.deterministic import run_deterministically
 from tests.simulation.guild_history import Step
 
 OPTIONS: Final = {"rate_limits": False}

@@ -20,11 +20,11 @@ import trio
 from chat.gateway.session_table import RETENTION_SECONDS
 from chat.gateway.websocket import OUTBOX_BYTES
 from chat.registries.limits import REPLAY_BYTES, REPLAY_DISPATCHES
+from chat.testing.deterministic import run_deterministically
 from chat.testing.rest_client import NoAnswer
 from chat.testing.server import ChatServer, open_chat_server
 from chat.testing.world import Actor, World
 from tests.simulation.clients import SimulatedClient
-from tests.simulation.deterministic import run_deterministically
 from tests.simulation.history import History
 from tests.simulation.sessions import Post, comparable
 

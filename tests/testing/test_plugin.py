@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -11,14 +12,12 @@ import pytest
 GREETING = """
 import pytest
 
-@pytest.mark.trio
 async def test_greeting(chat_world, autojump_clock):
     bob = await chat_world.bob.connect()
     await chat_world.alice.rest.send_message(chat_world.channel_id, "hello")
     message = await bob.expect("MESSAGE_CREATE")
     assert message.data["content"] == "hello"
 
-@pytest.mark.trio
 @pytest.mark.chat_settings(**{"gateway.heartbeat_interval_ms": 1000})
 async def test_settings(chat_world, autojump_clock):
     client = await chat_world.open()
@@ -38,6 +37,65 @@ def test_its_fixtures_are_there(tmp_path: Path) -> None:
     done = run(tmp_path, "-m", "pytest", "-q", *plugins, "--strict-markers", "-W", "error")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "2 passed" in done.stdout
+
+
+FAILING = """
+async def test_said(chat_world, autojump_clock):
+    await chat_world.alice.rest.send_message(chat_world.channel_id, "hello")
+    assert False
+
+async def test_not_this_one(chat_world, autojump_clock):
+    pass
+"""
+
+
+def pytest_in(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return run(folder, "-m", "pytest", "-q", "-p", "no:schemathesis", *arguments)
+
+
+@pytest.mark.long
+def test_a_failure_tells_what_was_said_and_is_run_again(tmp_path: Path) -> None:
+    (tmp_path / "test_failing.py").write_text(FAILING)
+    done = pytest_in(tmp_path)
+    assert "1 failed, 1 passed" in done.stdout
+    assert '"content":"hello"' in done.stdout.partition("what was said")[2]
+    command = done.stdout.partition("run it again")[2].splitlines()[1]
+    failure = json.loads(Path(command.removeprefix("pytest --chat-replay ")).read_text())
+    assert failure["test"] == "test_failing.py::test_said"
+    assert [said["who"] for said in failure["said"]] == ["alice", "alice"]
+    again = pytest_in(tmp_path, *command.split()[1:])
+    assert "1 failed, 1 deselected" in again.stdout
+
+
+IMPOSSIBLE = {
+    "def test_a(chat_world):\n    pass": "make it `async def`",
+    "from hypothesis import given, strategies as st\n@given(st.none())\nasync def test_a(chat_world, _):\n    pass": (
+        "put @chat.testing.in_world below @given"
+    ),
+    "import pytest\n@pytest.mark.asyncio\nasync def test_a(chat_world):\n    pass": "is marked for another loop",
+}
+
+
+@pytest.mark.parametrize("text", IMPOSSIBLE)
+def test_a_test_that_cannot_run_is_told_why(tmp_path: Path, text: str) -> None:
+    (tmp_path / "test_impossible.py").write_text(text)
+    done = pytest_in(tmp_path)
+    assert done.returncode == pytest.ExitCode.USAGE_ERROR
+    assert IMPOSSIBLE[text] in done.stderr
+
+
+def test_a_plugin_that_is_missing_is_named(tmp_path: Path) -> None:
+    (tmp_path / "test_greeting.py").write_text(GREETING)
+    done = pytest_in(tmp_path, "-p", "no:trio")
+    assert done.returncode == pytest.ExitCode.USAGE_ERROR
+    assert "needs the plugin pytest-trio: pip install 'chat[testing]'" in done.stderr
+
+
+def test_an_option_that_is_wrong_is_named(tmp_path: Path) -> None:
+    for arguments in (("--chat-seed", "x"), ("--chat-replay", "none.json"), ("--chat-url", "here")):
+        done = pytest_in(tmp_path, *arguments)
+        assert done.returncode == pytest.ExitCode.USAGE_ERROR
+        assert done.stderr.startswith("ERROR: chat: "), done.stderr
 
 
 def test_it_imports_nothing_until_it_is_used(tmp_path: Path) -> None:

@@ -10,7 +10,8 @@ one.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from typing import TypeVar
 
 import trio
@@ -20,6 +21,19 @@ import trio.testing
 T = TypeVar("T")
 
 
+@contextmanager
+def seeded_scheduling(seed: int) -> Iterator[None]:
+    """Runs that begin in this block shuffle their tasks by the seed."""
+    before, state = trio_run._ALLOW_DETERMINISTIC_SCHEDULING, trio_run._r.getstate()
+    trio_run._ALLOW_DETERMINISTIC_SCHEDULING = True  # type: ignore[misc]
+    trio_run._r.seed(seed)
+    try:
+        yield
+    finally:
+        trio_run._ALLOW_DETERMINISTIC_SCHEDULING = before  # type: ignore[misc]
+        trio_run._r.setstate(state)
+
+
 def run_deterministically(seed: int, function: Callable[[], Awaitable[T]], *, virtual_seconds: float) -> T:
     """Await `function()` in a run of its own; raises trio.TooSlowError when it takes longer in virtual time."""
 
@@ -27,11 +41,5 @@ def run_deterministically(seed: int, function: Callable[[], Awaitable[T]], *, vi
         with trio.fail_after(virtual_seconds):
             return await function()
 
-    before, state = trio_run._ALLOW_DETERMINISTIC_SCHEDULING, trio_run._r.getstate()
-    trio_run._ALLOW_DETERMINISTIC_SCHEDULING = True  # type: ignore[misc]
-    trio_run._r.seed(seed)
-    try:
+    with seeded_scheduling(seed):
         return trio.run(main, clock=trio.testing.MockClock(autojump_threshold=0))
-    finally:
-        trio_run._ALLOW_DETERMINISTIC_SCHEDULING = before  # type: ignore[misc]
-        trio_run._r.setstate(state)
