@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
 from typing import Final, Protocol
 
@@ -54,99 +55,203 @@ class TrioClock:
 
 
 class MovableClock(Clock, Protocol):
-    """A time of day that can be moved forward, and Trio's timers with it."""
+    """A time of day that can be moved forward and stopped, and Trio's timers with it."""
 
     @property
     def skipped_ms(self) -> int:
         """How far the time of day has been moved since the start, or since it was set back."""
         ...
 
+    @property
+    def is_stopped(self) -> bool:
+        """Whether time stands still until it is moved."""
+        ...
+
     def skip(self, milliseconds: int) -> None:
         """Move forward; deadlines that lie on the way are due from the next turn of Trio's loop on."""
         ...
 
-    def set_back(self) -> None:
-        """Return to the time of day that it would be without any `skip`. Trio's timers stay where they are."""
+    def stop(self) -> None:
+        """Let time stand still: no deadline comes nearer but by `skip`."""
+        ...
+
+    def go_on(self) -> None:
+        """Let time go on from where it stands."""
+        ...
+
+    def set_back(self, skipped_ms: int = 0) -> None:
+        """Return to the time of day that it would be with so much of `skip` and without a stop. Trio's timers stay
+        where they are."""
         ...
 
     def seconds_to_next_deadline(self) -> float:
         """How far ahead the next of Trio's deadlines lies that `skip` brings nearer; infinity when there is none."""
         ...
 
+    def in_machine_time(self, seconds: float) -> AbstractContextManager[trio.CancelScope]:
+        """A scope that is cancelled after so long in the machine's own time: for patience with what is outside of this
+        process. On a virtual clock it is virtual time that passes, because nothing there waits for the machine."""
+        ...
+
+    def machine_seconds(self) -> float:
+        """The time in which `in_machine_time` counts."""
+        ...
+
 
 class SkippingClock(trio.abc.Clock):
-    """A MovableClock of real speed that is Trio's clock as well, so that its timers see it (`chat dev`)."""
+    """A MovableClock of real speed that is Trio's clock as well, so that its timers see it (`chat dev`).
+
+    Trio's time is the machine's plus `_ahead` seconds, or stands at `_stopped_at`. Scopes in machine time are kept with
+    the moment of the machine at which they end: Trio's deadline of each follows, and while time stands still they are
+    ended here, since Trio asks for the time before it looks for deadlines.
+    """
 
     def __init__(self) -> None:
-        self._trio_skipped_ms = 0
+        self._ahead = 0.0
+        self._stopped_at: float | None = None
+        self._stopped_at_ms = 0
+        self._stood_ms = 0
         self._skipped_ms = 0
-        self._unmoved: set[trio.CancelScope] = set()
+        self._in_machine_time: dict[trio.CancelScope, float] = {}
 
     @property
     def skipped_ms(self) -> int:
         return self._skipped_ms
+
+    @property
+    def is_stopped(self) -> bool:
+        return self._stopped_at is not None
 
     def skip(self, milliseconds: int) -> None:
         if milliseconds < 0:
             raise ValueError("a clock moves forward only")
         self._skipped_ms += milliseconds
-        self._trio_skipped_ms += milliseconds
-        for scope in self._unmoved:
-            scope.deadline += milliseconds / 1000
+        if self._stopped_at is None:
+            self._ahead += milliseconds / 1000
+        else:
+            self._stopped_at += milliseconds / 1000
+        self._place_scopes()
+
+    def stop(self) -> None:
+        if self._stopped_at is None:
+            self._stopped_at_ms = time.time_ns() // 1_000_000
+            self._stopped_at = self.current_time()
+            self._place_scopes()
+
+    def go_on(self) -> None:
+        if self._stopped_at is not None:
+            self._stood_ms += time.time_ns() // 1_000_000 - self._stopped_at_ms
+            self._ahead = self._stopped_at - time.monotonic()
+            self._stopped_at = None
+            self._place_scopes()
+
+    @contextmanager
+    def in_machine_time(self, seconds: float) -> Iterator[trio.CancelScope]:
+        with trio.CancelScope() as scope:
+            self._in_machine_time[scope] = time.monotonic() + seconds
+            self._place_scopes()
+            try:
+                yield scope
+            finally:
+                del self._in_machine_time[scope]
+
+    def machine_seconds(self) -> float:
+        return time.monotonic()
 
     async def sleep_unmoved(self, seconds: float) -> None:
-        """Sleep in the machine's own time, unmoved by `skip`: for waiting on what is outside of this process."""
-        with trio.CancelScope(deadline=trio.current_time() + seconds) as scope:
-            self._unmoved.add(scope)
-            try:
-                await trio.sleep_forever()
-            finally:
-                self._unmoved.discard(scope)
+        """Sleep in the machine's own time, unmoved by `skip` and `stop`: for waiting on what is outside of this
+        process."""
+        with self.in_machine_time(seconds):
+            await trio.sleep_forever()
 
     def seconds_to_next_deadline(self) -> float:
-        unmoved = {scope: scope.deadline for scope in self._unmoved}
-        for scope in unmoved:
+        for scope in self._in_machine_time:
             scope.deadline = math.inf
         seconds = trio.lowlevel.current_statistics().seconds_to_next_deadline
-        for scope, deadline in unmoved.items():
-            scope.deadline = deadline
+        self._place_scopes()
         return seconds
 
-    def set_back(self) -> None:
-        self._skipped_ms = 0
+    def set_back(self, skipped_ms: int = 0) -> None:
+        self.go_on()
+        self._skipped_ms = skipped_ms
+        self._stood_ms = 0
 
     def start_clock(self) -> None:
         """Trio's hook; nothing to prepare."""
 
     def current_time(self) -> float:
-        return time.monotonic() + self._trio_skipped_ms / 1000
+        if self._stopped_at is None:
+            return time.monotonic() + self._ahead
+        self._end_scopes()
+        return self._stopped_at
 
     def deadline_to_sleep_time(self, deadline: float) -> float:
-        return deadline - self.current_time()
+        if self._stopped_at is None:
+            return deadline - self.current_time()
+        if deadline <= self._stopped_at:
+            return 0.0
+        return min(self._in_machine_time.values(), default=math.inf) - time.monotonic()
 
     def now_ms(self) -> int:
-        return time.time_ns() // 1_000_000 + self._skipped_ms
+        now_ms = time.time_ns() // 1_000_000 if self._stopped_at is None else self._stopped_at_ms
+        return now_ms + self._skipped_ms - self._stood_ms
+
+    def _place_scopes(self) -> None:
+        for scope, end in self._in_machine_time.items():
+            scope.deadline = math.inf if self.is_stopped else end + self._ahead
+
+    def _end_scopes(self) -> None:
+        """While time stands still: have Trio find due what has ended in machine time."""
+        now = time.monotonic()
+        for scope, end in self._in_machine_time.items():
+            if end <= now:
+                scope.deadline = -math.inf
 
 
 class JumpingClock(TrioClock):
-    """A MovableClock on Trio's virtual clock, whose `jump` (seconds) it calls."""
+    """A MovableClock on Trio's virtual clock, whose `jump` (seconds) it calls; `hold` keeps that clock from moving by
+    itself, or lets it."""
 
-    def __init__(self, started_ms: int, jump: Callable[[float], None]) -> None:
+    def __init__(
+        self, started_ms: int, jump: Callable[[float], None], hold: Callable[[bool], None] = lambda _: None
+    ) -> None:
         super().__init__(started_ms)
         self._jump = jump
+        self._hold = hold
         self._skipped_ms = 0
+        self._is_stopped = False
 
     @property
     def skipped_ms(self) -> int:
         return self._skipped_ms
 
+    @property
+    def is_stopped(self) -> bool:
+        return self._is_stopped
+
     def skip(self, milliseconds: int) -> None:
         self._jump(milliseconds / 1000)
         self._skipped_ms += milliseconds
 
-    def set_back(self) -> None:
-        self._base -= self._skipped_ms / 1000
-        self._skipped_ms = 0
+    def stop(self) -> None:
+        self._hold(True)
+        self._is_stopped = True
+
+    def go_on(self) -> None:
+        if self._is_stopped:
+            self._hold(False)
+        self._is_stopped = False
+
+    def set_back(self, skipped_ms: int = 0) -> None:
+        self.go_on()
+        self._base -= (self._skipped_ms - skipped_ms) / 1000
+        self._skipped_ms = skipped_ms
+
+    def in_machine_time(self, seconds: float) -> AbstractContextManager[trio.CancelScope]:
+        return trio.move_on_after(seconds)
+
+    def machine_seconds(self) -> float:
+        return trio.current_time()
 
     def seconds_to_next_deadline(self) -> float:
         return trio.lowlevel.current_statistics().seconds_to_next_deadline

@@ -127,7 +127,8 @@ def node_of(development: Development) -> NodeControl:
 async def reset(development: Development) -> None:
     """Erase everything, make the seeded world's rows anew and forget what memory holds of the time before."""
     async with development.turn:
-        # First of all the store has to be able to write again.
+        # First of all the store has to be able to write again, and waiting to come to an end.
+        development.clock.go_on()
         node_of(development).clear()
         hashes = await hash_passwords(development.world, development.hash_password)
         _end_sessions(development)
@@ -213,8 +214,7 @@ class ClockMover:
 
     async def advance(self, milliseconds: int) -> None:
         """Move the clock forward; returns after the timers that fell due have run."""
-        # On a virtual clock the clients' timers move as well, and a client that answers does so while things settle.
-        patience = Patience(SETTLING_SECONDS_IN_ALL, ANSWER_SECONDS_IN_ALL if self._is_real else 0.0)
+        patience = self._patience()
         end = self.clock.skipped_ms + milliseconds
         await self._settle(patience)
         for _ in range(EXACT_STEPS):
@@ -226,17 +226,35 @@ class ClockMover:
         for step in range(COARSE_STEPS):
             await self._step(left * (step + 1) // COARSE_STEPS - left * step // COARSE_STEPS, patience)
 
-    def reading(self) -> dict[str, Any]:
-        return {"now": iso_timestamp(self.clock.now_ms()), "offset_ms": self.clock.skipped_ms}
+    async def step(self, timers: int) -> None:
+        """Move the clock to the next timer, so many times; returns after it has run. Where no timer is left, nothing
+        moves."""
+        patience = self._patience()
+        await self._settle(patience)
+        for _ in range(timers):
+            milliseconds = self._milliseconds_to_next_deadline()
+            if self.clock.skipped_ms + milliseconds > OFFSET_MAXIMUM_MS:
+                return
+            await self._step(milliseconds, patience)
 
-    @property
-    def _is_real(self) -> bool:
-        return isinstance(self.clock, SkippingClock)
+    def reading(self) -> dict[str, Any]:
+        next_ms = self._milliseconds_to_next_deadline()
+        return {
+            "now": iso_timestamp(self.clock.now_ms()),
+            "offset_ms": self.clock.skipped_ms,
+            "paused": self.clock.is_stopped,
+            "next_timer_ms": None if next_ms > OFFSET_MAXIMUM_MS else next_ms,
+        }
+
+    def _patience(self) -> Patience:
+        # On a virtual clock the clients' timers move as well, and a client that answers does so while things settle.
+        is_real = isinstance(self.clock, SkippingClock)
+        return Patience(SETTLING_SECONDS_IN_ALL, ANSWER_SECONDS_IN_ALL if is_real else 0.0)
 
     def _milliseconds_to_next_deadline(self) -> int:
-        """At least 1: a deadline within the present millisecond is passed."""
+        """At least 1: a deadline within the present millisecond is passed. Beyond the maximum where there is none."""
         seconds = self.clock.seconds_to_next_deadline()
-        return OFFSET_MAXIMUM_MS if math.isinf(seconds) else max(1, math.ceil(seconds * 1000))
+        return OFFSET_MAXIMUM_MS + 1 if math.isinf(seconds) else max(1, math.ceil(seconds * 1000))
 
     async def _step(self, milliseconds: int, patience: Patience) -> None:
         self.clock.skip(milliseconds)
@@ -247,18 +265,22 @@ class ClockMover:
 
     async def _settle(self, patience: Patience) -> None:
         """Let everything that is due run, with what it reads and writes."""
-        began = trio.current_time()
-        with trio.move_on_after(min(SETTLING_SECONDS, patience.settling)):
+        began = self.clock.machine_seconds()
+        with self.clock.in_machine_time(min(SETTLING_SECONDS, patience.settling)):
             await trio.testing.wait_all_tasks_blocked()
             while self.database.is_busy:
-                await trio.sleep(POLL_SECONDS)
+                await self._poll()
                 await trio.testing.wait_all_tasks_blocked()
-        patience.settling = max(POLL_SECONDS, patience.settling - (trio.current_time() - began))
+        patience.settling = max(POLL_SECONDS, patience.settling - (self.clock.machine_seconds() - began))
 
     async def _await_answers(self, asked: set[Connection], patience: Patience) -> None:
-        began = trio.current_time()
-        with trio.move_on_after(min(ANSWER_SECONDS, patience.answers)):
-            while any(connection.awaits_heartbeat for connection in asked):  # noqa: ASYNC110 - a set of sockets
-                await trio.sleep(POLL_SECONDS)
-        patience.answers -= trio.current_time() - began
+        began = self.clock.machine_seconds()
+        with self.clock.in_machine_time(min(ANSWER_SECONDS, patience.answers)):
+            while any(connection.awaits_heartbeat for connection in asked):
+                await self._poll()
+        patience.answers -= self.clock.machine_seconds() - began
         patience.silent |= {connection for connection in asked if connection.awaits_heartbeat}
+
+    async def _poll(self) -> None:
+        with self.clock.in_machine_time(POLL_SECONDS):
+            await trio.sleep_forever()

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final
 import attrs
 import trio
 
-from chat.api.fields import Items, Range, Snowflake
+from chat.api.fields import OMITTED, Items, Maybe, Omitted, Range, Snowflake, named_members
 from chat.api.operation import Policy, Request, Routes
 from chat.development import faults, limits
 from chat.development.node import OFFSET_MAXIMUM_MS, ClockMover, Development, NodeChange, node_of, reset
@@ -24,7 +24,7 @@ from chat.development.world_state import (
 )
 from chat.domain.signing_in.mail_sink import MailSink
 from chat.domain.standing.relationships import RelationshipType
-from chat.errors import ApiError, InvalidFormBody
+from chat.errors import ApiError, FieldError, InvalidFormBody
 from chat.gateway.session import GatewaySession
 from chat.protocol.commands import Shard, parse_shard
 from chat.registries.error_codes import ErrorCode, FieldCode
@@ -76,11 +76,19 @@ def _session_object(session: GatewaySession) -> dict[str, Any]:
     }
 
 
-@attrs.frozen
-class ClockAdvance:
-    """How far to move the clock."""
+TIMERS_MAXIMUM: Final = 1_000
 
-    advance_ms: Annotated[int, Range(0, OFFSET_MAXIMUM_MS)]
+
+@attrs.frozen
+class ClockChange:
+    """What is to become of time: stand still or go on, be moved by milliseconds, or by timers."""
+
+    paused: Maybe[bool] = OMITTED
+    advance_ms: Maybe[Annotated[int, Range(0, OFFSET_MAXIMUM_MS)]] = OMITTED
+    timers: Maybe[Annotated[int, Range(1, TIMERS_MAXIMUM)]] = OMITTED
+
+
+CLOCK_MEMBERS: Final = "It takes `advance_ms`, `timers` and `paused`, at least one of them."
 
 
 @routes.operation("GET", "/v1/_dev/clock")
@@ -90,13 +98,23 @@ async def read_clock(request: Request, development: Development) -> dict[str, An
 
 
 @routes.operation("POST", "/v1/_dev/clock")
-async def advance_clock(request: Request, development: Development, body: ClockAdvance) -> dict[str, Any]:
-    """Move the server's clock forward; answers after the timers that fell due have run."""
-    mover = _clock_mover(development)
+async def change_clock(request: Request, development: Development, body: ClockChange) -> dict[str, Any]:
+    """Move the server's clock forward, stop it or let it go on; answers after the timers that fell due have run."""
+    if not named_members(body):
+        raise InvalidFormBody([FieldError("advance_ms", FieldCode.INVALID_FORMAT, CLOCK_MEMBERS)])
+    mover, clock = _clock_mover(development), development.clock
     async with development.turn:
-        if development.clock.skipped_ms + body.advance_ms > OFFSET_MAXIMUM_MS:
+        advance_ms = 0 if isinstance(body.advance_ms, Omitted) else body.advance_ms
+        if clock.skipped_ms + advance_ms > OFFSET_MAXIMUM_MS:
             raise InvalidFormBody.at("advance_ms", FieldCode.INVALID_FORMAT)
-        await mover.advance(body.advance_ms)
+        if body.paused is True:
+            clock.stop()
+        if not isinstance(body.advance_ms, Omitted):
+            await mover.advance(advance_ms)
+        if not isinstance(body.timers, Omitted):
+            await mover.step(body.timers)
+        if body.paused is False:
+            clock.go_on()
         return mover.reading()
 
 

@@ -11,10 +11,11 @@ hashing, development routes.
 from __future__ import annotations
 
 import functools
+import math
 import random
 import tempfile
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -193,7 +194,7 @@ class RealTimeError(RuntimeError):
     """A test on the machine's own clock tried to move time."""
 
 
-def _refuse(_seconds: float) -> None:
+def _refuse(_: object) -> None:
     raise RealTimeError("time can be moved only on a virtual clock: let the test ask for `autojump_clock`")
 
 
@@ -208,5 +209,14 @@ def clock_of_this_run() -> MovableClock:
     if isinstance(clock, SkippingClock):
         return clock
     if isinstance(clock, trio.testing.MockClock):
-        return JumpingClock(STARTED_MS, clock.jump)
-    return JumpingClock(time.time_ns() // 1_000_000, _refuse)
+        return JumpingClock(STARTED_MS, clock.jump, _holder(clock))
+    return JumpingClock(time.time_ns() // 1_000_000, _refuse, _refuse)
+
+
+def _holder(clock: trio.testing.MockClock) -> Callable[[bool], None]:
+    threshold = clock.autojump_threshold
+
+    def hold(stopped: bool) -> None:
+        clock.autojump_threshold = math.inf if stopped else threshold
+
+    return hold

@@ -13,13 +13,13 @@ from chat.api.structuring import body_structure
 from chat.development.faults import Action, FaultRequest
 from chat.development.limits import LimitsChange
 from chat.development.node import NodeChange
-from chat.development.routes import ClockAdvance, GuildsInBulk, RelationshipOfTwo
+from chat.development.routes import ClockChange, GuildsInBulk, RelationshipOfTwo
 from chat.development.world_state import AccountChange, GuildChange
 from chat.errors import InvalidFormBody
 
 BODIES = (
     AccountChange,
-    ClockAdvance,
+    ClockChange,
     FaultRequest,
     GuildChange,
     GuildsInBulk,
