@@ -111,6 +111,7 @@ class Server:
         from chat.development.limits import Limits, declared_buckets
         from chat.development.node import Development
         from chat.development.routes import ROUTES as DEVELOPMENT_ROUTES
+        from chat.development.snapshots import Snapshots
 
         self.world = world
         self._faults = faults = HttpFaults()
@@ -119,6 +120,7 @@ class Server:
         self._routes.extend(DEVELOPMENT_ROUTES)
         self._others += [
             limits,
+            Snapshots(self.core.directory, self.areas.policy.media.storage, self.core.in_threads),
             Development(
                 world=world,
                 hash_password=self.core.passwords.hash,

@@ -131,23 +131,25 @@ async def reset(development: Development) -> None:
         development.clock.go_on()
         node_of(development).clear()
         hashes = await hash_passwords(development.world, development.hash_password)
-        _end_sessions(development)
+        end_sessions(development)
 
         def write(connection: sqlite3.Connection) -> None:
             erase_everything(connection)
             populate(connection, development.world, hashes)
 
-        await development.core.database.write(write, lambda _: _forget(development), guard=UNGUARDED)
+        await development.core.database.write(write, lambda _: forget(development), guard=UNGUARDED)
 
 
-def _end_sessions(development: Development) -> None:
+def end_sessions(development: Development) -> None:
     table = development.gateway.table
     for session in table:
         table.end(session)
 
 
-def _forget(development: Development) -> None:
-    _end_sessions(development)  # of those who came back while the erasure waited for its turn
+def forget(development: Development, skipped_ms: int = 0) -> None:
+    """Let nothing in memory be of the time before; sessions end with opcode 9, and the clock shows so much of an
+    offset. To be called once the store holds what is to be remembered."""
+    end_sessions(development)  # of those who came back while the erasure waited for its turn
     development.core.guild_states.forget_all()
     development.http_faults.clear()
     development.gateway.admission.reset()
@@ -162,9 +164,9 @@ def _forget(development: Development) -> None:
     development.areas.administration.admin_api_keys.forget_uses()
     development.address_bans.forget_all()
     development.areas.administration.blocklists.forget_all()
-    for forget in development.forget:
-        forget()
-    development.clock.set_back()
+    for forget_more in development.forget:
+        forget_more()
+    development.clock.set_back(skipped_ms)
     development.core.snowflakes.set_back()
     development.core.snowflakes.stay_above(last_id(development.core.database.reader))
 

@@ -10,23 +10,20 @@ from typing import Annotated, Any, Final
 import attrs
 import trio
 
-from chat.api.fields import OMITTED, Items, Maybe, Omitted, Range, Snowflake, named_members
+from chat.api.fields import OMITTED, Maybe, Omitted, Range, Snowflake, named_members
 from chat.api.operation import Policy, Request, Routes
-from chat.development import faults, limits
+from chat.development import crowd, faults, limits, snapshots
 from chat.development.node import OFFSET_MAXIMUM_MS, ClockMover, Development, NodeChange, node_of, reset
 from chat.development.world_state import (
-    GUILDS_MAXIMUM,
     AccountChange,
     GuildChange,
     change_account,
     change_guild,
-    make_guilds,
 )
 from chat.domain.signing_in.mail_sink import MailSink
 from chat.domain.standing.relationships import RelationshipType
 from chat.errors import ApiError, FieldError, InvalidFormBody
 from chat.gateway.session import GatewaySession
-from chat.protocol.commands import Shard, parse_shard
 from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.registries.statuses import Status
 from chat.store.accounts import accounts
@@ -148,29 +145,6 @@ async def set_guild_state(
 
 
 @attrs.frozen
-class GuildsInBulk:
-    """How many guilds, with whom, and on which shard."""
-
-    user_id: Snowflake
-    count: Annotated[int, Range(1, GUILDS_MAXIMUM)]
-    shard: Annotated[list[int], Items(2, 2)] | None = None
-
-    def parsed_shard(self) -> Shard | None:
-        """:raises InvalidFormBody: for a pair that Identify would not take either."""
-        shard = parse_shard(self.shard)
-        if shard is None or isinstance(shard, Shard):
-            return shard
-        raise InvalidFormBody.at("shard", FieldCode.INVALID_FORMAT)
-
-
-@routes.operation("POST", "/v1/_dev/guilds/bulk")
-async def make_guilds_in_bulk(request: Request, development: Development, body: GuildsInBulk) -> dict[str, list[str]]:
-    """Make many guilds quickly."""
-    guild_ids = await make_guilds(development, body.user_id, body.count, body.parsed_shard())
-    return {"guild_ids": [str(guild_id) for guild_id in guild_ids]}
-
-
-@attrs.frozen
 class RelationshipOfTwo:
     """What `user_id` is to have with `target_user_id`."""
 
@@ -196,5 +170,5 @@ async def reset_world(request: Request, development: Development) -> None:
     await reset(development)
 
 
-ROUTES: Final = (routes, faults.routes, limits.routes)
+ROUTES: Final = (routes, crowd.routes, faults.routes, limits.routes, snapshots.routes)
 """Every development route."""

@@ -1,5 +1,5 @@
-"""The database as a whole: its highest id, a copy of it for a backup, emptying it for `/v1/_dev/reset`, and whether it
-is in order, for `chat check`.
+"""The database as a whole: its highest id, a copy of it and the way back to one, emptying it for `/v1/_dev/reset`, and
+whether it is in order, for `chat check`.
 
 The check reads on a connection of its own and changes nothing: pages, references, and counts beside what is there. Each
 part tells a few of the things that are wrong and how many more there are, so that a broken disk makes no endless list.
@@ -75,6 +75,18 @@ def take_snapshot(database: Path, copy: Path, tell: Callable[[float], None]) -> 
         )
         # A file alone, without a log beside it; a server that opens it makes its own again.
         target.execute("PRAGMA journal_mode = DELETE")
+
+
+def put_back(copy: Path, database: Path) -> None:
+    """Replace the content of the database by that of a copy, in one transaction, while others have it open.
+
+    Who writes waits; who reads sees the content before or after. Raises sqlite3.Error.
+    """
+    with (
+        contextlib.closing(connect(copy, read_only=True)) as source,
+        contextlib.closing(connect(database, durable=False)) as target,
+    ):
+        source.backup(target)
 
 
 KEPT: Final = frozenset({"instance", "media_garbage", "media_usage"})

@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chat.api.structuring import body_structure
+from chat.development.crowd import Crowd
 from chat.development.faults import Action, FaultRequest
 from chat.development.limits import LimitsChange
 from chat.development.node import NodeChange
-from chat.development.routes import ClockChange, GuildsInBulk, RelationshipOfTwo
+from chat.development.routes import ClockChange, RelationshipOfTwo
 from chat.development.world_state import AccountChange, GuildChange
 from chat.errors import InvalidFormBody
 
@@ -22,7 +23,7 @@ BODIES = (
     ClockChange,
     FaultRequest,
     GuildChange,
-    GuildsInBulk,
+    Crowd,
     LimitsChange,
     NodeChange,
     RelationshipOfTwo,
@@ -53,7 +54,7 @@ def test_a_body_is_understood_or_refused(body: type[Any], data: st.DataObject) -
         read = body_structure(body)(sent)
         if isinstance(read, FaultRequest):
             _ = read.as_http_fault().error() if read.is_http else read.as_socket_fault()
-        if isinstance(read, GuildsInBulk):
+        if isinstance(read, Crowd):
             read.parsed_shard()
     except InvalidFormBody:
         return
