@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import json
-import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -17,6 +16,7 @@ from chat import __version__
 from chat.api.fields import SNOWFLAKE, SudoFields
 from chat.api.message_bodies import PAYLOAD
 from chat.api.oauth2_forms import FORM_TYPE
+from chat.api.openapi.descriptions import describe, of_parameter
 from chat.api.openapi.errors import OTHER, refusing, shared_responses
 from chat.api.openapi.inputs import InputSchemas, text_schema, told
 from chat.api.operation import AUDIT_LOG_REASON_LENGTH, SUDO_HEADER, Operation, Routes
@@ -121,14 +121,14 @@ class _Document:
 
     def written(self) -> dict[str, Any]:
         paths: dict[str, dict[str, Any]] = {}
-        tags: dict[str, str] = {}
+        tags: set[str] = set()
         names: set[str] = set()
         for operation in self._operations:
             if operation.name in names:
                 raise ValueError(f"two operations are called {operation.name}")
             names.add(operation.name)
-            tag, description = _family(operation)
-            tags.setdefault(tag, description)
+            tag = _family(operation)
+            tags.add(tag)
             paths.setdefault(operation.path, {})[operation.method.lower()] = self._operation(operation, tag)
         responses = shared_responses(self._components, {429: _references(_HEADERS)})
         return {
@@ -140,7 +140,9 @@ class _Document:
                 "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
             },
             "servers": [{"url": self._origin or "/"}],
-            "tags": [{"name": tag, "description": tags[tag]} for tag in sorted(tags)],
+            "tags": [
+                {"name": tag, "description": family["about"]} for tag, family in families().items() if tag in tags
+            ],
             "paths": {path: paths[path] for path in sorted(paths)},
             "components": {
                 "schemas": self._schemas(),
@@ -158,20 +160,20 @@ class _Document:
         if missing:
             raise ValueError(f"there is no {', '.join(missing)}")
         schemas = {**self._components, **self._bodies}
-        return {name: schemas[name] for name in sorted(schemas)}
+        return {name: describe(schemas[name], (name,)) for name in sorted(schemas)}
 
     def _operation(self, operation: Operation, tag: str) -> dict[str, Any]:
         summary, description = told(operation.handler.__doc__)
         written: dict[str, Any] = {"operationId": operation.name, "tags": [tag], "summary": summary}
         if description:
             written["description"] = description
-        parameters = list(self._parameters(operation))
+        parameters = [{"description": of_parameter(one["name"]), **one} for one in self._parameters(operation)]
         if parameters:
             written["parameters"] = parameters
         body = self._request_body(operation)
         if body is not None:
-            written["requestBody"] = body
-        written["responses"] = self._responses(operation)
+            written["requestBody"] = describe(body)
+        written["responses"] = describe(self._responses(operation))
         written["security"] = security_of(operation)
         return {**written, **_extensions(operation)}
 
@@ -268,26 +270,24 @@ def _extensions(operation: Operation) -> dict[str, Any]:
 
 @functools.cache
 def families() -> Mapping[str, Mapping[str, Any]]:
-    """Tags that a module shares with others: `about`, and the names of the `operations` that the module's own tag does
-    not fit. Programs are made of the document, so a tag outlives the module that it was named after."""
+    """The tags in the order in which they are read: what each is `about`, the `modules` whose operations it has, and
+    the `operations` of other modules that belong to it. Programs are made of the document: a tag outlives a module."""
     found: dict[str, dict[str, Any]] = json.loads(FAMILIES.read_text(encoding="utf-8"))
     return found
 
 
 @functools.cache
-def _tags_of_operations() -> Mapping[str, str]:
-    return {operation: tag for tag, family in families().items() for operation in family["operations"]}
+def _tags(of: str) -> Mapping[str, str]:
+    return {name: tag for tag, family in families().items() for name in family[of]}
 
 
-def _family(operation: Operation) -> tuple[str, str]:
-    """The tag of the operation and what it is about: those of `families`, or its module's name in words, and what the
-    module says of itself."""
-    module = operation.handler.__module__
-    words = module.rpartition(".")[2].replace("_", " ")
-    name = f"administration: {words}" if operation.policy is Policy.ADMIN else words
-    tag = _tags_of_operations().get(operation.name, name[0].upper() + name[1:])
-    family = families().get(tag)
-    return tag, told(sys.modules[module].__doc__)[0] + "." if family is None else family["about"]
+def _family(operation: Operation) -> str:
+    """The tag of the operation; raises ValueError where no family has its module."""
+    module = operation.handler.__module__.removeprefix("chat.")
+    tag = _tags("operations").get(operation.name) or _tags("modules").get(module)
+    if tag is None:
+        raise ValueError(f"no family of {FAMILIES.name} has the module {module}")
+    return tag
 
 
 SESSION: Final = "session"
