@@ -11,9 +11,11 @@ import structlog
 import trio
 
 from chat.admin.routes import ADMIN_ROUTES
-from chat.api.app import ChatApp, HttpFaults, Kernel
+from chat.api.app import ChatApp
 from chat.api.endpoint import Backend
+from chat.api.http_faults import HttpFaults
 from chat.api.http_server import HttpServer
+from chat.api.kernel import Kernel
 from chat.api.mounts import NO_MOUNTS, Mounts
 from chat.api.openapi.published import PublishedDocument
 from chat.api.operation import Routes
@@ -156,7 +158,8 @@ class Server:
         self, listeners: Sequence[Listener], *, maximum_connections: int, metrics_listeners: Sequence[Listener] = ()
     ) -> AsyncIterator[None]:
         """Serve on the listeners while the block lasts; leaving it closes everything at once, `drain` in good order."""
-        http = HttpServer(self.application(), self.clock)
+        app = self.application()
+        http = HttpServer(app, self.clock, app.kernel)
         self.port = Port(
             listeners,
             gateway=self.gateway.serve,
@@ -218,6 +221,7 @@ class Server:
             per_address=self.http_connections,
             in_threads=self.surroundings.work_in_threads,
             mounts=self._mounts,
+            observers=self._observers,
         )
         pages = Pages(
             self.settings,
@@ -229,7 +233,7 @@ class Server:
             manual=self._open_manual,
             in_threads=self.surroundings.work_in_threads,
         )
-        return ChatApp(kernel, pages, self._observers)
+        return ChatApp(kernel, pages)
 
     def _open_manual(self) -> Manual:
         from chat.manual.library import Library  # only for those who read it

@@ -7,6 +7,7 @@ secrets."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
 from contextlib import aclosing
 from typing import Any, Final
@@ -23,6 +24,8 @@ RawHeaders = list[tuple[bytes, bytes]]
 
 Send = Callable[[Any], Awaitable[None]]
 """ASGI's: the next event of the answer."""
+
+_UNWRITABLE: Final = re.compile(r"[\x00\n\r\f\v]")
 
 CLOSE_SECONDS: Final = 2.0
 """How long what a streamed body was made of may take to go away."""
@@ -149,11 +152,16 @@ def encode(answer: Answer, request_id: str, *, shared: bool = True) -> Encoded:
 
 
 def _put(headers: RawHeaders, additional: Iterable[tuple[str, str]]) -> None:
-    """Add an answer's own headers, each in the place of one with its name."""
+    """Add an answer's own headers, each in the place of one with its name.
+
+    :raises ValueError: for a value that would end its line.
+    """
     for name, value in additional:
+        if _UNWRITABLE.search(value):
+            raise ValueError(f"the value of {name} cannot be written")
         raw = name.lower().encode("ascii")
         headers[:] = [header for header in headers if header[0] != raw]
-        headers.append((raw, value.encode("latin-1")))
+        headers.append((raw, value.strip().encode("latin-1")))
 
 
 async def send_streamed(

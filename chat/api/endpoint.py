@@ -17,7 +17,7 @@ from __future__ import annotations
 import functools
 import re
 import sqlite3
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, Final
 
 import attrs
@@ -65,7 +65,8 @@ _NO_HEADERS: Final[Mapping[str, str]] = {}
 
 
 class Exchange:
-    """One request on its way: what is read off its head, once. `scope` and `receive` are ASGI's."""
+    """One request on its way: what is read off its head, once. `headers` have names in lower case, `peer` is an IP
+    address, `receive` is ASGI's."""
 
     __slots__ = (
         "address",
@@ -87,9 +88,17 @@ class Exchange:
         "store_version",
     )
 
-    def __init__(self, scope: Mapping[str, Any], receive: Receive, addresses: ClientAddresses, mounts: Mounts) -> None:
+    def __init__(
+        self,
+        headers: Sequence[tuple[str, str]],
+        query_string: bytes,
+        peer: str,
+        receive: Receive,
+        addresses: ClientAddresses,
+        mounts: Mounts,
+    ) -> None:
         self.receive = receive
-        self.query_string: bytes = scope["query_string"]
+        self.query_string = query_string
         self.dialect: Dialect | None = None
         """What is spoken at the mount that was asked."""
         self.members: list[str] = []
@@ -100,8 +109,7 @@ class Exchange:
         self.authorizations: Final[list[str]] = []
         forwarded: list[str] = []
         is_forwarded = False
-        for raw_name, raw_value in scope["headers"]:
-            name, value = raw_name.decode("latin-1"), raw_value.decode("latin-1")
+        for name, value in headers:
             self.headers[name] = value
             if name == "authorization":
                 self.authorizations.append(value)
@@ -110,8 +118,6 @@ class Exchange:
                 if name == FORWARDED_HEADER:
                     forwarded.append(value)
         mounts.rename(self.headers)
-        client = scope.get("client")
-        peer = client[0] if client else ""
         self.address: Final = addresses.of(peer, forwarded, self.headers.get(TEST_HEADER))
         self.by_proxy: Final = is_forwarded and addresses.is_proxy(peer)
         self.by_unnamed_proxy: Final = is_forwarded and addresses.is_unnamed_proxy(peer)

@@ -1,359 +1,184 @@
-"""One connection that speaks HTTP/1.1, on Hypercorn's protocol classes, with differences.
+"""One HTTP connection: a task that reads a request, answers it, and reads the next.
 
-- Every request's head is judged as raw bytes before h11 sees it, and its framing after that, on kept connections as on
-  new ones. No way leads from here to HTTP/2 or to a WebSocket: an `Upgrade` header is left alone (RFC 9110, section
-  7.8).
-- An answer is one write: its head waits for the first piece of the body, which is all of it when the length is
-  announced.
-- What goes wrong below the API is answered with the API's error body.
-- Nothing is shielded, each wait for the client has a limit, and all pauses share one cancel scope. Hypercorn's own Trio
-  connection shields its sends, so that a client which stops reading keeps a task, and after SIGTERM the process
-  (architecture.md, Deadlines of HTTP connections); it has no deadline for a body, and starts a task for every pause
-  between requests.
+    bytes -> a whole head, judged by the guard (`chat.port.request_head`)
+                | plain, and for an operation      | for the gateway      | anything else
+                v                                  v                      v
+        answered here, in one write           handed back        Hypercorn and the ASGI application, for this request
 
-`tests/api/test_http_server.py` pins what is used of Hypercorn.
+An operation is answered by the task that read it: its body is read where the operation asks for it, and nothing is
+started or passed on in between. What is not plain (`request_head.plain_request`) goes the longer way, where h11 reads
+it, and so does whatever is to be refused; so the short way can only be stricter than h11.
+
+Each wait for the client has a limit, and all waits between requests share one cancel scope. Nothing is shielded
+(architecture.md, Deadlines of HTTP connections). At most READ_BYTES of later requests are read ahead; requests that
+come together are answered in order, with a turn for others after each.
 """
 
 from __future__ import annotations
 
-import enum
+import logging
 import math
-from collections import deque
-from collections.abc import Awaitable, Callable
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
-import attrs
-import h11
-import orjson
 import trio
-from hypercorn.config import Config
-from hypercorn.events import Closed, Event, RawData, Updated
-from hypercorn.protocol.events import Body, EndBody, Request, Response, StreamClosed
-from hypercorn.protocol.events import Event as StreamEvent
-from hypercorn.protocol.h11 import STREAM_ID, H11Protocol
-from hypercorn.protocol.http_stream import ASGIHTTPState, HTTPStream
-from hypercorn.trio.task_group import TaskGroup, _handle
-from hypercorn.trio.worker_context import WorkerContext
-from hypercorn.typing import AppWrapper, ASGIReceiveEvent, ASGISendEvent, ConnectionState, Scope
-from hypercorn.utils import suppress_body
 
+from chat.api.answers import RawHeaders
+from chat.api.asgi_request import UNREAD_BYTES as UNREAD_BYTES
+from chat.api.bodies import Receive
+from chat.api.http_wire import BODY_TOO_SLOW, READ_BYTES, Write, body_seconds, error_answer, head_bytes
+from chat.api.http_wire import DISCARDED_BYTES as DISCARDED_BYTES
+from chat.api.http_wire import KEEP_ALIVE_SECONDS as KEEP_ALIVE_SECONDS
+from chat.api.http_wire import LINGER_SECONDS as LINGER_SECONDS
+from chat.api.http_wire import WRITE_BYTES_PER_SECOND as WRITE_BYTES_PER_SECOND
+from chat.api.http_wire import WRITE_SECONDS as WRITE_SECONDS
 from chat.port import request_head
+from chat.port.request_head import PlainRequest
 from chat.port.transport import Transport
-from chat.registries.error_codes import STATUS_FALLBACKS, ErrorCode
-from chat.registries.limits import BODY_BASE_MS, BODY_BYTES_PER_EXTRA_SECOND, REQUEST_HEADER_MS
+from chat.registries.limits import REQUEST_HEADER_MS
 
-READ_BYTES: Final = 65_536
-KEEP_ALIVE_SECONDS: Final = 75.0
-"""How long a connection may wait for its next request: longer than the pools of common clients and proxies keep
-theirs, so that it is they who close."""
+log: Final = logging.getLogger("chat.http")
 
-WRITE_SECONDS: Final = 30.0
-WRITE_BYTES_PER_SECOND: Final = 8_192
-"""A write may take WRITE_SECONDS and a second more for each of these bytes; a client that reads more slowly is
-dropped."""
+BODYLESS: Final = frozenset({204, 304})
+"""Statuses that have no body, whatever the headers say."""
 
-LINGER_SECONDS: Final = 1.0
-"""How long a client gets to read the last answer before the connection is closed under what it still sends."""
-
-UNREAD_BYTES: Final = 262_144
-"""Bytes of a body that may wait for the application; until it reads some, no more is read from the client."""
-
-EVENTS_PER_TURN: Final = 128
-"""Pieces of a body that are parsed before others get a turn: it may come in chunks of one byte."""
-
-DISCARDED_BYTES: Final = 1_048_576
-"""A body that was answered before it was read is read and forgotten up to this size, so that the connection can be
-kept; with a larger one the connection closes."""
-
-Write = Callable[[bytes], Awaitable[None]]
+DISCONNECT: Final = {"type": "http.disconnect"}
+CLOSE: Final = (b"connection", b"close")
 
 
-class Phase(enum.Enum):
-    """What a connection is waiting for."""
+class Operations(Protocol):
+    """What is answered here rather than by the ASGI application."""
 
-    IDLE = enum.auto()
-    """Another request, if there is one."""
+    def find(self, method: str, path: str) -> Any:
+        """What answers requests for a path (still percent-encoded); None where no operation has it."""
+        ...
 
-    HEAD = enum.auto()
-    """The rest of a request's head."""
-
-    BODY = enum.auto()
-    """The rest of a request's body."""
-
-    ANSWER = enum.auto()
-    """The application."""
+    async def serve(self, found: Any, request: PlainRequest, peer: str, receive: Receive, output: Output) -> None:
+        """Answer the request, or nothing where its client left. `peer` is an IP address, `receive` is ASGI's."""
+        ...
 
 
-class Stream(HTTPStream):
-    """One request and its answer. An application that ends without answering has answered 500."""
+class Surroundings(Protocol):
+    """What the connections of a server share."""
 
-    async def _send_error_response(self, status_code: int) -> None:
-        headers, body = error_answer(status_code)
-        await self.send(Response(stream_id=self.stream_id, headers=headers, status_code=status_code))
-        if not suppress_body(self.scope["method"], status_code):
-            await self.send(Body(stream_id=self.stream_id, data=body))
-        await self.send(EndBody(stream_id=self.stream_id))
-        self.state = ASGIHTTPState.CLOSED
+    operations: Operations | None
+    draining: bool
 
+    def date(self) -> list[tuple[bytes, bytes]]:
+        """The `Date` header of an answer that leaves now."""
+        ...
 
-class HttpProtocol(H11Protocol):
-    """The requests of one connection, one after the other.
-
-    Once `over` is true no further request is read. `handed_back` then holds what was received of a request that is
-    for the gateway, if that is why.
-    """
-
-    def __init__(
-        self,
-        app: AppWrapper,
-        config: Config,
-        context: WorkerContext,
-        tasks: TaskGroup,
-        address: str,
-        send: Callable[[Event], Awaitable[None]],
-        write: Write,
-    ) -> None:
-        super().__init__(app, config, context, tasks, ConnectionState({}), False, (address, 0), None, send)
-        assert isinstance(self.connection, h11.Connection)  # noqa: S101 -- else only after a switch to WebSocket
-        self._http = self.connection
-        self._write = write
-        self._unsent_head = b""
-        self._announced = 0
-        self._is_head = False
-        self.over = False
-        self.handed_back: bytes | None = None
-        self.head_began: float | None = None
-        self.body_seconds = 0.0
-
-    @property
-    def phase(self) -> Phase:
-        """What the connection waits for, as far as its requests go."""
-        state = self._http.their_state
-        if state is h11.IDLE:
-            return Phase.IDLE if self.head_began is None else Phase.HEAD
-        return Phase.BODY if state is h11.SEND_BODY else Phase.ANSWER
-
-    async def refuse(self, status: int, message: str | None = None) -> None:
-        """Answer an error in the API's form if nothing was answered yet; this ends the connection either way."""
-        if self.over:
-            return
-        self.over = True
-        if self._http.our_state in (h11.IDLE, h11.SEND_RESPONSE):
-            headers, body = error_answer(status, message)
-            answer = self._http.send(h11.Response(status_code=status, headers=headers)) or b""
-            if not self._is_head:
-                answer += self._http.send(h11.Data(data=body)) or b""
-            await self._write(answer)
-        await self.send(Closed())
-
-    async def stream_send(self, event: StreamEvent) -> None:
-        """Turn the application's events into bytes; the first of an answer stay back until more of it is there."""
-        if isinstance(event, StreamClosed):
-            await self._maybe_recycle()
-        elif self.over:
-            return  # it was refused in the meantime
-        elif isinstance(event, Response):
-            self._unsent_head = self._http.send(self._response(event)) or b""
-        elif isinstance(event, Body):
-            await self._write_answer(self._http.send(h11.Data(data=event.data)) or b"")
-        elif isinstance(event, EndBody):
-            await self._write_answer(self._http.send(h11.EndOfMessage()) or b"")
-
-    def _response(self, event: Response) -> h11.Response:
-        headers = [*event.headers, *self.config.response_headers("h11")]
-        if self.context.terminated.is_set() or not self._body_can_be_discarded:
-            headers.append((b"connection", b"close"))
-        return h11.Response(headers=headers, status_code=event.status_code)
-
-    async def _write_answer(self, data: bytes) -> None:
-        head, self._unsent_head = self._unsent_head, b""
-        if head or data:
-            await self._write(head + data)
-        if not head and data:
-            await trio.lowlevel.checkpoint()  # a long answer lets others have their turn between its pieces
-
-    async def _handle_events(self) -> None:
-        body = bytearray()
-        pieces = 0
-        while not self.over and await self._ready_to_parse():
-            try:
-                event = self._http.next_event()
-            except h11.RemoteProtocolError as error:
-                await self.refuse(error.error_status_hint, f"This is not HTTP: {_fault(error)}.")
-                return
-            if isinstance(event, h11.Data):
-                body += event.data
-                pieces += 1
-                if pieces % EVENTS_PER_TURN == 0:
-                    await trio.lowlevel.checkpoint()
-                continue
-            if body and self.stream is not None:
-                await self.stream.handle(Body(stream_id=STREAM_ID, data=bytes(body)))
-            body.clear()
-            if event is h11.NEED_DATA or isinstance(event, h11.ConnectionClosed):
-                return
-            if event is h11.PAUSED:
-                await self.can_read.clear()
-                await self.can_read.wait()
-            elif isinstance(event, h11.Request):
-                await self._begin(event)
-            elif self.stream is not None:
-                await self.stream.handle(EndBody(stream_id=STREAM_ID))
-            else:
-                await self._next_cycle()
-
-    async def _ready_to_parse(self) -> bool:
-        """Whether h11 has something to do; not before a request's head is complete, found good, and not the
-        gateway's."""
-        state = self._http.their_state
-        if state is h11.SEND_BODY:
-            if self._http.they_are_waiting_for_100_continue:
-                await self._write(self._http.send(h11.InformationalResponse(status_code=100, headers=[])) or b"")
-            return True
-        received = self._http.trailing_data[0]
-        if state is not h11.IDLE or not received:
-            return bool(received)
-        try:
-            path = request_head.path_of_whole(received)
-        except request_head.HeadRefused as refused:
-            await self.refuse(400, str(refused))
-            return False
-        if path is None:
-            self.head_began = trio.current_time() if self.head_began is None else self.head_began
-            return False
-        if path in request_head.GATEWAY_PATHS:
-            self.handed_back = received
-            self.over = True
-            return False
-        return True
-
-    async def _begin(self, request: h11.Request) -> None:
-        self.head_began = None
-        self._is_head = request.method.upper() == b"HEAD"
-        try:
-            request_head.check_framing(request)
-        except request_head.HeadRefused as refused:
-            await self.refuse(400, str(refused))
-            return
-        headers = list(request.headers)
-        self._announced = request_head.announced_bytes(headers)
-        self.body_seconds = BODY_BASE_MS / 1000 + self._announced / BODY_BYTES_PER_EXTRA_SECOND
-        self.stream = Stream(
-            self.app,
-            self.config,
-            self.context,
-            self.task_group,
-            False,
-            self.client,
-            self.server,
-            self.stream_send,
-            STREAM_ID,
-        )
-        await self.stream.handle(
-            Request(
-                stream_id=STREAM_ID,
-                headers=headers,
-                http_version=request.http_version.decode(),
-                method=request.method.decode().upper(),
-                raw_path=request.target,
-                state=self.connection_state,
-            )
-        )
-
-    async def _maybe_recycle(self) -> None:
-        """The answer is complete, or will never be: go on with the next request where that is possible."""
-        await self._close_stream()
-        if self._http.our_state is h11.DONE and self._body_can_be_discarded:
-            if self._http.their_state is h11.DONE:
-                await self._next_cycle()
-        else:
-            await self._end()
-
-    @property
-    def _body_can_be_discarded(self) -> bool:
-        return self._http.their_state is not h11.SEND_BODY or 0 < self._announced <= DISCARDED_BYTES
-
-    async def _next_cycle(self) -> None:
-        if self.context.terminated.is_set():
-            await self._end()
-            return
-        self._http.start_next_cycle()
-        self._is_head = False
-        await self.can_read.set()
-        await self.send(Updated(idle=True))
-
-    async def _end(self) -> None:
-        self.over = True
-        await self.can_read.set()
-        await self.send(Closed())
+    async def through_application(self, transport: Transport, write: Write, received: bytes) -> bytes | None:
+        """Have the ASGI application answer the request that begins with `received`; what was received behind it, or
+        None where the connection is to end."""
+        ...
 
 
-@attrs.define(eq=False)
 class HttpConnection:
     """A connection that speaks HTTP until either side is done with it."""
 
-    _app: AppWrapper
-    _config: Config
-    _context: WorkerContext
-    _transport: Transport
-    _patience: trio.CancelScope = attrs.field(factory=trio.CancelScope, init=False)
-    _receiving: bool = attrs.field(default=False, init=False)
-    _protocol: HttpProtocol | None = attrs.field(default=None, init=False)
-    """Only while it is at work: it refers back to this, and nothing shall wait for the cycle collector."""
+    __slots__ = ("_head_began", "_patience", "_transport", "_waiting", "around", "over", "received")
+
+    def __init__(self, around: Surroundings, transport: Transport) -> None:
+        self.around = around
+        self._transport = transport
+        self.received = b""
+        self._patience = trio.CancelScope()
+        self._waiting = False
+        self._head_began: float | None = None
+        self.over = False
+        """Whether no further request is read."""
 
     async def run(self) -> bool:
         """Answer requests; true when the next one is for the gateway, which then finds it unread."""
-        async with RequestTasks() as tasks:
-            self._protocol = protocol = HttpProtocol(
-                self._app, self._config, self._context, tasks, self._transport.address, self._take, self._write
-            )
-            with self._patience:
-                await self._read(protocol)
-            if self._patience.cancelled_caught and protocol.phase is Phase.BODY:
-                await protocol.refuse(408, "The request's body took too long.")
-            await protocol.handle(Closed())
-        self._protocol = None
-        if protocol.handed_back is not None:
-            self._transport.unread(protocol.handed_back)
-            return True
+        with self._patience:
+            if await self._until_over():
+                return True
         await self._transport.aclose_gracefully(LINGER_SECONDS)
         return False
 
     def finish(self) -> None:
         """End the connection now if no request is under way; else it ends with its answer."""
-        protocol = self._protocol
-        if protocol is not None and protocol.phase in (Phase.IDLE, Phase.HEAD):
-            protocol.over = True
+        if self._waiting:
+            self.over = True
             self._patience.cancel()
 
-    async def _take(self, event: Event) -> None:
-        """What Hypercorn's protocol wants of the connection; bytes come through `_write`."""
-        if isinstance(event, Closed):
-            self._patience.cancel()
-        elif isinstance(event, Updated) and event.idle and self._receiving:
-            self._patience.deadline = trio.current_time() + KEEP_ALIVE_SECONDS
+    async def _until_over(self) -> bool:
+        operations = self.around.operations
+        while not self.over:
+            if not self.received:
+                await self._read_more()
+                continue
+            plain = None if operations is None else request_head.plain_request(self.received)
+            found = None
+            if operations is not None and plain is not None:
+                found = operations.find(plain.method, plain.path)
+            if plain is None or found is None:
+                path = self._path()
+                if path is None:
+                    await self._read_more()
+                    continue
+                if path in request_head.GATEWAY_PATHS:
+                    self._transport.unread(self.received)
+                    return True
+            self._head_began = None
+            if operations is not None and plain is not None and found is not None:
+                await self._answer(operations, found, plain)
+            else:
+                left = await self.around.through_application(self._transport, self.write, self.received)
+                self.over = left is None
+                self.received = left or b""
+        return False
 
-    async def _read(self, protocol: HttpProtocol) -> None:
-        """Give the protocol what the client sends, until that ends or nothing more is wanted."""
-        while not protocol.over:
-            started = trio.current_time()
-            self._patience.deadline = _deadline(protocol, started)
-            self._receiving = True
-            try:
-                data = await self._transport.receive_some(READ_BYTES)
-            except (trio.BrokenResourceError, trio.ClosedResourceError):
-                return
-            finally:
-                self._receiving = False
-            self._patience.deadline = math.inf
-            if not data:
-                return
-            if protocol.phase is Phase.BODY:
-                # Only waiting for the client counts, not what the application does with what has come.
-                protocol.body_seconds -= trio.current_time() - started
-            await protocol.handle(RawData(data))
+    def _path(self) -> bytes | None:
+        """The path of the request that has come; None before its head is whole, and empty for one to be refused."""
+        try:
+            return request_head.path_of_whole(self.received)
+        except request_head.HeadRefused:
+            return b""
 
-    async def _write(self, data: bytes) -> None:
+    async def _read_more(self) -> None:
+        """Wait for more of the next request's head."""
+        now = trio.current_time()
+        if not self.received:
+            self._patience.deadline = now + KEEP_ALIVE_SECONDS
+        else:
+            self._head_began = now if self._head_began is None else self._head_began
+            self._patience.deadline = self._head_began + REQUEST_HEADER_MS / 1000
+        self._waiting = True
+        data = await self.receive()
+        self._waiting = False
+        self._patience.deadline = math.inf
+        self.over = self.over or not data
+        self.received += data
+
+    async def _answer(self, operations: Operations, found: Any, request: PlainRequest) -> None:
+        """Have an operation answer, and go on behind its request's body."""
+        self.received = self.received[request.length :]
+        body = Body(self, request)
+        try:
+            await operations.serve(found, request, self._transport.address, body.receive, body.output)
+        except Exception:
+            log.exception("an operation failed")
+            await body.output.refuse(500)
+        if not body.output.complete:
+            if not self.over:
+                await body.output.refuse(500)
+            self.over = True
+        while body.left and not self.over:
+            await body.next_piece()  # its operation did not want it
+        if self.received and not self.over:
+            await trio.lowlevel.checkpoint()  # others have their turn between requests that came together
+
+    # The client
+
+    async def receive(self) -> bytes:
+        """What the client sends next; empty when it has finished or is gone."""
+        try:
+            return await self._transport.receive_some(READ_BYTES)
+        except (trio.BrokenResourceError, trio.ClosedResourceError):
+            return b""
+
+    async def write(self, data: bytes) -> None:
         """Send all of it, or close the transport: reading then ends, which tells the application."""
         sent = 0
         try:
@@ -374,81 +199,132 @@ class HttpConnection:
         return sent
 
 
-def _deadline(protocol: HttpProtocol, now: float) -> float:
-    """When to give up waiting for the client."""
-    match protocol.phase:
-        case Phase.IDLE:
-            return now + KEEP_ALIVE_SECONDS
-        case Phase.HEAD:
-            return (now if protocol.head_began is None else protocol.head_began) + REQUEST_HEADER_MS / 1000
-        case Phase.BODY:
-            return now + protocol.body_seconds
-        case Phase.ANSWER:
-            return math.inf
+class Body:
+    """The body of a request, as far as it has come; `left` is how many bytes have not been read."""
 
+    __slots__ = ("_connection", "_ended", "_seconds", "left", "output")
 
-class RequestEvents:
-    """The events of one request, in order: pieces of the body, then `http.disconnect`.
-
-    Hypercorn passes them through a memory channel, at a turn of the loop each, and an application that answers without
-    reading a long body leaves that channel full and its connection stuck. This costs no turn, joins what has not been
-    read yet, and lets go when the answer is complete.
-    """
-
-    def __init__(self) -> None:
-        self._events: deque[Any] = deque()
-        self._parked = trio.lowlevel.ParkingLot()
-        self._unread = 0
-
-    async def put(self, event: Any) -> None:
-        """Hand an event to the application; waits while UNREAD_BYTES are unread."""
-        if event["type"] != "http.request":
-            self._unread = 0  # the rest is not needed: a task that waits to add to it may go
-            self._events.append(event)
-        elif self._events:
-            self._events[-1]["body"] += event["body"]
-            self._events[-1]["more_body"] = event["more_body"]
-            self._unread += len(event["body"])
-        else:
-            self._events.append(event)
-            self._unread += len(event["body"])
-        self._parked.unpark_all()
-        while self._unread > UNREAD_BYTES:
-            await self._parked.park()
+    def __init__(self, connection: HttpConnection, request: PlainRequest) -> None:
+        self._connection = connection
+        self.left = request.body_length
+        self._seconds = body_seconds(request.body_length)
+        self._ended = False
+        self.output = Output(connection, self, request)
 
     async def receive(self) -> Any:
         """ASGI's `receive`."""
-        while not self._events:
-            await self._parked.park()
-        event = self._events.popleft()
-        self._unread = 0
-        self._parked.unpark_all()
-        return event
+        if self.left:
+            piece = await self.next_piece()
+            if not piece:
+                return DISCONNECT
+            self._ended = not self.left
+            return {"type": "http.request", "body": piece, "more_body": self.left > 0}
+        if not self._ended:
+            self._ended = True
+            return {"type": "http.request", "body": b"", "more_body": False}
+        return await self._client_gone()
+
+    async def next_piece(self) -> bytes:
+        """The next bytes of the body; empty when the connection is over, for the client that was too slow too."""
+        connection = self._connection
+        if connection.over:
+            return b""
+        if not connection.received:
+            started = trio.current_time()
+            with trio.move_on_at(started + self._seconds) as patience:
+                connection.received = await connection.receive()
+            # Only waiting for the client counts, not what the operation does with what has come.
+            self._seconds -= trio.current_time() - started
+            if patience.cancelled_caught:
+                await self.output.refuse(408, BODY_TOO_SLOW)
+            connection.over = not connection.received
+        piece = connection.received[: self.left]
+        connection.received = connection.received[self.left :]
+        self.left -= len(piece)
+        return piece
+
+    async def _client_gone(self) -> dict[str, str]:
+        connection = self._connection
+        while len(connection.received) < READ_BYTES:
+            data = await connection.receive()
+            if not data:
+                connection.over = True
+                return DISCONNECT
+            connection.received += data
+        # With so much read ahead, the client's end is beyond sight.
+        return await trio.sleep_forever()
 
 
-class RequestTasks(TaskGroup):
-    async def spawn_app(
-        self, app: AppWrapper, config: Config, scope: Scope, send: Callable[[ASGISendEvent | None], Awaitable[None]]
-    ) -> Callable[[ASGIReceiveEvent], Awaitable[None]]:
-        """Run the application for a request; what is returned hands it the request's events."""
-        events = RequestEvents()
-        self.spawn(_handle, app, config, scope, events.receive, send, trio.to_thread.run_sync, trio.from_thread.run)
-        return events.put
+class Output:
+    """The answer to one request, on its way; `complete` once all of it was sent, as far as it was announced."""
 
+    __slots__ = (
+        "_announced",
+        "_body",
+        "_chunked",
+        "_connection",
+        "_has_body",
+        "_head",
+        "_request",
+        "begun",
+        "complete",
+    )
 
-def _fault(error: h11.RemoteProtocolError) -> str:
-    """What h11 says is wrong, without the bytes it quotes: the line at fault may hold a credential."""
-    return str(error).partition(": bytearray(")[0]
+    def __init__(self, connection: HttpConnection, body: Body, request: PlainRequest) -> None:
+        self._connection = connection
+        self._body = body
+        self._request = request
+        self.begun = False
+        self.complete = False
 
+    async def send_whole(self, status: int, headers: RawHeaders, body: bytes) -> None:
+        """Send an answer that is there, in one write; its headers name the length."""
+        head = self._begin(status, headers, chunked=False)
+        await self._connection.write(head + body if self._has_body else head)
+        self.complete = True
 
-def error_answer(status: int, message: str | None = None) -> tuple[list[tuple[bytes, bytes]], bytes]:
-    """Headers and body of a refusal of which the status alone is known; the connection closes after it."""
-    code = STATUS_FALLBACKS.get(status, ErrorCode.GENERAL_ERROR)
-    body = orjson.dumps({"code": code, "message": message or code.message})
-    headers = [
-        (b"content-type", b"application/json"),
-        (b"content-length", b"%d" % len(body)),
-        (b"connection", b"close"),
-        (b"referrer-policy", b"no-referrer"),
-    ]
-    return headers, body
+    async def send(self, event: Any) -> None:
+        """ASGI's `send`; the head waits for the first piece of the body.
+
+        :raises ValueError: when the body is not of the announced length.
+        """
+        if event["type"] == "http.response.start":
+            self._announced = next((int(value) for name, value in event["headers"] if name == b"content-length"), None)
+            self._chunked = self._announced is None and event["status"] not in BODYLESS
+            self._head = self._begin(event["status"], event["headers"], chunked=self._chunked)
+            return
+        is_last = not event.get("more_body", False)
+        head, self._head = self._head, b""
+        data = self._framed(event.get("body", b""), is_last=is_last) if self._has_body else b""
+        if head or data:
+            await self._connection.write(head + data)
+        if not head and data:
+            await trio.lowlevel.checkpoint()  # a long answer lets others have their turn between its pieces
+        self.complete = is_last
+
+    def _framed(self, piece: bytes, *, is_last: bool) -> bytes:
+        if self._chunked:
+            return (b"%x\r\n%b\r\n" % (len(piece), piece) if piece else b"") + (b"0\r\n\r\n" if is_last else b"")
+        if self._announced is not None:
+            self._announced -= len(piece)
+            if self._announced < 0 or (is_last and self._announced):
+                raise ValueError("an answer's body is not as long as its head says")
+        return piece
+
+    def _begin(self, status: int, headers: RawHeaders, *, chunked: bool) -> bytes:
+        """The head; from here on the connection ends with this answer where it says so."""
+        connection, keep_alive = self._connection, self._request.keep_alive
+        self.begun = True
+        self._has_body = self._request.method != "HEAD" and status not in BODYLESS
+        headers = headers + connection.around.date()
+        if connection.around.draining or self._body.left > DISCARDED_BYTES:
+            headers.append(CLOSE)
+        if not keep_alive or CLOSE in headers:
+            connection.over = True
+        return head_bytes(status, headers, chunked=chunked, keep_alive=keep_alive)
+
+    async def refuse(self, status: int, message: str | None = None) -> None:
+        """Answer an error in the API's form if nothing was answered yet; this ends the connection either way."""
+        self._connection.over = True
+        if not self.begun:
+            await self.send_whole(status, *error_answer(status, message))

@@ -1,7 +1,8 @@
-"""The HTTP engine: Hypercorn's protocol under an ASGI application, on connections that were accepted elsewhere.
+"""The HTTP engine, on connections that were accepted elsewhere: operations are answered at once, and everything else by
+an ASGI application under Hypercorn's protocol.
 
-Hypercorn has no public entry for such a connection. What we use of its inside is in this package's `http_connection`
-and here, nowhere else.
+Hypercorn has no public entry for such a connection. What we use of its inside is in this package's `asgi_request` and
+here, nowhere else.
 """
 
 from __future__ import annotations
@@ -18,16 +19,21 @@ from hypercorn.trio.lifespan import Lifespan
 from hypercorn.trio.worker_context import WorkerContext
 from hypercorn.typing import ASGIFramework
 
-from chat.api.http_connection import HttpConnection
+from chat.api.asgi_request import AsgiRequest
+from chat.api.http_connection import HttpConnection, Operations
+from chat.api.http_wire import Write
 from chat.clock import Clock
 from chat.port.transport import Transport
 from chat.registries.limits import REQUEST_HEADER_BYTES
 
 
 class HttpServer:
-    """Serves an ASGI application over HTTP/1.1 on connections it is given. `clock` is for the `Date` of answers."""
+    """Serves operations, and an ASGI application, over HTTP/1.1 on connections it is given. `clock` is for the `Date`
+    of answers."""
 
-    def __init__(self, app: ASGIFramework, clock: Clock) -> None:
+    def __init__(self, app: ASGIFramework, clock: Clock, operations: Operations | None = None) -> None:
+        self.operations = operations
+        self.draining = False
         self._app = ASGIWrapper(app)
         self._config = ServerConfig(clock)
         self._context = WorkerContext(None)
@@ -48,7 +54,7 @@ class HttpServer:
 
     async def serve(self, transport: Transport) -> bool:
         """Answer the requests of a connection and close it; true when its next request is for the gateway."""
-        connection = HttpConnection(self._app, self._config, self._context, transport)
+        connection = HttpConnection(self, transport)
         self._connections.add(connection)
         try:
             return await connection.run()
@@ -57,9 +63,23 @@ class HttpServer:
 
     async def drain(self) -> None:
         """From now on a connection ends with the answer to its present request, an idle one at once."""
+        self.draining = True
         await self._context.terminated.set()
         for connection in list(self._connections):
             connection.finish()
+
+    # For its connections
+
+    def date(self) -> list[tuple[bytes, bytes]]:
+        """The `Date` header of an answer that leaves now."""
+        return self._config.response_headers("h11")
+
+    async def through_application(self, transport: Transport, write: Write, received: bytes) -> bytes | None:
+        """Have the ASGI application answer the request that begins with `received`.
+
+        What was received behind it, or None where the connection is to end.
+        """
+        return await AsgiRequest(self._app, self._config, self._context, transport, write).run(received)
 
 
 class ServerConfig(Config):

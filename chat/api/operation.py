@@ -1,6 +1,6 @@
 """One declaration per operation: method and path, who may call it, how often, and what it reads.
 
-A routes module makes a `Routes` and decorates its handlers; `chat.api.app` compiles what they declare into the table
+A routes module makes a `Routes` and decorates its handlers; `chat.api.kernel` compiles what they declare into the table
 that requests are matched against. A handler's arguments are the request, the areas and other parts
 of the server that its annotations name (`chat.api.endpoint`), the members of the path by name (`*_id` are snowflakes,
 the rest is text), and `body` and `query`, read as what they are annotated with unless the declaration says otherwise.
@@ -215,7 +215,7 @@ class Operation:
     precondition: Callable[..., None] | None = None
     """Raises what is refused before path, query and body are looked at."""
     same_origin: bool = False
-    """Whether pages of other origins are kept out, and told nothing (`chat.api.app`)."""
+    """Whether pages of other origins are kept out, and told nothing (`chat.api.kernel`)."""
 
     # What it reads
 

@@ -9,8 +9,8 @@ from typing import Annotated, Any, Final
 
 import attrs
 
-from chat.api.app import HttpFault
 from chat.api.fields import SNOWFLAKE, Length, Range, Refusal
+from chat.api.http_faults import HttpFault
 from chat.api.operation import Policy, Request, Routes
 from chat.api.structuring import body_structure
 from chat.development.node import Development

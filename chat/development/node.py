@@ -17,8 +17,8 @@ import attrs
 import trio
 import trio.testing
 
-from chat.api.app import HttpFaults
 from chat.api.fields import OMITTED, Maybe, Omitted, Snowflake
+from chat.api.http_faults import HttpFaults
 from chat.api.rate_limit import RateLimiter
 from chat.auth.address_bans import AddressBans
 from chat.bus.bus import Bus, GuildAvailabilityChanged

@@ -23,9 +23,20 @@ GATEWAY_PATHS: Final = frozenset({b"/gateway", b"/gateway/"})
 HEADERS_MAXIMUM: Final = 100
 """A request with more header lines is refused; browsers send about twenty."""
 
+_LENGTH: Final = re.compile(r"[0-9]{1,18}", re.ASCII)
 _FOLDED: Final = re.compile(rb"\n[ \t]")
 _METHOD: Final = re.compile(rb"[A-Za-z]+")
 _AUTHORITY: Final = re.compile(rb"[A-Za-z]+://[^/?]*")
+
+
+_PLAIN: Final = re.compile(
+    rb"([A-Z]++) (/[\x21-\x3e\x40-\x7e]*+)(?:\?([\x21-\x7e]*+))? HTTP/1\.1\r\n"
+    rb"((?:[-!#$%&'*+.^_`|~0-9a-zA-Z]++:[^\x00\n\r\f\v]*+\r\n)*+)\r\n"
+)
+"""A whole head in the grammar of h11 (RFC 9112), narrowed to what programs send: a method in capitals, a path, 1.1."""
+
+_LONG: Final = frozenset({"transfer-encoding", "expect"})
+"""Headers that make a request not plain."""
 
 
 class HeadRefused(Exception):
@@ -57,6 +68,67 @@ def _check(head: bytes) -> None:
         raise HeadRefused(f"The request has more than {HEADERS_MAXIMUM} headers.")
     if _FOLDED.search(head):
         raise HeadRefused("Folded header lines are not accepted.")
+
+
+class PlainRequest:
+    """A request with nothing unusual about it: `length` is the bytes of its head, `body_length` those behind it.
+
+    `path` and `query` are as sent, in Latin-1 and as bytes; `headers` are text in the order of arrival, names in lower
+    case.
+    """
+
+    __slots__ = ("body_length", "headers", "keep_alive", "length", "method", "path", "query")
+
+    def __init__(self, method: bytes, path: bytes, query: bytes | None, length: int) -> None:
+        self.method: Final = method.decode("ascii")
+        self.path: Final = path.decode("ascii")
+        self.query: Final = query or b""
+        self.length: Final = length
+        self.headers: Final[list[tuple[str, str]]] = []
+        self.body_length = 0
+        self.keep_alive = True
+
+
+def plain_request(data: bytes) -> PlainRequest | None:
+    """The request that `data` begins with, where its head is whole and plain; None leaves the judgement to others.
+
+    Every such head passes `head_length` and h11, and both understand the same by it
+    (`tests/port/test_plain_requests.py`). What is not plain: another protocol version than 1.1, an absolute target,
+    chunks, `Expect`, and everything that is to be refused.
+    """
+    match = _PLAIN.match(data, 0, REQUEST_HEADER_BYTES)
+    if match is None:
+        return None
+    method, path, query, lines = match.groups()
+    request = PlainRequest(method, path, query, match.end())
+    return request if _read_headers(request, lines) else None
+
+
+def _read_headers(request: PlainRequest, lines: bytes) -> bool:
+    headers = request.headers
+    hosts = lengths = 0
+    for line in lines.decode("latin-1").split("\r\n"):
+        name, colon, value = line.partition(":")
+        if not colon:
+            break  # behind the last line
+        name, value = name.lower(), value.strip(" \t")
+        headers.append((name, value))
+        if name == "host":
+            hosts += 1
+        elif name == "content-length":
+            lengths += 1
+            if not _LENGTH.fullmatch(value):
+                return False
+            request.body_length = int(value)
+        elif name == "connection":
+            request.keep_alive = request.keep_alive and not _closes(value)
+        elif name in _LONG:
+            return False
+    return hosts == 1 and lengths <= 1 and len(headers) <= HEADERS_MAXIMUM
+
+
+def _closes(connection: str) -> bool:
+    return connection != "keep-alive" and "close" in {option.strip() for option in connection.lower().split(",")}
 
 
 def path_of_whole(data: bytes) -> bytes | None:

@@ -9,7 +9,8 @@ from typing import Any
 import attrs
 import trio
 
-from chat.api.app import ChatApp, Kernel
+from chat.api.app import ChatApp
+from chat.api.kernel import Kernel
 from chat.api.operation import Routes
 from chat.auth.client_address import ClientAddresses
 from chat.testing.server import ChatServer

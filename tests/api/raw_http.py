@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 from typing import Any
 
 import attrs
 import h11
+import pytest
 import trio
 
+from chat.api.http_connection import Output
 from chat.api.http_server import HttpServer
 from chat.clock import TrioClock
+from chat.port.request_head import PlainRequest
 from chat.testing.network import MemoryStream, Pipe
 
 PATIENCE_SECONDS = 3_600
@@ -55,7 +58,7 @@ class RawHttp:
 
     def __init__(self, stream: MemoryStream) -> None:
         self.stream = stream
-        self._received = b""
+        self.received = b""
 
     async def says(self, data: bytes) -> None:
         """Send bytes."""
@@ -66,8 +69,8 @@ class RawHttp:
         connection = h11.Connection(h11.CLIENT)
         connection.send(h11.Request(method=method, target="/", headers=[("Host", "example.test")]))
         connection.send(h11.EndOfMessage())
-        if self._received:
-            connection.receive_data(self._received)
+        if self.received:
+            connection.receive_data(self.received)
         head: h11.Response | None = None
         body = b""
         while True:
@@ -83,7 +86,7 @@ class RawHttp:
                 body += event.data
             elif isinstance(event, h11.EndOfMessage):
                 assert head is not None
-                self._received = connection.trailing_data[0]
+                self.received = connection.trailing_data[0]
                 return Answer(head.status_code, dict(head.headers), body)
 
     async def asks(self, request: bytes, method: str = "GET") -> Answer:
@@ -93,7 +96,7 @@ class RawHttp:
 
     async def ended(self) -> bool:
         """Whether the connection ends without another byte."""
-        return not self._received and await self.stream.receive_some() == b""
+        return not self.received and await self.stream.receive_some() == b""
 
 
 class Stage:
@@ -118,10 +121,48 @@ class Stage:
         self.open -= 1
 
 
+WAYS: list[str] = ["application"]
+"""How a stage has requests answered: by its `app` as an ASGI application, or as an operation wherever that is
+possible."""
+
+
+@pytest.fixture(scope="module", params=["application", "operation"])
+def way(request: pytest.FixtureRequest) -> Iterator[str]:
+    """Runs the tests of a module twice, with stages of both ways."""
+    [usual] = WAYS
+    WAYS[:] = [request.param]
+    yield request.param
+    WAYS[:] = [usual]
+
+
+class EveryPath:
+    """An ASGI application as an operation that has every path but the gateway's."""
+
+    def __init__(self, app: Handler) -> None:
+        self._app = app
+        self.answered: list[PlainRequest] = []
+
+    def find(self, method: str, path: str) -> Handler | None:
+        return None if path == "/gateway" else self._app
+
+    async def serve(self, found: Any, request: PlainRequest, peer: str, receive: Receive, output: Output) -> None:
+        self.answered.append(request)
+        scope = {
+            "type": "http",
+            "method": request.method,
+            "path": request.path,
+            "query_string": request.query,
+            "headers": [(name.encode(), value.encode("latin-1")) for name, value in request.headers],
+            "client": (peer, 0),
+        }
+        await found(scope, receive, output.send)
+
+
 @asynccontextmanager
 async def open_stage(app: Handler) -> AsyncIterator[Stage]:
-    """Serve `app`, an ASGI application that may leave out the lifespan, in memory."""
-    server = HttpServer(_with_lifespan(app), TrioClock(1_700_000_000_000))
+    """Serve `app`, an ASGI application that may leave out the lifespan, in memory, in the way that WAYS names."""
+    operations = EveryPath(app) if WAYS == ["operation"] else None
+    server = HttpServer(_with_lifespan(app), TrioClock(1_700_000_000_000), operations)
     with trio.fail_after(PATIENCE_SECONDS):
         async with server.running(), trio.open_nursery() as nursery:
             stage = Stage(server, nursery)

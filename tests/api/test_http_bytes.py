@@ -6,13 +6,17 @@ import logging
 import random
 import re
 
+import pytest
 import trio
 from hypothesis import given
 from hypothesis import strategies as st
 from trio.testing import MockClock
 
-from tests.api.raw_http import Receive, Scope, Send, open_stage, request, whole_body
+from tests.api.raw_http import Receive, Scope, Send, open_stage, request, way, whole_body
 from tests.gateway.raw_websocket import upgrade
+
+__all__ = ["way"]
+pytestmark = pytest.mark.usefixtures("way")
 
 HEADERS = [
     b"Content-Length: 5\r\n",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chat.api.app import HttpFault, HttpFaults
+from chat.api.http_faults import HttpFault, HttpFaults
 from chat.errors import ApiError
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import attrs
 import pytest
 
-from chat.api.app import HttpFault
+from chat.api.http_faults import HttpFault
 from chat.api.structuring import body_structure
 from chat.development.faults import TAKEN, Action, FaultAction, FaultRequest, SocketFault, Target, read_fault
 from chat.errors import InvalidFormBody

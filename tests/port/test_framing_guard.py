@@ -8,7 +8,10 @@ import h11
 import pytest
 
 from chat.port.request_head import HeadRefused, announced_bytes, check_framing
-from tests.api.raw_http import Receive, Scope, Send, answer_with, open_stage, request, whole_body
+from tests.api.raw_http import Receive, Scope, Send, answer_with, open_stage, request, way, whole_body
+
+__all__ = ["way"]
+pytestmark = pytest.mark.usefixtures("way")
 
 
 async def tell(scope: Scope, receive: Receive, send: Send) -> None:

@@ -1,0 +1,72 @@
+"""What both ways of answering an HTTP request have in common: deadlines and bounds, and the bytes of an answer's head.
+
+The bytes are those that h11 would write; `tests/api/test_http_wire.py` compares them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Final
+
+import orjson
+
+from chat.registries.error_codes import STATUS_FALLBACKS, ErrorCode
+from chat.registries.limits import BODY_BASE_MS, BODY_BYTES_PER_EXTRA_SECOND
+
+READ_BYTES: Final = 65_536
+KEEP_ALIVE_SECONDS: Final = 75.0
+"""How long a connection may wait for its next request: longer than the pools of common clients and proxies keep
+theirs, so that it is they who close."""
+
+WRITE_SECONDS: Final = 30.0
+WRITE_BYTES_PER_SECOND: Final = 8_192
+"""A write may take WRITE_SECONDS and a second more for each of these bytes; a client that reads more slowly is
+dropped."""
+
+LINGER_SECONDS: Final = 1.0
+"""How long a client gets to read the last answer before the connection is closed under what it still sends."""
+
+DISCARDED_BYTES: Final = 1_048_576
+"""A body that was answered before it was read is read and forgotten up to this size, so that the connection can be
+kept; with a larger one the connection closes."""
+
+BODY_TOO_SLOW: Final = "The request's body took too long."
+
+Headers = list[tuple[bytes, bytes]]
+
+Write = Callable[[bytes], Awaitable[None]]
+
+
+def body_seconds(announced: int) -> float:
+    """How long a client may take for a body of so many bytes; 0 for one of unknown length."""
+    return BODY_BASE_MS / 1000 + announced / BODY_BYTES_PER_EXTRA_SECOND
+
+
+def head_bytes(
+    status: int, headers: Iterable[tuple[bytes, bytes]], *, chunked: bool = False, keep_alive: bool = True
+) -> bytes:
+    """The head of an answer to a request in HTTP/1.1; `keep_alive` False says that the client wants the connection to
+    end."""
+    lines = [b"HTTP/1.1 %d " % status]
+    if keep_alive:
+        lines += [b"%b: %b" % header for header in headers]
+    else:
+        lines += [b"%b: %b" % header for header in headers if header[0] != b"connection"]
+    if chunked:
+        lines.append(b"Transfer-Encoding: chunked")
+    if not keep_alive:
+        lines.append(b"Connection: close")
+    return b"\r\n".join(lines) + b"\r\n\r\n"
+
+
+def error_answer(status: int, message: str | None = None) -> tuple[Headers, bytes]:
+    """Headers and body of a refusal of which the status alone is known; the connection closes after it."""
+    code = STATUS_FALLBACKS.get(status, ErrorCode.GENERAL_ERROR)
+    body = orjson.dumps({"code": code, "message": message or code.message})
+    headers = [
+        (b"content-type", b"application/json"),
+        (b"content-length", b"%d" % len(body)),
+        (b"connection", b"close"),
+        (b"referrer-policy", b"no-referrer"),
+    ]
+    return headers, body

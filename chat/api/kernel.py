@@ -1,0 +1,300 @@
+"""Every operation of the API, and what happens around each request.
+
+Address bans and chosen faults come before the route; what comes after it is the endpoint's (`chat.api.endpoint`). A
+request comes here straight from its connection (`Kernel.serve`), or through the ASGI application where it went the
+longer way (`Kernel.serve_asgi`): both have the same answer.
+"""
+
+from __future__ import annotations
+
+import functools
+import random
+import re
+import uuid
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from typing import Any, Final
+from urllib.parse import unquote, urlsplit
+
+import attrs
+import structlog
+
+from chat.api.answers import (
+    NOT_STORED,
+    Answer,
+    Encoded,
+    Send,
+    Streamed,
+    encode,
+    refusal,
+    send_streamed,
+)
+from chat.api.bodies import ClientGone, Receive
+from chat.api.endpoint import Backend, Endpoint, Exchange
+from chat.api.http_connection import Output
+from chat.api.http_faults import HttpFaults
+from chat.api.mounts import NO_MOUNTS, Dialect, Mounts
+from chat.api.operation import Operation, Routes
+from chat.api.routing import RouteTable
+from chat.auth.address_bans import AddressBans
+from chat.auth.client_address import ClientAddresses, ConnectionCounts, parse_address
+from chat.errors import ApiError, RateLimited
+from chat.observation import SEEN, Observation, Observer, told, watching
+from chat.port.request_head import PlainRequest
+from chat.registries.error_codes import ErrorCode
+
+log: Final = structlog.get_logger("chat.api")
+
+
+@attrs.frozen(eq=False)
+class Found:
+    """Where a request leads. `method` and `path` are the documented ones, whatever was asked for at a mount."""
+
+    method: str
+    path: str
+    dialect: Dialect | None
+    operations: Mapping[str, Operation]
+    """By method; none for an unknown path of a mount, which leads to the 404 of its dialect."""
+    members: list[str]
+    """Of the path, decoded, in order."""
+
+
+_REQUEST_ID: Final = re.compile(r"[A-Za-z0-9._-]{1,128}", re.ASCII)
+
+_UNCOUNTED: Final = nullcontext()
+
+
+@attrs.define(eq=False)
+class Kernel:
+    """Every operation of the API, and what happens around each.
+
+    `chance` makes request ids; `faults` are the answers that a test asked for; `in_threads` False parses large bodies
+    on the loop, because virtual time would jump while a thread works (architecture.md, Time and chance).
+    """
+
+    _backend: Backend
+    _routes: Iterable[Routes]
+    _addresses: ClientAddresses
+    _chance: random.Random
+    _per_address: ConnectionCounts
+    _faults: HttpFaults | None = None
+    _in_threads: bool = True
+    _mounts: Mounts = NO_MOUNTS
+    observers: Sequence[Observer] = ()
+    """Are told of each request when it is over."""
+    _bans: AddressBans = attrs.field(init=False)
+    _table: RouteTable[Operation] = attrs.field(init=False)
+    _endpoints: dict[Operation, Endpoint] = attrs.field(init=False, factory=dict)
+    """Those that were asked for: compiling all of them takes longer than most tests' conversations."""
+
+    def __attrs_post_init__(self) -> None:
+        self._bans = self._backend.address_bans
+        self._table = _table(tuple(operation for module in self._routes for operation in module.operations))
+
+    def find(self, method: str, path: str) -> Found | None:
+        """What answers requests for a path, still percent-encoded; None where neither an operation has it nor a mount's
+        dialect."""
+        path, dialect = self._mounts.lead(path)
+        if dialect is not None:
+            method, path = dialect.address(method, path)
+        found = self._table.find(path)
+        if found is None:
+            return None if dialect is None else Found(method, path, dialect, {}, [])
+        return Found(method, path, dialect, *found)
+
+    async def serve(self, found: Found, request: PlainRequest, peer: str, receive: Receive, output: Output) -> None:
+        """Answer a request for a path that was found; nothing where the client left. `peer` is its IP address."""
+        seen = Observation(request.method) if self.observers else None
+        exchange = Exchange(request.headers, request.query, peer, receive, self._addresses, self._mounts)
+        try:
+            answered = await self._answered(found, found.method, found.path, exchange, seen)
+            if answered is None:
+                return
+            (status, headers, body), streamed = answered
+            head_only = found.method == "HEAD"
+            if streamed is not None:
+                send = output.send if seen is None else watching(seen, output.send)
+                await send_streamed(streamed, headers, receive, send, head_only=head_only)
+                return
+            if seen is not None:
+                seen.status, seen.bytes_sent = status, 0 if head_only else len(body)
+            await output.send_whole(status, headers, body)
+        finally:
+            if seen is not None:
+                told(self.observers, seen)
+
+    async def serve_asgi(self, scope: Mapping[str, Any], receive: Receive, send: Send) -> bool:
+        """Answer the request if it names a path of the API; False leaves it to Quart.
+
+        `scope`, `receive` and `send` are ASGI's.
+        """
+        method, path = scope["method"], _raw_path(scope)
+        found = self.find(method, path)
+        if found is not None:
+            method, path = found.method, found.path
+        elif self._faults is None and not self._bans:
+            return False
+        exchange = exchange_of(scope, receive, self._addresses, self._mounts)
+        answered = await self._answered(found, method, path, exchange, scope.get(SEEN))
+        if answered is None:
+            return found is not None
+        (status, headers, body), streamed = answered
+        head_only = method == "HEAD"
+        if streamed is not None:
+            await send_streamed(streamed, headers, receive, send, head_only=head_only)
+            return True
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        await send({"type": "http.response.body", "body": b"" if head_only else body})
+        return True
+
+    async def _answered(
+        self, found: Found | None, method: str, path: str, exchange: Exchange, seen: Observation | None
+    ) -> tuple[Encoded, Streamed | None] | None:
+        """The answer, and what makes its body where that is streamed; None where nothing was found and nothing is to be
+        refused, and for a client that left."""
+        exchange.id = self.request_id(exchange.headers.get("x-request-id"))
+        if found is not None and found.dialect is not None:
+            exchange.speak(found.dialect, method, path)
+        shared = found is None or not any(operation.same_origin for operation in found.operations.values())
+        streamed = None
+        try:
+            self._bans.refuse(exchange.address, exchange.by_unnamed_proxy)
+            if self._faults is not None:
+                self._faults.raise_due(method, unquote(path))
+            if found is None:
+                return None
+            exchange.members = found.members
+            if seen is not None and found.operations:
+                seen.route = _declared_path(found.operations)
+            with self._counted(exchange.address) if exchange.by_proxy else _UNCOUNTED:
+                encoded, streamed = await self._answer(method, found.operations, exchange, shared=shared)
+        except ApiError as error:
+            encoded = self._encode(refusal(error), exchange, shared=shared)
+            if seen is not None and isinstance(error, RateLimited):
+                seen.limit = error.scope
+        except ClientGone:
+            return None
+        finally:
+            if seen is not None:
+                seen.request_id, seen.account_id = exchange.id, exchange.caller_id
+        if encoded[0] == 401:
+            self._bans.note_failure(exchange.address)
+        return encoded, streamed
+
+    @contextmanager
+    def _counted(self, address: str) -> Iterator[None]:
+        """Count a request that a trusted proxy passes on towards its client's address, as others' connections are.
+
+        :raises RateLimited: when that has as many under way as it may.
+        """
+        with self._per_address.connection(address) as has_room:
+            if not has_room:
+                raise RateLimited(1.0)
+            yield
+
+    def noting_failures(self, scope: Mapping[str, Any], receive: Receive, send: Send) -> Send:
+        """`send` for an answer that is made elsewhere: a 401 counts towards the ban of the client's address."""
+
+        async def noted(event: Any) -> None:
+            if event["type"] == "http.response.start" and event["status"] == 401:
+                self._bans.note_failure(exchange_of(scope, receive, self._addresses, NO_MOUNTS).address)
+            await send(event)
+
+        return noted
+
+    async def _answer(
+        self, method: str, targets: Mapping[str, Operation], exchange: Exchange, *, shared: bool
+    ) -> tuple[Encoded, Streamed | None]:
+        operation = targets.get("GET" if method == "HEAD" else method)
+        if not shared:
+            require_same_origin(exchange.headers, self._backend.core.settings.public_url)
+        if operation is None:
+            if shared and method == "OPTIONS" and "access-control-request-method" in exchange.headers:
+                return encode(Answer(204, headers=self._mounts.preflight_headers), exchange.id), None
+            raise ApiError(ErrorCode.NOT_FOUND)
+        try:
+            answer = await self._endpoint(operation)(exchange)
+            if operation.secret:
+                answer = attrs.evolve(answer, headers={**NOT_STORED, **answer.headers})
+            encoded = self._encode(answer, exchange, shared=shared)
+            return encoded, answer if isinstance(answer, Streamed) else None
+        except ApiError as error:
+            if operation.secret:  # a refusal may carry the ticket of what comes next
+                error.headers = {**NOT_STORED, **error.headers}
+            raise
+        except ClientGone:
+            raise
+        except Exception as error:
+            # Whatever it is, it is ours: the client learns that much, the log learns the rest.
+            log.exception("request failed", request_id=exchange.id, method=method, path=operation.path)
+            raise ApiError(ErrorCode.INTERNAL_SERVER_ERROR) from error
+
+    def _encode(self, answer: Answer, exchange: Exchange, *, shared: bool) -> Encoded:
+        answer = self._mounts.also_named(answer)
+        if exchange.dialect is not None:
+            answer = exchange.dialect.say(answer, exchange)
+        return encode(answer, exchange.id, shared=shared)
+
+    def _endpoint(self, operation: Operation) -> Endpoint:
+        endpoint = self._endpoints.get(operation)
+        if endpoint is None:
+            endpoint = Endpoint(operation, self._backend, in_threads=self._in_threads)
+            self._endpoints[operation] = endpoint
+        return endpoint
+
+    def request_id(self, offered: str | None) -> str:
+        """The caller's own id, if it is a plain word of up to 128 characters; else a new UUID."""
+        if offered is not None and _REQUEST_ID.fullmatch(offered) is not None:
+            return offered
+        return str(uuid.UUID(int=self._chance.getrandbits(128), version=4))
+
+
+def _declared_path(targets: Mapping[str, Operation]) -> str:
+    return next(iter(targets.values())).path
+
+
+@functools.lru_cache(maxsize=8)
+def _table(operations: tuple[Operation, ...]) -> RouteTable[Operation]:
+    """Where each path leads; made once for all servers of a process, of which the test kit starts many."""
+    table: RouteTable[Operation] = RouteTable()
+    for operation in operations:
+        table.add(operation.method, operation.path, operation)
+    return table
+
+
+def exchange_of(scope: Mapping[str, Any], receive: Receive, addresses: ClientAddresses, mounts: Mounts) -> Exchange:
+    """The exchange that an ASGI scope tells of."""
+    headers = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]]
+    client = scope.get("client")
+    return Exchange(headers, scope["query_string"], client[0] if client else "", receive, addresses, mounts)
+
+
+def _raw_path(scope: Mapping[str, Any]) -> str:
+    """The path as it was sent, still percent-encoded, without query; of an absolute request target its path."""
+    path: str = scope["raw_path"].decode("latin-1")
+    return path if path.startswith("/") else urlsplit(path).path
+
+
+def require_same_origin(headers: Mapping[str, str], public_url: str) -> None:
+    """Let a request pass whose Host is loopback or that of `public_url`, and whose Origin, if any, is the same.
+
+    So no page of another origin reaches the operations for this server's own pages and for programs on this machine. A
+    browser names in Host what its address bar says and in Origin whose script it runs, and lets neither be forged: a
+    name that another party's DNS leads to us is refused, as is every origin but ours, the opaque one (`null`) included.
+
+    :raises ApiError: ACCESS_DENIED.
+    """
+    host = headers.get("host", "").lower()
+    origin = headers.get("origin")
+    is_ours = _is_loopback(host) or host == urlsplit(public_url).netloc.lower()
+    if not is_ours or (origin is not None and origin.lower() not in {f"http://{host}", f"https://{host}"}):
+        raise ApiError(ErrorCode.ACCESS_DENIED)
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        name = urlsplit(f"//{host}").hostname
+    except ValueError:
+        return False
+    address = parse_address(name or "")
+    return name == "localhost" or (address is not None and address.is_loopback)
