@@ -10,6 +10,7 @@ import signal
 import statistics
 import subprocess
 import sys
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -73,6 +74,13 @@ class Process:
 
     def signal(self, number: signal.Signals) -> None:
         self._process.send_signal(number)
+
+    def stop(self) -> float:
+        """End it with SIGTERM, and return how many seconds that took. Raises TimeoutExpired after STOP_SECONDS."""
+        began = time.perf_counter()
+        self._process.terminate()
+        self._process.wait(STOP_SECONDS)
+        return time.perf_counter() - began
 
 
 @contextlib.contextmanager

@@ -92,6 +92,20 @@ def start(rounds: int | None, quick: bool, as_json: bool) -> None:
 
 
 @bench.command()
+@click.option("--sessions", type=click.IntRange(1), multiple=True, help="How many.  [default: 1000, 2400 and 5000]")
+@quick_option
+@json_alone_option()
+def restart(sessions: tuple[int, ...], quick: bool, as_json: bool) -> None:
+    """A stop and the next start with full replay buffers.
+
+    Sessions without a socket hold them; what a message costs meanwhile is told too.
+    """
+    from chat.bench import restart as measured
+
+    _measure(measured, quick=quick, as_json=as_json, sessions=sessions)
+
+
+@bench.command()
 @click.option("--connections", type=click.IntRange(1), help="How many.  [default: 10000]")
 @click.option("--seconds", type=click.FloatRange(0, min_open=True), help="For how long.  [default: 120]")
 @quick_option
@@ -135,9 +149,9 @@ def web(quick: bool, as_json: bool) -> None:
 @json_alone_option()
 def every(quick: bool, as_json: bool) -> None:
     """Every bench, one after the other."""
-    from chat.bench import gateway, guild, http, idle, start, store
+    from chat.bench import gateway, guild, http, idle, restart, start, store
 
-    benches: tuple[Any, ...] = (gateway, http, store, start, guild, idle)
+    benches: tuple[Any, ...] = (gateway, http, store, start, restart, guild, idle)
     _print([bench.run(bench.QUICK if quick else bench.Plan()) for bench in benches], as_json=as_json)
 
 

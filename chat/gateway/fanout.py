@@ -16,6 +16,7 @@ import structlog
 import trio
 
 from chat.bus.audience import Mentions
+from chat.gateway.resting import Resting
 from chat.gateway.session import GatewaySession
 from chat.protocol.frames import EventRun, OutgoingEvent
 
@@ -71,6 +72,14 @@ class Delivery:
         """Whether every receiver that ignores nothing gets the same event."""
         return self.thread_event is None and self.ignoring_session is None
 
+    def event_for(self, session: GatewaySession) -> OutgoingEvent | None:
+        """What one of the receivers gets; None for nothing."""
+        if session.id == self.ignoring_session:
+            return None
+        if session.ignored_events and not session.wants(self.event, self.mentions):
+            return None
+        return self.thread_event if session.threads and self.thread_event is not None else self.event
+
 
 @attrs.define(eq=False, weakref_slot=False)
 class Expectation:
@@ -116,6 +125,7 @@ class Fanout:
 
     _causes: Callable[[], int] = lambda: 0
     """How many requests are under way that will queue more."""
+    _resting: Resting = attrs.field(factory=Resting)
     _queue: collections.deque[Delivery] = attrs.field(factory=collections.deque, init=False)
     _unflushed: list[Flushable] = attrs.field(factory=list, init=False)
     _wake: trio.Event = attrs.field(factory=trio.Event, init=False)
@@ -152,7 +162,7 @@ class Fanout:
         Returns how many are to be delivered now. About to come are those whose requests are under way, and those that
         recent ones let expect.
         """
-        sessions = max((len(delivery.receivers) for delivery in self._queue), default=0)
+        sessions = max((len(self._resting.awake(delivery.receivers)) for delivery in self._queue), default=0)
         if sessions >= GATHERED_FROM_SESSIONS:
             expected = self._expectation.events
             with trio.move_on_after(min(sessions * self._session_seconds, GATHERING_SECONDS)) as waiting:
@@ -170,8 +180,7 @@ class Fanout:
         while waiting:
             run = self._next_run(waiting)
             waiting -= len(run)
-            sessions += len(run[0].receivers)
-            await self._deliver(run, last=not waiting)
+            sessions += await self._deliver(run, last=not waiting)
             # Taken off only now, so that backlog() counts what is being delivered.
             for _ in run:
                 self._queue.popleft()
@@ -191,9 +200,14 @@ class Fanout:
                 run.append(delivery)
         return run
 
-    async def _deliver(self, run: Sequence[Delivery], *, last: bool) -> None:
-        """Deliver a run; with the last of a batch each socket is written while it is still in the processor's cache."""
+    async def _deliver(self, run: Sequence[Delivery], *, last: bool) -> int:
+        """Deliver a run; with the last of a batch each socket is written while it is still in the processor's cache.
+
+        Returns how many sessions it was delivered to at once.
+        """
         receivers = run[0].receivers
+        for delivery in run:
+            receivers = self._resting.take(delivery)
         together = EventRun([delivery.event for delivery in run]) if len(run) > 1 else None
         for start in range(0, len(receivers), SESSIONS_PER_STEP):
             if start % SESSIONS_PER_TURN == 0 and start:
@@ -206,17 +220,18 @@ class Fanout:
             if last and len(self._unflushed) <= SESSIONS_PER_TURN:
                 self._flush(self._unflushed)
                 self._unflushed.clear()
+        return len(receivers)
 
     def _deliver_one(self, delivery: Delivery, receivers: Sequence[GatewaySession]) -> None:
-        event, mentions, is_uniform = delivery.event, delivery.mentions, delivery.is_uniform
+        is_uniform = delivery.is_uniform
         for session in receivers:
-            if session.ended or (session.ignored_events and not session.wants(event, mentions)):
+            if session.ended:
+                continue
+            event = delivery.event if is_uniform and not session.ignored_events else delivery.event_for(session)
+            if event is None:
                 continue
             try:
-                if is_uniform:
-                    session.dispatch(event)
-                elif session.id != delivery.ignoring_session:
-                    session.dispatch(delivery.thread_event if session.threads and delivery.thread_event else event)
+                session.dispatch(event)
             except Exception:  # noqa: BLE001 - logged there
                 _failed(session)
 

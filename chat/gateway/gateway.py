@@ -25,8 +25,9 @@ from chat.gateway.fanout import Fanout
 from chat.gateway.guild_payloads import GuildPayloads
 from chat.gateway.hub import Hub
 from chat.gateway.outbox import OutboxSum
+from chat.gateway.retention import at_rest, revived
 from chat.gateway.session import GatewaySession
-from chat.gateway.session_table import SessionTable, at_rest, revived
+from chat.gateway.session_table import SessionTable
 from chat.gateway.starts import SessionStarts
 from chat.gateway.subscriptions import Subscriptions
 from chat.port.transport import Transport
@@ -59,7 +60,7 @@ class Gateway:
         self._accounts = accounts.account_states
         self.node = NodeState()
         self.table = SessionTable()
-        self.fanout = Fanout(lambda: core.bus.causes)
+        self.fanout = Fanout(lambda: core.bus.causes, self.table.resting)
         self.admission = Admission(
             connections_per_address=settings.connections_per_address,
             identify_budget=settings.identify_budget,

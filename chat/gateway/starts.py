@@ -25,7 +25,8 @@ from chat.errors import StorageUnavailable
 from chat.gateway.admission import Admission, NodeState
 from chat.gateway.guild_payloads import GuildPayloads
 from chat.gateway.hub import Hub, outgoing
-from chat.gateway.session import GatewaySession, ResumeVerdict
+from chat.gateway.numbering import ResumeVerdict
+from chat.gateway.session import GatewaySession
 from chat.gateway.session_table import SessionTable
 from chat.protocol import machine
 from chat.protocol.commands import Identify, Resume

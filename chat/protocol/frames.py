@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import functools
 import struct
+from array import array
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import Final
 
 import orjson
@@ -124,13 +126,16 @@ class OutgoingEvent:
 
 
 class EventRun:
-    """Events that go to the same receivers one right after the other, so that each receiver takes them in one step."""
+    """Events that go to the same receivers one right after the other, so that each receiver takes them in one step
+    and retains them as one thing that all of them share."""
 
-    __slots__ = ("_frames", "all_retained", "events", "size")
+    __slots__ = ("_frames", "all_retained", "ends", "events", "size")
 
     def __init__(self, events: Sequence[OutgoingEvent]) -> None:
         self.events = tuple(events)
-        self.size = sum(event.size for event in events)
+        self.ends = array("Q", accumulate((event.size for event in events), initial=0))
+        """How large the first n events are together, for each n from 0 on."""
+        self.size = self.ends[-1]
         self.all_retained = all(event.retained for event in events)
         self._frames: dict[int, bytes] = {}
 

@@ -81,6 +81,13 @@ FIGURES = {
         "writers_512_ratio",
     },
     "start": {"listening_after", "idle_memory"},
+    "restart": {
+        "post_while_retained_20",
+        "stopped_after_20",
+        "listening_after_20",
+        "memory_before_20",
+        "memory_after_20",
+    },
     "idle": {
         "connections",
         "heartbeats_answered",

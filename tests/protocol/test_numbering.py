@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import pytest
 
-from chat.gateway.session import Numbering, ResumeVerdict
+from chat.gateway.numbering import Numbering, ResumeVerdict
 from chat.protocol.frames import OutgoingEvent
 from chat.registries.events import EVENTS, NEVER_RETAINED, EventName
 from chat.registries.limits import REPLAY_BYTES, REPLAY_DISPATCHES, RETAINED_EVENT_BYTES

@@ -8,7 +8,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from chat.gateway.session import Numbering, ResumeVerdict
+from chat.gateway.numbering import Numbering, ResumeVerdict
 from chat.protocol.frames import EventRun, OutgoingEvent
 from chat.registries.events import EventName
 from chat.registries.limits import REPLAY_BYTES, REPLAY_DISPATCHES

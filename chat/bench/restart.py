@@ -1,0 +1,106 @@
+"""`chat bench restart`: an orderly stop and the next start, with sessions without a socket whose buffers are full; and
+what a message costs while such sessions hear it."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import attrs
+
+from chat.bench import world
+from chat.bench.gateway import generator, serving
+from chat.bench.http import MESSAGE
+from chat.bench.measuring import LOAD_CORE, Figure, Process, Report, note_if_busy, resident_bytes, started
+from chat.registries.limits import REPLAY_DISPATCHES
+
+CONNECTIONS: Final = 16
+MEGABYTE: Final = 1_000_000
+
+
+@attrs.frozen
+class Plan:
+    """How many sessions are retained, and how many messages each of them holds at least."""
+
+    sessions: tuple[int, ...] = (1_000, 2_400, 5_000)
+    messages: int = REPLAY_DISPATCHES
+    seconds: float = 2.0
+    """How long messages are posted for their cost."""
+
+
+QUICK: Final = Plan(sessions=(20,), messages=40, seconds=0.05)
+
+
+def run(plan: Plan) -> Report:
+    """Measure each number of sessions with a server of its own."""
+    figures: list[Figure] = []
+    notes: list[str] = []
+    for count in plan.sessions:
+        figures += _measure(count, plan, notes)
+    return Report("restart", tuple(figures), tuple(notes))
+
+
+def _measure(count: int, plan: Plan, notes: list[str]) -> Iterator[Figure]:
+    with (
+        tempfile.TemporaryDirectory(prefix="chat-bench-") as directory,
+        started("chat.bench.load_generator", "http", core=LOAD_CORE) as load,
+    ):
+        # Each account has at most 100 sessions.
+        here = world.prepare(Path(directory), max(world.MEMBERS, count // 80))
+        with serving(directory) as (server, port):
+            posting = Posting(load, server, port, here, notes)
+            alone = posting.cost_ms(plan.seconds)
+            with generator(server, port, here, count):
+                pass  # every socket drops, and the sessions stay
+            posting.fill(plan.messages)
+            retained = posting.cost_ms(plan.seconds)
+            before = resident_bytes(server.pid)
+            stopped_after = server.stop()
+        yield Figure(
+            f"post_while_retained_{count}", retained / alone, "of a message that no session hears", at_most=1.1
+        )
+        yield Figure(f"stopped_after_{count}", stopped_after, "s", at_most=2.0)
+        began = time.perf_counter()
+        with serving(directory) as (server, _):
+            yield Figure(f"listening_after_{count}", time.perf_counter() - began, "s", at_most=1.2)
+            after = resident_bytes(server.pid)
+        yield Figure(f"memory_before_{count}", before / MEGABYTE, "MB")
+        yield Figure(f"memory_after_{count}", after / before, "of that before the stop", at_most=1.3)
+
+
+@attrs.frozen
+class Posting:
+    """Messages of the members, one connection each."""
+
+    load: Process
+    server: Process
+    port: int
+    here: world.World
+    notes: list[str]
+
+    def cost_ms(self, seconds: float) -> float:
+        """CPU time of the server for one message, in milliseconds."""
+        return 1000 / float(self._post(seconds)["per_cpu_second"])
+
+    def fill(self, messages: int) -> None:
+        """Post so many messages at least."""
+        posted, seconds = 0.0, 0.05
+        while posted < messages:
+            result = self._post(seconds)
+            posted += result["per_second"] * seconds
+            seconds = min(2.0, max(0.05, (messages - posted) / result["per_second"]))
+
+    def _post(self, seconds: float) -> dict[str, Any]:
+        result: dict[str, Any] = self.load.ask(
+            port=self.port,
+            pid=self.server.pid,
+            seconds=seconds,
+            connections=CONNECTIONS,
+            tokens=self.here.tokens,
+            asked=[{"method": "POST", "path": f"/v1/channels/{self.here.channel_id}/messages", "body": MESSAGE}],
+        )
+        note_if_busy(result, "posting", self.notes)
+        return result
