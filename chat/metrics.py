@@ -37,7 +37,8 @@ from chat.port.transport import Transport
 from chat.port.upgrade import UpgradeRequest
 from chat.registries.close_codes import Close, CloseCode
 from chat.registries.error_codes import ErrorCode
-from chat.store.administration import instance
+from chat.store.administration import backups, instance
+from chat.store.administration.backups import BackupRecord
 from chat.store.administration.instance import WaitingFigures
 from chat.store.database import Database
 
@@ -73,6 +74,8 @@ class Standing:
     log_bytes: int
     waiting: WaitingFigures | None
     """None while the store cannot be read."""
+    backup: BackupRecord | None
+    """The last attempt; None before the first."""
 
 
 class _Snapshot(Collector):
@@ -108,6 +111,21 @@ class _Snapshot(Collector):
         jobs = {"pending": now.waiting.pending_jobs, "running": now.waiting.running_jobs}
         yield _gauges("chat_jobs", "Background jobs that are not over.", "status", jobs)
         yield _gauge("chat_mails_waiting", "Mails that the SMTP server has not taken yet.", now.waiting.mails)
+        if now.backup is not None:
+            yield from _of_backups(now.backup)
+
+
+def _of_backups(last: BackupRecord) -> Iterator[Metric]:
+    failed = last.failure is not None
+    yield _gauge("chat_backup_failed", "Whether the last attempt to make a backup failed.", failed)
+    yield _gauge("chat_backup_attempt_timestamp_seconds", "When it was tried last.", last.tried_at / 1_000)
+    yield _gauge("chat_backups", "Backups in the backup directory.", last.kept)
+    if last.made_at is None:
+        return
+    yield _gauge("chat_backup_success_timestamp_seconds", "When the last whole backup was made.", last.made_at / 1_000)
+    yield _gauge("chat_backup_duration_seconds", "How long that took.", last.made_seconds)
+    sizes = {"all": last.made_bytes, "new": last.made_new_bytes}
+    yield _gauges("chat_backup_bytes", "Its size: of all its files, and of what it added to the disk.", "part", sizes)
 
 
 def _gauge(name: str, words: str, value: float) -> Metric:
@@ -247,6 +265,7 @@ class Metrics:
             database_bytes=_size(self._file),
             log_bytes=_size(self._file.with_name(f"{self._file.name}-wal")),
             waiting=await self._waiting(),
+            backup=backups.record(database.reader),
         )
 
     async def _waiting(self) -> WaitingFigures | None:

@@ -34,8 +34,10 @@ from chat.server import Server, develop
 from chat.store.data_directory import DataDirectory
 from chat.store.database import SWITCH_INTERVAL_SECONDS, Database, open_database
 from chat.store.migrations import prepare
+from chat.supervision import lasting
 
 if TYPE_CHECKING:
+    from chat.backup.schedule import BackupSchedule
     from chat.development.seeded_world import SeededWorld
 
 logger = structlog.get_logger(__name__)
@@ -114,7 +116,7 @@ async def serve(loaded: Loaded, *, clock: SkippingClock | None, announce: Callab
         _listening_for_metrics(settings) as metrics_listeners,
     ):
         settings = settings.listening_on(listeners[0].port)
-        await migrate(directory, listeners)
+        await migrate(directory, listeners, partial(_back_up, loaded, directory))
         async with open_database(directory.database) as database:
             origins = _origins(settings, follows_host=loaded.follows_host)
             server = await assemble(settings, database, directory, origins, clock=clock)
@@ -127,9 +129,23 @@ async def serve(loaded: Loaded, *, clock: SkippingClock | None, announce: Callab
                     connections = server.gateway.connections
                     nursery.start_soon(sweep_while_quiet, partial(len, connections), server.sleep_unmoved)
                     nursery.start_soon(give_memory_back, server.sleep_unmoved)
+                    if settings.backup.directory is not None:
+                        nursery.start_soon(lasting, _backup_schedule(loaded, server).run)
                     await ending.asked.wait()
                     nursery.cancel_scope.cancel()
                 await server.drain()
+
+
+def _backup_schedule(loaded: Loaded, server: Server) -> BackupSchedule:
+    from chat.backup.schedule import BackupSchedule
+
+    return BackupSchedule(
+        settings=loaded.settings,
+        data=loaded.data_directory,
+        settings_file=loaded.settings_file,
+        database=server.database,
+        clock=server.clock,
+    )
 
 
 @asynccontextmanager
@@ -155,11 +171,21 @@ async def _listening(host: str, port: int) -> AsyncIterator[Sequence[SocketListe
                 await listener.aclose()
 
 
-async def migrate(directory: DataDirectory, listeners: Sequence[Listener]) -> None:
-    """Create or migrate the database unless it is current, and say so meanwhile to those who ask."""
+async def migrate(
+    directory: DataDirectory, listeners: Sequence[Listener], before: Callable[[], object] = lambda: None
+) -> None:
+    """Create or migrate the database unless it is current, and say so meanwhile to those who ask. `before` runs first,
+    in a thread."""
     if not directory.has_current_database():
         async with answering(listeners, not_ready("migrating", "the database is being migrated")):
+            await trio.to_thread.run_sync(before)
             await trio.to_thread.run_sync(prepare, directory.database)
+
+
+def _back_up(loaded: Loaded, directory: DataDirectory) -> None:
+    from chat.backup.before_migrating import back_up_before_migrating
+
+    back_up_before_migrating(directory, loaded.settings, loaded.settings_file)
 
 
 async def assemble(

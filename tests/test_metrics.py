@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,10 @@ from chat.clock import SystemClock
 from chat.config import load_settings
 from chat.observation import METHODS, OTHER, UNKNOWN
 from chat.server import Server
+from chat.store.administration import backups
+from chat.store.administration.backups import BackupRecord
 from chat.store.database import open_database
+from chat.store.guard import UNGUARDED
 from chat.testing.network import MemoryNetwork, MemoryRoute
 from chat.testing.rest_client import RestClient
 from chat.testing.server import ChatServer
@@ -110,9 +114,11 @@ async def test_what_happens_is_counted(
 
 @measured
 async def test_the_metrics_are_those_of_the_fixture_and_every_label_is_of_a_list(
-    chat_world: World, autojump_clock: trio.testing.MockClock
+    chat_world: World, chat_server: ChatServer, autojump_clock: trio.testing.MockClock
 ) -> None:
     await converse(chat_world)
+    last = BackupRecord(directory="/backups", tried_at=7_000, failure="full", made_at=5_000, made_path="/backups/1")
+    await chat_server.database.write(partial(backups.note, known=last), guard=UNGUARDED)
     await trio.sleep(2)
     text = (await chat_world.anyone.get("/metrics")).body.decode()
     types = dict(re.findall(r"^# TYPE (chat_\w+) (\w+)$", text, re.MULTILINE))
@@ -120,6 +126,7 @@ async def test_the_metrics_are_those_of_the_fixture_and_every_label_is_of_a_list
     helps = dict(re.findall(r"^# HELP (chat_\w+) (.+)$", text, re.MULTILINE))
     assert helps.keys() == types.keys()
     assert "_created" not in text
+    assert re.search(r"^chat_backup_(failed 1|success_timestamp_seconds 5)\.0$", text, re.MULTILINE)
     for sample in parsed(text):
         if not sample.name.startswith("chat_"):
             assert sample.name.startswith("process_")

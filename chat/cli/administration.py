@@ -19,7 +19,7 @@ from chat.cli.options import InWords, fields_of, json_option, no_words, print_ob
 
 if TYPE_CHECKING:
     from chat.clock import Clock
-    from chat.config import Settings
+    from chat.config import Loaded, Settings
     from chat.domain.administration.admin_audit_log import Acting, AdminAuditLog
     from chat.domain.administration.command_line import Administration
     from chat.domain.areas import Areas
@@ -103,19 +103,25 @@ def administer(data: Path, command: Callable[[Instance], Awaitable[T]], *, creat
     clock = SystemClock()
     # What goes wrong is told in one line when the command ends (`chat.cli.main`), and not on the way.
     log.configure("critical", timestamp=lambda: iso_timestamp(clock.now_ms()))
-    settings = load_settings(data, settings_file(), os.environ).settings
-    directory = DataDirectory(data)
+    loaded = load_settings(data, settings_file(), os.environ)
+    settings, directory = loaded.settings, DataDirectory(data)
     if create:
         directory.create()
     else:
         directory.require()
-    directory.bring_database_up_to_date()
+    directory.bring_database_up_to_date(functools.partial(_back_up, directory, loaded))
 
     async def main() -> T:
         async with _opened(directory, settings, clock) as instance:
             return await command(instance)
 
     return trio.run(main)
+
+
+def _back_up(directory: DataDirectory, loaded: Loaded) -> None:
+    from chat.backup.before_migrating import back_up_before_migrating
+
+    back_up_before_migrating(directory, loaded.settings, loaded.settings_file)
 
 
 def administering(*columns: str, hide_empty: bool = False, in_words: InWords = no_words) -> Callable[[Body], Command]:

@@ -114,6 +114,12 @@ def _world(addresses: ServerAddresses) -> SeededWorld:
     return addresses.world
 
 
+def _finish_restore(data: Path) -> None:
+    from chat.backup.restoring import complete
+
+    complete(data)
+
+
 @collecting_in_small_portions()
 def run_server(loaded: Loaded, announce: Callable[[ServerAddresses], None], *, development: bool) -> None:
     """Run a server on the data directory; `announce` is called once, when it can serve. Raises OperatorError when
@@ -132,4 +138,5 @@ def run_server(loaded: Loaded, announce: Callable[[ServerAddresses], None], *, d
     directory = DataDirectory(loaded.data_directory)
     directory.create()
     with directory.locked():
+        directory.require_no_broken_restore(_finish_restore)
         trio.run(functools.partial(serving.serve, loaded, clock=clock, announce=announce), clock=clock)

@@ -48,6 +48,8 @@ class Loaded:
     settings: Settings
     origins: Mapping[str, str]
     data_directory: Path
+    settings_file: Path | None = None
+    """The settings file, where it is not that of the data directory."""
 
     @property
     def follows_host(self) -> bool:
@@ -90,7 +92,7 @@ def load_settings(
         origins.setdefault(name, DEFAULT)
     settings = _build(Settings, values)
     _refuse_contradictions(settings, origins)
-    return Loaded(settings, origins, data_directory)
+    return Loaded(settings, origins, data_directory, config_file)
 
 
 def _everything_given(

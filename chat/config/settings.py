@@ -245,6 +245,23 @@ class ArchiveSettings:
 
 
 @attrs.frozen(kw_only=True)
+class BackupSettings:
+    """Backups that the server makes by itself, into a directory of their own."""
+
+    directory: str | None = setting(
+        None, "where the server backs itself up, best on another disk; relative to the data directory",
+        accepts=_is_text, form="a path",
+    )  # fmt: skip
+    every: int = setting(24, "from one backup to the next", unit="hours", minimum=1, maximum=8_760)
+    keep: int = setting(14, "backups that are kept; older ones go once a new one is whole", minimum=1)
+    spare_bytes: int = setting(
+        1_073_741_824, "room on their disk that backups leave free; one that would take more is not made",
+        unit="bytes", minimum=0,
+    )  # fmt: skip
+    before_migration: bool = setting(True, "back up before a new version migrates the database; false: migrate without")
+
+
+@attrs.frozen(kw_only=True)
 class PushSettings:
     """Notifications on devices, by way of the push services of their browsers."""
 
@@ -348,6 +365,7 @@ class Settings:
     gateway: GatewaySettings = attrs.field(factory=GatewaySettings)
     media: MediaSettings = attrs.field(factory=MediaSettings)
     archives: ArchiveSettings = attrs.field(factory=ArchiveSettings)
+    backup: BackupSettings = attrs.field(factory=BackupSettings)
     push: PushSettings = attrs.field(factory=PushSettings)
     billing: BillingSettings = attrs.field(factory=BillingSettings)
     compat: CompatSettings = attrs.field(factory=CompatSettings)

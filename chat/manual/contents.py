@@ -18,6 +18,6 @@ class Part:
 
 PARTS: Final = (
     Part("Begin", ("first-hour", "setup")),
-    Part("Run it", ("mail",)),
+    Part("Run it", ("mail", "backups")),
     Part("References", ("settings", "commands")),
 )

@@ -6,6 +6,8 @@ uploads/        uploaded files
 archives/       archives of accounts and guilds
 signing.key     secret of this instance, mode 0600
 lock            held by the process that owns the directory
+.restoring/     a backup that is being unpacked (`chat.backup.restoring`)
+.restored/      one that was found whole, on its way to its place
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ import fcntl
 import os
 import secrets
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -34,6 +36,9 @@ RESTORE_KEY: Final = (
     f"{SIGNING_KEY_BYTES} random bytes in its place start anew without them"
 )
 """What to do about a key that is missing."""
+
+RESTORING: Final = ".restoring"
+RESTORED: Final = ".restored"
 
 
 @attrs.frozen
@@ -75,8 +80,20 @@ class DataDirectory:
 
     def require(self) -> None:
         """Raise OperatorError unless there is a database here."""
+        if (self.path / RESTORED).is_dir():
+            raise OperatorError(
+                f"a restore of {self.path} was broken off at its end: start the server, which finishes it"
+            )
         if not self.database.is_file():
             raise OperatorError(f"there is no data in {self.path}: name the data directory with --data")
+
+    def require_no_broken_restore(self, finish: Callable[[Path], object]) -> None:
+        """For a process that owns the directory: `finish` a restore that was broken off when all was checked. Raises
+        OperatorError where one was broken off before that and there is no data yet."""
+        if (self.path / RESTORED).is_dir():
+            finish(self.path)
+        elif (self.path / RESTORING).is_dir() and not self.database.exists():
+            raise OperatorError(f"a restore of {self.path} was broken off: run `chat restore` with it again")
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
@@ -119,13 +136,21 @@ class DataDirectory:
         except sqlite3.Error:
             return False
 
-    def bring_database_up_to_date(self) -> None:
-        """Create or migrate the database, for a command that does not own the directory.
+    def bring_database_up_to_date(self, before: Callable[[], object] = lambda: None) -> None:
+        """Create or migrate the database, for a command that does not own the directory; `before` runs first, where
+        there is something to do.
 
         Raises OperatorError when the database cannot be used, and when it would have to be migrated under a server that
         runs: its schema must not change.
         """
-        prepare(self.database, while_migrating=self.locked)
+
+        @contextlib.contextmanager
+        def alone() -> Iterator[None]:
+            with self.locked():
+                before()
+                yield
+
+        prepare(self.database, while_migrating=alone)
 
     def signing_key(self) -> bytes:
         """The instance's secret, made on first use.

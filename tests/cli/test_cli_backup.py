@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from chat.cli import backup as backup_command
-from chat.cli.backup import checksum_line
+from chat.backup import tar_file
+from chat.backup.contents import checksum_line
 from chat.store.connections import connect
 from chat.store.data_directory import DataDirectory
 from chat.store.guilds import guilds
@@ -123,7 +123,7 @@ def test_a_file_that_goes_while_it_is_backed_up(
     run: Run, used: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The next copy of the database does not speak of it; one that was missing before is told of."""
-    link = backup_command._linked
+    link = tar_file._linked
     turns: list[Path] = []
 
     def linked(source: Path, target: Path) -> bool:
@@ -134,7 +134,7 @@ def test_a_file_that_goes_while_it_is_backed_up(
                 attachments.delete(connection, [FILE])
         return link(source, target)
 
-    monkeypatch.setattr(backup_command, "_linked", linked)
+    monkeypatch.setattr(tar_file, "_linked", linked)
     file, there = tmp_path / "kept.tar", tmp_path / "there"
     assert run("backup", file, "--data", used).err == ""
     assert turns

@@ -1,0 +1,150 @@
+"""What `chat check` looks through, in steps: settings, signing key, database, counts and files. Nothing is changed."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import sqlite3
+import stat
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+import attrs
+
+from chat.auth.keys import Keys
+from chat.clock import SystemClock
+from chat.config import load_settings
+from chat.domain.administration.command_line import unopened
+from chat.domain.signing_in.client_info import problem_of
+from chat.errors import OperatorError
+from chat.media import file_check
+from chat.store import whole_database
+from chat.store.connections import connect
+from chat.store.data_directory import RESTORE_KEY, SIGNING_KEY_BYTES, DataDirectory
+from chat.store.migrations import MIGRATIONS, schema_version
+
+SETTINGS: Final = "settings"
+DATABASE: Final = "database"
+COUNTS: Final = "counts"
+FILES: Final = "files"
+KEY: Final = "signing key"
+
+Tell = Callable[[str, float], None]
+"""Hears what is looked at, and how many percent are done."""
+
+
+@attrs.frozen
+class Problem:
+    """Something that is wrong, and the check that found it."""
+
+    check: str
+    problem: str
+
+
+@attrs.frozen
+class Step:
+    """A part of the check."""
+
+    check: str
+    words: str
+    look: Callable[[], Iterable[str]]
+
+
+def looked_through(steps: Sequence[Step], tell: Tell) -> Iterator[Problem]:
+    """What the steps find."""
+    for number, step in enumerate(steps):
+        tell(step.words, 100.0 * number / len(steps))
+        try:
+            yield from (Problem(step.check, words) for words in step.look())
+        except sqlite3.Error as error:
+            yield Problem(step.check, f"cannot be read: {error}")
+
+
+def steps(directory: DataDirectory, config_file: Path | None, stack: contextlib.ExitStack) -> list[Step]:
+    """The parts of a check of a data directory; `stack` closes its database."""
+    first = [
+        Step(SETTINGS, "settings", lambda: _settings(directory, config_file)),
+        Step(KEY, "signing key", lambda: _signing_key(directory)),
+    ]
+    try:
+        connection = stack.enter_context(contextlib.closing(connect(directory.database, read_only=True)))
+        is_current, words = version(connection)
+    except sqlite3.Error as error:
+        reason = f"cannot be read: {error}"
+        return [*first, Step(DATABASE, "database", lambda: [reason])]
+    found = [*first, Step(DATABASE, "version of the database", lambda: words), *of_pages(connection)]
+    if not is_current:
+        return found
+    uploads, archives, now_ms = directory.uploads, directory.archives, SystemClock().now_ms()
+    stored = partial(whole_database.stored_files, connection)
+    return [
+        *found,
+        *of_rows(connection, directory.key_file),
+        Step(FILES, "files", lambda: file_check.missing_files(connection, stored(), uploads)),
+        Step(FILES, "files without an owner", lambda: file_check.unowned_files(connection, uploads, now_ms)),
+        Step(FILES, "archives", lambda: file_check.missing_archives(connection, archives)),
+        Step(FILES, "archives without an owner", lambda: file_check.unowned_archives(connection, archives, now_ms)),
+    ]
+
+
+def of_pages(connection: sqlite3.Connection) -> list[Step]:
+    """What holds for a database of any version."""
+    return [
+        Step(DATABASE, "pages of the database", lambda: whole_database.damages(connection)),
+        Step(DATABASE, "references in the database", lambda: whole_database.broken_references(connection)),
+    ]
+
+
+def of_rows(connection: sqlite3.Connection, key_file: Path) -> list[Step]:
+    """What holds for the rows of a database of this version."""
+    return [
+        Step(KEY, "sealed secrets", lambda: _sealed_secrets(key_file, connection)),
+        Step(COUNTS, "counts", lambda: whole_database.wrong_counts(connection)),
+        Step(DATABASE, "leftovers", lambda: whole_database.leftovers(connection)),
+    ]
+
+
+def _settings(directory: DataDirectory, config_file: Path | None) -> Iterator[str]:
+
+    try:
+        settings = load_settings(directory.path, config_file, os.environ).settings
+    except OperatorError as error:
+        yield str(error)
+        return
+    if settings.geolocation_file is not None:
+        problem = problem_of(directory.path / settings.geolocation_file)
+        if problem is not None:
+            yield f"geolocation_file: {problem}"
+
+
+def _signing_key(directory: DataDirectory) -> Iterator[str]:
+    try:
+        found = directory.key_file.stat()
+    except FileNotFoundError:
+        with contextlib.suppress(sqlite3.Error):  # told by the checks of the database
+            if directory.holds_sealed_secrets():
+                yield f"is missing: {RESTORE_KEY}"
+        return  # else it is made when it is needed first
+    if found.st_size != SIGNING_KEY_BYTES:
+        yield f"has {found.st_size} bytes instead of {SIGNING_KEY_BYTES}"
+    if stat.S_IMODE(found.st_mode) & 0o077:
+        yield "can be read by others: its mode must be 0600"
+
+
+def _sealed_secrets(key_file: Path, connection: sqlite3.Connection) -> Iterator[str]:
+    with contextlib.suppress(OSError):  # told by `_signing_key`
+        key = key_file.read_bytes()
+        if len(key) == SIGNING_KEY_BYTES:
+            yield from unopened(connection, Keys(key, secrets.SystemRandom()))
+
+
+def version(connection: sqlite3.Connection) -> tuple[bool, list[str]]:
+    """Whether the tables are those that this program knows, and what is to be said where they are not."""
+    found, known = schema_version(connection), len(MIGRATIONS)
+    if found == known:
+        return True, []
+    age = "a newer" if found > known else "an older"
+    return False, [f"is of {age} version of this program (schema {found}, not {known}): no more was looked at"]

@@ -1,0 +1,47 @@
+"""`chat check`: whether the data of an instance is in order."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from chat.cli.options import FILE, data_option, json_alone_option, print_json
+from chat.errors import OperatorError
+
+if TYPE_CHECKING:
+    from chat.checking.instance import Problem
+
+
+@click.command()
+@data_option
+@click.option("--config", "config_file", type=FILE, help="Settings file in place of DIR/chat.toml.")
+@json_alone_option()
+def check(data: Path, config_file: Path | None, as_json: bool) -> None:
+    """Look for what is wrong with an instance.
+
+    Settings, database, counts and files are looked through, whether or not a server runs; nothing is changed.
+    """
+    problems = _found(data, config_file)
+    if as_json:
+        print_json([{"check": problem.check, "problem": problem.problem} for problem in problems])
+    else:
+        for problem in problems:
+            click.echo(f"{problem.check}: {problem.problem}")
+    if problems:
+        count = "1 thing is" if len(problems) == 1 else f"{len(problems)} things are"
+        raise OperatorError(f"{count} wrong with {data}")
+
+
+def _found(data: Path, config_file: Path | None) -> list[Problem]:
+    """What is wrong, with a bar on a terminal."""
+    from chat.checking.instance import looked_through, steps
+    from chat.cli.backup import progress_bar
+    from chat.store.data_directory import DataDirectory
+
+    directory = DataDirectory(data)
+    directory.require()
+    with contextlib.ExitStack() as stack, progress_bar() as tell:
+        return list(looked_through(steps(directory, config_file, stack), tell))
