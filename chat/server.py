@@ -15,7 +15,7 @@ from chat.api.app import ChatApp
 from chat.api.endpoint import Backend
 from chat.api.http_faults import HttpFaults
 from chat.api.http_server import HttpServer
-from chat.api.kernel import Kernel
+from chat.api.kernel import Kernel, RequestTap
 from chat.api.mounts import NO_MOUNTS, Mounts
 from chat.api.openapi.published import PublishedDocument
 from chat.api.operation import Routes
@@ -75,6 +75,7 @@ class Server:
             PublishedDocument([*self._routes], self.core.origins.fixed, in_threads=self.core.in_threads),
         ]
         self._faults: HttpFaults | None = None
+        self._tap: RequestTap | None = None
         self._mounts = NO_MOUNTS
         self._be_compatible()
         self._observers: list[Observer] = []
@@ -110,17 +111,22 @@ class Server:
     def develop(self, world: SeededWorld, clock: MovableClock) -> None:
         """Add the development routes."""
         # `chat serve` starts a tenth of a second sooner without them.
+        from chat.development.history import History
         from chat.development.limits import Limits, declared_buckets
         from chat.development.node import Development
         from chat.development.routes import ROUTES as DEVELOPMENT_ROUTES
         from chat.development.snapshots import Snapshots
+        from chat.development.watching import RequestsIntoHistory
 
         self.world = world
         self._faults = faults = HttpFaults()
         limiter = self._parts.limiter
         limits = Limits(limiter, self.gateway, declared_buckets(self._routes), self.settings.rate_limits)
         self._routes.extend(DEVELOPMENT_ROUTES)
+        history = History(clock)
+        self.gateway.tap, self._tap = history.tap, RequestsIntoHistory(history, clock)
         self._others += [
+            history,
             limits,
             Snapshots(self.core.directory, self.areas.policy.media.storage, self.core.in_threads),
             Development(
@@ -222,6 +228,7 @@ class Server:
             in_threads=self.surroundings.work_in_threads,
             mounts=self._mounts,
             observers=self._observers,
+            tap=self._tap,
         )
         pages = Pages(
             self.settings,

@@ -122,7 +122,7 @@ class Exchange:
         self.by_proxy: Final = is_forwarded and addresses.is_proxy(peer)
         self.by_unnamed_proxy: Final = is_forwarded and addresses.is_unnamed_proxy(peer)
         self.body: bytes | None = None
-        """The whole body, where it has been received before its turn."""
+        """The whole body, once it has been received; that of a form or a stream is its reader's."""
         self.caller_id: int | None = None
         """Of the account that the request's credential stands for, good or not for what it asks."""
         self.store_version = 0
@@ -418,7 +418,7 @@ class Endpoint:
     async def _parsed_body(self, exchange: Exchange) -> object:
         body = exchange.body
         if body is None:
-            body = await read_body(exchange.receive, exchange.headers.get("content-length"))
+            body = exchange.body = await read_body(exchange.receive, exchange.headers.get("content-length"))
         to_null = self.operation.empty_strings_are_null
         if len(body) < LARGE_BODY or not self._in_threads:
             return parse_json(body, empty_strings_are_null=to_null)

@@ -13,7 +13,7 @@ import re
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from typing import Any, Final
+from typing import Any, Final, Protocol
 from urllib.parse import unquote, urlsplit
 
 import attrs
@@ -59,6 +59,18 @@ class Found:
     """Of the path, decoded, in order."""
 
 
+class RequestTap(Protocol):
+    """Sees requests with their answers: under `chat dev`, the history (development.md, History)."""
+
+    def began(self) -> int:
+        """The moment, to be handed back when the answer is there."""
+
+    def answered(
+        self, method: str, path: str, exchange: Exchange, operation: Operation | None, began: int, encoded: Encoded
+    ) -> None:
+        """The answer is about to be sent; that of a stream has no body yet. It must neither wait nor raise."""
+
+
 _REQUEST_ID: Final = re.compile(r"[A-Za-z0-9._-]{1,128}", re.ASCII)
 
 _UNCOUNTED: Final = nullcontext()
@@ -82,6 +94,7 @@ class Kernel:
     _mounts: Mounts = NO_MOUNTS
     observers: Sequence[Observer] = ()
     """Are told of each request when it is over."""
+    _tap: RequestTap | None = None
     _bans: AddressBans = attrs.field(init=False)
     _table: RouteTable[Operation] = attrs.field(init=False)
     _endpoints: dict[Operation, Endpoint] = attrs.field(init=False, factory=dict)
@@ -152,6 +165,7 @@ class Kernel:
     ) -> tuple[Encoded, Streamed | None] | None:
         """The answer, and what makes its body where that is streamed; None where nothing was found and nothing is to be
         refused, and for a client that left."""
+        began = 0 if self._tap is None else self._tap.began()
         exchange.id = self.request_id(exchange.headers.get("x-request-id"))
         if found is not None and found.dialect is not None:
             exchange.speak(found.dialect, method, path)
@@ -179,6 +193,9 @@ class Kernel:
                 seen.request_id, seen.account_id = exchange.id, exchange.caller_id
         if encoded[0] == 401:
             self._bans.note_failure(exchange.address)
+        if self._tap is not None:
+            operation = None if found is None else found.operations.get(method)
+            self._tap.answered(method, path, exchange, operation, began, encoded)
         return encoded, streamed
 
     @contextmanager

@@ -12,7 +12,7 @@ import trio
 
 from chat.api.fields import OMITTED, Maybe, Omitted, Range, Snowflake, named_members
 from chat.api.operation import Policy, Request, Routes
-from chat.development import crowd, faults, limits, snapshots
+from chat.development import crowd, faults, limits, snapshots, watching
 from chat.development.node import OFFSET_MAXIMUM_MS, ClockMover, Development, NodeChange, node_of, reset
 from chat.development.world_state import (
     AccountChange,
@@ -170,5 +170,5 @@ async def reset_world(request: Request, development: Development) -> None:
     await reset(development)
 
 
-ROUTES: Final = (routes, crowd.routes, faults.routes, limits.routes, snapshots.routes)
+ROUTES: Final = (routes, crowd.routes, faults.routes, limits.routes, snapshots.routes, watching.routes)
 """Every development route."""

@@ -25,6 +25,8 @@ class CompressedConnection(Connection):
 
     def deliver(self, sequence: int, event: OutgoingEvent) -> None:
         """Compress and frame a numbered Dispatch; it leaves when the present batch is flushed."""
+        if self._tap is not None:
+            self._tap.dispatched(self.session, sequence, event)
         self._push(event.payload(sequence))
         if not self._unflushed:
             self._unflushed = True
@@ -36,10 +38,14 @@ class CompressedConnection(Connection):
             self.deliver(sequence, event)
 
     def send_payload(self, data: bytes) -> None:
+        if self._tap is not None:
+            self._tap.sent(self.session, data)
         self._push(data)
         self.flush()
 
     def _send_dispatch(self, sequence: int, event: OutgoingEvent) -> None:
+        if self._tap is not None:
+            self._tap.dispatched(self.session, sequence, event)
         self._push(event.payload(sequence))
 
     def _decode(self, data: bytes) -> Payload | Close:

@@ -15,15 +15,12 @@ import attrs
 import structlog
 import trio
 
-from chat.gateway.admission import Admission, NodeState
 from chat.gateway.commands.budgets import RollingWindow
-from chat.gateway.commands.handler import CommandHandler
 from chat.gateway.delay import NO_DELAY, Delay, DelayedOutbox
-from chat.gateway.fanout import Fanout
-from chat.gateway.outbox import Outbox, OutboxSum
+from chat.gateway.outbox import Outbox
+from chat.gateway.parts import GatewayParts
 from chat.gateway.session import GatewaySession, ReplayQueue
-from chat.gateway.session_table import SessionTable
-from chat.gateway.starts import SessionStarts
+from chat.gateway.tap import SocketTap
 from chat.gateway.websocket import Closed, Message, WebSocket
 from chat.port.transport import Transport
 from chat.protocol import machine, payload, transitions
@@ -55,22 +52,6 @@ REPLAY_DISPATCHES_PER_TURN: Final = 64
 RESUMED: Final = OutgoingEvent(EventName.RESUMED, b"{}", retained=False)
 
 
-@attrs.frozen(kw_only=True)
-class GatewayParts:
-    admission: Admission
-    node: NodeState
-    table: SessionTable
-    starts: SessionStarts
-    fanout: Fanout
-    commands: CommandHandler
-    randint: Callable[[int, int], int]
-    """A random whole number between two bounds, both included."""
-    heartbeat_interval_ms: int
-    outboxes: OutboxSum
-    background: trio.Nursery
-    """Holds work that belongs to sessions and not to sockets."""
-
-
 @attrs.define(eq=False, weakref_slot=False)
 class Connection:
     """One uncompressed socket; see chat.gateway.compressed_connection for the other kind."""
@@ -95,6 +76,7 @@ class Connection:
     _stalls: int = attrs.field(default=0, init=False)
     _stall_over: trio.Event | None = attrs.field(default=None, init=False)
     _replay_queue: ReplayQueue | None = attrs.field(default=None, init=False)
+    _tap: SocketTap | None = attrs.field(default=None, init=False)
 
     def __attrs_post_init__(self) -> None:
         self._websocket = WebSocket(
@@ -105,6 +87,8 @@ class Connection:
             on_control=self._take_control,
         )
         self._outbox = self._websocket.outbox
+        if self._parts.tap is not None:
+            self._tap = self._parts.tap(self.address)
         self._machine = Machine(self._parts.heartbeat_interval_ms, trio.current_time())
 
     # The life of a socket
@@ -138,6 +122,8 @@ class Connection:
                     await self._websocket.close(self.closed_with.code, self.closed_with.reason)
                 nursery.cancel_scope.cancel()
         finally:
+            if self._tap is not None:
+                self._tap.ended(self.closed_with or self._websocket.peer_close, by_client=self.closed_with is None)
             self._let_go()
             self._websocket.abort()
 
@@ -192,6 +178,8 @@ class Connection:
             self._handle(machine.CommandBudgetExceeded())
             return
         decoded = self._decode(data)
+        if self._tap is not None:
+            self._tap.received(self.session, data, decoded)
         if isinstance(decoded, Close):
             self._handle(machine.Faulted(decoded))
         else:
@@ -296,6 +284,8 @@ class Connection:
 
     def deliver(self, sequence: int, event: OutgoingEvent) -> None:
         """Frame a numbered Dispatch; it leaves when the present batch is flushed."""
+        if self._tap is not None:
+            self._tap.dispatched(self.session, sequence, event)
         self._outbox.push(event.frame(sequence))
         if not self._unflushed:
             self._unflushed = True
@@ -303,6 +293,9 @@ class Connection:
 
     def deliver_run(self, first: int, run: EventRun) -> None:
         """Frame several numbered Dispatches at once."""
+        if self._tap is not None:
+            for sequence, event in enumerate(run.events, first):
+                self._tap.dispatched(self.session, sequence, event)
         self._outbox.push(run.frames(first))
         if not self._unflushed:
             self._unflushed = True
@@ -315,10 +308,14 @@ class Connection:
 
     def send_payload(self, data: bytes) -> None:
         """Send a payload that is no Dispatch, after what was delivered before it."""
+        if self._tap is not None:
+            self._tap.sent(self.session, data)
         self._outbox.push(text_frame(data))
         self.flush()
 
     def _send_dispatch(self, sequence: int, event: OutgoingEvent) -> None:
+        if self._tap is not None:
+            self._tap.dispatched(self.session, sequence, event)
         self._outbox.push(event.frame(sequence))
 
     @property

@@ -20,16 +20,18 @@ from chat.domain.standing.assemble import StandingArea
 from chat.gateway.admission import Admission, NodeState
 from chat.gateway.commands.handler import CommandHandler
 from chat.gateway.compressed_connection import CompressedConnection
-from chat.gateway.connection import Connection, GatewayParts
+from chat.gateway.connection import Connection
 from chat.gateway.fanout import Fanout
 from chat.gateway.guild_payloads import GuildPayloads
 from chat.gateway.hub import Hub
 from chat.gateway.outbox import OutboxSum
+from chat.gateway.parts import GatewayParts
 from chat.gateway.retention import at_rest, revived
 from chat.gateway.session import GatewaySession
 from chat.gateway.session_table import SessionTable
 from chat.gateway.starts import SessionStarts
 from chat.gateway.subscriptions import Subscriptions
+from chat.gateway.tap import SocketTap
 from chat.port.transport import Transport
 from chat.port.upgrade import UpgradeRequest
 from chat.protocol.commands import parse_connection_query
@@ -98,6 +100,7 @@ class Gateway:
         self.connections: dict[Connection, None] = {}
         self.on_closed: Callable[[Close | None], None] = lambda _: None
         """Hears how each socket was ended; None where the peer did it."""
+        self.tap: Callable[[str], SocketTap] | None = None  # to be set before the gateway runs
         self.outboxes = OutboxSum(OUTBOXES_BYTES)
         self._parts: GatewayParts | None = None
         """What sockets share while the gateway runs."""
@@ -129,6 +132,7 @@ class Gateway:
                 heartbeat_interval_ms=self._core.settings.gateway.heartbeat_interval_ms,
                 outboxes=self.outboxes,
                 background=nursery,
+                tap=self.tap,
             )
             for task in (self.fanout.run, self.table.keep_deadlines, self.commands.run, self.hub.reactions.run):
                 nursery.start_soon(lasting, task)

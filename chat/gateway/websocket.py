@@ -31,6 +31,7 @@ from chat.protocol.frames import (
     close_frame,
     pong_frame,
 )
+from chat.registries.close_codes import Close
 
 FRAGMENTS_MAXIMUM: Final = 4_096
 """Frames of one message; a client that splits 16 KiB into more keeps us busy to no purpose."""
@@ -237,6 +238,12 @@ class WebSocket:
         """Close the transport at once, without a close frame; a waiting `receive` returns Closed 1006."""
         self._on_control = None  # it refers back, like `Outbox`'s
         self.outbox.abort()
+
+    @property
+    def peer_close(self) -> Close:
+        """How the peer ended it so far: code 1006 where it sent no close frame."""
+        ended = self._ended
+        return Close(ended.code, ended.reason) if isinstance(ended, Closed) else Close(ABNORMAL_CLOSURE, "")
 
     async def receive(self) -> Message | MessageTooLarge | Closed:
         """The next message, or why there is none; after the latter the same again.

@@ -1,0 +1,188 @@
+"""The history over HTTP: a query, one entry, and a stream of what happens (development.md, History); and what writes
+requests down."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from typing import Annotated, Any, Final
+
+import attrs
+import orjson
+import trio
+
+from chat.api.answers import Encoded, Streamed
+from chat.api.endpoint import Exchange
+from chat.api.fields import OMITTED, Length, Maybe, Omitted, Range, Snowflake, Timestamp
+from chat.api.operation import Operation, Policy, Request, Routes
+from chat.clock import MovableClock
+from chat.development.history import (
+    HISTORY_BYTES,
+    HISTORY_ENTRIES,
+    NOBODY,
+    Exchanged,
+    History,
+    Kind,
+    Wanted,
+    Way,
+    search,
+    summary,
+    whole,
+)
+from chat.development.node import Development
+from chat.errors import ApiError, FieldError, InvalidFormBody
+from chat.registries.error_codes import ErrorCode, FieldCode
+
+BATCH_SECONDS: Final = 0.1
+"""How often who looks on is told: what happens in between comes together."""
+
+BATCH_ENTRIES: Final = 500
+"""Entries of one line at most; of more the latest are told, and how many were left out."""
+
+ENTRIES_OF_ANSWER: Final = 1_000
+NUMBER_DIGITS: Final = 19
+
+UNTOLD_PREFIX: Final = "/v1/_dev/"
+"""Reading below it is not written down: it would fill the history of who looks at it."""
+
+
+@attrs.frozen
+class RequestsIntoHistory:
+    """The kernel's tap (`chat.api.kernel.RequestTap`)."""
+
+    history: History
+    clock: MovableClock
+
+    def began(self) -> int:
+        return self.clock.now_ms()
+
+    def answered(
+        self, method: str, path: str, exchange: Exchange, operation: Operation | None, began: int, encoded: Encoded
+    ) -> None:
+        if path.startswith(UNTOLD_PREFIX) and method in {"GET", "HEAD"}:
+            return
+        status, headers, answer = encoded
+        query_string = exchange.query_string.decode("latin-1")
+        told = Exchanged(
+            method=method,
+            path=f"{path}?{query_string}" if query_string else path,
+            route=path if operation is None else operation.path,
+            began_ms=began,
+            user_id=exchange.caller_id,
+            bucket=None if operation is None or operation.bucket is None else operation.bucket.name,
+            body=exchange.body or None,
+            status=status,
+            headers=tuple(headers),
+            answer=answer,
+        )
+        self.history.add(len(answer) + len(exchange.body or b""), 0, NOBODY, 0, told)
+
+
+@attrs.frozen(kw_only=True)
+class HistoryQuery:
+    """What is asked of the history; entries agree with every member that is given."""
+
+    kind: Kind | None = None
+    direction: Way | None = None
+    session_id: Annotated[str, Length(1, 128)] | None = None
+    user_id: Snowflake | None = None
+    socket: int | None = None
+    event: Annotated[str, Length(1, 100)] | None = None
+    op: int | None = None
+    method: Annotated[str, Length(1, 32)] | None = None
+    path: Annotated[str, Length(1, 2_048)] | None = None
+    status: int | None = None
+    since: Timestamp | None = None
+    until: Timestamp | None = None
+    after: int | None = None
+    before: int | None = None
+    limit: Annotated[int, Range(1, ENTRIES_OF_ANSWER)] = 100
+    payloads: bool = True
+
+    def wanted(self) -> Wanted:
+        members = attrs.asdict(self, filter=lambda field, _: field.name not in {"since", "until", "limit", "payloads"})
+        if self.method is not None:
+            members["method"] = self.method.upper()
+        return Wanted(**members, since_ms=self.since, until_ms=self.until)
+
+
+@attrs.frozen
+class HistoryChange:
+    recording: Maybe[bool] = OMITTED
+
+
+@attrs.frozen
+class StreamQuery:
+    """From which number on; what is to come where none is given."""
+
+    after: int | None = None
+
+
+def state_of(history: History) -> dict[str, Any]:
+    """`first` and `next` are numbers: of the oldest entry that is there, and of the next one to come."""
+    return {
+        "recording": history.recording,
+        "first": history.first,
+        "next": history.next,
+        "entries_maximum": HISTORY_ENTRIES,
+        "bytes_maximum": HISTORY_BYTES,
+    }
+
+
+async def batches(history: History, clock: MovableClock, after: int | None) -> AsyncGenerator[bytes, None]:
+    """What is added to the history as lines of JSON, `{entries, dropped, next}`, for as long as somebody reads on."""
+    position = history.next if after is None else after + 1
+    while True:
+        while position >= history.next:
+            await history.news()
+        start, entries = history.since(position, BATCH_ENTRIES)
+        told = [summary(number, entry) for number, entry in enumerate(entries, start)]
+        dropped, position = start - position, start + len(entries)
+        yield orjson.dumps({"entries": told, "dropped": dropped, "next": position}) + b"\n"
+        with clock.in_machine_time(BATCH_SECONDS):
+            await trio.sleep_forever()
+
+
+routes = Routes(policy=Policy.NONE, same_origin=True)
+
+
+@routes.operation("GET", "/v1/_dev/history")
+async def read_history(request: Request, history: History, query: HistoryQuery) -> dict[str, Any]:
+    """The latest entries that are wanted, the oldest of them first."""
+    found = await search(history, query.wanted(), query.limit)
+    tell = whole if query.payloads else summary
+    return {**state_of(history), "entries": [tell(number, entry) for number, entry in found]}
+
+
+@routes.operation("GET", "/v1/_dev/history/{number}")
+async def read_entry(request: Request, history: History, number: str) -> dict[str, Any]:
+    """One entry with its payload, or its body and answer."""
+    entry = history.at(int(number)) if number.isdecimal() and len(number) < NUMBER_DIGITS else None
+    if entry is None:
+        message = f"There is no entry {number}: there are {history.first} to {history.next - 1}."
+        raise ApiError(ErrorCode.NOT_FOUND, message)
+    return whole(int(number), entry)
+
+
+@routes.operation("POST", "/v1/_dev/history")
+async def change_history(request: Request, history: History, body: HistoryChange) -> dict[str, Any]:
+    """Write down what happens, or leave it."""
+    if isinstance(body.recording, Omitted):
+        raise InvalidFormBody([FieldError("recording", FieldCode.INVALID_FORMAT, "It takes `recording`.")])
+    history.recording = body.recording
+    return state_of(history)
+
+
+@routes.operation("DELETE", "/v1/_dev/history")
+async def clear_history(request: Request, history: History) -> None:
+    """Forget what was written down."""
+    history.clear()
+
+
+@routes.operation("GET", "/v1/_dev/history/stream")
+async def stream_history(request: Request, development: Development, history: History, query: StreamQuery) -> Streamed:
+    """What is added to the history, as lines of JSON, until the client goes."""
+    return Streamed(
+        headers={"Content-Type": "application/x-ndjson"},
+        pieces=lambda: batches(history, development.clock, query.after),
+        length=None,
+    )
