@@ -10,7 +10,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -76,27 +76,48 @@ def _setup_notice(link: str, *, to_people: bool) -> str:
 @click.option("--host", help="Address to listen on.  [default: 127.0.0.1]")
 @click.option("--port", type=PORT, help="Port to listen on; 0 picks a free one.  [default: 8080]")
 @json_alone_option("Print one line of JSON with all that is needed, and nothing else.")
-def dev(data: Path | None, host: str | None, port: int | None, as_json: bool) -> None:
+@click.option("--stdio", is_flag=True, help="Be steered by lines of JSON on standard input, and end with it.")
+def dev(data: Path | None, host: str | None, port: int | None, as_json: bool, stdio: bool) -> None:
     """Run a throw-away instance for bots and tests.
 
     It has accounts, a bot and a guild ready to use.
     """
+    flags: dict[str, object] = {"host": host, "port": port}
+    announce_world = _announce_as_json if as_json else _announce_to_people
+    if stdio:
+        from chat.cli.stdio import settings_of_start
+
+        settings = settings_of_start(sys.stdin)
+        if settings is None:
+            return
+        flags = {**flags, "port": 0 if port is None else port, **settings}
+        announce_world = _announce_over_stdio
     with importing():
         from chat.config import load_settings
 
     with contextlib.ExitStack() as stack:
         if data is None:
             data = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="chat-dev-")))
-        loaded = load_settings(data, None, os.environ, {"host": host, "port": port}, development=True)
-        run_server(loaded, _announce_as_json if as_json else _announce_to_people, development=True)
+        loaded = load_settings(data, None, os.environ, flags, development=True)
+        run_server(loaded, announce_world, development=True)
 
 
-def _announce_as_json(addresses: ServerAddresses) -> None:
+def _description(addresses: ServerAddresses) -> dict[str, Any]:
     from chat.development.seeded_world import describe
 
     base_url = f"{addresses.origin}/v1"
-    world = describe(_world(addresses), base_url=base_url, gateway_url=addresses.gateway_url, pid=os.getpid())
-    click.echo(json.dumps(world))
+    return describe(_world(addresses), base_url=base_url, gateway_url=addresses.gateway_url, pid=os.getpid())
+
+
+def _announce_as_json(addresses: ServerAddresses) -> None:
+    click.echo(json.dumps(_description(addresses)))
+
+
+def _announce_over_stdio(addresses: ServerAddresses) -> None:
+    from chat.cli.stdio import Conversation, answer
+
+    answer({}, result=_description(addresses))
+    Conversation(sys.stdin, addresses.host, addresses.port).start()
 
 
 def _announce_to_people(addresses: ServerAddresses) -> None:
