@@ -83,14 +83,15 @@ def settings_of_start(lines: TextIO) -> dict[str, Any] | None:
     while True:
         try:
             asked = read_line(lines)
-            if asked is None:
-                return None
-            settings = asked.get("settings", {})
-            if asked["do"] == "start" and isinstance(settings, dict):
-                return settings
-            raise Refused('the first line is {"do": "start"}, with an object of "settings" where there are any')
         except Refused as refused:
             answer({}, error=str(refused))
+            continue
+        if asked is None:
+            return None
+        settings = asked.get("settings", {})
+        if asked["do"] == "start" and isinstance(settings, dict):
+            return settings
+        answer(asked, error='the first line is {"do": "start"}, with an object of "settings" where there are any')
 
 
 class Conversation(threading.Thread):

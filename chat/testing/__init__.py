@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from chat.testing.authenticator import NotAllowed as NotAllowed
     from chat.testing.authenticator import SoftwareAuthenticator as SoftwareAuthenticator
     from chat.testing.bot_machine import BotMachine as BotMachine
+    from chat.testing.dev_server import DevServer as DevServer
     from chat.testing.fresh_world import in_world as in_world
     from chat.testing.gateway_client import GatewayClient as GatewayClient
     from chat.testing.gateway_machine import GatewayMachine as GatewayMachine
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = [
     "BotMachine",
     "ChatServer",
+    "DevServer",
     "GatewayClient",
     "GatewayMachine",
     "Lie",
@@ -45,6 +47,7 @@ __all__ = [
 _HOMES: Final = {
     "BotMachine": "bot_machine",
     "ChatServer": "server",
+    "DevServer": "dev_server",
     "GatewayClient": "gateway_client",
     "GatewayMachine": "gateway_machine",
     "Lie": "authenticator",

@@ -39,6 +39,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, precondition, rule
 
+from chat.testing.dev_server import environment_of
 from chat.testing.stepped_run import SteppedMachine, in_run
 from chat.testing.world import World
 
@@ -115,17 +116,9 @@ class BotMachine(SteppedMachine):
     async def check(self, world: World) -> None:
         """What else must hold after each step, when the bot is calm. Raise AssertionError where it does not."""
 
-    def environment(self, description: Mapping[str, Any]) -> dict[str, str]:
+    def environment(self, world: Mapping[str, Any]) -> dict[str, str]:
         """What `command` finds in its environment, besides ours."""
-        bot = description["bot"]
-        return {
-            "CHAT_BASE_URL": description["base_url"],
-            "CHAT_GATEWAY_URL": description["gateway_url"],
-            "CHAT_BOT_TOKEN": bot["token"],
-            "CHAT_BOT_USER_ID": bot["user_id"],
-            "CHAT_GUILD_ID": description["guild_id"],
-            "CHAT_CHANNEL_ID": description["channel_id"],
-        }
+        return environment_of(world)
 
     # Its life
 

@@ -16,7 +16,7 @@ import inspect
 import json
 import re
 import shlex
-from collections.abc import AsyncIterator, Generator
+from collections.abc import AsyncIterator, Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -26,6 +26,7 @@ from chat.testing import options
 
 if TYPE_CHECKING:
     from chat.testing.conversation import Conversation
+    from chat.testing.dev_server import DevServer
     from chat.testing.server import ChatServer
     from chat.testing.world import World
 
@@ -177,6 +178,22 @@ async def chat_world(request: pytest.FixtureRequest, chat_home: ChatServer | Non
         yield world
         await world.aclose()
         nursery.cancel_scope.cancel()
+
+
+@pytest.fixture(scope="session")
+def chat_dev_process() -> Iterator[DevServer]:
+    """One `chat dev` for all tests of this run."""
+    from chat.testing.dev_server import DevServer
+
+    with DevServer() as server:
+        yield server
+
+
+@pytest.fixture
+def chat_dev(chat_dev_process: DevServer) -> DevServer:
+    """A server in a process of its own with its seeded world, for bots that are programs and for ordinary tests."""
+    chat_dev_process.reset()
+    return chat_dev_process
 
 
 # Failures

@@ -89,6 +89,11 @@ def test_stop_is_answered(steered: Steered) -> None:
 
 def test_an_input_that_ends_at_once_starts_nothing() -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "chat", "dev", "--stdio"], input="", capture_output=True, text=True, timeout=60, check=True
+        [sys.executable, "-m", "chat", "dev", "--stdio"],
+        input="",
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
     )
     assert done.stdout == ""

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -16,9 +14,10 @@ from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import run_state_machine_as_test
 
-from chat.testing import BotMachine, GatewayClient, World
+from chat.testing import BotMachine, DevServer, GatewayClient, World
 from chat.testing.bot_machine import MACHINE_SETTINGS
 from chat.testing.gateway_client import GatewayClosed, NothingArrived
+from tests.testing.echo_program import BOT
 
 ASKED = "!echo "
 
@@ -107,54 +106,13 @@ def test_it_finds_a_bot_that(fault: str) -> None:
     assert "messages; seconds since the first" in "".join(failure.value.__notes__)
 
 
-PROGRAM = """
-import json, os, sys, urllib.request
-import trio
-from trio_websocket import open_websocket_url
-
-def say(text, channel_id):
-    url = f"{os.environ['CHAT_BASE_URL']}/channels/{channel_id}/messages"
-    headers = {"Authorization": "Bot " + os.environ["CHAT_BOT_TOKEN"], "Content-Type": "application/json"}
-    urllib.request.urlopen(urllib.request.Request(url, json.dumps({"content": text}).encode(), headers))
-
-async def main():
-    async with open_websocket_url(os.environ["CHAT_GATEWAY_URL"] + "?v=1&encoding=json") as gateway:
-        identify = {"token": os.environ["CHAT_BOT_TOKEN"], "properties": {"os": "l", "browser": "b", "device": "d"}}
-        await gateway.send_message(json.dumps({"op": 2, "d": identify}))
-        while True:
-            payload = json.loads(await gateway.get_message())
-            if payload["op"] == 1:
-                await gateway.send_message(json.dumps({"op": 1, "d": None}))
-            if payload.get("t") == "MESSAGE_CREATE" and payload["d"]["content"].startswith("!echo "):
-                say(payload["d"]["content"][6:], payload["d"]["channel_id"])
-
-trio.run(main)
-"""
-
-
-@pytest.fixture
-def chat_dev(tmp_path: Path) -> Iterator[Mapping[str, Any]]:
-    """A running `chat dev`: what it prints."""
-    command = [sys.executable, "-m", "chat", "dev", "--json", "--port", "0"]
-    with (
-        (tmp_path / "log").open("wb") as log,
-        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log) as process,
-    ):
-        try:
-            assert process.stdout is not None
-            yield json.loads(process.stdout.readline())
-        finally:
-            process.terminate()
-            process.wait(30)
-
-
 @pytest.mark.long
-def test_a_program_that_does_not_come_back(chat_dev: Mapping[str, Any], tmp_path: Path) -> None:
+def test_a_program_that_does_not_come_back(chat_dev: DevServer, tmp_path: Path) -> None:
     """The bot of the README ends with its first connection: a fault strikes, and the machine says what happened."""
-    (tmp_path / "bot.py").write_text(PROGRAM)
+    (tmp_path / "bot.py").write_text(BOT)
 
     class Program(EchoMachine):
-        description = chat_dev
+        description = chat_dev.world
         command = (sys.executable, str(tmp_path / "bot.py"))
 
     few = settings(MACHINE_SETTINGS, max_examples=10, database=None, phases=[Phase.generate])
