@@ -19,5 +19,6 @@ class Part:
 PARTS: Final = (
     Part("Begin", ("first-hour", "setup")),
     Part("Run it", ("mail", "backups")),
+    Part("Build on it", ("testing",)),
     Part("References", ("settings", "commands")),
 )

@@ -33,17 +33,15 @@ def project(tmp_path: Path) -> Path:
 
 def pytest_in(project: Path, *arguments: str, **environment: str) -> str:
     command = [sys.executable, "-m", "pytest", "-q", "-W", "error", "-p", "no:schemathesis", *arguments]
-    done = subprocess.run(
-        command, cwd=project, capture_output=True, text=True, timeout=280, check=False, env={**os.environ, **environment}
-    )
+    whole = {**os.environ, **environment}
+    done = subprocess.run(command, cwd=project, capture_output=True, text=True, timeout=280, check=False, env=whole)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
 
 def test_tests_in_a_world(project: Path) -> None:
-    shown = pytest_in(
-        project, "test_first.py", "test_settings.py", "test_given.py", "test_time.py", "test_faults.py", "test_machine.py"
-    )
+    modules = [f"test_{name}.py" for name in ("first", "settings", "given", "time", "faults", "machine")]
+    shown = pytest_in(project, *modules)
     assert "6 passed" in shown
 
 
