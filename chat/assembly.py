@@ -69,6 +69,9 @@ class Surroundings:
     origins: Origins = attrs.field(
         default=attrs.Factory(lambda surroundings: Origins(surroundings.settings.public_url), takes_self=True)
     )
+    watches_itself: bool = False
+    """Whether the server writes down what it measures of itself (`chat.figures`), and logs what is slow: for a process
+    that lives in real time."""
     snowflakes: SnowflakeGenerator | None = None
     """What makes ids here, for a process that works beside the server and has a worker's number of its own."""
     movable_clock: MovableClock | None = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from typing import Any, Final
 
 import trio
@@ -21,7 +22,17 @@ UNKNOWN: Final = "unknown"
 class Observation:
     """One request, filled in on its way."""
 
-    __slots__ = ("account_id", "began", "bytes_sent", "limit", "method", "request_id", "route", "status")
+    __slots__ = (
+        "account_id",
+        "answered_after",
+        "began",
+        "bytes_sent",
+        "limit",
+        "method",
+        "request_id",
+        "route",
+        "status",
+    )
 
     def __init__(self, method: str) -> None:
         self.began: Final = trio.current_time()
@@ -30,6 +41,8 @@ class Observation:
         """The path as it is declared, with the names of its members."""
         self.status = 0
         """0 until an answer begins."""
+        self.answered_after = 0.0
+        """Seconds from its head to the beginning of the answer."""
         self.bytes_sent = 0
         """Of the answer's body."""
         self.account_id: int | None = None
@@ -42,6 +55,9 @@ class Observation:
         """How long it has taken so far."""
         return trio.current_time() - self.began
 
+
+CAUSE: Final[ContextVar[Observation | None]] = ContextVar("chat.cause", default=None)
+"""The observed request for which a task works."""
 
 Observer = Callable[[Observation], None]
 
@@ -58,6 +74,7 @@ def watching(seen: Observation, send: Callable[[Any], Any]) -> Callable[[Any], A
     async def watched(event: Any) -> None:
         if event["type"] == "http.response.start":
             seen.status = event["status"]
+            seen.answered_after = seen.seconds
         elif event["type"] == "http.response.body":
             seen.bytes_sent += len(event.get("body", b""))
         await send(event)

@@ -43,6 +43,7 @@ from chat.web.pages import Pages
 
 if TYPE_CHECKING:
     from chat.development.seeded_world import SeededWorld
+    from chat.figures import FigureKeeper
     from chat.metrics import Metrics
 
 logger = structlog.get_logger(__name__)
@@ -69,6 +70,7 @@ class Server:
         self.port: Port
         self.world: SeededWorld | None = None
         self.metrics: Metrics | None = None
+        self.figures: FigureKeeper | None = None
         self._routes: list[Routes] = [*ROUTES, *ADMIN_ROUTES]
         self._others: list[object] = [
             Readiness(self.database, lambda: self.gateway.node.draining),
@@ -96,6 +98,8 @@ class Server:
             from chat.access_log import write_line
 
             self._observers.append(write_line)
+        if self.surroundings.watches_itself:
+            self._watch()
         if settings.metrics == "on":
             from chat.metrics import Metrics, routes_of
 
@@ -107,6 +111,22 @@ class Server:
             self._observers.append(self.metrics.observe)
             if settings.metrics_listen is None:
                 self._routes.append(routes_of(self.metrics))
+
+    def _watch(self) -> None:
+        """Keep figures, and log what is slow."""
+        from chat.figures import AtHand, FigureKeeper
+        from chat.slow_log import SlowLog
+
+        presences, settings = self.areas.presence.presences, self.settings
+        at_hand = AtHand(sessions=lambda: len(self.gateway.table), online=lambda: presences.online_total)
+        file = DataDirectory(self.surroundings.directory).database
+        self.figures = FigureKeeper(self.database, file, self.clock, self.core.bus, at_hand)
+        self._observers.append(self.figures.observe)
+        slow = SlowLog(settings.slow_request_ms)
+        if settings.slow_request_ms:
+            self._observers.append(slow.request)
+        if settings.slow_statement_ms:
+            self.database.observe_slowness(settings.slow_statement_ms / 1_000, slow.statement)
 
     def develop(self, world: SeededWorld, clock: MovableClock) -> None:
         """Add the development routes."""
@@ -190,6 +210,8 @@ class Server:
             await self.gateway.take_up_sessions()
             if self.metrics is not None:
                 nursery.start_soon(self.metrics.run)
+            if self.figures is not None:
+                nursery.start_soon(self.figures.run, self.sleep_unmoved)
             await self.areas.policy.media.begin()
             await self.areas.accounts.push_subscriptions.begin()
             await self.areas.administration.blocklists.load()
@@ -264,6 +286,8 @@ class Server:
         await self.areas.signing_in.sign_ins.write_uses()
         await self.areas.administration.admin_api_keys.write_uses()
         await self._parts.address_bans.write()
+        if self.figures is not None:
+            await self.figures.finish()
         await self.gateway.write_down_sessions()
 
     async def _follow_outside_changes(self) -> None:

@@ -200,6 +200,7 @@ async def assemble(
         directory=directory.path,
         secret=directory.signing_key(),
         origins=origins,
+        watches_itself=True,
     )
     if clock is None:
         return Server(surroundings)

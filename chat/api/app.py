@@ -20,7 +20,7 @@ from chat.api.answers import Answer, Send, encode, refusal
 from chat.api.bodies import Receive
 from chat.api.kernel import Kernel
 from chat.errors import ApiError
-from chat.observation import SEEN, Observation, told, watching
+from chat.observation import CAUSE, SEEN, Observation, told, watching
 from chat.registries.error_codes import STATUS_FALLBACKS, ErrorCode
 from chat.registries.limits import JSON_BODY_BYTES
 
@@ -64,6 +64,7 @@ class ChatApp(QuartTrio):
             await self._answer(scope, receive, send)
             return
         scope[SEEN] = seen = Observation(scope["method"])
+        CAUSE.set(seen)
         try:
             await self._answer(scope, receive, watching(seen, send))
         finally:

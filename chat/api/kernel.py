@@ -39,7 +39,7 @@ from chat.api.routing import RouteTable
 from chat.auth.address_bans import AddressBans
 from chat.auth.client_address import ClientAddresses, ConnectionCounts, parse_address
 from chat.errors import ApiError, RateLimited
-from chat.observation import SEEN, Observation, Observer, told, watching
+from chat.observation import CAUSE, SEEN, Observation, Observer, told, watching
 from chat.port.request_head import PlainRequest
 from chat.registries.error_codes import ErrorCode
 
@@ -118,6 +118,7 @@ class Kernel:
     async def serve(self, found: Found, request: PlainRequest, peer: str, receive: Receive, output: Output) -> None:
         """Answer a request for a path that was found; nothing where the client left. `peer` is its IP address."""
         seen = Observation(request.method) if self.observers else None
+        CAUSE.set(seen)
         exchange = Exchange(request.headers, request.query, peer, receive, self._addresses, self._mounts)
         try:
             answered = await self._answered(found, found.method, found.path, exchange, seen)
@@ -131,6 +132,7 @@ class Kernel:
                 return
             if seen is not None:
                 seen.status, seen.bytes_sent = status, 0 if head_only else len(body)
+                seen.answered_after = seen.seconds
             await output.send_whole(status, headers, body)
         finally:
             if seen is not None:

@@ -304,6 +304,14 @@ class Settings:
     )
     log_level: Literal["debug", "info", "warning", "error"] = setting("info", "the least level that is logged")
     access_log: Literal["on", "off"] = setting("off", "log a line for each request, at the level info")
+    slow_request_ms: int = setting(
+        1_000, "log a request whose answer begins later than this, with its operation; 0 logs none",
+        unit="milliseconds", minimum=0,
+    )  # fmt: skip
+    slow_statement_ms: int = setting(
+        250, "log work of the store that takes longer than this, with the operation that it is for; 0 logs none",
+        unit="milliseconds", minimum=0,
+    )  # fmt: skip
     metrics: Literal["on", "off"] = setting("off", "serve /metrics, to loopback alone; a proxy must not hand it out")
     metrics_listen: str | None = setting(
         None, "an address of its own for /metrics, for all who reach it; not on the main port then",

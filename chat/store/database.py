@@ -23,6 +23,7 @@ import math
 import queue
 import sqlite3
 import threading
+import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable
 from functools import partial
@@ -32,10 +33,11 @@ from typing import Final, TypeVar
 import trio
 
 from chat.errors import StorageUnavailable
+from chat.observation import CAUSE
 from chat.store.connections import connect, to_signed, to_unsigned
 from chat.store.guard import UNGUARDED, Guard
 from chat.store.migrations import prepare
-from chat.store.writer import GroupObserver, Request, Writer, as_caller_sees, was_locked
+from chat.store.writer import GroupObserver, Request, Slowness, SlowObserver, Writer, as_caller_sees, was_locked
 
 __all__ = [
     "GROUP_LIMIT",
@@ -104,7 +106,7 @@ class Database:
         await trio.lowlevel.checkpoint()
         self._refuse_unless_available()
         if self._inline:
-            return _run_query(self.reader, query)
+            return self._run_query(self.reader, query)
         return await trio.to_thread.run_sync(self._run_query_on_idle_reader, query, limiter=self._reader_limit)
 
     async def write(
@@ -125,7 +127,7 @@ class Database:
         With the `guard` of a request also what refuses its caller meanwhile; work in the background names UNGUARDED.
         """
         is_judged = guard.is_due
-        request = Request(guard.before(unit) if is_judged else unit, then)
+        request = Request(guard.before(unit) if is_judged else unit, then, cause=CAUSE.get())
         if self._inline:
             await trio.lowlevel.checkpoint()
             self._refuse_unless_available()
@@ -165,6 +167,10 @@ class Database:
     def observe_writing(self, observe: GroupObserver) -> None:
         """Have this told of every group, in the writer's thread."""
         self._writer.observe = observe
+
+    def observe_slowness(self, seconds: float, observe: SlowObserver) -> None:
+        """Have this told of each unit, commit and query of `read` that takes so long, in the thread that did it."""
+        self._writer.slowness = Slowness(seconds, observe)
 
     @property
     def is_busy(self) -> bool:
@@ -246,9 +252,17 @@ class Database:
     def _run_query_on_idle_reader(self, query: Callable[[sqlite3.Connection], T]) -> T:
         connection = self._idle_readers.pop()  # there is one: the limiter admits as many threads as there are
         try:
-            return _run_query(connection, query)
+            return self._run_query(connection, query)
         finally:
             self._idle_readers.append(connection)
+
+    def _run_query(self, connection: sqlite3.Connection, query: Callable[[sqlite3.Connection], T]) -> T:
+        began = time.perf_counter()
+        try:
+            return _run_query(connection, query)
+        finally:
+            if self._writer.slowness is not None:
+                self._writer.slowness.judge(query, "query", began, CAUSE.get())
 
 
 def _both(

@@ -54,6 +54,7 @@ class Guard:
                 claims(connection, granted)
             return unit(connection)
 
+        judged.__wrapped__ = unit  # type: ignore[attr-defined]  # which is what a slow unit is called by
         return judged
 
     def release(self) -> None:

@@ -14,6 +14,7 @@ import attrs
 import structlog
 
 from chat.errors import StorageUnavailable
+from chat.observation import Observation
 
 logger = structlog.get_logger(__name__)
 
@@ -46,6 +47,8 @@ class Request:
     unit: Callable[[sqlite3.Connection], Any]
     then: Callable[[Any], None] | None
     waiting: Any = None
+    cause: Observation | None = None
+    """The request that waits for it, where requests are observed."""
     result: Any = attrs.field(default=None, init=False)
     error: Exception | None = attrs.field(default=None, init=False)
 
@@ -80,6 +83,33 @@ def as_caller_sees(error: Exception) -> Exception:
     return error
 
 
+SlowObserver = Callable[[str, str, float, Observation | None], None]
+"""Hears of what took long, in any thread: its name, whether it is a `unit`, a `query` or a `commit`, its seconds, and
+the request that waits for it."""
+
+
+@attrs.frozen
+class Slowness:
+    """From how many seconds on who hears of it."""
+
+    seconds: float
+    observe: SlowObserver
+
+    def judge(self, work: Callable[..., Any] | str, kind: str, began: float, cause: Observation | None) -> None:
+        """Tell of what began then, on `time.perf_counter`, if it took long."""
+        seconds = time.perf_counter() - began
+        if seconds >= self.seconds:
+            self.observe(work if isinstance(work, str) else name_of(work), kind, seconds, cause)
+
+
+def name_of(work: Callable[..., Any]) -> str:
+    """The function that a unit or a query is, by its module and name."""
+    while (inner := getattr(work, "__wrapped__", None) or getattr(work, "func", None)) is not None:
+        work = inner
+    name = getattr(work, "__qualname__", type(work).__qualname__)
+    return f"{getattr(work, '__module__', '')}.{name}".replace(".<locals>", "")
+
+
 GroupObserver = Callable[[int, float, bool], None]
 """Hears of every group, in the writer's thread: its units, the seconds it took, whether it was written."""
 
@@ -93,6 +123,7 @@ class Writer:
         self.failure: Exception | None = None
         """Why the last group could not be written; None when it was."""
         self.observe: GroupObserver | None = None
+        self.slowness: Slowness | None = None
 
     def run(self, group: Sequence[Request]) -> None:
         """Settle every request of the group: either its result is on the disk, or it has an error and wrote nothing."""
@@ -109,7 +140,10 @@ class Writer:
             connection.execute("BEGIN IMMEDIATE")
             for request in group:
                 self._run_unit(connection, request)
+            began = time.perf_counter()
             connection.execute("COMMIT")
+            if self.slowness is not None:
+                self.slowness.judge(f"{len(group)} units", "commit", began, group[0].cause)
             self.failure = None
         except Exception as failure:  # noqa: BLE001 - after any failure the group must not be reported as written
             self._give_up(group, failure)
@@ -126,6 +160,7 @@ class Writer:
         return self._connection
 
     def _run_unit(self, connection: sqlite3.Connection, request: Request) -> None:
+        began = time.perf_counter()
         connection.execute("SAVEPOINT unit")
         try:
             request.result = request.unit(connection)
@@ -134,6 +169,8 @@ class Writer:
             # Where the error ended the whole transaction this raises as well, and the group is given up.
             connection.execute("ROLLBACK TO unit")
         connection.execute("RELEASE unit")
+        if self.slowness is not None:
+            self.slowness.judge(request.unit, "unit", began, request.cause)
 
     def _give_up(self, group: Sequence[Request], failure: Exception) -> None:
         logger.error("the store cannot be written", units=len(group), exc_info=failure)

@@ -17,6 +17,7 @@ from tests.administration.audit import audit_log
 STATS: Final = "gateway:memory_stats"
 ROWS: Final = [
     Walked("GET", "/v1/admin/instance/figures", ("instance:config:view", STATS), buckets.LOOKUP, audited=False),
+    Walked("GET", "/v1/admin/instance/figures/history", ("instance:config:view", STATS), buckets.LOOKUP, audited=False),
     Walked("GET", "/v1/admin/gateway", (STATS,), buckets.LOOKUP, audited=False),
     Walked("GET", "/v1/admin/gateway/guilds", (STATS,), buckets.LOOKUP, audited=False),
     Walked("POST", "/v1/admin/gateway/reload", ("gateway:reload_all",), buckets.GUILD_MODIFY, {}),

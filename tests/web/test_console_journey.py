@@ -29,7 +29,8 @@ from chat.registries.reports import (
     ReportKind,
 )
 from chat.registries.user_flags import PremiumFlag, PremiumType, UserFlag
-from chat.store.administration import jobs
+from chat.store.administration import figures, jobs
+from chat.store.administration.figures import Figures, bucket_of
 from chat.store.administration.jobs import Job
 from tests.web.browsing import Instance, Visitor, instance
 from tests.web.conftest import MakeVisitor
@@ -465,6 +466,46 @@ def test_every_place_is_accessible_and_fits(visit: MakeVisitor, home: Instance) 
     visitor.follows("Jobs")
     visitor.sees("Jobs")
     assert page.get_by_role("link", name="Audit log").count() == 0  # the menu is closed again
+
+
+def test_charts_tell_what_they_show(visit: MakeVisitor, home: Instance) -> None:
+    """Half a day of figures with a gap in it, as a picture, as a sentence and as a table."""
+    now = int(time.time() * 1_000)
+    with sqlite3.connect(f"{home.folder}/chat.sqlite3") as connection:
+        for ago in (*range(700, 500, -5), *range(300, 2, -5)):
+            row = Figures(
+                at=now - ago * 60_000,
+                messages=ago,
+                requests=10,
+                failures=ago == 600,
+                latencies={bucket_of(4): 9, bucket_of(900): 1},
+                online=7,
+                sessions=9,
+                lag_us=12_000,
+                memory_bytes=80_000_000,
+                database_bytes=5_000_000,
+            )
+            figures.take_in(connection, row, now)
+    visitor: Administrator = visit(kind=Administrator, viewport=DESK, reduced_motion="reduce")
+    visitor.goes_to("/admin")
+    visitor.enters(home.world["admin"])
+    visitor.sees("Administration")
+    charts = visitor.place.locator("figure.chart")
+    charts.last.wait_for()
+    assert charts.count() == 7
+    people = visitor.place.get_by_role("img", name=re.compile(r"^People online: \d+ at last, at most \d+\. Sessions: "))
+    assert people.locator("path.line.first").count() >= 2, "a gap parts the line"
+    visitor.place.get_by_role("img", name=re.compile(r"^Median: .* ms at last, .* 99 of 100: .* ms at last")).wait_for()
+    requests = charts.filter(has_text="Requests")
+    requests.get_by_text("Numbers").click()
+    assert requests.get_by_role("row").count() > 5
+    requests.get_by_text("Numbers").click()
+    is_fine(visitor, in_the_dark=True)
+    charts.first.locator("svg").hover()
+    charts.first.get_by_text(re.compile(r"^Messages: \d+$")).wait_for()
+    visitor.presses("Last week")
+    visitor.place.get_by_role("button", name="Last week", pressed=True).wait_for()
+    is_fine(visitor)
 
 
 # The tables of the console, held against what the server declares

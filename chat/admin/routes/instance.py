@@ -15,6 +15,7 @@ from chat.api.operation import Request
 from chat.api.schemas.administration.administration import (
     AUDIT_LOG_ENTRIES,
     AUDIT_LOG_ENTRY,
+    FIGURE_HISTORY,
     GATEWAY_FIGURES,
     GATEWAY_GUILDS,
     INSTANCE_CONFIG,
@@ -138,6 +139,13 @@ class ListGatewayGuilds:
 
 
 @attrs.frozen
+class ReadHistory:
+    """The query of GET /v1/admin/instance/figures/history."""
+
+    period: Literal["day", "week"] = "day"
+
+
+@attrs.frozen
 class ReloadGuilds:
     """The body of POST /v1/admin/gateway/reload; without `guild_ids` all that are in memory."""
 
@@ -154,6 +162,18 @@ class ReloadGuilds:
 async def read_instance_figures(request: Request, administration: AdministrationArea) -> object:
     """What there is of everything."""
     return await administration.figures.instance()
+
+
+@routes.admin_operation(
+    "GET",
+    "/v1/admin/instance/figures/history",
+    [(Acl.INSTANCE_CONFIG_VIEW, Acl.GATEWAY_MEMORY_STATS)],
+    audit=None,
+    answers=FIGURE_HISTORY,
+)
+async def read_figure_history(request: Request, administration: AdministrationArea, query: ReadHistory) -> object:
+    """What the server measured of itself over the last day or week."""
+    return await administration.figures.history(query.period)
 
 
 @routes.admin_operation("GET", "/v1/admin/gateway", [Acl.GATEWAY_MEMORY_STATS], audit=None, answers=GATEWAY_FIGURES)

@@ -14,6 +14,8 @@ import hmac
 import sqlite3
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
+from itertools import groupby
 from typing import Any, Final
 
 import attrs
@@ -40,7 +42,8 @@ from chat.registries.admin_actions import AdminAction
 from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
-from chat.store.administration import instance
+from chat.store.administration import figures, instance
+from chat.store.administration.figures import Figures
 from chat.store.administration.instance import StoredFigures
 from chat.store.database import Database
 from chat.store.guilds import guilds
@@ -245,6 +248,38 @@ COUNTED_MS: Final = 15_000
 
 
 @attrs.frozen
+class Period:
+    """A time that is shown: how many points of how many seconds, made of rows of so many."""
+
+    points: int
+    step_seconds: int
+    row_seconds: int
+
+
+PERIODS: Final[Mapping[str, Period]] = {
+    "day": Period(288, 300, figures.MINUTE),
+    "week": Period(168, 3_600, figures.QUARTER),
+}
+
+
+def _point(span: Figures) -> dict[str, Any]:
+    median, slowest = span.percentile_ms(0.5), span.percentile_ms(0.99)
+    return {
+        "at": iso_timestamp(span.at),
+        "messages": span.messages,
+        "requests": span.requests,
+        "failures": span.failures,
+        "p50_ms": None if median is None else round(median, 2),
+        "p99_ms": None if slowest is None else round(slowest, 2),
+        "online": span.online,
+        "sessions": span.sessions,
+        "lag_ms": round(span.lag_us / 1_000, 2),
+        "memory_bytes": span.memory_bytes,
+        "stored_bytes": span.database_bytes + span.upload_bytes,
+    }
+
+
+@attrs.frozen
 class GatewayFigures:
     """What the gateway has in hand. `backlog` is events that are not delivered yet."""
 
@@ -307,6 +342,24 @@ class InstanceFigures:
             if self._counted is None or now - self._counted.at >= COUNTED_MS:
                 self._counted = _Counted(now, await self._core.database.read(instance.stored_figures))
             return self._counted.stored
+
+    async def history(self, period: str) -> dict[str, Any]:
+        """What the server measured over the last day, in spans of five minutes, or the last week, in hours; a span in
+        which it did not run is left out."""
+        chosen = PERIODS[period]
+        step, now = chosen.step_seconds * 1_000, self._core.clock.now_ms()
+        since = now - now % step - (chosen.points - 1) * step
+        rows = await self._core.database.read(
+            partial(figures.of_span, seconds=chosen.row_seconds, since=since, until=now)
+        )
+        spans = groupby(rows, key=lambda row: row.at - row.at % step)
+        return {
+            "period": period,
+            "since": iso_timestamp(since),
+            "until": iso_timestamp(now),
+            "step_seconds": chosen.step_seconds,
+            "points": [_point(figures.added(at, several)) for at, several in spans],
+        }
 
     def gateway(self) -> dict[str, Any]:
         """The gateway of this node, which is the only one."""

@@ -1,6 +1,7 @@
 // The first page: who is acting, what goes on, what happened last.
 
 import { entriesTable } from "./admin_audit_log.js";
+import { historyCard } from "./admin_charts.js";
 import { figuresCard } from "./admin_instance.js";
 import { jobsTable } from "./admin_jobs.js";
 import { READS } from "./admin_operations.js";
@@ -22,6 +23,7 @@ export async function showOverview({ signal }) {
     content: [
       may(READS.accounts) ? quickSearch() : null,
       may(READS.figures) ? await figuresCard(signal) : null,
+      may(READS.history) ? await historyCard(signal) : null,
       you(),
       jobs ? card(t("Jobs"), jobsTable(jobs.jobs), h("p", {}, link("/admin/jobs", t("All jobs")))) : null,
       log ? card(t("Latest in the audit log"), entriesTable(log.logs), h("p", {}, link("/admin/audit-log", t("The whole audit log")))) : null,

@@ -15,6 +15,7 @@ from chat.api.schemas.shapes import (
     COUNT,
     INTEGER,
     NULL,
+    NUMBER,
     OPEN_OBJECT,
     SNOWFLAKE,
     TEXT,
@@ -299,6 +300,36 @@ INSTANCE_FIGURES: Final = wire_object(
         "online": COUNT,
     },
     description="What there is of everything; counts of the store may be some seconds old.",
+)
+
+FIGURE_HISTORY: Final = wire_object(
+    "FigureHistory",
+    {
+        "period": choice("day", "week"),
+        "since": TIMESTAMP,
+        "until": TIMESTAMP,
+        "step_seconds": COUNT,
+        "points": listed(
+            wire_object(
+                "FigurePoint",
+                {
+                    "at": TIMESTAMP,
+                    "messages": COUNT,
+                    "requests": COUNT,
+                    "failures": COUNT,
+                    "p50_ms": nullable(NUMBER),
+                    "p99_ms": nullable(NUMBER),
+                    "online": COUNT,
+                    "sessions": COUNT,
+                    "lag_ms": NUMBER,
+                    "memory_bytes": COUNT,
+                    "stored_bytes": COUNT,
+                },
+                description="A span of time: what came to pass in it, and of what stands the most at one time.",
+            )
+        ),
+    },
+    description="What the server measured of itself; spans in which it did not run are left out.",
 )
 
 GATEWAY_FIGURES: Final = wire_object(
