@@ -48,6 +48,7 @@ COMMANDS: Final[Mapping[str, Command]] = {
     "clock": Command("/v1/_dev/clock", bare="GET"),
     "fault": Command("/v1/_dev/faults"),
     "gateway": Command("/v1/_dev/gateway"),
+    "history": Command("/v1/_dev/history", "GET"),
     "limits": Command("/v1/_dev/limits", bare="GET"),
     "mail": Command("/v1/_dev/mail", "GET"),
     "reset": Command("/v1/_dev/reset"),

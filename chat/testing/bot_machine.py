@@ -20,8 +20,8 @@ program is started with `command`, and talks to a running `chat dev`:
 
 Rules post messages, cut the bot's socket in several ways, end its session, let the network stall, refuse its requests
 and let time pass. What must hold after each: the bot is back within `patience_seconds`, it has not begun more than
-`identifies_per_minute` sessions in a minute without a reason, and it has paid what it owes: once for each message,
-where no session was lost on the way, and never twice.
+`identifies_per_minute` sessions in a minute without a reason, no socket of it was closed for a mistake, and it has
+paid what it owes: once for each message, where no session was lost on the way, and never twice.
 """
 
 from __future__ import annotations
@@ -54,6 +54,9 @@ PAGE: Final = 100
 
 CLOSES: Final = (1000, 1001, 1012, 4000)
 """Codes after which a client comes back (gateway.md, Resume)."""
+
+HARMLESS: Final = (*CLOSES, 1006)
+"""What a socket may end with that the bot has not brought about."""
 
 REFUSALS: Final = (429, 500, 502, 503)
 """Statuses after which a client tries again."""
@@ -101,6 +104,8 @@ class BotMachine(SteppedMachine):
         """When each session of the bot was first seen."""
         self._struck: deque[float] = deque(maxlen=256)
         """When a fault struck, after each of which the bot may begin a session."""
+        self._looked_up_to = 0
+        """The number of the history's entry up to which its closed sockets are known."""
         self._program: trio.Process | None = None
 
     # What the bot is
@@ -244,6 +249,7 @@ class BotMachine(SteppedMachine):
             assert await self.moment() < ends, f"the bot did not {task} within {self.patience_seconds} s: {missing}"
             await trio.sleep(POLL_SECONDS)
         await self._check_no_more_than_owed()
+        await self._check_closed_sockets()
         await self.check(self.world)
 
     async def _missing(self) -> str | None:
@@ -261,6 +267,14 @@ class BotMachine(SteppedMachine):
         said, owed = await self._said(), Counter(debt.text for debt in self.debts)
         twice = {text: count for text, count in said.items() if text in owed and count > owed[text]}
         assert not twice, f"the bot answered more often than it was asked: {twice}"
+
+    async def _check_closed_sockets(self) -> None:
+        query = {"kind": "ended", "user_id": self.world.bot.id, "after": self._looked_up_to}
+        history = (await self.world.anyone.get("/v1/_dev/history", query)).expect(200)
+        self._looked_up_to = history["next"] - 1
+        for ended in history["entries"]:
+            mistake = not ended["by_client"] and ended["code"] not in HARMLESS
+            assert not mistake, f"the bot's socket was closed with {ended['code']} {ended['reason']!r}"
 
     async def _said(self) -> Counter[str]:
         """What the bot has said in the channel, and how often."""

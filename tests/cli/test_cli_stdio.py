@@ -58,6 +58,8 @@ def test_it_is_started_steered_and_ends_with_its_input(steered: Steered) -> None
     assert posted["result"]["body"]["content"] == "hello"
     assert steered.ask(do="fault", action="drop", target="all") == {"ok": True, "result": {"affected": 0}}
     assert steered.ask(do="sessions", id=[1]) == {"ok": True, "id": [1], "result": []}
+    entries = steered.ask(do="history", kind="request", method="POST", path="/v1/channels")["result"]["entries"]
+    assert [entry["status"] for entry in entries] == [200]
     assert steered.ask(do="reset") == {"ok": True, "result": None}
     page = steered.ask(do="request", path=f"/v1/channels/{channel_id}/messages", token=alice["token"])
     assert page["result"] == {"status": 200, "body": []}
@@ -74,7 +76,7 @@ def steered_first() -> str:
 REFUSED = {
     "nonsense": 'a JSON object with a text member "do"',
     "[]": 'a JSON object with a text member "do"',
-    '{"do": "dance"}': "there is no command 'dance': clock, fault",
+    '{"do": "dance"}': "there is no command 'dance': clock, fault, gateway, history",
     '{"do": "fault", "action": "tickle", "target": "all"}': "400",
     '{"do": "request", "path": 5}': 'a request has a "path"',
     json.dumps({"do": "x" * 1_100_000}): "at most 1048576 bytes",

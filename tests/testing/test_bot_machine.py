@@ -86,9 +86,11 @@ class EchoMachine(BotMachine):
 
 
 TestEchoMachine = pytest.mark.long(EchoMachine.TestCase)
+TestEchoMachine.settings = settings(MACHINE_SETTINGS, max_examples=6)
 
 FAULTS = {
     "identifies anew, and misses what was said meanwhile": Echo(resumes=False),
+    "sends no heartbeats": Echo(sends_heartbeats=False),
     "does not try again": Echo(retries=False),
     "answers twice": Echo(knows_what_it_answered=False),
 }
