@@ -269,7 +269,7 @@ class BotMachine(SteppedMachine):
         assert not twice, f"the bot answered more often than it was asked: {twice}"
 
     async def _check_closed_sockets(self) -> None:
-        query = {"kind": "ended", "user_id": self.world.bot.id, "after": self._looked_up_to}
+        query: dict[str, str | int] = {"kind": "ended", "user_id": self.world.bot.id, "after": self._looked_up_to}
         history = (await self.world.anyone.get("/v1/_dev/history", query)).expect(200)
         self._looked_up_to = history["next"] - 1
         for ended in history["entries"]:
