@@ -16,7 +16,7 @@ from chat.api.endpoint import Backend
 from chat.api.http_faults import HttpFaults
 from chat.api.http_server import HttpServer
 from chat.api.kernel import Kernel, RequestTap
-from chat.api.mounts import NO_MOUNTS, Mounts
+from chat.api.mounts import Mount, Mounts
 from chat.api.openapi.published import PublishedDocument
 from chat.api.operation import Routes
 from chat.api.routes import ROUTES
@@ -78,18 +78,30 @@ class Server:
         ]
         self._faults: HttpFaults | None = None
         self._tap: RequestTap | None = None
-        self._mounts = NO_MOUNTS
+        self._mounts: Mounts
         self._be_compatible()
         self._observers: list[Observer] = []
         self._observe()
 
     def _be_compatible(self) -> None:
         """Set up what programs of other services expect; the OpenAPI document leaves it out."""
-        if self.settings.compat.fluxer == "on":
+        compat, mounts, second_names = self.settings.compat, list[Mount](), dict[str, str]()
+        if compat.discord == "on":
+            from chat.compat.discord import rest
+            from chat.compat.discord.events import Translator
+            from chat.compat.discord.gateway import DiscordGateway
+
+            self._routes.append(rest.routes)
+            mounts += rest.MOUNTS
+            translator = Translator(self.areas.accounts.account_states, self.core.guild_states)
+            self.gateway.mount = DiscordGateway(translator, self.core.origins)
+        if compat.fluxer == "on":
             from chat.compat import fluxer
 
             self._routes.append(fluxer.routes)
-            self._mounts = Mounts(fluxer.MOUNTS, fluxer.SECOND_NAMES)
+            mounts += fluxer.MOUNTS
+            second_names = fluxer.SECOND_NAMES
+        self._mounts = Mounts(mounts, second_names)
 
     def _observe(self) -> None:
         """Set up what looks on: nothing of it is imported unless it is wanted."""

@@ -16,6 +16,7 @@ NOT_AT_START = (
     "chat.access_log",
     "chat.api.openapi.document",
     "chat.bench",
+    "chat.compat.discord",
     "chat.development",
     "chat.mail.outbox",
     "chat.mail.smtp",

@@ -80,7 +80,6 @@ class Exchange:
         "headers",
         "id",
         "members",
-        "method",
         "now_ms",
         "path",
         "query_string",
@@ -132,9 +131,9 @@ class Exchange:
         declared = self.headers.get("x-service-features")
         self.capabilities: Final = _NO_CAPABILITIES if declared is None else _declared(declared)
 
-    def speak(self, dialect: Dialect, method: str, path: str) -> None:
-        """The request is in this dialect; `method` and `path` are the documented ones."""
-        self.dialect, self.method, self.path = dialect, method, path
+    def speak(self, dialect: Dialect, path: str) -> None:
+        """The request is in this dialect; `path` is the one that it names, in the place of the mount."""
+        self.dialect, self.path = dialect, path
         dialect.hear(self)
 
 

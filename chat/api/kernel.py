@@ -57,6 +57,8 @@ class Found:
     """By method; none for an unknown path of a mount, which leads to the 404 of its dialect."""
     members: list[str]
     """Of the path, decoded, in order."""
+    asked: str
+    """The path that was asked for at a mount, its prefix replaced; else `path`."""
 
 
 class RequestTap(Protocol):
@@ -107,13 +109,12 @@ class Kernel:
     def find(self, method: str, path: str) -> Found | None:
         """What answers requests for a path, still percent-encoded; None where neither an operation has it nor a mount's
         dialect."""
-        path, dialect = self._mounts.lead(path)
-        if dialect is not None:
-            method, path = dialect.address(method, path)
+        asked, dialect = self._mounts.lead(path)
+        method, path = (method, asked) if dialect is None else dialect.address(method, asked)
         found = self._table.find(path)
         if found is None:
-            return None if dialect is None else Found(method, path, dialect, {}, [])
-        return Found(method, path, dialect, *found)
+            return None if dialect is None else Found(method, path, dialect, {}, [], asked)
+        return Found(method, path, dialect, *found, asked)
 
     async def serve(self, found: Found, request: PlainRequest, peer: str, receive: Receive, output: Output) -> None:
         """Answer a request for a path that was found; nothing where the client left. `peer` is its IP address."""
@@ -170,7 +171,7 @@ class Kernel:
         began = 0 if self._tap is None else self._tap.began()
         exchange.id = self.request_id(exchange.headers.get("x-request-id"))
         if found is not None and found.dialect is not None:
-            exchange.speak(found.dialect, method, path)
+            exchange.speak(found.dialect, found.asked)
         shared = found is None or not any(operation.same_origin for operation in found.operations.values())
         streamed = None
         try:

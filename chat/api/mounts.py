@@ -29,7 +29,7 @@ class Dialect(Protocol):
         ...
 
     def hear(self, exchange: Exchange) -> None:
-        """Let the request say what it means in documented words; its method and path are the documented ones."""
+        """Let the request say what it means in documented words; its path is the one that it named."""
         ...
 
     def say(self, answer: Answer, exchange: Exchange) -> Answer:

@@ -288,6 +288,7 @@ class CompatSettings:
     """Programs that were written for other services of this family."""
 
     fluxer: Literal["on", "off"] = setting("on", "answer at the addresses and headers that their programs expect")
+    discord: Literal["on", "off"] = setting("off", "client libraries of that service: /api/v10 and /gateway?v=10")
 
 
 @attrs.frozen(kw_only=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import attrs
 
 from chat.gateway.connection import Connection
@@ -12,11 +14,21 @@ from chat.protocol.zstd_stream import Compressor, Decompressor, zstd_available
 from chat.registries.close_codes import Close
 
 
+class StreamCompressor(Protocol):
+    """What the server says, as one stream."""
+
+    def compress(self, payload: bytes, /) -> bytes:
+        """The next piece of the stream: all of this payload, so that the client can read it at once."""
+        ...
+
+
 @attrs.define(eq=False, weakref_slot=False)
 class CompressedConnection(Connection):
     """A zstd-stream socket: one compressor for all that the server says, one decompressor for what the client says."""
 
-    _compressor: Compressor | None = attrs.field(factory=lambda: Compressor() if zstd_available() else None, init=False)
+    _compressor: StreamCompressor | None = attrs.field(
+        factory=lambda: Compressor() if zstd_available() else None, init=False
+    )
 
     def _push(self, data: bytes) -> None:
         # Without a compressor the only thing ever sent is the close frame (gateway.md, Compression).

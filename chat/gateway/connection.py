@@ -9,7 +9,7 @@ started; the session itself belongs to the session table and stays for its 60,00
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import attrs
 import structlog
@@ -19,7 +19,7 @@ from chat.gateway.commands.budgets import RollingWindow
 from chat.gateway.delay import NO_DELAY, Delay, DelayedOutbox
 from chat.gateway.outbox import Outbox
 from chat.gateway.parts import GatewayParts
-from chat.gateway.session import GatewaySession, ReplayQueue
+from chat.gateway.session import GatewaySession, MakeSession, ReplayQueue
 from chat.gateway.tap import SocketTap
 from chat.gateway.websocket import Closed, Message, WebSocket
 from chat.port.transport import Transport
@@ -55,6 +55,9 @@ RESUMED: Final = OutgoingEvent(EventName.RESUMED, b"{}", retained=False)
 @attrs.define(eq=False, weakref_slot=False)
 class Connection:
     """One uncompressed socket; see chat.gateway.compressed_connection for the other kind."""
+
+    mount: ClassVar[str] = ""
+    """As that of its sessions."""
 
     _transport: Transport
     address: str
@@ -399,11 +402,15 @@ class Connection:
     # Identify
 
     async def _start(self, identify: Identify, retried: bool) -> None:
-        outcome = await self._parts.starts.start(identify, self.address, retried=retried)
+        outcome = await self._parts.starts.start(identify, self.address, self._make_session, retried=retried)
         if isinstance(outcome, GatewaySession):
             self._started(outcome)
         else:
             self._handle(outcome)
+
+    @property
+    def _make_session(self) -> MakeSession:
+        return GatewaySession.identified
 
     def _started(self, session: GatewaySession) -> None:
         if self.closed_with is not None:
@@ -438,7 +445,7 @@ class Connection:
     # Resume
 
     def _resume(self, resume: Resume) -> None:
-        outcome = self._parts.starts.find(resume, self.address)
+        outcome = self._parts.starts.find(resume, self.address, self.mount)
         if isinstance(outcome, GatewaySession):
             self._attach(outcome, resume.seq)
         else:

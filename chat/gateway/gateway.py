@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from typing import Any, ClassVar, Protocol
 
 import structlog
 import trio
@@ -34,7 +35,7 @@ from chat.gateway.subscriptions import Subscriptions
 from chat.gateway.tap import SocketTap
 from chat.port.transport import Transport
 from chat.port.upgrade import UpgradeRequest
-from chat.protocol.commands import parse_connection_query
+from chat.protocol.commands import ConnectionQuery, parse_connection_query
 from chat.registries.close_codes import Close
 from chat.registries.limits import OUTBOXES_BYTES, SHUTDOWN_RESUME_MS
 from chat.store import retained_sessions
@@ -42,6 +43,23 @@ from chat.store.guard import UNGUARDED
 from chat.supervision import guarded, lasting
 
 logger = structlog.get_logger(__name__)
+
+
+class GatewayMount(Protocol):
+    """Another way to speak with this gateway, at a version of its own (`chat.compat`)."""
+
+    name: ClassVar[str]
+    """That of its sessions' `mount`."""
+
+    def connection(
+        self, request: UpgradeRequest, transport: Transport, parts: GatewayParts
+    ) -> tuple[Connection, ConnectionQuery] | None:
+        """A socket that asked for this mount, and its query as one that is in order; None for every other one."""
+        ...
+
+    def revive(self, session_id: str, **kept: Any) -> GatewaySession:
+        """A session that was kept over a restart; as `GatewaySession`, with what it had besides."""
+        ...
 
 
 class Gateway:
@@ -101,6 +119,7 @@ class Gateway:
         self.on_closed: Callable[[Close | None], None] = lambda _: None
         """Hears how each socket was ended; None where the peer did it."""
         self.tap: Callable[[str], SocketTap] | None = None  # to be set before the gateway runs
+        self.mount: GatewayMount | None = None
         self.outboxes = OutboxSum(OUTBOXES_BYTES)
         self._parts: GatewayParts | None = None
         """What sockets share while the gateway runs."""
@@ -144,10 +163,9 @@ class Gateway:
 
     async def serve(self, request: UpgradeRequest, transport: Transport) -> None:
         """Serve one socket whose upgrade request has been read, until it is closed."""
-        query, address = parse_connection_query(request.query_string), request.address
+        connection, query = self._connection(request, transport)
+        address = request.address
         del request  # its headers need not live as long as the socket
-        kind = CompressedConnection if query.compressed else Connection
-        connection = kind(transport, address, self._running_parts())
         with self.admission.connection(address) as has_room:
             self.connections[connection] = None
             try:
@@ -156,6 +174,15 @@ class Gateway:
                 del self.connections[connection]
                 self.on_closed(connection.closed_with)
                 self._note_last_socket()
+
+    def _connection(self, request: UpgradeRequest, transport: Transport) -> tuple[Connection, ConnectionQuery]:
+        parts = self._running_parts()
+        mounted = None if self.mount is None else self.mount.connection(request, transport, parts)
+        if mounted is not None:
+            return mounted
+        query = parse_connection_query(request.query_string)
+        kind = CompressedConnection if query.compressed else Connection
+        return kind(transport, request.address, parts), query
 
     def _running_parts(self) -> GatewayParts:
         if self._parts is None:
@@ -220,7 +247,10 @@ class Gateway:
             logger.exception("the retained sessions were lost")
             return
         background = self._running_parts().background
-        for session in revived(sessions, events):
+        kinds: dict[str, Callable[..., GatewaySession]] = {GatewaySession.mount: GatewaySession}
+        if self.mount is not None:
+            kinds[self.mount.name] = self.mount.revive
+        for session in revived(sessions, events, kinds):
             self.table.add(session)
             self.table.detach(session, SHUTDOWN_RESUME_MS / 1000)
             try:

@@ -6,7 +6,7 @@ Sessions share most of what they retain: an event is written once, and a session
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import attrs
@@ -109,19 +109,25 @@ def _body(session: GatewaySession, held: Sequence[Range]) -> bytes:
             "address": session.address,
             "counters": [numbering.sequence, numbering.acknowledged, numbering.replay_floor],
             "held": held,
+            "mount": session.mount,
+            "besides": session.kept_besides(),
         }
     )
 
 
-def revived(sessions: Iterable[RetainedSession], events: Iterable[RetainedEvent]) -> Iterator[GatewaySession]:
+def revived(
+    sessions: Iterable[RetainedSession],
+    events: Iterable[RetainedEvent],
+    kinds: Mapping[str, Callable[..., GatewaySession]],
+) -> Iterator[GatewaySession]:
     """The sessions that the records were made of, without sockets; left out are those that another version wrote, and
-    those that cannot be read."""
+    those that cannot be read. `kinds` makes the sessions of each mount."""
     runs = _Runs(events)
     for record in sessions:
         try:
             values = orjson.loads(record.body)
             if values.get("format") == FORMAT:
-                yield _read(record, values, runs)
+                yield _read(record, values, runs, kinds[values.get("mount", GatewaySession.mount)])
         except Exception:  # a session that cannot be taken up is no reason not to start
             logger.exception("a retained session was lost", user_id=record.user_id)
 
@@ -149,10 +155,12 @@ class _Runs:
         return run
 
 
-def _read(record: RetainedSession, values: Mapping[str, Any], runs: _Runs) -> GatewaySession:
+def _read(
+    record: RetainedSession, values: Mapping[str, Any], runs: _Runs, kind: Callable[..., GatewaySession]
+) -> GatewaySession:
     custom_status = values["presence"]["custom_status"]
     sequence, acknowledged, replay_floor = values["counters"]
-    session = GatewaySession(
+    session = kind(
         record.session_id,
         user_id=record.user_id,
         shard=None if values["shard"] is None else Shard(*values["shard"]),
@@ -162,6 +170,7 @@ def _read(record: RetainedSession, values: Mapping[str, Any], runs: _Runs) -> Ga
         ),
         numbering=Numbering.restored(sequence, acknowledged, replay_floor, runs.entries(values["held"])),
         **{name: values[name] for name in KEPT_AS_THEY_ARE},
+        **values.get("besides", {}),
     )
     session.address = values["address"]
     for name in KEPT_SETS:

@@ -6,8 +6,8 @@
 from __future__ import annotations
 
 import collections
-from collections.abc import Callable, Iterator, Sequence
-from typing import Protocol
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar, Protocol, Self
 
 import attrs
 
@@ -64,6 +64,9 @@ class GatewaySession:
     While `starting` is a list, events wait in it unnumbered, so that Ready comes first; see `begin`.
     """
 
+    mount: ClassVar[str] = ""
+    """Where it was begun; empty for the documented gateway. It is resumed only there."""
+
     id: str
     user_id: int = attrs.field(kw_only=True)
     bot: bool = attrs.field(kw_only=True)
@@ -101,11 +104,17 @@ class GatewaySession:
 
     @classmethod
     def identified(
-        cls, session_id: str, principal: Principal, identify: Identify, presence: SessionPresence
-    ) -> GatewaySession:
-        """The session that an Identify of this account asks for."""
+        cls,
+        session_id: str,
+        principal: Principal,
+        identify: Identify,
+        presence: SessionPresence,
+        **besides: Any,
+    ) -> Self:
+        """The session that an Identify of this account asks for; `besides` is what one of a mount has besides."""
         return cls(
             session_id,
+            **besides,
             user_id=principal.user_id,
             bot=principal.is_bot,
             is_staff=bool(principal.account.flags & UserFlag.STAFF.value),
@@ -124,6 +133,10 @@ class GatewaySession:
         if self.settle is not None:
             self.settle()
         return self._numbering
+
+    def kept_besides(self) -> Mapping[str, Any]:
+        """What a session of a mount has besides and keeps over a restart, as JSON."""
+        return {}
 
     def dispatch(self, event: OutgoingEvent) -> None:
         """Number the event, retain it for replay, and hand it to the socket if there is one."""
@@ -184,6 +197,10 @@ class GatewaySession:
     def hears_account_events(self) -> bool:
         """Whether events that name no guild reach the session: only on shard 0 (gateway.md, Shards)."""
         return self.shard is None or self.shard.id == 0
+
+
+MakeSession = Callable[[str, Principal, Identify, SessionPresence], GatewaySession]
+"""`GatewaySession.identified`, or what a mount makes in its place."""
 
 
 class ReplayingSocket(Receiver, Protocol):

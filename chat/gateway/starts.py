@@ -26,7 +26,7 @@ from chat.gateway.admission import Admission, NodeState
 from chat.gateway.guild_payloads import GuildPayloads
 from chat.gateway.hub import Hub, outgoing
 from chat.gateway.numbering import ResumeVerdict
-from chat.gateway.session import GatewaySession
+from chat.gateway.session import GatewaySession, MakeSession
 from chat.gateway.session_table import SessionTable
 from chat.protocol import machine
 from chat.protocol.commands import Identify, Resume
@@ -73,21 +73,25 @@ class SessionStarts:
 
     # Identify
 
-    async def start(self, identify: Identify, address: str, *, retried: bool) -> GatewaySession | StartFailure:
+    async def start(
+        self, identify: Identify, address: str, make: MakeSession, *, retried: bool
+    ) -> GatewaySession | StartFailure:
         """Create the session that an Identify asks for.
 
-        Returns the session, still `starting`, with its guilds connected; or why there is none, for the machine.
-        `retried` marks an Identify that was held, which spends no more of the address's budget.
+        Returns the session, still `starting`, with its guilds connected; or why there is none, for the machine. `make`
+        makes it. `retried` marks an Identify that was held, which spends no more of the address's budget.
         """
         try:
-            return await self._start(identify, address, retried=retried)
+            return await self._start(identify, address, make, retried=retried)
         except StorageUnavailable:
             logger.warning("session not started: the store is unavailable")
         except Exception:  # a damaged row, for one: what is stored of an account may fail it, and no other one
             logger.exception("session not started")
         return machine.StartRefused(close_codes.FAILED_TO_START_SESSION)
 
-    async def _start(self, identify: Identify, address: str, *, retried: bool) -> GatewaySession | StartFailure:
+    async def _start(
+        self, identify: Identify, address: str, make: MakeSession, *, retried: bool
+    ) -> GatewaySession | StartFailure:
         if not retried and not self._admission.may_identify(address):
             return machine.StartDiscarded()
         if self._node.holds_every_identify or self._node.rpc_failing or self._in_progress >= SESSION_STARTS_IN_PROGRESS:
@@ -104,7 +108,7 @@ class SessionStarts:
         try:
             with trio.move_on_after(START_SECONDS):
                 async with self.turns:
-                    return await self._create(principal, identify, address)
+                    return await self._create(principal, identify, address, make)
             return machine.StartPostponed()
         finally:
             self._in_progress -= 1
@@ -113,14 +117,14 @@ class SessionStarts:
         return resolve_gateway_token(self._core.database.reader, token)
 
     async def _create(
-        self, principal: Principal, identify: Identify, address: str
+        self, principal: Principal, identify: Identify, address: str, make: MakeSession
     ) -> GatewaySession | machine.StartRefused:
         user_id, limits = principal.user_id, self._core.settings.gateway
         if not principal.is_bot and len(self._table.of_user(user_id)) >= limits.sessions_per_user:
             return machine.StartRefused(close_codes.TOO_MANY_SESSIONS)
         guild_ids = self._accounts.guild_ids(user_id)
         settings = None if principal.is_bot else self._accounts.settings(user_id)
-        session = self._new_session(principal, identify, settings or {})
+        session = self._new_session(principal, identify, settings or {}, make)
         guild_ids = [guild_id for guild_id in guild_ids if session.is_on_shard(guild_id)]
         if principal.is_bot and len(guild_ids) > limits.bot_shard_guild_ceiling:
             return machine.StartRefused(close_codes.SHARDING_REQUIRED)
@@ -139,13 +143,15 @@ class SessionStarts:
         # Else it was revoked while it was being made.
         return machine.StartRefused(close_codes.INVALID_TOKEN) if session.ended else session
 
-    def _new_session(self, principal: Principal, identify: Identify, saved: Mapping[str, Any]) -> GatewaySession:
+    def _new_session(
+        self, principal: Principal, identify: Identify, saved: Mapping[str, Any], make: MakeSession
+    ) -> GatewaySession:
         """A session with the presence that Identify and the saved settings give it."""
         presence = initial_presence(
             identify.presence, identify.properties.mobile, saved.get("status", "online"), saved.get("custom_status")
         )
         session_id = self._core.random_hex(SESSION_ID_CHARACTERS)
-        return GatewaySession.identified(session_id, principal, identify, presence)
+        return make(session_id, principal, identify, presence)
 
     # Ready
 
@@ -242,15 +248,16 @@ class SessionStarts:
 
     # Resume
 
-    def find(self, resume: Resume, address: str) -> GatewaySession | ResumeFailure:
-        """The session that a Resume names, if the token owns it and it accepts the sequence."""
+    def find(self, resume: Resume, address: str, mount: str) -> GatewaySession | ResumeFailure:
+        """The session that a Resume names, if the token owns it, it accepts the sequence and was begun at this
+        mount."""
         try:
-            return self._find(resume, address)
+            return self._find(resume, address, mount)
         except Exception:  # as in `start`
             logger.exception("session not found")
             return machine.ResumeRefused(close_codes.SESSION_UNAVAILABLE)
 
-    def _find(self, resume: Resume, address: str) -> GatewaySession | ResumeFailure:
+    def _find(self, resume: Resume, address: str, mount: str) -> GatewaySession | ResumeFailure:
         if self._node.rpc_failing:
             return machine.ResumeRefused(close_codes.SESSION_UNAVAILABLE)
         principal = self._resolve(resume.token)
@@ -258,7 +265,7 @@ class SessionStarts:
             self._address_bans.note_failure(address)
             return machine.ResumeRefused(close_codes.INVALID_TOKEN)
         session = self._table.get(resume.session_id)
-        if session is None or session.starting is not None:
+        if session is None or session.starting is not None or session.mount != mount:
             return machine.ResumeUnknown()
         if session.user_id != principal.user_id:
             self._address_bans.note_failure(address)

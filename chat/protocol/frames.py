@@ -12,7 +12,7 @@ import struct
 from array import array
 from collections.abc import Sequence
 from itertools import accumulate
-from typing import Final
+from typing import Any, Final
 
 import orjson
 
@@ -92,10 +92,11 @@ class OutgoingEvent:
     """A Dispatch, written down once for all its receivers.
 
     `data` is the encoded JSON of `d`. `retained` says whether it waits for a Resume, which an event over 2 MiB never
-    does (gateway.md, Payloads). `size` is in bytes and leaves the sequence out.
+    does (gateway.md, Payloads). `size` is in bytes and leaves the sequence out. `forms` is a place for what a mount
+    makes of it, by its own keys; None until then.
     """
 
-    __slots__ = ("_heads", "name", "prefix", "retained", "size", "suffix")
+    __slots__ = ("_heads", "forms", "name", "prefix", "retained", "size", "suffix")
 
     def __init__(self, name: str, data: bytes, *, retained: bool = True) -> None:
         self.name = name
@@ -103,6 +104,7 @@ class OutgoingEvent:
         self.suffix = b',"d":%b}' % data
         self.size = len(self.prefix) + len(self.suffix)
         self.retained = retained and self.size <= RETAINED_EVENT_BYTES
+        self.forms: dict[int, Any] | None = None
         self._heads: dict[int, bytes] = {}
 
     @property
@@ -127,9 +129,9 @@ class OutgoingEvent:
 
 class EventRun:
     """Events that go to the same receivers one right after the other, so that each receiver takes them in one step
-    and retains them as one thing that all of them share."""
+    and retains them as one thing that all of them share. `forms` is the place that an `OutgoingEvent` has as well."""
 
-    __slots__ = ("_frames", "all_retained", "ends", "events", "size")
+    __slots__ = ("_frames", "all_retained", "ends", "events", "forms", "size")
 
     def __init__(self, events: Sequence[OutgoingEvent]) -> None:
         self.events = tuple(events)
@@ -137,6 +139,7 @@ class EventRun:
         """How large the first n events are together, for each n from 0 on."""
         self.size = self.ends[-1]
         self.all_retained = all(event.retained for event in events)
+        self.forms: dict[int, Any] | None = None
         self._frames: dict[int, bytes] = {}
 
     def frames(self, first: int) -> bytes:

@@ -1,66 +1,15 @@
-"""The conversation of discord.py and of what was made from it: their names are the same.
-
-They insist on what this family does not send: `s`, `t` and `d` in every payload, `resume_gateway_url` in Ready, `flags`
-of members, `type` of a reaction, and members of a guild whose accounts are told in full. So they get these, and none of
-the others.
-"""
+"""The conversation of discord.py and of what was made from it: their names are the same."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any
 
-from reports import ALICE_ID, BOT_TOKEN, CHANNEL_ID, GATEWAY_URL, GUILD_ID, report
+from reports import ALICE_ID, BOT_TOKEN, CHANNEL_ID, GUILD_ID, report
 
 
-def with_what_is_missing(payload: Any) -> Any:
-    """A payload of the gateway, or the answer of an operation, with what the libraries insist on."""
-    if isinstance(payload, dict) and "op" in payload:
-        payload = {"s": None, "t": None, "d": None, **payload}
-    match payload:
-        case {"t": "READY", "d": data}:
-            data["resume_gateway_url"] = GATEWAY_URL
-        case {"t": "GUILD_CREATE", "d": data}:
-            data["members"] = [member for member in data["members"] if "username" in member["user"]]
-        case {"t": "MESSAGE_REACTION_ADD", "d": data}:
-            data["type"] = 0
-    for member in filter(is_member, objects_in(payload)):
-        member["flags"] = 0
-    return payload
-
-
-def objects_in(value: Any) -> Iterator[dict[str, Any]]:
-    """Every object, however deep."""
-    if isinstance(value, dict):
-        yield value
-        value = list(value.values())
-    if isinstance(value, list):
-        for each in value:
-            yield from objects_in(each)
-
-
-def is_member(value: dict[str, Any]) -> bool:
-    """Whether this is a membership."""
-    return "joined_at" in value and "roles" in value and "channels" not in value
-
-
-def hold(
-    library: ModuleType,
-    decoder: str = "_from_json",
-    add: Callable[[Any], None] = lambda payload: None,
-    **options: Any,
-) -> None:
-    """Hold the conversation; `decoder` is the name of the library's function for reading JSON, `add` adds to what it
-    has read what this library alone insists on; `options` are of its client."""
-    decode = getattr(library.utils, decoder)
-
-    def read(text: str) -> Any:
-        payload = with_what_is_missing(decode(text))
-        add(payload)
-        return payload
-
-    setattr(library.utils, decoder, read)
+def hold(library: ModuleType, **options: Any) -> None:
+    """Hold the conversation; `options` are of the library's client."""
     intents = library.Intents.default()
     intents.message_content = True
     intents.members = True

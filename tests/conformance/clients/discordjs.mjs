@@ -1,8 +1,7 @@
-// discord.js, which takes another server's address and version as options.
-// At fault: it insists on `application` in Ready, which this family does not send; so it is put in.
+// discord.js, which takes another server's address as an option.
 
 import { Client, Events, GatewayIntentBits, Partials } from "discord.js";
-import { alice, report, world } from "./reports.mjs";
+import { alice, origin, report, world } from "./reports.mjs";
 
 const client = new Client({
   intents: [
@@ -12,16 +11,9 @@ const client = new Client({
     GatewayIntentBits.MessageContent,
   ],
   partials: [Partials.Message, Partials.Reaction],
-  rest: { api: world.base_url.replace(/\/v1$/, ""), version: "1" },
-  ws: { version: "1" },
+  rest: { api: `${origin}/api` },
 });
 const own = [];
-
-const handle = client.ws.handlePacket.bind(client.ws);
-client.ws.handlePacket = (packet, shard) => {
-  if (packet?.t === "READY") packet.d.application ??= { id: packet.d.user.id, flags: 0 };
-  return handle(packet, shard);
-};
 
 client.once(Events.ClientReady, () =>
   report("ready", { user_id: client.user.id, guilds: [...client.guilds.cache.keys()] }),

@@ -3,6 +3,8 @@
 export const world = JSON.parse(process.argv[2]);
 /** What `chat dev --json` printed. */
 
+export const origin = new URL(world.base_url).origin;
+
 export const alice = world.users[0];
 
 /** One line of JSON for the test. */

@@ -10,6 +10,7 @@ WORLD: Final[dict[str, Any]] = json.loads(sys.argv[1])
 """What `chat dev --json` printed."""
 
 BASE_URL: Final[str] = WORLD["base_url"]
+MOUNT_URL: Final = BASE_URL.removesuffix("/v1") + "/api/v10"
 GATEWAY_URL: Final[str] = WORLD["gateway_url"]
 BOT_TOKEN: Final[str] = WORLD["bot"]["token"]
 GUILD_ID: Final = int(WORLD["guild_id"])

@@ -1,0 +1,214 @@
+"""Dispatches in the words of the mount: each is put into them once, for each set of intents, and then spliced like any
+other (architecture.md, Second mount)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+import attrs
+import orjson
+
+from chat.compat.discord.intents import HEARD_BY_THEMSELVES, WITH_CONTENT, Intent, is_heard
+from chat.compat.discord.objects import Object, completed
+from chat.domain.accounts.account_states import AccountStates
+from chat.domain.standing.guild_objects import EMOJIS, STICKERS
+from chat.domain.standing.guild_states import GuildStates
+from chat.protocol.frames import EventRun, OutgoingEvent
+from chat.registries.events import EventName
+
+CONTENT: Final[Object] = {"content": "", "embeds": [], "attachments": [], "components": []}
+"""What is empty in a message for those who may not read it."""
+
+CUSTOM_STATUS: Final = 4
+"""The type of the activity that a custom status is."""
+
+NO_ONE: Final[frozenset[int]] = frozenset()
+
+
+@attrs.frozen(eq=False)
+class Form:
+    """What an event is for sessions with the same intents: `events` for most of them, `others` for the accounts of
+    `exempt`."""
+
+    events: tuple[OutgoingEvent, ...]
+    others: tuple[OutgoingEvent, ...] = ()
+    exempt: frozenset[int] = NO_ONE
+
+    def of(self, user_id: int) -> tuple[OutgoingEvent, ...]:
+        """What it is for one account."""
+        return self.others if user_id in self.exempt else self.events
+
+
+NOTHING: Final = Form(())
+
+
+@attrs.frozen(eq=False)
+class RunForm:
+    """What a run is for sessions with the same intents; the accounts of `exempt` take its events one by one."""
+
+    run: EventRun | None
+    exempt: frozenset[int]
+
+
+@attrs.frozen(eq=False)
+class Translation:
+    """An event in the words of the mount, before intents: several where one of ours is many of theirs."""
+
+    events: tuple[OutgoingEvent, ...]
+    private: bool
+    bare: tuple[OutgoingEvent, ...] = ()
+    """The same without the content of the message."""
+    exempt: frozenset[int] = NO_ONE
+    """Whom it mentions and who wrote it; or whom it is about."""
+
+    def form(self, name: EventName, intents: int) -> Form:
+        """What it is for sessions with these intents."""
+        if not is_heard(name, intents, private=self.private):
+            return Form((), self.events, self.exempt) if name in HEARD_BY_THEMSELVES else NOTHING
+        if self.bare and not self.private and not intents & Intent.MESSAGE_CONTENT:
+            return Form(self.bare, self.events, self.exempt)
+        return Form(self.events)
+
+
+WHOLE: Final = -1
+"""The key, among an event's forms, of its Translation: no set of intents is negative."""
+
+
+@attrs.define(eq=False)
+class Translator:
+    """Puts events into the words of the mount. It looks up what ours leave out and theirs must have."""
+
+    _accounts: AccountStates
+    _guild_states: GuildStates
+
+    def form(self, event: OutgoingEvent, intents: int) -> Form:
+        """What the event is for sessions with these intents; kept with it."""
+        forms = event.forms
+        if forms is None:
+            forms = event.forms = {WHOLE: self._translated(event)}
+        form: Form = forms[WHOLE].form(EventName(event.name), intents)
+        forms[intents] = form
+        return form
+
+    def run(self, run: EventRun, intents: int) -> RunForm:
+        """What the run is for sessions with these intents; kept with it."""
+        parts = [self.form(event, intents) for event in run.events]
+        events = [event for part in parts for event in part.events]
+        form = RunForm(EventRun(events) if events else None, frozenset().union(*(part.exempt for part in parts)))
+        run.forms = run.forms or {}
+        run.forms[intents] = form
+        return form
+
+    def _translated(self, event: OutgoingEvent) -> Translation:
+        data = orjson.loads(event.data)
+        if not isinstance(data, dict):
+            return Translation((), private=True)
+        name = EventName(event.name)
+        private = "guild_id" not in data and name not in OF_GUILDS
+        exempt: frozenset[int] = NO_ONE
+        bare: tuple[OutgoingEvent, ...] = ()
+        said = [(each, completed(change)) for each, change in self._changed(name, data)]
+        events = tuple(OutgoingEvent(each, orjson.dumps(d), retained=event.retained) for each, d in said)
+        if name in WITH_CONTENT:
+            exempt = _readers(data)
+            empty = {**said[0][1], **CONTENT}
+            bare = (OutgoingEvent(name, orjson.dumps(empty), retained=event.retained),)
+        elif name in HEARD_BY_THEMSELVES:
+            exempt = frozenset({int(data["user"]["id"])})
+        return Translation(events, private, bare, exempt)
+
+    def _changed(self, name: EventName, data: Object) -> Iterator[tuple[EventName, Object]]:
+        """The event as one or several of theirs; their objects are not completed yet."""
+        if name in OF_MANY:
+            single, members = OF_MANY[name]
+            for each in data[members]:
+                yield from self._changed(single, _one_of(single, data["guild_id"], each))
+            return
+        change = CHANGES.get(name)
+        if change is not None:
+            changed = change(self, data)
+            if changed is None:
+                return
+            data = changed
+        yield name, data
+
+    # What single events lack
+
+    def guild_changed(self, data: Object) -> Object:
+        """GUILD_UPDATE has roles and expressions: their caches take what it has for all there is."""
+        state = self._guild_states.get(int(data["id"]))
+        if state is None:
+            return data
+        lists = {EMOJIS: state.expression_objects(EMOJIS), STICKERS: state.expression_objects(STICKERS)}
+        return {**data, "roles": state.role_objects(threads=True), **lists}
+
+    def user_told(self, data: Object) -> Object:
+        """Who left or is banned is told in full, not by the id alone."""
+        found = self._accounts.partial_users([int(data["user"]["id"])])
+        return {**data, "user": found[0]} if found else data
+
+
+def _readers(message: Object) -> frozenset[int]:
+    """Who may read a message without having asked for content."""
+    return frozenset(int(each["id"]) for each in (message["author"], *message["mentions"]))
+
+
+def _one_of(name: EventName, guild_id: str, each: Object) -> Object:
+    """One of many as the event of its own."""
+    if name == EventName.GUILD_ROLE_UPDATE:
+        return {"guild_id": guild_id, "role": each}
+    return {**each, "guild_id": guild_id}
+
+
+def _reaction(_: Translator, data: Object) -> Object:
+    return {**data, "type": 0, "burst": False}
+
+
+def _presence(_: Translator, data: Object) -> Object | None:
+    """A presence of a guild, in their terms; of friends, who have no guild, they do not hear."""
+    if "guild_id" not in data:
+        return None
+    status, custom = data["status"], data.get("custom_status")
+    activities = [] if custom is None else [_activity(custom)]
+    place = "mobile" if data.get("mobile") else "desktop"
+    return {**data, "activities": activities, "client_status": {} if status == "offline" else {place: status}}
+
+
+def _activity(custom: Object) -> Object:
+    activity: Object = {"type": CUSTOM_STATUS, "id": "custom", "name": "Custom Status", "state": custom.get("text")}
+    if custom.get("emoji_name") or custom.get("emoji_id"):
+        emoji = {name: custom.get(f"emoji_{name}") for name in ("id", "name", "animated")}
+        activity["emoji"] = {**emoji, "animated": bool(emoji["animated"])}
+    return {**activity, "created_at": 0}
+
+
+def _invite(_: Translator, data: Object) -> Object:
+    """An invite names channel and guild by id."""
+    guild = data.get("guild")
+    return {**data, "channel_id": data["channel"]["id"], **({} if guild is None else {"guild_id": guild["id"]})}
+
+
+Change = Callable[[Translator, Object], Object | None]
+
+CHANGES: Final[dict[EventName, Change]] = {
+    EventName.GUILD_UPDATE: Translator.guild_changed,
+    EventName.GUILD_MEMBER_REMOVE: Translator.user_told,
+    EventName.GUILD_BAN_ADD: Translator.user_told,
+    EventName.GUILD_BAN_REMOVE: Translator.user_told,
+    EventName.INVITE_CREATE: _invite,
+    EventName.MESSAGE_REACTION_ADD: _reaction,
+    EventName.MESSAGE_REACTION_REMOVE: _reaction,
+    EventName.PRESENCE_UPDATE: _presence,
+}
+"""What is done to an event besides completing its objects; None: it does not come."""
+
+OF_MANY: Final[dict[EventName, tuple[EventName, str]]] = {
+    EventName.GUILD_ROLE_UPDATE_BULK: (EventName.GUILD_ROLE_UPDATE, "roles"),
+    EventName.CHANNEL_UPDATE_BULK: (EventName.CHANNEL_UPDATE, "channels"),
+    EventName.PRESENCE_UPDATE_BULK: (EventName.PRESENCE_UPDATE, "presences"),
+}
+"""Events of ours that are many of theirs."""
+
+OF_GUILDS: Final = frozenset({EventName.GUILD_CREATE, EventName.GUILD_DELETE, EventName.INVITE_CREATE})
+"""Name their guild otherwise than by `guild_id`."""

@@ -1,0 +1,134 @@
+"""What the client libraries demand of objects beside what these have here (compat.md, Demanded members).
+
+Each member of `DEMANDED` was found by leaving it out: a library stopped, or did less. Objects are recognised by the
+members that only they have, however deep they lie, so that one table serves every answer and every Dispatch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import attrs
+
+Object = dict[str, Any]
+
+
+@attrs.frozen
+class Kind:
+    """A kind of object: the members by which it is known, those that it gets where it has none of that name, and what
+    is made of its own."""
+
+    marks: frozenset[str]
+    members: Mapping[str, Any] = attrs.field(factory=dict)
+    made: Callable[[Object], None] | None = None
+
+
+def _colors(role: Object) -> None:
+    role.setdefault("colors", {"primary_color": role["color"], "secondary_color": None, "tertiary_color": None})
+
+
+def _public_flags(user: Object) -> None:
+    user.setdefault("public_flags", user.get("flags", 0))
+
+
+def _sticker_items(message: Object) -> None:
+    message.setdefault("sticker_items", message.get("stickers", []))
+
+
+def _counts(reaction: Object) -> None:
+    reaction.setdefault("count_details", {"burst": 0, "normal": reaction["count"]})
+
+
+def _description(application: Object) -> None:
+    application["description"] = application.get("description") or ""
+
+
+def _archive_duration(channel: Object) -> None:
+    """Where a channel has none of its own the member is not there: null is no number of minutes."""
+    if channel["default_auto_archive_duration"] is None:
+        del channel["default_auto_archive_duration"]
+
+
+def _format(sticker: Object) -> None:
+    sticker.setdefault("format_type", STICKER_GIF if sticker["animated"] else STICKER_PNG)
+    tags = sticker.get("tags", [])
+    sticker["tags"] = tags if isinstance(tags, str) else ",".join(tags)
+
+
+STICKER_PNG: Final = 1
+STICKER_GIF: Final = 4
+GUILD_STICKER: Final = 2
+
+ALLOWED_INTENTS: Final = 1 << 12 | 1 << 14 | 1 << 18
+"""Flags of an application: presences, members and message content are for every bot that asks."""
+
+ROLE: Final = Kind(
+    frozenset({"hoist", "color", "permissions"}),
+    {"managed": False, "icon": None, "unicode_emoji": None, "flags": 0},
+    _colors,
+)
+MEMBER: Final = Kind(frozenset({"joined_at", "roles", "nick"}), {"flags": 0, "pending": False, "premium_since": None})
+USER: Final = Kind(frozenset({"username", "discriminator"}), {"bot": False, "system": False}, _public_flags)
+MESSAGE: Final = Kind(frozenset({"author", "channel_id", "mentions"}), {"components": []}, _sticker_items)
+REACTION: Final = Kind(frozenset({"emoji", "count", "me"}), {"me_burst": False, "burst_colors": []}, _counts)
+EMOJI: Final = Kind(
+    frozenset({"id", "name", "animated"}),
+    {"roles": [], "require_colons": True, "managed": False, "available": True},
+)
+STICKER: Final = Kind(
+    frozenset({"id", "name", "animated", "tags"}), {"type": GUILD_STICKER, "available": True}, _format
+)
+GUILD: Final = Kind(
+    frozenset({"owner_id", "verification_level"}),
+    {
+        "application_id": None,
+        "description": None,
+        "discovery_splash": None,
+        "max_members": 500_000,
+        "max_presences": None,
+        "preferred_locale": "en-US",
+        "premium_progress_bar_enabled": False,
+        "premium_subscription_count": 0,
+        "premium_tier": 0,
+        "public_updates_channel_id": None,
+        "safety_alerts_channel_id": None,
+        "widget_enabled": False,
+    },
+)
+WHOLE_GUILD: Final = Kind(
+    frozenset({"voice_states", "member_count", "channels"}),
+    {"large": False, "guild_scheduled_events": [], "soundboard_sounds": [], "stage_instances": []},
+)
+APPLICATION: Final = Kind(
+    frozenset({"verify_key", "bot_public"}), {"flags": ALLOWED_INTENTS, "summary": "", "team": None}, _description
+)
+CHANNEL: Final = Kind(frozenset({"type", "default_auto_archive_duration"}), made=_archive_duration)
+
+DEMANDED: Final = (ROLE, MEMBER, USER, MESSAGE, REACTION, STICKER, EMOJI, GUILD, WHOLE_GUILD, APPLICATION, CHANNEL)
+
+
+def completed(value: Any) -> Any:
+    """The value with every object in it completed; it is copied where it is made of objects and lists."""
+    if isinstance(value, dict):
+        return _completed_object(value)
+    if isinstance(value, list | tuple):
+        return [completed(each) for each in value]
+    return value
+
+
+def _completed_object(value: Mapping[str, Any]) -> Object:
+    made = {
+        name: completed(member) if isinstance(member, dict | list | tuple) else member for name, member in value.items()
+    }
+    names = made.keys()
+    for kind in DEMANDED:
+        if kind.marks <= names:
+            for name, member in kind.members.items():
+                made.setdefault(name, member)
+            if kind.made is not None:
+                kind.made(made)
+    emoji = made.get("emoji")
+    if isinstance(emoji, dict):
+        emoji.setdefault("id", None)
+    return made

@@ -1,0 +1,137 @@
+"""The mount over HTTP: which documented operation an address means, and how request and answer are put into words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+from urllib.parse import unquote
+
+import attrs
+
+from chat.api import buckets
+from chat.api.answers import Answer, refusal
+from chat.api.endpoint import Exchange
+from chat.api.mounts import Dialect, Mount
+from chat.api.operation import Policy, Request, Routes
+from chat.api.schemas.shapes import ANYTHING
+from chat.compat.discord import errors
+from chat.compat.discord.objects import completed
+from chat.compat.discord.tokens import own_form
+from chat.domain.administration.assemble import AdministrationArea
+from chat.errors import ApiError
+from chat.registries.error_codes import ErrorCode
+
+OWN: Final = "/ discord"
+"""Where operations of the mount alone lie. A request target holds no space, so that no request names it."""
+
+ADDRESSES: Final[tuple[tuple[str, str, str, str], ...]] = (
+    ("GET", "/v1/gateway", "GET", f"{OWN}/gateway"),
+    ("GET", "/v1/soundboard-default-sounds", "GET", f"{OWN}/empty/list"),
+    ("GET", "/v1/voice/regions", "GET", f"{OWN}/empty/list"),
+    ("GET", "/v1/guilds/{}/regions", "GET", f"{OWN}/empty/list"),
+    ("GET", "/v1/guilds/{}/integrations", "GET", f"{OWN}/empty/list"),
+    ("GET", "/v1/guilds/{}/scheduled-events", "GET", f"{OWN}/empty/list"),
+    ("GET", "/v1/guilds/{}/auto-moderation/rules", "GET", f"{OWN}/empty/list"),
+    ("GET", "/v1/guilds/{}/soundboard-sounds", "GET", f"{OWN}/empty/items"),
+    ("GET", "/v1/applications/{}/commands", "GET", f"{OWN}/empty/list"),
+    ("GET", "/v1/applications/{}/guilds/{}/commands", "GET", f"{OWN}/empty/list"),
+    ("GET", "/v1/applications/{}/emojis", "GET", f"{OWN}/empty/items"),
+    ("GET", "/v1/sticker-packs", "GET", f"{OWN}/empty/sticker_packs"),
+    ("DELETE", "/v1/guilds/{}", "POST", "/v1/guilds/{}/delete"),
+    ("PUT", "/v1/channels/{}/messages/pins/{}", "PUT", "/v1/channels/{}/pins/{}"),
+    ("DELETE", "/v1/channels/{}/messages/pins/{}", "DELETE", "/v1/channels/{}/pins/{}"),
+    ("GET", "/v1/users/@me/guilds/{}/member", "GET", "/v1/guilds/{}/members/@me"),
+    ("PATCH", "/v1/guilds/{}/members/@me/nick", "PATCH", "/v1/guilds/{}/members/@me"),
+)
+"""Method and path that have another name here, below the mount's prefix; `{}` is any segment, in the same order."""
+
+ONE_OF: Final[tuple[tuple[str, str, ErrorCode], ...]] = (
+    ("/v1/guilds/{}/roles/{}", "/v1/guilds/{}/roles", ErrorCode.UNKNOWN_ROLE),
+    ("/v1/guilds/{}/emojis/{}", "/v1/guilds/{}/emojis", ErrorCode.UNKNOWN_EMOJI),
+    ("/v1/guilds/{}/stickers/{}", "/v1/guilds/{}/stickers", ErrorCode.UNKNOWN_STICKER),
+    ("/v1/guilds/{}/bans/{}", "/v1/guilds/{}/bans", ErrorCode.NOT_FOUND),
+)
+"""What is asked for singly there, and is one of a list here, or unknown."""
+
+AUDIT_LOG_REASON: Final = "x-audit-log-reason"
+
+EMPTY: Final[Mapping[str, object]] = {"list": [], "items": {"items": []}, "sticker_packs": {"sticker_packs": []}}
+
+routes: Final = Routes(policy=Policy.NONE, bucket=buckets.DISCOVERY, answers=ANYTHING)
+
+
+@routes.operation("GET", f"{OWN}/gateway", name="mount_get_gateway")
+async def get_gateway(request: Request, administration: AdministrationArea) -> object:
+    """Where the gateway is, for a library that asks before it has a token."""
+    return {"url": administration.discovery.gateway_bot(request.headers.get("host"))["url"]}
+
+
+@routes.operation("GET", OWN + "/empty/{shape}", name="mount_get_nothing")
+async def get_nothing(request: Request, shape: str) -> object:
+    """What libraries ask for by themselves and this server has none of."""
+    return EMPTY[shape]
+
+
+def _pattern(path: str) -> re.Pattern[str]:
+    return re.compile(re.escape(path).replace(r"\{\}", "([^/]+)"))
+
+
+_ADDRESSES: Final = tuple((method, _pattern(path), there, target) for method, path, there, target in ADDRESSES)
+_ONE_OF: Final = tuple((_pattern(path), target, unknown) for path, target, unknown in ONE_OF)
+_PINS: Final = _pattern("/v1/channels/{}/pins")
+"""There the bare list of messages."""
+
+
+class DiscordDialect(Dialect):
+    """Requests and answers at the mount."""
+
+    def address(self, method: str, path: str) -> tuple[str, str]:
+        for asked, pattern, there, target in _ADDRESSES:
+            if asked == method and (found := pattern.fullmatch(path)):
+                return there, target.format(*found.groups())
+        if method == "GET":
+            for pattern, target, _ in _ONE_OF:
+                if found := pattern.fullmatch(path):
+                    return method, target.format(found[1])
+        return method, path
+
+    def hear(self, exchange: Exchange) -> None:
+        headers = exchange.headers
+        if AUDIT_LOG_REASON in headers:  # they escape it; its bytes are read as UTF-8 later
+            headers[AUDIT_LOG_REASON] = unquote(headers[AUDIT_LOG_REASON], "latin-1")
+        exchange.authorizations[:] = [_credential(each) for each in exchange.authorizations]
+
+    def say(self, answer: Answer, exchange: Exchange) -> Answer:
+        if answer.status >= 400:
+            return _refused(answer)
+        body = answer.body
+        if body is None:
+            return answer
+        if _PINS.fullmatch(exchange.path):
+            body = [each["message"] for each in body["items"]]
+        for pattern, _, unknown in _ONE_OF:
+            if isinstance(body, list) and (found := pattern.fullmatch(exchange.path)):
+                body = next((each for each in body if each.get("user", each)["id"] == found[2]), None)
+                if body is None:
+                    return _refused(refusal(ApiError(unknown)))
+        return attrs.evolve(answer, body=completed(body))
+
+
+def _credential(authorization: str) -> str:
+    scheme, space, token = authorization.partition(" ")
+    return f"{scheme}{space}{own_form(token)}"
+
+
+def _refused(answer: Answer) -> Answer:
+    headers = answer.headers
+    if answer.status == 429:
+        # Libraries take a 429 without `Via` for that of a proxy which has banned them, and give up.
+        headers = {**headers, "Via": "1.1 chat"}
+    body = errors.told(answer.body) if isinstance(answer.body, dict) else answer.body
+    return attrs.evolve(answer, headers=headers, body=body)
+
+
+_DIALECT: Final = DiscordDialect()
+
+MOUNTS: Final = tuple(Mount(f"/api/v{version}/", "/v1/", _DIALECT) for version in ("10", "9"))

@@ -1,0 +1,93 @@
+"""A session that was begun at the mount: it hears what its intents ask for, in the words of the mount.
+
+What it numbers and retains are the translated events, so replay, restart and delivery are those of every session.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Final
+
+import attrs
+import orjson
+
+from chat.compat.discord.events import Form, RunForm, Translator
+from chat.compat.discord.objects import ALLOWED_INTENTS
+from chat.gateway.session import GatewaySession
+from chat.protocol.frames import EventRun, OutgoingEvent
+from chat.registries.events import EventName
+
+MOUNT: Final = "discord"
+API_VERSION: Final = 10
+
+OF_OURS: Final = frozenset(
+    {
+        "country_code",
+        "favorite_memes",
+        "notes",
+        "pinned_dms",
+        "presences",
+        "read_states",
+        "relationships",
+        "rtc_regions",
+        "sessions",
+        "user_guild_settings",
+        "user_settings",
+        "users",
+        "version",
+        "webauthn_credentials",
+    }
+)
+"""Members of Ready that belong to clients of this server's own protocol."""
+
+
+@attrs.define(eq=False, weakref_slot=False)
+class MountedSession(GatewaySession):
+    """`intents` are those of its Identify; `resume_url` is what Ready names, which a revived session has sent."""
+
+    mount: ClassVar[str] = MOUNT
+
+    intents: int = attrs.field(kw_only=True)
+    translator: Translator = attrs.field(kw_only=True)
+    application_id: str = attrs.field(default="", kw_only=True)
+    resume_url: str = attrs.field(default="", kw_only=True)
+
+    def kept_besides(self) -> Mapping[str, Any]:
+        return {"intents": self.intents}
+
+    def begin(self) -> None:
+        if self.ready is not None:
+            self.ready = OutgoingEvent(EventName.READY, orjson.dumps(self._ready(orjson.loads(self.ready.data))))
+        super().begin()
+
+    def _ready(self, data: Mapping[str, Any]) -> dict[str, Any]:
+        application = {"id": self.application_id or data["user"]["id"], "flags": ALLOWED_INTENTS}
+        theirs = {name: member for name, member in data.items() if name not in OF_OURS}
+        return {"v": API_VERSION, **theirs, "application": application, "resume_gateway_url": self.resume_url}
+
+    def dispatch(self, event: OutgoingEvent) -> None:
+        if self.starting is not None:
+            self._hold_back(self.starting, event)
+            return
+        forms = event.forms
+        form: Form | None = None if forms is None else forms.get(self.intents)
+        if form is None:
+            form = self.translator.form(event, self.intents)
+        for each in form.others if self.user_id in form.exempt else form.events:
+            if self.receiver is not None:
+                self.receiver.deliver(self._numbering.number(each), each)
+            else:
+                self.numbering.number(each)
+
+    def dispatch_run(self, run: EventRun) -> None:
+        if self.starting is None:
+            forms = run.forms
+            form: RunForm | None = None if forms is None else forms.get(self.intents)
+            if form is None:
+                form = self.translator.run(run, self.intents)
+            if self.user_id not in form.exempt:
+                if form.run is not None:
+                    super().dispatch_run(form.run)
+                return
+        for event in run.events:
+            self.dispatch(event)
