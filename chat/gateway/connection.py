@@ -56,8 +56,7 @@ RESUMED: Final = OutgoingEvent(EventName.RESUMED, b"{}", retained=False)
 class Connection:
     """One uncompressed socket; see chat.gateway.compressed_connection for the other kind."""
 
-    mount: ClassVar[str] = ""
-    """As that of its sessions."""
+    mount: ClassVar[str] = ""  # as that of its sessions
 
     _transport: Transport
     address: str

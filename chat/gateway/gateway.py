@@ -65,6 +65,9 @@ class GatewayMount(Protocol):
 class Gateway:
     """Serves gateway sockets. Use `running` around everything else."""
 
+    mount: GatewayMount | None = None
+    """To be set before the gateway runs."""
+
     def __init__(
         self,
         core: Core,
@@ -119,7 +122,6 @@ class Gateway:
         self.on_closed: Callable[[Close | None], None] = lambda _: None
         """Hears how each socket was ended; None where the peer did it."""
         self.tap: Callable[[str], SocketTap] | None = None  # to be set before the gateway runs
-        self.mount: GatewayMount | None = None
         self.outboxes = OutboxSum(OUTBOXES_BYTES)
         self._parts: GatewayParts | None = None
         """What sockets share while the gateway runs."""

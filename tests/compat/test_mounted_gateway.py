@@ -339,8 +339,8 @@ async def test_a_session_outlives_a_restart_with_its_intents(
 class ZlibClient(GatewayClient):
     """Understands `compress=zlib-stream`."""
 
-    def __init__(self, route: Route, *, heartbeats: bool, compressed: bool) -> None:
-        super().__init__(route, heartbeats=heartbeats, compressed=compressed)
+    def __init__(self, route: Route, **options: Any) -> None:
+        super().__init__(route, **options)
         self._decompressor: Any = zlib.decompressobj()
 
 
