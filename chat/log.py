@@ -1,17 +1,20 @@
 """Log lines on standard error: with fields, and without secrets.
 
-Coloured on a terminal, one JSON object a line elsewhere. What other packages say through `logging` takes the same way.
-Nothing reaches the stream before `without_secrets` saw it, however deep in a field or a traceback
-it stood: tokens lose their secret part, and fields and headers that carry credentials lose their value.
+Coloured on a terminal, one JSON object a line elsewhere, in systemd's journal with its priority before it. What other
+packages say through `logging` takes the same way. Nothing reaches the stream before `without_secrets` saw it, however
+deep in a field or a traceback it stood: tokens lose their secret part, and fields and headers that carry credentials
+lose their value.
 """
 
 from __future__ import annotations
 
 import contextlib
 import logging
+import os
 import re
 import sys
 from collections.abc import Callable, Mapping
+from functools import partialmethod
 from typing import Any, Final, TextIO
 
 import structlog
@@ -19,6 +22,9 @@ import structlog
 from chat.registries.error_codes import ErrorCode
 
 REDACTED: Final = "[redacted]"
+
+WARNING: Final = 4
+"""The priority of a warning (syslog(3))."""
 
 _SECRETS: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
     (re.compile(r"cht_[A-Za-z0-9]{8,}"), f"cht_{REDACTED}"),
@@ -142,12 +148,34 @@ class _Stream:
         self._stream = stream
         self.name = name
 
-    def msg(self, line: str) -> None:
+    def _put(self, priority: int, line: str) -> None:
         with contextlib.suppress(OSError, ValueError):  # the reader is gone; the stream is closed
-            self._stream.write(line + "\n")
+            self._stream.write(with_priority(line, priority, self._stream) + "\n")
             self._stream.flush()
 
-    debug = info = warning = error = critical = exception = msg
+    debug = partialmethod(_put, 7)
+    info = msg = partialmethod(_put, 6)
+    warning = partialmethod(_put, WARNING)
+    error = exception = partialmethod(_put, 3)
+    critical = partialmethod(_put, 2)
+
+
+def with_priority(line: str, priority: int, stream: TextIO) -> str:
+    """The line as the journal takes it, with a priority of syslog(3) in front (sd-daemon(3)), if the stream leads
+    there; else as it is."""
+    return f"<{priority}>{line}" if _leads_to_journal(stream) else line
+
+
+def _leads_to_journal(stream: TextIO) -> bool:
+    """Whether the stream is the very one that systemd connected: what it started may have been led elsewhere since."""
+    journal = os.environ.get("JOURNAL_STREAM")
+    if journal is None:
+        return False
+    try:
+        status = os.fstat(stream.fileno())
+    except (OSError, ValueError):
+        return False
+    return journal == f"{status.st_dev}:{status.st_ino}"
 
 
 class _Bridge(logging.Handler):

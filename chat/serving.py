@@ -31,6 +31,7 @@ from chat.errors import OperatorError
 from chat.port.listener import Listener, SocketListener, answering, connections_maximum, not_ready, open_listeners
 from chat.process_memory import give_back, resident_bytes
 from chat.server import Server, develop
+from chat.service_manager import ServiceManager
 from chat.store.data_directory import DataDirectory
 from chat.store.database import SWITCH_INTERVAL_SECONDS, Database, open_database
 from chat.store.migrations import prepare
@@ -110,12 +111,15 @@ async def serve(loaded: Loaded, *, clock: SkippingClock | None, announce: Callab
     """
     sys.setswitchinterval(SWITCH_INTERVAL_SECONDS)
     settings, directory, ending = loaded.settings, DataDirectory(loaded.data_directory), Ending()
+    manager = ServiceManager.of(os.environ)
     async with (
         ending.heard(),
+        manager.kept_informed(),
         _listening(settings.host, settings.port) as listeners,
         _listening_for_metrics(settings) as metrics_listeners,
     ):
         settings = settings.listening_on(listeners[0].port)
+        manager.status("looking at the database")
         await migrate(directory, listeners, partial(_back_up, loaded, directory))
         async with open_database(directory.database) as database:
             origins = _origins(settings, follows_host=loaded.follows_host)
@@ -125,6 +129,7 @@ async def serve(loaded: Loaded, *, clock: SkippingClock | None, announce: Callab
             ):
                 ending.started()
                 announce(_addresses(settings, listeners[0].port, server))
+                manager.ready(f"serving {settings.public_url}")
                 async with trio.open_nursery() as nursery:
                     connections = server.gateway.connections
                     nursery.start_soon(sweep_while_quiet, partial(len, connections), server.sleep_unmoved)
@@ -133,6 +138,7 @@ async def serve(loaded: Loaded, *, clock: SkippingClock | None, announce: Callab
                         nursery.start_soon(lasting, _backup_schedule(loaded, server).run)
                     await ending.asked.wait()
                     nursery.cancel_scope.cancel()
+                manager.stopping("sending sessions elsewhere, finishing requests")
                 await server.drain()
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import io
 import json
 import logging
+import os
 import string
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import attrs
@@ -68,6 +70,26 @@ def test_a_line_has_time_level_name_and_fields(output: Output) -> None:
             "session_id": "abc",
             "queued": 3,
         }
+    ]
+
+
+@pytest.mark.parametrize("ours", [True, False], ids=["the journal's", "led elsewhere"])
+@pytest.mark.usefixtures("output")
+def test_in_the_journal_a_line_has_its_priority(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ours: bool) -> None:
+    with (tmp_path / "stream").open("w") as stream:
+        place = os.fstat(stream.fileno())
+        monkeypatch.setenv("JOURNAL_STREAM", f"{place.st_dev}:{place.st_ino + (not ours)}")
+        log.configure("debug", timestamp=lambda: "12:00", stream=stream)
+        for level in ("debug", "info", "warning", "error", "critical"):
+            structlog.get_logger().log(logging.getLevelNamesMapping()[level.upper()], level)
+    lines = (tmp_path / "stream").read_text().splitlines()
+    assert [line.partition("{")[0] for line in lines] == (["<7>", "<6>", "<4>", "<3>", "<2>"] if ours else [""] * 5)
+    assert [json.loads(line[line.index("{") :])["event"] for line in lines] == [
+        "debug",
+        "info",
+        "warning",
+        "error",
+        "critical",
     ]
 
 

@@ -59,16 +59,20 @@ def announce(addresses: ServerAddresses) -> None:
     """Print the one line that says that the server can serve; on standard error, while the instance is not set up, the
     link for that."""
     if addresses.setup_url is not None:
-        click.echo(_setup_notice(addresses.setup_url, to_people=sys.stderr.isatty()), err=True)
+        _tell_setup_link(addresses.setup_url)
     host = f"[{addresses.host}]" if ":" in addresses.host else addresses.host
     click.echo(f"listening on http://{host}:{addresses.port} gateway ws://{host}:{addresses.port}/gateway")
 
 
-def _setup_notice(link: str, *, to_people: bool) -> str:
+def _tell_setup_link(link: str) -> None:
     """The set-up link for a terminal, else as a line of the log; written here, because the log shows no secret."""
-    if to_people:
-        return SETUP.format(link)
-    return json.dumps({"logger": "chat.cli", "event": "not set up: open the link", "level": "warning", "link": link})
+    from chat import log
+
+    notice = SETUP.format(link)
+    if not sys.stderr.isatty():
+        line = {"logger": "chat.cli", "event": "not set up: open the link", "level": "warning", "link": link}
+        notice = log.with_priority(json.dumps(line), log.WARNING, sys.stderr)
+    click.echo(notice, err=True)
 
 
 @click.command()
