@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import attrs
@@ -11,10 +12,9 @@ import structlog
 import trio
 
 from chat.admin.routes import ADMIN_ROUTES
-from chat.api.app import ChatApp
 from chat.api.endpoint import Backend
 from chat.api.http_faults import HttpFaults
-from chat.api.http_server import HttpServer
+from chat.api.http_server import Deferred, HttpServer
 from chat.api.kernel import Kernel, RequestTap
 from chat.api.mounts import Mount, Mounts
 from chat.api.openapi.published import PublishedDocument
@@ -38,15 +38,18 @@ from chat.store.administration import instance
 from chat.store.data_directory import DataDirectory
 from chat.store.whole_database import last_id
 from chat.supervision import lasting
-from chat.web.manual import Manual
-from chat.web.pages import Pages
 
 if TYPE_CHECKING:
+    from chat.api.app import ChatApp
     from chat.development.seeded_world import SeededWorld
     from chat.figures import FigureKeeper
     from chat.metrics import Metrics
+    from chat.web.manual import Manual
 
 logger = structlog.get_logger(__name__)
+
+WITH_PAGES: Final = ("chat.api.app", "chat.web.pages")
+"""Modules that come with the first request for a page."""
 
 DRAIN_SECONDS: Final = 10.0
 """How long running requests and closing sockets may take once a shutdown was asked for."""
@@ -196,8 +199,13 @@ class Server:
         self, listeners: Sequence[Listener], *, maximum_connections: int, metrics_listeners: Sequence[Listener] = ()
     ) -> AsyncIterator[None]:
         """Serve on the listeners while the block lasts; leaving it closes everything at once, `drain` in good order."""
-        app = self.application()
-        http = HttpServer(app, self.clock, app.kernel)
+        if self.settings.webapp_directory is not None:
+            from chat.web.webapp import Webapp
+
+            Webapp(self.surroundings.directory / self.settings.webapp_directory)  # refuses a folder that has none
+        kernel = self.kernel()
+        pages = Deferred(partial(self.application, kernel), WITH_PAGES, in_threads=self.surroundings.work_in_threads)
+        http = HttpServer(pages, self.clock, kernel)
         self.port = Port(
             listeners,
             gateway=self.gateway.serve,
@@ -250,9 +258,9 @@ class Server:
             others=tuple(self._others),
         )
 
-    def application(self) -> ChatApp:
-        """The HTTP side."""
-        kernel = Kernel(
+    def kernel(self) -> Kernel:
+        """The operations, and what happens around each."""
+        return Kernel(
             self.backend(),
             self._routes,
             addresses=self._parts.addresses,
@@ -264,6 +272,12 @@ class Server:
             observers=self._observers,
             tap=self._tap,
         )
+
+    def application(self, kernel: Kernel) -> ChatApp:
+        """The whole HTTP side: the operations, and the pages for people."""
+        from chat.api.app import ChatApp
+        from chat.web.pages import Pages
+
         pages = Pages(
             self.settings,
             self.database,

@@ -26,8 +26,11 @@ NOT_AT_START = (
     "chat.testing",
     "cryptography",
     "email_validator",
+    "flask",
     "httpx",
+    "hypercorn",
     "hypothesis",
+    "jinja2",
     "jsonschema_rs",
     "jwt",
     "markdown_it",
@@ -37,6 +40,7 @@ NOT_AT_START = (
     "prometheus_client",
     "pygments",
     "pytest",
+    "quart",
     "rich",
     "segno",
     "smtplib",
@@ -44,6 +48,7 @@ NOT_AT_START = (
     "tomlkit",
     "trio_websocket",
     "webauthn",
+    "werkzeug",
     "zstandard",
 )
 """Packages, with all that is in them, and modules."""

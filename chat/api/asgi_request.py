@@ -36,12 +36,17 @@ from hypercorn.trio.worker_context import WorkerContext
 from hypercorn.typing import AppWrapper, ASGIReceiveEvent, ASGISendEvent, ConnectionState, Scope
 from hypercorn.utils import suppress_body
 
-from chat.api.http_wire import BODY_TOO_SLOW, DISCARDED_BYTES, READ_BYTES, Write, body_seconds, error_answer
+from chat.api.http_wire import (
+    BODY_TOO_SLOW,
+    DISCARDED_BYTES,
+    READ_BYTES,
+    UNREAD_BYTES,
+    Write,
+    body_seconds,
+    error_answer,
+)
 from chat.port import request_head
 from chat.port.transport import Transport
-
-UNREAD_BYTES: Final = 262_144
-"""Bytes of a body that may wait for the application; until it reads some, no more is read from the client."""
 
 EVENTS_PER_TURN: Final = 128
 """Pieces of a body that are parsed before others get a turn: it may come in chunks of one byte."""

@@ -23,12 +23,12 @@ from typing import Any, Final, Protocol
 import trio
 
 from chat.api.answers import RawHeaders
-from chat.api.asgi_request import UNREAD_BYTES as UNREAD_BYTES
 from chat.api.bodies import Receive
 from chat.api.http_wire import BODY_TOO_SLOW, READ_BYTES, Write, body_seconds, error_answer, head_bytes
 from chat.api.http_wire import DISCARDED_BYTES as DISCARDED_BYTES
 from chat.api.http_wire import KEEP_ALIVE_SECONDS as KEEP_ALIVE_SECONDS
 from chat.api.http_wire import LINGER_SECONDS as LINGER_SECONDS
+from chat.api.http_wire import UNREAD_BYTES as UNREAD_BYTES
 from chat.api.http_wire import WRITE_BYTES_PER_SECOND as WRITE_BYTES_PER_SECOND
 from chat.api.http_wire import WRITE_SECONDS as WRITE_SECONDS
 from chat.port import request_head

@@ -1,54 +1,77 @@
 """The HTTP engine, on connections that were accepted elsewhere: operations are answered at once, and everything else by
-an ASGI application under Hypercorn's protocol.
-
-Hypercorn has no public entry for such a connection. What we use of its inside is in this package's `asgi_request` and
-here, nowhere else.
-"""
+an ASGI application under Hypercorn's protocol (`chat.api.asgi_host`)."""
 
 from __future__ import annotations
 
-import logging
-from collections.abc import AsyncIterator
+import importlib
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
 from wsgiref.handlers import format_date_time
 
+import attrs
 import trio
-from hypercorn.app_wrappers import ASGIWrapper
-from hypercorn.config import Config
-from hypercorn.trio.lifespan import Lifespan
-from hypercorn.trio.worker_context import WorkerContext
-from hypercorn.typing import ASGIFramework
 
-from chat.api.asgi_request import AsgiRequest
 from chat.api.http_connection import HttpConnection, Operations
 from chat.api.http_wire import Write
 from chat.clock import Clock
 from chat.port.transport import Transport
-from chat.registries.limits import REQUEST_HEADER_BYTES
+
+if TYPE_CHECKING:
+    from hypercorn.typing import ASGIFramework
+
+    from chat.api.asgi_host import AsgiHost
+
+
+@attrs.frozen
+class Deferred:
+    """An application that is made when the first request needs it.
+
+    What it imports takes a tenth of a second and ten megabytes. With `in_threads` the modules that it names are
+    imported in a thread before, so that the loop goes on meanwhile.
+    """
+
+    make: Callable[[], ASGIFramework]
+    modules: tuple[str, ...]
+    in_threads: bool
+
+    async def made(self) -> ASGIFramework:
+        """The application."""
+        if self.in_threads:
+            await trio.to_thread.run_sync(self._import)
+        return self.make()
+
+    def _import(self) -> None:
+        for name in ("chat.api.asgi_host", *self.modules):
+            importlib.import_module(name)
 
 
 class HttpServer:
     """Serves operations, and an ASGI application, over HTTP/1.1 on connections it is given. `clock` is for the `Date`
     of answers."""
 
-    def __init__(self, app: ASGIFramework, clock: Clock, operations: Operations | None = None) -> None:
+    def __init__(self, app: ASGIFramework | Deferred, clock: Clock, operations: Operations | None = None) -> None:
         self.operations = operations
         self.draining = False
-        self._app = ASGIWrapper(app)
-        self._config = ServerConfig(clock)
-        self._context = WorkerContext(None)
+        self._app = app
+        self._dates = Dates(clock)
+        self._host: AsgiHost | None = None
+        self._starting = trio.Lock()
+        self._nursery: trio.Nursery
         self._connections: set[HttpConnection] = set()
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Start the application (ASGI lifespan) for the time of the block, and shut it down after."""
+        """Start the application (ASGI lifespan) for the time of the block, unless it is deferred, and shut it down
+        after."""
         async with trio.open_nursery() as nursery:
-            lifespan = Lifespan(self._app, self._config, {})
-            await nursery.start(lifespan.handle_lifespan)
-            await lifespan.wait_for_startup()
+            self._nursery = nursery
+            if not isinstance(self._app, Deferred):
+                await self._started()
             try:
                 yield
-                await lifespan.wait_for_shutdown()
+                if self._host is not None:
+                    await self._host.shut_down()
             finally:
                 nursery.cancel_scope.cancel()
 
@@ -64,39 +87,52 @@ class HttpServer:
     async def drain(self) -> None:
         """From now on a connection ends with the answer to its present request, an idle one at once."""
         self.draining = True
-        await self._context.terminated.set()
+        if self._host is not None:
+            await self._host.drain()
         for connection in list(self._connections):
             connection.finish()
+
+    async def _started(self) -> AsgiHost:
+        """The application, which is started by the first that needs it."""
+        async with self._starting:
+            if self._host is None:
+                app = await self._app.made() if isinstance(self._app, Deferred) else self._app
+                from chat.api.asgi_host import AsgiHost
+
+                host = AsgiHost(app, self._dates.header)
+                await host.start(self._nursery)
+                self._host = host
+                if self.draining:
+                    await host.drain()
+        return self._host
 
     # For its connections
 
     def date(self) -> list[tuple[bytes, bytes]]:
         """The `Date` header of an answer that leaves now."""
-        return self._config.response_headers("h11")
+        return self._dates.header()
 
     async def through_application(self, transport: Transport, write: Write, received: bytes) -> bytes | None:
         """Have the ASGI application answer the request that begins with `received`.
 
         What was received behind it, or None where the connection is to end.
         """
-        return await AsgiRequest(self._app, self._config, self._context, transport, write).run(received)
+        host = self._host or await self._started()
+        return await host.answer(transport, write, received)
 
 
-class ServerConfig(Config):
-    """Hypercorn's settings as far as they still matter: what an answer says about the server, and the log."""
-
-    errorlog = logging.getLogger("chat.http")
-    h11_max_incomplete_size: int = REQUEST_HEADER_BYTES
+class Dates:
+    """Makes the `Date` header, once a second."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._date_headers: list[tuple[bytes, bytes]] = []
-        self._date_second = 0
+        self._headers: list[tuple[bytes, bytes]] = []
+        self._second = 0
 
-    def response_headers(self, protocol: str) -> list[tuple[bytes, bytes]]:
-        """`Date` only; made once a second."""
+    def header(self) -> list[tuple[bytes, bytes]]:
+        """The header of an answer that leaves now."""
         second = self._clock.now_ms() // 1000
-        if second != self._date_second:
-            self._date_second = second
-            self._date_headers = [(b"date", format_date_time(second).encode("ascii"))]
-        return self._date_headers
+        if second != self._second:
+            self._second = second
+            self._headers = [(b"date", format_date_time(second).encode("ascii"))]
+        return self._headers

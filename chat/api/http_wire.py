@@ -30,6 +30,9 @@ DISCARDED_BYTES: Final = 1_048_576
 """A body that was answered before it was read is read and forgotten up to this size, so that the connection can be
 kept; with a larger one the connection closes."""
 
+UNREAD_BYTES: Final = 262_144
+"""Bytes of a body that may wait for the application; until it reads some, no more is read from the client."""
+
 BODY_TOO_SLOW: Final = "The request's body took too long."
 
 Headers = list[tuple[bytes, bytes]]

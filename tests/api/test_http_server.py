@@ -21,6 +21,7 @@ from quart import request as quart_request
 from quart_trio import QuartTrio
 from trio.testing import MockClock
 
+from chat.api.asgi_host import ServerConfig
 from chat.api.http_connection import (
     DISCARDED_BYTES,
     KEEP_ALIVE_SECONDS,
@@ -31,7 +32,7 @@ from chat.api.http_connection import (
 )
 from chat.api.http_server import HttpServer
 from chat.auth.client_address import ClientAddresses
-from chat.clock import SystemClock, TrioClock
+from chat.clock import TrioClock
 from chat.port.listener import Port, open_listeners
 from chat.testing.network import MemoryStream, Pipe
 from tests.api.raw_http import RawHttp, Receive, Scope, Send, answer_with, open_stage, request, way, whole_body
@@ -607,4 +608,4 @@ def test_the_parts_of_hypercorn_are_what_they_were() -> None:
     assert parameters(Lifespan) == ["app", "config", "state"]
     assert parameters(WorkerContext) == ["max_requests"]
     assert issubclass(QuartTrio, Quart)
-    assert isinstance(HttpServer(QuartTrio(__name__), SystemClock())._config.errorlog, logging.Logger)
+    assert isinstance(ServerConfig(list).errorlog, logging.Logger)
