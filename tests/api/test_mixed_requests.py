@@ -101,6 +101,8 @@ async def test_both_ways_have_the_same_answer(chat_server: ChatServer, chat_worl
             answers.append(await client.asks(request(target, headers=as_user(chat_world))))
             await client.stream.aclose()
         plain, other = answers
+        for answer in answers:
+            assert answer.headers.pop(b"date")  # a second may begin between the two
         assert (plain.status, list(plain.headers.items())) == (other.status, list(other.headers.items())), path
         assert plain.body == other.body, path
         compared += plain.status == 200
