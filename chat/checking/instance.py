@@ -21,7 +21,7 @@ from chat.domain.administration.command_line import unopened
 from chat.domain.signing_in.client_info import problem_of
 from chat.errors import OperatorError
 from chat.media import file_check
-from chat.store import whole_database
+from chat.store import deep_check, whole_database
 from chat.store.connections import connect
 from chat.store.data_directory import RESTORE_KEY, SIGNING_KEY_BYTES, DataDirectory
 from chat.store.migrations import MIGRATIONS, schema_version
@@ -30,6 +30,7 @@ SETTINGS: Final = "settings"
 DATABASE: Final = "database"
 COUNTS: Final = "counts"
 FILES: Final = "files"
+SEARCH: Final = "search"
 KEY: Final = "signing key"
 
 Tell = Callable[[str, float], None]
@@ -63,8 +64,10 @@ def looked_through(steps: Sequence[Step], tell: Tell) -> Iterator[Problem]:
             yield Problem(step.check, f"cannot be read: {error}")
 
 
-def steps(directory: DataDirectory, config_file: Path | None, stack: contextlib.ExitStack) -> list[Step]:
-    """The parts of a check of a data directory; `stack` closes its database."""
+def steps(
+    directory: DataDirectory, config_file: Path | None, stack: contextlib.ExitStack, *, deep: bool = False
+) -> list[Step]:
+    """The parts of a check of a data directory; `stack` closes its database. `deep` reads every row and every file."""
     first = [
         Step(SETTINGS, "settings", lambda: _settings(directory, config_file)),
         Step(KEY, "signing key", lambda: _signing_key(directory)),
@@ -87,6 +90,17 @@ def steps(directory: DataDirectory, config_file: Path | None, stack: contextlib.
         Step(FILES, "files without an owner", lambda: file_check.unowned_files(connection, uploads, now_ms)),
         Step(FILES, "archives", lambda: file_check.missing_archives(connection, archives)),
         Step(FILES, "archives without an owner", lambda: file_check.unowned_archives(connection, archives, now_ms)),
+        *(_deep(connection, uploads, now_ms) if deep else ()),
+    ]
+
+
+def _deep(connection: sqlite3.Connection, uploads: Path, now_ms: int) -> list[Step]:
+    return [
+        Step(DATABASE, "JSON in the database", lambda: deep_check.misshapen(connection)),
+        Step(DATABASE, "ids", lambda: deep_check.ids_out_of_range(connection, now_ms)),
+        Step(COUNTS, "counts of messages and threads", lambda: deep_check.wrong_counts(connection)),
+        Step(SEARCH, "search indexes", lambda: deep_check.wrong_search_entries(connection)),
+        Step(FILES, "contents of files", lambda: file_check.changed_files(connection, uploads)),
     ]
 
 

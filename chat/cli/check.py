@@ -18,13 +18,15 @@ if TYPE_CHECKING:
 @click.command()
 @data_option
 @click.option("--config", "config_file", type=FILE, help="Settings file in place of DIR/chat.toml.")
+@click.option("--deep", is_flag=True, help="Read every row and every file as well, which may take long.")
 @json_alone_option()
-def check(data: Path, config_file: Path | None, as_json: bool) -> None:
+def check(data: Path, config_file: Path | None, deep: bool, as_json: bool) -> None:
     """Look for what is wrong with an instance.
 
-    Settings, database, counts and files are looked through, whether or not a server runs; nothing is changed.
+    Settings, database, counts and files are looked through, whether or not a server runs; nothing is changed. With
+    --deep also what is in JSON columns and in files, ids, further counts and the search indexes.
     """
-    problems = _found(data, config_file)
+    problems = _found(data, config_file, deep=deep)
     if as_json:
         print_json([{"check": problem.check, "problem": problem.problem} for problem in problems])
     else:
@@ -35,7 +37,7 @@ def check(data: Path, config_file: Path | None, as_json: bool) -> None:
         raise OperatorError(f"{count} wrong with {data}")
 
 
-def _found(data: Path, config_file: Path | None) -> list[Problem]:
+def _found(data: Path, config_file: Path | None, *, deep: bool) -> list[Problem]:
     """What is wrong, with a bar on a terminal."""
     from chat.checking.instance import looked_through, steps
     from chat.cli.backup import progress_bar
@@ -44,4 +46,4 @@ def _found(data: Path, config_file: Path | None) -> list[Problem]:
     directory = DataDirectory(data)
     directory.require()
     with contextlib.ExitStack() as stack, progress_bar() as tell:
-        return list(looked_through(steps(directory, config_file, stack), tell))
+        return list(looked_through(steps(directory, config_file, stack, deep=deep), tell))

@@ -18,7 +18,7 @@ class Part:
 
 PARTS: Final = (
     Part("Begin", ("first-hour", "setup")),
-    Part("Run it", ("mail", "backups")),
+    Part("Run it", ("mail", "backups", "upgrade")),
     Part("Build on it", ("testing",)),
     Part("References", ("settings", "commands")),
 )

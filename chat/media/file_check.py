@@ -5,6 +5,7 @@ For `chat check`, beside a running server too: what was sent or deleted while th
 
 from __future__ import annotations
 
+import hashlib
 import sqlite3
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -14,7 +15,7 @@ from chat.media.storage import ArchiveFiles, MediaStorage, stored_keys
 from chat.snowflake import snowflake_at
 from chat.store.administration import archives
 from chat.store.messages import attachments
-from chat.store.whole_database import StoredFile, few
+from chat.store.whole_database import StoredFile, digests_of_files, few
 
 UNDER_WAY_MS: Final = 3_600_000
 """A file this young may belong to a message that is being sent."""
@@ -57,6 +58,22 @@ def _of_archives(connection: sqlite3.Connection, files: ArchiveFiles) -> Iterato
                 yield f"archives/{archive_id}.zip is missing"
         elif found != size:
             yield f"archives/{archive_id}.zip has {found} bytes instead of {size}"
+
+
+def changed_files(connection: sqlite3.Connection, uploads: Path) -> Iterator[str]:
+    """Files whose content is not what arrived: reads all of them."""
+    return few(_changed(connection, MediaStorage(uploads, in_threads=False)))
+
+
+def _changed(connection: sqlite3.Connection, storage: MediaStorage) -> Iterator[str]:
+    for key, digest in digests_of_files(connection):
+        try:
+            with storage.path_of(key).open("rb") as content:
+                found = hashlib.file_digest(content, "sha256").hexdigest()
+        except OSError:  # told by `missing_files`
+            continue
+        if not found.startswith(digest):
+            yield f"{key} was changed or damaged"
 
 
 def _of_rows(connection: sqlite3.Connection, files: Iterable[StoredFile], uploads: Path) -> Iterator[str]:

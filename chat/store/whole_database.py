@@ -264,3 +264,16 @@ def stored_files(connection: sqlite3.Connection) -> Iterator[StoredFile]:
         """
     )
     return (StoredFile(key, size) for key, size in rows)
+
+
+def digests_of_files(connection: sqlite3.Connection) -> Iterator[tuple[str, str]]:
+    """The SHA-256 of every file of which it is known, or how that begins."""
+    return connection.execute(
+        """
+        SELECT 'attachments/' || coalesce(file_id, id), content_hash
+          FROM attachments WHERE stored AND content_hash IS NOT NULL
+         GROUP BY 1
+         UNION ALL
+        SELECT 'assets/' || id, replace(hash, 'a_', '') FROM assets WHERE source_url IS NULL
+        """
+    )

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import random
+import re
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -17,8 +19,12 @@ from chat.domain.signing_in.mfa_codes import SEALED_BACKUP_CODES, sealed_secret
 from chat.snowflake import snowflake_at
 from chat.store.connections import connect
 from chat.store.data_directory import DataDirectory
+from chat.store.deep_check import JSON_COLUMNS
 from chat.store.messages import attachments
 from chat.store.messages.attachments import Attachment
+from chat.store.messages.message_search_entries import bring_up_to_date
+from chat.store.messages.messages import Message
+from chat.store.messages.messages import insert as insert_message
 from chat.store.migrations import MIGRATIONS
 from tests.cli.command_line import ALICE, CHANNEL, GUILD, Run, stored
 from tests.mmdb_file import write_database
@@ -240,3 +246,62 @@ def test_there_is_nothing_to_check(run: Run, data: Path) -> None:
     assert ending.err == f"chat: there is no data in {data}: name the data directory with --data\n"
     assert not data.exists()
     assert run("check", "--data", data, "more").status == 2
+
+
+DEEP_FAULTS = {
+    "UPDATE guilds SET features = '{\"a\": 1}'": f"database: guilds.features of {GUILD} is not what belongs there",
+    "UPDATE guilds SET features = '[1'": f"database: guilds.features of {GUILD} is not what belongs there",
+    "UPDATE messages SET extra = '[]'": f"database: messages.extra of {GUILD + 9} is not what belongs there",
+    "UPDATE messages SET reference = '{}'": f"database: messages.reference of {GUILD + 9} is not what belongs there",
+    "INSERT INTO message_reactions VALUES (1, ?1, 'x', NULL, 'x', 0, 1, 2)": (
+        "counts: reaction 1 counts 2 accounts, and has 0"
+    ),
+    "UPDATE messages SET has_reactions = 1": f"counts: message {GUILD + 9} says that it has reactions (1), and has 0",
+    "UPDATE message_search SET words = 'other' WHERE rowid = ?1": (
+        f"search: message {GUILD + 9} is found by other words than it has"
+    ),
+    "DELETE FROM account_search": f"search: account {ALICE} is found by other words than it has",
+    "UPDATE messages SET id = 9000000000000000000": (
+        "database: messages has the id 9000000000000000000, which is none of a time up to now"
+    ),
+}
+
+
+@pytest.mark.parametrize(("statement", "said"), DEEP_FAULTS.items())
+def test_what_a_deep_check_finds(run: Run, used: Path, statement: str, said: str) -> None:
+    with stored(used) as connection:
+        insert_message(connection, Message(GUILD + 9, CHANNEL, ALICE, 0, "hello harbour"))
+        while bring_up_to_date(connection, 100):
+            pass
+        connection.execute("UPDATE guilds SET member_count = 0")
+    assert run("check", "--deep", "--data", used).out == ""
+    with changing(used) as connection:
+        connection.execute(statement, (GUILD + 9,) if "?1" in statement else ())
+    assert said in run("check", "--deep", "--data", used).out.splitlines()
+    if not said.startswith(("database: guilds", "database: messages")):
+        assert said not in run("check", "--data", used).out.splitlines()
+
+
+def test_a_deep_check_reads_the_files(run: Run, used: Path) -> None:
+    with stored(used) as connection:
+        digest = hashlib.sha256(b"12345").hexdigest()
+        connection.execute("UPDATE attachments SET content_hash = ?", (digest,))
+    assert run("check", "--deep", "--data", used).out == ""
+    place(used, FILE).write_bytes(b"12346")
+    assert run("check", "--data", used).out == ""
+    assert run("check", "--deep", "--data", used).out == f"files: attachments/{FILE} was changed or damaged\n"
+
+
+def test_every_column_of_json_has_its_shape(run: Run, used: Path) -> None:
+    """The migrations mark those columns with the word JSON."""
+    with stored(used) as connection:
+        schema = connection.execute(
+            "SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE '\\_%' ESCAPE '\\'"
+        )
+        marked = {
+            (table, match[1])
+            for table, text in schema
+            for line in (text or "").splitlines()
+            if (match := re.match(r"\s*,?\s*(\w+)\s+TEXT\b.*(?:--.*\bjson\b|json_valid)", line, re.IGNORECASE))
+        }
+    assert marked == JSON_COLUMNS.keys()

@@ -6,6 +6,7 @@ What is written down of changes, and why, is told in `chat/store/migrations/020_
 from __future__ import annotations
 
 import enum
+import itertools
 import json
 import re
 import sqlite3
@@ -163,9 +164,13 @@ def discrepancies(connection: sqlite3.Connection, most: int = 100) -> list[int]:
     """Messages whose entry is wrong though nothing is noted of them, and entries without a message; none, unless
     something is broken. Looks at everything."""
     connection.execute("INSERT INTO message_search (message_search) VALUES ('integrity-check')")
-    wrong: list[int] = []
+    return list(itertools.islice(wrong_entries(connection), most))
+
+
+def wrong_entries(connection: sqlite3.Connection) -> Iterator[int]:
+    """As `discrepancies`, as far as that can be told by a connection that may not write."""
     last = -1
-    while len(wrong) < most:
+    while True:
         rows = connection.execute(
             """
             SELECT id FROM (SELECT id FROM messages UNION SELECT rowid FROM message_search)
@@ -177,11 +182,10 @@ def discrepancies(connection: sqlite3.Connection, most: int = 100) -> list[int]:
         )
         ids = [message_id for (message_id,) in rows]
         if not ids:
-            break
+            return
         last, listed = ids[-1], json.dumps(ids)
         should, held = _entries(connection, ids, listed), _held(connection, listed)
-        wrong += [message_id for message_id in ids if should.get(message_id) != held.get(message_id)]
-    return wrong[:most]
+        yield from (message_id for message_id in ids if should.get(message_id) != held.get(message_id))
 
 
 def _held(connection: sqlite3.Connection, listed: str) -> dict[int, Entry]:
