@@ -291,9 +291,9 @@ class Server:
         return ChatApp(kernel, pages)
 
     def _open_manual(self) -> Manual:
-        from chat.manual.library import Library  # only for those who read it
+        from chat.manual.opening import open_manual  # only for those who read it
 
-        return Library()
+        return open_manual(is_development=self.world is not None)
 
     async def drain(self, seconds: float = DRAIN_SECONDS) -> None:
         """Send every session elsewhere, finish running requests, write down the sessions that may be resumed."""

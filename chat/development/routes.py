@@ -5,6 +5,7 @@ They ask for no credential, so no page that a developer happens to open may reac
 
 from __future__ import annotations
 
+import os
 from typing import Annotated, Any, Final
 
 import attrs
@@ -14,6 +15,7 @@ from chat.api.fields import OMITTED, Maybe, Omitted, Range, Snowflake, named_mem
 from chat.api.operation import Policy, Request, Routes
 from chat.development import crowd, faults, limits, snapshots, watching
 from chat.development.node import OFFSET_MAXIMUM_MS, ClockMover, Development, NodeChange, node_of, reset
+from chat.development.seeded_world import describe
 from chat.development.world_state import (
     AccountChange,
     GuildChange,
@@ -43,6 +45,14 @@ async def list_mail(request: Request, development: Development) -> list[dict[str
 async def clear_mail(request: Request, development: Development) -> None:
     """Forget the mail kept so far."""
     await MailSink(database=development.core.database).clear()
+
+
+@routes.operation("GET", "/v1/_dev/world")
+async def read_world(request: Request, development: Development) -> dict[str, Any]:
+    """The seeded world with its tokens and passwords, as `chat dev --json` prints it."""
+    origin = development.core.origins.shared
+    gateway_url = f"ws{origin.removeprefix('http')}/gateway"
+    return describe(development.world, base_url=f"{origin}/v1", gateway_url=gateway_url, pid=os.getpid())
 
 
 @routes.operation("GET", "/v1/_dev/sessions")

@@ -30,13 +30,21 @@ MadePages = Mapping[str, Sequence[Source]]
 
 
 class Library:
-    """The manual's pages: files in the order of `contents`, and behind them those that `made` finds.
+    """The manual's pages: files in the order of `contents`, and behind them those that `made` finds. On an instance for
+    development (`is_development`) the accounts of its world can be chosen for requests.
 
     To render a page takes some milliseconds and the index up to a second. That is for a thread, where the loop must not
     stand still; a page that two threads make at once is made twice and kept once.
     """
 
-    def __init__(self, made: Callable[[], MadePages] = dict, parts: tuple[Part, ...] = PARTS) -> None:
+    def __init__(
+        self,
+        made: Callable[[], MadePages] = dict,
+        parts: tuple[Part, ...] = PARTS,
+        *,
+        is_development: bool = False,
+    ) -> None:
+        self.is_development: Final = is_development
         self._made: Final = made
         self._parts: Final = parts
         self._rendered: Final[dict[str, Rendered]] = {}

@@ -80,6 +80,9 @@ class Manual(Protocol):
     @property
     def index(self) -> bytes: ...
 
+    @property
+    def is_development(self) -> bool: ...
+
     def page(self, name: str) -> Page | None: ...
 
     def beside(self, name: str) -> tuple[Entry | None, Entry | None]: ...
@@ -142,6 +145,7 @@ class ManualPages:
             before=before,
             after=after,
             manual_index=INDEX,
+            is_development=manual.is_development,
             **facts,
         )
         return _asset(content.encode("utf-8"), "text/html; charset=utf-8")

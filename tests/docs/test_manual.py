@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import json
 import re
@@ -11,14 +12,15 @@ from typing import Final
 import pytest
 
 from chat.manual.contents import PARTS
-from chat.manual.library import FOLDER, Library
+from chat.manual.library import FOLDER
+from chat.manual.opening import open_manual
 from chat.manual.rendering import anchor_of, rendered
 from chat.testing.rest_client import Response, RestClient
 from chat.testing.world import World
 from chat.web.manual import FRONT, INDEX, address_of
 from tests.web.test_pages_over_http import INLINE
 
-LIBRARY: Final = Library()
+LIBRARY: Final = open_manual()
 NAMES: Final = list(LIBRARY.sources)
 
 
@@ -39,6 +41,7 @@ class Links(HTMLParser):
             self.anchors.add(str(named["id"]))
 
 
+@functools.cache
 def links_of(name: str) -> Links:
     page = LIBRARY.page(name)
     assert page is not None

@@ -3,6 +3,7 @@
 import "./page.js";
 import { byId, h } from "./dom.js";
 import "./manual_search.js";
+import "./manual_try.js";
 import { t } from "./spoken.js";
 
 const SAID_MS = 2_000;

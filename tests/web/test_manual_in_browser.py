@@ -1,0 +1,93 @@
+"""The manual in Chromium: every page in four windows, the search, code that is copied, a request that is tried."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import pytest
+
+from chat.manual.opening import open_manual
+from chat.web.manual import address_of
+from tests.web.browsing import Instance
+from tests.web.conftest import MakeVisitor
+
+WINDOWS: Final[dict[str, dict[str, Any]]] = {
+    "light": {"color_scheme": "light", "viewport": {"width": 1280, "height": 900}},
+    "dark": {"color_scheme": "dark", "viewport": {"width": 1280, "height": 900}},
+    "small": {"color_scheme": "light", "viewport": {"width": 360, "height": 740}},
+    "small and dark": {"color_scheme": "dark", "viewport": {"width": 360, "height": 740}},
+}
+
+RULES: Final[dict[str, tuple[str, ...]]] = {
+    "dark": ("color-contrast",),
+    "small": ("target-size",),
+    "small and dark": ("color-contrast",),
+}
+"""What is looked at besides the light and wide window, where everything is."""
+
+LOOKED_AT: Final = ("api-instance", "api-messages", "api-errors")
+"""Pages of the HTTP API are made by one hand: each is opened once, and these are looked at as all others are."""
+
+NAMES: Final = list(open_manual().sources)
+OTHERS: Final = [name for name in NAMES if not name.startswith("api-") or name in LOOKED_AT]
+
+
+@pytest.mark.parametrize("window", WINDOWS)
+def test_every_page_is_accessible_and_fits(visit: MakeVisitor, window: str) -> None:
+    visitor = visit(**WINDOWS[window])
+    for name in NAMES if window == "small" else OTHERS:
+        visitor.goes_to(address_of(name))
+        visitor.page.locator("h1:visible").wait_for()
+        visitor.page_fits()
+        if name in OTHERS:
+            visitor.page_is_accessible(*RULES.get(window, ()))
+
+
+def test_the_search_finds_a_setting_and_leads_to_it(visit: MakeVisitor) -> None:
+    visitor = visit()
+    visitor.goes_to("/docs")
+    visitor.page.wait_for_load_state()
+    visitor.page.keyboard.press("/")
+    visitor.page.get_by_role("searchbox").fill("trusted_proxies")
+    hit = visitor.page.locator("#manual-hits a").first
+    hit.wait_for()
+    visitor.page_is_accessible()
+    visitor.page.keyboard.press("ArrowDown")
+    visitor.page.keyboard.press("Enter")
+    visitor.page.locator("h1:visible").wait_for()
+    assert "#" in visitor.page.url
+    visitor.goes_to("/docs")
+    visitor.page.get_by_role("searchbox").fill("zzyzx")
+    visitor.is_told("Nothing is found.")
+    visitor.page.keyboard.press("Escape")
+    visitor.page.locator("#manual-found").wait_for(state="hidden")
+
+
+def test_code_is_copied(visit: MakeVisitor) -> None:
+    visitor = visit(permissions=["clipboard-read", "clipboard-write"])
+    visitor.goes_to("/docs/first-hour")
+    code = visitor.page.locator("pre.code").first.text_content()
+    visitor.page.locator(".code-frame button").first.click()
+    visitor.page.get_by_role("button", name="Copied").wait_for()
+    assert visitor.page.locator(".code-frame button").first.text_content() == "Copied"
+    assert code
+
+
+def test_a_request_is_tried_with_an_account_of_the_world(visit: MakeVisitor, home: Instance) -> None:
+    visitor = visit()
+    visitor.goes_to("/docs/api-messages#post-v1-channels-channel-id-messages")
+    visitor.page.wait_for_load_state()
+    heading = visitor.page.locator("h2#post-v1-channels-channel-id-messages")
+    heading.locator("xpath=following-sibling::button[1]").click()
+    form = visitor.page.get_by_role("form", name="POST /v1/channels/{channel_id}/messages", exact=True)
+    form.get_by_label("channel_id").fill(home.world["channel_id"])
+    form.get_by_label("Body").fill('{"content": "tried in the manual"}')
+    form.get_by_label("Account of the world").select_option("bob")
+    visitor.page_is_accessible()
+    form.get_by_role("button", name="Send").click()
+    answer = form.get_by_role("status")
+    answer.filter(has_text="200 ").wait_for()
+    assert '"content": "tried in the manual"' in (answer.text_content() or "")
+    assert home.person("bob")["token"] not in "".join(visitor.addresses)
+    stored = visitor.page.evaluate("JSON.stringify({...localStorage, ...sessionStorage})")
+    assert home.person("bob")["token"] not in stored
