@@ -77,7 +77,7 @@ async function send(method, path, { members, query, body }, output) {
     const headers = SHOWN_HEADERS.filter((name) => answer.headers.has(name));
     output.textContent = [
       `${method} ${address}`,
-      `${answer.status} ${answer.statusText} (${took} ms)`,
+      [answer.status, answer.statusText, `(${took} ms)`].join(" "),
       ...headers.map((name) => `${name}: ${answer.headers.get(name)}`),
       "",
       pretty(text).slice(0, SHOWN_CHARACTERS),
