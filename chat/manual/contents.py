@@ -19,6 +19,6 @@ class Part:
 PARTS: Final = (
     Part("Begin", ("first-hour", "setup")),
     Part("Run it", ("mail", "backups", "upgrade")),
-    Part("Build on it", ("testing",)),
+    Part("Build on it", ("testing", "bots")),
     Part("References", ("settings", "commands")),
 )

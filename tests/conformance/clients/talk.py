@@ -11,6 +11,7 @@ import json
 import subprocess
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -22,6 +23,9 @@ from tests.durability.server_process import ServerProcess
 
 SCRIPT_SECONDS: Final = 180
 """A machine under load takes its time."""
+
+STEPS: Final = 11
+"""Ready, four things that the bot does, four that it hears, a fetch, and a Resume."""
 
 EMOJI: Final = "👍"
 HEART: Final = "❤️"
@@ -78,10 +82,12 @@ class BotProcess:
 
 
 @asynccontextmanager
-async def bot_process(command: Sequence[str], environment: Mapping[str, str]) -> AsyncIterator[BotProcess]:
+async def bot_process(
+    command: Sequence[str], environment: Mapping[str, str], folder: Path | None = None
+) -> AsyncIterator[BotProcess]:
     """Start the script; it is killed if it outlives the block. What it logs is shown where the test fails."""
     process = await trio.lowlevel.open_process(
-        list(command), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env=dict(environment)
+        list(command), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env=dict(environment), cwd=folder
     )
     try:
         yield BotProcess(process)
@@ -138,14 +144,15 @@ class Alice:
 
 async def converse(
     server: ServerProcess, command: Sequence[str], environment: Mapping[str, str], abilities: Abilities
-) -> None:
+) -> int:
     """Connect, Ready, receive, send, edit, react, delete, fetch; lose the socket, resume, and go.
 
-    It has a guild and a bot of its own: several conversations on one server do not hear each other.
+    It has a guild and a bot of its own: several conversations on one server do not hear each other. Returns how many of
+    its STEPS were passed.
     """
     rest = RestClient(server.route, server.token_of("alice"))
     try:
-        alice = Alice(rest, await _own_world(rest, server.world))
+        alice = Alice(rest, await own_world(rest, server.world))
         with trio.fail_after(SCRIPT_SECONDS):
             async with bot_process([*command, json.dumps(alice.world)], environment) as bot:
                 await _meet(alice, bot, abilities)
@@ -160,9 +167,10 @@ async def converse(
                 await trio.sleep(0.05)
     finally:
         await rest.aclose()
+    return STEPS - (not abilities.replies) - (not abilities.resumes)
 
 
-async def _own_world(rest: RestClient, world: Mapping[str, Any]) -> dict[str, Any]:
+async def own_world(rest: RestClient, world: Mapping[str, Any]) -> dict[str, Any]:
     """What `chat dev --json` printed, with another guild, its channels, and another bot in it."""
     guild_id = (await rest.post("/v1/guilds", {"name": "A conversation"})).expect(200)["id"]
     application = (await rest.post("/v1/oauth2/applications", {"name": "A client library"})).expect(200)
