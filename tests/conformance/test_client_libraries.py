@@ -1,8 +1,8 @@
 """Public client libraries hold a conversation with a real server, unattended and unmodified but for the address.
 
-The scripts in `clients/` are bots as their libraries' own documentation would have them (`clients/installed.py` tells how
-they are installed). What each passes and needs stands in a table of the manual, `chat/manual/bots.md`. It is held against
-what happens here, as is each example of that page.
+The scripts in `clients/` are bots as their libraries' own documentation would have them (`clients/installed.py` tells
+how they are installed). What each passes and needs stands in a table of the manual, `chat/manual/bots.md`. It is held
+against what happens here, as is each example of that page.
 """
 
 from __future__ import annotations
