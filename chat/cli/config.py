@@ -139,3 +139,14 @@ def openapi(data: Path, config_file: Path | None) -> None:
     document = openapi_document([*ROUTES, *ADMIN_ROUTES], settings.public_url)
     style = orjson.OPT_INDENT_2 if sys.stdout.isatty() else 0
     click.echo(orjson.dumps(document, option=style))
+
+
+@click.command()
+def asyncapi() -> None:
+    """Print the AsyncAPI document of the gateway.
+
+    It is what GET /docs/asyncapi.json answers.
+    """
+    from chat.manual.library import ASYNCAPI_FILE
+
+    click.echo(ASYNCAPI_FILE.read_bytes(), nl=False)

@@ -46,6 +46,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "restore": "chat.cli.restore:restore",
     "export-user": "chat.cli.backup:export_user",
     "openapi": "chat.cli.config:openapi",
+    "asyncapi": "chat.cli.config:asyncapi",
     "bench": "chat.cli.bench:bench",
 }
 """Where each command is; one whose module an installation leaves out is not offered."""

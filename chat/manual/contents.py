@@ -17,8 +17,37 @@ class Part:
 
 
 PARTS: Final = (
-    Part("Begin", ("first-hour", "setup")),
-    Part("Run it", ("mail", "backups", "upgrade")),
-    Part("Build on it", ("testing", "bots")),
-    Part("References", ("settings", "commands")),
+    Part(
+        "Begin",
+        (
+            "first-hour",
+            "setup",
+        ),
+    ),
+    Part(
+        "Run it",
+        (
+            "mail",
+            "backups",
+            "upgrade",
+        ),
+    ),
+    Part(
+        "Build on it",
+        (
+            "bots",
+            "testing",
+        ),
+    ),
+    Part(
+        "References",
+        (
+            "settings",
+            "commands",
+            "gateway",
+            "gateway-events",
+            "gateway-codes",
+            "gateway-states",
+        ),
+    ),
 )

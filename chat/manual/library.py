@@ -15,6 +15,8 @@ from chat.manual.rendering import Rendered, rendered
 from chat.web.manual import FRONT, Entry, Group, Page
 
 FOLDER: Final = Path(__file__).parent
+ASYNCAPI_FILE: Final = FOLDER / "asyncapi.json"
+"""Made of the registries, as `tests/docs/gateway_pages.py` does it."""
 
 
 @attrs.frozen
@@ -71,6 +73,11 @@ class Library:
                 anchor = f"#{section.anchor}" if section.anchor else ""
                 rows.append([source.entry.title, section.title, source.entry.address + anchor, section.text])
         return orjson.dumps(rows)
+
+    @property
+    def asyncapi(self) -> bytes:
+        """The gateway as an AsyncAPI 3 document."""
+        return ASYNCAPI_FILE.read_bytes()
 
     def page(self, name: str) -> Page | None:
         """The page of that name; None where there is none."""

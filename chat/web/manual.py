@@ -21,6 +21,8 @@ FRONT: Final = "index"
 ROOT: Final = "/docs"
 
 INDEX: Final = f"{ROOT}/index.json"
+ASYNCAPI: Final = f"{ROOT}/asyncapi.json"
+"""The gateway as an AsyncAPI 3 document."""
 
 KEPT: Final = 64
 """Pages that are kept as they are sent; some 30 KB each."""
@@ -81,6 +83,9 @@ class Manual(Protocol):
     def index(self) -> bytes: ...
 
     @property
+    def asyncapi(self) -> bytes: ...
+
+    @property
     def is_development(self) -> bool: ...
 
     def page(self, name: str) -> Page | None: ...
@@ -121,6 +126,10 @@ class ManualPages:
             content = await self._store.aside(lambda: self._opened().index)
             self._index = _asset(content, "application/json")
         return self._index
+
+    async def asyncapi(self) -> Asset:
+        """The gateway as an AsyncAPI document."""
+        return _asset(await self._store.aside(lambda: self._opened().asyncapi), "application/json")
 
     def forget(self) -> None:
         """The words around the pages changed."""

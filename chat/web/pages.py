@@ -32,7 +32,7 @@ from chat.errors import ApiError, InvalidFormBody
 from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.store.database import Database
 from chat.web.assets import CLIENT, CLIENT_STYLE, IDENTITY, PACKS, STATIC, WORDS, Asset, Assets, AssetStore, packing_for
-from chat.web.manual import FRONT, INDEX, Manual, ManualPages
+from chat.web.manual import ASYNCAPI, FRONT, INDEX, Manual, ManualPages
 from chat.web.packs import CORE, ENTRY
 from chat.web.webapp import HEADERS as WEBAPP_HEADERS
 from chat.web.webapp import Webapp
@@ -203,6 +203,7 @@ class Pages:
         self.blueprint.add_url_rule("/docs", "manual", self._show_manual, defaults={"name": FRONT})
         self.blueprint.add_url_rule("/docs/<name>", "manual_page", self._show_manual)
         self.blueprint.add_url_rule(INDEX, "manual_index", self._send_manual_index)
+        self.blueprint.add_url_rule(ASYNCAPI, "asyncapi", self._send_asyncapi)
         self.blueprint.add_url_rule("/static/<digest>/<path:name>", "asset", self._send_asset)
         self.blueprint.add_url_rule("/settings/totp-qr-code", "totp_qr_code", self._draw_totp, methods=["POST"])
         if self._webapp is not None:
@@ -324,6 +325,9 @@ class Pages:
 
     async def _send_manual_index(self) -> Response:
         return await self._send_file(await self._manual.index(), ASK_AGAIN)
+
+    async def _send_asyncapi(self) -> Response:
+        return await self._send_file(await self._manual.asyncapi(), ASK_AGAIN)
 
     def _facts_now(self) -> dict[str, object]:
         """What pages say of the instance; what was rendered before goes when that was chosen anew at run time."""

@@ -7,9 +7,9 @@ out of date.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import click
 
@@ -17,6 +17,8 @@ from chat.cli.main import root
 from chat.config.declare import Setting
 from chat.config.loading import DEVELOPMENT, SETTINGS
 from chat.config.settings import Settings
+from tests.docs import gateway_pages
+from tests.docs.declared import page, table
 
 MANUAL: Final = Path(__file__).parents[2] / "chat" / "manual"
 
@@ -92,6 +94,11 @@ def commands_page() -> str:
 PAGES: Final[Mapping[str, Callable[[], str]]] = {
     "settings.md": settings_page,
     "commands.md": commands_page,
+    "gateway.md": gateway_pages.gateway_page,
+    "gateway-events.md": gateway_pages.events_page,
+    "gateway-codes.md": gateway_pages.codes_page,
+    "gateway-states.md": gateway_pages.states_page,
+    "asyncapi.json": gateway_pages.asyncapi_text,
 }
 """Each page by its name in chat/manual."""
 
@@ -150,15 +157,3 @@ def shown(value: object) -> str:
     if isinstance(value, tuple):
         return "[" + ", ".join(f'"{item}"' for item in value) + "]"
     return "null" if value is None else str(value)
-
-
-def table(head: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
-    """A table of Markdown."""
-    titles = list(head)
-    lines = [titles, ["---"] * len(titles), *([str(cell).replace("|", "\\|") for cell in row] for row in rows)]
-    return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
-
-
-def page(title: str, about: str, *sections: str) -> str:
-    """A page of Markdown."""
-    return "\n\n".join((f"# {title}", about, *sections)) + "\n"

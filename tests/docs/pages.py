@@ -10,7 +10,6 @@ import ast
 import enum
 import importlib
 import inspect
-import itertools
 import pkgutil
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -28,6 +27,7 @@ from chat.config.settings import Settings
 from chat.registries import close_codes, events, limits, opcodes
 from chat.registries.error_codes import ErrorCode, FieldCode
 from tests.docs import manual_pages
+from tests.docs.declared import documented, members, plain
 
 REFERENCE: Final = Path(__file__).parents[2] / "docs" / "reference"
 NOTE: Final = "This page is made from the code by `python -m tests.docs.pages`. Change the declaration, not the page."
@@ -83,10 +83,10 @@ def errors_page() -> str:
 
 def events_page() -> str:
     """Opcodes, Dispatches and close codes."""
-    numbers = _documented(opcodes)["Opcode"]
-    names = _documented(events)["EventName"]
-    audiences = _documented(events)["Audience"]
-    reasons = _documented(close_codes)[""]
+    numbers = documented(opcodes)["Opcode"]
+    names = documented(events)["EventName"]
+    audiences = documented(events)["Audience"]
+    reasons = documented(close_codes)[""]
     rows = (
         [
             f"`{name}`",
@@ -105,7 +105,7 @@ def events_page() -> str:
     return _page(
         "Opcodes, Dispatches and close codes",
         "What the gateway does with them is in gateway.md.",
-        _section("Opcodes", _table(("op", "name", "meaning"), _members(opcodes.Opcode, numbers))),
+        _section("Opcodes", _table(("op", "name", "meaning"), members(opcodes.Opcode, numbers))),
         _section(
             "Dispatches",
             _table(("`t`", "audience", "retained", "passive sessions", "meaning"), rows),
@@ -135,11 +135,11 @@ def registries_page() -> str:
     """Every other registry: names and numbers that travel on the wire."""
     sections = []
     for module in _registry_modules():
-        documented = _documented(module)
+        texts = documented(module)
         for name, registry in vars(module).items():
             if isinstance(registry, enum.EnumMeta) and registry.__module__ == module.__name__:
-                about = _plain(inspect.getdoc(registry) or "")
-                rows = list(_members(registry, documented.get(name, {})))
+                about = plain(inspect.getdoc(registry) or "")
+                rows = list(members(registry, texts.get(name, {})))
                 head = ["value", "name", "meaning"]
                 if not any(meaning for _, _, meaning in rows):  # the names say it
                     head, rows = head[:2], [row[:2] for row in rows]
@@ -181,54 +181,18 @@ def _registry_modules() -> Iterator[types.ModuleType]:
 def _limits_by_section() -> dict[str, list[list[str]]]:
     """The constants of `chat.registries.limits` below the comments that divide the module."""
     source = inspect.getsource(limits).splitlines()
-    headings = {number: _plain(line[2:]) for number, line in enumerate(source, 1) if line.startswith("# ")}
-    documented = _documented(limits)[""]
+    headings = {number: plain(line[2:]) for number, line in enumerate(source, 1) if line.startswith("# ")}
+    texts = documented(limits)[""]
     sections: dict[str, list[list[str]]] = {}
     for node in ast.parse("\n".join(source)).body:
-        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.target.id in documented:
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.target.id in texts:
             title = headings[max(number for number in headings if number < node.lineno)]
             name = node.target.id
             value = (
                 f"{getattr(limits, name):,}" if isinstance(getattr(limits, name), int) else str(getattr(limits, name))
             )
-            sections.setdefault(title, []).append([f"`{name}`", value, documented[name]])
+            sections.setdefault(title, []).append([f"`{name}`", value, texts[name]])
     return sections
-
-
-def _documented(module: types.ModuleType) -> dict[str, dict[str, str]]:
-    """The texts below the assignments of a module (under "") and of each of its classes, by name."""
-    tree = ast.parse(inspect.getsource(module))
-    found = {"": _texts_below(tree.body)}
-    for node in tree.body:
-        if isinstance(node, ast.ClassDef):
-            found[node.name] = _texts_below(node.body)
-    return found
-
-
-def _texts_below(body: list[ast.stmt]) -> dict[str, str]:
-    texts = {}
-    for statement, following in itertools.pairwise(body):
-        target = statement.targets[0] if isinstance(statement, ast.Assign) else getattr(statement, "target", None)
-        if (
-            isinstance(target, ast.Name)
-            and isinstance(following, ast.Expr)
-            and isinstance(following.value, ast.Constant)
-            and isinstance(following.value.value, str)
-        ):
-            texts[target.id] = _plain(following.value.value)
-    return texts
-
-
-def _members(registry: enum.EnumMeta, texts: Mapping[str, str]) -> Iterator[list[str]]:
-    for member in registry:  # type: ignore[var-annotated]
-        value = member.value
-        text = f"1 << {value.bit_length() - 1}" if isinstance(member, enum.Flag) and value else str(value)
-        yield [text, f"`{member.name}`", texts.get(member.name, "")]
-
-
-def _plain(text: str) -> str:
-    """A docstring in one line, without its citations and without its last full stop."""
-    return ". ".join(part for part in told(text) if part).removesuffix(".")
 
 
 def _default(setting: Setting) -> str:
