@@ -7,14 +7,15 @@ import os
 from pathlib import Path
 from typing import Final
 
-_STATM: Final = Path("/proc/self/statm")
-"""Sizes of the process in pages, the resident one second (proc(5)); the kernel makes it up, no disk is read."""
+_STATM: Final = "/proc/{}/statm"
+"""Sizes of a process in pages, the resident one second (proc(5)); the kernel makes it up, no disk is read."""
 
 
-def resident_bytes() -> int | None:
-    """Bytes of the process that are in memory; None where the system does not say."""
+def resident_bytes(process: int | str = "self") -> int | None:
+    """Bytes of a process that are in memory, of this one unless another is named; None where the system does not
+    say."""
     try:
-        pages = int(_STATM.read_text("ascii").split()[1])
+        pages = int(Path(_STATM.format(process)).read_text("ascii").split()[1])
     except (OSError, IndexError, ValueError):
         return None
     return pages * os.sysconf("SC_PAGE_SIZE")

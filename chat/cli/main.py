@@ -41,6 +41,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "mail": "chat.cli.config:mail",
     "config": "chat.cli.config:config",
     "check": "chat.cli.check:check",
+    "status": "chat.cli.status:status",
     "backup": "chat.cli.backup:backup",
     "backups": "chat.cli.backups:backups",
     "restore": "chat.cli.restore:restore",

@@ -272,6 +272,10 @@ async def test_everything_holds_beside_a_server_that_runs(
         }
         assert checks["gateway"][1] == f"WebSockets pass through {origin}"
         assert checks["port"][1] == f"the server answers on 127.0.0.1 port {port}"
+        told = (await trio.to_thread.run_sync(lambda: run("status", "--data", tmp_path))).json
+        assert (told["running"], told["process"], told["answer"]) == (True, server.process.pid, "ready")
+        assert told["memory_bytes"] > 10_000_000
+        assert told["uptime_seconds"] >= 0
 
 
 def found(run: Run, data: Path, *arguments: object) -> dict[str, tuple[bool | None, str]]:
