@@ -40,6 +40,7 @@ from chat.supervision import lasting
 if TYPE_CHECKING:
     from chat.backup.schedule import BackupSchedule
     from chat.development.seeded_world import SeededWorld
+    from chat.port.tls import Certificates
 
 logger = structlog.get_logger(__name__)
 
@@ -64,6 +65,8 @@ class ServerAddresses:
     port: int
     origin: str
     gateway_url: str
+    has_tls: bool = attrs.field(default=False, kw_only=True)
+    """Whether it speaks TLS itself."""
     world: SeededWorld | None = None
     """The seeded world of a development server."""
     setup_url: str | None = attrs.field(default=None, repr=False)
@@ -115,10 +118,12 @@ async def serve(loaded: Loaded, *, clock: SkippingClock | None, announce: Callab
     async with (
         ending.heard(),
         manager.kept_informed(),
-        _listening(settings.host, settings.port) as listeners,
+        _listening(settings.host, settings.port) as sockets,
         _listening_for_metrics(settings) as metrics_listeners,
     ):
-        settings = settings.listening_on(listeners[0].port)
+        settings = settings.listening_on(sockets[0].port)
+        certificates = _certificates(settings, directory)
+        listeners = sockets if certificates is None else certificates.over(sockets)
         manager.status("looking at the database")
         await migrate(directory, listeners, partial(_back_up, loaded, directory))
         async with open_database(directory.database) as database:
@@ -128,18 +133,31 @@ async def serve(loaded: Loaded, *, clock: SkippingClock | None, announce: Callab
                 listeners, maximum_connections=connections_maximum(), metrics_listeners=metrics_listeners
             ):
                 ending.started()
-                announce(_addresses(settings, listeners[0].port, server))
+                announce(_addresses(settings, sockets[0].port, server))
                 manager.ready(f"serving {settings.public_url}")
                 async with trio.open_nursery() as nursery:
                     connections = server.gateway.connections
                     nursery.start_soon(sweep_while_quiet, partial(len, connections), server.sleep_unmoved)
                     nursery.start_soon(give_memory_back, server.sleep_unmoved)
+                    if certificates is not None:
+                        certificates.tell_of_end(server.clock.now_ms())
+                        nursery.start_soon(
+                            lasting, partial(certificates.follow, server.sleep_unmoved, server.clock.now_ms)
+                        )
                     if settings.backup.directory is not None:
                         nursery.start_soon(lasting, _backup_schedule(loaded, server).run)
                     await ending.asked.wait()
                     nursery.cancel_scope.cancel()
                 manager.stopping("sending sessions elsewhere, finishing requests")
                 await server.drain()
+
+
+def _certificates(settings: Settings, directory: DataDirectory) -> Certificates | None:
+    if settings.tls_certificate is None or settings.tls_key is None:
+        return None
+    from chat.port.tls import Certificates
+
+    return Certificates.read(directory.path / settings.tls_certificate, directory.path / settings.tls_key)
 
 
 def _backup_schedule(loaded: Loaded, server: Server) -> BackupSchedule:
@@ -241,7 +259,7 @@ def _origins(settings: Settings, *, follows_host: bool) -> Origins:
         remedy="set public_url to the origin at which people reach this server",
     )
     address = own_address(settings.host) if settings.host in WILDCARD_HOSTS else None
-    shared = settings.public_url if address is None else origin_of(address, settings.port)
+    shared = settings.public_url if address is None else origin_of(address, settings.port, tls=settings.has_tls)
     return Origins(settings.public_url, follows_host=True, shared=shared)
 
 
@@ -267,4 +285,4 @@ def _addresses(settings: Settings, port: int, server: Server) -> ServerAddresses
     gateway_url = f"{websocket_scheme}://{rest}/gateway"
     setup = server.areas.administration.setup
     setup_url = None if setup.is_configured else f"{server.core.origins.shared}/setup#token={setup.token}"
-    return ServerAddresses(settings.host, port, origin, gateway_url, server.world, setup_url)
+    return ServerAddresses(settings.host, port, origin, gateway_url, server.world, setup_url, has_tls=settings.has_tls)

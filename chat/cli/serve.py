@@ -61,7 +61,9 @@ def announce(addresses: ServerAddresses) -> None:
     if addresses.setup_url is not None:
         _tell_setup_link(addresses.setup_url)
     host = f"[{addresses.host}]" if ":" in addresses.host else addresses.host
-    click.echo(f"listening on http://{host}:{addresses.port} gateway ws://{host}:{addresses.port}/gateway")
+    secure = "s" if addresses.has_tls else ""
+    place = f"{host}:{addresses.port}"
+    click.echo(f"listening on http{secure}://{place} gateway ws{secure}://{place}/gateway")
 
 
 def _tell_setup_link(link: str) -> None:

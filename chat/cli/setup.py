@@ -41,6 +41,8 @@ MARKS: Final = {True: ("ok", "green"), False: ("not yet", "yellow"), None: ("lat
 @click.option("--public-url", metavar="URL", help="Where people reach it: https://chat.example.org, or here.")
 @click.option("--host", help="Address to listen on.")
 @click.option("--port", type=PORT, help="Port to listen on.")
+@click.option("--tls-certificate", metavar="FILE", help="A certificate in PEM, to speak TLS without a proxy.")
+@click.option("--tls-key", metavar="FILE", help="Its key.")
 @click.option("--trusted-proxy", "proxies", multiple=True, metavar="NET", help="A proxy in front; may be repeated.")
 @click.option("--mail", "mail_mode", type=click.Choice(["off", "smtp"]), help="Whether mail goes out.")
 @click.option("--mail-host", help="SMTP server.")

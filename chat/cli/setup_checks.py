@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import socket
 import ssl
+import time
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -19,8 +20,10 @@ import orjson
 import trio
 
 from chat import __version__
-from chat.config.settings import WILDCARD_HOSTS, Settings, is_loopback
+from chat.clock import iso_timestamp
+from chat.config.settings import Settings, is_loopback
 from chat.errors import OperatorError
+from chat.port.tls import Certificates, trusting_anybody
 from chat.store.data_directory import DataDirectory
 
 STEP_SECONDS: Final = 10.0
@@ -60,6 +63,8 @@ class _Unreachable(Exception):
 async def look(settings: Settings, directory: DataDirectory) -> list[Found]:
     """Everything that can be looked at with these settings; takes at most some ten seconds for each check."""
     found = [await _port(settings, directory)]
+    if settings.has_tls:
+        found.append(_certificate(settings, directory))
     if not is_loopback(urlsplit(settings.public_url).hostname or ""):
         address = await _address(settings)
         found = [address, *found]
@@ -68,6 +73,19 @@ async def look(settings: Settings, directory: DataDirectory) -> list[Found]:
     if settings.mail.mode == "smtp":
         found.append(await trio.to_thread.run_sync(_mail, settings, abandon_on_cancel=True))
     return found
+
+
+def _certificate(settings: Settings, directory: DataDirectory) -> Found:
+    """The certificate of a server that speaks TLS itself."""
+    certificate, key = settings.tls_certificate or "", settings.tls_key or ""
+    try:
+        certificates = Certificates.read(directory.path / certificate, directory.path / key)
+    except OperatorError as error:
+        return Found("certificate", False, str(error))
+    end = iso_timestamp(certificates.expires_at)[:10]
+    if certificates.expires_at <= time.time() * 1_000:
+        return Found("certificate", False, f"{certificate} has expired on {end}")
+    return Found("certificate", True, f"{certificate} holds until {end}")
 
 
 async def _address(settings: Settings) -> Found:
@@ -96,10 +114,8 @@ def _is_running(directory: DataDirectory) -> bool:
 async def _port(settings: Settings, directory: DataDirectory) -> Found:
     host, port = settings.host, settings.port
     if _is_running(directory):
-        own = WILDCARD_HOSTS.get(host, host)
-        origin = f"http://[{own}]:{port}" if ":" in own else f"http://{own}:{port}"
         try:
-            answer = await _exchange(origin, "/_ready")
+            answer = await _exchange(settings.own_origin, "/_ready", is_own=True)
         except _Unreachable:
             words = f"a server runs on this data, and nothing answers on {host} port {port}: restart it"
             return Found("port", False, words)
@@ -175,8 +191,9 @@ def _api_of(answer: _Answer) -> str | None:
         return None
 
 
-async def _exchange(origin: str, path: str, *headers: tuple[str, str]) -> _Answer:
-    """One request to an origin. Raises _Unreachable where there is no answer of HTTP."""
+async def _exchange(origin: str, path: str, *headers: tuple[str, str], is_own: bool = False) -> _Answer:
+    """One request to an origin, or to the port of this machine (`is_own`), whose certificate names another. Raises
+    _Unreachable where there is no answer of HTTP."""
     parts = urlsplit(origin)
     host, port = parts.hostname or "", parts.port or DEFAULT_PORTS[parts.scheme]
     request = h11.Request(
@@ -188,7 +205,8 @@ async def _exchange(origin: str, path: str, *headers: tuple[str, str]) -> _Answe
             *(headers or [("Connection", "close")]),
         ],
     )
-    return await _within(lambda: _asked(host, port, request, has_tls=parts.scheme == "https"))
+    trust = None if parts.scheme != "https" else trusting_anybody() if is_own else _trust()
+    return await _within(lambda: _asked(host, port, request, trust))
 
 
 async def _within(ask: Callable[[], Awaitable[_Answer]]) -> _Answer:
@@ -214,10 +232,10 @@ async def _within(ask: Callable[[], Awaitable[_Answer]]) -> _Answer:
         raise _Unreachable("what answers there does not speak HTTP") from None
 
 
-async def _asked(host: str, port: int, request: h11.Request, *, has_tls: bool) -> _Answer:
+async def _asked(host: str, port: int, request: h11.Request, trust: ssl.SSLContext | None) -> _Answer:
     stream: trio.abc.Stream = await trio.open_tcp_stream(host, port)
-    if has_tls:
-        stream = trio.SSLStream(stream, _trust(), server_hostname=host, https_compatible=True)
+    if trust is not None:
+        stream = trio.SSLStream(stream, trust, server_hostname=host, https_compatible=True)
     try:
         connection = h11.Connection(h11.CLIENT)
         await stream.send_all((connection.send(request) or b"") + (connection.send(h11.EndOfMessage()) or b""))

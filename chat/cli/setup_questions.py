@@ -34,6 +34,7 @@ STEPS: Final = 6
 FRONTS: Final[Mapping[str, str]] = {
     "proxy": "a proxy on this machine (Caddy, nginx) has the certificate and hands requests on",
     "elsewhere": "the same, with the proxy on another machine",
+    "itself": "nothing: the server has a certificate and a key of its own, in PEM",
     "none": "nothing: plain HTTP, for a network at home that you trust",
 }
 """What stands between people and the server."""
@@ -206,10 +207,18 @@ class _Interview:
     def _ask_kind_of_front(self) -> None:
         settings, known = self.wish.settings, self._settings.trusted_proxies
         has_tls = str(self._public_url()).startswith("https:")
-        present = "proxy" if has_tls else "none"
+        present = "itself" if self._settings.has_tls else "proxy" if has_tls else "none"
         if not is_loopback(self._settings.host) and known:
             present = "elsewhere"
         front = self._choice("In front", list(FRONTS), present)
+        if front != "itself" and self._settings.has_tls:
+            settings["tls_certificate"] = settings["tls_key"] = None
+        if front == "itself":
+            settings["host"] = ANYWHERE
+            for name, question in (("tls_certificate", "File with the certificate"), ("tls_key", "File with its key")):
+                known_file = SETTINGS[name].of(self._settings)
+                settings[name] = self._prompt(question, self._file_of(name), known_file)
+            return
         if front == "none":
             settings["host"] = ANYWHERE
             if has_tls and self._yes("Then people reach it by http:, not https:. Write the address so", default=True):
@@ -223,6 +232,17 @@ class _Interview:
         others = ", ".join(network for network in known if network not in LOOPBACK)
         wanted = self._prompt("Address or network of the proxy", networks_of, others or None)
         settings["trusted_proxies"] = (*known, *(network for network in wanted if network not in known))
+
+    def _file_of(self, name: str) -> Callable[[str], str]:
+        """A judge of the path of a file that is there, absolute or below the data directory."""
+
+        def judge(text: str) -> str:
+            path = str(setting_value(name, text.strip()))
+            if not (self._present.loaded.data_directory / path).is_file():
+                raise click.BadParameter(f"there is no file {path}")
+            return path
+
+        return judge
 
     def ask_mail(self) -> None:
         self._heading(

@@ -41,6 +41,8 @@ from chat.store.guilds import channels, guilds
 OPTIONS: Final[Mapping[str, str]] = {
     "host": "host",
     "port": "port",
+    "tls_certificate": "tls_certificate",
+    "tls_key": "tls_key",
     "mail_mode": "mail.mode",
     "mail_host": "mail.host",
     "mail_port": "mail.port",

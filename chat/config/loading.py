@@ -202,6 +202,8 @@ def _build(kind: type[Any], values: Mapping[str, Any], section: str = "") -> Any
 
 def _refuse_contradictions(settings: Settings, origins: Mapping[str, str]) -> None:
     needed = [
+        ("tls_key", settings.tls_key, settings.tls_certificate is not None, "tls_certificate"),
+        ("tls_certificate", settings.tls_certificate, settings.tls_key is not None, "tls_key"),
         ("mail.host", settings.mail.host, settings.mail.mode == "smtp", "mail.mode"),
         ("mail.from", settings.mail.from_, settings.mail.mode == "smtp", "mail.mode"),
         ("sso.issuer", settings.sso.issuer, settings.sso.enabled, "sso.enabled"),

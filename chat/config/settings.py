@@ -92,10 +92,10 @@ def is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-def origin_of(host: str, port: int) -> str:
+def origin_of(host: str, port: int, *, tls: bool = False) -> str:
     """The origin under which a server that listens on `host` and `port` is reached from its own machine."""
-    reachable = WILDCARD_HOSTS.get(host, host)
-    return f"http://[{reachable}]:{port}" if ":" in reachable else f"http://{reachable}:{port}"
+    reachable, scheme = WILDCARD_HOSTS.get(host, host), "https" if tls else "http"
+    return f"{scheme}://[{reachable}]:{port}" if ":" in reachable else f"{scheme}://{reachable}:{port}"
 
 
 @attrs.frozen(kw_only=True)
@@ -295,8 +295,15 @@ class CompatSettings:
 class Settings:
     host: str = setting("127.0.0.1", "the address to listen on", accepts=_is_text, form="a host name or address")
     port: int = setting(8080, "the port to listen on; 0 picks a free one", minimum=0, maximum=65_535)
+    tls_certificate: str | None = setting(
+        None, "a certificate in PEM, with its chain, to speak TLS without a proxy; relative to the data directory",
+        accepts=_is_text, form="a path",
+    )  # fmt: skip
+    tls_key: str | None = setting(
+        None, "its key in PEM; both are read again when they change", accepts=_is_text, form="a path"
+    )
     public_url: str = setting(
-        attrs.Factory(lambda settings: origin_of(settings.host, settings.port), takes_self=True),
+        attrs.Factory(lambda settings: settings.own_origin, takes_self=True),
         "origin of every address that the server hands out",
         accepts=_is_origin, form="an origin such as https://chat.example", derived="from host and port",
     )  # fmt: skip
@@ -390,6 +397,16 @@ class Settings:
         return attrs.evolve(self.limits, **{name.removesuffix(suffix): getattr(self.limits, name) for name in twins})
 
     @property
+    def has_tls(self) -> bool:
+        """Whether the server itself speaks TLS."""
+        return self.tls_certificate is not None
+
+    @property
+    def own_origin(self) -> str:
+        """Where the server is reached from its own machine."""
+        return origin_of(self.host, self.port, tls=self.has_tls)
+
+    @property
     def relying_party_id(self) -> str:
         """The WebAuthn relying party (signing_in.md, Passkeys): as set, else from public_url."""
         if self.webauthn.rp_id is not None:
@@ -418,5 +435,6 @@ class Settings:
 
     def listening_on(self, port: int) -> Settings:
         """These settings once the port is known (`port` 0 picks one); public_url follows unless it was set."""
-        derived = self.public_url == origin_of(self.host, self.port)
-        return attrs.evolve(self, port=port, public_url=origin_of(self.host, port) if derived else self.public_url)
+        derived = self.public_url == self.own_origin
+        own = origin_of(self.host, port, tls=self.has_tls)
+        return attrs.evolve(self, port=port, public_url=own if derived else self.public_url)

@@ -16,6 +16,7 @@ import trio
 from chat.config import load_settings
 from chat.store.data_directory import DataDirectory
 from chat.store.guilds import guilds, invites
+from tests.certificates import Authority
 from tests.cli.command_line import Run, stored
 from tests.cli.terminal import CONTROL_C, CONTROL_D, Terminal
 from tests.durability.server_process import running
@@ -30,7 +31,7 @@ def test_every_question_is_asked_until_its_answer_can_be_used(tmp_path: Path, ru
         terminal.refused("Address [here]: ", "https://x/path", "expected an origin such as https://chat.example")
         terminal.refused("Address [here]: ", "ftp://x", "expected an origin")
         terminal.answer("Address [here]: ", "chat.example")
-        terminal.refused("In front [proxy]: ", "magic", "expected proxy, elsewhere or none")
+        terminal.refused("In front [proxy]: ", "magic", "expected proxy, elsewhere, itself or none")
         terminal.answer("In front [proxy]: ", "else")
         terminal.refused("of the proxy: ", "10.0.0.999", "expected a list of networks")
         terminal.answer("of the proxy: ", "10.0.0.2, 10.1.0.0/16")
@@ -223,6 +224,26 @@ def test_options_that_cannot_be_write_nothing(
     assert (ending.status, ending.out) == (status, "")
     assert told in ending.err
     assert list(data.glob("*")) == []
+
+
+def test_a_certificate_is_looked_at(run: Run, data: Path, tmp_path: Path) -> None:
+    certificate, key = Authority().issue(tmp_path, "chat.example", days=9)
+    options = ("--tls-certificate", certificate, "--tls-key", key)
+    held, words = found(run, data, "--public-url", "https://127.0.0.1:8443", *options)["certificate"]
+    assert held is True
+    assert words.startswith(f"{certificate} holds until ")
+    Authority().issue(tmp_path, "chat.example", days=-1)
+    assert "has expired on" in found(run, data, "--check")["certificate"][1]
+    key.unlink()
+    held, words = found(run, data, "--check")["certificate"]
+    assert (held, "cannot read" in words) == (False, True)
+    with Terminal("setup", "--data", "data", *OFFLINE, directory=tmp_path) as terminal:
+        terminal.answer("Address [https://127.0.0.1:8443]: ", "")
+        terminal.answer("In front [itself]: ", "")
+        terminal.answer(f"certificate [{certificate}]: ", "")
+        terminal.refused(f"key [{key}]: ", "", f"there is no file {key}")
+        terminal.type(CONTROL_C)
+        assert terminal.ending() == 1
 
 
 def test_a_file_that_is_wrong_already_is_not_touched(run: Run, data: Path) -> None:

@@ -21,6 +21,7 @@ class Origins:
 
     def __init__(self, public_url: str, *, follows_host: bool = False, shared: str | None = None) -> None:
         self._public_url = public_url
+        self._scheme: Final = public_url.partition(":")[0]
         self.follows_host: Final = follows_host
         self.shared: Final = public_url if shared is None else shared
 
@@ -33,7 +34,7 @@ class Origins:
         """The origin for the answer to a request with this `Host`; one that is none counts as not sent."""
         if not self.follows_host or host is None or not is_host(host):
             return self._public_url
-        return f"http://{host.lower()}"
+        return f"{self._scheme}://{host.lower()}"
 
 
 def is_host(text: str) -> bool:
