@@ -360,6 +360,8 @@ def values(setting: Setting, kind: Any = None) -> st.SearchStrategy[Any]:
 
 FREE = [setting for setting in SETTINGS.values() if setting.name not in {"billing.store_url", "metrics_listen"}]
 COMPLETE: dict[str, object] = {
+    "tls_certificate": "server.pem",
+    "tls_key": "server.key",
     "mail.host": "mail.example",
     "mail.from": "chat@mail.example",
     "sso.enabled": True,
