@@ -130,7 +130,11 @@ def _enumeration(plain: type[Any]) -> Callable[[object, type[enum.Enum]], enum.E
 
 
 _WHOLE_NUMBER: Final = re.compile(r"-?[0-9]{1,18}", re.ASCII)
-_TRUTH: Final[Mapping[object, bool]] = {"true": True, "1": True, "false": False, "0": False}
+# Programs in Python write `True`.
+_TRUTH: Final[Mapping[object, bool]] = {
+    **dict.fromkeys(("true", "True", "1"), True),
+    **dict.fromkeys(("false", "False", "0"), False),
+}
 
 
 def _whole_number_text(value: object, _: object) -> int:

@@ -11,6 +11,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tarfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
@@ -36,15 +37,17 @@ def node() -> Path:
 
 def python_libraries() -> Path:
     """The folder of the Python libraries, for PYTHONPATH."""
-    return _installed_by_pip("python", PYTHON_LIST)
+    return installed_by_pip("python", PYTHON_LIST)
 
 
 def py_cord() -> Path:
     """The folder of the one library that cannot stand beside the others, for PYTHONPATH before theirs."""
-    return _installed_by_pip("py-cord", PY_CORD_LIST)
+    return installed_by_pip("py-cord", PY_CORD_LIST)
 
 
-def _installed_by_pip(name: str, requirements: Path) -> Path:
+def installed_by_pip(name: str, requirements: Path) -> Path:
+    """The folder, for PYTHONPATH, of what a list of requirements names."""
+
     def install(folder: Path) -> None:
         options = ["--quiet", "--disable-pip-version-check", "--no-deps", "--target", str(folder)]
         _run([sys.executable, "-m", "pip", "install", *options, "--requirement", str(requirements)], HERE)
@@ -69,6 +72,22 @@ def installed_by_npm(name: str, lists: tuple[Path, ...]) -> Path:
         _run([npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"], folder)
 
     return _installed(name, lists, install)
+
+
+def uptime_kuma(version: str) -> Path:
+    """The folder of the program as its package has it, without what it depends on."""
+    npm = shutil.which("npm")
+    if npm is None:
+        pytest.skip("MISSED OUT: there is no npm on this machine")
+
+    def install(folder: Path) -> None:
+        _run([npm, "pack", "--loglevel=error", f"uptime-kuma@{version}"], folder)
+        (archive,) = folder.glob("*.tgz")
+        with tarfile.open(archive) as packed:
+            packed.extractall(folder, filter="data")
+        archive.unlink()
+
+    return _installed(f"uptime-kuma-{version}", (), install) / "package"
 
 
 def _installed(name: str, lists: tuple[Path, ...], install: Callable[[Path], None]) -> Path:
