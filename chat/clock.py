@@ -6,6 +6,7 @@ to people goes through a `Clock` from here. In a test that runs on Trio's virtua
 
 from __future__ import annotations
 
+import functools
 import math
 import time
 from collections.abc import Callable, Iterator
@@ -21,6 +22,9 @@ JUMP_MS: Final = 60_000
 
 WATCH_SECONDS: Final = 10.0
 """How often the time of day is held against the time that passed."""
+
+SECONDS_KEPT: Final = 4_096
+"""Seconds whose text is remembered: the same moments are told again and again."""
 
 logger = structlog.get_logger(__name__)
 
@@ -271,8 +275,12 @@ async def report_jumps(clock: Clock) -> None:
 
 def iso_timestamp(milliseconds: int) -> str:
     """Unix milliseconds as the wire's ISO 8601 text, UTC, with milliseconds and `Z`."""
-    moment = datetime.fromtimestamp(milliseconds / 1000, UTC)
-    return f"{moment:%Y-%m-%dT%H:%M:%S}.{milliseconds % 1000:03d}Z"
+    return f"{_second(milliseconds // 1000)}.{milliseconds % 1000:03d}Z"
+
+
+@functools.lru_cache(maxsize=SECONDS_KEPT)
+def _second(seconds: int) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat()[:-6]
 
 
 def optional_timestamp(milliseconds: int | None) -> str | None:

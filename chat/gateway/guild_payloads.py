@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import attrs
+import orjson
 
 from chat.domain.presence.presences import Presences
 from chat.domain.presence.voice_states import VoiceStates
-from chat.domain.standing.guild_events import guild_ready_object, unavailable_guild
+from chat.domain.standing.guild_events import unavailable_guild
+from chat.domain.standing.guild_json import GuildJson, guild_json
 from chat.domain.standing.guild_states import GuildState, GuildStates
 from chat.domain.standing.thread_access import ThreadLookup
 from chat.gateway.rooms import GuildRoom
@@ -31,31 +33,30 @@ class GuildPayloads:
         """Whether the guild is available to the session's account, and known to this node at all."""
         return state.id not in self._guild_states.missing_guild_ids and not state.unavailable_for(session.is_staff)
 
-    def whole(
-        self, state: GuildState, session: GatewaySession, *, full_users: bool, every_thread: bool = False
-    ) -> dict[str, Any]:
-        """The guild ready object; members' users are cut to their id unless `full_users`. People are shown the threads
-        that they are in, or `every_thread` that they see."""
-        guild_id = state.guild.id
-        threads = self._shown_to(state, session, every=every_thread) if session.threads else ()
-        return guild_ready_object(
-            state,
+    def whole(self, room: GuildRoom, session: GatewaySession, *, every_thread: bool = False) -> orjson.Fragment:
+        """The guild ready object of a guild that the session is connected to. People are shown the threads that they
+        are in, or `every_thread` that they see."""
+        guild = self._guild(room, session, full_users=True, every_thread=every_thread)
+        return orjson.Fragment(guild.with_online_count(self._presences.online_count(room.guild_id)))
+
+    def _guild(self, room: GuildRoom, session: GatewaySession, *, full_users: bool, every_thread: bool) -> GuildJson:
+        return guild_json(
+            room.state,
             user_id=session.user_id,
+            seen=room.seen_by(session.user_id),
             threads=session.threads,
-            shown_threads=threads,
+            shown_threads=self._shown_to(room.state, session, every=every_thread) if session.threads else (),
             full_users=full_users,
-            connected_to=self._voice_states.channels_of(guild_id, session.user_id),
-            voice_states=self._voice_states.of_guild(guild_id, seen_by=session.user_id),
-            online_count=self._presences.online_count(guild_id),
+            voice_states=self._voice_states.of_guild(room.guild_id, seen_by=session.user_id),
         )
 
     def on_joining(
         self, room: GuildRoom, session: GatewaySession, *, every_thread: bool = False
-    ) -> tuple[EventName, dict[str, Any]]:
+    ) -> tuple[EventName, object]:
         """What a session hears of a guild that it joins or that changes its availability: Guild Create, or Guild Delete
         with the unavailable stub."""
         if self.is_open_to(room.state, session):
-            return EventName.GUILD_CREATE, self.whole(room.state, session, full_users=True, every_thread=every_thread)
+            return EventName.GUILD_CREATE, self.whole(room, session, every_thread=every_thread)
         return EventName.GUILD_DELETE, unavailable_guild(room.state)
 
     def threads_below(
@@ -75,16 +76,19 @@ class GuildPayloads:
     def _shown_to(self, state: GuildState, session: GatewaySession, *, every: bool) -> Sequence[dict[str, Any]]:
         return self.threads.shown_to(state, session.user_id, joined_only=not (session.bot or every))
 
-    def in_ready(self, guild_id: int, session: GatewaySession) -> dict[str, Any]:
-        """An entry of Ready's `guilds`: for a user the whole guild, for a bot or a closed guild the stub."""
+    def in_ready(self, room: GuildRoom, session: GatewaySession) -> GuildJson | dict[str, Any]:
+        """An entry of a user's Ready: the whole guild but for its `online_count`, for a closed guild the stub. Members'
+        users are cut to their id."""
+        if not self.is_open_to(room.state, session):
+            return unavailable_guild(room.state)
+        return self._guild(room, session, full_users=False, every_thread=False)
+
+    def unsent(self, guild_id: int, session: GatewaySession) -> dict[str, Any]:
+        """An entry of Ready for a guild that is not sent yet, or cannot be read."""
         state = self._guild_states.get(guild_id)
-        if state is None:
-            return {"id": str(guild_id), "unavailable": True}
-        if not self.is_open_to(state, session):
+        if state is not None and not self.is_open_to(state, session):
             return unavailable_guild(state)
-        if session.bot:
-            return {"id": str(guild_id), "unavailable": True}
-        return self.whole(state, session, full_users=False)
+        return {"id": str(guild_id), "unavailable": True}
 
 
 def _listed(state: GuildState, threads: Sequence[dict[str, Any]]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import attrs
+import orjson
 import structlog
 import trio
 
@@ -21,6 +22,8 @@ from chat.domain.accounts.account_states import AccountStates
 from chat.domain.core import Core
 from chat.domain.presence.account_presence import initial_presence
 from chat.domain.presence.presences import Presences
+from chat.domain.standing.guild_json import GuildJson
+from chat.domain.standing.user_objects import partial_user
 from chat.errors import StorageUnavailable
 from chat.gateway.admission import Admission, NodeState
 from chat.gateway.guild_payloads import GuildPayloads
@@ -33,6 +36,7 @@ from chat.protocol.commands import Identify, Resume
 from chat.registries import close_codes
 from chat.registries.events import EventName
 from chat.registries.limits import PRESENCE_HOLD_MS, SESSION_ID_CHARACTERS, SESSION_STARTS_IN_PROGRESS
+from chat.store.accounts.accounts import Account
 
 logger = structlog.get_logger(__name__)
 
@@ -48,8 +52,9 @@ BURST_PAUSE_BYTES: Final = 1_048_576
 
 READY_VERSION: Final = 1
 
-GUILDS_PER_TURN: Final = 4
-"""Guild objects built before other tasks get a turn."""
+GUILDS_PER_TURN: Final = 32
+"""Guilds that a session enters before other tasks get a turn; one in which there is no session yet counts for eight,
+since it may have to be read from the store."""
 
 
 StartFailure = machine.StartPostponed | machine.StartDiscarded | machine.StartRefused
@@ -162,40 +167,60 @@ class SessionStarts:
 
         What changes the settings meanwhile waits in the session, and follows Ready.
         """
-        guilds: list[dict[str, Any]] = []
-        named: set[int] = set()
-        for position, guild_id in enumerate(guild_ids):
-            if session.bot:
-                session.joining_guild_ids.add(guild_id)
-            else:
-                self._hub.connect(session, guild_id)
-            guild = self._guild_payloads.in_ready(guild_id, session)
-            guilds.append(guild)
-            named.update(int(member["user"]["id"]) for member in guild.get("members", ()))
-            if position % GUILDS_PER_TURN == GUILDS_PER_TURN - 1:
+        guilds: list[GuildJson | dict[str, Any]] = []
+        entered = 0
+        for guild_id in guild_ids:
+            entered += 1 if guild_id in self._hub.rooms else 8
+            guilds.append(self._entered(session, guild_id))
+            if entered >= GUILDS_PER_TURN:
+                entered = 0
                 await trio.lowlevel.checkpoint()
+        account = self._accounts.account(session.user_id)
+        user = partial_user(account)
         # The session counts towards its account's presence from now on, and stands in the list of its Ready.
-        self._presences.session_selected(session.user_id, session.id, session.presence)
+        self._presences.session_selected(account.id, session.id, session.presence, user)
         if session.bot:  # a bot's guilds arrive one by one after Ready
-            return self._members_of_ready(session, guilds, settings, relationships=[], presences=[])
-        for guild in guilds:
-            if "online_count" in guild:  # taken again, now that the session itself counts
-                guild["online_count"] = self._presences.online_count(int(guild["id"]))
-        relationships = self._accounts.relationships(session.user_id)
-        named.update(int(relationship["id"]) for relationship in relationships)
-        online = [other for other in self._presences.seen_by(session.user_id) if self._presences.is_online(other)]
-        data = self._members_of_ready(
-            session, guilds, settings, relationships, [self._presences.presence_object(other) for other in online]
-        )
+            return self._members_of_ready(session, account, guilds, settings, relationships=[], presences=[])
+        relationships = self._accounts.relationships(account.id)
+        online = [other for other in self._presences.seen_by(account.id) if self._presences.is_online(other)]
+        presences = [self._presences.presence_object(other) for other in online]
+        data = self._members_of_ready(session, account, guilds, settings, relationships, presences)
+        named = {user_id for guild in guilds if isinstance(guild, GuildJson) for user_id in guild.user_ids}
+        named.update([int(relationship["id"]) for relationship in relationships])
         for private in data["private_channels"]:
-            named.update(int(recipient["id"]) for recipient in private.get("recipients", ()))
-        data["users"] = self._accounts.partial_users(sorted(named))
+            named.update([int(recipient["id"]) for recipient in private.get("recipients", ())])
+        data["users"] = [
+            *self._accounts.partial_users(sorted(user_id for user_id in named if user_id < account.id)),
+            *([user] if account.id in named else []),
+            *self._accounts.partial_users(sorted(user_id for user_id in named if user_id > account.id)),
+        ]
         return data
+
+    def _entered(self, session: GatewaySession, guild_id: int) -> GuildJson | dict[str, Any]:
+        """Connect a user's session to a guild, and note one of a bot's that is to follow; returns what Ready says of
+        the guild."""
+        if session.bot:
+            session.joining_guild_ids.add(guild_id)
+        else:
+            room = self._hub.connect(session, guild_id)
+            if room is not None:
+                return self._guild_payloads.in_ready(room, session)
+        return self._guild_payloads.unsent(guild_id, session)
+
+    def _encoded(self, guilds: Sequence[GuildJson | dict[str, Any]]) -> orjson.Fragment:
+        """Ready's `guilds`; whoever is online is counted only now, the session itself included."""
+        online = self._presences.online_count
+        encoded = [
+            guild.with_online_count(online(guild.guild_id)) if isinstance(guild, GuildJson) else orjson.dumps(guild)
+            for guild in guilds
+        ]
+        return orjson.Fragment(b"[%b]" % b",".join(encoded))
 
     def _members_of_ready(
         self,
         session: GatewaySession,
-        guilds: list[dict[str, Any]],
+        account: Account,
+        guilds: Sequence[GuildJson | dict[str, Any]],
         settings: Mapping[str, Any] | None,
         relationships: list[dict[str, Any]],
         presences: list[dict[str, Any]],
@@ -203,13 +228,13 @@ class SessionStarts:
         data: dict[str, Any] = {
             "session_id": session.id,
             "version": READY_VERSION,
-            "guilds": guilds,
+            "guilds": self._encoded(guilds),
             "relationships": relationships,
             "presences": presences,
             "users": [],
             "sessions": self._presences.session_presences(session.user_id),
             "user_settings": settings,
-            **self._accounts.members_of_ready(session.user_id, threads=session.threads),
+            **self._accounts.members_of_ready(account, threads=session.threads),
             "country_code": "US",
         }
         if session.session_id_hash is not None:
@@ -240,7 +265,7 @@ class SessionStarts:
                 await session.receiver.drained(BURST_PAUSE_BYTES)
             await trio.lowlevel.checkpoint()
 
-    def _introduction(self, session: GatewaySession, guild_id: int) -> tuple[EventName, dict[str, object]]:
+    def _introduction(self, session: GatewaySession, guild_id: int) -> tuple[EventName, object]:
         room = self._hub.connect(session, guild_id)
         if room is None:
             return EventName.GUILD_DELETE, {"id": str(guild_id), "unavailable": True}

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import orjson
 import pytest
 
 from chat.domain.standing.channel_objects import channel_object
-from chat.domain.standing.guild_events import guild_ready_object, unavailable_guild
+from chat.domain.standing.guild_events import unavailable_guild
+from chat.domain.standing.guild_json import guild_json
 from chat.domain.standing.guild_objects import guild_object, member_object, partial_guild_object, role_object
 from chat.domain.standing.user_objects import DEFAULT_USER_SETTINGS, user_settings_object
 from chat.registries.channel_types import ChannelType, OverwriteType
@@ -191,10 +193,11 @@ def whole(state: Any, user_id: int, **changes: Any) -> dict[str, Any]:
         "shown_threads": [],
         "full_users": True,
         "voice_states": [],
-        "online_count": 1,
+        "seen": state.visible_channels(user_id),
         **changes,
     }
-    return guild_ready_object(state, user_id=user_id, **arguments)
+    sent: dict[str, Any] = orjson.loads(guild_json(state, user_id=user_id, **arguments).with_online_count(1))
+    return sent
 
 
 @pytest.mark.rule("000.sequencing.9")

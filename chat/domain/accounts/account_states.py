@@ -45,20 +45,21 @@ class AccountStates:
         """The user settings object."""
         return user_settings_object(user_settings.of_user(self._core.database.reader, user_id))
 
+    def account(self, user_id: int) -> Account:
+        """The account of a session. Raises LookupError if there is none."""
+        account = accounts.by_id(self._core.database.reader, user_id)
+        if account is None:
+            raise LookupError("a session belongs to an account that exists")
+        return account
+
     def partial_users(self, user_ids: Sequence[int]) -> list[dict[str, Any]]:
         """Accounts as others see them; unknown ids are left out."""
         return [partial_user(account) for account in accounts.by_ids(self._core.database.reader, user_ids)]
 
-    def members_of_ready(self, user_id: int, *, threads: bool) -> dict[str, Any]:
+    def members_of_ready(self, account: Account, *, threads: bool) -> dict[str, Any]:
         """The members of Ready that say what belongs to the account alone, its settings left out; without `threads` no
-        read state of one.
-
-        Raises LookupError if there is no such account.
-        """
-        reader = self._core.database.reader
-        account = accounts.by_id(reader, user_id)
-        if account is None:
-            raise LookupError("a session belongs to an account that exists")
+        read state of one."""
+        reader, user_id = self._core.database.reader, account.id
         return {
             "user": own_user(self._core, account),
             "private_channels": self._private_channels.of_account(user_id),

@@ -143,7 +143,10 @@ class AccountSessions:
     @property
     def status(self) -> Status:
         """The account's own status: the first in the order of precedence that any of its sessions has."""
-        return next((status for status in STATUS_PRECEDENCE if self._statuses[status]), Status.OFFLINE)
+        for status in STATUS_PRECEDENCE:
+            if self._statuses[status]:
+                return status
+        return Status.OFFLINE
 
     @property
     def mobile(self) -> bool:

@@ -89,15 +89,18 @@ class Presences:
 
     # Sessions
 
-    def session_selected(self, user_id: int, session_id: str, presence: SessionPresence) -> None:
-        """A session opened, chose another presence, or was resumed."""
+    def session_selected(
+        self, user_id: int, session_id: str, presence: SessionPresence, user: Mapping[str, Any] | None = None
+    ) -> None:
+        """A session opened, chose another presence, or was resumed; `user` is the user object where it is at hand."""
         account = self._accounts.get(user_id)
         if account is None:
-            account = AccountSessions(bot=bool(self._partial_user_of(user_id).get("bot", False)))
-            self._accounts[user_id] = account
+            if user is None:
+                user = self._partial_user_of(user_id)
+            account = self._accounts[user_id] = AccountSessions(bot=bool(user.get("bot", False)))
         # A session that opens has the list of sessions in its Ready.
         told = None if session_id in account.selections else session_id
-        with self._publishing(user_id, account, told):
+        with self._publishing(user_id, account, told, user):
             account.select(session_id, presence)
 
     def session_offline(self, user_id: int, session_id: str) -> None:
@@ -224,7 +227,13 @@ class Presences:
     # Publication
 
     @contextmanager
-    def _publishing(self, user_id: int, account: AccountSessions, told: str | None = None) -> Iterator[None]:
+    def _publishing(
+        self,
+        user_id: int,
+        account: AccountSessions,
+        told: str | None = None,
+        user: Mapping[str, Any] | None = None,
+    ) -> Iterator[None]:
         """Publish what the block changed: to the account the list of its sessions, to others the aggregate.
 
         The session `told` learns the list in another way.
@@ -238,9 +247,9 @@ class Presences:
             if sessions != before:
                 audience = ToAccounts((user_id,))
                 self._bus.publish(Event(EventName.SESSIONS_REPLACE, sessions, audience, ignoring_session=told))
-        self._publish_aggregate(user_id)
+        self._publish_aggregate(user_id, user)
 
-    def _publish_aggregate(self, user_id: int) -> None:
+    def _publish_aggregate(self, user_id: int, user: Mapping[str, Any] | None = None) -> None:
         previous, presence = self.aggregate(user_id), self._as_others_see(user_id)
         if presence == previous:
             return
@@ -253,7 +262,7 @@ class Presences:
             for guild_id in self._guilds.get(user_id, ()):
                 self._count(guild_id, change)
         self._expect_expiry(user_id, presence)
-        data = self.presence_object(user_id)
+        data = self.presence_object(user_id, user=user)
         friends = self._friends_of(user_id)
         if friends:
             self._bus.publish(Event(EventName.PRESENCE_UPDATE, data, ToAccounts(friends)))

@@ -108,9 +108,11 @@ class VoiceConnections:
         """The connections of an account, wherever they are."""
         return [self._states[connection_id] for connection_id in self._by_account.get(user_id, ())]
 
-    def channels_of(self, guild_id: int, user_id: int) -> set[int]:
+    def channels_of(self, guild_id: int, user_id: int) -> frozenset[int]:
         """The channels of a guild that an account is connected to."""
-        return {state.channel_id for state in self.of_account(user_id) if state.guild_id == guild_id}
+        if user_id not in self._by_account:
+            return frozenset()
+        return frozenset(state.channel_id for state in self.of_account(user_id) if state.guild_id == guild_id)
 
     def in_channel(self, channel_id: int) -> list[VoiceState]:
         """The connections in a channel, by account."""

@@ -80,7 +80,7 @@ class VoiceStates:
 
     def channels_of(self, guild_id: int, user_id: int) -> frozenset[int]:
         """The guild's channels that the account is connected to, and therefore sees."""
-        return frozenset(self._connections.channels_of(guild_id, user_id))
+        return self._connections.channels_of(guild_id, user_id)
 
     def of_guild(self, guild_id: int, *, seen_by: int | None = None) -> list[dict[str, Any]]:
         """The voice state objects of a guild, each with its member; of the channels that an account sees."""

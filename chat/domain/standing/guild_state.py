@@ -16,6 +16,7 @@ import attrs
 from chat.clock import Clock
 from chat.domain.standing import permissions
 from chat.domain.standing.channel_objects import channel_object
+from chat.domain.standing.guild_json import EncodedGuild
 from chat.domain.standing.guild_objects import expression_object, guild_object, member_object, role_object
 from chat.domain.standing.permissions import Rank
 from chat.registries.channel_types import CHANNEL_THREADS_TYPES, ChannelType, OverwriteType
@@ -78,6 +79,10 @@ class GuildState:
         self._role_objects: dict[bool, list[dict[str, Any]]] = {}
         self._channel_objects: dict[tuple[int, bool], dict[str, Any]] = {}
         self._channel_lists: dict[tuple[frozenset[int], bool], list[dict[str, Any]]] = {}
+        self.encoded: Final = EncodedGuild()
+        """Its wire objects as JSON."""
+        self.version = 0
+        """Rises with everything that the objects of the guild, its roles, expressions and channels show."""
         self.replace(guild, roles, channels)
 
     # Members
@@ -293,12 +298,13 @@ class GuildState:
         records = len(self.roles) + len(self.channels) + len(self._members) + len(self._expressions or ())
         objects = len(self._channel_objects) + sum(map(len, (*self._role_objects.values(),)))
         masks = sum(len(granted.by_channel) for granted in self._granted.values())
-        return STATE_BYTES + records * RECORD_BYTES + objects * OBJECT_BYTES + masks * MASK_BYTES
+        return STATE_BYTES + records * RECORD_BYTES + objects * OBJECT_BYTES + masks * MASK_BYTES + len(self.encoded)
 
     # Changes, made after a commit
 
     def replace(self, guild: Guild, roles: Iterable[Role], channels: Iterable[Channel]) -> None:
         """Everything may have changed: take over what the store holds now, members on their next use."""
+        self.version += 1
         self.guild = guild
         self.member_count = guild.member_count
         """How many members the guild has; kept here, for it changes more often than the rest of the row."""
@@ -315,6 +321,7 @@ class GuildState:
 
     def put_guild(self, guild: Guild) -> None:
         """The guild's own row changed; the number of members stays."""
+        self.version += 1
         if guild.owner_id != self.guild.owner_id:
             self._forget_permissions()
         self.guild = guild
@@ -333,6 +340,7 @@ class GuildState:
         self._members.pop(user_id, None)
 
     def put_role(self, role: Role) -> None:
+        self.version += 1
         before = self.roles.get(role.id)
         self.roles[role.id] = role
         self._role_objects.clear()
@@ -342,6 +350,7 @@ class GuildState:
 
     def drop_role(self, role_id: int) -> None:
         """A role is gone, from every member and every overwrite too."""
+        self.version += 1
         self.roles.pop(role_id, None)
         self._members.clear()
         for channel in list(self.channels.values()):
@@ -354,11 +363,13 @@ class GuildState:
 
     def put_expressions(self, present: Iterable[Expression]) -> None:
         """Emojis or stickers were made, changed or deleted: these are all of both."""
+        self.version += 1
         self._expressions = tuple(present)
         self._expression_objects.clear()
 
     def put_channel(self, channel: Channel) -> None:
         """A channel was made, or changed with its overwrites."""
+        self.version += 1
         before = self.channels.get(channel.id)
         self.channels[channel.id] = channel
         self._last_message_ids.setdefault(channel.id, channel.last_message_id)
@@ -372,6 +383,7 @@ class GuildState:
         self._channel_lists.clear()
 
     def drop_channel(self, channel_id: int) -> None:
+        self.version += 1
         self.channels.pop(channel_id, None)
         self._last_message_ids.pop(channel_id, None)
         self._forget_permissions()
@@ -381,6 +393,7 @@ class GuildState:
         last = self._last_message_ids.get(channel_id)
         if channel_id in self.channels and (last is None or last < message_id):
             self._last_message_ids[channel_id] = message_id
+            self.version += 1
             for threads in (True, False):
                 rendered = self._channel_objects.get((channel_id, threads))
                 if rendered is not None and "last_message_id" in rendered:

@@ -58,7 +58,7 @@ class LazyCommands:
         changed = wanted.active is not None and _set_active(session, room, wanted.active)
         if changed or wanted.sync:
             every = self._hub.shows_every_thread(session, room.guild_id)
-            data = self._guild_payloads.whole(room.state, session, full_users=True, every_thread=every)
+            data = self._guild_payloads.whole(room, session, every_thread=every)
             self._hub.send((session,), EventName.GUILD_SYNC, data)
         if wanted.member_list_channels is not None:
             await self._watch_lists(session, room, wanted.member_list_channels.items())

@@ -1,0 +1,145 @@
+"""A guild as the gateway sends it whole: an entry of Ready's `guilds`, Guild Create, Guild Sync (gateway.md, Guild
+payloads).
+
+It has the guild object's members at the top level, as older clients read them, and once more under `properties`, as
+newer ones do. Thousands of sessions begin with the same guilds, so what they share of one is encoded once and joined
+with what is the session's own.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+import attrs
+import orjson
+
+from chat.clock import iso_timestamp
+from chat.domain.standing.guild_objects import EMOJIS, STICKERS
+from chat.domain.standing.user_objects import partial_user
+
+if TYPE_CHECKING:
+    from chat.domain.standing.guild_state import GuildState
+    from chat.store.guilds.members import Member
+
+SIGHTS_KEPT: Final = 8
+"""Sets of channels for which a guild keeps its JSON: most of its members see one of few."""
+
+MEMBERS_KEPT: Final = 4_096
+"""Members whose JSON a guild keeps."""
+
+
+class EncodedGuild:
+    """What sessions of a guild share of its JSON, and members as they see themselves in Ready."""
+
+    def __init__(self) -> None:
+        self._around: dict[bool, tuple[tuple[object, ...], bytes, bytes]] = {}
+        self._beginnings: dict[tuple[frozenset[int], bool], tuple[int, bytes]] = {}
+        self._own: dict[int, tuple[Member, bytes, bytes]] = {}
+
+    def beginning(self, state: GuildState, seen: frozenset[int], *, threads: bool) -> bytes:
+        """The guild up to its members, with the channels among `seen`."""
+        known = self._beginnings.get((seen, threads))
+        if known is None or known[0] != state.version:
+            if len(self._beginnings) >= SIGHTS_KEPT:
+                self._beginnings.clear()
+            before, after = self._around_channels(state, threads)
+            channels = orjson.dumps(state.channel_objects(seen, threads=threads))
+            known = self._beginnings[seen, threads] = state.version, before + channels + after
+        return known[1]
+
+    def _around_channels(self, state: GuildState, threads: bool) -> tuple[bytes, bytes]:
+        """These stay when somebody writes a message, which is noted in its channel's object."""
+        roles = state.role_objects(threads=threads)
+        shown = state.guild_object(), roles, state.expression_objects(EMOJIS), state.expression_objects(STICKERS)
+        known = self._around.get(threads)
+        if known is None or not all(map(operator.is_, known[0], shown)):
+            properties, encoded_roles, emojis, stickers = map(orjson.dumps, shown)
+            known = self._around[threads] = (
+                shown,
+                b'%b,"properties":%b,"roles":%b,"channels":' % (properties[:-1], properties, encoded_roles),
+                b',"emojis":%b,"stickers":%b,"members":' % (emojis, stickers),
+            )
+        return known[1], known[2]
+
+    def own(self, state: GuildState, member: Member) -> tuple[bytes, bytes]:
+        """The member with nothing of its user but the id, and when it joined."""
+        known = self._own.get(member.user_id)
+        # A time-out ends by itself.
+        if known is None or known[0] is not member or member.communication_disabled_until is not None:
+            if len(self._own) >= MEMBERS_KEPT:
+                self._own.clear()
+            encoded = orjson.dumps(state.member_object(member, {"id": str(member.user_id)}))
+            joined_at = orjson.dumps(iso_timestamp(member.joined_at))
+            known = self._own[member.user_id] = member, encoded, joined_at
+        return known[1], known[2]
+
+    def __len__(self) -> int:
+        """How many bytes are kept, but for those of members."""
+        around = sum(len(before) + len(after) for _, before, after in self._around.values())
+        return around + sum(len(beginning) for _, beginning in self._beginnings.values())
+
+
+@attrs.define(eq=False)
+class GuildJson:
+    """A guild for one session, whole but for how many of its members are online."""
+
+    guild_id: int
+    _before: bytes
+    _after: bytes
+    user_ids: Collection[int]
+    """Who is among `members`."""
+
+    def with_online_count(self, online_count: int) -> bytes:
+        """All of it."""
+        return b"%b%d%b" % (self._before, online_count, self._after)
+
+
+def guild_json(
+    state: GuildState,
+    *,
+    user_id: int,
+    seen: frozenset[int],
+    threads: bool,
+    shown_threads: Sequence[Mapping[str, Any]],
+    full_users: bool,
+    voice_states: Sequence[Mapping[str, Any]],
+) -> GuildJson:
+    """The guild for a session of `user_id`.
+
+    `seen` are the channels that the account sees. `threads` says whether the session has thread access,
+    `shown_threads` are the threads that it is told of; `voice_states` are the wire objects of everyone in voice in this
+    guild; with `full_users` false the `user` of each member is reduced to its id. `members` holds the receiver's own
+    member and every participant in voice.
+    """
+    own = state.member(user_id)
+    members, joined_at = (b"", b"null") if own is None else state.encoded.own(state, own)
+    user_ids: Collection[int] = () if own is None else (user_id,)
+    if full_users or voice_states:
+        objects = _members(state, [user_id, *(int(entry["user_id"]) for entry in voice_states)], full_users)
+        members, user_ids = orjson.dumps([*objects.values()])[1:-1], objects.keys()
+    beginning = state.encoded.beginning(state, seen, threads=threads)
+    return GuildJson(
+        state.id,
+        b'%b[%b],"member_count":%d,"online_count":' % (beginning, members, state.member_count),
+        b',"presences":[],"voice_states":%b,"joined_at":%b,"threads":%b}'
+        % (
+            orjson.dumps(voice_states) if voice_states else b"[]",
+            joined_at,
+            orjson.dumps(shown_threads) if shown_threads else b"[]",
+        ),
+        user_ids,
+    )
+
+
+def _members(state: GuildState, user_ids: Iterable[int], full_users: bool) -> dict[int, dict[str, Any]]:
+    objects: dict[int, dict[str, Any]] = {}
+    for user_id in user_ids:
+        member = None if user_id in objects else state.member(user_id)
+        if member is None:
+            continue
+        account = state.account(user_id) if full_users else None
+        user = {"id": str(user_id)} if account is None else partial_user(account)
+        objects[user_id] = state.member_object(member, user)
+    return objects
