@@ -42,7 +42,7 @@ from chat.registries.message_types import (
 )
 from chat.registries.permissions import Permission
 from chat.snowflake import MAXIMUM, SnowflakeGenerator, snowflake_time_ms
-from chat.store.accounts.accounts import Account
+from chat.store.accounts.accounts import Account, ShownAccount
 from chat.store.guilds import expressions, guilds, members
 from chat.store.guilds.expressions import ExpressionPlace
 from chat.store.messages import attachments, messages
@@ -137,7 +137,7 @@ def without_emojis(content: str, emoji_ids: Container[int]) -> str:
 class CountedMentions:
     """The mentions of a message, ids ascending. `here` excludes `everyone`, which says more."""
 
-    users: tuple[Account, ...] = ()
+    users: tuple[Account | ShownAccount, ...] = ()
     role_ids: tuple[int, ...] = ()
     everyone: bool = False
     here: bool = False
@@ -160,7 +160,7 @@ def count_mentions(
     parsed: ParsedMentions,
     allowed: AllowedMentions,
     accounts: Mapping[int, Account],
-    replied_to: Account | None = None,
+    replied_to: Account | ShownAccount | None = None,
 ) -> CountedMentions:
     """Judge what a text names. `accounts` holds those of the named accounts that exist.
 
@@ -171,7 +171,7 @@ def count_mentions(
     if parsed is NO_MENTIONS and replied is None:
         return NOTHING_COUNTED
     named = (user_id for user_id in parsed.user_ids if user_id in accounts and allowed.users(user_id))
-    users = {user_id: accounts[user_id] for user_id in named}
+    users: dict[int, Account | ShownAccount] = {user_id: accounts[user_id] for user_id in named}
     if replied is not None:
         users[replied.id] = replied
     may_mention_all = access.may(MENTION_EVERYONE)

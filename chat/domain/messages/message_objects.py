@@ -15,15 +15,18 @@ from chat.domain.standing.user_objects import partial_user
 from chat.registries.message_types import POINTING_MESSAGE_TYPES, MessageFlag
 from chat.registries.user_flags import UserFlag
 from chat.snowflake import snowflake_time_ms
-from chat.store.accounts.accounts import Account
+from chat.store.accounts.accounts import Account, ShownAccount
 from chat.store.messages.attachments import Attachment
-from chat.store.messages.messages import Message, MessageExtra, MessageReference
+from chat.store.messages.messages import Message, MessageExtra, MessageReference, MessageRow
 from chat.store.messages.reactions import Emoji, ReactionView
 
 Parts = Mapping[int, Mapping[str, Any]]
 """Further members of message objects, by the message's id."""
 
 NO_PARTS: Final[Parts] = {}
+
+Accounts = Mapping[int, Account | ShownAccount]
+"""Those whom messages name, by id."""
 
 
 def message_object(
@@ -57,12 +60,38 @@ def message_object(
     return data
 
 
+def plain_message_object(row: MessageRow, author: Mapping[str, Any]) -> dict[str, Any]:
+    """A message that is nothing but text and names nobody, straight from its columns; the same as `message_object`."""
+    message_id, channel_id, _, kind, content, flags, _, edited_at, pinned_at, everyone, tts, nonce, *_ = row
+    data: dict[str, Any] = {
+        "id": str(message_id),
+        "channel_id": str(channel_id),
+        "author": author,
+        "type": kind,
+        "flags": flags,
+        "content": content,
+        "timestamp": iso_timestamp(snowflake_time_ms(message_id)),
+        "edited_timestamp": None if edited_at is None else iso_timestamp(edited_at),
+        "pinned": pinned_at is not None,
+        "mention_everyone": bool(everyone),
+        "tts": bool(tts),
+        "mentions": [],
+        "mention_roles": [],
+        "embeds": [],
+        "attachments": [],
+        "stickers": [],
+    }
+    if nonce is not None:
+        data["nonce"] = nonce
+    return data
+
+
 def whole_message_object(
     message: Message,
     *,
     author: Mapping[str, Any],
     mentions: Sequence[Mapping[str, Any]],
-    accounts: Mapping[int, Account],
+    accounts: Accounts,
     addresses: Addresses,
 ) -> dict[str, Any]:
     """The message with its files and its `extra`, without the one it answers."""
@@ -75,7 +104,7 @@ def whole_message_object(
 def stored_message_object(
     message: Message,
     referenced: Message | None,
-    accounts: Mapping[int, Account],
+    accounts: Accounts,
     addresses: Addresses,
     parts: Parts = NO_PARTS,
 ) -> dict[str, Any]:
@@ -135,10 +164,10 @@ def webhook_author(webhook_id: int, name: str, avatar: str | None) -> dict[str, 
     }
 
 
-def author_object(user_id: int, account: Account | None) -> dict[str, Any]:
+def author_object(user_id: int, account: Account | ShownAccount | None) -> dict[str, Any]:
     """The partial user; without an account, the placeholder of a deleted one."""
     if account is None:
-        account = Account(id=user_id, username="", discriminator=0, flags=UserFlag.DELETED)
+        account = ShownAccount(user_id, flags=UserFlag.DELETED)
     return partial_user(account)
 
 
@@ -171,7 +200,7 @@ def reference_object(reference: MessageReference) -> dict[str, Any]:
 
 
 def referenced_message_object(
-    message: Message, accounts: Mapping[int, Account], addresses: Addresses, parts: Parts = NO_PARTS
+    message: Message, accounts: Accounts, addresses: Addresses, parts: Parts = NO_PARTS
 ) -> dict[str, Any]:
     """A message as it is shown in another one that refers to it: without the one that it refers to itself."""
     mentions = [author_object(user_id, accounts.get(user_id)) for user_id in message.mentioned_user_ids]
@@ -183,7 +212,7 @@ def referenced_message_object(
     return data
 
 
-def _author(message: Message, accounts: Mapping[int, Account]) -> dict[str, Any]:
+def _author(message: Message, accounts: Accounts) -> dict[str, Any]:
     if message.webhook_id is None:
         return author_object(message.author_id, accounts.get(message.author_id))
     spoken = message.extra
@@ -192,7 +221,7 @@ def _author(message: Message, accounts: Mapping[int, Account]) -> dict[str, Any]
 
 
 def _add_extra(
-    data: dict[str, Any], message: Message, extra: MessageExtra, accounts: Mapping[int, Account], addresses: Addresses
+    data: dict[str, Any], message: Message, extra: MessageExtra, accounts: Accounts, addresses: Addresses
 ) -> None:
     files = message.attachments
     if not message.flags & MessageFlag.SUPPRESS_EMBEDS.value and (extra.embeds or extra.link_embeds):

@@ -17,23 +17,31 @@ import attrs
 
 from chat.auth.principal import Principal
 from chat.domain.core import Core
-from chat.domain.messages.message_objects import NO_PARTS, Parts, account_ids, reaction_objects, stored_message_object
+from chat.domain.messages.message_objects import (
+    NO_PARTS,
+    Accounts,
+    Parts,
+    account_ids,
+    author_object,
+    plain_message_object,
+    reaction_objects,
+    stored_message_object,
+)
 from chat.domain.policy.embeds import Addresses
 from chat.domain.standing.access import GuildChannelAccess
 from chat.domain.standing.permissions import sees_threads
 from chat.domain.standing.thread_objects import thread_object
 from chat.errors import ApiError
 from chat.registries.error_codes import ErrorCode
-from chat.registries.message_types import THREAD_MESSAGE_FLAGS, THREAD_MESSAGE_TYPES, MessageFlag
+from chat.registries.message_types import THREAD_MESSAGE_TYPES, MessageFlag
 from chat.snowflake import MAXIMUM
 from chat.store import threads
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
 from chat.store.messages import messages, reactions
-from chat.store.messages.messages import Message
+from chat.store.messages.messages import THREAD_FLAGS, Message, MessageRow
 
 HAS_THREAD: Final = MessageFlag.HAS_THREAD.value
-THREAD_FLAGS: Final = THREAD_MESSAGE_FLAGS.value
 
 
 @attrs.frozen
@@ -65,7 +73,7 @@ class StoredMessages:
 
     messages: list[Message]
     referenced: Mapping[int, Message]
-    accounts: Mapping[int, Account]
+    accounts: Accounts
     parts: Parts = NO_PARTS
 
     def wire(self, message: Message, addresses: Addresses, floor: int = 0) -> dict[str, Any]:
@@ -104,22 +112,44 @@ def page_of_messages(
 ) -> StoredMessages:
     """A page, newest first, without what lies under `floor`. `around` decides before `after`, that before `before`; at
     an end of the channel its page fills up from the other side."""
-    limit, threads = page.limit, viewer is None or viewer.sees_threads
+    rows = _rows_of_page(connection, channel_id, page, floor, threads=viewer is None or viewer.sees_threads)
+    return with_context(connection, messages.from_rows(connection, rows), viewer=viewer)
+
+
+def page_of_objects(
+    channel_id: int, page: Page, floor: int, addresses: Addresses, viewer: Viewer, connection: sqlite3.Connection
+) -> list[dict[str, Any]]:
+    """The wire objects of such a page. Most messages are nothing but text: these go straight from their columns into
+    their objects, and share those of their authors."""
+    rows = _rows_of_page(connection, channel_id, page, floor, threads=viewer.sees_threads)
+    others = [row for row in rows if not messages.is_plain(row)]
+    whole: dict[int, dict[str, Any]] = {}
+    if others:
+        stored = with_context(connection, messages.from_rows(connection, others), viewer=viewer)
+        whole = {message.id: stored.wire(message, addresses, floor) for message in stored.messages}
+    author_ids = {row[2] for row in rows if row[0] not in whole}
+    known = accounts.shown(connection, author_ids)
+    authors = {author_id: author_object(author_id, known.get(author_id)) for author_id in author_ids}
+    return [whole.get(row[0]) or plain_message_object(row, authors[row[2]]) for row in rows]
+
+
+def _rows_of_page(
+    connection: sqlite3.Connection, channel_id: int, page: Page, floor: int, *, threads: bool
+) -> list[MessageRow]:
+    limit = page.limit
     if page.around is not None:
         above = functools.partial(
-            messages.above, connection, channel_id, after=page.around, floor=floor, threads=threads
+            messages.rows_above, connection, channel_id, after=page.around, floor=floor, threads=threads
         )
         newer = above(limit // 2)
         before, room = min(page.around + 1, MAXIMUM), limit - len(newer)
-        older = messages.below(connection, channel_id, room, before=before, floor=floor, threads=threads)
+        older = messages.rows_below(connection, channel_id, room, before=before, floor=floor, threads=threads)
         if len(older) < room and len(newer) == limit // 2:
             newer = above(limit - len(older))
-        found = newer + older
-    elif page.after is not None:
-        found = messages.above(connection, channel_id, limit, after=page.after, floor=floor, threads=threads)
-    else:
-        found = messages.below(connection, channel_id, limit, before=page.before, floor=floor, threads=threads)
-    return with_context(connection, found, viewer=viewer)
+        return newer + older
+    if page.after is not None:
+        return messages.rows_above(connection, channel_id, limit, after=page.after, floor=floor, threads=threads)
+    return messages.rows_below(connection, channel_id, limit, before=page.before, floor=floor, threads=threads)
 
 
 def with_context(
@@ -133,7 +163,7 @@ def with_context(
     return StoredMessages(
         found,
         {message.id: message for message in answered},
-        accounts_by_id(connection, account_ids(everything)),
+        accounts.shown(connection, account_ids(everything)),
         parts_of(connection, everything, viewer),
     )
 
@@ -220,11 +250,10 @@ class Messages:
         floor = self._core.access.channel(principal, channel_id).history_floor()
         if floor is None:
             return []
-        viewer = viewer_of(principal)
-        stored = await self._core.database.read(
-            functools.partial(page_of_messages, channel_id, page, floor, viewer=viewer)
+        query = functools.partial(
+            page_of_objects, channel_id, page, floor, self._core.media_addresses, viewer_of(principal)
         )
-        return stored.wires(self._core.media_addresses, floor)
+        return await self._core.database.read(query)
 
     async def newest(self, principal: Principal, channel_ids: Sequence[int]) -> dict[str, dict[str, Any] | None]:
         """The newest message of each of these channels, by the channel's id; None where the caller may read none."""
@@ -249,17 +278,19 @@ class Messages:
         floors = self._floors(principal, [channel_id for channel_id, _ in windows])
         viewer = viewer_of(principal)
 
-        def query(connection: sqlite3.Connection) -> list[tuple[int, StoredMessages]]:
+        def query(connection: sqlite3.Connection) -> list[tuple[int, list[dict[str, Any]]]]:
             return [
-                (channel_id, page_of_messages(channel_id, page, floors[channel_id], connection, viewer=viewer))
+                (
+                    channel_id,
+                    page_of_objects(
+                        channel_id, page, floors[channel_id], self._core.media_addresses, viewer, connection
+                    ),
+                )
                 for channel_id, page in windows
                 if channel_id in floors
             ]
 
-        return [
-            (channel_id, stored.wires(self._core.media_addresses, floors[channel_id]))
-            for channel_id, stored in await self._core.database.read(query)
-        ]
+        return await self._core.database.read(query)
 
     def _floors(self, principal: Principal, channel_ids: Sequence[int]) -> dict[int, int]:
         """The least id that the caller may read, by channel."""

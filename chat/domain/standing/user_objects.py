@@ -12,7 +12,7 @@ from typing import Any, Final
 from chat.clock import iso_timestamp, optional_timestamp
 from chat.registries.user_flags import PUBLIC_USER_FLAGS, AuthenticatorType, PremiumFlag, PremiumType, UserFlag
 from chat.store.accounts import accounts
-from chat.store.accounts.accounts import Account
+from chat.store.accounts.accounts import Account, ShownAccount
 from chat.store.database import Database
 
 ADULT_YEARS: Final = 18
@@ -28,7 +28,7 @@ DELETED_USERNAME: Final = "DeletedUser"
 DELETED_GLOBAL_NAME: Final = "Deleted User"
 
 
-def partial_user(account: Account) -> dict[str, Any]:
+def partial_user(account: Account | ShownAccount) -> dict[str, Any]:
     """An account as others see it; a deleted one is shown as the placeholder."""
     data: dict[str, Any]
     is_deleted = account.flags & DELETED
@@ -295,7 +295,10 @@ def user_settings_object(stored: Mapping[str, Any]) -> dict[str, Any]:
 
     `guild_positions` is read off the folders, so that the two always agree.
     """
-    settings = {name: _own(stored.get(name, default)) for name, default in DEFAULT_USER_SETTINGS.items()}
+    settings: dict[str, Any] = {
+        name: value if isinstance(value := stored.get(name, default), str | int | None) else _own(value)
+        for name, default in DEFAULT_USER_SETTINGS.items()
+    }
     placed = (guild_id for folder in settings["guild_folders"] for guild_id in folder["guild_ids"])
     settings["guild_positions"] = list(dict.fromkeys(placed))
     return settings

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Collection, Sequence
+from typing import Any, Final, NamedTuple
 
 import attrs
 
@@ -109,9 +109,27 @@ class Account:
         return bool(self.flags & UserFlag.DELETED)
 
 
+class ShownAccount(NamedTuple):
+    """What others are shown of an account: the columns that a partial user has (`flags` may come signed)."""
+
+    id: int
+    username: str = ""
+    discriminator: int = 0
+    global_name: str | None = None
+    avatar: str | None = None
+    avatar_color: int | None = None
+    flags: int = 0
+    bot: bool = False
+    system: bool = False
+    mention_flags: int = 0
+
+
 _NAMES: Final = tuple(field.name for field in attrs.fields(Account))
 _COLUMNS: Final = ", ".join(_NAMES)
 _BY_ID: Final = f"SELECT {_COLUMNS} FROM users WHERE id = ?"  # noqa: S608 - the column names are our own
+_SHOWN: Final = f"SELECT {', '.join(ShownAccount._fields)} FROM users"  # noqa: S608
+_SHOWN_BY_ID: Final = f"{_SHOWN} WHERE id = ?"
+_SHOWN_BY_IDS: Final = f"{_SHOWN} WHERE id IN (SELECT value FROM json_each(?))"  # noqa: S608
 _BY_EMAIL_KEY: Final = f"SELECT {_COLUMNS} FROM users WHERE email_key = ?"  # noqa: S608
 _OF_ADDRESS: Final = f"SELECT {_COLUMNS} FROM users WHERE address_key = ? ORDER BY email_key IS NULL, id"  # noqa: S608
 _EVERY: Final = f"SELECT {_COLUMNS} FROM users ORDER BY id"  # noqa: S608
@@ -196,6 +214,17 @@ def by_ids(connection: sqlite3.Connection, user_ids: Sequence[int]) -> list[Acco
     """The accounts with these snowflakes that exist, in the order of the ids given."""
     found = (by_id(connection, user_id) for user_id in user_ids)
     return [account for account in found if account is not None]
+
+
+def shown(connection: sqlite3.Connection, user_ids: Collection[int]) -> dict[int, ShownAccount]:
+    """What others are shown of those of these accounts that exist."""
+    if len(user_ids) == 1:
+        rows = connection.execute(_SHOWN_BY_ID, tuple(user_ids))
+    elif user_ids:
+        rows = connection.execute(_SHOWN_BY_IDS, (json.dumps(list(user_ids)),))
+    else:
+        return {}
+    return {row[0]: ShownAccount._make(row) for row in rows}
 
 
 def with_bulk_deletion_due(connection: sqlite3.Connection, now_ms: int) -> list[int]:

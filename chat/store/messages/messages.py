@@ -10,10 +10,12 @@ from typing import Any, Final
 
 import attrs
 
-from chat.registries.message_types import THREAD_MESSAGE_TYPES, MessageReferenceType
+from chat.registries.message_types import THREAD_MESSAGE_FLAGS, THREAD_MESSAGE_TYPES, MessageReferenceType
 from chat.snowflake import MAXIMUM
 from chat.store.messages import attachments, read_states
 from chat.store.messages.attachments import Attachment
+
+THREAD_FLAGS: Final = THREAD_MESSAGE_FLAGS.value
 
 
 @attrs.frozen
@@ -96,6 +98,19 @@ class Message:
         return MessageReference(self.channel_id, self.id, guild_id, MessageReferenceType.REPLY.value)
 
 
+MessageRow = tuple[Any, ...]
+"""The columns of a message, in the order of the fields of `Message`."""
+
+
+def is_plain(row: MessageRow) -> bool:
+    """Whether a message is nothing but text: no other table holds anything of it, and it names nobody."""
+    # A message of a person names whom it answers, or whom its text names by "<@".
+    _, _, _, kind, content, flags, webhook_id, _, _, everyone, _, _, reference, extra, reacted = row
+    return not (
+        webhook_id or reference or extra or reacted or kind or everyone or flags & THREAD_FLAGS or "<@" in content
+    )
+
+
 _ELSEWHERE: Final = frozenset({"mentioned_user_ids", "mentioned_role_ids", "attachments"})
 """What other tables hold."""
 
@@ -136,7 +151,7 @@ _INSERT: Final = f"INSERT INTO messages ({_COLUMNS}) VALUES ({', '.join('?' * le
 def by_id(connection: sqlite3.Connection, channel_id: int, message_id: int) -> Message | None:
     """One message of a channel."""
     row = connection.execute(_BY_ID, (message_id, channel_id)).fetchone()
-    return None if row is None else _with_mentions(connection, [row])[0]
+    return None if row is None else from_rows(connection, [row])[0]
 
 
 def exists(connection: sqlite3.Connection, channel_id: int, message_id: int) -> bool:
@@ -148,7 +163,7 @@ def exists(connection: sqlite3.Connection, channel_id: int, message_id: int) -> 
 def by_ids(connection: sqlite3.Connection, message_ids: Iterable[int]) -> list[Message]:
     """Those of these messages that exist, in no order."""
     rows = connection.execute(_BY_IDS, (json.dumps(list(message_ids)),)).fetchall()
-    return _with_mentions(connection, rows)
+    return from_rows(connection, rows)
 
 
 def below(
@@ -162,9 +177,21 @@ def below(
 ) -> list[Message]:
     """The newest messages of a channel, with an id under `before` and at least `floor`, at most `limit`; without
     `threads` none of those that tell of threads."""
+    return from_rows(connection, rows_below(connection, channel_id, limit, before=before, floor=floor, threads=threads))
+
+
+def rows_below(
+    connection: sqlite3.Connection,
+    channel_id: int,
+    limit: int,
+    *,
+    before: int | None = None,
+    floor: int = 0,
+    threads: bool = True,
+) -> list[MessageRow]:
+    """The columns of the messages that `below` gives."""
     bound = MAXIMUM if before is None else before
-    rows = connection.execute(_BELOW[threads], (channel_id, bound, floor, limit)).fetchall()
-    return _with_mentions(connection, rows)
+    return connection.execute(_BELOW[threads], (channel_id, bound, floor, limit)).fetchall()
 
 
 def above(
@@ -172,8 +199,14 @@ def above(
 ) -> list[Message]:
     """The oldest messages of a channel with an id over `after` and at least `floor`, at most `limit`; newest first;
     without `threads` none of those that tell of threads."""
-    rows = connection.execute(_ABOVE[threads], (channel_id, after, floor, limit)).fetchall()
-    return _with_mentions(connection, rows[::-1])
+    return from_rows(connection, rows_above(connection, channel_id, limit, after=after, floor=floor, threads=threads))
+
+
+def rows_above(
+    connection: sqlite3.Connection, channel_id: int, limit: int, *, after: int, floor: int = 0, threads: bool = True
+) -> list[MessageRow]:
+    """The columns of the messages that `above` gives."""
+    return connection.execute(_ABOVE[threads], (channel_id, after, floor, limit)).fetchall()[::-1]
 
 
 def insert(connection: sqlite3.Connection, message: Message) -> bool:
@@ -365,7 +398,7 @@ def pins(
     """The channel's pinned messages with an id of at least `floor`, at most `limit`; the one that was pinned last
     comes first. `before` is a moment in Unix milliseconds."""
     rows = connection.execute(_PINS, (channel_id, MAXIMUM if before is None else before, floor, limit)).fetchall()
-    return _with_mentions(connection, rows)
+    return from_rows(connection, rows)
 
 
 def count_pins(connection: sqlite3.Connection, channel_id: int) -> int:
@@ -439,7 +472,7 @@ def _named(connection: sqlite3.Connection, statement: str, ids: str) -> dict[int
     return named
 
 
-def _with_mentions(connection: sqlite3.Connection, rows: Sequence[tuple[Any, ...]]) -> list[Message]:
+def from_rows(connection: sqlite3.Connection, rows: Sequence[MessageRow]) -> list[Message]:
     """Messages from rows, in the order of the rows."""
     if not rows:
         return []
