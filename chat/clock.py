@@ -283,6 +283,11 @@ def _second(seconds: int) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat()[:-6]
 
 
+def optional_timestamps(*moments: int | None) -> list[str | None]:
+    """Each moment as `optional_timestamp`."""
+    return [optional_timestamp(moment) for moment in moments]
+
+
 def optional_timestamp(milliseconds: int | None) -> str | None:
     """As `iso_timestamp`; None for no moment."""
     return None if milliseconds is None else iso_timestamp(milliseconds)

@@ -162,7 +162,8 @@ class Fanout:
         Returns how many are to be delivered now. About to come are those whose requests are under way, and those that
         recent ones let expect.
         """
-        sessions = max((len(self._resting.awake(delivery.receivers)) for delivery in self._queue), default=0)
+        awake = self._resting.awake if self._resting.sessions else _all
+        sessions = max((len(awake(delivery.receivers)) for delivery in self._queue), default=0)
         if sessions >= GATHERED_FROM_SESSIONS:
             expected = self._expectation.events
             with trio.move_on_after(min(sessions * self._session_seconds, GATHERING_SECONDS)) as waiting:
@@ -206,8 +207,9 @@ class Fanout:
         Returns how many sessions it was delivered to at once.
         """
         receivers = run[0].receivers
-        for delivery in run:
-            receivers = self._resting.take(delivery)
+        if self._resting.sessions:
+            for delivery in run:
+                receivers = self._resting.take(delivery)
         together = EventRun([delivery.event for delivery in run]) if len(run) > 1 else None
         for start in range(0, len(receivers), SESSIONS_PER_STEP):
             if start % SESSIONS_PER_TURN == 0 and start:
@@ -264,6 +266,10 @@ class Fanout:
                 socket.flush()
             except Exception:  # noqa: BLE001 - logged there; the others are written all the same
                 socket.failed()
+
+
+def _all(receivers: Sequence[GatewaySession]) -> Sequence[GatewaySession]:
+    return receivers
 
 
 def _failed(session: GatewaySession) -> None:

@@ -43,7 +43,7 @@ class GuildPayloads:
         return guild_json(
             room.state,
             user_id=session.user_id,
-            seen=room.seen_by(session.user_id),
+            seen=room.shown_to(session.user_id),
             threads=session.threads,
             shown_threads=self._shown_to(room.state, session, every=every_thread) if session.threads else (),
             full_users=full_users,

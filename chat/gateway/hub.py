@@ -168,8 +168,6 @@ class Hub:
 
     def _accept_event(self, event: Event) -> None:
         receivers = self._receivers(event)
-        if len(receivers) == 1 and receivers[0].id == event.ignoring_session:
-            return
         if event.only_threads:
             receivers = tuple(session for session in receivers if session.threads)
         if not receivers:

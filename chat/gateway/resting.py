@@ -44,7 +44,7 @@ class Split:
 class Resting:
     """The sessions without a socket, and what they have heard and not numbered yet."""
 
-    _sessions: set[GatewaySession] = attrs.field(factory=set, init=False)
+    sessions: set[GatewaySession] = attrs.field(factory=set, init=False)
     _waiting: list[tuple[Delivery, tuple[GatewaySession, ...]]] = attrs.field(factory=list, init=False)
     _waiting_bytes: int = attrs.field(default=0, init=False)
     _splits: dict[int, Split] = attrs.field(factory=dict, init=False)
@@ -53,25 +53,23 @@ class Resting:
         """The session's socket is gone."""
         self.settle()  # what waits is not for this one, whose numbers are its own until now
         session.settle = self.settle
-        self._sessions.add(session)
+        self.sessions.add(session)
         self._splits.clear()
 
     def remove(self, session: GatewaySession) -> None:
         """The session has a socket again, or is over."""
-        if session in self._sessions:
+        if session in self.sessions:
             self.settle()
             session.settle = None
-            self._sessions.remove(session)
+            self.sessions.remove(session)
             self._splits.clear()
 
     def awake(self, receivers: Sequence[GatewaySession]) -> Sequence[GatewaySession]:
         """Those of the receivers that do not rest."""
-        return self._split(receivers).awake if self._sessions else receivers
+        return self._split(receivers).awake
 
     def take(self, delivery: Delivery) -> Sequence[GatewaySession]:
         """Keep the delivery for those of its receivers that rest; returns the others."""
-        if not self._sessions:
-            return delivery.receivers
         split = self._split(delivery.receivers)
         if split.resting:
             self._waiting.append((delivery, split.resting))
@@ -94,8 +92,8 @@ class Resting:
     def _split(self, receivers: Sequence[GatewaySession]) -> Split:
         split = self._splits.get(id(receivers))
         if split is None:
-            resting = tuple([session for session in receivers if session in self._sessions])
-            awake = receivers if not resting else [session for session in receivers if session not in self._sessions]
+            resting = tuple([session for session in receivers if session in self.sessions])
+            awake = receivers if not resting else [session for session in receivers if session not in self.sessions]
             if len(self._splits) >= SPLITS:
                 self._splits.clear()
             split = self._splits[id(receivers)] = Split(receivers, awake, resting)

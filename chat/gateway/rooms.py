@@ -116,6 +116,10 @@ class GuildRoom:
                 changed.append(Sight(seeing, gained, lost, begun - gained & after, ended - lost & after))
         return changed
 
+    def shown_to(self, user_id: int) -> frozenset[int]:
+        """The channels that the account of a connected session sees: what `look_again` found last."""
+        return self._shown[user_id]
+
     def seen_by(self, user_id: int) -> frozenset[int]:
         """The channels that an account sees; being in a voice channel is seeing it (gateway.md, Routing)."""
         visible = self.state.visible_channels(user_id)

@@ -21,7 +21,7 @@ from chat.auth.principal import Principal
 from chat.domain.accounts.account_states import AccountStates
 from chat.domain.core import Core
 from chat.domain.presence.account_presence import initial_presence
-from chat.domain.presence.presences import Presences
+from chat.domain.presence.presences import Known, Presences
 from chat.domain.standing.guild_json import GuildJson
 from chat.domain.standing.user_objects import partial_user
 from chat.errors import StorageUnavailable
@@ -36,7 +36,6 @@ from chat.protocol.commands import Identify, Resume
 from chat.registries import close_codes
 from chat.registries.events import EventName
 from chat.registries.limits import PRESENCE_HOLD_MS, SESSION_ID_CHARACTERS, SESSION_STARTS_IN_PROGRESS
-from chat.store.accounts.accounts import Account
 
 logger = structlog.get_logger(__name__)
 
@@ -176,24 +175,25 @@ class SessionStarts:
                 entered = 0
                 await trio.lowlevel.checkpoint()
         account = self._accounts.account(session.user_id)
-        user = partial_user(account)
+        user, has = partial_user(account), self._accounts.belongings(account.id)
+        friends = self._presences.seen_by(account.id) if has.relationships or has.private_channels else ()
         # The session counts towards its account's presence from now on, and stands in the list of its Ready.
-        self._presences.session_selected(account.id, session.id, session.presence, user)
+        self._presences.session_selected(account.id, session.id, session.presence, Known(user, friends))
+        own = self._accounts.members_of_ready(account, has, threads=session.threads)
         if session.bot:  # a bot's guilds arrive one by one after Ready
-            return self._members_of_ready(session, account, guilds, settings, relationships=[], presences=[])
-        relationships = self._accounts.relationships(account.id)
-        online = [other for other in self._presences.seen_by(account.id) if self._presences.is_online(other)]
+            return self._members_of_ready(session, own, guilds, settings, relationships=[], presences=[])
+        relationships = self._accounts.relationships(account.id) if has.relationships else []
+        online = [other for other in friends if self._presences.is_online(other)]
         presences = [self._presences.presence_object(other) for other in online]
-        data = self._members_of_ready(session, account, guilds, settings, relationships, presences)
+        data = self._members_of_ready(session, own, guilds, settings, relationships, presences)
         named = {user_id for guild in guilds if isinstance(guild, GuildJson) for user_id in guild.user_ids}
         named.update([int(relationship["id"]) for relationship in relationships])
         for private in data["private_channels"]:
             named.update([int(recipient["id"]) for recipient in private.get("recipients", ())])
-        data["users"] = [
-            *self._accounts.partial_users(sorted(user_id for user_id in named if user_id < account.id)),
-            *([user] if account.id in named else []),
-            *self._accounts.partial_users(sorted(user_id for user_id in named if user_id > account.id)),
-        ]
+        if named <= {account.id}:
+            data["users"] = [user] if named else []
+        else:
+            data["users"] = self._accounts.partial_users(sorted(named))
         return data
 
     def _entered(self, session: GatewaySession, guild_id: int) -> GuildJson | dict[str, Any]:
@@ -219,7 +219,7 @@ class SessionStarts:
     def _members_of_ready(
         self,
         session: GatewaySession,
-        account: Account,
+        own: Mapping[str, Any],
         guilds: Sequence[GuildJson | dict[str, Any]],
         settings: Mapping[str, Any] | None,
         relationships: list[dict[str, Any]],
@@ -234,7 +234,7 @@ class SessionStarts:
             "users": [],
             "sessions": self._presences.session_presences(session.user_id),
             "user_settings": settings,
-            **self._accounts.members_of_ready(account, threads=session.threads),
+            **own,
             "country_code": "US",
         }
         if session.session_id_hash is not None:

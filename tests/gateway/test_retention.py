@@ -18,6 +18,8 @@ from tests.gateway.test_resting import session
 EVENTS: Final = [OutgoingEvent(EventName.MESSAGE_CREATE, b'{"n":%d}' % number) for number in range(2 * RUN_EVENTS)]
 SYNC: Final = OutgoingEvent(EventName.GUILD_SYNC, b"{}", retained=False)
 
+KINDS: Final = {GatewaySession.mount: GatewaySession}
+
 heard = st.lists(
     st.tuples(st.integers(0, len(EVENTS) - 1), st.integers(1, len(EVENTS)), st.sampled_from(["one by one", "together"]))
     | st.just("not retained")
@@ -55,7 +57,7 @@ def standing(session: GatewaySession) -> object:
 def test_sessions_stand_where_they_stood_and_no_event_is_written_twice(histories: list[list[object]]) -> None:
     before = [a_session(number, history) for number, history in enumerate(histories)]
     records, events = at_rest(before, stored_at=1)
-    after = list(revived(records, events))
+    after = list(revived(records, events, KINDS))
     assert [standing(one) for one in after] == [standing(one) for one in before]
     assert [event.id for event in events] == list(range(len(events)))
     retained = {event for one in before for _, event in one.numbering.retained_above(0)}
@@ -68,7 +70,7 @@ def test_sessions_that_heard_the_same_are_one_range_each_and_share_it_afterwards
     assert len(events) == len(EVENTS)
     for record in records:
         assert [length for _, _, length in orjson.loads(record.body)["held"]] == [len(EVENTS)] * 4
-    first, second, _ = revived(records, events)
+    first, second, _ = revived(records, events, KINDS)
     assert first.numbering.retained_count == REPLAY_DISPATCHES
     entries = [entry for entry in first.numbering._entries if isinstance(entry, EventRun)]
     assert len(entries) == 4 * len(EVENTS) // RUN_EVENTS
@@ -82,4 +84,4 @@ def test_sessions_that_heard_the_same_are_one_range_each_and_share_it_afterwards
 def test_a_session_of_another_version_is_left_out() -> None:
     (record,), events = at_rest([a_session(1, [])], stored_at=1)
     body = orjson.dumps({**orjson.loads(record.body), "format": 1})
-    assert list(revived([type(record)(record.session_id, record.user_id, body, 1)], events)) == []
+    assert list(revived([type(record)(record.session_id, record.user_id, body, 1)], events, KINDS)) == []

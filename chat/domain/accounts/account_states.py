@@ -3,6 +3,7 @@ Ready)."""
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -16,8 +17,9 @@ from chat.domain.standing.private_channels import PrivateChannels
 from chat.domain.standing.relationships import Relationships
 from chat.domain.standing.user_objects import partial_user, private_user, user_settings_object
 from chat.domain.standing.verification import holder_of_factors
-from chat.store.accounts import accounts, user_settings
+from chat.store.accounts import accounts, belongings, user_settings
 from chat.store.accounts.accounts import Account
+from chat.store.accounts.belongings import Belongings
 from chat.store.guilds import guilds
 
 
@@ -36,6 +38,10 @@ class AccountStates:
     def guild_ids(self, user_id: int) -> list[int]:
         """Guilds the account is a member of, ascending."""
         return guilds.ids_of_user(self._core.database.reader, user_id)
+
+    def belongings(self, user_id: int) -> Belongings:
+        """What the account has any of."""
+        return belongings.of_user(self._core.database.reader, user_id)
 
     def relationships(self, user_id: int) -> list[dict[str, Any]]:
         """Relationship objects without `user`."""
@@ -56,21 +62,25 @@ class AccountStates:
         """Accounts as others see them; unknown ids are left out."""
         return [partial_user(account) for account in accounts.by_ids(self._core.database.reader, user_ids)]
 
-    def members_of_ready(self, account: Account, *, threads: bool) -> dict[str, Any]:
+    def members_of_ready(self, account: Account, has: Belongings, *, threads: bool) -> dict[str, Any]:
         """The members of Ready that say what belongs to the account alone, its settings left out; without `threads` no
-        read state of one."""
+        read state of one. What the account has none of is not looked for."""
         reader, user_id = self._core.database.reader, account.id
         return {
             "user": own_user(self._core, account),
-            "private_channels": self._private_channels.of_account(user_id),
+            "private_channels": self._private_channels.of_account(user_id) if has.private_channels else [],
             "read_states": read_states_of(self._core.database, self._core.guild_states, user_id, threads=threads),
-            "user_guild_settings": user_settings.of_all_guilds(reader, user_id),
-            "notes": {str(target_id): note for target_id, note in user_settings.notes_of(reader, user_id)},
-            "pinned_dms": self._private_channels.pinned(user_id),
-            "favorite_memes": self.favorite_memes(user_id),
-            "webauthn_credentials": listed(reader, user_id),
+            "user_guild_settings": user_settings.of_all_guilds(reader, user_id) if has.guild_settings else [],
+            "notes": _notes(reader, user_id) if has.notes else {},
+            "pinned_dms": self._private_channels.pinned(user_id) if has.private_channels else [],
+            "favorite_memes": self.favorite_memes(user_id) if has.favorite_memes else [],
+            "webauthn_credentials": listed(reader, user_id) if has.passkeys else [],
             "rtc_regions": region_objects(self._core.settings.voice.regions),
         }
+
+
+def _notes(connection: sqlite3.Connection, user_id: int) -> dict[str, str]:
+    return {str(target_id): note for target_id, note in user_settings.notes_of(connection, user_id)}
 
 
 def own_user(core: Core, account: Account) -> dict[str, Any]:

@@ -48,6 +48,15 @@ _LONGEST_WAIT_SECONDS: Final = 3600.0
 """The time of day may be set anew while we wait for a moment far ahead."""
 
 
+@attrs.frozen
+class Known:
+    """What is known already of an account whose session starts: its user object, and who is told of it without
+    asking."""
+
+    user: Mapping[str, Any]
+    friends: tuple[int, ...]
+
+
 @attrs.define(eq=False)
 class Presences:
     """The presences of all accounts with gateway sessions, and how many of each guild are online."""
@@ -90,17 +99,16 @@ class Presences:
     # Sessions
 
     def session_selected(
-        self, user_id: int, session_id: str, presence: SessionPresence, user: Mapping[str, Any] | None = None
+        self, user_id: int, session_id: str, presence: SessionPresence, known: Known | None = None
     ) -> None:
-        """A session opened, chose another presence, or was resumed; `user` is the user object where it is at hand."""
+        """A session opened, chose another presence, or was resumed."""
         account = self._accounts.get(user_id)
         if account is None:
-            if user is None:
-                user = self._partial_user_of(user_id)
+            user = self._partial_user_of(user_id) if known is None else known.user
             account = self._accounts[user_id] = AccountSessions(bot=bool(user.get("bot", False)))
         # A session that opens has the list of sessions in its Ready.
         told = None if session_id in account.selections else session_id
-        with self._publishing(user_id, account, told, user):
+        with self._publishing(user_id, account, told, known):
             account.select(session_id, presence)
 
     def session_offline(self, user_id: int, session_id: str) -> None:
@@ -232,7 +240,7 @@ class Presences:
         user_id: int,
         account: AccountSessions,
         told: str | None = None,
-        user: Mapping[str, Any] | None = None,
+        known: Known | None = None,
     ) -> Iterator[None]:
         """Publish what the block changed: to the account the list of its sessions, to others the aggregate.
 
@@ -242,14 +250,15 @@ class Presences:
         yield
         if not account.selections:
             del self._accounts[user_id]
-        if not account.bot:
+        # A session that is told in another way may be the only one.
+        if not account.bot and account.selections.keys() != {told}:
             sessions = self.session_presences(user_id)
             if sessions != before:
                 audience = ToAccounts((user_id,))
                 self._bus.publish(Event(EventName.SESSIONS_REPLACE, sessions, audience, ignoring_session=told))
-        self._publish_aggregate(user_id, user)
+        self._publish_aggregate(user_id, known)
 
-    def _publish_aggregate(self, user_id: int, user: Mapping[str, Any] | None = None) -> None:
+    def _publish_aggregate(self, user_id: int, known: Known | None = None) -> None:
         previous, presence = self.aggregate(user_id), self._as_others_see(user_id)
         if presence == previous:
             return
@@ -262,8 +271,8 @@ class Presences:
             for guild_id in self._guilds.get(user_id, ()):
                 self._count(guild_id, change)
         self._expect_expiry(user_id, presence)
-        data = self.presence_object(user_id, user=user)
-        friends = self._friends_of(user_id)
+        data = self.presence_object(user_id, user=None if known is None else known.user)
+        friends = self._friends_of(user_id) if known is None else known.friends
         if friends:
             self._bus.publish(Event(EventName.PRESENCE_UPDATE, data, ToAccounts(friends)))
         self._bus.publish(Event(EventName.PRESENCE_UPDATE, data, ToPresenceSubscribers(user_id, without=friends)))

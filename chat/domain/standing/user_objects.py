@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
-from chat.clock import iso_timestamp, optional_timestamp
+from chat.clock import iso_timestamp, optional_timestamp, optional_timestamps
 from chat.registries.user_flags import PUBLIC_USER_FLAGS, AuthenticatorType, PremiumFlag, PremiumType, UserFlag
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account, ShownAccount
@@ -83,6 +83,12 @@ def private_user(account: Account, *, factors_of: Account, now_ms: int, premium_
     premium = has_premium(account, now_ms)
     traits = {*account.traits, PREMIUM_TRAIT} if premium or premium_for_everyone else set(account.traits)
     types = authenticator_types(factors_of)
+    password_changed_at, sharing_changed_at, terms_agreed_at, privacy_agreed_at = optional_timestamps(
+        account.password_last_changed_at,
+        account.voice_sharing_changed_at,
+        account.terms_agreed_at,
+        account.privacy_agreed_at,
+    )
     data = partial_user(account)
     data.update(
         bot=account.bot,
@@ -101,11 +107,11 @@ def private_user(account: Account, *, factors_of: Account, now_ms: int, premium_
         verified=account.email_verified,
         nsfw_allowed=account.bot or is_adult(account, now_ms),
         required_actions=[],
-        password_last_changed_at=optional_timestamp(account.password_last_changed_at),
-        last_voice_activity_sharing_change_at=optional_timestamp(account.voice_sharing_changed_at),
+        password_last_changed_at=password_changed_at,
+        last_voice_activity_sharing_change_at=sharing_changed_at,
         pending_bulk_message_deletion=pending_deletion(account),
-        terms_agreed_at=optional_timestamp(account.terms_agreed_at),
-        privacy_agreed_at=optional_timestamp(account.privacy_agreed_at),
+        terms_agreed_at=terms_agreed_at,
+        privacy_agreed_at=privacy_agreed_at,
     )
     data.update(_premium_members(account, flags, premium))
     if account.email is not None:
