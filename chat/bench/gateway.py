@@ -14,6 +14,7 @@ import attrs
 
 from chat.bench import world
 from chat.bench.measuring import (
+    HERE,
     LOAD_CORE,
     MEASURED_CORE,
     Figure,
@@ -151,9 +152,11 @@ def observe(server: Process) -> dict[str, Any]:
 
 
 @contextlib.contextmanager
-def serving(directory: str) -> Iterator[tuple[Process, int]]:
-    """A server on this data directory, and its port."""
-    with started("chat.bench.observed_server", directory, core=MEASURED_CORE, environment=ENVIRONMENT) as server:
+def serving(directory: str, checkout: Path = HERE) -> Iterator[tuple[Process, int]]:
+    """A server of a checkout on this data directory, and its port."""
+    with started(
+        "chat.bench.observed_server", directory, core=MEASURED_CORE, environment=ENVIRONMENT, checkout=checkout
+    ) as server:
         yield server, server.answer()["port"]
 
 

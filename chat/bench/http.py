@@ -1,11 +1,13 @@
-"""`chat bench http`: requests per CPU second of the server, against an empty route; and what requests cost in channels
-of growing size."""
+"""`chat bench http`: requests per CPU second of the server, against an empty route, an empty handler of Node's and,
+where one is named, another checkout, in alternating rounds; and what requests cost in channels of growing size."""
 
 from __future__ import annotations
 
 import contextlib
 import json
+import shutil
 import statistics
+import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -15,11 +17,25 @@ import attrs
 
 from chat.bench import world
 from chat.bench.gateway import generator, serving
-from chat.bench.measuring import LOAD_CORE, MEASURED_CORE, Figure, Process, Report, median_ratio, note_if_busy, started
+from chat.bench.measuring import (
+    HERE,
+    LOAD_CORE,
+    MEASURED_CORE,
+    Figure,
+    Process,
+    Report,
+    median_ratio,
+    note_if_busy,
+    started,
+)
 from chat.bench.world import COMMON_WORD, RARE_MESSAGES, RARE_WORD, Messages
 
 CONNECTIONS: Final = 16
+POSTING_CONNECTIONS: Final = 32
 EMPTY_PATH: Final = "/empty"
+NOBODY: Final = ("",)
+"""The tokens of requests without a credential."""
+
 MESSAGE: Final = '{"content":"a chat message of usual length, such as people write when they have something to say"}'
 
 
@@ -44,14 +60,46 @@ class GrowthPlan:
 QUICK_GROWTH: Final = GrowthPlan(messages=(300,), rounds=1, seconds=0.05, sessions=10)
 
 
+REQUESTS: Final = frozenset({"requests"})
+EVERY_PART: Final = REQUESTS | {"growth"}
+
+
 @attrs.frozen
 class Plan:
     rounds: int = 5
     seconds: float = 2.0
     growth: GrowthPlan = attrs.field(factory=GrowthPlan)
+    against: Path | None = None
+    """Another checkout, whose server is measured in the same rounds."""
+    parts: frozenset[str] = EVERY_PART
 
 
 QUICK: Final = Plan(rounds=1, seconds=0.05, growth=QUICK_GROWTH)
+
+TARGETS: Final[Mapping[str, float]] = {
+    "health": 20_000,
+    "get_guild": 14_000,
+    "get_own_user": 14_000,
+    "get_messages": 3_000,
+    "post_message": 4_500,
+}
+"""Requests per CPU second of the server."""
+
+NODE_TARGETS: Final[Mapping[str, float]] = {"health": 0.20, "get_guild": 0.14, "post_message": 0.045}
+"""Of what Node's `http` answers with an empty handler in the same CPU time."""
+
+NODE_SERVER: Final = """
+const server = require("http").createServer((request, response) => response.end());
+server.listen(0, "127.0.0.1", () => console.log(JSON.stringify({ port: server.address().port })));
+"""
+
+PREPARE: Final = """
+import json, sys
+from pathlib import Path
+from chat.bench import world
+here = world.prepare(Path(sys.argv[1]), int(sys.argv[2]))
+print(json.dumps([here.guild_id, here.channel_id, here.tokens]), flush=True)
+"""
 
 
 @attrs.frozen
@@ -62,6 +110,7 @@ class Target:
     port: int
     tokens: tuple[str, ...] = attrs.field(repr=False)
     request: dict[str, str]
+    connections: int = CONNECTIONS
 
 
 def run(plan: Plan) -> Report:
@@ -69,31 +118,61 @@ def run(plan: Plan) -> Report:
     with contextlib.ExitStack() as stack:
         load = stack.enter_context(started("chat.bench.load_generator", "http", core=LOAD_CORE))
         with contextlib.ExitStack() as servers:
-            targets = _targets(servers)
+            targets = _targets(servers, plan, notes)
             results: dict[str, list[float]] = {name: [] for name in targets}
             for _ in range(plan.rounds):
                 for name, target in targets.items():
                     results[name].append(_measure(load, target, plan.seconds, name, notes))
-        growth = tuple(_growth(load, plan.growth, notes))
+        growth = tuple(_growth(load, plan.growth, notes)) if "growth" in plan.parts else ()
     return Report("http", (*_figures(results), *growth), tuple(notes))
 
 
-def _targets(stack: contextlib.ExitStack) -> dict[str, Target]:
-    directory = stack.enter_context(tempfile.TemporaryDirectory(prefix="chat-bench-"))
-    here = world.prepare(Path(directory), world.MEMBERS)
+def _targets(stack: contextlib.ExitStack, plan: Plan, notes: list[str]) -> dict[str, Target]:
+    """What is asked in every round, in this order."""
     ours, stock = (
         stack.enter_context(started("chat.bench.http_floor", kind, core=MEASURED_CORE)) for kind in ("ours", "stock")
     )
-    server, port = stack.enter_context(serving(directory))
-    ours_port, stock_port = (process.answer()["port"] for process in (ours, stock))
     empty = {"method": "GET", "path": EMPTY_PATH}
-    get = {"method": "GET", "path": f"/v1/guilds/{here.guild_id}"}
-    post = {"method": "POST", "path": f"/v1/channels/{here.channel_id}/messages", "body": MESSAGE}
+    targets = {
+        "empty": Target(ours, ours.answer()["port"], NOBODY, empty),
+        "empty_stock": Target(stock, stock.answer()["port"], NOBODY, empty),
+    }
+    node = shutil.which("node")
+    if node is None:
+        notes.append("there is no `node` on this machine to measure beside")
+    else:
+        served = stack.enter_context(started("-e", NODE_SERVER, core=MEASURED_CORE, program=(node,)))
+        targets["node"] = Target(served, served.answer()["port"], NOBODY, empty)
+    targets |= _server_targets(stack, HERE)
+    if plan.against is not None:
+        there = _server_targets(stack, plan.against.resolve())
+        targets |= {f"against_{name}": target for name, target in there.items()}
+    return targets
+
+
+def _server_targets(stack: contextlib.ExitStack, checkout: Path) -> dict[str, Target]:
+    directory = stack.enter_context(tempfile.TemporaryDirectory(prefix="chat-bench-"))
+    program = (sys.executable, "-c", PREPARE)
+    with started(directory, world.MEMBERS, core=MEASURED_CORE, checkout=checkout, program=program) as prepared:
+        guild_id, channel_id, tokens = prepared.answer()
+    server, port = stack.enter_context(serving(directory, checkout))
+    messages = f"/v1/channels/{channel_id}/messages"
+    asked = {
+        "health": ("GET", "/_health", None),
+        "get_guild": ("GET", f"/v1/guilds/{guild_id}", None),
+        "get_own_user": ("GET", "/v1/users/@me", None),
+        "post_message": ("POST", messages, MESSAGE),
+        "get_messages": ("GET", f"{messages}?limit={READ_MESSAGES}", None),
+    }
     return {
-        "empty": Target(ours, ours_port, here.tokens, empty),
-        "empty_stock": Target(stock, stock_port, here.tokens, empty),
-        "get_guild": Target(server, port, here.tokens, get),
-        "post_message": Target(server, port, here.tokens, post),
+        name: Target(
+            server,
+            port,
+            NOBODY if name == "health" else tuple(tokens),
+            {"method": method, "path": path} | ({} if body is None else {"body": body}),
+            POSTING_CONNECTIONS if body else CONNECTIONS,
+        )
+        for name, (method, path, body) in asked.items()
     }
 
 
@@ -102,7 +181,7 @@ def _measure(load: Process, target: Target, seconds: float, name: str, notes: li
         port=target.port,
         pid=target.process.pid,
         seconds=seconds,
-        connections=CONNECTIONS,
+        connections=target.connections,
         tokens=target.tokens,
         asked=[target.request],
     )
@@ -111,15 +190,21 @@ def _measure(load: Process, target: Target, seconds: float, name: str, notes: li
 
 
 def _figures(results: dict[str, list[float]]) -> Iterator[Figure]:
-    for name, at_least in (("get_guild", 0.60), ("post_message", 0.45)):
-        yield Figure(
-            f"{name}_ratio", median_ratio(results[name], results["empty"]), "of an empty route", at_least=at_least
-        )
+    for name, values in results.items():
+        yield Figure(f"{name}_per_cpu_second", statistics.median(values), "requests", at_least=TARGETS.get(name))
+    for name, at_least in NODE_TARGETS.items():
+        if "node" in results:
+            ratio = median_ratio(results[name], results["node"])
+            yield Figure(f"{name}_node_ratio", ratio, "of Node's empty handler", at_least=at_least)
+    for name in ("get_guild", "post_message"):
+        yield Figure(f"{name}_ratio", median_ratio(results[name], results["empty"]), "of an empty route")
         yield Figure(
             f"{name}_stock_ratio", median_ratio(results[name], results["empty_stock"]), "of one on stock Hypercorn"
         )
-    for name, values in results.items():
-        yield Figure(f"{name}_per_cpu_second", statistics.median(values), "requests")
+    for name in TARGETS:
+        if f"against_{name}" in results:
+            ratio = median_ratio(results[name], results[f"against_{name}"])
+            yield Figure(f"{name}_against_ratio", ratio, "of the other checkout")
 
 
 def _growth(load: Process, plan: GrowthPlan, notes: list[str]) -> Iterator[Figure]:

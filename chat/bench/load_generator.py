@@ -310,7 +310,8 @@ def _latencies(milliseconds: list[float]) -> dict[str, float]:
 
 @attrs.frozen
 class Order:
-    """What to ask of whom. `pid` is the process whose CPU time counts; the tokens are used in turn.
+    """What to ask of whom. `pid` is the process whose CPU time counts; the tokens are used in turn, and an
+    empty one stands for no credential.
 
     `asked` are requests: `method`, `path`, and `body` where there is one.
     """
@@ -326,7 +327,9 @@ class Order:
         """The requests of one connection, again and again."""
         return itertools.cycle(
             [
-                request_bytes(each["method"], each["path"], authorization=token, body=each.get("body", "").encode())
+                request_bytes(
+                    each["method"], each["path"], authorization=token or None, body=each.get("body", "").encode()
+                )
                 for each in self.asked
             ]
         )

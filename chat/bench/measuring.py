@@ -83,14 +83,27 @@ class Process:
         return time.perf_counter() - began
 
 
+HERE: Final = Path(chat.__file__).parents[1]
+"""The checkout, or the place of the installed package, that measures."""
+
+OUR_MODULES: Final = (sys.executable, "-m")
+
+
 @contextlib.contextmanager
-def started(*arguments: object, core: int, environment: Mapping[str, str] | None = None) -> Iterator[Process]:
-    """Run `python -m` with these arguments on one core while the block lasts; SIGTERM ends it then."""
-    # The package that measures is the one that is measured, wherever the command was called.
-    found = {"PYTHONPATH": os.pathsep.join(filter(None, (str(Path(chat.__file__).parents[1]), *_python_path())))}
-    with subprocess.Popen(  # noqa: S603 -- our own interpreter and modules
-        [sys.executable, "-m", *map(str, arguments)],
+def started(
+    *arguments: object,
+    core: int,
+    environment: Mapping[str, str] | None = None,
+    checkout: Path = HERE,
+    program: Sequence[str] = OUR_MODULES,
+) -> Iterator[Process]:
+    """Run `python -m` (or another program) with these arguments on one core while the block lasts; SIGTERM ends it
+    then. The package is that of `checkout`, wherever the command was called."""
+    found = {"PYTHONPATH": os.pathsep.join(filter(None, (str(checkout), *_python_path())))}
+    with subprocess.Popen(  # noqa: S603 -- programs that this package names
+        [*program, *map(str, arguments)],
         env=os.environ | found | dict(environment or {}),
+        cwd=checkout,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -47,20 +48,29 @@ def gateway(sessions: tuple[int, ...], rounds: int | None, quick: bool, as_json:
     multiple=True,
     help="How many in a channel.  [default: 10000, 100000 and 1000000]",
 )
+@click.option(
+    "--against",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Another checkout, to be measured in the same rounds.",
+)
+@click.option("--requests-only", is_flag=True, help="Leave the growing channels out.")
 @rounds_option
 @quick_option
 @json_alone_option()
-def http(messages: tuple[int, ...], rounds: int | None, quick: bool, as_json: bool) -> None:
+def http(
+    messages: tuple[int, ...], against: Path | None, requests_only: bool, rounds: int | None, quick: bool, as_json: bool
+) -> None:
     """Requests, and channels of growing size.
 
-    Requests per CPU second are held against an empty route.
+    Requests per CPU second are held against an empty route, and against an empty handler of Node's where there is one.
     """
     from chat.bench import http as measured
 
     growth = (measured.QUICK if quick else measured.Plan()).growth
     if messages:
         growth = attrs.evolve(growth, messages=messages)
-    _measure(measured, quick=quick, as_json=as_json, growth=growth, rounds=rounds)
+    parts = measured.REQUESTS if requests_only else measured.EVERY_PART
+    _measure(measured, quick=quick, as_json=as_json, growth=growth, rounds=rounds, against=against, parts=parts)
 
 
 @bench.command()
