@@ -122,11 +122,43 @@ def refusal(error: ApiError) -> Answer:
     return Answer(error.status, error.body(), error.headers)
 
 
-Encoded = tuple[int, RawHeaders, bytes]
-"""Status, headers (their names in lower case) and body."""
+Encoded = tuple[int, RawHeaders | bytes, bytes]
+"""Status, headers and body. The headers have names in lower case; as bytes they are the lines themselves."""
 
 
-def encode(answer: Answer, request_id: str, *, shared: bool = True) -> Encoded:
+EncodedPairs = tuple[int, RawHeaders, bytes]
+"""The same with pairs of name and value."""
+
+
+def with_pairs(encoded: Encoded) -> EncodedPairs:
+    """What was encoded, with its headers taken apart."""
+    status, headers, body = encoded
+    if isinstance(headers, bytes):
+        lines = (line.partition(b": ") for line in headers.split(b"\r\n")[:-1])
+        headers = [(name, value) for name, _, value in lines]
+    return status, headers, body
+
+
+def _lines(headers: Iterable[tuple[bytes, bytes]]) -> bytes:
+    return b"".join(b"%b: %b\r\n" % header for header in headers)
+
+
+_BRIEF: Final = _lines((JSON_TYPE, (b"content-length", b"%d"), NO_CACHE, (b"x-request-id", b"%b")))
+_BRIEF_REST: Final = _lines(EVERY_ANSWER)
+_BRIEF_SHARED: Final = _lines(EVERY_ANSWER + SHARED)
+
+
+def encode_brief(answer: Answer, request_id: str, *, shared: bool = True) -> Encoded:
+    """As `encode`, with the lines of the headers, and quicker where the answer has none of its own."""
+    if answer.headers or answer.body is None:
+        status, headers, body = encode(answer, request_id, shared=shared)
+        return status, _lines(headers), body
+    body = orjson.dumps(answer.body)
+    lines = _BRIEF % (len(body), request_id.encode("ascii"))
+    return answer.status, lines + (_BRIEF_SHARED if shared else _BRIEF_REST), body
+
+
+def encode(answer: Answer, request_id: str, *, shared: bool = True) -> EncodedPairs:
     """An answer as ASGI sends it; not `shared`, only pages of our own origin may read it."""
     headers: RawHeaders = []
     if isinstance(answer, Streamed):

@@ -81,7 +81,7 @@ class ChatApp(QuartTrio):
             # Its paths take long to compile, and those who only use the API never ask for a page.
             blueprint, self._unregistered = self._unregistered, None
             self.register_blueprint(blueprint)
-        await super().asgi_app(scope, receive, self.kernel.noting_failures(scope, receive, send))
+        await super().asgi_app(scope, receive, self.kernel.noting_failures(scope, send))
 
     # Quart runs a handler that is no coroutine in a thread, and virtual time would jump meanwhile.
 
@@ -98,7 +98,7 @@ class ChatApp(QuartTrio):
         return self._response(refusal(ApiError(ErrorCode.INTERNAL_SERVER_ERROR)))
 
     def _response(self, answer: Answer) -> Response:
-        status, headers, body = encode(answer, self.kernel.request_id(request.headers.get("X-Request-ID")))
+        status, headers, body = encode(answer, self.kernel.request_id(request.scope))
         return Response(body, status, {name.decode("ascii"): value.decode("latin-1") for name, value in headers})
 
 

@@ -23,7 +23,7 @@ from typing import Any, Final
 import attrs
 import trio
 
-from chat.api.answers import Answer, answer_of
+from chat.api.answers import Answer, Encoded, answer_of, encode
 from chat.api.bodies import BodyChunks, Receive, announces_little, comes_in_parts, parse_json, parse_query, read_body
 from chat.api.fields import SNOWFLAKE, Refusal
 from chat.api.mounts import Dialect, Mounts
@@ -59,14 +59,47 @@ _NO_LIMIT: Final = int(UserFlag.RATE_LIMIT_BYPASS)
 CAPABILITIES_LIMIT: Final = 64
 """Names read from X-Service-Features (access.md, Client capabilities)."""
 
+_REQUEST_ID: Final = re.compile(r"[A-Za-z0-9._-]{1,128}", re.ASCII)
 _CAPABILITY: Final = re.compile(r"[a-z0-9_]{1,64}", re.ASCII)
 _NO_CAPABILITIES: Final[frozenset[str]] = frozenset()
 _NO_HEADERS: Final[Mapping[str, str]] = {}
 
 
+class ReadHeaders:
+    """What the API reads off the header lines of a request, once for all requests of a connection that have the same.
+
+    `pairs` have names in lower case, `peer` is an IP address.
+    """
+
+    __slots__ = ("address", "authorizations", "by_proxy", "by_unnamed_proxy", "capabilities", "fields", "request_id")
+
+    def __init__(self, pairs: Sequence[tuple[str, str]], peer: str, addresses: ClientAddresses, mounts: Mounts) -> None:
+        self.fields: Final[dict[str, str]] = {}
+        """Of equal names the last counts."""
+        self.authorizations: Final[list[str]] = []
+        forwarded: list[str] = []
+        is_forwarded = False
+        for name, value in pairs:
+            self.fields[name] = value
+            if name == "authorization":
+                self.authorizations.append(value)
+            elif name in FORWARDED_HEADERS:
+                is_forwarded = True
+                if name == FORWARDED_HEADER:
+                    forwarded.append(value)
+        mounts.rename(self.fields)
+        self.address: Final = addresses.of(peer, forwarded, self.fields.get(TEST_HEADER))
+        self.by_proxy: Final = is_forwarded and addresses.is_proxy(peer)
+        self.by_unnamed_proxy: Final = is_forwarded and addresses.is_unnamed_proxy(peer)
+        declared = self.fields.get("x-service-features")
+        self.capabilities: Final = _NO_CAPABILITIES if declared is None else _declared(declared)
+        offered = self.fields.get("x-request-id")
+        self.request_id: Final = offered if offered is not None and _REQUEST_ID.fullmatch(offered) else None
+        """The caller's own id, if it is a plain word of up to 128 characters."""
+
+
 class Exchange:
-    """One request on its way: what is read off its head, once. `headers` have names in lower case, `peer` is an IP
-    address, `receive` is ASGI's."""
+    """One request on its way. `id` is the value of X-Request-ID, `receive` is ASGI's."""
 
     __slots__ = (
         "address",
@@ -77,6 +110,7 @@ class Exchange:
         "caller_id",
         "capabilities",
         "dialect",
+        "encode",
         "headers",
         "id",
         "members",
@@ -89,51 +123,42 @@ class Exchange:
 
     def __init__(
         self,
-        headers: Sequence[tuple[str, str]],
+        read: ReadHeaders,
         query_string: bytes,
-        peer: str,
         receive: Receive,
-        addresses: ClientAddresses,
-        mounts: Mounts,
+        request_id: str,
+        encode: Callable[..., Encoded] = encode,
     ) -> None:
+        self.encode: Final = encode
+        """How the answer is written."""
         self.receive = receive
         self.query_string = query_string
         self.dialect: Dialect | None = None
         """What is spoken at the mount that was asked."""
-        self.members: list[str] = []
+        self.members: Sequence[str] = ()
         """The members of the path, decoded, in order."""
         self.now_ms = 0
         """When the caller was looked up, in Unix milliseconds."""
-        self.headers: Final[dict[str, str]] = {}
-        self.authorizations: Final[list[str]] = []
-        forwarded: list[str] = []
-        is_forwarded = False
-        for name, value in headers:
-            self.headers[name] = value
-            if name == "authorization":
-                self.authorizations.append(value)
-            elif name in FORWARDED_HEADERS:
-                is_forwarded = True
-                if name == FORWARDED_HEADER:
-                    forwarded.append(value)
-        mounts.rename(self.headers)
-        self.address: Final = addresses.of(peer, forwarded, self.headers.get(TEST_HEADER))
-        self.by_proxy: Final = is_forwarded and addresses.is_proxy(peer)
-        self.by_unnamed_proxy: Final = is_forwarded and addresses.is_unnamed_proxy(peer)
+        self.headers = read.fields
+        """By name, in lower case."""
+        self.authorizations = read.authorizations
+        self.address: Final = read.address
+        self.by_proxy: Final = read.by_proxy
+        self.by_unnamed_proxy: Final = read.by_unnamed_proxy
+        self.capabilities: Final = read.capabilities
         self.body: bytes | None = None
         """The whole body, once it has been received; that of a form or a stream is its reader's."""
         self.caller_id: int | None = None
         """Of the account that the request's credential stands for, good or not for what it asks."""
         self.store_version = 0
         """`Database.version` when the credential was looked up."""
-        self.id = ""
-        """The value of X-Request-ID."""
-        declared = self.headers.get("x-service-features")
-        self.capabilities: Final = _NO_CAPABILITIES if declared is None else _declared(declared)
+        self.id: Final = request_id
 
     def speak(self, dialect: Dialect, path: str) -> None:
         """The request is in this dialect; `path` is the one that it names, in the place of the mount."""
         self.dialect, self.path = dialect, path
+        # What was read belongs to the connection's other requests too.
+        self.headers, self.authorizations = dict(self.headers), list(self.authorizations)
         dialect.hear(self)
 
 

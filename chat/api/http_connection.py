@@ -9,9 +9,9 @@ An operation is answered by the task that read it: its body is read where the op
 started or passed on in between. What is not plain (`request_head.plain_request`) goes the longer way, where h11 reads
 it, and so does whatever is to be refused; so the short way can only be stricter than h11.
 
-Each wait for the client has a limit, and all waits between requests share one cancel scope. Nothing is shielded
-(architecture.md, Deadlines of HTTP connections). At most READ_BYTES of later requests are read ahead; requests that
-come together are answered in order, with a turn for others after each.
+Each wait for the client has a limit; that between two requests is the server's to watch, for all connections together.
+Nothing is shielded (architecture.md, Deadlines of HTTP connections). At most READ_BYTES of later requests are read
+ahead; requests that come together are answered in order, with a turn for others after each.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ from typing import Any, Final, Protocol
 import trio
 
 from chat.api.answers import RawHeaders
-from chat.api.bodies import Receive
 from chat.api.http_wire import BODY_TOO_SLOW, READ_BYTES, Write, body_seconds, error_answer, head_bytes
 from chat.api.http_wire import DISCARDED_BYTES as DISCARDED_BYTES
 from chat.api.http_wire import KEEP_ALIVE_SECONDS as KEEP_ALIVE_SECONDS
@@ -32,7 +31,7 @@ from chat.api.http_wire import UNREAD_BYTES as UNREAD_BYTES
 from chat.api.http_wire import WRITE_BYTES_PER_SECOND as WRITE_BYTES_PER_SECOND
 from chat.api.http_wire import WRITE_SECONDS as WRITE_SECONDS
 from chat.port import request_head
-from chat.port.request_head import PlainRequest
+from chat.port.request_head import HeaderBlock, PlainRequest
 from chat.port.transport import Transport
 from chat.registries.limits import REQUEST_HEADER_MS
 
@@ -52,8 +51,8 @@ class Operations(Protocol):
         """What answers requests for a path (still percent-encoded); None where no operation has it."""
         ...
 
-    async def serve(self, found: Any, request: PlainRequest, peer: str, receive: Receive, output: Output) -> None:
-        """Answer the request, or nothing where its client left. `peer` is an IP address, `receive` is ASGI's."""
+    async def serve(self, found: Any, call: Call) -> None:
+        """Answer the request, or nothing where its client left."""
         ...
 
 
@@ -62,8 +61,10 @@ class Surroundings(Protocol):
 
     operations: Operations | None
     draining: bool
+    idle: dict[HttpConnection, float]
+    """Connections that wait for a request, since when, the longest first; they end after KEEP_ALIVE_SECONDS."""
 
-    def date(self) -> list[tuple[bytes, bytes]]:
+    def date_line(self) -> bytes:
         """The `Date` header of an answer that leaves now."""
         ...
 
@@ -76,24 +77,26 @@ class Surroundings(Protocol):
 class HttpConnection:
     """A connection that speaks HTTP until either side is done with it."""
 
-    __slots__ = ("_head_began", "_patience", "_transport", "_waiting", "around", "over", "received")
+    __slots__ = ("_block", "_head_began", "_patience", "_waiting", "around", "over", "received", "transport")
 
     def __init__(self, around: Surroundings, transport: Transport) -> None:
-        self.around = around
-        self._transport = transport
+        self.around: Final = around
+        self.transport: Final = transport
         self.received = b""
+        """What was read and is still to be worked off."""
+        self.over = False
+        """Whether no further request is read."""
         self._patience = trio.CancelScope()
         self._waiting = False
         self._head_began: float | None = None
-        self.over = False
-        """Whether no further request is read."""
+        self._block: HeaderBlock | None = None
 
     async def run(self) -> bool:
         """Answer requests; true when the next one is for the gateway, which then finds it unread."""
         with self._patience:
             if await self._until_over():
                 return True
-        await self._transport.aclose_gracefully(LINGER_SECONDS)
+        await self.transport.aclose_gracefully(LINGER_SECONDS)
         return False
 
     def finish(self) -> None:
@@ -104,29 +107,33 @@ class HttpConnection:
 
     async def _until_over(self) -> bool:
         operations = self.around.operations
+        await self._wait()
         while not self.over:
-            if not self.received:
-                await self._read_more()
-                continue
-            plain = None if operations is None else request_head.plain_request(self.received)
-            found = None
-            if operations is not None and plain is not None:
-                found = operations.find(plain.method, plain.path)
-            if plain is None or found is None:
-                path = self._path()
-                if path is None:
-                    await self._read_more()
-                    continue
-                if path in request_head.GATEWAY_PATHS:
-                    self._transport.unread(self.received)
-                    return True
-            self._head_began = None
+            plain = found = None
+            if operations is not None:
+                plain = request_head.plain_request(self.received, self._block)
+                if plain is not None:
+                    self._block = plain.block
+                    found = operations.find(plain.method, plain.path)
             if operations is not None and plain is not None and found is not None:
                 await self._answer(operations, found, plain)
+            elif (path := self._path()) is None:
+                await self._wait_for_head()
+                continue
+            elif path in request_head.GATEWAY_PATHS:
+                self.transport.unread(self.received)
+                return True
             else:
-                left = await self.around.through_application(self._transport, self.write, self.received)
+                left = await self.around.through_application(self.transport, self.write, self.received)
                 self.over = left is None
                 self.received = left or b""
+            self._head_began = None
+            if self.over:
+                break
+            if not self.received:
+                await self._wait()
+            else:
+                await trio.lowlevel.checkpoint()  # others have their turn between requests that came together
         return False
 
     def _path(self) -> bytes | None:
@@ -136,14 +143,25 @@ class HttpConnection:
         except request_head.HeadRefused:
             return b""
 
-    async def _read_more(self) -> None:
-        """Wait for more of the next request's head."""
-        now = trio.current_time()
-        if not self.received:
-            self._patience.deadline = now + KEEP_ALIVE_SECONDS
-        else:
-            self._head_began = now if self._head_began is None else self._head_began
-            self._patience.deadline = self._head_began + REQUEST_HEADER_MS / 1000
+    async def _wait(self) -> None:
+        """Wait for a request."""
+        idle = self.around.idle
+        idle[self] = trio.current_time()
+        self._waiting = True
+        try:
+            self.received = await self.transport.receive_next(READ_BYTES)
+        except (trio.BrokenResourceError, trio.ClosedResourceError):
+            self.over = True
+        finally:
+            del idle[self]
+        self._waiting = False
+        self.over = self.over or not self.received
+
+    async def _wait_for_head(self) -> None:
+        """Wait for more of a request's head."""
+        if self._head_began is None:
+            self._head_began = trio.current_time()
+        self._patience.deadline = self._head_began + REQUEST_HEADER_MS / 1000
         self._waiting = True
         data = await self.receive()
         self._waiting = False
@@ -154,27 +172,25 @@ class HttpConnection:
     async def _answer(self, operations: Operations, found: Any, request: PlainRequest) -> None:
         """Have an operation answer, and go on behind its request's body."""
         self.received = self.received[request.length :]
-        body = Body(self, request)
+        call = Call(self, request)
         try:
-            await operations.serve(found, request, self._transport.address, body.receive, body.output)
+            await operations.serve(found, call)
         except Exception:
             log.exception("an operation failed")
-            await body.output.refuse(500)
-        if not body.output.complete:
+            await call.refuse(500)
+        if not call.complete:
             if not self.over:
-                await body.output.refuse(500)
+                await call.refuse(500)
             self.over = True
-        while body.left and not self.over:
-            await body.next_piece()  # its operation did not want it
-        if self.received and not self.over:
-            await trio.lowlevel.checkpoint()  # others have their turn between requests that came together
+        while call.left and not self.over:
+            await call.next_piece()  # its operation did not want it
 
     # The client
 
     async def receive(self) -> bytes:
         """What the client sends next; empty when it has finished or is gone."""
         try:
-            return await self._transport.receive_some(READ_BYTES)
+            return await self.transport.receive_some(READ_BYTES)
         except (trio.BrokenResourceError, trio.ClosedResourceError):
             return b""
 
@@ -182,7 +198,7 @@ class HttpConnection:
         """Send all of it, or close the transport: reading then ends, which tells the application."""
         sent = 0
         try:
-            sent = self._transport.try_send(data)
+            sent = self.transport.try_send(data)
             if sent < len(data):
                 with trio.move_on_after(WRITE_SECONDS + len(data) / WRITE_BYTES_PER_SECOND):
                     sent = await self._write_rest(memoryview(data), sent)
@@ -190,26 +206,48 @@ class HttpConnection:
             pass
         finally:
             if sent < len(data):
-                self._transport.close()
+                self.transport.close()
 
     async def _write_rest(self, data: memoryview, sent: int) -> int:
         while sent < len(data):
-            await self._transport.wait_writable()
-            sent += self._transport.try_send(data[sent:])
+            await self.transport.wait_writable()
+            sent += self.transport.try_send(data[sent:])
         return sent
 
 
-class Body:
-    """The body of a request, as far as it has come; `left` is how many bytes have not been read."""
+class Call:
+    """One request for an operation, and its answer, on their way."""
 
-    __slots__ = ("_connection", "_ended", "_seconds", "left", "output")
+    __slots__ = (
+        "_announced",
+        "_begun",
+        "_chunked",
+        "_connection",
+        "_ended",
+        "_has_body",
+        "_head",
+        "_seconds",
+        "complete",
+        "left",
+        "request",
+    )
 
     def __init__(self, connection: HttpConnection, request: PlainRequest) -> None:
-        self._connection = connection
-        self.left = request.body_length
-        self._seconds = body_seconds(request.body_length)
-        self._ended = False
-        self.output = Output(connection, self, request)
+        self._connection: Final = connection
+        self.request: Final = request
+        self.left = request.block.body_length
+        """Bytes of the request's body that have not been read."""
+        self.complete = False
+        """Whether all of the answer was sent, as far as it was announced."""
+        self._ended = self._begun = False
+        self._seconds: float | None = None
+
+    @property
+    def peer(self) -> str:
+        """The IP address of the other end."""
+        return self._connection.transport.address
+
+    # The body
 
     async def receive(self) -> Any:
         """ASGI's `receive`."""
@@ -230,18 +268,23 @@ class Body:
         if connection.over:
             return b""
         if not connection.received:
-            started = trio.current_time()
-            with trio.move_on_at(started + self._seconds) as patience:
-                connection.received = await connection.receive()
-            # Only waiting for the client counts, not what the operation does with what has come.
-            self._seconds -= trio.current_time() - started
-            if patience.cancelled_caught:
-                await self.output.refuse(408, BODY_TOO_SLOW)
-            connection.over = not connection.received
+            await self._wait_for_body()
         piece = connection.received[: self.left]
-        connection.received = connection.received[self.left :]
+        connection.received = connection.received[len(piece) :]
         self.left -= len(piece)
         return piece
+
+    async def _wait_for_body(self) -> None:
+        connection, started = self._connection, trio.current_time()
+        if self._seconds is None:
+            self._seconds = body_seconds(self.request.block.body_length)
+        with trio.move_on_at(started + self._seconds) as patience:
+            connection.received = await connection.receive()
+        # Only waiting for the client counts, not what the operation does with what has come.
+        self._seconds -= trio.current_time() - started
+        if patience.cancelled_caught:
+            await self.refuse(408, BODY_TOO_SLOW)
+        connection.over = not connection.received
 
     async def _client_gone(self) -> dict[str, str]:
         connection = self._connection
@@ -254,30 +297,9 @@ class Body:
         # With so much read ahead, the client's end is beyond sight.
         return await trio.sleep_forever()
 
+    # The answer
 
-class Output:
-    """The answer to one request, on its way; `complete` once all of it was sent, as far as it was announced."""
-
-    __slots__ = (
-        "_announced",
-        "_body",
-        "_chunked",
-        "_connection",
-        "_has_body",
-        "_head",
-        "_request",
-        "begun",
-        "complete",
-    )
-
-    def __init__(self, connection: HttpConnection, body: Body, request: PlainRequest) -> None:
-        self._connection = connection
-        self._body = body
-        self._request = request
-        self.begun = False
-        self.complete = False
-
-    async def send_whole(self, status: int, headers: RawHeaders, body: bytes) -> None:
+    async def send_whole(self, status: int, headers: RawHeaders | bytes, body: bytes) -> None:
         """Send an answer that is there, in one write; its headers name the length."""
         head = self._begin(status, headers, chunked=False)
         await self._connection.write(head + body if self._has_body else head)
@@ -311,20 +333,19 @@ class Output:
                 raise ValueError("an answer's body is not as long as its head says")
         return piece
 
-    def _begin(self, status: int, headers: RawHeaders, *, chunked: bool) -> bytes:
+    def _begin(self, status: int, headers: RawHeaders | bytes, *, chunked: bool) -> bytes:
         """The head; from here on the connection ends with this answer where it says so."""
-        connection, keep_alive = self._connection, self._request.keep_alive
-        self.begun = True
-        self._has_body = self._request.method != "HEAD" and status not in BODYLESS
-        headers = headers + connection.around.date()
-        if connection.around.draining or self._body.left > DISCARDED_BYTES:
-            headers.append(CLOSE)
-        if not keep_alive or CLOSE in headers:
+        connection, keep_alive = self._connection, self.request.block.keep_alive
+        self._begun = True
+        self._has_body = self.request.method != "HEAD" and status not in BODYLESS
+        closes = connection.around.draining or self.left > DISCARDED_BYTES
+        if closes or not keep_alive or (type(headers) is list and CLOSE in headers):
             connection.over = True
-        return head_bytes(status, headers, chunked=chunked, keep_alive=keep_alive)
+        date = connection.around.date_line()
+        return head_bytes(status, headers, date=date, chunked=chunked, closes=closes, keep_alive=keep_alive)
 
     async def refuse(self, status: int, message: str | None = None) -> None:
         """Answer an error in the API's form if nothing was answered yet; this ends the connection either way."""
         self._connection.over = True
-        if not self.begun:
+        if not self._begun:
             await self.send_whole(status, *error_answer(status, message))

@@ -13,7 +13,7 @@ import attrs
 import trio
 
 from chat.api.http_connection import HttpConnection, Operations
-from chat.api.http_wire import Write
+from chat.api.http_wire import KEEP_ALIVE_SECONDS, Write
 from chat.clock import Clock
 from chat.port.transport import Transport
 
@@ -59,6 +59,7 @@ class HttpServer:
         self._starting = trio.Lock()
         self._nursery: trio.Nursery
         self._connections: set[HttpConnection] = set()
+        self.idle: dict[HttpConnection, float] = {}
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -68,12 +69,25 @@ class HttpServer:
             self._nursery = nursery
             if not isinstance(self._app, Deferred):
                 await self._started()
+            nursery.start_soon(self._end_idle)
             try:
                 yield
                 if self._host is not None:
                     await self._host.shut_down()
             finally:
                 nursery.cancel_scope.cancel()
+
+    async def _end_idle(self) -> None:
+        """End connections that have waited for a request for so long, for ever."""
+        while True:
+            now = longest = trio.current_time()
+            for connection, since in list(self.idle.items()):
+                if since + KEEP_ALIVE_SECONDS > now:
+                    longest = since
+                    break
+                connection.finish()
+            # No connection that begins to wait meanwhile is to end before this.
+            await trio.sleep_until(longest + KEEP_ALIVE_SECONDS)
 
     async def serve(self, transport: Transport) -> bool:
         """Answer the requests of a connection and close it; true when its next request is for the gateway."""
@@ -108,9 +122,9 @@ class HttpServer:
 
     # For its connections
 
-    def date(self) -> list[tuple[bytes, bytes]]:
+    def date_line(self) -> bytes:
         """The `Date` header of an answer that leaves now."""
-        return self._dates.header()
+        return self._dates.line()
 
     async def through_application(self, transport: Transport, write: Write, received: bytes) -> bytes | None:
         """Have the ASGI application answer the request that begins with `received`.
@@ -127,12 +141,19 @@ class Dates:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._headers: list[tuple[bytes, bytes]] = []
-        self._second = 0
+        self._line = b""
+        self._second = -1
 
     def header(self) -> list[tuple[bytes, bytes]]:
         """The header of an answer that leaves now."""
         second = self._clock.now_ms() // 1000
         if second != self._second:
             self._second = second
-            self._headers = [(b"date", format_date_time(second).encode("ascii"))]
+            date = format_date_time(second).encode("ascii")
+            self._headers, self._line = [(b"date", date)], b"date: %b\r\n" % date
         return self._headers
+
+    def line(self) -> bytes:
+        """The same as a line."""
+        self.header()
+        return self._line

@@ -5,7 +5,7 @@ The bytes are those that h11 would write; `tests/api/test_http_wire.py` compares
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable
 from typing import Final
 
 import orjson
@@ -46,20 +46,27 @@ def body_seconds(announced: int) -> float:
 
 
 def head_bytes(
-    status: int, headers: Iterable[tuple[bytes, bytes]], *, chunked: bool = False, keep_alive: bool = True
+    status: int, headers: Headers | bytes, *, date: bytes = b"", chunked: bool = False, closes: bool, keep_alive: bool
 ) -> bytes:
-    """The head of an answer to a request in HTTP/1.1; `keep_alive` False says that the client wants the connection to
-    end."""
-    lines = [b"HTTP/1.1 %d " % status]
-    if keep_alive:
-        lines += [b"%b: %b" % header for header in headers]
+    """The head of an answer to a request in HTTP/1.1.
+
+    `headers` are pairs, or lines that say nothing of the connection; `date` is a line. `closes` says that the server
+    ends the connection, `keep_alive` False that the client does.
+    """
+    if isinstance(headers, bytes):
+        lines = headers
+    elif keep_alive:
+        lines = b"".join([b"%b: %b\r\n" % header for header in headers])
     else:
-        lines += [b"%b: %b" % header for header in headers if header[0] != b"connection"]
-    if chunked:
-        lines.append(b"Transfer-Encoding: chunked")
-    if not keep_alive:
-        lines.append(b"Connection: close")
-    return b"\r\n".join(lines) + b"\r\n\r\n"
+        lines = b"".join([b"%b: %b\r\n" % header for header in headers if header[0] != b"connection"])
+    return b"HTTP/1.1 %d \r\n%b%b%b%b%b\r\n" % (
+        status,
+        lines,
+        date,
+        b"connection: close\r\n" if closes and keep_alive else b"",
+        b"Transfer-Encoding: chunked\r\n" if chunked else b"",
+        b"" if keep_alive else b"Connection: close\r\n",
+    )
 
 
 def error_answer(status: int, message: str | None = None) -> tuple[Headers, bytes]:

@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import functools
 import random
-import re
-import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, cast
 from urllib.parse import unquote, urlsplit
 
 import attrs
@@ -23,15 +21,19 @@ from chat.api.answers import (
     NOT_STORED,
     Answer,
     Encoded,
+    EncodedPairs,
+    RawHeaders,
     Send,
     Streamed,
     encode,
+    encode_brief,
     refusal,
     send_streamed,
+    with_pairs,
 )
 from chat.api.bodies import ClientGone, Receive
-from chat.api.endpoint import Backend, Endpoint, Exchange
-from chat.api.http_connection import Output
+from chat.api.endpoint import Backend, Endpoint, Exchange, ReadHeaders
+from chat.api.http_connection import Call
 from chat.api.http_faults import HttpFaults
 from chat.api.mounts import NO_MOUNTS, Dialect, Mounts
 from chat.api.operation import Operation, Routes
@@ -39,8 +41,7 @@ from chat.api.routing import RouteTable
 from chat.auth.address_bans import AddressBans
 from chat.auth.client_address import ClientAddresses, ConnectionCounts, parse_address
 from chat.errors import ApiError, RateLimited
-from chat.observation import CAUSE, SEEN, Observation, Observer, told, watching
-from chat.port.request_head import PlainRequest
+from chat.observation import CAUSE, SEEN, UNKNOWN, Observation, Observer, told, watching
 from chat.registries.error_codes import ErrorCode
 
 log: Final = structlog.get_logger("chat.api")
@@ -59,6 +60,18 @@ class Found:
     """Of the path, decoded, in order."""
     asked: str
     """The path that was asked for at a mount, its prefix replaced; else `path`."""
+    shared: bool = attrs.field(init=False)
+    """Whether pages of other origins may read the answers."""
+    route: str = attrs.field(init=False)
+    """The path as it is declared, for those who look on."""
+
+    @shared.default
+    def _shared(self) -> bool:
+        return not any(operation.same_origin for operation in self.operations.values())
+
+    @route.default
+    def _route(self) -> str:
+        return next((operation.path for operation in self.operations.values()), UNKNOWN)
 
 
 class RequestTap(Protocol):
@@ -68,12 +81,16 @@ class RequestTap(Protocol):
         """The moment, to be handed back when the answer is there."""
 
     def answered(
-        self, method: str, path: str, exchange: Exchange, operation: Operation | None, began: int, encoded: Encoded
+        self, method: str, path: str, exchange: Exchange, operation: Operation | None, began: int, encoded: EncodedPairs
     ) -> None:
         """The answer is about to be sent; that of a stream has no body yet. It must neither wait nor raise."""
 
 
-_REQUEST_ID: Final = re.compile(r"[A-Za-z0-9._-]{1,128}", re.ASCII)
+FOUND_MAXIMUM: Final = 4_096
+"""Paths whose way is remembered; all are forgotten when there are more."""
+
+FOUND_LENGTH: Final = 160
+"""Characters of a path that is remembered."""
 
 _UNCOUNTED: Final = nullcontext()
 
@@ -101,14 +118,28 @@ class Kernel:
     _table: RouteTable[Operation] = attrs.field(init=False)
     _endpoints: dict[Operation, Endpoint] = attrs.field(init=False, factory=dict)
     """Those that were asked for: compiling all of them takes longer than most tests' conversations."""
+    _found: dict[tuple[str, str], Found] = attrs.field(init=False, factory=dict)
+    _ids: random.Random = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
         self._bans = self._backend.address_bans
+        # Ids of requests are no secrets, and each needs more of them than the system's chance gives quickly.
+        self._ids = random.Random(self._chance.getrandbits(128))  # noqa: S311
         self._table = _table(tuple(operation for module in self._routes for operation in module.operations))
 
     def find(self, method: str, path: str) -> Found | None:
         """What answers requests for a path, still percent-encoded; None where neither an operation has it nor a mount's
         dialect."""
+        found = self._found.get((method, path))
+        if found is None:
+            found = self._look_up(method, path)
+            if found is not None and len(path) <= FOUND_LENGTH:
+                if len(self._found) >= FOUND_MAXIMUM:
+                    self._found.clear()
+                self._found[method, path] = found
+        return found
+
+    def _look_up(self, method: str, path: str) -> Found | None:
         asked, dialect = self._mounts.lead(path)
         method, path = (method, asked) if dialect is None else dialect.address(method, asked)
         found = self._table.find(path)
@@ -116,25 +147,29 @@ class Kernel:
             return None if dialect is None else Found(method, path, dialect, {}, [], asked)
         return Found(method, path, dialect, *found, asked)
 
-    async def serve(self, found: Found, request: PlainRequest, peer: str, receive: Receive, output: Output) -> None:
-        """Answer a request for a path that was found; nothing where the client left. `peer` is its IP address."""
+    async def serve(self, found: Found, call: Call) -> None:
+        """Answer a request for a path that was found; nothing where the client left."""
+        request, receive = call.request, call.receive
         seen = Observation(request.method) if self.observers else None
         CAUSE.set(seen)
-        exchange = Exchange(request.headers, request.query, peer, receive, self._addresses, self._mounts)
+        read: ReadHeaders | None = request.block.read
+        if read is None:
+            read = request.block.read = ReadHeaders(request.block.pairs, call.peer, self._addresses, self._mounts)
+        exchange = Exchange(read, request.query, receive, read.request_id or self._new_id(), encode_brief)
         try:
             answered = await self._answered(found, found.method, found.path, exchange, seen)
             if answered is None:
                 return
             (status, headers, body), streamed = answered
-            head_only = found.method == "HEAD"
+            head_only = request.method == "HEAD"
             if streamed is not None:
-                send = output.send if seen is None else watching(seen, output.send)
-                await send_streamed(streamed, headers, receive, send, head_only=head_only)
+                send = call.send if seen is None else watching(seen, call.send)
+                await send_streamed(streamed, cast(RawHeaders, headers), receive, send, head_only=head_only)
                 return
             if seen is not None:
                 seen.status, seen.bytes_sent = status, 0 if head_only else len(body)
                 seen.answered_after = seen.seconds
-            await output.send_whole(status, headers, body)
+            await call.send_whole(status, headers, body)
         finally:
             if seen is not None:
                 told(self.observers, seen)
@@ -150,14 +185,15 @@ class Kernel:
             method, path = found.method, found.path
         elif self._faults is None and not self._bans:
             return False
-        exchange = exchange_of(scope, receive, self._addresses, self._mounts)
+        read = self._read(scope)
+        exchange = Exchange(read, scope["query_string"], receive, read.request_id or self._new_id())
         answered = await self._answered(found, method, path, exchange, scope.get(SEEN))
         if answered is None:
             return found is not None
         (status, headers, body), streamed = answered
         head_only = method == "HEAD"
         if streamed is not None:
-            await send_streamed(streamed, headers, receive, send, head_only=head_only)
+            await send_streamed(streamed, cast(RawHeaders, headers), receive, send, head_only=head_only)
             return True
         await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": b"" if head_only else body})
@@ -169,10 +205,9 @@ class Kernel:
         """The answer, and what makes its body where that is streamed; None where nothing was found and nothing is to be
         refused, and for a client that left."""
         began = 0 if self._tap is None else self._tap.began()
-        exchange.id = self.request_id(exchange.headers.get("x-request-id"))
         if found is not None and found.dialect is not None:
             exchange.speak(found.dialect, found.asked)
-        shared = found is None or not any(operation.same_origin for operation in found.operations.values())
+        shared = found is None or found.shared
         streamed = None
         try:
             self._bans.refuse(exchange.address, exchange.by_unnamed_proxy)
@@ -181,8 +216,8 @@ class Kernel:
             if found is None:
                 return None
             exchange.members = found.members
-            if seen is not None and found.operations:
-                seen.route = _declared_path(found.operations)
+            if seen is not None:
+                seen.route = found.route
             with self._counted(exchange.address) if exchange.by_proxy else _UNCOUNTED:
                 encoded, streamed = await self._answer(method, found.operations, exchange, shared=shared)
         except ApiError as error:
@@ -198,7 +233,7 @@ class Kernel:
             self._bans.note_failure(exchange.address)
         if self._tap is not None:
             operation = None if found is None else found.operations.get(method)
-            self._tap.answered(method, path, exchange, operation, began, encoded)
+            self._tap.answered(method, path, exchange, operation, began, with_pairs(encoded))
         return encoded, streamed
 
     @contextmanager
@@ -212,12 +247,17 @@ class Kernel:
                 raise RateLimited(1.0)
             yield
 
-    def noting_failures(self, scope: Mapping[str, Any], receive: Receive, send: Send) -> Send:
+    def _read(self, scope: Mapping[str, Any]) -> ReadHeaders:
+        pairs = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]]
+        client = scope.get("client")
+        return ReadHeaders(pairs, client[0] if client else "", self._addresses, self._mounts)
+
+    def noting_failures(self, scope: Mapping[str, Any], send: Send) -> Send:
         """`send` for an answer that is made elsewhere: a 401 counts towards the ban of the client's address."""
 
         async def noted(event: Any) -> None:
             if event["type"] == "http.response.start" and event["status"] == 401:
-                self._bans.note_failure(exchange_of(scope, receive, self._addresses, NO_MOUNTS).address)
+                self._bans.note_failure(self._read(scope).address)
             await send(event)
 
         return noted
@@ -230,7 +270,7 @@ class Kernel:
             require_same_origin(exchange.headers, self._backend.core.settings.public_url)
         if operation is None:
             if shared and method == "OPTIONS" and "access-control-request-method" in exchange.headers:
-                return encode(Answer(204, headers=self._mounts.preflight_headers), exchange.id), None
+                return exchange.encode(Answer(204, headers=self._mounts.preflight_headers), exchange.id), None
             raise ApiError(ErrorCode.NOT_FOUND)
         try:
             answer = await self._endpoint(operation)(exchange)
@@ -253,7 +293,9 @@ class Kernel:
         answer = self._mounts.also_named(answer)
         if exchange.dialect is not None:
             answer = exchange.dialect.say(answer, exchange)
-        return encode(answer, exchange.id, shared=shared)
+        if isinstance(answer, Streamed):
+            return encode(answer, exchange.id, shared=shared)
+        return exchange.encode(answer, exchange.id, shared=shared)
 
     def _endpoint(self, operation: Operation) -> Endpoint:
         endpoint = self._endpoints.get(operation)
@@ -262,15 +304,15 @@ class Kernel:
             self._endpoints[operation] = endpoint
         return endpoint
 
-    def request_id(self, offered: str | None) -> str:
-        """The caller's own id, if it is a plain word of up to 128 characters; else a new UUID."""
-        if offered is not None and _REQUEST_ID.fullmatch(offered) is not None:
-            return offered
-        return str(uuid.UUID(int=self._chance.getrandbits(128), version=4))
+    def request_id(self, scope: Mapping[str, Any]) -> str:
+        """The id of a request that is answered elsewhere: the caller's own where it is a plain word, else a new one."""
+        return self._read(scope).request_id or self._new_id()
 
-
-def _declared_path(targets: Mapping[str, Operation]) -> str:
-    return next(iter(targets.values())).path
+    def _new_id(self) -> str:
+        """A UUID of version 4."""
+        bits = self._ids.getrandbits(128) & ~(0xF000 << 64 | 0xC000 << 48) | 0x4000 << 64 | 0x8000 << 48
+        text = f"{bits:032x}"
+        return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
 
 
 @functools.lru_cache(maxsize=8)
@@ -280,13 +322,6 @@ def _table(operations: tuple[Operation, ...]) -> RouteTable[Operation]:
     for operation in operations:
         table.add(operation.method, operation.path, operation)
     return table
-
-
-def exchange_of(scope: Mapping[str, Any], receive: Receive, addresses: ClientAddresses, mounts: Mounts) -> Exchange:
-    """The exchange that an ASGI scope tells of."""
-    headers = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]]
-    client = scope.get("client")
-    return Exchange(headers, scope["query_string"], client[0] if client else "", receive, addresses, mounts)
 
 
 def _raw_path(scope: Mapping[str, Any]) -> str:

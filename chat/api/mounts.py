@@ -72,6 +72,8 @@ class Mounts:
 
     def also_named(self, answer: Answer) -> Answer:
         """The answer; a header of it that has a second name is there by both, for pages of other origins too."""
+        if not answer.headers:
+            return answer
         named = {theirs: answer.headers[ours] for theirs, ours in self._second_names.items() if ours in answer.headers}
         if not named:
             return answer

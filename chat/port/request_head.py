@@ -70,61 +70,78 @@ def _check(head: bytes) -> None:
         raise HeadRefused("Folded header lines are not accepted.")
 
 
-class PlainRequest:
-    """A request with nothing unusual about it: `length` is the bytes of its head, `body_length` those behind it.
+class HeaderBlock:
+    """The header lines of a plain request, taken apart; those of a client's requests are mostly the same.
 
-    `path` and `query` are as sent, in Latin-1 and as bytes; `headers` are text in the order of arrival, names in lower
-    case.
+    `pairs` are text in the order of arrival, names in lower case. `read` is what the API has read off them, for
+    the next request.
     """
 
-    __slots__ = ("body_length", "headers", "keep_alive", "length", "method", "path", "query")
+    __slots__ = ("body_length", "keep_alive", "lines", "pairs", "read")
 
-    def __init__(self, method: bytes, path: bytes, query: bytes | None, length: int) -> None:
-        self.method: Final = method.decode("ascii")
-        self.path: Final = path.decode("ascii")
-        self.query: Final = query or b""
-        self.length: Final = length
-        self.headers: Final[list[tuple[str, str]]] = []
+    def __init__(self, lines: bytes) -> None:
+        self.lines: Final = lines
+        self.pairs: Final[list[tuple[str, str]]] = []
         self.body_length = 0
         self.keep_alive = True
+        self.read: Any = None
 
 
-def plain_request(data: bytes) -> PlainRequest | None:
+class PlainRequest:
+    """A request with nothing unusual about it: `length` is the bytes of its head.
+
+    `path` and `query` are as sent, in ASCII and as bytes.
+    """
+
+    __slots__ = ("block", "length", "method", "path", "query")
+
+    def __init__(self, method: str, path: str, query: bytes, length: int, block: HeaderBlock) -> None:
+        self.method = method
+        self.path = path
+        self.query = query
+        self.length = length
+        self.block = block
+
+
+def plain_request(data: bytes, before: HeaderBlock | None = None) -> PlainRequest | None:
     """The request that `data` begins with, where its head is whole and plain; None leaves the judgement to others.
 
     Every such head passes `head_length` and h11, and both understand the same by it
     (`tests/port/test_plain_requests.py`). What is not plain: another protocol version than 1.1, an absolute target,
-    chunks, `Expect`, and everything that is to be refused.
+    chunks, `Expect`, and everything that is to be refused. `before` are the header lines of the request before on the
+    connection, which are not taken apart again where they are the same.
     """
     match = _PLAIN.match(data, 0, REQUEST_HEADER_BYTES)
     if match is None:
         return None
     method, path, query, lines = match.groups()
-    request = PlainRequest(method, path, query, match.end())
-    return request if _read_headers(request, lines) else None
+    block = before if before is not None and before.lines == lines else _block(lines)
+    if block is None:
+        return None
+    return PlainRequest(method.decode("ascii"), path.decode("ascii"), query or b"", match.end(), block)
 
 
-def _read_headers(request: PlainRequest, lines: bytes) -> bool:
-    headers = request.headers
+def _block(lines: bytes) -> HeaderBlock | None:
+    block = HeaderBlock(lines)
     hosts = lengths = 0
     for line in lines.decode("latin-1").split("\r\n"):
         name, colon, value = line.partition(":")
         if not colon:
             break  # behind the last line
         name, value = name.lower(), value.strip(" \t")
-        headers.append((name, value))
+        block.pairs.append((name, value))
         if name == "host":
             hosts += 1
         elif name == "content-length":
             lengths += 1
             if not _LENGTH.fullmatch(value):
-                return False
-            request.body_length = int(value)
+                return None
+            block.body_length = int(value)
         elif name == "connection":
-            request.keep_alive = request.keep_alive and not _closes(value)
+            block.keep_alive = block.keep_alive and not _closes(value)
         elif name in _LONG:
-            return False
-    return hosts == 1 and lengths <= 1 and len(headers) <= HEADERS_MAXIMUM
+            return None
+    return block if hosts == 1 and lengths <= 1 and len(block.pairs) <= HEADERS_MAXIMUM else None
 
 
 def _closes(connection: str) -> bool:

@@ -53,6 +53,10 @@ class Transport(trio.abc.HalfCloseableStream):
         Raises trio.BrokenResourceError on a reset, trio.ClosedResourceError when `close` was or is called.
         """
 
+    async def receive_next(self, maximum: int, /) -> bytes:
+        """As `receive_some`, for a peer that is not expected to have sent anything yet: waits before it looks."""
+        return await self.receive_some(maximum)
+
     @abc.abstractmethod
     def half_close(self) -> None:
         """Say that nothing more will be sent; reading goes on."""
@@ -173,6 +177,18 @@ class SocketTransport(Transport):
                 if not waited:
                     await trio.lowlevel.cancel_shielded_checkpoint()
                 return data
+
+    async def receive_next(self, maximum: int, /) -> bytes:
+        if self._unread:
+            return await self.receive_some(maximum)
+        while True:
+            await trio.lowlevel.wait_readable(self._open_descriptor())
+            try:
+                return os.read(self._open_descriptor(), maximum)
+            except BlockingIOError:
+                continue
+            except OSError as error:
+                raise trio.BrokenResourceError(str(error)) from error
 
     def half_close(self) -> None:
         self._open_descriptor()

@@ -12,7 +12,7 @@ import h11
 import pytest
 import trio
 
-from chat.api.http_connection import Output
+from chat.api.http_connection import Call
 from chat.api.http_server import HttpServer
 from chat.clock import TrioClock
 from chat.port.request_head import PlainRequest
@@ -145,17 +145,18 @@ class EveryPath:
     def find(self, method: str, path: str) -> Handler | None:
         return None if path == "/gateway" else self._app
 
-    async def serve(self, found: Any, request: PlainRequest, peer: str, receive: Receive, output: Output) -> None:
+    async def serve(self, found: Any, call: Call) -> None:
+        request = call.request
         self.answered.append(request)
         scope = {
             "type": "http",
             "method": request.method,
             "path": request.path,
             "query_string": request.query,
-            "headers": [(name.encode(), value.encode("latin-1")) for name, value in request.headers],
-            "client": (peer, 0),
+            "headers": [(name.encode(), value.encode("latin-1")) for name, value in request.block.pairs],
+            "client": (call.peer, 0),
         }
-        await found(scope, receive, output.send)
+        await found(scope, call.receive, call.send)
 
 
 @asynccontextmanager

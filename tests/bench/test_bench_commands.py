@@ -31,6 +31,8 @@ GUILD_COSTS = (
     "member_role_while_watched",
 )
 
+REQUESTS = ("health", "get_guild", "get_own_user", "get_messages", "post_message")
+
 FIGURES = {
     "guild": {
         *(f"{cost}_300" for cost in GUILD_COSTS),
@@ -55,14 +57,10 @@ FIGURES = {
         "zstd_20_per_cpu_second",
     },
     "http": {
-        "get_guild_ratio",
-        "get_guild_stock_ratio",
-        "get_guild_per_cpu_second",
-        "post_message_ratio",
-        "post_message_stock_ratio",
-        "post_message_per_cpu_second",
-        "empty_per_cpu_second",
-        "empty_stock_per_cpu_second",
+        *(f"{name}_per_cpu_second" for name in (*REQUESTS, "empty", "empty_stock", "node")),
+        *(f"{name}_node_ratio" for name in ("health", "get_guild", "post_message")),
+        *(f"{name}_ratio" for name in ("get_guild", "post_message")),
+        *(f"{name}_stock_ratio" for name in ("get_guild", "post_message")),
         "read_newest_300",
         "read_middle_300",
         "search_rare_300",
@@ -106,10 +104,10 @@ AT_ONCE = 3
 """They wait as much as they work."""
 
 
-def run(bench: str) -> dict[str, Any]:
+def run(bench: str, *options: str) -> dict[str, Any]:
     """What `chat bench` reports for programs; raises CalledProcessError with a status other than 0."""
     finished = subprocess.run(
-        [sys.executable, "-m", "chat", "bench", bench, "--quick", "--json"],
+        [sys.executable, "-m", "chat", "bench", bench, "--quick", "--json", *options],
         env=os.environ | {"PYTHONPATH": str(Path(chat.__file__).parents[1])},
         stdout=subprocess.PIPE,
         text=True,
@@ -129,6 +127,14 @@ def test_every_bench_reports_all_its_figures() -> None:
         assert set(report["figures"]) == FIGURES[bench], bench
         # Faults of the measurement are noted; that a machine is busy may be.
         assert not [note for note in report["notes"] if "undelivered" in note], bench
+
+
+@pytest.mark.long
+def test_another_checkout_is_measured_beside_this_one() -> None:
+    report = run("http", "--requests-only", "--against", str(Path(chat.__file__).parents[1]))
+    alone = {name for name in FIGURES["http"] if not name.endswith(("_300", "_sessions"))}
+    against = {f"against_{name}_per_cpu_second" for name in REQUESTS} | {f"{name}_against_ratio" for name in REQUESTS}
+    assert set(report["figures"]) == alone | against
 
 
 def test_people_get_lines_with_the_target_beside_the_figure() -> None:

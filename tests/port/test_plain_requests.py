@@ -132,10 +132,10 @@ def test_whatever_is_plain_h11_reads_in_the_same_way(data: bytes) -> None:
     target = plain.path.encode() + (b"?" + plain.query if plain.query else b"")
     assert parsed.target.rstrip(b"?") == target.rstrip(b"?")
     assert (parsed.method, parsed.http_version) == (plain.method.encode(), b"1.1")
-    assert list(parsed.headers) == [(name.encode(), value.encode("latin-1")) for name, value in plain.headers]
-    assert request_head.announced_bytes(parsed.headers) == plain.body_length
+    assert list(parsed.headers) == [(name.encode(), value.encode("latin-1")) for name, value in plain.block.pairs]
+    assert request_head.announced_bytes(parsed.headers) == plain.block.body_length
     closes = any(b"close" in _options(value) for name, value in parsed.headers if name == b"connection")
-    assert plain.keep_alive is not closes
+    assert plain.block.keep_alive is not closes
 
 
 def _options(value: bytes) -> set[bytes]:

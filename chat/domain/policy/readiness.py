@@ -49,6 +49,8 @@ class Readiness:
 
     async def failure(self) -> Hindrance | None:
         """What is wrong with the store; None when it was written lately."""
+        if self._is_settled():
+            return None
         async with self._trying:  # who asks meanwhile is told the same
             if self._is_settled():
                 return None
