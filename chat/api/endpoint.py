@@ -36,6 +36,7 @@ from chat.auth.client_address import FORWARDED_HEADER, FORWARDED_HEADERS, TEST_H
 from chat.auth.credentials import Credential, parse_authorization, resolve
 from chat.auth.policy import ADMITTED_BEFORE_BUCKET, ADMITTED_UNCOUNTED, BOT_IN_ANY_CASE, Policy, admit, lost_acls
 from chat.auth.principal import CredentialKind, Principal
+from chat.auth.remembered import ENDED_BY_COMMITS, RememberedCallers
 from chat.domain.areas import Areas
 from chat.domain.core import Core
 from chat.errors import ApiError, InvalidFormBody, RateLimited, StorageUnavailable
@@ -43,9 +44,6 @@ from chat.registries.error_codes import ErrorCode
 from chat.registries.limits import IMAGE_BODY_BYTES
 from chat.registries.user_flags import UserFlag
 from chat.store.guard import UNGUARDED, Guard
-
-ENDED_BY_COMMITS: Final = frozenset({CredentialKind.SESSION, CredentialKind.BOT})
-"""Credentials that nothing but a commit ends; others end with time as well."""
 
 LARGE_BODY: Final = 65_536
 """Bytes from which a body is parsed in a thread, so that it does not hold the loop."""
@@ -171,9 +169,14 @@ class Backend:
     limiter: RateLimiter
     captcha: Captcha
     address_bans: AddressBans
+    callers: RememberedCallers = attrs.field(init=False)
     others: tuple[object, ...] = ()
     """What single handlers ask for besides."""
     _by_name: Mapping[str, object] = attrs.field(init=False)
+
+    @callers.default
+    def _remembered(self) -> RememberedCallers:
+        return RememberedCallers(self.core.database.reader)
 
     @_by_name.default
     def _parts_by_name(self) -> Mapping[str, object]:
@@ -199,6 +202,7 @@ class Endpoint:
         self._backend: Final = backend
         self._core: Final = backend.core
         self._limiter: Final = backend.limiter
+        self._callers: Final = backend.callers
         self._in_threads: Final = in_threads
         self._changes: Final = operation.changes
         self._reads_body: Final = operation.reads_body
@@ -319,11 +323,10 @@ class Endpoint:
         credentials)."""
         if credential is None or (credential.kind is CredentialKind.ADMIN_KEY and not self._takes_admin_keys):
             return None
-        database = self._core.database
-        if self._reads_body:
-            exchange.store_version = database.version
         exchange.now_ms = self._core.clock.now_ms()
-        return resolve(database.reader, credential, exchange.now_ms, exchange.capabilities)
+        caller = self._callers.resolve(credential, exchange.now_ms, exchange.capabilities)
+        exchange.store_version = self._callers.version
+        return caller
 
     def _stands(self, exchange: Exchange, caller: Principal) -> bool:
         """Whether nothing can have changed about the caller while the body came: no commit came between, and time does

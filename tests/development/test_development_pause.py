@@ -71,6 +71,7 @@ async def test_virtual_time_is_held_as_well(
     (await chat_world.anyone.post("/v1/_dev/gateway", {"starts_paused": True})).expect(200)
     bob = await chat_world.bob.open()
     await bob.identify(chat_world.bob.token)
+    await trio.testing.wait_all_tasks_blocked()  # it has come
     before = trio.current_time()
     (await chat_world.anyone.post("/v1/_dev/gateway", {"starts_paused": False})).expect(200)
     await trio.testing.wait_all_tasks_blocked()
