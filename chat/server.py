@@ -24,6 +24,7 @@ from chat.assembly import Surroundings, assemble
 from chat.auth.captcha import Captcha
 from chat.auth.client_address import ConnectionCounts
 from chat.auth.outgoing_http import OutgoingHttp
+from chat.auth.remembered import RememberedCallers
 from chat.bus.bus import CredentialsRevoked
 from chat.clock import JUMP_MS, MovableClock, SkippingClock, report_jumps
 from chat.config.loading import Overrides, accepted
@@ -70,6 +71,7 @@ class Server:
         self._parts = parts = assemble(surroundings, self.overrides, self.snowflakes)
         self.core, self.areas, self.gateway = parts.core, parts.areas, parts.gateway
         self.http_connections = ConnectionCounts(self.settings.gateway.connections_per_address)
+        self._callers = RememberedCallers(self.database.reader)
         self.port: Port
         self.world: SeededWorld | None = None
         self.metrics: Metrics | None = None
@@ -175,6 +177,7 @@ class Server:
                 gateway=self.gateway,
                 http_faults=faults,
                 forget=(
+                    self._callers.start_anew,
                     self.areas.standing.rosters.forget,
                     self.take_up_chosen_settings,
                     self.areas.administration.setup.forget,
@@ -255,6 +258,7 @@ class Server:
             limiter=self._parts.limiter,
             captcha=Captcha(self.settings.captcha, OutgoingHttp(in_threads=self.core.in_threads)),
             address_bans=self._parts.address_bans,
+            callers=self._callers,
             others=tuple(self._others),
         )
 

@@ -169,14 +169,10 @@ class Backend:
     limiter: RateLimiter
     captcha: Captcha
     address_bans: AddressBans
-    callers: RememberedCallers = attrs.field(init=False)
+    callers: RememberedCallers
     others: tuple[object, ...] = ()
     """What single handlers ask for besides."""
     _by_name: Mapping[str, object] = attrs.field(init=False)
-
-    @callers.default
-    def _remembered(self) -> RememberedCallers:
-        return RememberedCallers(self.core.database.reader)
 
     @_by_name.default
     def _parts_by_name(self) -> Mapping[str, object]:

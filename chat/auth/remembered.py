@@ -66,11 +66,19 @@ class RememberedCallers:
         else:
             for number, user_id in caller_changes.after(self._reader, self._read_up_to):
                 if number != self._read_up_to + 1:
-                    self._callers.clear()
-                    self._of_account.clear()
+                    self._forget_all()
                 self._read_up_to = number
                 self._forget(user_id)
         self.version = version
+
+    def start_anew(self) -> None:
+        """Forget everybody, where the changes themselves were taken back or erased (`/v1/_dev/reset`)."""
+        self._forget_all()
+        self._read_up_to = self.version = -1
+
+    def _forget_all(self) -> None:
+        self._callers.clear()
+        self._of_account.clear()
 
     def _remember(self, key: _Key, caller: Principal) -> None:
         while len(self._callers) >= CALLERS_MAXIMUM:

@@ -115,6 +115,7 @@ def erase_everything(connection: sqlite3.Connection) -> None:
     for (name,) in tables:
         if name not in KEPT:
             connection.execute(f"DELETE FROM {name}")  # noqa: S608 - the name is one of the schema's own
+    connection.execute("DELETE FROM caller_changes")  # what the schema noted of all that
 
 
 TOLD_MAXIMUM: Final = 20

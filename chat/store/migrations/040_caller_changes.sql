@@ -3,12 +3,12 @@
 -- process or another, is without it. The last thousand are kept; who has read less forgets everybody.
 
 CREATE TABLE caller_changes (
-    id      INTEGER PRIMARY KEY,  -- ascends by one: the newest row is never deleted
+    number  INTEGER PRIMARY KEY,  -- ascends by one: the newest row is never deleted
     user_id INTEGER NOT NULL      -- of any account that there was
 ) STRICT;
 
 CREATE TRIGGER caller_changes_kept AFTER INSERT ON caller_changes BEGIN
-    DELETE FROM caller_changes WHERE id <= NEW.id - 1000;
+    DELETE FROM caller_changes WHERE number <= NEW.number - 1000;
 END;
 
 CREATE TRIGGER caller_changed AFTER UPDATE ON users BEGIN
