@@ -27,15 +27,27 @@ PARTS: Final = (
     Part(
         "Run it",
         (
+            "hosting",
             "mail",
+            "single-sign-on",
             "backups",
             "upgrade",
+        ),
+    ),
+    Part(
+        "Look after people",
+        (
+            "moderation",
+            "security",
+            "privacy",
         ),
     ),
     Part(
         "Build on it",
         (
             "bots",
+            "differences",
+            "development",
             "testing",
         ),
     ),
@@ -44,6 +56,9 @@ PARTS: Final = (
         (
             "settings",
             "commands",
+            "api",
+            "permissions",
+            "values",
             "gateway",
             "gateway-events",
             "gateway-codes",

@@ -17,10 +17,12 @@ from chat.cli.main import root
 from chat.config.declare import Setting
 from chat.config.loading import DEVELOPMENT, SETTINGS
 from chat.config.settings import Settings
+from chat.registries import acls, permissions, scopes
 from tests.docs import gateway_pages
-from tests.docs.declared import page, table
+from tests.docs.declared import documented, members, page, table
 
-MANUAL: Final = Path(__file__).parents[2] / "chat" / "manual"
+ROOT: Final = Path(__file__).parents[2]
+MANUAL: Final = ROOT / "chat" / "manual"
 
 GENERAL: Final = "General"
 SECTION_TITLES: Final[Mapping[str, str]] = {
@@ -91,9 +93,60 @@ def commands_page() -> str:
     )
 
 
+def permissions_page() -> str:
+    """Permissions of guilds, scopes of access tokens, rights of administrators."""
+    sections = []
+    for title, about, module, registry in RIGHTS:
+        rows = members(registry, documented(module)[registry.__name__])
+        sections.append(f"## {title}\n\n{about}\n\n{table(('value', 'name', 'meaning'), rows)}")
+    return page("Permissions, scopes and rights", "Three kinds of names say what somebody may do.", *sections)
+
+
+def values_page() -> str:
+    """Every enumeration that travels on the wire and has no page of its own."""
+    from tests.docs.pages import registries_page  # it writes these pages as well
+
+    sections = re.split(r"^(?=## )", registries_page(), flags=re.MULTILINE)[1:]
+    own = {registry.__name__ for *_, registry in RIGHTS}
+    kept = [part.strip() for part in sections if part.splitlines()[0][3:] not in own]
+    return page("Values", "Numbers and names that stand in members such as `type`, `flags` and `status`.", *kept)
+
+
+def development_page() -> str:
+    """The routes of `chat dev`: the paper of the contributors."""
+    source = (ROOT / "docs" / "reference" / "development.md").read_text(encoding="utf-8")
+    _, *sections = re.split(r"^(?=## )", source, flags=re.MULTILINE)
+    return page(
+        "Development",
+        "`chat dev` runs a server for people who write bots, clients and tests: everything behaves as documented, and "
+        "misbehaves on demand.\n\n```sh\nchat dev --port 8080 --json > world.json &\n"
+        "while ! [ -s world.json ] && kill -0 $!; do sleep 0.2; done\n"
+        "curl -sS -f http://127.0.0.1:8080/v1/_dev/sessions\n"
+        "curl -sS -f -X POST http://127.0.0.1:8080/v1/_dev/clock -d '{\"advance_ms\": 60000}' "
+        "-H 'Content-Type: application/json'\n"
+        "curl -sS -f -X POST http://127.0.0.1:8080/v1/_dev/reset\n```",
+        *(part.strip() for part in sections),
+    )
+
+
+RIGHTS: Final = (
+    (
+        "Permissions",
+        "Bits of a member in a guild or a channel. They travel as a decimal number in text.",
+        permissions,
+        permissions.Permission,
+    ),
+    ("Scopes", "What an access token of OAuth2 covers.", scopes, scopes.Scope),
+    ("Rights of administrators", "Held by accounts and admin keys; `*` is all of them.", acls, acls.Acl),
+)
+"""The registries of rights: title, text, module, registry."""
+
 PAGES: Final[Mapping[str, Callable[[], str]]] = {
     "settings.md": settings_page,
     "commands.md": commands_page,
+    "permissions.md": permissions_page,
+    "values.md": values_page,
+    "development.md": development_page,
     "gateway.md": gateway_pages.gateway_page,
     "gateway-events.md": gateway_pages.events_page,
     "gateway-codes.md": gateway_pages.codes_page,
