@@ -6,9 +6,10 @@ What a page says stands in the declarations of the operations, so it cannot diff
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from chat.api.openapi.document import families
 from chat.api.openapi.errors import EVERYWHERE, OTHER
 from chat.api.schemas.shapes import JSON
 from chat.manual.library import Source
@@ -75,14 +76,14 @@ bucket stands:
 Document = Mapping[str, Any]
 
 
-def api_sources(document: Document) -> list[Source]:
-    """The pages of this document, in the order of its tags."""
-    pages = [_family(document, tag) for tag in document["tags"]]
+def api_sources(document: Callable[[], Document]) -> list[Source]:
+    """The pages of the document, in the order of its tags. It is made when the first of them is rendered."""
+    pages = [_family(document, tag, family["about"]) for tag, family in families().items()]
     return [
         *pages,
-        Source(Entry(OBJECTS, "Objects"), lambda: _objects_page(document)),
-        Source(Entry(ERRORS, "Errors"), lambda: _errors_page(document)),
-        Source(Entry(BUCKETS, "Request limits"), lambda: _buckets_page(document)),
+        Source(Entry(OBJECTS, "Objects"), lambda: _objects_page(document())),
+        Source(Entry(ERRORS, "Errors"), lambda: _errors_page(document())),
+        Source(Entry(BUCKETS, "Request limits"), lambda: _buckets_page(document())),
     ]
 
 
@@ -91,9 +92,8 @@ def page_name(tag: str) -> str:
     return f"api-{anchor_of(tag)}"
 
 
-def _family(document: Document, tag: Mapping[str, str]) -> Source:
-    name = tag["name"]
-    return Source(Entry(page_name(name), name), lambda: _family_page(document, name, tag["description"]))
+def _family(document: Callable[[], Document], tag: str, about: str) -> Source:
+    return Source(Entry(page_name(tag), tag), lambda: _family_page(document(), tag, about))
 
 
 def _family_page(document: Document, tag: str, about: str) -> str:

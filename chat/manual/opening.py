@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+from typing import Any
+
 from chat.admin.routes import ADMIN_ROUTES
 from chat.api.openapi.document import openapi_document
 from chat.api.routes import ROUTES
@@ -15,4 +18,9 @@ def open_manual(*, is_development: bool = False) -> Library:
 
 
 def _made() -> MadePages:
-    return {PART: api_sources(openapi_document([*ROUTES, *ADMIN_ROUTES], ""))}
+    return {PART: api_sources(_document)}
+
+
+@functools.cache
+def _document() -> dict[str, Any]:
+    return openapi_document([*ROUTES, *ADMIN_ROUTES], "")

@@ -81,7 +81,7 @@ def events_page() -> str:
         lines = [
             f"- `d`: {payloads[name]}.",
             f"- Cause: {causes[name]}.",
-            f"- Audience: {rule.audience.value}.",
+            f"- Audience {rule.audience.value}: {_within_a_sentence(audiences[rule.audience.name])}.",
             f"- {'Retained for Resume' if rule.retained else 'Not retained for Resume'}; passive sessions "
             f"{'receive it too' if rule.passive else 'do not receive it'}.",
         ]
@@ -124,7 +124,7 @@ def states_page() -> str:
 def step_in_words(step: Any) -> str:
     """An effect or a step as the table names it."""
     if hasattr(step, "name") and hasattr(step, "value"):
-        return words(step.name)
+        return words(step.name).lower()
     closes = [value for value in attrs.asdict(step, recurse=False).values() if isinstance(value, close_codes.Close)]
     name = words(re.sub(r"(?<!^)(?=[A-Z])", "_", type(step).__name__))
     return name + "".join(f" with {int(one.code)} `{one.reason}`" for one in closes)
@@ -153,9 +153,17 @@ def causes_by_event() -> dict[str, str]:
         if "never" in row:
             found[row["event"]] = f"none: {row['never']}"
         else:
-            cause = re.sub(r"^op (\d+)$", r"opcode \1", row["cause"])
+            cause = re.sub(r"^op (\d+)$", lambda op: f"opcode {op[1]}, {_opcode_name(int(op[1]))}", row["cause"])
             found[row["event"]] = cause if cause.startswith("opcode") else f"for one, `{cause}`"
     return found
+
+
+def _within_a_sentence(text: str) -> str:
+    return text[:1].lower() + text[1:]
+
+
+def _opcode_name(number: int) -> str:
+    return opcodes.Opcode(number).name.replace("_", " ").title()
 
 
 def asyncapi_document() -> dict[str, Any]:

@@ -247,7 +247,7 @@ async def list_registrations(request: Request, administration: AdministrationAre
     "POST", "/v1/admin/registrations/{user_id}/approve", [Acl.USER_UPDATE_FLAGS], AdminAction.APPROVE_REGISTRATION
 )
 async def approve_registration(request: Request, administration: AdministrationArea, user_id: int) -> None:
-    """From now on the account can sign in."""
+    """Let a registration in."""
     await administration.registrations.approve(acting(request), user_id)
 
 
@@ -255,5 +255,5 @@ async def approve_registration(request: Request, administration: AdministrationA
     "POST", "/v1/admin/registrations/{user_id}/reject", [Acl.USER_UPDATE_FLAGS], AdminAction.REJECT_REGISTRATION
 )
 async def reject_registration(request: Request, administration: AdministrationArea, user_id: int) -> None:
-    """The account cannot sign in."""
+    """Turn a registration down."""
     await administration.registrations.reject(acting(request), user_id)

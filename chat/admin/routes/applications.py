@@ -152,5 +152,5 @@ async def delete_key(request: Request, administration: AdministrationArea, key_i
 
 @routes.admin_operation("GET", "/v1/admin/acls", [], audit=None, answers=ACL_NAMES)
 async def list_acls(request: Request) -> object:
-    """Every ACL there is."""
+    """Every administrative right by its name."""
     return {"acls": [str(acl) for acl in ACLS]}

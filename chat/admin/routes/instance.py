@@ -100,7 +100,7 @@ async def read_instance_config(request: Request, administration: AdministrationA
 async def change_instance_config(
     request: Request, administration: AdministrationArea, body: ChangeInstanceConfig
 ) -> object:
-    """Choose policy."""
+    """Change the policy of the instance."""
     sent = {name: getattr(body, name) for name in POLICY}
     chosen = {name: value for name, value in sent.items() if not isinstance(value, Omitted)}
     configuration = administration.configuration
@@ -127,7 +127,7 @@ async def read_limit_config(request: Request, administration: AdministrationArea
     answers=LIMIT_CONFIG,
 )
 async def change_limit_config(request: Request, administration: AdministrationArea, body: ChangeLimitConfig) -> object:
-    """Choose limits."""
+    """Change the limits of the instance."""
     return await administration.configuration.change_limits(acting(request), body.limits or {}, body.reset)
 
 
@@ -160,7 +160,7 @@ class ReloadGuilds:
     answers=INSTANCE_FIGURES,
 )
 async def read_instance_figures(request: Request, administration: AdministrationArea) -> object:
-    """What there is of everything."""
+    """Count accounts, guilds, channels, messages and sessions."""
     return await administration.figures.instance()
 
 

@@ -150,7 +150,7 @@ async def get_attachment(
 
 @routes.operation("GET", "/static/avatars/{image}", bucket=READ, answers=FILE)
 async def get_default_avatar(request: Request, image: str) -> Answer:
-    """What stands for an account without an avatar: by its id, modulo six."""
+    """The picture of an account that has chosen none, by its id modulo six."""
     match = _DEFAULT_AVATAR.fullmatch(image)
     if match is None:
         raise ApiError(ErrorCode.NOT_FOUND)

@@ -230,7 +230,7 @@ async def revoke_token(request: Request, applications: ApplicationsArea) -> Answ
     answers=INTROSPECTION,
 )
 async def introspect_token(request: Request, applications: ApplicationsArea) -> Answer:
-    """What a token is worth."""
+    """Tell what a token is good for."""
     form = await read_form(request)
     shown = client_credentials(request, form)
     return _tokens(applications.oauth2_tokens.introspect(shown, required(form, "token")))

@@ -112,7 +112,7 @@ async def delete_own_messages_in_channel(
     answers=PENDING_MESSAGE_DELETION,
 )
 async def schedule_own_message_deletion(request: Request, messages: MessagesArea, body: DeleteOwnMessages) -> object:
-    """Have everything deleted that the caller has written by this time tomorrow; sudo mode."""
+    """Have everything that the caller has written deleted in a day from now; sudo mode."""
     return await messages.own_message_deletion.schedule(request.principal, request.proof(body))
 
 
@@ -120,7 +120,7 @@ async def schedule_own_message_deletion(request: Request, messages: MessagesArea
     "DELETE", "/v1/users/@me/messages/delete", policy=Policy.USER_ONLY, bucket=buckets.OWN_MESSAGES_DELETION
 )
 async def cancel_own_message_deletion(request: Request, messages: MessagesArea) -> None:
-    """Keep what is not deleted yet."""
+    """Cancel that deletion of everything that the caller has written."""
     await messages.own_message_deletion.cancel(request.principal)
 
 

@@ -190,7 +190,7 @@ async def preload_messages(request: Request, messages: MessagesArea, body: Prelo
     "POST", "/v1/users/@me/channels/messages/preload", bucket=buckets.MESSAGES_PRELOAD, answers=NEWEST_MESSAGES
 )
 async def preload_channel_messages(request: Request, messages: MessagesArea, body: PreloadMessages) -> object:
-    """The same under the other address that clients know."""
+    """The newest message of several channels; another address of POST /v1/users/@me/preload-messages."""
     return await messages.messages.newest(request.principal, body.channels)
 
 

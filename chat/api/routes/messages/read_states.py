@@ -68,7 +68,7 @@ async def acknowledge_channels(request: Request, messages: MessagesArea, body: A
 
 @routes.operation("POST", "/v1/read-states/ack-bulk", bucket=READ_STATES)
 async def acknowledge_channels_in_bulk(request: Request, messages: MessagesArea, body: AcknowledgeChannels) -> None:
-    """The same, as other clients call it."""
+    """Mark several channels as read; another address of POST /v1/read-states/ack."""
     await messages.read_states.acknowledge_many(request.principal, _wishes(body))
 
 

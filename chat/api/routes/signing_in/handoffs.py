@@ -36,7 +36,7 @@ class CompleteHandoff:
     "POST", "/v1/auth/handoff/initiate", bucket=buckets.AUTH_HANDOFF_INITIATE, answers=HANDOFF_STARTED, secret=True
 )
 async def initiate_handoff(request: Request, signing_in: SigningInArea) -> object:
-    """A code that a person who is signed in may agree to."""
+    """Begin a hand-off: get a code that a person who is signed in can confirm."""
     return await signing_in.handoffs.initiate(client_of(request))
 
 
@@ -48,7 +48,7 @@ async def initiate_handoff(request: Request, signing_in: SigningInArea) -> objec
     answers=HANDOFF_INFO,
 )
 async def get_handoff(request: Request, signing_in: SigningInArea, code: str) -> object:
-    """Where a code was asked for."""
+    """Show where a hand-off was begun."""
     return signing_in.handoffs.info(code)
 
 
@@ -56,7 +56,7 @@ async def get_handoff(request: Request, signing_in: SigningInArea, code: str) ->
     "GET", "/v1/auth/handoff/{code}/status", bucket=buckets.AUTH_HANDOFF_STATUS, answers=HANDOFF_STATUS, secret=True
 )
 async def poll_handoff(request: Request, signing_in: SigningInArea, code: str) -> object:
-    """Whether a person has agreed to the code: then the sign-in, once."""
+    """Ask whether a hand-off was confirmed; once it was, the answer is the session."""
     signed_in = await signing_in.handoffs.status(code, client_of(request))
     if signed_in is None:
         return {"status": "pending"}
@@ -65,7 +65,7 @@ async def poll_handoff(request: Request, signing_in: SigningInArea, code: str) -
 
 @routes.operation("DELETE", "/v1/auth/handoff/{code}", bucket=buckets.AUTH_HANDOFF_INITIATE)
 async def cancel_handoff(request: Request, signing_in: SigningInArea, code: str) -> None:
-    """Give a code up."""
+    """Cancel a hand-off."""
     await signing_in.handoffs.cancel(code, client_of(request))
 
 
@@ -135,7 +135,7 @@ async def get_bridge_options(request: Request, signing_in: SigningInArea, body: 
 
 @routes.operation("POST", "/v1/auth/passkey-bridge/complete", bucket=buckets.AUTH_BRIDGE_COMPLETE)
 async def complete_passkey_bridge(request: Request, signing_in: SigningInArea, body: CompleteBridge) -> None:
-    """Note whom the passkey proved; the program may now sign in."""
+    """Confirm a bridge with a passkey, so that the program can sign in."""
     await signing_in.passkey_bridge.complete(body.bridge_id, body.response, body.challenge, request.guard)
 
 

@@ -161,7 +161,7 @@ async def resend_ip_authorization(request: Request, signing_in: SigningInArea, b
 async def poll_ip_authorization(
     request: Request, signing_in: SigningInArea, guilds: GuildsArea, query: PollAuthorization
 ) -> object:
-    """Whether the link was followed, and then the session."""
+    """Ask whether the mailed link was followed; once it was, the answer is the session."""
     fetched = await signing_in.ip_authorization.poll(query.ticket, request.guard)
     if fetched is None:
         return {"completed": False}

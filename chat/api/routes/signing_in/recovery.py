@@ -93,7 +93,7 @@ async def reset_password(request: Request, signing_in: SigningInArea, guilds: Gu
     secret=True,
 )
 async def revert_email(request: Request, signing_in: SigningInArea, guilds: GuildsArea, body: NewPassword) -> object:
-    """Take an account back whose address was changed, and sign in."""
+    """Undo a change of the mail address by the mailed link, and sign in."""
     entered = await signing_in.email_reverts.revert(body.token, body.password, client_of(request))
     return await answer_to_sign_in(request, entered, guilds=guilds)
 
