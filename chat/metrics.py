@@ -7,7 +7,7 @@ values from a list that this program makes: operations, statuses, words. No name
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
@@ -75,6 +75,7 @@ class Standing:
     waiting: WaitingFigures | None
     """None while the store cannot be read."""
     backup: BackupRecord | None
+    certificate_ends_at: int | None
     """The last attempt; None before the first."""
 
 
@@ -108,6 +109,12 @@ class _Snapshot(Collector):
         yield _gauges("chat_store_bytes", "Size of what is stored.", "part", stored)
         if now.waiting is None:
             return
+        if now.certificate_ends_at is not None:
+            yield _gauge(
+                "chat_tls_certificate_expiry_timestamp_seconds",
+                "When the server's own certificate ends.",
+                now.certificate_ends_at / 1_000,
+            )
         jobs = {"pending": now.waiting.pending_jobs, "running": now.waiting.running_jobs}
         yield _gauges("chat_jobs", "Background jobs that are not over.", "status", jobs)
         yield _gauge("chat_mails_waiting", "Mails that the SMTP server has not taken yet.", now.waiting.mails)
@@ -150,6 +157,8 @@ class Metrics:
         self._file = database_file
         self._gateway = gateway
         self._in_threads = in_threads
+        self.certificate_ends_at: Callable[[], int] | None = None
+        """When the certificate ends, in Unix milliseconds, for a server that speaks TLS itself."""
         self._scraping = trio.Lock()
         self._dispatches_of_ended = 0
         self._snapshot = _Snapshot()
@@ -266,6 +275,7 @@ class Metrics:
             log_bytes=_size(self._file.with_name(f"{self._file.name}-wal")),
             waiting=await self._waiting(),
             backup=backups.record(database.reader),
+            certificate_ends_at=None if self.certificate_ends_at is None else self.certificate_ends_at(),
         )
 
     async def _waiting(self) -> WaitingFigures | None:

@@ -129,6 +129,8 @@ async def serve(loaded: Loaded, *, clock: SkippingClock | None, announce: Callab
         async with open_database(directory.database) as database:
             origins = _origins(settings, follows_host=loaded.follows_host)
             server = await assemble(settings, database, directory, origins, clock=clock)
+            if server.metrics is not None and certificates is not None:
+                server.metrics.certificate_ends_at = lambda: certificates.expires_at
             async with server.running(
                 listeners, maximum_connections=connections_maximum(), metrics_listeners=metrics_listeners
             ):

@@ -119,6 +119,8 @@ async def test_the_metrics_are_those_of_the_fixture_and_every_label_is_of_a_list
     await converse(chat_world)
     last = BackupRecord(directory="/backups", tried_at=7_000, failure="full", made_at=5_000, made_path="/backups/1")
     await chat_server.database.write(partial(backups.note, known=last), guard=UNGUARDED)
+    assert chat_server.server.metrics is not None
+    chat_server.server.metrics.certificate_ends_at = lambda: 1_800_000_000_000
     await trio.sleep(2)
     text = (await chat_world.anyone.get("/metrics")).body.decode()
     types = dict(re.findall(r"^# TYPE (chat_\w+) (\w+)$", text, re.MULTILINE))

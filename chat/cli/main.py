@@ -42,6 +42,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "config": "chat.cli.config:config",
     "check": "chat.cli.check:check",
     "status": "chat.cli.status:status",
+    "monitoring": "chat.cli.monitoring:monitoring",
     "backup": "chat.cli.backup:backup",
     "backups": "chat.cli.backups:backups",
     "restore": "chat.cli.restore:restore",

@@ -28,8 +28,10 @@ PARTS: Final = (
         "Run it",
         (
             "hosting",
+            "proxy",
             "mail",
             "single-sign-on",
+            "monitoring",
             "backups",
             "upgrade",
         ),
