@@ -291,6 +291,7 @@ class Server:
             is_set_up=lambda: self.areas.administration.setup.is_configured,
             manual=self._open_manual,
             in_threads=self.surroundings.work_in_threads,
+            in_development=self.world is not None,
         )
         return ChatApp(kernel, pages)
 

@@ -77,11 +77,17 @@ class Found:
 class RequestTap(Protocol):
     """Sees requests with their answers: under `chat dev`, the history (development.md, History)."""
 
-    def began(self) -> int:
-        """The moment, to be handed back when the answer is there."""
+    def began(self) -> tuple[int, int]:
+        """The moment and the place in the history, to be handed back when the answer is there."""
 
     def answered(
-        self, method: str, path: str, exchange: Exchange, operation: Operation | None, began: int, encoded: EncodedPairs
+        self,
+        method: str,
+        path: str,
+        exchange: Exchange,
+        operation: Operation | None,
+        began: tuple[int, int],
+        encoded: EncodedPairs,
     ) -> None:
         """The answer is about to be sent; that of a stream has no body yet. It must neither wait nor raise."""
 
@@ -204,7 +210,7 @@ class Kernel:
     ) -> tuple[Encoded, Streamed | None] | None:
         """The answer, and what makes its body where that is streamed; None where nothing was found and nothing is to be
         refused, and for a client that left."""
-        began = 0 if self._tap is None else self._tap.began()
+        began = (0, 0) if self._tap is None else self._tap.began()
         if found is not None and found.dialect is not None:
             exchange.speak(found.dialect, found.asked)
         shared = found is None or found.shared

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import collections
 import enum
+import functools
 from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
@@ -23,7 +24,6 @@ from chat.gateway.session import GatewaySession
 from chat.protocol.frames import OutgoingEvent
 from chat.protocol.payload import Payload
 from chat.registries.close_codes import Close
-from chat.registries.opcodes import Opcode
 
 HISTORY_ENTRIES: Final = 50_000
 HISTORY_BYTES: Final = 67_108_864
@@ -74,15 +74,19 @@ class Ended:
 
 @attrs.frozen(kw_only=True)
 class Exchanged:
-    """A request and its answer. `path` is as it was asked for, query included; `route` as it is declared."""
+    """A request and its answer. `path` is as it was asked for, query included; `route` as it is declared. What came of
+    it has at least the number `began_at`."""
 
     method: str
     path: str
     route: str
     began_ms: int
+    began_at: int
     user_id: int | None
     bucket: str | None
     body: bytes | None
+    has_other_body: bool
+    """Whether there was a form, a file or a stream, which is not kept."""
     status: int
     headers: tuple[tuple[bytes, bytes], ...]
     answer: bytes
@@ -210,12 +214,25 @@ class HistoryTap:
 
 def summary(number: int, entry: Entry) -> dict[str, Any]:
     """An entry without payloads and bodies."""
-    session_id, user_id = entry.who
-    told: dict[str, Any] = {"number": number, "at": iso_timestamp(entry.at_ms)}
-    match entry.what:
-        case OutgoingEvent() as event:
-            told |= {"kind": Kind.FRAME, "direction": Way.OUT, "op": Opcode.DISPATCH.value, "event": event.name}
-            told |= {"sequence": entry.sequence}
+    at_ms, size, socket, (session_id, user_id), sequence, what = entry
+    at = _moment(at_ms)
+    account = None if user_id is None else str(user_id)
+    if type(what) is OutgoingEvent:  # most of them, so without a detour
+        return {
+            "number": number,
+            "at": at,
+            "kind": "frame",
+            "direction": "out",
+            "op": 0,
+            "event": what.name,
+            "sequence": sequence,
+            "socket": socket,
+            "session_id": session_id,
+            "user_id": account,
+            "size": size,
+        }
+    told: dict[str, Any] = {"number": number, "at": at}
+    match what:
         case bytes() as data:
             told |= {"kind": Kind.FRAME, "direction": Way.OUT, "op": _op_of(data), "event": None, "sequence": None}
         case Received(_, decoded):
@@ -227,13 +244,18 @@ def summary(number: int, entry: Entry) -> dict[str, Any]:
             return {**told, **_exchange(exchanged, entry)}
         case address:
             told |= {"kind": Kind.OPENED, "address": address}
-    return {
-        **told,
-        "socket": entry.socket,
-        "session_id": session_id,
-        "user_id": None if user_id is None else str(user_id),
-        "size": entry.size,
-    }
+    return {**told, "socket": socket, "session_id": session_id, "user_id": account, "size": size}
+
+
+@functools.lru_cache(maxsize=64)
+def _second(seconds: int) -> str:
+    return iso_timestamp(seconds * 1000)[:-4]
+
+
+def _moment(at_ms: int) -> str:
+    """As `iso_timestamp`: many entries are of one second."""
+    seconds, milliseconds = divmod(at_ms, 1000)
+    return f"{_second(seconds)}{milliseconds:03d}Z"
 
 
 def whole(number: int, entry: Entry) -> dict[str, Any]:

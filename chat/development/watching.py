@@ -12,7 +12,7 @@ import trio
 
 from chat.api.answers import EncodedPairs, Streamed
 from chat.api.endpoint import Exchange
-from chat.api.fields import OMITTED, Length, Maybe, Omitted, Range, Snowflake, Timestamp
+from chat.api.fields import OMITTED, Length, Maybe, Omitted, Pattern, Range, Snowflake, Timestamp
 from chat.api.operation import Operation, Policy, Request, Routes
 from chat.clock import MovableClock
 from chat.development.history import (
@@ -29,6 +29,7 @@ from chat.development.history import (
     whole,
 )
 from chat.development.node import Development
+from chat.development.recording import NAME, Recorder
 from chat.errors import ApiError, FieldError, InvalidFormBody
 from chat.registries.error_codes import ErrorCode, FieldCode
 
@@ -39,6 +40,7 @@ BATCH_ENTRIES: Final = 500
 """Entries of one line at most; of more the latest are told, and how many were left out."""
 
 ENTRIES_OF_ANSWER: Final = 1_000
+ENTRIES_OF_TEST: Final = 1_000
 NUMBER_DIGITS: Final = 19
 
 UNTOLD_PREFIX: Final = "/v1/_dev/"
@@ -52,11 +54,17 @@ class RequestsIntoHistory:
     history: History
     clock: MovableClock
 
-    def began(self) -> int:
-        return self.clock.now_ms()
+    def began(self) -> tuple[int, int]:
+        return self.clock.now_ms(), self.history.next
 
     def answered(
-        self, method: str, path: str, exchange: Exchange, operation: Operation | None, began: int, encoded: EncodedPairs
+        self,
+        method: str,
+        path: str,
+        exchange: Exchange,
+        operation: Operation | None,
+        began: tuple[int, int],
+        encoded: EncodedPairs,
     ) -> None:
         if path.startswith(UNTOLD_PREFIX) and method in {"GET", "HEAD"}:
             return
@@ -66,10 +74,12 @@ class RequestsIntoHistory:
             method=method,
             path=f"{path}?{query_string}" if query_string else path,
             route=path if operation is None else operation.path,
-            began_ms=began,
+            began_ms=began[0],
+            began_at=began[1],
             user_id=exchange.caller_id,
             bucket=None if operation is None or operation.bucket is None else operation.bucket.name,
             body=exchange.body or None,
+            has_other_body=exchange.body is None and exchange.headers.get("content-length", "0") != "0",
             status=status,
             headers=tuple(headers),
             answer=answer,
@@ -186,3 +196,25 @@ async def stream_history(request: Request, development: Development, history: Hi
         pieces=lambda: batches(history, development.clock, query.after),
         length=None,
     )
+
+
+@attrs.frozen(kw_only=True)
+class RecordingQuery:
+    """What is to be said as a test: between two numbers, with the frames of one session or of all."""
+
+    after: int | None = None
+    before: int | None = None
+    session_id: Annotated[str, Length(1, 128)] | None = None
+    name: Annotated[str, Pattern(NAME)] = "what_happened"
+
+
+@routes.operation("GET", "/v1/_dev/history/test")
+async def record_test(
+    request: Request, development: Development, history: History, query: RecordingQuery
+) -> dict[str, Any]:
+    """What happened, as a Python test on the test kit."""
+    found = await search(history, Wanted(after=query.after, before=query.before), ENTRIES_OF_TEST)
+    if query.session_id is not None:
+        found = [(number, entry) for number, entry in found if entry.who[0] in {None, query.session_id}]
+    recording = Recorder(development.world).record(found, query.name)
+    return {"source": recording.source, "left_out": recording.left_out}

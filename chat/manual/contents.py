@@ -51,6 +51,7 @@ PARTS: Final = (
             "differences",
             "development",
             "testing",
+            "workbench",
         ),
     ),
     Part(

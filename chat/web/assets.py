@@ -30,7 +30,7 @@ STATIC: Final = "static"
 CLIENT: Final = "client"
 PACKS: Final = "packs"
 WORDS: Final = "words"
-SPOKEN: Final = ("console", "errors", "pages")
+SPOKEN: Final = ("console", "errors", "pages", "workbench")
 """The surfaces of `chat.words` that scripts read."""
 
 STYLE_SHEETS: Final = f"{CLIENT}/css/"

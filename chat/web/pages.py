@@ -59,6 +59,7 @@ PAGES: Final[Mapping[str, tuple[str, ...]]] = {
     "offline": ("/offline",),
     "admin": ("/admin",),
     "admin_sign_in": ("/admin/sign-in",),
+    "dev": ("/dev",),
 }
 """Each page's template and script have its name; the members of a path are read by the script."""
 
@@ -96,11 +97,16 @@ CLIENT_POLICY: Final = "; ".join(
 """For the web client: as strict, and it shows files that people are about to send (`blob:`). Its one Trusted Types
 policy knows nothing but the address of the service worker."""
 
-POLICIES: Final[Mapping[str, str]] = {"start": NO_INJECTION, "admin": NO_INJECTION, "client": CLIENT_POLICY}
+POLICIES: Final[Mapping[str, str]] = {
+    "start": NO_INJECTION,
+    "admin": NO_INJECTION,
+    "dev": NO_INJECTION,
+    "client": CLIENT_POLICY,
+}
 """Content security policies of pages that have one of their own."""
 
 SCRIPT_WORDS: Final = ("errors", "pages")
-"""The surfaces of `chat.words` that every page's scripts say; the console has one besides."""
+"""The surfaces of `chat.words` that every page's scripts say; console and workbench have one besides."""
 
 CHALLENGE: Final = b' id="captcha" '
 """Where a form shows its challenge (templates/_fields.html)."""
@@ -175,6 +181,7 @@ class Pages:
         is_set_up: Callable[[], bool],
         manual: Callable[[], Manual],
         in_threads: bool,
+        in_development: bool = False,
     ) -> None:
         self._settings: Final = settings
         self._database: Final = database
@@ -186,6 +193,7 @@ class Pages:
             None if settings.webapp_directory is None else Webapp(directory / settings.webapp_directory)
         )
         self._is_set_up: Final = is_set_up
+        self._in_development: Final = in_development
         self._manual: Final = ManualPages(manual, self._store)
         self._facts: dict[str, object] = {}
         self._rendered: Final[dict[tuple[str, str], Rendered]] = {}
@@ -194,8 +202,9 @@ class Pages:
 
     def _name_addresses(self) -> None:
         theirs = {"start", "client", "offline"} if self._webapp is not None else set()
+        left_out = theirs if self._in_development else {*theirs, "dev"}
         for name, paths in PAGES.items():
-            for path in paths if name not in theirs else ():
+            for path in paths if name not in left_out else ():
                 self.blueprint.add_url_rule(path, name, self._show, defaults={"page": name})
         for name, path in PLACES.items():
             if name not in theirs:
@@ -387,6 +396,7 @@ class Pages:
             language=language,
             page_words=_addresses(folder, language, *SCRIPT_WORDS),
             console_words=_addresses(folder, language, *SCRIPT_WORDS, "console"),
+            workbench_words=_addresses(folder, language, *SCRIPT_WORDS, "workbench"),
             version=__version__,
             public_url=self._origins.fixed,
             relying_party=settings.relying_party_id,

@@ -48,8 +48,16 @@ def entries(language: str, surface: str) -> dict[str, str | dict[str, str]]:
     return found
 
 
-def scripts(*, console: bool) -> list[Path]:
-    return [path for path in sorted((HERE / STATIC).glob("*.js")) if path.name.startswith("admin") is console]
+SURFACES_OF_SCRIPTS: Final = {"admin": "console", "dev": "workbench"}
+"""What the scripts say whose names begin so; every other one is of the pages."""
+
+
+def surface_of(path: Path) -> str:
+    return SURFACES_OF_SCRIPTS.get(path.stem.partition("_")[0], "pages")
+
+
+def scripts(surface: str) -> list[Path]:
+    return [path for path in sorted((HERE / STATIC).glob("*.js")) if surface_of(path) == surface]
 
 
 def in_templates() -> set[str]:
@@ -59,9 +67,9 @@ def in_templates() -> set[str]:
     return {words for text in texts for _, _, words in extract(text) if isinstance(words, str)}
 
 
-def in_scripts(*, console: bool) -> set[str]:
+def in_scripts(surface: str) -> set[str]:
     said = set()
-    for path in scripts(console=console):
+    for path in scripts(surface):
         text = path.read_text(encoding="utf-8")
         said |= {json.loads(f'"{words}"') for words in SAID.findall(text)}
         said |= {json.loads(f'"{other}"') for _, other in PLURAL.findall(text)}
@@ -69,7 +77,7 @@ def in_scripts(*, console: bool) -> set[str]:
 
 
 def on_pages() -> set[str]:
-    return in_templates() | in_scripts(console=False)
+    return in_templates() | in_scripts("pages")
 
 
 def names(script: str, table: str) -> list[str]:
@@ -90,7 +98,11 @@ def of_registries() -> set[str]:
 
 
 def in_console() -> set[str]:
-    return (in_scripts(console=True) | of_registries()) - on_pages()
+    return (in_scripts("console") | of_registries()) - on_pages()
+
+
+def on_workbench() -> set[str]:
+    return in_scripts("workbench") - on_pages()
 
 
 def in_errors() -> set[str]:
@@ -103,7 +115,13 @@ def in_letters() -> set[str]:
     return {WITHOUT_BUTTON, *(words.value for words in said if isinstance(words, ast.Constant))}
 
 
-SURFACES: Final = {"pages": on_pages, "console": in_console, "errors": in_errors, "letters": in_letters}
+SURFACES: Final = {
+    "pages": on_pages,
+    "console": in_console,
+    "workbench": on_workbench,
+    "errors": in_errors,
+    "letters": in_letters,
+}
 
 
 @pytest.mark.parametrize("surface", SURFACES)
@@ -130,7 +148,7 @@ def test_a_template_has_no_words_but_those_that_are_translated() -> None:
         assert re.findall(r"[A-Za-z]{2,}", re.sub(r"<[^>]*>|\{\{.*?\}\}|\{%.*?%\}", "", text)) == [], path.name
 
 
-@pytest.mark.parametrize("path", [*scripts(console=False), *scripts(console=True)], ids=lambda path: path.name)
+@pytest.mark.parametrize("path", sorted((HERE / STATIC).glob("*.js")), ids=lambda path: path.name)
 def test_a_script_has_no_words_but_those_that_are_translated(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     strings = [token for token in TOKEN.finditer(text) if SENTENCE.match(re.sub(r"\$\{[^}]*\}", "…", token[0]))]

@@ -26,8 +26,8 @@ RULES: dict[str, tuple[str, ...]] = {"light": (), "dark": ("color-contrast",), "
 ALIKE = ("/reset", "/recovery", "/verify", "/email-revert", "/authorize-ip", "/auth/sso/callback", "/oauth2/authorize")
 """Pages that show nothing to strangers which others do not show, too: looked at once, measured in each window."""
 
-NOT_FOR_STRANGERS = {"settings", "admin"}
-"""Pages that lead strangers to another one, and have tests of their own."""
+NOT_FOR_STRANGERS = {"settings", "admin", "dev"}
+"""Pages that lead strangers to another one, or show more than one thing, and have tests of their own."""
 
 MEMBERS = {"<bridge>": "old", "<code>": "none"}
 """What stands for the members of paths."""

@@ -40,7 +40,7 @@ async def test_a_page_is_html_under_a_strict_policy(chat_world: World, path: str
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
         "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
     )
-    if path in {"/", "/admin"}:
+    if path in {"/", "/admin", "/dev"}:
         policy += "; require-trusted-types-for 'script'; trusted-types 'none'"
     assert answer.header("content-security-policy") == policy
     assert answer.header("referrer-policy") == "no-referrer"
