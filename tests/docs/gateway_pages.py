@@ -11,6 +11,11 @@ from typing import Any, Final
 
 import attrs
 
+from chat.admin.routes import ADMIN_ROUTES
+from chat.api.openapi.descriptions import of_member
+from chat.api.openapi.document import openapi_document
+from chat.api.routes import ROUTES
+from chat.manual.schema_words import objects_in
 from chat.protocol import transitions
 from chat.registries import close_codes, events, opcodes
 from tests.docs.declared import documented, members, page, table
@@ -27,6 +32,23 @@ PAGES_OF_NAMES: Final[Mapping[str, str]] = {
 }
 
 AUDIENCE_WORDS: Final = "An event reaches one of these audiences:"
+
+OBJECTS: Final[Mapping[str, str]] = {
+    "the entry": "AuditLogEntry",
+    "the guild": "Guild",
+    "the invite": "InviteWithMetadata",
+    "the member": "Member",
+    "the meme": "FavoriteMeme",
+    "the message": "Message",
+    "the whole message": "Message",
+    "the private user": "PrivateUser",
+    "the relationship": "Relationship",
+    "the thread member": "ThreadMember",
+    "the thread": "Thread",
+    "the whole settings for": "UserGuildSettings",
+    "the whole settings": "UserSettings",
+}
+"""What payloads.md calls an object of the HTTP API, and its name there; of two that fit the first counts."""
 
 LEFT_OUT: Final = frozenset({"Routing", "Audiences"})
 """Sections of the paper that are about the program."""
@@ -236,8 +258,23 @@ def asyncapi_document() -> dict[str, Any]:
             "sendToClient": _operation("send", "What the server sends.", sent),
             "receiveFromClient": _operation("receive", "What a client sends.", received),
         },
-        "components": {"messages": messages},
+        "components": {"messages": messages, "schemas": _schemas_of(messages)},
     }
+
+
+def _schemas_of(messages: Mapping[str, Any]) -> dict[str, Any]:
+    """The objects that the payloads are made of, as the OpenAPI document has them, but closed to nothing."""
+    schemas = openapi_document([*ROUTES, *ADMIN_ROUTES], "")["components"]["schemas"]
+    return {name: _open(schemas[name]) for name in sorted(objects_in(messages, schemas))}
+
+
+def _open(schema: Any) -> Any:
+    """Without `additionalProperties: false`: a payload has the object's members and some of its own."""
+    if isinstance(schema, list):
+        return [_open(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {word: _open(value) for word, value in schema.items() if (word, value) != ("additionalProperties", False)}
 
 
 def _message(name: str, about: str, schema: Mapping[str, Any]) -> dict[str, Any]:
@@ -260,12 +297,20 @@ def payload_schema(told: str) -> dict[str, Any]:
         return {"type": "array", "description": f"{plain}."}
     if plain == "`{}`" or plain.startswith("never sent"):
         return {"type": "object", "description": f"{plain}."}
-    named = list(_named(plain))
     schema: dict[str, Any] = {"type": "object", "description": f"{plain[:1].upper()}{plain[1:]}."}
-    if named and plain.startswith("`"):
-        schema["properties"] = {name: {} for name, _ in named}
+    whole = next((name for words, name in OBJECTS.items() if re.match(rf"{words}\b", plain)), None)
+    if whole is not None:
+        schema["allOf"] = [{"$ref": f"#/components/schemas/{whole}"}]
+    named = list(_named(plain if whole is None else plain.partition(", ")[2]))
+    if named:
+        schema["properties"] = {name: _member_schema(name) for name, _ in named}
         schema["required"] = [name for name, optional in named if not optional]
     return schema
+
+
+def _member_schema(name: str) -> dict[str, Any]:
+    about = of_member(name, ())
+    return {"description": about} if about else {}
 
 
 def _named(told: str) -> Iterator[tuple[str, bool]]:
