@@ -30,7 +30,7 @@ BURST: Final = 8
 PAIR: Final = 2
 LATENCY_RATE: Final = 20.0
 KIBIBYTE: Final = 1024
-ENVIRONMENT: Final = {"CHAT_RATE_LIMITS": "false", "CHAT_LOG_LEVEL": "error"}
+ENVIRONMENT: Final = {"CHAT_RATE_LIMITS": "false", "CHAT_LOG_LEVEL": "error", "CHAT_COMPAT__DISCORD": "on"}
 
 
 @attrs.frozen
@@ -64,6 +64,7 @@ def run(plan: Plan) -> Report:
     for count in plan.sessions:
         figures += _deliveries(count, plan, notes)
     figures += _compressed(plan.sessions[0], plan, notes)
+    figures += _mounted(plan.sessions[0], plan, notes)
     return Report("gateway", tuple(figures), tuple(notes))
 
 
@@ -132,11 +133,21 @@ def _compressed(count: int, plan: Plan, notes: list[str]) -> Iterator[Figure]:
         plain = stack.enter_context(_load(*stack.enter_context(_server()), count))
         server, port, here = stack.enter_context(_server())
         before = resident_bytes(server.pid)
-        load = stack.enter_context(_load(server, port, here, count, compressed=True))
+        load = stack.enter_context(_load(server, port, here, count, kind="compressed"))
         yield _memory(f"memory_zstd_{count}", before, server, count, at_most=130.0)
         plains, compressed = _alternate(plain, load, plan, PAIR, f"zstd_{count}", notes)
         yield Figure(f"zstd_{count}_ratio", median_ratio(compressed, plains), "of uncompressed", at_least=0.40)
         yield Figure(f"zstd_{count}_per_cpu_second", statistics.median(compressed), "deliveries")
+
+
+def _mounted(count: int, plan: Plan, notes: list[str]) -> Iterator[Figure]:
+    """Sessions of the mount against those of the documented gateway, each on a server of its own."""
+    with contextlib.ExitStack() as stack:
+        documented = stack.enter_context(_load(*stack.enter_context(_server()), count))
+        mounted = stack.enter_context(_load(*stack.enter_context(_server()), count, kind="mounted"))
+        for name, window in ((f"mount_pairs_{count}", PAIR), (f"mount_bursts_{count}", BURST)):
+            plains, translated = _alternate(documented, mounted, plan, window, name, notes)
+            yield Figure(f"{name}_ratio", median_ratio(translated, plains), "of the documented gateway", at_least=0.85)
 
 
 def _memory(name: str, before: int, server: Process, count: int, *, at_most: float) -> Figure:
@@ -169,8 +180,8 @@ def _server() -> Iterator[tuple[Process, int, world.World]]:
 
 
 @contextlib.contextmanager
-def _load(server: Process, port: int, here: world.World, count: int, *, compressed: bool = False) -> Iterator[Load]:
-    with generator(server, port, here, count, compressed=compressed) as load:
+def _load(server: Process, port: int, here: world.World, count: int, *, kind: str = "plain") -> Iterator[Load]:
+    with generator(server, port, here, count, kind=kind) as load:
         yield Load(load, server)
 
 
@@ -184,17 +195,15 @@ def _floor(frame_bytes: int, here: world.World, count: int) -> Iterator[Load]:
 
 
 @contextlib.contextmanager
-def generator(
-    server: Process, port: int, here: world.World, count: int, *, compressed: bool = False
-) -> Iterator[Process]:
-    """A generator whose sessions with the server are all ready."""
+def generator(server: Process, port: int, here: world.World, count: int, *, kind: str = "plain") -> Iterator[Process]:
+    """A generator whose sessions with the server are all ready, of one of the kinds of `chat.bench.load_generator`."""
     specification = {
         "port": port,
         "pid": server.pid,
         "sessions": count,
         "tokens": here.tokens,
         "post_path": f"/v1/channels/{here.channel_id}/messages",
-        "compressed": compressed,
+        "kind": kind,
     }
     with started("chat.bench.load_generator", "gateway", core=LOAD_CORE) as load:
         load.ask(**specification)

@@ -24,7 +24,16 @@ from typing import Any, Final
 
 import attrs
 
-from chat.bench.load_sessions import MARKER, TIME_DIGITS, CompressedSession, Session, Watch, connect, read
+from chat.bench.load_sessions import (
+    MARKER,
+    TIME_DIGITS,
+    CompressedSession,
+    MountedSession,
+    Session,
+    Watch,
+    connect,
+    read,
+)
 from chat.bench.measuring import cpu_seconds
 
 SAMPLED: Final = 10
@@ -114,7 +123,11 @@ class Specification:
     sessions: int
     tokens: list[str]
     post_path: str
-    compressed: bool = False
+    kind: str = "plain"
+    """One of KINDS."""
+
+
+KINDS: Final = {"plain": Session, "compressed": CompressedSession, "mounted": MountedSession}
 
 
 @attrs.frozen
@@ -165,7 +178,7 @@ class LoadGenerator:
         """Connect and identify everyone, and wait until nothing more comes of that."""
         began = time.monotonic()
         specification = self._specification
-        kind = CompressedSession if specification.compressed else Session
+        kind = KINDS[specification.kind]
         for number in range(specification.sessions):
             connected = connect(specification.port, number)
             token = specification.tokens[number % len(specification.tokens)]

@@ -11,11 +11,13 @@ import os
 import re
 import socket
 import time
-from typing import Final
+from collections.abc import Mapping
+from typing import ClassVar, Final
 
 import attrs
 import orjson
 
+from chat.compat.discord.intents import ALL_INTENTS
 from chat.protocol.frames import TINY_BYTES
 from chat.registries.opcodes import Opcode
 
@@ -74,6 +76,8 @@ class Session:
     __slots__ = ("_carry", "_latest", "_received", "_sampled", "_sequence", "_token", "_watch", "is_ready", "socket")
 
     query = "v=1&encoding=json"
+    identifies_with: ClassVar[Mapping[str, object]] = {}
+    """Beside token and properties."""
 
     def __init__(self, connected: socket.socket, token: str, watch: Watch, *, sampled: bool) -> None:
         self.socket = connected
@@ -160,9 +164,8 @@ class Session:
             return self._take_dispatch(payload)
         if op == Opcode.HELLO:
             properties = {"os": "linux", "browser": "bench", "device": "bench"}
-            self._send(
-                orjson.dumps({"op": Opcode.IDENTIFY.value, "d": {"token": self._token, "properties": properties}})
-            )
+            identify = {"token": self._token, "properties": properties, **self.identifies_with}
+            self._send(orjson.dumps({"op": Opcode.IDENTIFY.value, "d": identify}))
         elif op == Opcode.HEARTBEAT:
             self.heartbeat()
         elif op == Opcode.HEARTBEAT_ACK:
@@ -188,6 +191,15 @@ class Session:
 
     def _become_ready(self) -> None:
         """Ready has come."""
+
+
+class MountedSession(Session):
+    """A session at the mount for client libraries of another service (compat.md, Gateway of the mount)."""
+
+    __slots__ = ()
+
+    query = "v=10&encoding=json"
+    identifies_with: ClassVar[Mapping[str, object]] = {"intents": ALL_INTENTS}
 
 
 class CompressedSession(Session):

@@ -55,6 +55,8 @@ FIGURES = {
         "memory_zstd_20",
         "zstd_20_ratio",
         "zstd_20_per_cpu_second",
+        "mount_pairs_20_ratio",
+        "mount_bursts_20_ratio",
     },
     "http": {
         *(f"{name}_per_cpu_second" for name in (*REQUESTS, "empty", "empty_stock", "node")),

@@ -17,7 +17,7 @@ from chat.domain.standing.guild_states import GuildStates
 from chat.protocol.frames import EventRun, OutgoingEvent
 from chat.registries.events import EventName
 
-CONTENT: Final[Object] = {"content": "", "embeds": [], "attachments": [], "components": []}
+CONTENT: Final[Object] = {"content": "", "embeds": [], "attachments": []}
 """What is empty in a message for those who may not read it."""
 
 CUSTOM_STATUS: Final = 4
@@ -82,23 +82,32 @@ class Translator:
     _accounts: AccountStates
     _guild_states: GuildStates
 
-    def form(self, event: OutgoingEvent, intents: int) -> Form:
-        """What the event is for sessions with these intents; kept with it."""
+    def form(self, event: OutgoingEvent, intents: int) -> Form | OutgoingEvent:
+        """What the event is for sessions with these intents, kept with it: a single event where it is one for all."""
         forms = event.forms
         if forms is None:
             forms = event.forms = {WHOLE: self._translated(event)}
         form: Form = forms[WHOLE].form(EventName(event.name), intents)
-        forms[intents] = form
-        return form
+        kept = form.events[0] if len(form.events) == 1 and not form.exempt else form
+        forms[intents] = kept
+        return kept
 
-    def run(self, run: EventRun, intents: int) -> RunForm:
-        """What the run is for sessions with these intents; kept with it."""
-        parts = [self.form(event, intents) for event in run.events]
-        events = [event for part in parts for event in part.events]
-        form = RunForm(EventRun(events) if events else None, frozenset().union(*(part.exempt for part in parts)))
+    def run(self, run: EventRun, intents: int) -> RunForm | EventRun:
+        """What the run is for sessions with these intents, kept with it: another run where that is the same for all."""
+        events: list[OutgoingEvent] = []
+        exempt: set[int] = set()
+        for event in run.events:
+            form = self.form(event, intents)
+            if isinstance(form, OutgoingEvent):
+                events.append(form)
+            else:
+                events += form.events
+                exempt |= form.exempt
+        made = EventRun(events) if events else None
+        kept = RunForm(made, frozenset(exempt)) if made is None or exempt else made
         run.forms = run.forms or {}
-        run.forms[intents] = form
-        return form
+        run.forms[intents] = kept
+        return kept
 
     def _translated(self, event: OutgoingEvent) -> Translation:
         data = orjson.loads(event.data)

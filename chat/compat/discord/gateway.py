@@ -71,8 +71,8 @@ def _compressor(asked: str) -> StreamCompressor | None:
 @functools.lru_cache(maxsize=16)
 def _with_members(data: bytes) -> bytes:
     """A payload that is no Dispatch, with `s`, `t` and `d`."""
-    nothing = b'{"s":null,"t":null,' if b'"d":' in data else b'{"s":null,"t":null,"d":null,'
-    return nothing + data[1:]
+    nothing = b',"s":null,"t":null}' if b'"d":' in data else b',"d":null,"s":null,"t":null}'
+    return data[:-1] + nothing
 
 
 @attrs.frozen

@@ -33,7 +33,8 @@ def _public_flags(user: Object) -> None:
 
 
 def _sticker_items(message: Object) -> None:
-    message.setdefault("sticker_items", message.get("stickers", []))
+    if message.get("stickers"):
+        message["sticker_items"] = [{**item, "format_type": _format_of(item)} for item in message["stickers"]]
 
 
 def _counts(reaction: Object) -> None:
@@ -50,8 +51,12 @@ def _archive_duration(channel: Object) -> None:
         del channel["default_auto_archive_duration"]
 
 
+def _format_of(sticker: Object) -> int:
+    return STICKER_GIF if sticker["animated"] else STICKER_PNG
+
+
 def _format(sticker: Object) -> None:
-    sticker.setdefault("format_type", STICKER_GIF if sticker["animated"] else STICKER_PNG)
+    sticker.setdefault("format_type", _format_of(sticker))
     tags = sticker.get("tags", [])
     sticker["tags"] = tags if isinstance(tags, str) else ",".join(tags)
 
@@ -63,15 +68,11 @@ GUILD_STICKER: Final = 2
 ALLOWED_INTENTS: Final = 1 << 12 | 1 << 14 | 1 << 18
 """Flags of an application: presences, members and message content are for every bot that asks."""
 
-ROLE: Final = Kind(
-    frozenset({"hoist", "color", "permissions"}),
-    {"managed": False, "icon": None, "unicode_emoji": None, "flags": 0},
-    _colors,
-)
-MEMBER: Final = Kind(frozenset({"joined_at", "roles", "nick"}), {"flags": 0, "pending": False, "premium_since": None})
-USER: Final = Kind(frozenset({"username", "discriminator"}), {"bot": False, "system": False}, _public_flags)
-MESSAGE: Final = Kind(frozenset({"author", "channel_id", "mentions"}), {"components": []}, _sticker_items)
-REACTION: Final = Kind(frozenset({"emoji", "count", "me"}), {"me_burst": False, "burst_colors": []}, _counts)
+ROLE: Final = Kind(frozenset({"hoist", "color", "permissions"}), {"managed": False, "flags": 0}, _colors)
+MEMBER: Final = Kind(frozenset({"joined_at", "roles", "nick"}), {"flags": 0})
+USER: Final = Kind(frozenset({"username", "discriminator"}), made=_public_flags)
+MESSAGE: Final = Kind(frozenset({"author", "channel_id", "mentions"}), made=_sticker_items)
+REACTION: Final = Kind(frozenset({"emoji", "count", "me"}), made=_counts)
 EMOJI: Final = Kind(
     frozenset({"id", "name", "animated"}),
     {"roles": [], "require_colons": True, "managed": False, "available": True},
@@ -89,11 +90,9 @@ GUILD: Final = Kind(
         "max_presences": None,
         "preferred_locale": "en-US",
         "premium_progress_bar_enabled": False,
-        "premium_subscription_count": 0,
         "premium_tier": 0,
         "public_updates_channel_id": None,
         "safety_alerts_channel_id": None,
-        "widget_enabled": False,
     },
 )
 WHOLE_GUILD: Final = Kind(
@@ -101,7 +100,7 @@ WHOLE_GUILD: Final = Kind(
     {"large": False, "guild_scheduled_events": [], "soundboard_sounds": [], "stage_instances": []},
 )
 APPLICATION: Final = Kind(
-    frozenset({"verify_key", "bot_public"}), {"flags": ALLOWED_INTENTS, "summary": "", "team": None}, _description
+    frozenset({"verify_key", "bot_public"}), {"flags": ALLOWED_INTENTS, "summary": ""}, _description
 )
 CHANNEL: Final = Kind(frozenset({"type", "default_auto_archive_duration"}), made=_archive_duration)
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Final
 import attrs
 import orjson
 
-from chat.compat.discord.events import Form, RunForm, Translator
+from chat.compat.discord.events import Translator
 from chat.compat.discord.objects import ALLOWED_INTENTS
 from chat.gateway.session import GatewaySession
 from chat.protocol.frames import EventRun, OutgoingEvent
@@ -70,21 +70,30 @@ class MountedSession(GatewaySession):
             self._hold_back(self.starting, event)
             return
         forms = event.forms
-        form: Form | None = None if forms is None else forms.get(self.intents)
+        form = None if forms is None else forms.get(self.intents)
         if form is None:
             form = self.translator.form(event, self.intents)
-        for each in form.others if self.user_id in form.exempt else form.events:
-            if self.receiver is not None:
-                self.receiver.deliver(self._numbering.number(each), each)
-            else:
-                self.numbering.number(each)
+        if isinstance(form, OutgoingEvent):
+            self._take(form)
+        else:
+            for each in form.of(self.user_id):
+                self._take(each)
+
+    def _take(self, translated: OutgoingEvent) -> None:
+        if self.receiver is not None:
+            self.receiver.deliver(self._numbering.number(translated), translated)
+        else:
+            self.numbering.number(translated)
 
     def dispatch_run(self, run: EventRun) -> None:
         if self.starting is None:
             forms = run.forms
-            form: RunForm | None = None if forms is None else forms.get(self.intents)
+            form = None if forms is None else forms.get(self.intents)
             if form is None:
                 form = self.translator.run(run, self.intents)
+            if isinstance(form, EventRun):
+                super().dispatch_run(form)
+                return
             if self.user_id not in form.exempt:
                 if form.run is not None:
                     super().dispatch_run(form.run)
