@@ -49,9 +49,9 @@ PARTS: Final = (
         (
             "bots",
             "differences",
+            "workbench",
             "development",
             "testing",
-            "workbench",
         ),
     ),
     Part(

@@ -39,7 +39,7 @@ NO_RUN: Final = re.compile(r'no-run="([^"]+)"')
 END_WHAT_RUNS: Final = 'for job in $(jobs -p); do kill "$job"; done; wait || true\n'
 """Servers that a page started behind its commands."""
 
-MOST_NOT_RUN: Final = 0.5
+MOST_NOT_RUN: Final = 0.35
 """Of the blocks with commands on all pages together."""
 
 
@@ -66,6 +66,15 @@ def commands(page: str) -> list[str]:
     return [block.code for block in blocks(page) if block.language == "sh" and block.not_run is None]
 
 
+def read_json(text: str) -> None:
+    """One document, or one on each line as a log has them."""
+    try:
+        json.loads(text)
+    except json.JSONDecodeError:
+        for line in text.splitlines():
+            json.loads(line)
+
+
 def test_what_is_not_run_says_why_and_is_the_smaller_part() -> None:
     shell = [block for page in PAGES for block in blocks(page) if block.language == "sh"]
     assert shell
@@ -83,7 +92,7 @@ def test_settings_json_and_python_are_whole(page: str, tmp_path: Path) -> None:
                 (tmp_path / f"{number}.toml").write_text(block.code, encoding="utf-8")
                 load_settings(tmp_path, tmp_path / f"{number}.toml", {})
             case "json":
-                json.loads(block.code)
+                read_json(block.code)
             case "python":
                 ast.parse(block.code)
             case "http":
