@@ -7,6 +7,7 @@ values from a list that this program makes: operations, statuses, words. No name
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
@@ -75,13 +76,16 @@ class Standing:
     waiting: WaitingFigures | None
     """None while the store cannot be read."""
     backup: BackupRecord | None
-    certificate_ends_at: int | None
     """The last attempt; None before the first."""
+    certificate_ends_at: int | None
+    free_bytes: int
+    """Of the disk with the database."""
 
 
 class _Snapshot(Collector):
-    def __init__(self) -> None:
+    def __init__(self, warn_bytes: int) -> None:
         self.standing: Standing | None = None
+        self.warn_bytes = warn_bytes
 
     def describe(self) -> Iterable[Metric]:
         return ()
@@ -103,6 +107,8 @@ class _Snapshot(Collector):
         yield _gauge("chat_gateway_retained_bytes", "Their size, each counted for every session.", now.retained_bytes)
         yield _gauge("chat_gateway_outbox_bytes", "Bytes that sockets have not taken yet.", now.outbox_bytes)
         yield _gauge("chat_store_queued_units", "Units that wait for the writer or are under way.", now.queued_units)
+        yield _gauge("chat_disk_free_bytes", "Room left on the disk of the data directory.", now.free_bytes)
+        yield _gauge("chat_disk_warning_bytes", "Under which administrators are warned.", self.warn_bytes)
         stored = {"database": now.database_bytes, "log": now.log_bytes}
         if now.waiting is not None:
             stored["uploads"] = now.waiting.upload_bytes
@@ -150,7 +156,14 @@ class Metrics:
     """Counts, and tells what it counted. `observe` is an observer of requests."""
 
     def __init__(
-        self, database: Database, database_file: Path, gateway: Gateway, outbox: Outbox | None, *, in_threads: bool
+        self,
+        database: Database,
+        database_file: Path,
+        gateway: Gateway,
+        outbox: Outbox | None,
+        *,
+        in_threads: bool,
+        warn_bytes: int,
     ) -> None:
         disable_created_metrics()  # type: ignore[no-untyped-call]
         self._database = database
@@ -161,7 +174,7 @@ class Metrics:
         """When the certificate ends, in Unix milliseconds, for a server that speaks TLS itself."""
         self._scraping = trio.Lock()
         self._dispatches_of_ended = 0
-        self._snapshot = _Snapshot()
+        self._snapshot = _Snapshot(warn_bytes)
         self.registry = CollectorRegistry()
         self.registry.register(self._snapshot)
         ProcessCollector(registry=self.registry)
@@ -276,6 +289,7 @@ class Metrics:
             waiting=await self._waiting(),
             backup=backups.record(database.reader),
             certificate_ends_at=None if self.certificate_ends_at is None else self.certificate_ends_at(),
+            free_bytes=shutil.disk_usage(self._file.parent).free,
         )
 
     async def _waiting(self) -> WaitingFigures | None:

@@ -123,7 +123,12 @@ class Server:
             file = DataDirectory(self.surroundings.directory).database
             in_threads = self.surroundings.work_in_threads
             self.metrics = Metrics(
-                self.database, file, self.gateway, self.areas.signing_in.outbox, in_threads=in_threads
+                self.database,
+                file,
+                self.gateway,
+                self.areas.signing_in.outbox,
+                in_threads=in_threads,
+                warn_bytes=settings.storage.warn_bytes,
             )
             self._observers.append(self.metrics.observe)
             if settings.metrics_listen is None:
@@ -357,6 +362,8 @@ class Server:
                     self.core.account_events.changed(account, account)
             case outside_changes.BLOCKLISTS_CHANGED:
                 await self.areas.administration.blocklists.load()
+            case outside_changes.JOB_ORDERED:
+                pass
             case outside_changes.INVITE_CREATED:
                 self.areas.guilds.invites.take_up(str(body["code"]), int(body["entry_id"]))
             case outside_changes.INVITE_DELETED:

@@ -11,13 +11,15 @@ from typing import Final
 
 LONGEST_PAUSE_SECONDS: Final = 1.0
 
-NICENESS: Final = 10
+NICENESS: Final = 19
 """Of the processes that make backups: messages come first."""
 
 
 def be_patient() -> None:
     """Let others go first, for a process that does nothing else."""
     os.nice(NICENESS)
+    with contextlib.suppress(OSError, AttributeError):  # where the system has no such class
+        os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
 
 
 def settle(descriptor: int, flush: Callable[[], None] | None = None) -> None:

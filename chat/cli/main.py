@@ -46,6 +46,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "backup": "chat.cli.backup:backup",
     "backups": "chat.cli.backups:backups",
     "restore": "chat.cli.restore:restore",
+    "storage": "chat.cli.storage:storage",
     "export-user": "chat.cli.backup:export_user",
     "openapi": "chat.cli.config:openapi",
     "asyncapi": "chat.cli.config:asyncapi",

@@ -35,6 +35,7 @@ DEVELOPMENT: Final[Mapping[str, object]] = {
     "mail.mode": "keep",
     "gateway.address_header_for_tests": True,
     "client_packs": False,
+    "storage.warn_bytes": 0,
     "compat.discord": "on",
 }
 """What `chat dev` has in place of the built-in defaults."""

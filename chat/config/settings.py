@@ -262,6 +262,14 @@ class BackupSettings:
 
 
 @attrs.frozen(kw_only=True)
+class StorageSettings:
+    warn_bytes: int = setting(
+        2_147_483_648, "room on the disk of the data directory under which administrators are warned; 0 warns nobody",
+        unit="bytes", minimum=0,
+    )  # fmt: skip
+
+
+@attrs.frozen(kw_only=True)
 class PushSettings:
     """Notifications on devices, by way of the push services of their browsers."""
 
@@ -382,6 +390,7 @@ class Settings:
     media: MediaSettings = attrs.field(factory=MediaSettings)
     archives: ArchiveSettings = attrs.field(factory=ArchiveSettings)
     backup: BackupSettings = attrs.field(factory=BackupSettings)
+    storage: StorageSettings = attrs.field(factory=StorageSettings)
     push: PushSettings = attrs.field(factory=PushSettings)
     billing: BillingSettings = attrs.field(factory=BillingSettings)
     compat: CompatSettings = attrs.field(factory=CompatSettings)

@@ -262,6 +262,23 @@ def report_resolved(head: Letterhead, recipient: str, *, comment: str | None) ->
     return Mail(recipient, letter, MailKind.REPORT_RESOLVED)
 
 
+def disk_nearly_full(head: Letterhead, recipient: str, *, free: str) -> Mail:
+    """Warns an administrator."""
+    say = head.say
+    letter = head.letter(
+        subject=say("The disk of {service_name} is nearly full"),
+        paragraphs=(
+            say(
+                "Only {free} are free on the disk of {service_name}. When it is full nobody can write any more.",
+                free=free,
+            ),
+            say("The console shows what takes the room, and can clean up."),
+        ),
+        action=Action(say("Look at the storage"), f"{head.public_url}/admin/storage"),
+    )
+    return Mail(recipient, letter, MailKind.DISK_NEARLY_FULL)
+
+
 def trial(head: Letterhead) -> Letter:
     """Tells an operator that mail arrives (`chat mail test`)."""
     say = head.say

@@ -44,6 +44,8 @@ class MailKind(enum.StrEnum):
     REPORT_RESOLVED = "report_resolved"
     REPORT_CODE = "report_code"
     """Ours, beyond the contract's list."""
+    DISK_NEARLY_FULL = "disk_nearly_full"
+    """Ours, beyond the contract's list."""
 
 
 @attrs.frozen

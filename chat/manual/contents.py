@@ -34,6 +34,7 @@ PARTS: Final = (
             "monitoring",
             "backups",
             "upgrade",
+            "storage",
         ),
     ),
     Part(

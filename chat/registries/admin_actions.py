@@ -181,6 +181,7 @@ class AdminAction(enum.StrEnum):
     UPDATE_INSTANCE_CONFIG = "update_instance_config"
     GET_LIMIT_CONFIG = "get_limit_config"
     UPDATE_LIMIT_CONFIG = "update_limit_config"
+    CLEAN_STORAGE = "clean_storage"
     LIST_REGISTRATIONS = "list_registrations"
     APPROVE_REGISTRATION = "approve_registration"
     REJECT_REGISTRATION = "reject_registration"
@@ -355,6 +356,7 @@ _KEYS: Final[Mapping[AdminTarget, Mapping[AdminAction, str]]] = {
         ),
         AdminAction.GET_LIMIT_CONFIG: "",
         AdminAction.UPDATE_LIMIT_CONFIG: "limits reset",
+        AdminAction.CLEAN_STORAGE: "job_id kinds dry_run",
     },
     AdminTarget.SYSTEM_DM: {AdminAction.SEND_SYSTEM_DM: "job_id requested_count everyone user_id"},
 }

@@ -65,6 +65,9 @@ class JobType(enum.StrEnum):
     SYSTEM_DM = "system_dm"
     """Write to accounts in the name of the instance."""
 
+    STORAGE_CLEAN_UP = "storage_clean_up"
+    """Delete files that nothing needs, or count them."""
+
 
 @attrs.frozen
 class JobKind:
@@ -100,6 +103,7 @@ JOB_KINDS: Final[Mapping[JobType, JobKind]] = MappingProxyType(
             max_attempts=3, can_be_cancelled=True, held_by_orderer=Acl.BULK_DELETE_USERS
         ),
         JobType.SYSTEM_DM: JobKind(max_attempts=3, can_be_cancelled=True, held_by_orderer=Acl.SYSTEM_DM_SEND),
+        JobType.STORAGE_CLEAN_UP: JobKind(max_attempts=3, can_be_cancelled=True),
     }
 )
 """Every kind. A shred that failed is not tried again (administration.md, Jobs); an erasure has to be."""
@@ -138,3 +142,16 @@ class ArchiveSubject(enum.StrEnum):
 
     USER = "user"
     GUILD = "guild"
+
+
+class CleanUp(enum.StrEnum):
+    """What a clean-up deletes."""
+
+    ORPHANS = "orphans"
+    """Files that nothing speaks of."""
+
+    OLD_RENDITIONS = "old_renditions"
+    """Resized and converted pictures that nothing has asked for in a month; they can be made again."""
+
+    DELETED_ACCOUNTS = "deleted_accounts"
+    """What deleted accounts left behind."""

@@ -49,6 +49,9 @@ INVITE_CREATED: Final = "invite_created"
 INVITE_DELETED: Final = "invite_deleted"
 """An invite into a guild is gone. Body: `code`, `guild_id`, `channel_id`, `entry_id`."""
 
+JOB_ORDERED: Final = "job_ordered"
+"""There is another job. No body."""
+
 
 @attrs.frozen
 class OutsideChange:

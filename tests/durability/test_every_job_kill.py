@@ -65,6 +65,8 @@ async def order_everything(server: ChatServer, world: World) -> None:
         "schedule-user-deletions": {"user_ids": [carol.id, UNKNOWN], "reason_code": 3},
     }.items():
         (await admin.rest.post(f"/v1/admin/bulk-jobs/{task}", body)).expect(200)
+    cleaning = {"kinds": ["orphans", "old_renditions", "deleted_accounts"], "dry_run": False}
+    (await admin.rest.post("/v1/admin/storage/clean", cleaning)).expect(200)
     letter = {"content": "hello", "user_ids": [bob.id, UNKNOWN, carol.id]}
     (await admin.rest.post("/v1/admin/system-dms", letter)).expect(200)
     await server_write(server, "DELETE FROM retained_sessions")  # which no server has written

@@ -15,6 +15,7 @@ from chat.admin.routes import (
     jobs,
     messages,
     reports,
+    storage,
 )
 from chat.api.operation import Routes
 
@@ -31,6 +32,7 @@ ADMIN_ROUTES: Final[tuple[Routes, ...]] = tuple(
         applications,
         jobs,
         reports,
+        storage,
     )
 )
 """Every operation below /v1/admin."""

@@ -25,6 +25,7 @@ from chat.domain.administration.archives import Archives
 from chat.domain.administration.billing import Billing
 from chat.domain.administration.blocklists import Blocklists
 from chat.domain.administration.discovery_document import Discovery
+from chat.domain.administration.disk_watch import DiskWatch
 from chat.domain.administration.guild_contents import AdministeredGuildContents, AdministeredGuildMembers
 from chat.domain.administration.guilds import AdministeredDiscovery, AdministeredGuilds
 from chat.domain.administration.instance_configuration import (
@@ -37,6 +38,7 @@ from chat.domain.administration.jobs import BulkJobs, JobLedger
 from chat.domain.administration.messages import AdministeredMessages, MessageShreds
 from chat.domain.administration.outside_reports import OutsideReports
 from chat.domain.administration.reports import ReportReading, Reports
+from chat.domain.administration.storage import Storage
 from chat.domain.administration.store_purchases import StorePurchases, SubscriptionCancellations
 from chat.domain.administration.system_dms import SystemDms
 from chat.domain.core import Core
@@ -94,7 +96,13 @@ class _InstanceServices:
 
 
 @attrs.frozen(kw_only=True, slots=False)
-class AdministrationArea(_AccountServices, _GuildServices, _InstanceServices):
+class _StorageServices:
+    storage: Storage
+    disk_watch: DiskWatch
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class AdministrationArea(_AccountServices, _GuildServices, _InstanceServices, _StorageServices):
     log: AdminAuditLog
     audit_reading: AdminAuditReading
     admin_api_keys: AdminApiKeys
@@ -114,7 +122,7 @@ class AdministrationArea(_AccountServices, _GuildServices, _InstanceServices):
     @property
     def background(self) -> Background:
         """What runs as long as the server does."""
-        return (self.jobs.run, self.archives.run, self.erasure.run, self.admin_api_keys.run)
+        return (self.jobs.run, self.archives.run, self.erasure.run, self.admin_api_keys.run, self.disk_watch.run)
 
 
 def assemble(
@@ -145,6 +153,7 @@ def assemble(
         **attrs.asdict(of_accounts, recurse=False),
         **attrs.asdict(of_guilds, recurse=False),
         **attrs.asdict(of_instance, recurse=False),
+        **attrs.asdict(_storage_services(core, log, jobs, policy, mailer), recurse=False),
         log=log,
         audit_reading=AdminAuditReading(database),
         admin_api_keys=AdminApiKeys(database, core.clock, core.snowflakes, core.mint),
@@ -292,6 +301,14 @@ def _instance_services(
         configuration=InstanceConfiguration(core=core, overrides=core.overrides, setup=setup, log=log),
         discovery=Discovery(core.overrides, mailer, vapid, setup, core.origins),
     )
+
+
+def _storage_services(
+    core: Core, log: AdminAuditLog, jobs: Jobs, policy: PolicyArea, mailer: Mailer
+) -> _StorageServices:
+    files = ArchiveFiles(core.directory / "archives")
+    storage = Storage(core=core, storage=policy.media.storage, archive_files=files, orders=jobs, log=log)
+    return _StorageServices(storage=storage, disk_watch=DiskWatch(core=core, storage=storage, mailer=mailer))
 
 
 def _billing(core: Core) -> Billing | None:

@@ -17,6 +17,7 @@ import { showKeys } from "./admin_keys.js";
 import { showMessages } from "./admin_messages.js";
 import { showOverview } from "./admin_overview.js";
 import { showReport, showReports } from "./admin_reports.js";
+import { showStorage } from "./admin_storage.js";
 import { ApiError } from "./api.js";
 import { byId, fill, h } from "./dom.js";
 import { t } from "./spoken.js";
@@ -44,6 +45,7 @@ const PLACES = [
   ["/admin/jobs/{job_id}", showJob],
   ["/admin/archives", showArchives, t("Archives"), READS.archives],
   ["/admin/keys", showKeys, t("API keys"), READS.keys],
+  ["/admin/storage", showStorage, t("Storage"), READS.storage],
   ["/admin/instance", showInstance, t("Instance"), READS.figures, READS.policy, READS.limits],
 ];
 

@@ -51,6 +51,7 @@ export const READS = {
   report: read("/v1/admin/reports/{report_id}", "report:view"),
   figures: read("/v1/admin/instance/figures", ["instance:config:view", "gateway:memory_stats"]),
   history: read("/v1/admin/instance/figures/history", ["instance:config:view", "gateway:memory_stats"]),
+  storage: read("/v1/admin/storage", ["instance:config:view", "gateway:memory_stats"]),
   policy: read("/v1/admin/instance/config", "instance:config:view"),
   limits: read("/v1/admin/instance/limit-config", "instance:limit_config:view"),
   registrations: read("/v1/admin/registrations", "user:lookup"),

@@ -224,6 +224,31 @@ export const OTHER_ACTIONS = {
     danger: true,
     done: () => t("The job is queued."),
   },
+  cleanStorage: {
+    label: t("Clean up"),
+    acls: ["instance:config:update"],
+    method: "POST",
+    path: "/v1/admin/storage/clean",
+    text: () => t("A job deletes what nothing needs any more. A dry run only counts: begin with one."),
+    fields: () => [
+      {
+        kind: "checks",
+        name: "kinds",
+        label: t("What"),
+        options: [
+          { value: "orphans", label: t("Files that nothing speaks of") },
+          { value: "old_renditions", label: t("Resized pictures that nothing has asked for in a month") },
+          { value: "deleted_accounts", label: t("What deleted accounts left behind") },
+        ],
+        value: ["orphans", "old_renditions", "deleted_accounts"],
+        least: t("Choose what is to be cleared."),
+      },
+      { kind: "switch", name: "dry_run", label: t("Only count, delete nothing"), value: true },
+    ],
+    button: t("Order the job"),
+    danger: true,
+    done: () => t("The job is queued."),
+  },
   resolveReport: {
     label: t("Resolve"),
     acls: ["report:resolve"],

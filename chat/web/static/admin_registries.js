@@ -177,6 +177,7 @@ export const JOB_TYPES = [
   "add_guild_members",
   "schedule_user_deletions",
   "system_dm",
+  "storage_clean_up",
 ];
 
 export const JOB_STATUSES = ["pending", "running", "completed", "failed", "cancelled"];
