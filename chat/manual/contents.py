@@ -63,6 +63,7 @@ PARTS: Final = (
             "api",
             "permissions",
             "values",
+            "limits",
             "gateway",
             "gateway-events",
             "gateway-codes",

@@ -26,7 +26,7 @@ CAUSES: Final = ROOT / "spec_fixtures" / "gateway" / "event_causes.json"
 
 PAGES_OF_NAMES: Final[Mapping[str, str]] = {
     "events": "[the list of events](gateway-events.md)",
-    "limits": "[the settings](settings.md)",
+    "limits": "[the list of limits](limits.md)",
     "gateway": "[the gateway](gateway.md)",
     "payloads": "[the list of events](gateway-events.md)",
 }

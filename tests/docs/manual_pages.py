@@ -112,6 +112,20 @@ def values_page() -> str:
     return page("Values", "Numbers and names that stand in members such as `type`, `flags` and `status`.", *kept)
 
 
+def limits_page() -> str:
+    """What bounds something and is no setting."""
+    from tests.docs.pages import limits_page as whole  # it writes these pages as well
+
+    sections = re.split(r"^(?=## )", whole(), flags=re.MULTILINE)[1:]
+    kept = [part.strip() for part in sections if not part.startswith("## Limits of the instance")]
+    return page(
+        "Limits",
+        "Everything is bounded. What an operator can choose stands among [the settings](settings.md#limits), request "
+        "limits [with their buckets](api-limits.md). These are the others; some of them are the default of a setting.",
+        *kept,
+    )
+
+
 def development_page() -> str:
     """The routes of `chat dev`: the paper of the contributors."""
     source = (ROOT / "docs" / "reference" / "development.md").read_text(encoding="utf-8")
@@ -146,6 +160,7 @@ PAGES: Final[Mapping[str, Callable[[], str]]] = {
     "commands.md": commands_page,
     "permissions.md": permissions_page,
     "values.md": values_page,
+    "limits.md": limits_page,
     "development.md": development_page,
     "gateway.md": gateway_pages.gateway_page,
     "gateway-events.md": gateway_pages.events_page,
