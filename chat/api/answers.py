@@ -144,18 +144,20 @@ def _lines(headers: Iterable[tuple[bytes, bytes]]) -> bytes:
 
 
 _BRIEF: Final = _lines((JSON_TYPE, (b"content-length", b"%d"), NO_CACHE, (b"x-request-id", b"%b")))
+_ONLY_TAG: Final = {"ETag"}
 _BRIEF_REST: Final = _lines(EVERY_ANSWER)
 _BRIEF_SHARED: Final = _lines(EVERY_ANSWER + SHARED)
 
 
 def encode_brief(answer: Answer, request_id: str, *, shared: bool = True) -> Encoded:
-    """As `encode`, with the lines of the headers, and quicker where the answer has none of its own."""
-    if answer.headers or answer.body is None:
-        status, headers, body = encode(answer, request_id, shared=shared)
-        return status, _lines(headers), body
+    """As `encode`, with the lines of the headers, and quicker where the answer has none of its own but an ETag."""
+    headers = answer.headers
+    if answer.body is None or (headers and headers.keys() != _ONLY_TAG):
+        status, pairs, body = encode(answer, request_id, shared=shared)
+        return status, _lines(pairs), body
     body = orjson.dumps(answer.body)
-    lines = _BRIEF % (len(body), request_id.encode("ascii"))
-    return answer.status, lines + (_BRIEF_SHARED if shared else _BRIEF_REST), body
+    lines = _BRIEF % (len(body), request_id.encode("ascii")) + (_BRIEF_SHARED if shared else _BRIEF_REST)
+    return answer.status, lines + b"etag: %b\r\n" % headers["ETag"].encode("ascii") if headers else lines, body
 
 
 def encode(answer: Answer, request_id: str, *, shared: bool = True) -> EncodedPairs:

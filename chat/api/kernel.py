@@ -35,6 +35,7 @@ from chat.api.bodies import ClientGone, Receive
 from chat.api.endpoint import Backend, Endpoint, Exchange, ReadHeaders
 from chat.api.http_connection import Call
 from chat.api.http_faults import HttpFaults
+from chat.api.kept_encodings import KeptEncodings
 from chat.api.mounts import NO_MOUNTS, Dialect, Mounts
 from chat.api.operation import Operation, Routes
 from chat.api.routing import RouteTable
@@ -125,6 +126,7 @@ class Kernel:
     _endpoints: dict[Operation, Endpoint] = attrs.field(init=False, factory=dict)
     """Those that were asked for: compiling all of them takes longer than most tests' conversations."""
     _found: dict[tuple[str, str], Found] = attrs.field(init=False, factory=dict)
+    _encodings: KeptEncodings = attrs.field(init=False, factory=KeptEncodings)
     _ids: random.Random = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
@@ -282,7 +284,7 @@ class Kernel:
             answer = await self._endpoint(operation)(exchange)
             if operation.secret:
                 answer = attrs.evolve(answer, headers={**NOT_STORED, **answer.headers})
-            encoded = self._encode(answer, exchange, shared=shared)
+            encoded = self._encode(answer, exchange, shared=shared, kept=operation.kept)
             return encoded, answer if isinstance(answer, Streamed) else None
         except ApiError as error:
             if operation.secret:  # a refusal may carry the ticket of what comes next
@@ -295,10 +297,14 @@ class Kernel:
             log.exception("request failed", request_id=exchange.id, method=method, path=operation.path)
             raise ApiError(ErrorCode.INTERNAL_SERVER_ERROR) from error
 
-    def _encode(self, answer: Answer, exchange: Exchange, *, shared: bool) -> Encoded:
+    def _encode(
+        self, answer: Answer, exchange: Exchange, *, shared: bool, kept: tuple[str, ...] | None = None
+    ) -> Encoded:
         answer = self._mounts.also_named(answer)
         if exchange.dialect is not None:
             answer = exchange.dialect.say(answer, exchange)
+        elif kept is not None and answer.status == 200:
+            answer = self._encodings.answer(answer, kept, exchange.headers.get("if-none-match"))
         if isinstance(answer, Streamed):
             return encode(answer, exchange.id, shared=shared)
         return exchange.encode(answer, exchange.id, shared=shared)

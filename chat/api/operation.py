@@ -22,7 +22,7 @@ from chat.api.bodies import Receive
 from chat.api.fields import SudoFields
 from chat.api.rate_limit import Bucket as Bucket
 from chat.api.rate_limit import RateLimiter
-from chat.api.schemas.shapes import NOTHING, Answers, ObjectShape, Shape
+from chat.api.schemas.shapes import NOTHING, Answers, ObjectShape, Shape, by_status
 from chat.auth.passwords import Asker
 from chat.auth.policy import Acls
 from chat.auth.policy import Policy as Policy
@@ -244,6 +244,9 @@ class Operation:
     answers: Answers | None = None
     """When all is well: the shape of 200, NOTHING for 204, or shapes by status (`chat.api.schemas`). NOTHING where the
     handler returns None and nothing is said."""
+    kept: tuple[str, ...] | None = None
+    """Whether the answer has an entity tag, and which members of the object in it are rendered once per change, so that
+    they are encoded once (`chat.api.kept_encodings`); empty where all of the answer is."""
     secret: bool = False
     """Whether its answers carry tokens and the like: nothing on the way may keep them."""
     oauth2_errors: bool = False
@@ -269,6 +272,8 @@ class Operation:
             self.query = types.get("query")
         if self.answers is None and types["return"] is NoneType:
             self.answers = NOTHING
+        if self.kept is not None and self.answers is not None:
+            self.answers = {**by_status(self.answers), 304: NOTHING}
 
     @property
     def changes(self) -> bool:

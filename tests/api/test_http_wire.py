@@ -54,6 +54,8 @@ def test_a_head_is_the_one_that_h11_sends(
         Answer(200, {"a": [1, None, "\u00e9"]}),
         Answer(200, []),
         Answer(200, {}, {"Cache-Control": "no-store", "X-A": " b "}),
+        Answer(200, {"a": 1}, {"ETag": '"a"'}),
+        Answer(200, {"a": 1}, {"ETag": '"a"', "X-A": "b"}),
         Answer(204),
         Answer(204, headers={"A": "b"}),
         Answer(304, headers={"ETag": '"a"'}),

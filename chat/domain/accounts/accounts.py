@@ -20,7 +20,7 @@ from chat.domain.policy.profiles import KEEP_TAG, ProfileRules, TagChange, Usern
 from chat.domain.signing_in.email_change import AddressWish, AddressWishes, Move
 from chat.domain.signing_in.password_change import NewPasswords
 from chat.domain.signing_in.sudo import SudoMode, SudoProof
-from chat.domain.standing.user_objects import bearer_user, partial_user
+from chat.domain.standing.user_objects import bearer_user, has_premium, partial_user
 from chat.errors import ApiError, InvalidFormBody
 from chat.mail.mailer import MailKind
 from chat.registries.error_codes import ErrorCode, FieldCode
@@ -36,6 +36,10 @@ from chat.store.guilds import guilds
 from chat.store.signing_in import auth_sessions, tickets
 
 log: Final = structlog.get_logger("chat.accounts")
+
+DAY_MS: Final = 86_400_000
+RENDERED_MAXIMUM: Final = 1_024
+"""Accounts whose object for themselves is kept; all are forgotten when there are more."""
 
 ERASED_AFTER_MS: Final = MINIMUM_DAYS_ON_REQUEST * 24 * 3_600_000
 """How long an account waits for its holder to come back."""
@@ -73,6 +77,7 @@ class Accounts:
     _usernames: Usernames
     _rules: ProfileRules
     _images: AccountImages
+    _rendered: dict[int, tuple[Account, tuple[int, bool, str], dict[str, Any]]] = attrs.field(factory=dict, init=False)
 
     def own(self, account: Account) -> dict[str, Any]:
         """The private user object, as the account sees itself."""
@@ -80,10 +85,22 @@ class Accounts:
 
     def of_caller(self, principal: Principal) -> dict[str, Any]:
         """The private user object of the caller's account; behind an access token only as much as its scopes show."""
-        account = self.own(principal.account)
-        if principal.kind is not CredentialKind.OAUTH2:
-            return account
-        return bearer_user(principal.account, account, with_email=Scope.EMAIL in principal.scopes)
+        if principal.kind is CredentialKind.OAUTH2:
+            private = self.own(principal.account)
+            return bearer_user(principal.account, private, with_email=Scope.EMAIL in principal.scopes)
+        return self.own(principal.account) if principal.is_bot else self._rendered_once(principal.account)
+
+    def _rendered_once(self, account: Account) -> dict[str, Any]:
+        """As `own`, the same object until something changes: the account's row, its age or premium, or the setting. A
+        bot shows its owner's factors besides, and is rendered anew."""
+        now = self._core.clock.now_ms()
+        depends_on = (now // DAY_MS, has_premium(account, now), self._core.settings.premium_mode)
+        kept = self._rendered.get(account.id)
+        if kept is None or kept[0] is not account or kept[1] != depends_on:
+            if len(self._rendered) >= RENDERED_MAXIMUM:
+                self._rendered.clear()
+            kept = self._rendered[account.id] = account, depends_on, self.own(account)
+        return kept[2]
 
     def get(self, user_id: int) -> dict[str, Any]:
         """The partial user object of any account. Raises UNKNOWN_USER."""

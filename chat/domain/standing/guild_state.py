@@ -78,7 +78,8 @@ class GuildState:
         self._guild_object: dict[str, Any] | None = None
         self._role_objects: dict[bool, list[dict[str, Any]]] = {}
         self._channel_objects: dict[tuple[int, bool], dict[str, Any]] = {}
-        self._channel_lists: dict[tuple[frozenset[int], bool], list[dict[str, Any]]] = {}
+        self._channel_lists: dict[tuple[frozenset[int], bool], tuple[int, list[dict[str, Any]] | None]] = {}
+        self._messages_noted = 0
         self.encoded: Final = EncodedGuild()
         """Its wire objects as JSON."""
         self.version = 0
@@ -260,8 +261,8 @@ class GuildState:
 
     def channel_objects(self, visible: frozenset[int], *, threads: bool) -> list[dict[str, Any]]:
         """The channels among `visible`, by position; without `threads` those that hold threads are left out, and the
-        overwrites of the others lose the thread bits."""
-        objects = self._channel_lists.get((visible, threads))
+        overwrites of the others lose the thread bits. The same list as before where nothing in it has changed."""
+        noted, objects = self._channel_lists.get((visible, threads), (self._messages_noted, None))
         if objects is None:
             if len(self._channel_lists) >= ROLE_SETS_PER_GUILD:
                 self._channel_lists.clear()
@@ -271,7 +272,11 @@ class GuildState:
             )
             ordered = sorted(shown, key=lambda channel: (channel.position, channel.id))
             objects = [self._rendered(channel, threads) for channel in ordered]
-            self._channel_lists[visible, threads] = objects
+            self._channel_lists[visible, threads] = self._messages_noted, objects
+        elif noted != self._messages_noted:
+            # A channel's last message is put into its object; by another list the keeper of its bytes sees that.
+            objects = objects[:]
+            self._channel_lists[visible, threads] = self._messages_noted, objects
         return objects
 
     def channel_object(self, channel_id: int, *, threads: bool = True) -> dict[str, Any]:
@@ -394,6 +399,7 @@ class GuildState:
         if channel_id in self.channels and (last is None or last < message_id):
             self._last_message_ids[channel_id] = message_id
             self.version += 1
+            self._messages_noted += 1
             for threads in (True, False):
                 rendered = self._channel_objects.get((channel_id, threads))
                 if rendered is not None and "last_message_id" in rendered:

@@ -103,7 +103,13 @@ class WantedTag:
 
 
 @routes.operation(
-    "GET", "/v1/users/@me", policy=Policy.USER, scope=Scope.IDENTIFY, bucket=buckets.USER_OWN, answers=PRIVATE_USER
+    "GET",
+    "/v1/users/@me",
+    policy=Policy.USER,
+    scope=Scope.IDENTIFY,
+    bucket=buckets.USER_OWN,
+    answers=PRIVATE_USER,
+    kept=(),
 )
 async def get_own_account(request: Request, accounts: AccountsArea) -> object:
     """The caller's account, as it sees itself."""

@@ -160,7 +160,14 @@ async def delete_own_messages_in_guild(request: Request, guilds: GuildsArea, gui
     return Answer(202)
 
 
-@routes.operation("GET", "/v1/guilds/{guild_id}", scope=Scope.GUILDS, bucket=GET_GUILD, answers=WHOLE_GUILD)
+@routes.operation(
+    "GET",
+    "/v1/guilds/{guild_id}",
+    scope=Scope.GUILDS,
+    bucket=GET_GUILD,
+    answers=WHOLE_GUILD,
+    kept=("roles", "emojis", "stickers", "channels"),
+)
 async def get_guild(request: Request, guilds: GuildsArea, guild_id: int) -> object:
     """Get guild."""
     return await guilds.guilds.get(request.principal, guild_id)
@@ -215,7 +222,9 @@ async def list_guild_roles(request: Request, guilds: GuildsArea, guild_id: int) 
     return await guilds.guilds.roles(request.principal, guild_id)
 
 
-@routes.operation("GET", "/v1/guilds/{guild_id}/channels", bucket=LIST_GUILD_CHANNELS, answers=listed(GUILD_CHANNEL))
+@routes.operation(
+    "GET", "/v1/guilds/{guild_id}/channels", bucket=LIST_GUILD_CHANNELS, answers=listed(GUILD_CHANNEL), kept=()
+)
 async def list_guild_channels(request: Request, guilds: GuildsArea, guild_id: int) -> object:
     """The channels of a guild that the caller sees."""
     return await guilds.guilds.channels(request.principal, guild_id)
