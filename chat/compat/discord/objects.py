@@ -1,7 +1,8 @@
 """What the client libraries demand of objects beside what these have here (compat.md, Demanded members).
 
-Each member of `DEMANDED` was found by leaving it out: a library stopped, or did less. Objects are recognised by the
-members that only they have, however deep they lie, so that one table serves every answer and every Dispatch.
+What is in `DEMANDED` was found by leaving members out and in the libraries' code: without it one of them stops, or
+shows less. Objects are recognised by the members that only they have, however deep they lie, so that one table serves
+every answer and every Dispatch.
 """
 
 from __future__ import annotations
@@ -16,10 +17,10 @@ Object = dict[str, Any]
 
 @attrs.frozen
 class Kind:
-    """A kind of object: the members by which it is known, those that it gets where it has none of that name, and what
-    is made of its own."""
+    """A kind of object: the members by which it is known, of which few others have the first; those that it gets where
+    it has none of that name; and what is made of its own."""
 
-    marks: frozenset[str]
+    marks: tuple[str, ...]
     members: Mapping[str, Any] = attrs.field(factory=dict)
     made: Callable[[Object], None] | None = None
 
@@ -68,20 +69,18 @@ GUILD_STICKER: Final = 2
 ALLOWED_INTENTS: Final = 1 << 12 | 1 << 14 | 1 << 18
 """Flags of an application: presences, members and message content are for every bot that asks."""
 
-ROLE: Final = Kind(frozenset({"hoist", "color", "permissions"}), {"managed": False, "flags": 0}, _colors)
-MEMBER: Final = Kind(frozenset({"joined_at", "roles", "nick"}), {"flags": 0})
-USER: Final = Kind(frozenset({"username", "discriminator"}), made=_public_flags)
-MESSAGE: Final = Kind(frozenset({"author", "channel_id", "mentions"}), made=_sticker_items)
-REACTION: Final = Kind(frozenset({"emoji", "count", "me"}), made=_counts)
+ROLE: Final = Kind(("hoist", "color", "permissions"), {"managed": False, "flags": 0}, _colors)
+MEMBER: Final = Kind(("joined_at", "roles", "nick"), {"flags": 0})
+USER: Final = Kind(("discriminator", "username"), made=_public_flags)
+MESSAGE: Final = Kind(("author", "channel_id", "mentions"), made=_sticker_items)
+REACTION: Final = Kind(("me", "emoji", "count"), made=_counts)
 EMOJI: Final = Kind(
-    frozenset({"id", "name", "animated"}),
+    ("animated", "id", "name", "nsfw"),
     {"roles": [], "require_colons": True, "managed": False, "available": True},
 )
-STICKER: Final = Kind(
-    frozenset({"id", "name", "animated", "tags"}), {"type": GUILD_STICKER, "available": True}, _format
-)
+STICKER: Final = Kind(("tags", "id", "name", "animated"), {"type": GUILD_STICKER, "available": True}, _format)
 GUILD: Final = Kind(
-    frozenset({"owner_id", "verification_level"}),
+    ("verification_level", "owner_id"),
     {
         "application_id": None,
         "description": None,
@@ -96,38 +95,41 @@ GUILD: Final = Kind(
     },
 )
 WHOLE_GUILD: Final = Kind(
-    frozenset({"voice_states", "member_count", "channels"}),
+    ("voice_states", "member_count", "channels"),
     {"large": False, "guild_scheduled_events": [], "soundboard_sounds": [], "stage_instances": []},
 )
-APPLICATION: Final = Kind(
-    frozenset({"verify_key", "bot_public"}), {"flags": ALLOWED_INTENTS, "summary": ""}, _description
-)
-CHANNEL: Final = Kind(frozenset({"type", "default_auto_archive_duration"}), made=_archive_duration)
+APPLICATION: Final = Kind(("verify_key", "bot_public"), {"flags": ALLOWED_INTENTS, "summary": ""}, _description)
+CHANNEL: Final = Kind(("default_auto_archive_duration", "type"), made=_archive_duration)
 
 DEMANDED: Final = (ROLE, MEMBER, USER, MESSAGE, REACTION, STICKER, EMOJI, GUILD, WHOLE_GUILD, APPLICATION, CHANNEL)
+_BY_FIRST_MARK: Final = {kind.marks[0]: kind for kind in DEMANDED}
+_FIRST_MARKS: Final = _BY_FIRST_MARK.keys()
+_CONTAINERS: Final = frozenset({dict, list, tuple})
 
 
 def completed(value: Any) -> Any:
     """The value with every object in it completed; it is copied where it is made of objects and lists."""
-    if isinstance(value, dict):
+    kind = value.__class__
+    if kind is dict:
         return _completed_object(value)
-    if isinstance(value, list | tuple):
-        return [completed(each) for each in value]
+    if kind is list or kind is tuple:
+        return [completed(each) if each.__class__ in _CONTAINERS else each for each in value]
     return value
 
 
-def _completed_object(value: Mapping[str, Any]) -> Object:
-    made = {
-        name: completed(member) if isinstance(member, dict | list | tuple) else member for name, member in value.items()
-    }
-    names = made.keys()
-    for kind in DEMANDED:
-        if kind.marks <= names:
+def _completed_object(value: Object) -> Object:
+    made = value.copy()
+    for name, member in value.items():
+        if member.__class__ in _CONTAINERS:
+            made[name] = completed(member)
+    for mark in _FIRST_MARKS & made.keys():
+        kind = _BY_FIRST_MARK[mark]
+        if all(name in made for name in kind.marks):
             for name, member in kind.members.items():
                 made.setdefault(name, member)
             if kind.made is not None:
                 kind.made(made)
     emoji = made.get("emoji")
-    if isinstance(emoji, dict):
+    if emoji.__class__ is dict:
         emoji.setdefault("id", None)
     return made

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 from urllib.parse import unquote
 
 import attrs
@@ -79,8 +79,6 @@ def _pattern(path: str) -> re.Pattern[str]:
 
 _ADDRESSES: Final = tuple((method, _pattern(path), there, target) for method, path, there, target in ADDRESSES)
 _ONE_OF: Final = tuple((_pattern(path), target, unknown) for path, target, unknown in ONE_OF)
-_PINS: Final = _pattern("/v1/channels/{}/pins")
-"""There the bare list of messages."""
 
 
 class DiscordDialect(Dialect):
@@ -108,14 +106,17 @@ class DiscordDialect(Dialect):
         body = answer.body
         if body is None:
             return answer
-        if _PINS.fullmatch(exchange.path):
-            body = [each["message"] for each in body["items"]]
         for pattern, _, unknown in _ONE_OF:
             if isinstance(body, list) and (found := pattern.fullmatch(exchange.path)):
-                body = next((each for each in body if each.get("user", each)["id"] == found[2]), None)
+                body = next((each for each in body if _id_of(each) == found[2]), None)
                 if body is None:
                     return _refused(refusal(ApiError(unknown)))
         return attrs.evolve(answer, body=completed(body))
+
+
+def _id_of(each: Mapping[str, Any]) -> object:
+    """A ban has no id but that of its user."""
+    return each["id"] if "id" in each else each["user"]["id"]
 
 
 def _credential(authorization: str) -> str:

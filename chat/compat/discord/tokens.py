@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 from typing import Final
 
 SCHEME: Final = "Bot "
@@ -18,7 +17,7 @@ def own_form(token: str) -> str:
     if dot and not head.isdecimal():
         try:
             head = base64.b64decode(head + "=" * (-len(head) % 4), validate=True).decode("ascii")
-        except (binascii.Error, UnicodeDecodeError):
+        except ValueError:  # it is no base64 of ASCII
             return token
         if head.isdecimal():
             return f"{head}{dot}{secret}"

@@ -1,0 +1,199 @@
+"""The mount over HTTP: addresses, objects and refusals in the words of the client libraries (compat.md, Second mount;
+compat.md, Errors of the mount)."""
+
+from __future__ import annotations
+
+import base64
+from urllib.parse import quote
+
+import pytest
+
+from chat.compat.discord.errors import NUMBERS, told
+from chat.compat.discord.rest import ADDRESSES, ONE_OF, OWN
+from chat.compat.discord.tokens import own_form, without_scheme
+from chat.registries.error_codes import ErrorCode
+from chat.testing.http_client import HttpClient
+from chat.testing.world import World
+from tests.compat.mounted import REST
+from tests.webhooks.surfaces import data_uri, png
+
+
+@pytest.mark.parametrize("version", ["9", "10"])
+async def test_the_gateway_is_told_with_and_without_a_token(chat_world: World, version: str) -> None:
+    told_to_all = (await chat_world.anyone.get(f"/api/v{version}/gateway")).expect(200)
+    assert told_to_all == {"url": "ws://127.0.0.1:8080/gateway"}
+    told_to_bots = (await chat_world.bot.rest.get(f"/api/v{version}/gateway/bot")).expect(200)
+    assert told_to_bots == (await chat_world.bot.rest.get("/v1/gateway/bot")).expect(200)
+
+
+async def test_operations_of_the_mount_alone_are_nowhere_else(chat_world: World) -> None:
+    everybody = HttpClient(chat_world.route)
+    for path in ("/v1/gateway", "/gateway/empty/list", "/%20discord/gateway", "/v1/soundboard-default-sounds"):
+        assert (await everybody.get(path)).status in {404, 426}, path
+    document = (await chat_world.anyone.get("/v1/openapi.json")).expect(200)
+    assert not [path for path in document["paths"] if "discord" in path]
+
+
+def test_addresses_lead_to_operations_and_hide_none() -> None:
+    from chat.api.routes import ROUTES
+
+    declared = {
+        (operation.method, "/".join("{}" if part.startswith("{") else part for part in operation.path.split("/")))
+        for module in ROUTES
+        for operation in module.operations
+    }
+    for method, asked, there, target in ADDRESSES:
+        assert (method, asked) not in declared, asked
+        assert target.startswith(OWN) or (there, target) in declared, target
+        assert asked.count("{}") >= target.count("{}")
+    for asked, target, _ in ONE_OF:
+        assert ("GET", target) in declared
+        assert ("GET", asked) not in declared
+
+
+@pytest.mark.parametrize(
+    ("path", "nothing"),
+    [
+        ("/soundboard-default-sounds", []),
+        ("/applications/5/commands", []),
+        ("/applications/5/guilds/6/commands", []),
+        ("/sticker-packs", {"sticker_packs": []}),
+        ("/guilds/5/soundboard-sounds", {"items": []}),
+    ],
+)
+async def test_what_libraries_ask_for_by_themselves_is_empty(chat_world: World, path: str, nothing: object) -> None:
+    assert (await chat_world.bot.rest.get(f"{REST}{path}")).expect(200) == nothing
+
+
+async def test_objects_have_what_is_demanded_at_the_mount_alone(chat_world: World) -> None:
+    guild = f"/guilds/{chat_world.guild_id}"
+    ours = (await chat_world.bot.rest.get(f"/v1{guild}")).expect(200)
+    theirs = (await chat_world.bot.rest.get(f"{REST}{guild}")).expect(200)
+    assert theirs["roles"][0]["colors"]["primary_color"] == 0
+    assert "colors" not in ours["roles"][0]
+    assert {name: theirs[name] for name in ours if name not in {"roles", "channels"}} == {
+        name: member for name, member in ours.items() if name not in {"roles", "channels"}
+    }
+    members = (await chat_world.bot.rest.get(f"{REST}{guild}/members?limit=100")).expect(200)
+    assert all(member["flags"] == member["user"]["public_flags"] == 0 for member in members)
+    application = (await chat_world.bot.rest.get(f"{REST}/oauth2/applications/@me")).expect(200)
+    assert (application["description"], application["flags"] > 0) == ("", True)
+
+
+async def test_one_of_a_list_is_found_or_unknown(chat_world: World) -> None:
+    guild = f"/guilds/{chat_world.guild_id}"
+    role = (await chat_world.alice.rest.post(f"/v1{guild}/roles", {"name": "Crew"})).expect(200)
+    found = (await chat_world.alice.rest.get(f"{REST}{guild}/roles/{role['id']}")).expect(200)
+    assert (found["name"], found["colors"]["primary_color"]) == ("Crew", 0)
+    (await chat_world.alice.rest.put(f"/v1{guild}/bans/{chat_world.carol.id}", {})).expect(204)
+    ban = (await chat_world.alice.rest.get(f"{REST}{guild}/bans/{chat_world.carol.id}")).expect(200)
+    assert ban["user"]["id"] == chat_world.carol.id
+    image = {"name": "anchor", "image": data_uri(png())}
+    emoji = (await chat_world.alice.rest.post(f"{REST}{guild}/emojis", image)).expect(200)
+    found = (await chat_world.alice.rest.get(f"{REST}{guild}/emojis/{emoji['id']}")).expect(200)
+    assert (found["name"], found["user"]["id"], found["available"]) == ("anchor", chat_world.alice.id, True)
+    for path, number in (("roles", 10011), ("emojis", 10014), ("stickers", 10060), ("bans", 0)):
+        answer = await chat_world.alice.rest.get(f"{REST}{guild}/{path}/5")
+        assert (answer.status, answer.json()["code"]) == (404, number)
+    # Other methods on the same paths are the documented operations.
+    changed = await chat_world.alice.rest.patch(f"{REST}{guild}/roles/{role['id']}", {"name": "Staff"})
+    assert changed.expect(200)["colors"]["primary_color"] == 0
+
+
+async def test_pins_by_their_older_and_newer_addresses(chat_world: World) -> None:
+    alice, channel = chat_world.alice.rest, f"/channels/{chat_world.channel_id}"
+    sent = (await alice.post(f"{REST}{channel}/messages", {"content": "keep"})).expect(200)
+    assert (await alice.put(f"{REST}{channel}/messages/pins/{sent['id']}")).status == 204
+    assert [each["id"] for each in (await alice.get(f"{REST}{channel}/pins")).expect(200)] == [sent["id"]]
+    (newer,) = (await alice.get(f"{REST}{channel}/messages/pins")).expect(200)["items"]
+    assert newer["message"]["id"] == sent["id"]
+    assert (await alice.delete(f"{REST}{channel}/messages/pins/{sent['id']}")).status == 204
+    assert (await alice.get(f"{REST}{channel}/pins")).expect(200) == []
+
+
+async def test_a_guild_is_deleted_as_there(chat_world: World) -> None:
+    made = (await chat_world.alice.rest.post("/v1/guilds", {"name": "Short"})).expect(200)["id"]
+    proof = {"password": chat_world.alice.password}
+    answer = await chat_world.alice.rest.request("DELETE", f"{REST}/guilds/{made}", json=proof)
+    assert answer.status in {200, 204}
+    assert (await chat_world.alice.rest.get(f"/v1/guilds/{made}")).status == 404
+
+
+async def test_a_reason_is_unescaped(chat_world: World) -> None:
+    guild, reason = f"/guilds/{chat_world.guild_id}", "grüße 😀 100%"
+    headers = {"X-Audit-Log-Reason": quote(reason)}
+    made = await chat_world.alice.rest.request("POST", f"{REST}{guild}/roles", json={"name": "R"}, headers=headers)
+    made.expect(200)
+    entries = (await chat_world.alice.rest.get(f"/v1{guild}/audit-logs")).expect(200)["audit_log_entries"]
+    assert entries[0]["reason"] == reason
+
+
+# Credentials
+
+
+async def test_a_token_may_have_its_id_in_base64(chat_world: World) -> None:
+    application_id, _, secret = chat_world.bot.token.partition(".")
+    token = f"{base64.b64encode(application_id.encode()).decode().rstrip('=')}.{secret}"
+    client = HttpClient(chat_world.route, f"Bot {token}")
+    assert (await client.get(f"{REST}/users/@me")).expect(200)["id"] == chat_world.bot.id
+    assert (await client.get("/v1/users/@me")).status == 401
+
+
+@pytest.mark.parametrize(
+    ("sent", "meant"),
+    [
+        ("MTIz.abc", "123.abc"),
+        ("MTIzNA.abc", "1234.abc"),
+        ("123.abc", "123.abc"),
+        ("cht_abc", "cht_abc"),
+        ("YWJj.abc", "YWJj.abc"),
+        ("\u00e9.abc", "\u00e9.abc"),
+        ("....", "...."),
+        ("", ""),
+    ],
+)
+def test_forms_of_tokens(sent: str, meant: str) -> None:
+    assert own_form(sent) == without_scheme(f"Bot {sent}") == without_scheme(sent) == meant
+
+
+# Refusals
+
+
+async def test_a_refusal_has_a_number_and_our_code(chat_world: World) -> None:
+    answer = await chat_world.bot.rest.get(f"{REST}/channels/5")
+    assert (answer.status, answer.json()["code"], answer.json()["error_code"]) == (404, 10003, "UNKNOWN_CHANNEL")
+    nowhere = (await chat_world.bot.rest.get(f"{REST}/nowhere")).json()
+    assert (nowhere["code"], nowhere["error_code"]) == (0, "NOT_FOUND")
+    stranger = await HttpClient(chat_world.route).get(f"{REST}/users/@me")
+    assert (stranger.status, stranger.json()["code"]) == (401, 0)
+
+
+async def test_wrong_fields_are_a_tree(chat_world: World) -> None:
+    path = f"{REST}/channels/{chat_world.channel_id}/messages"
+    refused = await chat_world.bot.rest.post(path, {"content": "x", "embeds": [{"title": "x" * 1000}]})
+    assert (refused.status, refused.json()["code"]) == (400, 50035)
+    (error,) = refused.json()["errors"]["embeds"]["0"]["title"]["_errors"]
+    assert error["code"] == "CONTENT_EXCEEDS_MAX_LENGTH"
+
+
+async def test_a_429_has_what_libraries_look_for(chat_world: World) -> None:
+    fault = {"action": "http", "path": "/v1/users/@me", "status": 429, "times": 2, "retry_after": 1.5}
+    (await chat_world.anyone.post("/v1/_dev/faults", fault)).expect(200)
+    refused, ours = [await chat_world.bot.rest.get(f"{prefix}/users/@me") for prefix in (REST, "/v1")]
+    assert (refused.status, refused.json()["retry_after"], refused.json()["global"]) == (429, 1.5, False)
+    assert refused.header("Via") == "1.1 chat"
+    assert ours.header("Via") is None
+
+
+def test_numbers_belong_to_registered_codes() -> None:
+    assert NUMBERS.keys() <= set(ErrorCode.__members__)
+
+
+def test_a_path_in_a_field_that_has_errors_itself() -> None:
+    errors = [{"path": path, "code": "C", "message": "M"} for path in ("a", "a.b", "a[0].b", "root")]
+    tree = told({"code": "INVALID_FORM_BODY", "errors": errors})["errors"]
+    entry = [{"code": "C", "message": "M"}]
+    assert tree == {
+        "a": {"_errors": entry, "b": {"_errors": entry}, "0": {"b": {"_errors": entry}}},
+        "root": {"_errors": entry},
+    }
