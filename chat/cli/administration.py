@@ -103,8 +103,10 @@ def administer(data: Path, command: Callable[[Instance], Awaitable[T]], *, creat
     clock = SystemClock()
     # What goes wrong is told in one line when the command ends (`chat.cli.main`), and not on the way.
     log.configure("critical", timestamp=lambda: iso_timestamp(clock.now_ms()))
+    directory = DataDirectory(data)
+    directory.become_owner()
     loaded = load_settings(data, settings_file(), os.environ)
-    settings, directory = loaded.settings, DataDirectory(data)
+    settings = loaded.settings
     if create:
         directory.create()
     else:

@@ -75,6 +75,8 @@ def setup(data: Path, yes: bool, check_only: bool, no_check: bool, as_json: bool
     outcome = None
     with importing():
         from chat.cli.setup_work import carry_out, present_instance, taken_from_options
+        from chat.store.data_directory import DataDirectory
+    DataDirectory(data).become_owner()
     present = present_instance(data)
     if not check_only:
         wish = _asked(present) if is_asked else taken_from_options(given, present)

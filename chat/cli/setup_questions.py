@@ -30,6 +30,7 @@ LOOPBACK: Final = ("127.0.0.0/8", "::1/128")
 ANYWHERE: Final = "0.0.0.0"  # noqa: S104 - listened on where the operator says so
 
 STEPS: Final = 6
+HTTPS_PORT: Final = 443
 
 FRONTS: Final[Mapping[str, str]] = {
     "proxy": "a proxy on this machine (Caddy, nginx) has the certificate and hands requests on",
@@ -202,7 +203,10 @@ class _Interview:
             for word, meaning in FRONTS.items():
                 click.echo(f"    {word:10} {meaning}")
             self._ask_kind_of_front()
-        self.wish.settings["port"] = self._prompt("Port that the server listens on", _port, str(self._settings.port))
+        port = self._settings.port
+        if self.wish.settings.get("tls_certificate") is not None and not self._settings.has_tls:
+            port = HTTPS_PORT
+        self.wish.settings["port"] = self._prompt("Port that the server listens on", _port, str(port))
 
     def _ask_kind_of_front(self) -> None:
         settings, known = self.wish.settings, self._settings.trusted_proxies

@@ -78,6 +78,18 @@ class DataDirectory:
         except OSError as error:
             raise OperatorError(f"cannot make the data directory {self.path}: {error.strerror}") from error
 
+    def become_owner(self) -> None:
+        """Go on as the account that owns the directory, where this is root and the directory another's: the server
+        could not open what root makes in it. For a command that works in the directory alone."""
+        try:
+            owner = self.path.stat()
+        except OSError:
+            return
+        if os.geteuid() == 0 and owner.st_uid != 0:
+            os.setgroups([owner.st_gid])
+            os.setgid(owner.st_gid)
+            os.setuid(owner.st_uid)
+
     def require(self) -> None:
         """Raise OperatorError unless there is a database here."""
         if (self.path / RESTORED).is_dir():

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
+import ssl
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,7 +15,9 @@ from pathlib import Path
 import pytest
 import trio
 
+from chat.cli.main import main
 from chat.config import load_settings
+from chat.port.tls import Certificates
 from chat.store.data_directory import DataDirectory
 from chat.store.guilds import guilds, invites
 from tests.certificates import Authority
@@ -270,6 +274,29 @@ def test_what_was_chosen_in_the_console_counts_more(run: Run, data: Path, alice:
         assert terminal.ending() == 1
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may become another")
+def test_root_makes_what_the_server_can_open(run: Run, tmp_path: Path) -> None:
+    """As after the installation of a package: the directory is there, and belongs to the server's account."""
+    options = ("--admin", "root", "--guild", "Pier", "--no-check")
+    run("setup", "--data", tmp_path / "first", *options)  # imports what another account may not be allowed to read
+    data = tmp_path / "data"
+    data.mkdir()
+    os.chown(data, 4_242, 4_343)
+    for folder in (tmp_path, *tmp_path.parents[:2]):
+        folder.chmod(0o711)
+    child = os.fork()
+    if child == 0:  # what it becomes it stays
+        try:
+            main(["setup", "--data", str(data), *options])
+        except SystemExit as ending:
+            os._exit(int(ending.code or 0))
+        os._exit(99)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    made = {file.name: (file.stat().st_uid, file.stat().st_gid) for file in data.iterdir()}
+    assert made.keys() >= {"chat.toml", "chat.sqlite3", "signing.key"}
+    assert set(made.values()) == {(4_242, 4_343)}
+
+
 # What it finds
 
 
@@ -319,7 +346,7 @@ def test_a_port_that_another_program_has(run: Run, data: Path) -> None:
 
 
 @contextmanager
-def another_program(answer: bytes, status: int = 200) -> Iterator[int]:
+def another_program(answer: bytes, status: int = 200, context: ssl.SSLContext | None = None) -> Iterator[int]:
     """An HTTP server that gives every request the same answer; its port."""
 
     class Handler(BaseHTTPRequestHandler):
@@ -334,6 +361,8 @@ def another_program(answer: bytes, status: int = 200) -> Iterator[int]:
             pass
 
     with HTTPServer(("127.0.0.1", 0), Handler) as server:
+        if context is not None:
+            server.socket = context.wrap_socket(server.socket, server_side=True)
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
         try:
@@ -360,6 +389,22 @@ def test_what_answers_in_place_of_the_server(
         held, words = found(run, data, "--public-url", f"http://localhost:{port}", "--port", 9)["front"]
     assert held is holds
     assert told in words
+
+
+def test_what_is_wrong_with_tls(run: Run, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("chat.cli.setup_checks.is_loopback", lambda host: False)
+    authority = Authority()
+    certificate, key = authority.issue(tmp_path, "localhost")
+    document = b'{"endpoints": {"api": "https://localhost:%d/v1"}}'
+    with another_program(document, context=Certificates.read(certificate, key).context) as port:
+        found_there = found(run, data, "--public-url", f"https://localhost:{port}", "--port", 9)["front"]
+        assert "its certificate is not accepted: " in found_there[1]
+        monkeypatch.setenv("SSL_CERT_FILE", str(authority.write(tmp_path)))
+        trusted = found(run, data, "--check")["front"][1]
+        assert "certificate" not in trusted
+    with another_program(b"") as port:
+        held, words = found(run, data, "--public-url", f"https://localhost:{port}")["front"]
+    assert (held, "does not speak TLS" in words) == (None, True)
 
 
 def test_nothing_answers_and_mail_is_refused(run: Run, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
