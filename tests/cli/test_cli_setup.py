@@ -6,9 +6,10 @@ import json
 import os
 import socket
 import ssl
+import tempfile
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
@@ -274,16 +275,22 @@ def test_what_was_chosen_in_the_console_counts_more(run: Run, data: Path, alice:
         assert terminal.ending() == 1
 
 
+@pytest.fixture
+def stack() -> Iterator[ExitStack]:
+    with ExitStack() as stack:
+        yield stack
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may become another")
-def test_root_makes_what_the_server_can_open(run: Run, tmp_path: Path) -> None:
+def test_root_makes_what_the_server_can_open(run: Run, tmp_path: Path, stack: ExitStack) -> None:
     """As after the installation of a package: the directory is there, and belongs to the server's account."""
     options = ("--admin", "root", "--guild", "Pier", "--no-check")
     run("setup", "--data", tmp_path / "first", *options)  # imports what another account may not be allowed to read
-    data = tmp_path / "data"
+    place = stack.enter_context(tempfile.TemporaryDirectory())  # where others may go, unlike in pytest's
+    Path(place).chmod(0o711)
+    data = Path(place) / "data"
     data.mkdir()
     os.chown(data, 4_242, 4_343)
-    for folder in (tmp_path, *tmp_path.parents[:2]):
-        folder.chmod(0o711)
     child = os.fork()
     if child == 0:  # what it becomes it stays
         try:
