@@ -83,13 +83,16 @@ def _tell_setup_link(link: str) -> None:
 @click.option("--port", type=PORT, help="Port to listen on; 0 picks a free one.  [default: 8080]")
 @json_alone_option("Print one line of JSON with all that is needed, and nothing else.")
 @click.option("--stdio", is_flag=True, help="Be steered by lines of JSON on standard input, and end with it.")
-def dev(data: Path | None, host: str | None, port: int | None, as_json: bool, stdio: bool) -> None:
+@click.option("--watch", is_flag=True, help="Print every frame and request as it goes.")
+def dev(data: Path | None, host: str | None, port: int | None, as_json: bool, stdio: bool, watch: bool) -> None:
     """Run a throw-away instance for bots and tests.
 
-    It has accounts, a bot and a guild ready to use.
+    It has accounts, a bot and a guild ready to use. Its workbench at /dev shows what goes over the wire.
     """
+    if watch and (as_json or stdio):
+        raise click.UsageError("--watch prints for people: leave out --json and --stdio")
     flags: dict[str, object] = {"host": host, "port": port}
-    announce_world = _announce_as_json if as_json else _announce_to_people
+    announce_world = _announce_as_json if as_json else functools.partial(_announce_to_people, watch=watch)
     if stdio:
         from chat.cli.stdio import settings_of_start
 
@@ -126,13 +129,14 @@ def _announce_over_stdio(addresses: ServerAddresses) -> None:
     Conversation(sys.stdin, addresses.host, addresses.port).start()
 
 
-def _announce_to_people(addresses: ServerAddresses) -> None:
+def _announce_to_people(addresses: ServerAddresses, *, watch: bool) -> None:
+    from chat.cli import development
+
     announce(addresses)
     world = _world(addresses)
-    for account in world.people:
-        click.echo(f"  {account.username:8} {account.email}  password {account.password}  token {account.token}")
-    click.echo(f"  {'bot':8} token {world.bot.token}")
-    click.echo(f"  guild {world.guild_id}  channel {world.channel_id}  voice channel {world.voice_channel_id}")
+    development.introduce(world, addresses.origin)
+    if watch:
+        development.watch(world, addresses.host, addresses.port)
 
 
 def _world(addresses: ServerAddresses) -> SeededWorld:
