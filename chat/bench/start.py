@@ -43,7 +43,7 @@ def run(plan: Plan) -> Report:
     return Report(
         "start",
         (
-            Figure("listening_after", statistics.median(seconds), "s", at_most=1.0),
-            Figure("idle_memory", statistics.median(resident) / MEGABYTE, "MB", at_most=90.0),
+            Figure("listening_after", statistics.median(seconds), "s", at_most=0.5),
+            Figure("idle_memory", statistics.median(resident) / MEGABYTE, "MB", at_most=75.0),
         ),
     )

@@ -21,6 +21,7 @@ PARTS: Final = (
         "Begin",
         (
             "first-hour",
+            "install",
             "setup",
         ),
     ),

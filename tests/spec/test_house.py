@@ -66,6 +66,7 @@ FLOORS: Final[Mapping[str, Mapping[str, str]]] = {
         "mail": "letters and their way out",
         "media": "pictures and files, beneath every area",
         "openapi": "the OpenAPI document",
+        "packaging": "what is published, from its built files",
         "port": "listener, transport and request head",
         "protocol": "the gateway's protocol without I/O",
         "security": "what attackers try",
