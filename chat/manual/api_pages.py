@@ -5,12 +5,14 @@ What a page says stands in the declarations of the operations, so it cannot diff
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from chat.api.openapi.document import families
 from chat.api.openapi.errors import EVERYWHERE, OTHER
+from chat.api.rate_limit import GLOBAL
 from chat.api.schemas.shapes import JSON
 from chat.manual.library import Source
 from chat.manual.markdown_text import cell, link, table
@@ -36,31 +38,41 @@ CREDENTIALS: Final[Mapping[str, str]] = {
 MANY_OPERATIONS: Final = 40
 """A code that more operations have is not listed with each of them."""
 
-ABOUT_ERRORS: Final = """\
+EXAMPLE: Final = json.dumps(
+    {
+        "code": ErrorCode.INVALID_FORM_BODY,
+        "message": ErrorCode.INVALID_FORM_BODY.message,
+        "errors": [
+            {"path": "name", "code": FieldCode.INVALID_FORMAT, "message": FieldCode.INVALID_FORMAT.message},
+        ],
+    },
+    indent=2,
+)
+
+ABOUT_ERRORS: Final = f"""\
 # Errors
 
 A refusal is an object with a `code` for programs and a `message` for people:
 
 ```json
-{"code": "INVALID_FORM_BODY", "message": "Input body is invalid.",
- "errors": [{"path": "name", "code": "INVALID_FORMAT", "message": "The format is invalid."}]}
+{EXAMPLE}
 ```
 
 Programs read `code`, which stays; texts may change. `errors` names the fields of a body that are wrong. A refusal with
 429 says in `retry_after` and in the header `Retry-After` how many seconds to wait.
 
-Any request may get `GLOBAL_IP_BANNED`, `GLOBAL_IP_TEMPORARILY_BANNED`, `RATE_LIMITED`, `INTERNAL_SERVER_ERROR` and
-`SERVICE_UNAVAILABLE`, so these do not stand with each operation.
+Any request may get one of these, so they do not stand with each operation:
+{", ".join(f"`{one}`" for one in EVERYWHERE)}.
 
 ## Codes of answers"""
 
-ABOUT_BUCKETS: Final = """\
+ABOUT_BUCKETS: Final = f"""\
 # Request limits
 
-A request counts in the bucket of its operation and in one of all requests of its caller: 50 in a second. What a bucket
-counts by (an account, an address, a channel) stands with each operation. A caller that goes over a limit gets 429 with
-the code `RATE_LIMITED`, `retry_after` in seconds, and the header `Retry-After`. Bots are told with each answer how a
-bucket stands:
+A request counts in the bucket of its operation and in one of all requests of its caller: {GLOBAL.limit} in
+{GLOBAL.window_ms / 1_000:g} s. What a bucket counts by besides the caller stands with each operation. A caller that
+goes over a limit gets 429 with the code `RATE_LIMITED`, `retry_after` in seconds, and the header `Retry-After`. Bots
+are told with each answer how a bucket stands:
 
 | header | meaning |
 |---|---|

@@ -98,7 +98,7 @@ function panelFor(method, path) {
   const form = h(
     "form",
     { class: "try", method: "post", "aria-label": `${method} ${path}` },
-    h("p", { class: "muted" }, t("The request goes to this instance and changes what it says it changes. The token stays in this page.")),
+    h("p", { class: "muted" }, t("The request goes to this instance and takes effect. The token stays in this page.")),
     credential,
     ...[...members].map(([name, input]) => field(name, input)),
     field(t("Query"), query),
