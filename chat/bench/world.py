@@ -123,7 +123,6 @@ def _guild(guild_id: int, people: Sequence[Account], now: int) -> Guild:
 
 # A guild of any size: its members, roles and channels, and who is signed in
 
-ROLES: Final = 50
 ROLES_PER_MEMBER: Final = 2
 CHANNELS_PER_CATEGORY: Final = 50
 HIDDEN_SHARE: Final = 4
@@ -146,23 +145,25 @@ class LargeGuild:
 
 
 def prepare_large(
-    directory: Path, *, member_count: int, channel_count: int, signed_in: int, stranger_count: int
+    directory: Path, *, member_count: int, role_count: int, channel_count: int, signed_in: int, stranger_count: int
 ) -> LargeGuild:
     """Make the database in a new data directory. Raises OperatorError."""
-    composition = _Composition(member_count, channel_count, signed_in, stranger_count)
+    composition = _Composition(member_count, role_count, channel_count, signed_in, stranger_count)
     _write(directory, composition.populate)
     return composition.guild
 
 
 class _Composition:
-    def __init__(self, member_count: int, channel_count: int, signed_in: int, stranger_count: int) -> None:
+    def __init__(
+        self, member_count: int, role_count: int, channel_count: int, signed_in: int, stranger_count: int
+    ) -> None:
         clock = SystemClock()
         next_id = SnowflakeGenerator(clock, WORLD_WORKER)
         mint = TokenMint(secrets.SystemRandom())
         self._now = clock.now_ms() - AGE_MS
         first = next_id() - (1 << 40)  # below what the server hands out
         self._guild_id = first
-        self._role_ids = [first + 1 + number for number in range(ROLES)]
+        self._role_ids = [first + 1 + number for number in range(role_count)]
         self._channel_ids = [first + 1_000 + number for number in range(channel_count)]
         self._people = [_account(first + 10_000 + number, number, self._now) for number in range(member_count)]
         strangers = range(member_count, member_count + stranger_count)
@@ -201,14 +202,16 @@ class _Composition:
 
     def _members(self) -> Iterator[Member]:
         for number, account in enumerate(self._people):
-            held = frozenset(self._role_ids[(number * step) % ROLES] for step in range(1, 1 + ROLES_PER_MEMBER))
+            held = frozenset(
+                self._role_ids[(number * step) % len(self._role_ids)] for step in range(1, 1 + ROLES_PER_MEMBER)
+            )
             yield Member(self._guild_id, account.id, self._now, join_source=JoinSource.INSTANT_INVITE, role_ids=held)
 
     def _channel(self, number: int) -> Channel:
         kind = self._kind(number)
         category = number - number % CHANNELS_PER_CATEGORY
         view = Permission.VIEW_CHANNEL.value
-        shown_by = self._role_ids[(number // HIDDEN_SHARE) % ROLES]
+        shown_by = self._role_ids[(number // HIDDEN_SHARE) % len(self._role_ids)]
         overwrites = (
             Overwrite(self._guild_id, OverwriteType.ROLE, 0, view),
             Overwrite(shown_by, OverwriteType.ROLE, view, 0),

@@ -131,14 +131,31 @@ def idle(connections: int | None, seconds: float | None, quick: bool, as_json: b
 
 
 @bench.command()
-@click.option("--members", type=click.IntRange(2), multiple=True, help="How many.  [default: 1000, 10000 and 100000]")
+@click.option(
+    "--members", type=click.IntRange(2), multiple=True, help="How many.  [default: 1000, 10000, 100000 and 200000]"
+)
+@click.option("--roles", type=click.IntRange(5), help="How many.  [default: 500]")
 @quick_option
 @json_alone_option()
-def guild(members: tuple[int, ...], quick: bool, as_json: bool) -> None:
+def guild(members: tuple[int, ...], roles: int | None, quick: bool, as_json: bool) -> None:
     """What operations cost in guilds of growing size."""
     from chat.bench import guild as measured
 
-    _measure(measured, quick=quick, as_json=as_json, members=members)
+    _measure(measured, quick=quick, as_json=as_json, members=members, roles=roles)
+
+
+@bench.command()
+@rounds_option
+@quick_option
+@json_alone_option()
+def growth(rounds: int | None, quick: bool, as_json: bool) -> None:
+    """Requests and the start, up to ten million messages.
+
+    The largest instance has a million accounts too, and takes some GB on the disk.
+    """
+    from chat.bench import growth as measured
+
+    _measure(measured, quick=quick, as_json=as_json, rounds=rounds)
 
 
 @bench.command()
@@ -159,9 +176,9 @@ def web(quick: bool, as_json: bool) -> None:
 @json_alone_option()
 def every(quick: bool, as_json: bool) -> None:
     """Every bench, one after the other."""
-    from chat.bench import gateway, guild, http, idle, restart, start, store
+    from chat.bench import gateway, growth, guild, http, idle, restart, start, store
 
-    benches: tuple[Any, ...] = (gateway, http, store, start, restart, guild, idle)
+    benches: tuple[Any, ...] = (gateway, http, store, start, restart, growth, guild, idle)
     _print([bench.run(bench.QUICK if quick else bench.Plan()) for bench in benches], as_json=as_json)
 
 

@@ -32,6 +32,7 @@ GUILD_COSTS = (
 )
 
 REQUESTS = ("health", "get_guild", "get_own_user", "get_messages", "post_message")
+GROWTH_COSTS = ("get_own_user", "get_guild", "read_newest", "read_middle", "post")
 
 FIGURES = {
     "guild": {
@@ -81,6 +82,12 @@ FIGURES = {
         "writers_512_ratio",
     },
     "start": {"listening_after", "idle_memory"},
+    "growth": {
+        "listening_after_300",
+        "longest_turn_300",
+        *(f"{cost}_300" for cost in GROWTH_COSTS),
+        *(f"{cost}_growth" for cost in GROWTH_COSTS),
+    },
     "restart": {
         "post_while_retained_20",
         "stopped_after_20",

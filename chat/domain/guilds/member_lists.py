@@ -9,7 +9,9 @@ members alike.
 from __future__ import annotations
 
 import bisect
-from collections.abc import Iterable, Mapping
+import sqlite3
+import sys
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final
 
 import attrs
@@ -18,7 +20,7 @@ from chat.auth.principal import Principal
 from chat.domain.core import Core
 from chat.domain.standing.guild_states import GuildState
 from chat.domain.standing.permissions import channel_permissions, guild_permissions
-from chat.domain.standing.rosters import Rosters
+from chat.domain.standing.rosters import RosterMember, Rosters
 from chat.domain.standing.user_objects import partial_user
 from chat.registries.channel_types import OverwriteType
 from chat.registries.limits import MEMBERS_FULL_LIST_MAXIMUM
@@ -78,12 +80,22 @@ class Group:
         return {"id": self.id, "count": self.count}
 
 
+def is_seen_by_all(state: GuildState, channel_id: int) -> bool:
+    """Whether every member sees the channel, whatever its roles are."""
+    channel = state.channels[channel_id]
+    mask = channel_permissions(guild_permissions(state.roles, state.id, ()), channel, state.id, 0, frozenset())
+    taken = any(overwrite.deny & VIEW_CHANNEL for overwrite in channel.overwrites if overwrite.target_id != state.id)
+    return bool(mask & VIEW_CHANNEL) and not taken
+
+
 @attrs.frozen
 class MemberList:
     groups: tuple[Group, ...]
     _starts: tuple[int, ...]
     """The position of each group's own row."""
     _members: Mapping[str, list[int]]
+    rows_known: int
+    """Rows from this position on may be missing."""
 
     @property
     def member_count(self) -> int:
@@ -131,15 +143,29 @@ class MemberListBuilder:
         ranks = [self._ranks[role_id] for role_id in role_ids if role_id in self._ranks]
         return self._hoisted[min(ranks)] if ranks else ONLINE
 
-    def finish(self) -> MemberList:
-        """The list of all who were added; groups without members are left out."""
+    def finish(self, left_out: int = 0) -> MemberList:
+        """The list of all who were added; groups without members are left out. So many more would follow."""
         groups, starts, position = [], [], 0
         for group, user_ids in self._members.items():
-            if user_ids:
-                groups.append(Group(group, len(user_ids)))
+            count = len(user_ids) + (left_out if group == OFFLINE else 0)
+            if count:
+                groups.append(Group(group, count))
                 starts.append(position)
-                position += len(user_ids) + 1
-        return MemberList(tuple(groups), tuple(starts), self._members)
+                position += count + 1
+        return MemberList(tuple(groups), tuple(starts), self._members, position - left_out if left_out else sys.maxsize)
+
+
+def first_members(
+    guild_id: int, online: Collection[int], limit: int, connection: sqlite3.Connection
+) -> tuple[list[RosterMember], list[int], int]:
+    """What the beginning of a list takes in a channel that every member sees, without the whole roster: those of these
+    accounts that are members, in order of their names; the first of the other members; and how many others there
+    are. Like a roster it ends with MEMBERS_FULL_LIST_MAXIMUM members."""
+    count, last_id = members.count_up_to(connection, guild_id, MEMBERS_FULL_LIST_MAXIMUM)
+    listed = [user_id for user_id in online if user_id <= last_id]
+    found = [RosterMember.of(member) for member in members.named_among(connection, guild_id, listed)]
+    others = members.first_by_name(connection, guild_id, last_id, listed, limit)
+    return sorted(found, key=lambda member: member.place), others, count - len(found)
 
 
 def hoisted_roles(roles: Iterable[Role]) -> list[Role]:

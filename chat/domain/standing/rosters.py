@@ -42,6 +42,13 @@ class RosterMember:
     names: tuple[str, ...]
     role_ids: frozenset[int]
 
+    @classmethod
+    def of(cls, member: NamedMember) -> RosterMember:
+        """A member as the store has it."""
+        names = (member.nick, member.global_name, member.username)
+        folded = tuple(name.casefold() for name in names if name is not None)
+        return cls(member.user_id, folded, member.role_ids)
+
     @property
     def place(self) -> tuple[str, int]:
         """By what members are ordered: the name that is shown."""
@@ -130,6 +137,10 @@ class Rosters:
         """Drop the roster of one guild; it is read afresh on its next use."""
         self._rosters.pop(guild_id, None)
 
+    def is_loaded(self, guild_id: int) -> bool:
+        """Whether the guild's roster is in memory."""
+        return guild_id in self._rosters
+
     def may_hold(self, guild_id: int, user_id: int) -> bool:
         """Whether the account is in the guild's roster; also True while that roster is not in memory."""
         roster = self._rosters.get(guild_id)
@@ -169,7 +180,7 @@ class Rosters:
         if member is None:
             roster.drop(user_id)
         else:
-            roster.put(_roster_member(member))
+            roster.put(RosterMember.of(member))
 
 
 @attrs.define(eq=False)
@@ -182,9 +193,4 @@ class _Loading:
 
 def _read(guild_id: int, connection: sqlite3.Connection) -> Roster:
     named = members.all_named(connection, guild_id, MEMBERS_FULL_LIST_MAXIMUM)
-    return Roster([_roster_member(member) for member in named])
-
-
-def _roster_member(member: NamedMember) -> RosterMember:
-    names = (member.nick, member.global_name, member.username)
-    return RosterMember(member.user_id, tuple(name.casefold() for name in names if name is not None), member.role_ids)
+    return Roster([RosterMember.of(member) for member in named])

@@ -84,7 +84,7 @@ class CommandHandler:
     def __attrs_post_init__(self) -> None:
         hub, subscriptions, presences = self._hub, self._subscriptions, self._presences
         threads = self._guild_payloads.threads
-        self._lists = MemberListUpdates(hub, subscriptions, presences, self._rosters, self._bus)
+        self._lists = MemberListUpdates(hub, subscriptions, presences, self._rosters, self._database, self._bus)
         self._passive_updates = PassiveUpdates(hub, self._bus, self._voice_states)
         self._voice = VoiceCommands(self._voice_states, self._start_soon, self._prepare_call)
         self._requests = RequestCommands(hub, presences, self._rosters, self._database, threads)

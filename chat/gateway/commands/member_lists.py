@@ -9,10 +9,12 @@ different is told by a digest of what was sent last.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import heapq
+import itertools
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any, Final
 
 import attrs
@@ -22,7 +24,7 @@ import trio
 
 from chat.bus.audience import ToPresenceSubscribers
 from chat.bus.bus import Bus, Event, GuildDeleted, GuildJoined, GuildLeft, Turn
-from chat.domain.guilds.member_lists import Group, MemberList, MemberListBuilder
+from chat.domain.guilds.member_lists import Group, MemberList, MemberListBuilder, first_members, is_seen_by_all
 from chat.domain.presence.presences import Presences
 from chat.domain.standing.rosters import MEMBERS_PER_TURN, Rosters
 from chat.domain.standing.thread_access import ThreadLookup
@@ -36,6 +38,7 @@ from chat.protocol.requests import MemberRange
 from chat.registries.events import EventName
 from chat.registries.guild_values import DisabledOperation
 from chat.registries.limits import THREAD_MEMBER_LIST_MEMBERS
+from chat.store.database import Database
 
 logger = structlog.get_logger(__name__)
 
@@ -45,6 +48,12 @@ UPDATE_SECONDS: Final = 1.0
 
 LISTS_KEPT: Final = 16
 """Arranged lists that are kept for the next session to watch them: about 1 MB each in a guild of 100,000."""
+
+LARGE_GUILD: Final = 2_000
+"""Members from which on the beginning of a list is read by itself: the whole roster of 100,000 takes half a second."""
+
+FIRST_ROWS: Final = 1_000
+"""Rows that are read of a list by its beginning, and members online at most with whom that is done."""
 
 THREAD_MEMBERS_PER_TURN: Final = 100
 """Members of a thread looked up before other tasks get a turn: about a millisecond."""
@@ -67,6 +76,7 @@ class MemberListUpdates:
     _subscriptions: Subscriptions
     _presences: Presences
     _rosters: Rosters
+    _database: Database
     _bus: Bus
     _shown: dict[ListKey, _Shown] = attrs.field(factory=dict, init=False)
     _due: list[tuple[float, ListKey]] = attrs.field(factory=list, init=False)
@@ -92,8 +102,14 @@ class MemberListUpdates:
         match event.audience:
             case ToPresenceSubscribers(user_id):
                 for guild_id in self._subscriptions.guilds_with_lists():
-                    if self._rosters.may_hold(guild_id, user_id):
+                    if self._may_hold(guild_id, user_id):
                         self._guild_changed(guild_id)
+
+    def _may_hold(self, guild_id: int, user_id: int) -> bool:
+        if self._rosters.is_loaded(guild_id):
+            return self._rosters.may_hold(guild_id, user_id)
+        room = self._hub.rooms.get(guild_id)
+        return room is not None and room.state.member(user_id) is not None
 
     def _member_changed(self, event: Event) -> None:
         if isinstance(event.data, dict):
@@ -150,9 +166,13 @@ class MemberListUpdates:
             return
         shown = self._shown.setdefault(key, _Shown())
         shown.updated_at = trio.current_time()
-        member_list = await self._arrange(room, key)
+        watched = _watched(self._subscriptions.list_watchers(key).values())
+        member_list = await self._arrange(room, key, watched)
         watchers = dict(self._subscriptions.list_watchers(key))
-        ops = await self._ops(room, member_list, {entry for ranges in watchers.values() for entry in ranges})
+        if _last_row(_watched(watchers.values())) >= member_list.rows_known:
+            self._expect_update(key)  # somebody scrolled on meanwhile
+            return
+        ops = await self._ops(room, member_list, _watched(watchers.values()))
         digests = {entry: _digest(op) for entry, op in ops.items()}
         changed = {entry for entry in ops if shown.ranges.get(entry) != digests[entry]}
         heading = _digest(_heading(member_list))
@@ -177,7 +197,7 @@ class MemberListUpdates:
             return
         if room.state.guild.disabled_operations & MEMBER_LIST_UPDATES:
             return
-        member_list = await self._arrange(room, key)
+        member_list = await self._arrange(room, key, ranges)
         ops = await self._ops(room, member_list, ranges)
         if session not in self._subscriptions.list_watchers(key):
             return
@@ -197,24 +217,48 @@ class MemberListUpdates:
             if room is None or not room.shows_viewers_to(session, channel_id):
                 self._subscriptions.leave_list(session, key)
 
-    async def _arrange(self, room: GuildRoom, key: ListKey) -> MemberList:
+    async def _arrange(self, room: GuildRoom, key: ListKey, ranges: Collection[MemberRange]) -> MemberList:
+        """The list, with these ranges of it at least."""
+        last_row = _last_row(ranges)
         known = self._arranged.get(key)
-        if known is not None:
+        if known is not None and last_row < known.rows_known:
             self._arranged.move_to_end(key)
             return known
         changes = self._changes
+        online = list(itertools.islice(self._presences.online_in(key[0]), FIRST_ROWS + 1))
+        if (
+            room.state.member_count >= LARGE_GUILD
+            and last_row < FIRST_ROWS
+            and len(online) <= FIRST_ROWS
+            and is_seen_by_all(room.state, key[1])
+        ):
+            member_list = await self._beginning(room, key, online)
+        else:
+            member_list = await self._whole(room, key)
+        if changes == self._changes and self._subscriptions.list_watchers(key):
+            self._arranged[key] = member_list
+            if len(self._arranged) > LISTS_KEPT:
+                self._arranged.popitem(last=False)
+        return member_list
+
+    async def _beginning(self, room: GuildRoom, key: ListKey, online: Collection[int]) -> MemberList:
+        query = functools.partial(first_members, key[0], online, FIRST_ROWS)
+        found, others, other_count = await self._database.read(query)
+        builder = MemberListBuilder(room.state, key[1])
+        for member in found:
+            builder.add(member.user_id, member.role_ids, is_online=True)
+        for user_id in others:
+            builder.add(user_id, frozenset(), is_online=False)
+        return builder.finish(other_count - len(others))
+
+    async def _whole(self, room: GuildRoom, key: ListKey) -> MemberList:
         roster = await self._rosters.get(key[0])
         builder = MemberListBuilder(room.state, key[1])
         for position, member in enumerate(roster, start=1):
             builder.add(member.user_id, member.role_ids, self._presences.is_online(member.user_id))
             if position % MEMBERS_PER_TURN == 0:
                 await trio.lowlevel.checkpoint()
-        member_list = builder.finish()
-        if changes == self._changes and self._subscriptions.list_watchers(key):
-            self._arranged[key] = member_list
-            if len(self._arranged) > LISTS_KEPT:
-                self._arranged.popitem(last=False)
-        return member_list
+        return builder.finish()
 
     async def _ops(
         self, room: GuildRoom, member_list: MemberList, ranges: Iterable[MemberRange]
@@ -235,6 +279,14 @@ class MemberListUpdates:
         user = partial_user(account)
         presence = self._presences.presence_object(row, user=user)
         return {"member": {**room.state.member_object(member, user), "presence": presence}}
+
+
+def _watched(ranges: Iterable[Iterable[MemberRange]]) -> set[MemberRange]:
+    return {entry for entries in ranges for entry in entries}
+
+
+def _last_row(ranges: Iterable[MemberRange]) -> int:
+    return max((end for _, end in ranges), default=-1)
 
 
 def _heading(member_list: MemberList) -> bytes:

@@ -4,9 +4,10 @@ account is connected; and of `kept_timeouts`, time-outs of accounts that are no 
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Final
 
 import attrs
@@ -235,6 +236,57 @@ def all_named(connection: sqlite3.Connection, guild_id: int, limit: int) -> Iter
     ):
         role_ids = frozenset(roles.get(user_id, ()))
         yield NamedMember(user_id, nick, global_name, username, shared.setdefault(role_ids, role_ids))
+
+
+def named_among(connection: sqlite3.Connection, guild_id: int, user_ids: Collection[int]) -> list[NamedMember]:
+    """Those of these accounts that are members of the guild, in no order."""
+    listed = json.dumps(list(user_ids))
+    roles: dict[int, list[int]] = defaultdict(list)
+    for user_id, role_id in connection.execute(
+        "SELECT user_id, role_id FROM member_roles WHERE guild_id = ? AND user_id IN (SELECT value FROM json_each(?))",
+        (guild_id, listed),
+    ):
+        roles[user_id].append(role_id)
+    rows = connection.execute(
+        f"{_NAMED} AND members.user_id IN (SELECT value FROM json_each(?))",  # noqa: S608
+        (guild_id, listed),
+    )
+    return [
+        NamedMember(user_id, nick, global_name, username, frozenset(roles.get(user_id, ())))
+        for user_id, nick, global_name, username in rows
+    ]
+
+
+def first_by_name(
+    connection: sqlite3.Connection, guild_id: int, last_id: int, besides: Collection[int], limit: int
+) -> list[int]:
+    """The members of the guild up to `last_id` besides these, in order of the case-folded name that is shown and then
+    of user id, at most `limit`: a scan of the guild that keeps no more than these."""
+    connection.create_function("casefold", 1, str.casefold, deterministic=True)
+    rows = connection.execute(
+        """
+        SELECT members.user_id
+          FROM members JOIN users ON users.id = members.user_id
+         WHERE members.guild_id = ? AND members.user_id <= ?
+           AND members.user_id NOT IN (SELECT value FROM json_each(?))
+         ORDER BY casefold(coalesce(members.nick, users.global_name, users.username)), members.user_id
+         LIMIT ?
+        """,
+        (guild_id, last_id, json.dumps(list(besides)), limit),
+    )
+    return [user_id for (user_id,) in rows]
+
+
+def count_up_to(connection: sqlite3.Connection, guild_id: int, limit: int) -> tuple[int, int]:
+    """How many members the guild has, `limit` at most, and the last of these in order of user id; 0 without one."""
+    count, last_id = connection.execute(
+        """
+        SELECT count(*), coalesce(max(user_id), 0)
+          FROM (SELECT user_id FROM members WHERE guild_id = ? ORDER BY user_id LIMIT ?)
+        """,
+        (guild_id, limit),
+    ).fetchone()
+    return count, last_id
 
 
 def with_accounts(
