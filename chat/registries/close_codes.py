@@ -55,7 +55,7 @@ class CloseCode(enum.IntEnum):
 class Close:
     """One way to end a socket: a code and the reason text that goes with it.
 
-    The code is one of CloseCode; only a fault of the development routes may name another.
+    The code is one of CloseCode; only a fault of the development routes and the second mount may name another.
     """
 
     code: int

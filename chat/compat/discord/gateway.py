@@ -38,6 +38,7 @@ from chat.registries.opcodes import IdentifyFlag, Opcode
 VERSIONS: Final = frozenset({"10", "9"})
 IN_ORDER: Final = ConnectionQuery(version_accepted=True, compressed=False)
 
+ZLIB_LEVEL: Final = 1
 ZLIB_WINDOW_BITS: Final = 12
 ZLIB_MEMORY_LEVEL: Final = 5
 """With a window of 4 KiB a stream costs 32 KiB of memory, an eighth of what the library takes by itself."""
@@ -54,7 +55,7 @@ class ZlibCompressor:
     __slots__ = ("_stream",)
 
     def __init__(self) -> None:
-        self._stream = zlib.compressobj(wbits=ZLIB_WINDOW_BITS, memLevel=ZLIB_MEMORY_LEVEL)
+        self._stream = zlib.compressobj(ZLIB_LEVEL, wbits=ZLIB_WINDOW_BITS, memLevel=ZLIB_MEMORY_LEVEL)
 
     def compress(self, data: bytes) -> bytes:
         """The next piece of the stream: all of this payload."""

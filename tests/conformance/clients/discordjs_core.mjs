@@ -1,11 +1,12 @@
-// @discordjs/core with @discordjs/rest and @discordjs/ws, which take another server's address and version as options.
+// @discordjs/core with @discordjs/rest and @discordjs/ws, which take another server's address and version as options. The
+// address is the one that programs of this family expect: /api in place of the origin.
 
 import { Client, GatewayDispatchEvents } from "@discordjs/core";
 import { REST } from "@discordjs/rest";
 import { WebSocketManager, WebSocketShardEvents } from "@discordjs/ws";
-import { alice, report, world } from "./reports.mjs";
+import { alice, origin, report, world } from "./reports.mjs";
 
-const rest = new REST({ api: world.base_url.replace(/\/v1$/, ""), version: "1" }).setToken(world.bot.token);
+const rest = new REST({ api: `${origin}/api`, version: "1" }).setToken(world.bot.token);
 const gateway = new WebSocketManager({
   token: world.bot.token,
   intents: 0,
