@@ -358,7 +358,10 @@ def values(setting: Setting, kind: Any = None) -> st.SearchStrategy[Any]:
     return values(setting, get_args(kind)[0])
 
 
-FREE = [setting for setting in SETTINGS.values() if setting.name not in {"billing.store_url", "metrics_listen"}]
+DEPENDENT = {"billing.store_url", "metrics_listen", "sso.enabled"}
+"""What another setting may forbid, whatever its own value is."""
+
+FREE = [setting for setting in SETTINGS.values() if setting.name not in DEPENDENT]
 COMPLETE: dict[str, object] = {
     "tls_certificate": "server.pem",
     "tls_key": "server.key",
