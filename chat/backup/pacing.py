@@ -16,9 +16,11 @@ NICENESS: Final = 19
 
 
 def be_patient() -> None:
-    """Let others go first, for a process that does nothing else."""
-    os.nice(NICENESS)
-    with contextlib.suppress(OSError, AttributeError):  # where the system has no such class
+    """Let others go first, for a process that does nothing else; where the service manager forbids that, go on
+    without."""
+    with contextlib.suppress(OSError):
+        os.nice(NICENESS)
+    with contextlib.suppress(OSError, AttributeError):
         os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
 
 
