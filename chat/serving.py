@@ -23,7 +23,7 @@ import trio
 from chat.assembly import Surroundings
 from chat.auth.passwords import CHEAP
 from chat.clock import SkippingClock, SystemClock
-from chat.collector import sweep
+from chat.collector import start_is_over, sweep
 from chat.config import Loaded, Settings
 from chat.config.settings import WILDCARD_HOSTS, address_and_port, origin_of
 from chat.domain.policy.origins import Origins
@@ -135,6 +135,7 @@ async def serve(loaded: Loaded, *, clock: SkippingClock | None, announce: Callab
                 listeners, maximum_connections=connections_maximum(), metrics_listeners=metrics_listeners
             ):
                 ending.started()
+                start_is_over()
                 announce(_addresses(settings, sockets[0].port, server))
                 manager.ready(f"serving {settings.public_url}")
                 async with trio.open_nursery() as nursery:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from chat.collector import THRESHOLDS, collecting_in_small_portions, sweep
+from chat.collector import SERVING, STARTING, collecting_in_small_portions, start_is_over, sweep
 
 
 class Knot:
@@ -27,7 +27,9 @@ def portions() -> Iterator[None]:
 
 @pytest.mark.usefixtures("portions")
 def test_new_garbage_goes_and_what_survives_is_looked_at_once() -> None:
-    assert gc.get_threshold() == THRESHOLDS
+    assert gc.get_threshold() == STARTING
+    start_is_over()
+    assert gc.get_threshold() == SERVING
     kept, dropped = Knot(), weakref.ref(Knot())
     gc.collect(0)
     assert dropped() is None
@@ -49,6 +51,8 @@ def test_sources_of_methods_that_attrs_wrote_are_dropped() -> None:
 
 def test_afterwards_all_is_as_before() -> None:
     before, callbacks = gc.get_threshold(), list(gc.callbacks)
+    start_is_over()
+    assert gc.get_threshold() == before  # nothing was started
     with collecting_in_small_portions():
         gc.collect(0)
         assert gc.get_freeze_count()
