@@ -64,7 +64,7 @@ def gateway_page() -> str:
         "[States](gateway-states.md) has every step.",
         "\n\n".join(kept),
     )
-    text = re.sub(r" \((?:below|architecture\.md, [^)]*)\)", "", text)
+    text = re.sub(r" \((?:below|compat\.md|architecture\.md, [^)]*)\)", "", text)
     text = re.sub(r"`(\w+)\.md`", lambda match: PAGES_OF_NAMES[match[1]], text)
     return page(
         "The gateway",
