@@ -33,10 +33,10 @@ from chat.development.recording import NAME, Recorder
 from chat.errors import ApiError, FieldError, InvalidFormBody
 from chat.registries.error_codes import ErrorCode, FieldCode
 
-BATCH_SECONDS: Final = 0.1
+BATCH_SECONDS: Final = 0.2
 """How often who looks on is told: what happens in between comes together."""
 
-BATCH_ENTRIES: Final = 500
+BATCH_ENTRIES: Final = 1_000
 """Entries of one line at most; of more the latest are told, and how many were left out."""
 
 ENTRIES_OF_ANSWER: Final = 1_000

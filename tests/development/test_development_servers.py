@@ -20,7 +20,7 @@ from chat.assembly import Surroundings
 from chat.auth.passwords import CHEAP
 from chat.clock import SystemClock
 from chat.config import load_settings
-from chat.development.routes import routes
+from chat.development.routes import ROUTES
 from chat.server import Server
 from chat.store.database import open_database
 from chat.testing.network import MemoryNetwork, MemoryRoute, TcpRoute
@@ -30,8 +30,13 @@ from chat.testing.world import World
 from tests.development.conftest import STOP_SECONDS, first_line
 
 
-@pytest.mark.parametrize("operation", routes.operations, ids=lambda operation: f"{operation.method} {operation.path}")
-async def test_elsewhere_they_are_not_found(tmp_path: Path, operation: Operation) -> None:
+def addresses() -> list[tuple[str, str]]:
+    """One of each development route, and the workbench."""
+    operations: list[Operation] = [operation for module in ROUTES for operation in module.operations]
+    return [*((each.method, each.path.replace("{user_id}", "1")) for each in operations), ("GET", "/dev")]
+
+
+async def test_elsewhere_they_are_not_found(tmp_path: Path) -> None:
     network = MemoryNetwork()
     async with open_database(fresh_database(tmp_path / "chat.db"), inline=True, durable=False) as database:
         server = Server(
@@ -48,8 +53,9 @@ async def test_elsewhere_they_are_not_found(tmp_path: Path, operation: Operation
         )
         async with server.running([network.listen()], maximum_connections=10):
             client = RestClient(MemoryRoute(network))
-            answer = await client.request(operation.method, operation.path.replace("{user_id}", "1"))
-            assert (answer.status, answer.code) == (404, "NOT_FOUND")
+            for method, path in addresses():
+                answer = await client.request(method, path)
+                assert (answer.status, answer.code) == (404, "NOT_FOUND"), path
             await client.aclose()
 
 
