@@ -412,6 +412,7 @@ PLACES: Final = (
     ("/admin/discovery", "Discovery"),
     ("/admin/blocklists", "Blocklists"),
     ("/admin/archives", "Archives"),
+    ("/admin/storage", "Storage"),
     ("/admin/instance", "Instance"),
     ("/admin/no-such-place", "There is nothing here"),
     ("/admin", "Administration"),

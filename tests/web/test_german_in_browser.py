@@ -34,6 +34,7 @@ PLACES: Final = (
     ("/admin/jobs", "Aufträge"),
     ("/admin/archives", "Archive"),
     ("/admin/keys", "API-Schlüssel"),
+    ("/admin/storage", "Speicher"),
     ("/admin/instance", "Instanz"),
 )
 
