@@ -95,7 +95,7 @@ def test_every_question_is_asked_until_its_answer_can_be_used(tmp_path: Path, ru
     ("question", "key"),
     [
         pytest.param("Address [here]: ", CONTROL_D, marks=pytest.mark.long),
-        ("makes one): ", CONTROL_D),
+        pytest.param("makes one): ", CONTROL_D, marks=pytest.mark.long),
         pytest.param("makes one): ", CONTROL_C, marks=pytest.mark.long),
         ("? [Y/n]: ", CONTROL_C),
         pytest.param("? [Y/n]: ", CONTROL_D, marks=pytest.mark.long),
@@ -307,6 +307,7 @@ def test_root_makes_what_the_server_can_open(run: Run, tmp_path: Path, stack: Ex
 # What it finds
 
 
+@pytest.mark.long
 async def test_everything_holds_beside_a_server_that_runs(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
