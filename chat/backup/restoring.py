@@ -190,6 +190,7 @@ def complete(data: Path) -> bool:
     was checked; whether there was one. May be broken off itself, and done again."""
     placed = data / RESTORED
     if not placed.is_dir():
+        shutil.rmtree(data / RESTORING, ignore_errors=True)  # of one that was broken off before
         return False
     plan = json.loads((placed / PLAN).read_text("utf-8"))
     if plan["aside"] is not None and not (placed / MOVED).exists():

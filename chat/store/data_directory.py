@@ -100,12 +100,12 @@ class DataDirectory:
             raise OperatorError(f"there is no data in {self.path}: name the data directory with --data")
 
     def require_no_broken_restore(self, finish: Callable[[Path], object]) -> None:
-        """For a process that owns the directory: `finish` a restore that was broken off when all was checked. Raises
+        """For a process that owns the directory: `finish` a restore that was broken off, or clear it away. Raises
         OperatorError where one was broken off before that and there is no data yet."""
-        if (self.path / RESTORED).is_dir():
+        if (self.path / RESTORED).is_dir() or (self.path / RESTORING).is_dir():
+            if not (self.path / RESTORED).is_dir() and not self.database.exists():
+                raise OperatorError(f"a restore of {self.path} was broken off: run `chat restore` with it again")
             finish(self.path)
-        elif (self.path / RESTORING).is_dir() and not self.database.exists():
-            raise OperatorError(f"a restore of {self.path} was broken off: run `chat restore` with it again")
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:

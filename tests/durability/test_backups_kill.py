@@ -179,6 +179,7 @@ def test_a_restore_that_is_killed_at_any_step(commands: Commands, instance: Path
     def judge() -> None:
         with DataDirectory(data).locked():
             DataDirectory(data).require_no_broken_restore(complete)  # as `chat serve` does
+        assert not [*data.glob(".rest*")]
         assert commands.run("check", "--data", data) == 0
         aside = [*data.glob(f"{ASIDE}*")]
         if name_of(data) == "then":
