@@ -139,17 +139,20 @@ def state_of(history: History) -> dict[str, Any]:
 
 
 async def batches(history: History, clock: MovableClock, after: int | None) -> AsyncGenerator[bytes, None]:
-    """What is added to the history as lines of JSON, `{entries, dropped, next}`, for as long as somebody reads on."""
+    """What is added to the history as lines of JSON, `{entries, dropped, next}`, for as long as somebody reads on.
+
+    The first line comes at once, even if it has no entries: until then a client does not know that it is heard.
+    """
     position = history.next if after is None else after + 1
     while True:
-        while position >= history.next:
-            await history.news()
         start, entries = history.since(position, BATCH_ENTRIES)
         told = [summary(number, entry) for number, entry in enumerate(entries, start)]
         dropped, position = start - position, start + len(entries)
         yield orjson.dumps({"entries": told, "dropped": dropped, "next": position}) + b"\n"
         with clock.in_machine_time(BATCH_SECONDS):
             await trio.sleep_forever()
+        while position >= history.next:
+            await history.news()
 
 
 routes = Routes(policy=Policy.NONE, same_origin=True)

@@ -183,6 +183,7 @@ async def test_who_looks_on_is_told_in_batches(chat_world: World, autojump_clock
     entries = [entry for line in lines for entry in line["entries"]]
     assert [entry["event"] for entry in entries if entry["kind"] == "frame"].count("MESSAGE_CREATE") == 5
     assert "payload" not in entries[0]
+    assert lines[0]["entries"] == [], "it comes at once"
     assert all(line["dropped"] == 0 for line in lines)
     assert len(lines) <= 3, "what happens within a fifth of a second comes together"
     await trio.aclose_forcefully(stream)
