@@ -5,16 +5,21 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
+from typing import cast
 
+import attrs
+import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat.domain.messages.message_reading import Page, page_of_messages
+from chat.domain.messages.message_reading import Page, Viewer, page_of_messages, page_of_objects
+from chat.domain.policy.embeds import Addresses
+from chat.registries.user_flags import UserFlag
 from chat.snowflake import MAXIMUM
 from chat.store.connections import connect
 from chat.store.messages import messages
-from chat.store.messages.messages import Message, MessageReference
+from chat.store.messages.messages import Message, MessageExtra, MessageReference
 from chat.store.migrations import migrate
 
 CHANNEL, OTHER_CHANNEL = 1, 2
@@ -112,3 +117,46 @@ def test_a_message_comes_back_as_it_was_stored(
 
 def test_a_message_for_a_channel_that_is_gone_is_not_stored(connection: sqlite3.Connection) -> None:
     assert not messages.insert(connection, Message(5, 999, author_id=9, type=0, content="x"))
+
+
+kept_messages = st.lists(
+    st.builds(
+        Message,
+        id=st.just(0),
+        channel_id=st.just(CHANNEL),
+        author_id=st.sampled_from([7, 8, 9]),  # 9 is no account
+        type=st.sampled_from([0, 0, 0, 7, 19]),
+        content=st.text() | st.just("<@7> see"),
+        flags=st.sampled_from([0, 0, 4, 32, 64, 4096]),
+        edited_at=st.none() | st.integers(0, 2**41),
+        pinned_at=st.none() | st.integers(0, 2**41),
+        mention_everyone=st.booleans(),
+        tts=st.booleans(),
+        nonce=st.none() | st.text(),
+        reference=st.none() | st.builds(MessageReference, st.just(CHANNEL), ids, st.none(), st.just(0)),
+        extra=st.none() | st.just(MessageExtra(nsfw_emojis=("5",))),
+        has_reactions=st.booleans(),
+    ),
+    max_size=12,
+)
+
+
+@given(kept=kept_messages, threads=st.booleans(), floor=st.sampled_from([0, 5]))
+def test_objects_straight_from_columns_are_those_of_whole_messages(
+    connection: sqlite3.Connection, kept: list[Message], threads: bool, floor: int
+) -> None:
+    viewer, addresses = Viewer(7, sees_threads=threads), cast(Addresses, None)
+    connection.execute("BEGIN")
+    for user_id, flags in ((7, 0), (8, UserFlag.DELETED)):
+        connection.execute(
+            "INSERT INTO users (id, username, username_key, discriminator, created_at, flags) "
+            "VALUES (?1, ?2, ?2, 1, 0, ?3)",
+            (user_id, f"person{user_id}", int(flags)),
+        )
+    for number, message in enumerate(kept, start=1):
+        named = (7, 8) if message.content.startswith("<@7>") else ()
+        messages.insert(connection, attrs.evolve(message, id=number, mentioned_user_ids=named))
+    whole = page_of_messages(CHANNEL, Page(), floor, connection, viewer=viewer).wires(addresses, floor)
+    objects = page_of_objects(CHANNEL, Page(), floor, addresses, viewer, connection)
+    connection.execute("ROLLBACK")
+    assert orjson.dumps(objects) == orjson.dumps(whole)

@@ -297,14 +297,13 @@ class MessageSending:
             if in_thread is not None:
                 in_thread.enter(connection)
             # A channel that is gone may still be stored, in no guild, until its messages are.
-            is_private = isinstance(access, PrivateChannelAccess)
-            if not is_private and channels.guild_of(connection, message.channel_id) is None:
+            guild_id = channels.take_message(connection, message.channel_id, message.id)
+            if guild_id is None and not isinstance(access, PrivateChannelAccess):
                 raise ApiError(ErrorCode.UNKNOWN_CHANNEL)
             if carried is not None:
                 require_still_there(connection, carried)
             if not messages.insert(connection, message):
                 raise ApiError(ErrorCode.UNKNOWN_CHANNEL)
-            channels.set_last_message(connection, message.channel_id, message.id)
             if files:
                 put_into_message(connection, message, files, self._core.settings, self._core.clock.now_ms())
             if sender.keeps_read_state:

@@ -242,6 +242,18 @@ def set_last_message(connection: sqlite3.Connection, channel_id: int, message_id
     )
 
 
+def take_message(connection: sqlite3.Connection, channel_id: int, message_id: int) -> int | None:
+    """As `set_last_message`; returns the guild that the channel belongs to, None as `guild_of`."""
+    row = connection.execute(
+        """
+        UPDATE channels SET last_message_id = max(coalesce(last_message_id, 0), ?1) WHERE id = ?2
+        RETURNING guild_id
+        """,
+        (message_id, channel_id),
+    ).fetchone()
+    return None if row is None else row[0]
+
+
 _PRIVATE: Final = ", ".join(str(int(kind)) for kind in sorted(PRIVATE_CHANNEL_TYPES))
 _ONE_LOOSE: Final = f"""
     SELECT id FROM channels INDEXED BY channels_loose
