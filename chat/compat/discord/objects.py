@@ -1,7 +1,8 @@
 """What the client libraries demand of objects beside what these have here (compat.md, Demanded members).
 
 What is in `DEMANDED` was found by leaving members out and in the libraries' code: without it one of them stops, or
-shows less. Objects are recognised by the members that only they have, however deep they lie, so that one table serves
+shows less. A role without `colors` stops py-cord, disnake and Oceanic, one without `managed` hikari, a member without
+`flags` discord.py. Objects are recognised by the members that only they have, however deep they lie, so that one table serves
 every answer and every Dispatch.
 """
 
@@ -69,7 +70,7 @@ GUILD_STICKER: Final = 2
 ALLOWED_INTENTS: Final = 1 << 12 | 1 << 14 | 1 << 18
 """Flags of an application: presences, members and message content are for every bot that asks."""
 
-ROLE: Final = Kind(("hoist", "color", "permissions"), {"managed": False, "flags": 0}, _colors)
+ROLE: Final = Kind(("hoist", "color", "permissions"), {"managed": False}, _colors)
 MEMBER: Final = Kind(("joined_at", "roles", "nick"), {"flags": 0})
 USER: Final = Kind(("discriminator", "username"), made=_public_flags)
 MESSAGE: Final = Kind(("author", "channel_id", "mentions"), made=_sticker_items)
