@@ -2,8 +2,8 @@
 
 What is in `DEMANDED` was found by leaving members out and in the libraries' code: without it one of them stops, or
 shows less. A role without `colors` stops py-cord, disnake and Oceanic, one without `managed` hikari, a member without
-`flags` discord.py. Objects are recognised by the members that only they have, however deep they lie, so that one table serves
-every answer and every Dispatch.
+`flags` discord.py. Objects are recognised by the members that only they have, however deep they lie, so that one
+table serves every answer and every Dispatch.
 """
 
 from __future__ import annotations
