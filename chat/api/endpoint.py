@@ -41,7 +41,7 @@ from chat.domain.areas import Areas
 from chat.domain.core import Core
 from chat.errors import ApiError, InvalidFormBody, RateLimited, StorageUnavailable
 from chat.registries.error_codes import ErrorCode
-from chat.registries.limits import IMAGE_BODY_BYTES
+from chat.registries.limits import IMAGE_BODY_BYTES, JSON_BODY_BYTES
 from chat.registries.user_flags import UserFlag
 from chat.store.guard import UNGUARDED, Guard
 
@@ -101,6 +101,7 @@ class Exchange:
 
     __slots__ = (
         "address",
+        "arrived",
         "authorizations",
         "body",
         "by_proxy",
@@ -126,7 +127,10 @@ class Exchange:
         receive: Receive,
         request_id: str,
         encode: Callable[..., Encoded] = encode,
+        arrived: Callable[[], bytes | None] | None = None,
     ) -> None:
+        self.arrived: Final = arrived
+        """Takes the whole body where it has come already, so that nothing has to wait for it."""
         self.encode: Final = encode
         """How the answer is written."""
         self.receive = receive
@@ -441,7 +445,10 @@ class Endpoint:
     async def _parsed_body(self, exchange: Exchange) -> object:
         body = exchange.body
         if body is None:
-            body = exchange.body = await read_body(exchange.receive, exchange.headers.get("content-length"))
+            arrived = None if exchange.arrived is None else exchange.arrived()
+            if arrived is None or len(arrived) > JSON_BODY_BYTES:
+                arrived = await read_body(exchange.receive, exchange.headers.get("content-length"))
+            body = exchange.body = arrived
         to_null = self.operation.empty_strings_are_null
         if len(body) < LARGE_BODY or not self._in_threads:
             return parse_json(body, empty_strings_are_null=to_null)

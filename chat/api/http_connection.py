@@ -61,6 +61,8 @@ class Surroundings(Protocol):
 
     operations: Operations | None
     draining: bool
+    connections: set[HttpConnection]
+    """Those that are served now."""
     idle: dict[HttpConnection, float]
     """Connections that wait for a request, since when, the longest first; they end after KEEP_ALIVE_SECONDS."""
 
@@ -93,11 +95,15 @@ class HttpConnection:
 
     async def run(self) -> bool:
         """Answer requests; true when the next one is for the gateway, which then finds it unread."""
-        with self._patience:
-            if await self._until_over():
-                return True
-        await self.transport.aclose_gracefully(LINGER_SECONDS)
-        return False
+        self.around.connections.add(self)
+        try:
+            with self._patience:
+                if await self._until_over():
+                    return True
+            await self.transport.aclose_gracefully(LINGER_SECONDS)
+            return False
+        finally:
+            self.around.connections.discard(self)
 
     def finish(self) -> None:
         """End the connection now if no request is under way; else it ends with its answer."""
@@ -261,6 +267,16 @@ class Call:
             self._ended = True
             return {"type": "http.request", "body": b"", "more_body": False}
         return await self._client_gone()
+
+    def arrived(self) -> bytes | None:
+        """All of the body, where it has come and nothing of it was read; None where it is to be waited for."""
+        connection = self._connection
+        length = self.request.block.body_length
+        if self.left != length or self._ended or len(connection.received) < length:
+            return None
+        body, connection.received = connection.received[:length], connection.received[length:]
+        self.left, self._ended = 0, True
+        return body
 
     async def next_piece(self) -> bytes:
         """The next bytes of the body; empty when the connection is over, for the client that was too slow too."""

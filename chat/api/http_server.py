@@ -4,9 +4,9 @@ an ASGI application under Hypercorn's protocol (`chat.api.asgi_host`)."""
 from __future__ import annotations
 
 import importlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from wsgiref.handlers import format_date_time
 
 import attrs
@@ -58,7 +58,7 @@ class HttpServer:
         self._host: AsgiHost | None = None
         self._starting = trio.Lock()
         self._nursery: trio.Nursery
-        self._connections: set[HttpConnection] = set()
+        self.connections: set[HttpConnection] = set()
         self.idle: dict[HttpConnection, float] = {}
 
     @asynccontextmanager
@@ -89,21 +89,16 @@ class HttpServer:
             # No connection that begins to wait meanwhile is to end before this.
             await trio.sleep_until(longest + KEEP_ALIVE_SECONDS)
 
-    async def serve(self, transport: Transport) -> bool:
+    def serve(self, transport: Transport) -> Coroutine[Any, Any, bool]:
         """Answer the requests of a connection and close it; true when its next request is for the gateway."""
-        connection = HttpConnection(self, transport)
-        self._connections.add(connection)
-        try:
-            return await connection.run()
-        finally:
-            self._connections.discard(connection)
+        return HttpConnection(self, transport).run()
 
     async def drain(self) -> None:
         """From now on a connection ends with the answer to its present request, an idle one at once."""
         self.draining = True
         if self._host is not None:
             await self._host.drain()
-        for connection in list(self._connections):
+        for connection in list(self.connections):
             connection.finish()
 
     async def _started(self) -> AsgiHost:

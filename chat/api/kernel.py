@@ -163,7 +163,8 @@ class Kernel:
         read: ReadHeaders | None = request.block.read
         if read is None:
             read = request.block.read = ReadHeaders(request.block.pairs, call.peer, self._addresses, self._mounts)
-        exchange = Exchange(read, request.query, receive, read.request_id or self._new_id(), encode_brief)
+        name = read.request_id or self._new_id()
+        exchange = Exchange(read, request.query, receive, name, encode_brief, call.arrived)
         try:
             answered = await self._answered(found, found.method, found.path, exchange, seen)
             if answered is None:
@@ -300,7 +301,8 @@ class Kernel:
     def _encode(
         self, answer: Answer, exchange: Exchange, *, shared: bool, kept: tuple[str, ...] | None = None
     ) -> Encoded:
-        answer = self._mounts.also_named(answer)
+        if answer.headers:
+            answer = self._mounts.also_named(answer)
         if exchange.dialect is not None:
             answer = exchange.dialect.say(answer, exchange)
         elif kept is not None and answer.status == 200:

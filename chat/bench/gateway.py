@@ -6,7 +6,7 @@ import contextlib
 import signal
 import statistics
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -163,10 +163,12 @@ def observe(server: Process) -> dict[str, Any]:
 
 
 @contextlib.contextmanager
-def serving(directory: str, checkout: Path = HERE) -> Iterator[tuple[Process, int]]:
+def serving(
+    directory: str, checkout: Path = HERE, environment: Mapping[str, str] = ENVIRONMENT
+) -> Iterator[tuple[Process, int]]:
     """A server of a checkout on this data directory, and its port."""
     with started(
-        "chat.bench.observed_server", directory, core=MEASURED_CORE, environment=ENVIRONMENT, checkout=checkout
+        "chat.bench.observed_server", directory, core=MEASURED_CORE, environment=environment, checkout=checkout
     ) as server:
         yield server, server.answer()["port"]
 

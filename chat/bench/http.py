@@ -97,8 +97,9 @@ PREPARE: Final = """
 import json, sys
 from pathlib import Path
 from chat.bench import world
+from chat.bench.gateway import ENVIRONMENT
 here = world.prepare(Path(sys.argv[1]), int(sys.argv[2]))
-print(json.dumps([here.guild_id, here.channel_id, here.tokens]), flush=True)
+print(json.dumps([here.guild_id, here.channel_id, here.tokens, dict(ENVIRONMENT)]), flush=True)
 """
 
 
@@ -165,8 +166,8 @@ def _server_targets(stack: contextlib.ExitStack, checkout: Path) -> dict[str, Ta
     directory = stack.enter_context(tempfile.TemporaryDirectory(prefix="chat-bench-"))
     program = (sys.executable, "-c", PREPARE)
     with started(directory, world.MEMBERS, core=MEASURED_CORE, checkout=checkout, program=program) as prepared:
-        guild_id, channel_id, tokens = prepared.answer()
-    server, port = stack.enter_context(serving(directory, checkout))
+        guild_id, channel_id, tokens, environment = prepared.answer()
+    server, port = stack.enter_context(serving(directory, checkout, environment))
     messages = f"/v1/channels/{channel_id}/messages"
     asked = {
         "health": ("GET", "/_health", None),
