@@ -12,7 +12,6 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any, Final
 
-import attrs
 import orjson
 
 from chat.api.answers import Answer
@@ -33,8 +32,8 @@ class KeptEncodings:
     """The bytes of one server's rendered objects."""
 
     def __init__(self) -> None:
-        # Objects are kept beside their bytes: as long as one is, no other has its address.
-        self._kept: dict[int, tuple[object, bytes]] = {}
+        # Objects are kept beside their bytes and tags: as long as one is, no other has its address.
+        self._kept: dict[int, tuple[object, bytes, str]] = {}
         self._seen: dict[int, object] = {}
         """Objects that were asked for once: what is made for one request alone is not worth keeping."""
         self._bytes = 0
@@ -45,36 +44,44 @@ class KeptEncodings:
 
     def of(self, rendered: object) -> bytes:
         """The JSON of an object that the domain renders once per change."""
-        kept = self._kept.get(id(rendered))
-        if kept is not None:
-            return kept[1]
-        encoded = orjson.dumps(rendered)
-        if id(rendered) in self._seen:
-            del self._seen[id(rendered)]
-            self._keep(rendered, encoded)
-        else:
-            if len(self._seen) >= SEEN_MAXIMUM:
-                self._seen.clear()
-            self._seen[id(rendered)] = rendered
-        return encoded
-
-    def _keep(self, rendered: object, encoded: bytes) -> None:
-        if len(self._kept) >= KEPT_MAXIMUM or self._bytes + len(encoded) > KEPT_BYTES:
-            self._kept.clear()
-            self._bytes = 0
-        self._kept[id(rendered)] = rendered, encoded
-        self._bytes += len(encoded)
+        return self._entry(rendered, ())[1]
 
     def answer(self, answer: Answer, members: tuple[str, ...], known: str | None) -> Answer:
         """The same answer with its body encoded and an entity tag; 304 where `known`, the value of If-None-Match, names
-        the tag. `members` are those of the body that are rendered once per change; none where all of it is."""
-        if members:
-            parts = {name: orjson.Fragment(self.of(answer.body[name])) for name in members}
-            encoded = orjson.dumps({**answer.body, **parts})
-        else:
-            encoded = self.of(answer.body)
-        tag = f'"{hashlib.blake2b(encoded, digest_size=TAG_BYTES).hexdigest()}"'
+        the tag. `members` are those of the body that are rendered once per change even where the whole is not."""
+        _, encoded, tag = self._entry(answer.body, members)
+        tag = tag or _tag(encoded)
         headers: Mapping[str, Any] = {**answer.headers, "ETag": tag}
         if known is not None and matches(known, tag):
             return Answer(304, headers=headers)
-        return attrs.evolve(answer, body=orjson.Fragment(encoded), headers=headers)
+        return Answer(answer.status, orjson.Fragment(encoded), headers)
+
+    def _entry(self, rendered: Any, members: tuple[str, ...]) -> tuple[object, bytes, str]:
+        """The object, its JSON, and its tag where that is kept."""
+        kept = self._kept.get(id(rendered))
+        if kept is not None:
+            return kept
+        if members:
+            parts = {name: orjson.Fragment(self.of(rendered[name])) for name in members}
+            encoded = orjson.dumps({**rendered, **parts})
+        else:
+            encoded = orjson.dumps(rendered)
+        if id(rendered) in self._seen:
+            del self._seen[id(rendered)]
+            return self._keep(rendered, encoded)
+        if len(self._seen) >= SEEN_MAXIMUM:
+            self._seen.clear()
+        self._seen[id(rendered)] = rendered
+        return rendered, encoded, ""
+
+    def _keep(self, rendered: object, encoded: bytes) -> tuple[object, bytes, str]:
+        if len(self._kept) >= KEPT_MAXIMUM or self._bytes + len(encoded) > KEPT_BYTES:
+            self._kept.clear()
+            self._bytes = 0
+        kept = self._kept[id(rendered)] = rendered, encoded, _tag(encoded)
+        self._bytes += len(encoded)
+        return kept
+
+
+def _tag(encoded: bytes) -> str:
+    return f'"{hashlib.blake2b(encoded, digest_size=TAG_BYTES).hexdigest()}"'

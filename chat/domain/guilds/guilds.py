@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import operator
 import sqlite3
 from collections.abc import Callable, Iterator
 from typing import Any, Final
@@ -69,6 +70,10 @@ class _Listed:
     granted: dict[int, int]
 
 
+WHOLE_MAXIMUM: Final = 1_024
+"""Whole guilds that are kept, one for each set of channels that is seen; all are forgotten when there are more."""
+
+
 @attrs.define(kw_only=True, eq=False)
 class Guilds:
     """The operations on guilds. `online_count` says how many members of a guild are online."""
@@ -76,6 +81,10 @@ class Guilds:
     _core: Core
     _media: MediaLibrary
     _online_count: Callable[[int], int]
+    _whole: dict[int, tuple[tuple[object, ...], tuple[int, int], dict[str, Any]]] = attrs.field(
+        factory=dict, init=False
+    )
+    """What Get guild answered, by the list of channels in it, with all that it was put together from."""
 
     def require_may_create(self, principal: Principal) -> None:
         """What Create guild asks of the account before it looks at the body (guilds.md, Create guild).
@@ -184,20 +193,30 @@ class Guilds:
         return [self._listed_object(guild, listed, page, principal.user_id, threads) for guild in listed.guilds]
 
     async def get(self, principal: Principal, guild_id: int) -> dict[str, Any]:
-        """Get guild: the object with roles, expressions, the channels that the caller sees, and counts.
+        """Get guild: the object with roles, expressions, the channels that the caller sees, and counts. The same object
+        until something in it changes.
 
         :raises ApiError: as `Access.guild`.
         """
         state = self._core.access.guild(principal, guild_id).state
-        return {
-            **state.guild_object(),
-            "roles": state.role_objects(threads=sees_threads(principal)),
-            EMOJIS: state.expression_objects(EMOJIS),
-            STICKERS: state.expression_objects(STICKERS),
-            "channels": state.channel_objects(state.visible_channels(principal.user_id), threads=True),
-            "member_count": state.member_count,
-            "online_count": self._online_count(guild_id),
-        }
+        channels = state.channel_objects(state.visible_channels(principal.user_id), threads=True)
+        parts = (
+            state.guild_object(),
+            state.role_objects(threads=sees_threads(principal)),
+            state.expression_objects(EMOJIS),
+            state.expression_objects(STICKERS),
+            channels,
+        )
+        counts = state.member_count, self._online_count(guild_id)
+        kept = self._whole.get(id(channels))
+        if kept is None or kept[1] != counts or any(map(operator.is_not, kept[0], parts)):
+            if len(self._whole) >= WHOLE_MAXIMUM:
+                self._whole.clear()
+            guild, roles, emojis, stickers, _ = parts
+            whole = {**guild, "roles": roles, EMOJIS: emojis, STICKERS: stickers, "channels": channels}
+            whole |= {"member_count": counts[0], "online_count": counts[1]}
+            kept = self._whole[id(channels)] = parts, counts, whole
+        return kept[2]
 
     async def roles(self, principal: Principal, guild_id: int) -> list[dict[str, Any]]:
         """The roles of a guild, lowest first.
