@@ -1,7 +1,7 @@
 """The world on a server that has none: made over its public API, as strangers would make it.
 
-A server of another program knows no `/v1/_dev`. There the people register, one of them makes the guild and the bot,
-and the others follow her invite. Each test gets people and a guild of its own, because nothing can be reset.
+A server of another program knows no `/v1/_dev`. There the people register once for the whole run, since servers bound
+that. For each test one of them makes a guild and the bot, and the others follow her invite: nothing can be reset there.
 """
 
 from __future__ import annotations
@@ -22,6 +22,10 @@ TEXT_CHANNEL: Final = 0
 VOICE_CHANNEL: Final = 2
 
 
+_people: Final[dict[str, list[dict[str, Any]]]] = {}
+"""Who registered during this run, by the URL of the API."""
+
+
 class NoWorld(RuntimeError):
     """The server would not let the world be made; the text says at which step, and what to do."""
 
@@ -34,9 +38,10 @@ async def describe(options: Options) -> dict[str, Any]:
     assert options.url is not None
     client = RestClient(TcpRoute.of(options.url), name="kit")
     try:
-        if options.world is not None:
+        world = options.world or await _of_development(client)
+        if world is not None:
             await client.post("/v1/_dev/reset")
-            return dict(options.world)
+            return dict(world)
         return await _registered(client, options.url)
     except (OSError, trio.TooSlowError, NoAnswer) as error:
         raise NoWorld(f"{options.url} does not answer: {error}") from error
@@ -44,9 +49,17 @@ async def describe(options: Options) -> dict[str, Any]:
         await client.aclose()
 
 
+async def _of_development(client: RestClient) -> dict[str, Any] | None:
+    """The world that a development server tells of; None on any other server."""
+    answer = await client.get("/v1/_dev/world")
+    return answer.json() if answer.status == 200 else None
+
+
 async def _registered(client: RestClient, url: str) -> dict[str, Any]:
     mark = secrets.token_hex(4)
-    people = [await _register(client, f"{name}_{mark}") for name in PEOPLE]
+    if url not in _people:
+        _people[url] = [await _register(client, f"{name}_{mark}") for name in PEOPLE]
+    people = _people[url]
     alice, *others = (client.signed_in(person["token"]) for person in people)
     guild = _body(await alice.create_guild(f"Garden {mark}"), "make a guild")
     channels = _body(await alice.get(f"/v1/guilds/{guild['id']}/channels"), "list its channels")

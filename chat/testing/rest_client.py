@@ -43,11 +43,13 @@ class RestClient(HttpClient):
         headers: Mapping[str, str] | None = None,
         seconds: float = REQUEST_SECONDS,
     ) -> Response:
-        """As HttpClient has it. Raises UnversionedPath where `/v1` was forgotten."""
+        """As HttpClient has it. Raises UnversionedPath where `/v1` was forgotten: a 404 for the path of an operation
+        without it. A request that names what it accepts is one for a page."""
         answer = await super().request(
             method, path, json=json, body=body, query=query, headers=headers, seconds=seconds
         )
-        if answer.status == HTTPStatus.NOT_FOUND and not path.startswith("/v1/") and _is_operation(f"/v1{path}"):
+        is_lost = answer.status == HTTPStatus.NOT_FOUND and not path.startswith("/v1/")
+        if is_lost and "Accept" not in (headers or ()) and _is_operation(f"/v1{path}"):
             raise UnversionedPath(f"{method} {path} is answered with 404: the path of this operation is /v1{path}")
         return answer
 

@@ -67,6 +67,10 @@ class Actor:
         return successor
 
 
+class NoAdministrator(LookupError):
+    """A world on a server of another program, made by its public API, has no administrator."""
+
+
 class Person(Actor):
     def __init__(self, description: Mapping[str, str], route: Route, nursery: trio.Nursery) -> None:
         token = description["token"]
@@ -98,10 +102,10 @@ class World:
         self.conversation = Conversation() if conversation is None else conversation
         """What its clients say and hear; the report of a failure shows the end of it."""
         route = route.noted_in(self.conversation)
-        self.admin = Person(description["admin"], route, nursery)
+        self._admin = Person(description["admin"], route, nursery) if "admin" in description else None
         self.alice, self.bob, self.carol = (Person(user, route, nursery) for user in description["users"])
         self.bot = Bot(description["bot"], route, nursery)
-        self.admin_key: str = description["admin_key"]
+        self._admin_key: str | None = description.get("admin_key")
         self.guild_id: str = description["guild_id"]
         self.channel_id: str = description["channel_id"]
         self.voice_channel_id: str = description["voice_channel_id"]
@@ -111,8 +115,23 @@ class World:
         self.nursery = nursery
 
     @property
+    def admin(self) -> Person:
+        """The administrator. Raises NoAdministrator where the server's world is known without one."""
+        if self._admin is None:
+            raise NoAdministrator("the world of this server has no administrator: --chat-world FILE names one")
+        return self._admin
+
+    @property
+    def admin_key(self) -> str:
+        """A key with the administrator's rights. Raises NoAdministrator."""
+        if self._admin_key is None:
+            raise NoAdministrator("the world of this server has no administrator's key: --chat-world FILE names one")
+        return self._admin_key
+
+    @property
     def actors(self) -> tuple[Actor, ...]:
-        return (self.admin, self.alice, self.bob, self.carol, self.bot)
+        people = (self.alice, self.bob, self.carol, self.bot)
+        return people if self._admin is None else (self._admin, *people)
 
     async def open(self, *, query: str | None = None, heartbeats: bool = True, hello: bool = True) -> GatewayClient:
         """A gateway client without a credential."""

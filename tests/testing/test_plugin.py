@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -107,3 +108,36 @@ def test_it_imports_nothing_until_it_is_used(tmp_path: Path) -> None:
 def test_the_kit_names_what_it_has(tmp_path: Path) -> None:
     code = "import chat.testing as kit; print([name for name in kit.__all__ if getattr(kit, name) is None])"
     assert run(tmp_path, "-c", code).stdout == "[]\n"
+
+
+ELSEWHERE = """
+async def test_talk(chat_world, autojump_clock):
+    bob = await chat_world.bob.connect()
+    (await chat_world.alice.rest.send_message(chat_world.channel_id, "hello")).expect(200)
+    await bob.expect("MESSAGE_CREATE", where=lambda d: d["content"] == "hello")
+    assert chat_world.bot.id
+
+async def test_talk_again(chat_world):
+    page = (await chat_world.alice.rest.messages(chat_world.channel_id)).expect(200)
+    assert "hello" not in [message["content"] for message in page]
+
+async def test_inside(chat_server):
+    assert False, "this one needs a server in the test"
+"""
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("command", ["dev", "serve"])
+def test_the_same_tests_against_a_server_elsewhere(tmp_path: Path, command: str) -> None:
+    """Of `chat dev` the kit takes the world; on a server that has none it registers people, as strangers would."""
+    (tmp_path / "test_elsewhere.py").write_text(ELSEWHERE)
+    start = [sys.executable, "-m", "chat", command, "--port", "0", "--data", str(tmp_path / "data")]
+    with subprocess.Popen(start, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+        try:
+            assert process.stdout is not None
+            origin = re.search(r"http://127\.0\.0\.1:\d+", process.stdout.readline())
+            assert origin is not None
+            done = pytest_in(tmp_path, "--chat-url", f"{origin[0]}/v1")
+            assert "2 passed, 1 skipped" in done.stdout, done.stdout
+        finally:
+            process.terminate()
