@@ -14,6 +14,7 @@ import trio
 
 from chat.registries.scopes import ADMIN_APPLICATION_ID, ADMIN_SCOPE, Scope
 from chat.registries.user_flags import UserFlag
+from chat.testing.http_client import HttpClient
 from chat.testing.rest_client import Response, RestClient
 from chat.testing.server import ChatServer
 from chat.testing.world import World
@@ -159,7 +160,7 @@ async def test_a_bot_on_a_user_only_operation(chat_world: World) -> None:
 @pytest.mark.parametrize("path", ["/users/@me", "/gateway/bot", "/v2/users/@me", "/api/v1/users/@me"])
 @pytest.mark.chat_settings(**{"compat.fluxer": "off"})
 async def test_routes_are_below_v1_only(chat_world: World, path: str) -> None:
-    answer = await chat_world.alice.rest.get(path)
+    answer = await HttpClient(chat_world.route, chat_world.alice.token).get(path)
     assert (answer.status, answer.code) == (404, "NOT_FOUND")
 
 
