@@ -24,7 +24,6 @@ from tests.test_readme import free_port
 ROOT: Final = Path(__file__).parents[2]
 BUILD_SECONDS: Final = 1_200
 SUITE: Final = "bookworm"
-SOURCE: Final = "http://deb.debian.org/debian"
 
 Made = Callable[[Path], None]
 
@@ -130,7 +129,7 @@ class Debian:
 
 
 def bootstrap(directory: Path) -> None:
-    command = ["debootstrap", "--variant=minbase", SUITE, str(directory), SOURCE]
+    command = ["debootstrap", "--variant=minbase", SUITE, str(directory)]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=BUILD_SECONDS, check=False)
     assert ended.returncode == 0, ended.stdout[-2_000:]
 

@@ -1,6 +1,8 @@
 """The manual's page about installing, followed in a bare Debian: from nothing to two people who talk behind TLS, and
 back from a backup after the data directory was destroyed.
 
+Pictures of it lie in the test's own directory.
+
 What a bare Debian without a running systemd lacks is put in its place: a `systemctl` that starts what the units say.
 The ports are free ones, and the proxy makes its certificate itself.
 """
@@ -13,6 +15,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Final
 
 import attrs
@@ -152,7 +155,7 @@ def chromium(machine: Machine) -> Iterator[Browser]:
         browser.close()
 
 
-def test_the_first_hour_and_the_day_when_the_disk_dies(machine: Machine, chromium: Browser) -> None:
+def test_the_first_hour_and_the_day_when_the_disk_dies(machine: Machine, chromium: Browser, tmp_path: Path) -> None:
     debian = machine.debian
     assert "chat " in machine.follow("The package")
     # 8080 may be another program's on this machine.
@@ -172,6 +175,7 @@ def test_the_first_hour_and_the_day_when_the_disk_dies(machine: Machine, chromiu
     ben.sees("Welcome to the harbour")
     ben.says("Hello Ana")
     ana.sees("Hello Ana")
+    ana.page.screenshot(path=tmp_path / "talk.png")
 
     machine.follow("See how it is doing")
     machine.is_served(machine.port)
@@ -192,6 +196,7 @@ def test_the_first_hour_and_the_day_when_the_disk_dies(machine: Machine, chromiu
         one.sees("Hello Ana")
     ben.says("That was quick")
     ana.sees("That was quick")
+    ben.page.screenshot(path=tmp_path / "restored.png")
     for one in (ana, ben):
         one.close()
 
