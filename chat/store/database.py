@@ -104,10 +104,18 @@ class Database:
         What `query` raises is raised here, or StorageUnavailable where the disk or the file is at fault.
         """
         await trio.lowlevel.checkpoint()
-        self._refuse_unless_available()
         if self._inline:
-            return self._run_query(self.reader, query)
+            return self.read_here(query)
+        self._refuse_unless_available()
         return await trio.to_thread.run_sync(self._run_query_on_idle_reader, query, limiter=self._reader_limit)
+
+    def read_here(self, query: Callable[[sqlite3.Connection], T]) -> T:
+        """Run `query` on the loop's own connection, for what is known to be short: a thread would cost more.
+
+        Raises as `read`.
+        """
+        self._refuse_unless_available()
+        return self._run_query(self.reader, query)
 
     async def write(
         self,
