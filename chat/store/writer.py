@@ -137,7 +137,10 @@ class Writer:
     def _settle(self, group: Sequence[Request]) -> None:
         try:
             connection = self._connected()
+            began = time.perf_counter()
             connection.execute("BEGIN IMMEDIATE")
+            if self.slowness is not None:  # another process may be writing
+                self.slowness.judge(f"{len(group)} units", "lock", began, group[0].cause)
             for request in group:
                 self._run_unit(connection, request)
             began = time.perf_counter()

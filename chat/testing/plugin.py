@@ -107,7 +107,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if isinstance(item, pytest.Function) and FIXTURES & set(item.fixturenames):
             _check(config, item)
             item.add_marker(pytest.mark.trio)
-            if "chat_server" in item.fixturenames and (url := options.current().url) is not None:
+            own = inspect.signature(item.obj).parameters
+            if "chat_server" in own and (url := options.current().url) is not None:
                 item.add_marker(pytest.mark.skip(reason=f"chat_server is a server in the test; {url} is none"))
 
 
@@ -145,33 +146,31 @@ def chat_server_options(request: pytest.FixtureRequest, tmp_path: Path) -> dict[
 
 
 @pytest.fixture
-async def chat_server(chat_server_options: dict[str, Any]) -> AsyncIterator[ChatServer]:
-    """A whole server inside the test's own Trio run; on virtual time when the test uses `autojump_clock`."""
+async def chat_server(chat_server_options: dict[str, Any]) -> AsyncIterator[ChatServer | None]:
+    """A whole server inside the test's own Trio run; on virtual time when the test uses `autojump_clock`. None beneath
+    a `chat_world` that lives at `--chat-url`."""
     from chat.testing.server import open_chat_server
 
+    if options.current().url is not None:
+        yield None
+        return
     async with open_chat_server(**chat_server_options) as server:
         yield server
 
 
 @pytest.fixture
-def chat_home(request: pytest.FixtureRequest) -> Any:
-    """The server that `chat_world` lives on; None where that is the one of `--chat-url`."""
-    return request.getfixturevalue("chat_server") if options.current().url is None else None
-
-
-@pytest.fixture
-async def chat_world(request: pytest.FixtureRequest, chat_home: ChatServer | None) -> AsyncIterator[World]:
+async def chat_world(request: pytest.FixtureRequest, chat_server: ChatServer | None) -> AsyncIterator[World]:
     """The seeded world with ready clients, on `chat_server` or at `--chat-url`."""
     import trio
 
     from chat.testing.registered_world import describe, route_of
     from chat.testing.world import World
 
-    if chat_home is None:
+    if chat_server is None:
         description = await describe(options.current())
         route = route_of(description)
     else:
-        description, route = chat_home.description(), chat_home.route()
+        description, route = chat_server.description(), chat_server.route()
     async with trio.open_nursery() as nursery:
         world = World(description, route, nursery)
         request.node.stash[_SAID] = world.conversation

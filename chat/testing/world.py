@@ -17,7 +17,14 @@ class Actor:
     """An account with its credential: a person of the world, or its bot."""
 
     def __init__(
-        self, name: str, user_id: str, token: str, authorization: str, route: Route, nursery: trio.Nursery
+        self,
+        user_id: str,
+        token: str,
+        authorization: str,
+        route: Route,
+        nursery: trio.Nursery,
+        *,
+        name: str = "client",
     ) -> None:
         self.name = name
         self.id = user_id
@@ -74,7 +81,7 @@ class NoAdministrator(LookupError):
 class Person(Actor):
     def __init__(self, description: Mapping[str, str], route: Route, nursery: trio.Nursery) -> None:
         token = description["token"]
-        super().__init__(description["username"], description["id"], token, token, route, nursery)
+        super().__init__(description["id"], token, token, route, nursery, name=description["username"])
         self.username = description["username"]
         self.email = description["email"]
         self.password = description["password"]
@@ -83,7 +90,7 @@ class Person(Actor):
 class Bot(Actor):
     def __init__(self, description: Mapping[str, str], route: Route, nursery: trio.Nursery) -> None:
         token = description["token"]
-        super().__init__("bot", description["user_id"], token, f"Bot {token}", route, nursery)
+        super().__init__(description["user_id"], token, f"Bot {token}", route, nursery, name="bot")
         self.application_id = description["application_id"]
         self.client_secret = description["client_secret"]
 

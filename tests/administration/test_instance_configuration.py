@@ -30,7 +30,7 @@ ROWS: Final = [
     Walked("POST", f"{WAITING}/{{user_id}}/approve", ("user:update:flags",), buckets.MODIFY),
     Walked("POST", f"{WAITING}/{{user_id}}/reject", ("user:update:flags",), buckets.MODIFY),
 ]
-ELSEWHERE: Final = {("GET", "/v1/admin/instance/figures")}
+ELSEWHERE: Final = {("GET", "/v1/admin/instance/figures"), ("GET", "/v1/admin/instance/figures/history")}
 
 
 def last(server: ChatServer) -> tuple[str, str, str, dict[str, Any]]:

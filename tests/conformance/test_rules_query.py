@@ -40,6 +40,7 @@ async def judged(world: World, query: str) -> dict[str, Any]:
     return {"query": query, "version_ok": True, "compressed": hello.binary}
 
 
+@pytest.mark.chat_settings(**{"compat.discord": "off"})
 async def test_every_query_of_the_table_gets_its_verdict(
     chat_world: World, autojump_clock: trio.testing.MockClock
 ) -> None:

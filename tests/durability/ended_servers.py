@@ -24,7 +24,9 @@ LARGEST_SMALL: Final = 10**11
 SMALLEST_ID: Final = 10**15
 """Between the two lie moments."""
 
-LEFT_OUT: Final = frozenset({"jobs", "instance", "outside_changes", "retained_events", "message_search_queue"})
+LEFT_OUT: Final = frozenset(
+    {"jobs", "instance", "outside_changes", "retained_events", "message_search_queue", "caller_changes"}
+)
 LOGS: Final = {
     "admin_audit_log": "action, target_id, admin_user_id",
     "guild_audit_log": "action_type, user_id, target_id",

@@ -7,6 +7,7 @@ import trio
 import trio.testing
 
 from chat.testing import GatewayClient, RestClient
+from chat.testing.conversation import Conversation
 from chat.testing.gateway_client import GatewayClosed, HandshakeRefused, NothingArrived
 from chat.testing.server import ChatServer
 from chat.testing.world import World
@@ -73,6 +74,10 @@ async def test_expectations_tell_what_came_instead(chat_world: World, autojump_c
 async def test_a_refused_handshake_says_why(chat_server: ChatServer, autojump_clock: trio.testing.MockClock) -> None:
     class ElseWhere:
         host = "127.0.0.1"
+        conversation = None
+
+        def noted_in(self, _: Conversation) -> ElseWhere:
+            return self
 
         async def connect(self) -> trio.abc.HalfCloseableStream:
             stream = await chat_server.route().connect()

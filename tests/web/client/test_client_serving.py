@@ -39,7 +39,7 @@ async def test_each_place_of_the_client_is_its_page_under_its_policy(chat_world:
             "form-action 'self'; base-uri 'none'; frame-ancestors 'none'; media-src 'self' blob:; worker-src 'self'; "
             "manifest-src 'self'; require-trusted-types-for 'script'; trusted-types chat"
         )
-        assert (await asks(chat_world.anyone, place)).code == "NOT_FOUND"
+        assert (await asks(chat_world.anyone, place, Accept="*/*")).code == "NOT_FOUND"
     tag = page.header("etag")
     assert tag is not None
     assert (await asks(chat_world.anyone, place, If_None_Match=tag, **HTML)).status == 304
