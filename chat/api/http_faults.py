@@ -34,7 +34,7 @@ class HttpFault:
         return self.method in (None, method) and self.path in (None, path)
 
     def error(self) -> ApiError:
-        """The answer. A code that nobody registered is its own message."""
+        """The answer. A code outside the registry is its own message."""
         code = STATUS_FALLBACKS.get(self.status, FALLBACK_CODE) if self.code is None else self.code
         known = ErrorCode.__members__.get(code)
         message = code if known is None else known.message

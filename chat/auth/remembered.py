@@ -1,9 +1,9 @@
 """Callers that need not be looked up again: what a session or bot token stood for, while nothing has changed about it.
 
 Before a caller is taken from memory the store is asked whether anything was committed since, and if so which accounts
-changed (`caller_changes`, which triggers of the schema write): their callers are forgotten. So everything that ends or
-changes a credential holds from the very next request on, whoever committed it: an operation, a job, or the command line
-in another process. Only credentials that nothing but a commit ends are remembered; an access token and an admin API key
+changed (`caller_changes`, which triggers of the schema write): their callers are forgotten. So what ends or changes a
+credential holds from the very next request on, wherever it was committed: by an operation, a job, or the command line
+in another process. Only credentials that nothing but a commit ends are remembered; access tokens and admin API keys
 end with time as well. A credential that stood for nothing is looked up each time, and takes as long as ever.
 """
 

@@ -1,4 +1,4 @@
-"""`chat block`: what nobody may use on the instance, the lists of the Admin API (administration.md, Blocklists)."""
+"""`chat block`: what is not allowed on the instance, the lists of the Admin API (administration.md, Blocklists)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ value_argument = click.argument("value", metavar="VALUE")
 
 @click.group(epilog=f"LIST is one of: {', '.join(NAMES)}.")
 def block() -> None:
-    """Blocklists: what nobody may use on this instance.
+    """Blocklists: what is not allowed on this instance.
 
     Mail addresses, networks, phrases, pages and files. `chat ban` has the networks that were banned for guessing.
     """

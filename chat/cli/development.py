@@ -71,7 +71,7 @@ def watch(world: SeededWorld, host: str, port: int) -> None:
 
 
 def _watch(names: Mapping[str, str], host: str, port: int) -> None:
-    # The server goes first, or whoever reads what is printed.
+    # The server ends first, or the reader of what is printed.
     with contextlib.suppress(OSError, http.client.HTTPException, ValueError):
         connection = http.client.HTTPConnection(host, port)
         connection.request("GET", STREAM)

@@ -71,7 +71,7 @@ def setup(data: Path, yes: bool, check_only: bool, no_check: bool, as_json: bool
         raise click.UsageError("--check changes nothing: it goes with --data, --config and --json alone")
     is_asked = not (yes or check_only or as_json or given) and sys.stdin.isatty() and is_terminal()
     if not (is_asked or yes or check_only or given):
-        raise click.UsageError("there is nobody to ask: name options, or say --yes")
+        raise click.UsageError("there is no terminal to ask on: name options, or say --yes")
     outcome = None
     with importing():
         from chat.cli.setup_work import carry_out, present_instance, taken_from_options

@@ -282,7 +282,7 @@ class _Interview:
         self._heading(
             "Registration",
             "open: everybody makes an account. approval: you let each one in (`chat user approve`).",
-            "closed: nobody but those for whom you make one (`chat user create`).",
+            "closed: only people for whom you make one (`chat user create`).",
         )
         if not self._is_decided("registration"):
             present = str(self._present.value_of("registration"))

@@ -186,7 +186,7 @@ def _oldest_administrator(instance: Instance) -> Account:
     """Raises OperatorError where there is no account with every right."""
     found = next((one for one in accounts.every(instance.database.reader) if "*" in one.acls and not one.bot), None)
     if found is None:
-        raise OperatorError("no account holds *, so nobody owns the guild: `chat guild create` names an owner")
+        raise OperatorError("no account holds *, so the guild would have no owner: `chat guild create` names an owner")
     return found
 
 

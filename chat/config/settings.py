@@ -264,7 +264,7 @@ class BackupSettings:
 @attrs.frozen(kw_only=True)
 class StorageSettings:
     warn_bytes: int = setting(
-        2_147_483_648, "room on the disk of the data directory under which administrators are warned; 0 warns nobody",
+        2_147_483_648, "room on the disk of the data directory under which administrators are warned; 0 for no warning",
         unit="bytes", minimum=0,
     )  # fmt: skip
 

@@ -340,7 +340,7 @@ class Recorder:
         imports = ["import trio", "", ""] if any("trio.sleep" in line for line in body) else []
         comments = [f"# Left out: {what}." for what in self._left_out]
         source = "\n".join([*imports, *comments, *lines]) + "\n"
-        ast.parse(source)  # a test that cannot be read helps nobody
+        ast.parse(source)  # a test that cannot be read is of no use
         return source
 
 

@@ -208,7 +208,7 @@ class SessionStarts:
         return self._guild_payloads.unsent(guild_id, session)
 
     def _encoded(self, guilds: Sequence[GuildJson | dict[str, Any]]) -> orjson.Fragment:
-        """Ready's `guilds`; whoever is online is counted only now, the session itself included."""
+        """Ready's `guilds`; who is online is counted only now, the session itself included."""
         online = self._presences.online_count
         encoded = [
             guild.with_online_count(online(guild.guild_id)) if isinstance(guild, GuildJson) else orjson.dumps(guild)

@@ -269,7 +269,7 @@ def disk_nearly_full(head: Letterhead, recipient: str, *, free: str) -> Mail:
         subject=say("The disk of {service_name} is nearly full"),
         paragraphs=(
             say(
-                "Only {free} are free on the disk of {service_name}. When it is full nobody can write any more.",
+                "Only {free} are free on the disk of {service_name}. When it is full, nothing can be written.",
                 free=free,
             ),
             say("The console shows what takes the room, and can clean up."),

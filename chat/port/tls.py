@@ -290,7 +290,7 @@ class TlsTransport(Transport):
             if self._said_goodbye and self._is_open:
                 self._inner.half_close()
         except (trio.BrokenResourceError, trio.ClosedResourceError):
-            self._waiting = b""  # whoever reads or sends next hears of it
+            self._waiting = b""  # the next read or send hears of it
         finally:
             self._flushing = False
             self._room.unpark_all()

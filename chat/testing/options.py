@@ -5,7 +5,7 @@ The pytest plugin fills this from its options, other runners from the environmen
 | option | environment | what |
 |---|---|---|
 | `--chat-seed N` | `CHAT_TEST_SEED` | another world, and another order of what is left to chance, for each test |
-| `--chat-url URL` | `CHAT_TEST_URL` | the world lives on the server there, whoever wrote it |
+| `--chat-url URL` | `CHAT_TEST_URL` | the world lives on the server there, of any program |
 | `--chat-world FILE` | `CHAT_TEST_WORLD` | its accounts: a file with what `chat dev --json` prints |
 """
 

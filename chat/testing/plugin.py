@@ -113,7 +113,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _check(config: pytest.Config, item: pytest.Function) -> None:
-    """Say what is wrong with a test that cannot run, before it fails in a way that nobody understands."""
+    """Say what is wrong with a test that cannot run, before it fails in a way that is hard to understand."""
     if not config.pluginmanager.has_plugin("trio"):
         raise pytest.UsageError(f"chat: {item.nodeid} needs the plugin pytest-trio: {INSTALL}, without `-p no:trio`")
     if hasattr(item.obj, "hypothesis"):

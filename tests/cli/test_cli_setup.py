@@ -219,7 +219,7 @@ def test_a_password_is_made_and_a_guild_may_come_later(run: Run, data: Path) -> 
         (("--guild", "Pier"), 2, "--guild needs somebody who owns it"),
         (("--admin", "root", "--guild", ""), 2, ""),
         (("--check", "--port", "1"), 2, "--check changes nothing"),
-        ((), 2, "there is nobody to ask"),
+        ((), 2, "there is no terminal to ask on"),
     ],
 )
 def test_options_that_cannot_be_write_nothing(

@@ -61,7 +61,7 @@ def message_object(
 
 
 def plain_message_object(row: MessageRow, author: Mapping[str, Any]) -> dict[str, Any]:
-    """A message that is nothing but text and names nobody, straight from its columns; the same as `message_object`."""
+    """A message that is nothing but text and mentions no one, out of its columns; the same as `message_object`."""
     message_id, channel_id, _, kind, content, flags, _, edited_at, pinned_at, everyone, tts, nonce, *_ = row
     data: dict[str, Any] = {
         "id": str(message_id),

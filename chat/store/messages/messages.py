@@ -103,7 +103,7 @@ MessageRow = tuple[Any, ...]
 
 
 def is_plain(row: MessageRow) -> bool:
-    """Whether a message is nothing but text: no other table holds anything of it, and it names nobody."""
+    """Whether a message is nothing but text: no other table holds anything of it, and it mentions no one."""
     # A message of a person names whom it answers, or whom its text names by "<@".
     _, _, _, kind, content, flags, webhook_id, _, _, everyone, _, _, reference, extra, reacted = row
     return not (

@@ -39,7 +39,7 @@ export async function showStorage({ signal }) {
 function diskCard({ total_bytes: total, free_bytes: free, warn_bytes: warn, is_low: isLow }) {
   return card(
     t("Disk"),
-    isLow ? h("p", { class: "note", role: "alert" }, t("The disk is nearly full: when nothing is left nobody can write any more.")) : null,
+    isLow ? h("p", { class: "note", role: "alert" }, t("The disk is nearly full: when nothing is left, no message can be written any more.")) : null,
     h("p", {}, progress(total - free, total, t("Used"))),
     facts(
       [t("Free"), [size(free), isLow ? [" ", tag(t("little"), "bad")] : null]],
