@@ -24,8 +24,17 @@ from tests.test_readme import free_port
 ROOT: Final = Path(__file__).parents[2]
 BUILD_SECONDS: Final = 1_200
 SUITE: Final = "bookworm"
+READABLE: Final = 0o022
 
 Made = Callable[[Path], None]
+
+
+@pytest.fixture(autouse=True)
+def readable_files() -> Iterator[None]:
+    """What is installed here is readable for every account, whatever umask a test before has left behind."""
+    before = os.umask(READABLE)
+    yield
+    os.umask(before)
 
 
 @pytest.fixture(scope="session")
@@ -130,7 +139,7 @@ class Debian:
 
 def bootstrap(directory: Path) -> None:
     command = ["debootstrap", "--variant=minbase", SUITE, str(directory)]
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=BUILD_SECONDS, check=False)
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=BUILD_SECONDS, check=False, umask=READABLE)
     assert ended.returncode == 0, ended.stdout[-2_000:]
 
 
