@@ -138,6 +138,7 @@ class Debian:
 
 
 def bootstrap(directory: Path) -> None:
+    directory.chmod(0o755)  # every account of the Debian enters its root
     command = ["debootstrap", "--variant=minbase", SUITE, str(directory)]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=BUILD_SECONDS, check=False, umask=READABLE)
     assert ended.returncode == 0, ended.stdout[-2_000:]
