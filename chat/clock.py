@@ -275,7 +275,11 @@ async def report_jumps(clock: Clock) -> None:
 
 def iso_timestamp(milliseconds: int) -> str:
     """Unix milliseconds as the wire's ISO 8601 text, UTC, with milliseconds and `Z`."""
-    return f"{_second(milliseconds // 1000)}.{milliseconds % 1000:03d}Z"
+    second, rest = divmod(milliseconds, 1000)
+    return _second(second) + _PARTS_OF_A_SECOND[rest]
+
+
+_PARTS_OF_A_SECOND: Final = tuple(f".{milliseconds:03d}Z" for milliseconds in range(1000))
 
 
 @functools.lru_cache(maxsize=SECONDS_KEPT)

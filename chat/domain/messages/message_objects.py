@@ -60,12 +60,12 @@ def message_object(
     return data
 
 
-def plain_message_object(row: MessageRow, author: Mapping[str, Any]) -> dict[str, Any]:
+def plain_message_object(row: MessageRow, channel_id: str, author: Mapping[str, Any]) -> dict[str, Any]:
     """A message that is nothing but text and mentions no one, out of its columns; the same as `message_object`."""
-    message_id, channel_id, _, kind, content, flags, _, edited_at, pinned_at, everyone, tts, nonce, *_ = row
+    message_id, _, _, kind, content, flags, _, edited_at, pinned_at, everyone, tts, nonce, _, _, _ = row
     data: dict[str, Any] = {
         "id": str(message_id),
-        "channel_id": str(channel_id),
+        "channel_id": channel_id,
         "author": author,
         "type": kind,
         "flags": flags,

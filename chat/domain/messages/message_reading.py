@@ -141,7 +141,8 @@ def page_of_objects(
     author_ids = {row[2] for row in rows if row[0] not in whole}
     known = accounts.shown(connection, author_ids)
     authors = {author_id: author_object(author_id, known.get(author_id)) for author_id in author_ids}
-    return [whole.get(row[0]) or plain_message_object(row, authors[row[2]]) for row in rows]
+    channel = str(channel_id)
+    return [whole.get(row[0]) or plain_message_object(row, channel, authors[row[2]]) for row in rows]
 
 
 def _rows_of_page(
