@@ -10,7 +10,9 @@ import trio.testing
 from chat.config import Settings
 from chat.domain.messages.message_drafts import MessageDraft
 from chat.domain.messages.message_reading import WARM_PAGE, WARM_SECONDS, Page
+from chat.registries.message_types import MessageType
 from chat.store.database import open_database
+from chat.store.guard import UNGUARDED
 from chat.testing.server import fresh_database
 from tests.guilds.guild_world import GuildWorld
 
@@ -41,3 +43,22 @@ async def test_where_a_page_is_read(tmp_path: Path, mock_clock: trio.testing.Moc
         assert await read(Page(before=place.general)) == ([], False)
         mock_clock.jump(WARM_SECONDS)
         assert await read(Page()) == (["two", "one"], False)
+
+
+async def test_a_page_with_messages_that_are_not_for_the_caller_is_read_in_a_thread(
+    tmp_path: Path, mock_clock: trio.testing.MockClock
+) -> None:
+    """Passing over them may take long: only a reader's thread may."""
+    async with open_database(fresh_database(tmp_path / "chat.db"), durable=False) as database:
+        world = GuildWorld(database, Settings(), tmp_path)
+        alice = await world.person("alice")
+        place = await world.guild(alice)
+        await world.sending.create(alice, place.general, MessageDraft("one"))
+        before = await world.messages.of_channel(alice, place.general, Page())
+        kind = MessageType.THREAD_CREATED.value
+        await database.write(
+            lambda connection: connection.execute("UPDATE messages SET type = ? WHERE content = 'one'", (kind,)),
+            guard=UNGUARDED,
+        )
+        after = await world.messages.of_channel(alice, place.general, Page())
+        assert [message["id"] for message in after] == [m["id"] for m in before if m["content"] != "one"]

@@ -133,6 +133,27 @@ def page_of_objects(
     """The wire objects of such a page. Most messages are nothing but text: these go straight from their columns into
     their objects, and share those of their authors."""
     rows = _rows_of_page(connection, channel_id, page, floor, threads=viewer.sees_threads)
+    return _objects(channel_id, rows, floor, addresses, viewer, connection)
+
+
+def short_page_of_objects(
+    channel_id: int, page: Page, floor: int, addresses: Addresses, viewer: Viewer, connection: sqlite3.Connection
+) -> list[dict[str, Any]] | None:
+    """As `page_of_objects`, by reading no more rows than the page has; None where some are not for the viewer."""
+    rows = _rows_of_page(connection, channel_id, page, floor, threads=True)
+    if not viewer.sees_threads and any(row[3] in THREAD_MESSAGE_TYPES for row in rows):
+        return None
+    return _objects(channel_id, rows, floor, addresses, viewer, connection)
+
+
+def _objects(
+    channel_id: int,
+    rows: list[MessageRow],
+    floor: int,
+    addresses: Addresses,
+    viewer: Viewer,
+    connection: sqlite3.Connection,
+) -> list[dict[str, Any]]:
     others = [row for row in rows if not messages.is_plain(row)]
     whole: dict[int, dict[str, Any]] = {}
     if others:
@@ -265,15 +286,15 @@ class Messages:
         floor = self._core.access.channel(principal, channel_id).history_floor()
         if floor is None:
             return []
-        query = functools.partial(
-            page_of_objects, channel_id, page, floor, self._core.media_addresses, viewer_of(principal)
-        )
+        wanted = (channel_id, page, floor, self._core.media_addresses, viewer_of(principal))
+        query = functools.partial(page_of_objects, *wanted)
         if page.limit > WARM_PAGE or page != Page(page.limit):
             return await self._core.database.read(query)
         now = trio.current_time()
+        found: list[dict[str, Any]] | None = None
         if now - self._warm.pop(channel_id, -math.inf) < WARM_SECONDS:
-            found = self._core.database.read_here(query)
-        else:
+            found = self._core.database.read_here(functools.partial(short_page_of_objects, *wanted))
+        if found is None:
             found = await self._core.database.read(query)
         if len(self._warm) >= WARM_CHANNELS:
             del self._warm[next(iter(self._warm))]
