@@ -65,6 +65,7 @@ FLOORS: Final[Mapping[str, Mapping[str, str]]] = {
         "gateway": "the gateway's engine",
         "mail": "letters and their way out",
         "media": "pictures and files, beneath every area",
+        "nodes": "core and gateway nodes over a broker",
         "openapi": "the OpenAPI document",
         "packaging": "what is published, from its built files",
         "port": "listener, transport and request head",
