@@ -13,6 +13,8 @@ from chat.store.data_directory import DataDirectory
 
 NOT_AT_START = (
     "PIL",
+    "anyio",
+    "beartype",
     "chat.access_log",
     "chat.api.openapi.document",
     "chat.bench",
@@ -24,6 +26,8 @@ NOT_AT_START = (
     "chat.media.image_process",
     "chat.metrics",
     "chat.testing",
+    "chat.nodes.redis_broker",
+    "coredis",
     "cryptography",
     "email_validator",
     "flask",

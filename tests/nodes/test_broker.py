@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from random import Random
 from typing import Final
 
@@ -10,8 +10,11 @@ import pytest
 import trio
 from trio.testing import MockClock
 
+from chat.config.broker_address import broker_address
 from chat.nodes.broker import BEGINNING, COMMAND_SECONDS, READ_BYTES, Broker, BrokerUnavailable, id_order
 from chat.nodes.memory_broker import MemoryBroker
+from chat.nodes.redis_broker import RedisBroker
+from tests.nodes.redis_server import RedisServer
 
 KEEP: Final = 60.0
 SHORT: Final = 0.1
@@ -22,7 +25,7 @@ LONG: Final = 20.0
 Connect = Callable[[], Broker]
 
 
-@pytest.fixture(params=["memory"])
+@pytest.fixture(params=["memory", "redis"])
 def kind(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
@@ -33,10 +36,31 @@ def clock(kind: str) -> MockClock | None:
     return MockClock(autojump_threshold=0) if kind == "memory" else None
 
 
+@pytest.fixture(scope="module")
+def redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
+    """One server for the tests that do nothing to it; each uses names of its own."""
+    server = RedisServer(tmp_path_factory.mktemp("redis"))
+    server.start()
+    yield server
+    server.kill()
+
+
 @pytest.fixture
-async def connect(kind: str) -> Connect:
-    """Makes connections to one broker."""
-    return MemoryBroker().client
+def server(kind: str, request: pytest.FixtureRequest) -> RedisServer | None:
+    """The server, where the test needs it."""
+    return request.getfixturevalue("redis") if kind == "redis" else None
+
+
+@pytest.fixture
+async def connect(server: RedisServer | None, request: pytest.FixtureRequest) -> AsyncIterator[Connect]:
+    """Makes connections to one broker that is empty."""
+    if server is None:
+        yield MemoryBroker().client
+        return
+    address, prefix = broker_address(server.url), f"{request.node.name}:"
+    async with trio.open_nursery() as nursery:
+        yield lambda: RedisBroker(address, prefix, nursery)
+        nursery.cancel_scope.cancel()
 
 
 def entries_of(found: list[tuple[str, bytes]]) -> list[bytes]:

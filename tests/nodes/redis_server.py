@@ -1,0 +1,79 @@
+"""A real redis-server for tests: started on a free port, without persistence; killed, stopped, started again."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.patience import PATIENCE_SECONDS
+
+HOST: Final = "127.0.0.1"
+
+
+def program() -> str:
+    """Where it is; the test is left out, or fails where it must not be."""
+    found = shutil.which("redis-server") or shutil.which("redis-server", path="/usr/sbin:/usr/local/bin")
+    if found is None:
+        if "TESTS_REQUIRE_REDIS" in os.environ:
+            pytest.fail("TESTS_REQUIRE_REDIS is set and there is no redis-server")
+        pytest.skip("no redis-server on this machine")
+    return found
+
+
+def free_port() -> int:
+    with socket.socket() as taken:
+        taken.bind((HOST, 0))
+        return int(taken.getsockname()[1])
+
+
+class RedisServer:
+    """A server with these settings, such as `--requirepass x`. `port` stays the same over restarts."""
+
+    def __init__(self, folder: Path, *settings: str, port: int | None = None) -> None:
+        self.port = port or free_port()
+        self._folder = folder
+        own = ["--port", str(self.port)] if "--tls-port" not in settings else []
+        self._command = [program(), *own, "--bind", HOST, "--save", "", "--dir", str(folder), *settings]
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        return f"redis://{HOST}:{self.port}"
+
+    def start(self) -> None:
+        """Start, empty, and wait until it listens; in a thread where a loop runs."""
+        output = self._folder / f"redis-{self.port}.log"
+        with output.open("ab") as log:
+            self._process = subprocess.Popen(self._command, stdout=log, stderr=log, cwd=self._folder)
+        given_up = time.monotonic() + PATIENCE_SECONDS
+        while not _listens(self.port):
+            assert self._process.poll() is None, output.read_text()
+            assert time.monotonic() < given_up, "it does not listen"
+            time.sleep(0.01)
+
+    def signal(self, number: signal.Signals) -> None:
+        assert self._process is not None
+        self._process.send_signal(number)
+
+    def kill(self) -> None:
+        """`kill -9`: what it held is gone. Nothing where it does not run."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            self._process = None
+
+
+def _listens(port: int) -> bool:
+    try:
+        socket.create_connection((HOST, port), timeout=1).close()
+    except OSError:
+        return False
+    return True
