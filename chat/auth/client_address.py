@@ -39,9 +39,14 @@ class ClientAddresses:
     """
 
     def __init__(self, trusted_proxies: Iterable[str] = (), *, test_header: bool = False) -> None:
-        self._trusted: tuple[_Network, ...] = tuple(ipaddress.ip_network(network) for network in trusted_proxies)
+        self._trusted: tuple[_Network, ...] = ()
         self._test_header = test_header
         self._unnamed: dict[str, None] = {}
+        self.trust(trusted_proxies)
+
+    def trust(self, proxies: Iterable[str]) -> None:
+        """From now on these networks are the trusted proxies."""
+        self._trusted = tuple(ipaddress.ip_network(network) for network in proxies)
 
     def of(self, peer: str, forwarded: Sequence[str] = (), test_address: str | None = None) -> str:
         """The client's address. `forwarded` are the values of X-Forwarded-For, in the order of arrival."""
@@ -135,14 +140,14 @@ class ConnectionCounts:
     """Counts per address, the 64 bits of an IPv6 network being one, up to `limit` each."""
 
     def __init__(self, limit: int) -> None:
-        self._limit = limit
+        self.limit = limit
         self._held: collections.Counter[str] = collections.Counter()
 
     @contextmanager
     def connection(self, address: str) -> Iterator[bool]:
         """Count a connection for as long as the block lasts; yields whether there was room for it."""
         key = network_of(address)
-        if self._held[key] >= self._limit:
+        if self._held[key] >= self.limit:
             yield False
             return
         self._held[key] += 1

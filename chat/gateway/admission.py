@@ -61,6 +61,15 @@ class Admission:
         self._identifies = FixedWindowBudget(identify_budget, IDENTIFY_BUDGET_WINDOW_MS)
         self._payloads = FixedWindowBudget(ADDRESS_COMMAND_BUDGET, ADDRESS_COMMAND_BUDGET_WINDOW_MS)
 
+    @property
+    def connections_per_address(self) -> int:
+        """How many connections an address may hold."""
+        return self._connections.limit
+
+    @connections_per_address.setter
+    def connections_per_address(self, limit: int) -> None:
+        self._connections.limit = limit
+
     def connection(self, address: str) -> AbstractContextManager[bool]:
         """Count a connection for as long as the block lasts; yields whether there was room for it."""
         return self._connections.connection(address)

@@ -18,8 +18,8 @@ import trio
 from chat.gateway.commands.budgets import RollingWindow
 from chat.gateway.delay import NO_DELAY, Delay, DelayedOutbox
 from chat.gateway.outbox import Outbox
-from chat.gateway.parts import GatewayParts
-from chat.gateway.session import GatewaySession, MakeSession, ReplayQueue
+from chat.gateway.parts import Elsewhere, GatewayParts, ResumeFailure
+from chat.gateway.session import GatewaySession, MakeSession, ReplayQueue, is_held_by
 from chat.gateway.tap import SocketTap
 from chat.gateway.websocket import Closed, Message, WebSocket
 from chat.port.transport import Transport
@@ -151,9 +151,7 @@ class Connection:
         """Leave the session to its retention; afterwards no event reaches this socket."""
         self._drop_held()
         session = self._release()
-        if session is None:
-            return
-        if _holds(session, self) and not session.ended:
+        if session is not None and is_held_by(session, self) and not session.ended:
             self._parts.table.detach(session)
 
     def _release(self) -> GatewaySession | None:
@@ -270,9 +268,8 @@ class Connection:
     def _take_delay(self) -> None:
         """Be as late as the node's rules say of this socket, or of the session that it has just got."""
         if rules := self._parts.node.delays:
-            session = self.session
-            delay = rules.of(None, None) if session is None else rules.of(session.id, session.user_id)
-            self.delay(delay or NO_DELAY)
+            id_, user_id = (None, None) if self.session is None else (self.session.id, self.session.user_id)
+            self.delay(rules.of(id_, user_id) or NO_DELAY)
 
     async def _end_stall(self, seconds: float) -> None:
         await trio.sleep(seconds)
@@ -444,11 +441,20 @@ class Connection:
     # Resume
 
     def _resume(self, resume: Resume) -> None:
-        outcome = self._parts.starts.find(resume, self.address, self.mount)
-        if isinstance(outcome, GatewaySession):
-            self._attach(outcome, resume.seq)
+        found = self._parts.starts.find(resume, self.address, self.mount)
+        if isinstance(found, Elsewhere):
+            self._begin(self._fetch, found, resume.seq)
         else:
+            self._found(found, resume.seq)
+
+    async def _fetch(self, elsewhere: Elsewhere, seq: int) -> None:
+        self._found(await elsewhere.fetch(), seq)
+
+    def _found(self, outcome: GatewaySession | ResumeFailure, seq: int) -> None:
+        if not isinstance(outcome, GatewaySession):
             self._handle(outcome)
+        elif self.closed_with is None:
+            self._attach(outcome, seq)
 
     def _attach(self, session: GatewaySession, seq: int) -> None:
         if session.receiver is not None:
@@ -479,8 +485,7 @@ class Connection:
             if position % REPLAY_DISPATCHES_PER_TURN == 0:
                 await trio.lowlevel.checkpoint()
         if self._replay_queue is queue:
-            session.receiver = self
-            self._replay_queue = None
+            session.receiver, self._replay_queue = self, None
             self._handle(machine.ReplayFinished())
 
     def _send_resumed(self) -> None:
@@ -493,8 +498,3 @@ class Connection:
         session = self._release()
         if session is not None and not session.ended:
             self._parts.table.detach(session)
-
-
-def _holds(session: GatewaySession, connection: Connection) -> bool:
-    receiver = session.receiver
-    return receiver is connection or (isinstance(receiver, ReplayQueue) and receiver.belongs_to(connection))

@@ -126,6 +126,10 @@ class Fanout:
     _causes: Callable[[], int] = lambda: 0
     """How many requests are under way that will queue more."""
     _resting: Resting = attrs.field(factory=Resting)
+    relay: Callable[[Delivery], Delivery | None] | None = attrs.field(default=None, init=False)
+    """Takes what is for sessions that live at gateway nodes, and returns the rest; None where there are no nodes."""
+    on_batch: Callable[[int], None] = attrs.field(default=lambda _: None, init=False)
+    """Told how many deliveries of a batch are numbered for all their receivers, with none half done."""
     _queue: collections.deque[Delivery] = attrs.field(factory=collections.deque, init=False)
     _unflushed: list[Flushable] = attrs.field(factory=list, init=False)
     _wake: trio.Event = attrs.field(factory=trio.Event, init=False)
@@ -134,6 +138,11 @@ class Fanout:
 
     def queue(self, delivery: Delivery) -> None:
         """Deliver soon; never waits."""
+        if self.relay is not None:
+            rest = self.relay(delivery)
+            if rest is None:
+                return
+            delivery = rest
         self._queue.append(delivery)
         self._wake.set()
 
@@ -185,6 +194,7 @@ class Fanout:
             # Taken off only now, so that backlog() counts what is being delivered.
             for _ in run:
                 self._queue.popleft()
+        self.on_batch(count)
         await self._flush_all()
         self._expectation.delivered(count, len(self._queue))
         if sessions >= GATHERED_FROM_SESSIONS:

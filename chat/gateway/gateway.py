@@ -67,6 +67,8 @@ class Gateway:
 
     mount: GatewayMount | None = None
     """To be set before the gateway runs."""
+    placed: Callable[[GatewaySession, str, int], None] | None = None
+    """Takes a session of a gateway node that was kept over a restart; None where there are no nodes."""
 
     def __init__(
         self,
@@ -253,6 +255,11 @@ class Gateway:
         if self.mount is not None:
             kinds[self.mount.name] = self.mount.revive
         for session in revived(sessions, events, kinds):
+            place, session.place = session.place, None
+            if place is not None:
+                if self.placed is None:
+                    continue  # it was at a node, and there are none any more
+                self.placed(session, *place.kept())
             self.table.add(session)
             self.table.detach(session, SHUTDOWN_RESUME_MS / 1000)
             try:

@@ -2,18 +2,68 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from typing import Protocol
 
 import attrs
 import trio
 
 from chat.gateway.admission import Admission, NodeState
-from chat.gateway.commands.handler import CommandHandler
 from chat.gateway.fanout import Fanout
+from chat.gateway.numbering import ResumeVerdict
 from chat.gateway.outbox import OutboxSum
+from chat.gateway.session import GatewaySession, MakeSession
 from chat.gateway.session_table import SessionTable
-from chat.gateway.starts import SessionStarts
 from chat.gateway.tap import SocketTap
+from chat.protocol import machine
+from chat.protocol.commands import Identify, Resume, SessionCommand
+from chat.registries import close_codes
+from chat.registries.close_codes import Close
+
+StartFailure = machine.StartPostponed | machine.StartDiscarded | machine.StartRefused
+ResumeFailure = machine.ResumeUnknown | machine.ResumeRefused
+
+
+@attrs.frozen
+class Elsewhere:
+    """A session that another process holds; `fetch` brings it here, or says why it cannot."""
+
+    fetch: Callable[[], Awaitable[GatewaySession | ResumeFailure]]
+
+
+class Starts(Protocol):
+    """Makes sessions for Identifies and finds those of Resumes: here (`chat.gateway.starts`), or at the core of a node
+    (`chat.nodes.remote`)."""
+
+    async def start(
+        self, identify: Identify, address: str, make: MakeSession, *, retried: bool
+    ) -> GatewaySession | StartFailure:
+        """Create the session that an Identify asks for; still `starting`."""
+        ...
+
+    def find(self, resume: Resume, address: str, mount: str) -> GatewaySession | ResumeFailure | Elsewhere:
+        """The session that a Resume names."""
+        ...
+
+    async def introduce_guilds(self, session: GatewaySession) -> None:
+        """After a bot's Ready: one event for each of its guilds."""
+        ...
+
+
+class Commands(Protocol):
+    """Carries out what sessions ask for: here (`chat.gateway.commands`), or at the core of a node."""
+
+    def handle(self, session: GatewaySession, command: SessionCommand) -> Close | None:
+        """Carry out a command, or start to; returns how it closes the socket."""
+        ...
+
+    def socket_closed(self, session: GatewaySession) -> None:
+        """The socket no longer holds the session."""
+        ...
+
+    def session_resumed(self, session: GatewaySession) -> None:
+        """A socket took the session up again."""
+        ...
 
 
 @attrs.frozen(kw_only=True)
@@ -21,9 +71,9 @@ class GatewayParts:
     admission: Admission
     node: NodeState
     table: SessionTable
-    starts: SessionStarts
+    starts: Starts
     fanout: Fanout
-    commands: CommandHandler
+    commands: Commands
     randint: Callable[[int, int], int]
     """A random whole number between two bounds, both included."""
     heartbeat_interval_ms: int
@@ -32,3 +82,19 @@ class GatewayParts:
     """Holds work that belongs to sessions and not to sockets."""
     tap: Callable[[str], SocketTap] | None = None
     """Makes what sees the frames of a socket from this address; None where no one looks (`chat serve`)."""
+
+
+def judged(session: GatewaySession, seq: int) -> GatewaySession | ResumeFailure:
+    """The session if it accepts a Resume from this sequence, else why it does not."""
+    return verdict_on(session.numbering.judge_resume(seq)) or session
+
+
+def verdict_on(verdict: ResumeVerdict) -> ResumeFailure | None:
+    """What the machine hears of a Resume that is not accepted."""
+    match verdict:
+        case ResumeVerdict.OUT_OF_BOUNDS:
+            return machine.ResumeRefused(close_codes.INVALID_SEQUENCE)
+        case ResumeVerdict.BELOW_FLOOR:
+            return machine.ResumeUnknown()
+        case _:
+            return None

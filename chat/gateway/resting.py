@@ -50,7 +50,9 @@ class Resting:
     _splits: dict[int, Split] = attrs.field(factory=dict, init=False)
 
     def add(self, session: GatewaySession) -> None:
-        """The session's socket is gone."""
+        """The session's socket is gone. Where it was at a node, its numbers stay there."""
+        if session.place is not None:
+            return
         self.settle()  # what waits is not for this one, whose numbers are its own until now
         session.settle = self.settle
         self.sessions.add(session)

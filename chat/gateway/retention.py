@@ -32,13 +32,25 @@ KEPT_SETS: Final = ("guild_ids", "joining_guild_ids", "active_guilds")
 RUN_EVENTS: Final = 512
 """Events that stay in memory after the restart as long as a session retains one of them."""
 
+
+@attrs.frozen
+class KeptPlace:
+    """Where a session was when the core ended."""
+
+    node: str
+    slot: int
+
+    def kept(self) -> tuple[str, int]:
+        return self.node, self.slot
+
+
 Range = tuple[int, int, int]
 """First sequence, position of its event, and how many sequences and events follow each other from there."""
 
 
 def at_rest(sessions: Iterable[GatewaySession], stored_at: int) -> tuple[list[RetainedSession], list[RetainedEvent]]:
     """Records of the sessions, and of the events they hold, each once; `stored_at` is Unix milliseconds."""
-    line = _Line()
+    line = EventLine()
     records = [
         RetainedSession(session.id, session.user_id, _body(session, line.ranges(session.numbering)), stored_at)
         for session in sessions
@@ -46,7 +58,7 @@ def at_rest(sessions: Iterable[GatewaySession], stored_at: int) -> tuple[list[Re
     return records, [RetainedEvent(position, event.name, event.data) for position, event in enumerate(line.events)]
 
 
-class _Line:
+class EventLine:
     """All events of all sessions, in the order in which they were met first.
 
     Sessions that heard the same have the same stretches of it. These are found by comparing whole slices, since a
@@ -111,6 +123,7 @@ def _body(session: GatewaySession, held: Sequence[Range]) -> bytes:
             "held": held,
             "mount": session.mount,
             "besides": session.kept_besides(),
+            "place": None if session.place is None else session.place.kept(),
         }
     )
 
@@ -122,7 +135,7 @@ def revived(
 ) -> Iterator[GatewaySession]:
     """The sessions that the records were made of, without sockets; left out are those that another version wrote, and
     those that cannot be read. `kinds` makes the sessions of each mount."""
-    runs = _Runs(events)
+    runs = SharedRuns(events)
     for record in sessions:
         try:
             values = orjson.loads(record.body)
@@ -132,7 +145,7 @@ def revived(
             logger.exception("a retained session was lost", user_id=record.user_id)
 
 
-class _Runs:
+class SharedRuns:
     """The events by their positions, and the runs of them that sessions share."""
 
     def __init__(self, events: Iterable[RetainedEvent]) -> None:
@@ -156,7 +169,7 @@ class _Runs:
 
 
 def _read(
-    record: RetainedSession, values: Mapping[str, Any], runs: _Runs, kind: Callable[..., GatewaySession]
+    record: RetainedSession, values: Mapping[str, Any], runs: SharedRuns, kind: Callable[..., GatewaySession]
 ) -> GatewaySession:
     custom_status = values["presence"]["custom_status"]
     sequence, acknowledged, replay_floor = values["counters"]
@@ -176,4 +189,5 @@ def _read(
     for name in KEPT_SETS:
         setattr(session, name, set(values[name]))
     session.starting = None
+    session.place = None if values.get("place") is None else KeptPlace(*values["place"])
     return session

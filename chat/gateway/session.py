@@ -80,6 +80,8 @@ class GatewaySession:
     presence: SessionPresence = attrs.field(kw_only=True)
     """What the client last selected; survives the socket, so a Resume can restore it."""
     _numbering: Numbering = attrs.field(factory=Numbering, kw_only=True)
+    place: Placed | None = attrs.field(default=None, init=False)
+    """Where its socket and its numbers are, if that is not this process (`chat.nodes.relay`)."""
     settle: Callable[[], None] | None = attrs.field(default=None, init=False)
     """Numbers what the session has heard since it rests (`chat.gateway.resting`); None while it does not rest."""
     address: str = attrs.field(default="", init=False)
@@ -133,6 +135,12 @@ class GatewaySession:
         if self.settle is not None:
             self.settle()
         return self._numbering
+
+    def replace_numbering(self, numbering: Numbering) -> None:
+        """Number by this one from now on, what was heard before included."""
+        if self.settle is not None:
+            self.settle()
+        self._numbering = numbering
 
     def kept_besides(self) -> Mapping[str, Any]:
         """What a session of a mount has besides and keeps over a restart, as JSON."""
@@ -203,6 +211,14 @@ MakeSession = Callable[[str, Principal, Identify, SessionPresence], GatewaySessi
 """`GatewaySession.identified`, or what a mount makes in its place."""
 
 
+class Placed(Protocol):
+    """The place of a session at a gateway node."""
+
+    def kept(self) -> tuple[str, int]:
+        """The node's id and the slot there, over a restart."""
+        ...
+
+
 class ReplayingSocket(Receiver, Protocol):
     """The socket that is being sent the replay."""
 
@@ -256,3 +272,9 @@ class ReplayQueue:
 
     async def drained(self, below_bytes: int) -> None:
         await self._connection.drained(below_bytes)
+
+
+def is_held_by(session: GatewaySession, socket: ReplayingSocket) -> bool:
+    """Whether this socket holds the session, or is being sent its replay."""
+    receiver = session.receiver
+    return receiver is socket or (isinstance(receiver, ReplayQueue) and receiver.belongs_to(socket))

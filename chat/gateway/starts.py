@@ -7,7 +7,7 @@ the first step on the session collects what its guilds say; Ready goes out first
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import attrs
@@ -28,7 +28,7 @@ from chat.errors import StorageUnavailable
 from chat.gateway.admission import Admission, NodeState
 from chat.gateway.guild_payloads import GuildPayloads
 from chat.gateway.hub import Hub, outgoing
-from chat.gateway.numbering import ResumeVerdict
+from chat.gateway.parts import Elsewhere, ResumeFailure, StartFailure, judged
 from chat.gateway.session import GatewaySession, MakeSession
 from chat.gateway.session_table import SessionTable
 from chat.protocol import machine
@@ -56,10 +56,6 @@ GUILDS_PER_TURN: Final = 32
 since it may have to be read from the store."""
 
 
-StartFailure = machine.StartPostponed | machine.StartDiscarded | machine.StartRefused
-ResumeFailure = machine.ResumeUnknown | machine.ResumeRefused
-
-
 @attrs.define(kw_only=True, eq=False)
 class SessionStarts:
     _core: Core
@@ -71,6 +67,8 @@ class SessionStarts:
     _table: SessionTable
     _hub: Hub
     _guild_payloads: GuildPayloads
+    elsewhere: Callable[[GatewaySession, int], Elsewhere] | None = attrs.field(default=None, init=False)
+    """Fetches a session that lives at a gateway node; None where there are no nodes."""
     turns: trio.CapacityLimiter = attrs.field(factory=lambda: trio.CapacityLimiter(STARTS_AT_ONCE), init=False)
     _in_progress: int = attrs.field(default=0, init=False)
     """Starts that are worked on or wait for their turn."""
@@ -273,16 +271,26 @@ class SessionStarts:
 
     # Resume
 
-    def find(self, resume: Resume, address: str, mount: str) -> GatewaySession | ResumeFailure:
+    def find(self, resume: Resume, address: str, mount: str) -> GatewaySession | ResumeFailure | Elsewhere:
         """The session that a Resume names, if the token owns it, it accepts the sequence and was begun at this
-        mount."""
+        mount; or how to fetch it from the node where it lives."""
+        session = self.owned(resume, address, mount)
+        if not isinstance(session, GatewaySession):
+            return session
+        if session.place is not None and self.elsewhere is not None:
+            return self.elsewhere(session, resume.seq)
+        return judged(session, resume.seq)
+
+    def owned(self, resume: Resume, address: str, mount: str) -> GatewaySession | ResumeFailure:
+        """The session that a Resume names, if the token owns it and it was begun at this mount; its sequence is not
+        looked at."""
         try:
-            return self._find(resume, address, mount)
+            return self._owned(resume, address, mount)
         except Exception:  # as in `start`
             logger.exception("session not found")
             return machine.ResumeRefused(close_codes.SESSION_UNAVAILABLE)
 
-    def _find(self, resume: Resume, address: str, mount: str) -> GatewaySession | ResumeFailure:
+    def _owned(self, resume: Resume, address: str, mount: str) -> GatewaySession | ResumeFailure:
         if self._node.rpc_failing:
             return machine.ResumeRefused(close_codes.SESSION_UNAVAILABLE)
         principal = self._resolve(resume.token)
@@ -295,10 +303,4 @@ class SessionStarts:
         if session.user_id != principal.user_id:
             self._address_bans.note_failure(address)
             return machine.ResumeRefused(close_codes.INVALID_TOKEN)
-        match session.numbering.judge_resume(resume.seq):
-            case ResumeVerdict.OUT_OF_BOUNDS:
-                return machine.ResumeRefused(close_codes.INVALID_SEQUENCE)
-            case ResumeVerdict.BELOW_FLOOR:
-                return machine.ResumeUnknown()
-            case _:
-                return session
+        return session

@@ -130,11 +130,16 @@ async def answering(listeners: Sequence[Listener], answer: Callable[[bytes], byt
 
 
 async def _reply(connection: Transport, answer: Callable[[bytes], bytes], limiter: trio.CapacityLimiter) -> None:
+    async with limiter:
+        await answer_once(connection, answer)
+
+
+async def answer_once(connection: Transport, answer: Callable[[bytes], bytes]) -> None:
+    """Read one request's head, send the whole response that `answer` has for its path, and close."""
     try:
-        async with limiter:
-            await _send_last(connection, answer(request_head.path(await _read_head(connection))))
+        await _send_last(connection, answer(request_head.path(await _read_head(connection))))
     except (request_head.HeadRefused, trio.ClosedResourceError):
-        pass  # it hears it from the server that is to come
+        pass  # who sends no request hears nothing
     finally:
         connection.close()
 

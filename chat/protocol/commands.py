@@ -94,6 +94,8 @@ class Identify:
     flags: int = 0
     initial_guild_id: int | None = None
     shard: Shard | None = None
+    d: Any = attrs.field(default=None, repr=False, eq=False)
+    """The payload that it was read from, for a node that passes it on."""
 
 
 @attrs.frozen
@@ -153,6 +155,7 @@ def parse_identify(d: Any) -> Identify | Close:
         flags=flags,
         initial_guild_id=parse_snowflake(d.get("initial_guild_id")),
         shard=shard,
+        d=d,
     )
 
 

@@ -95,6 +95,15 @@ OUTBOXES_BYTES: Final = 268_435_456
 """What may wait for all gateway sockets together; more closes the one for which most waits, 4008 `Outbox full`, and its
 session is retained."""
 
+# Gateway nodes (architecture.md, Beyond one process)
+
+NODE_SESSIONS: Final = 65_536
+"""Sessions that one gateway node holds; an Identify beyond them is held."""
+
+NODE_UNCONFIRMED_BYTES: Final = 16_777_216
+"""What the core keeps for a gateway node that confirms nothing; beyond it the node counts as dead, and its sessions
+resume at others. A node keeps as much for the core, and beyond it begins anew."""
+
 # Replay (gateway.md, Replay buffer)
 
 REPLAY_DISPATCHES: Final = 4_096
