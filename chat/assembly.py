@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import attrs
 
@@ -49,6 +50,9 @@ from chat.snowflake import SnowflakeGenerator
 from chat.store import outside_changes
 from chat.store.database import Database
 
+if TYPE_CHECKING:
+    from chat.nodes.broker import Broker
+
 
 @attrs.frozen(kw_only=True)
 class Surroundings:
@@ -74,6 +78,8 @@ class Surroundings:
     that lives in real time."""
     snowflakes: SnowflakeGenerator | None = None
     """What makes ids here, for a process that works beside the server and has a worker's number of its own."""
+    broker: Broker | None = None
+    """Between this server, as the core, and its gateway nodes; None for a server without nodes."""
     movable_clock: MovableClock | None = None
     """Set for a server with development routes: the clock that they move."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from chat.development.seeded_world import SeededWorld
     from chat.figures import FigureKeeper
     from chat.metrics import Metrics
+    from chat.nodes.core import CoreNodes
     from chat.web.manual import Manual
 
 logger = structlog.get_logger(__name__)
@@ -85,6 +87,7 @@ class Server:
         self._tap: RequestTap | None = None
         self._mounts: Mounts
         self._be_compatible()
+        self.nodes = self._core_of_nodes()
         self._observers: list[Observer] = []
         self._observe()
 
@@ -107,6 +110,18 @@ class Server:
             mounts += fluxer.MOUNTS
             second_names = fluxer.SECOND_NAMES
         self._mounts = Mounts(mounts, second_names)
+
+    def _core_of_nodes(self) -> CoreNodes | None:
+        """What speaks with gateway nodes, where there is a broker between."""
+        surroundings = self.surroundings
+        if surroundings.broker is None:
+            return None
+        from chat.nodes.core import CoreNodes
+
+        instance = hashlib.sha256(surroundings.secret).hexdigest()[:16]
+        nodes = CoreNodes(self.gateway, surroundings.broker, self.core.bus, self.settings, self.clock, instance)
+        nodes.prepare()
+        return nodes
 
     def _observe(self) -> None:
         """Set up what looks on: nothing of it is imported unless it is wanted."""
@@ -236,6 +251,8 @@ class Server:
                 await stack.enter_async_context(page_of_its_own(self.metrics, metrics_listeners, self.clock))
             nursery = await stack.enter_async_context(trio.open_nursery())
             await self.gateway.take_up_sessions()
+            if self.nodes is not None:
+                await nursery.start(self.nodes.run)
             if self.metrics is not None:
                 nursery.start_soon(self.metrics.run)
             if self.figures is not None:
@@ -324,6 +341,8 @@ class Server:
         await self._parts.address_bans.write()
         if self.figures is not None:
             await self.figures.finish()
+        if self.nodes is not None:
+            await self.nodes.finish()
         await self.gateway.write_down_sessions()
 
     async def _follow_outside_changes(self) -> None:

@@ -18,7 +18,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import trio
 import trio.testing
@@ -35,6 +35,9 @@ from chat.store.data_directory import DataDirectory
 from chat.store.database import Database, open_database
 from chat.store.migrations import prepare
 from chat.testing.network import MemoryNetwork, MemoryRoute, Route, TcpRoute
+
+if TYPE_CHECKING:
+    from chat.nodes.broker import Broker
 
 CONNECTIONS_MAXIMUM: Final = 10_000
 
@@ -57,7 +60,14 @@ class ChatServer:
     """
 
     def __init__(
-        self, folder: Path, loaded: Loaded, *, chance: random.Random, sockets: bool, nursery: trio.Nursery
+        self,
+        folder: Path,
+        loaded: Loaded,
+        *,
+        chance: random.Random,
+        sockets: bool,
+        nursery: trio.Nursery,
+        broker: Broker | None = None,
     ) -> None:
         self.settings = loaded.settings
         self._follows_host = loaded.follows_host
@@ -70,6 +80,7 @@ class ChatServer:
         self._folder = folder
         self._sockets = sockets
         self._nursery = nursery
+        self._broker = broker
         self._port = 0
         self._life: trio.CancelScope
         self._over = trio.Event()
@@ -101,6 +112,7 @@ class ChatServer:
                             work_in_threads=False,
                             outside_poll_seconds=OUTSIDE_POLL_SECONDS,
                             movable_clock=self.clock,
+                            broker=self._broker,
                         )
                     )
                     assert self.server.world is not None
@@ -156,17 +168,23 @@ QUIET: Final[Mapping[str, object]] = {"media.link_embeds": False, "reverse_dns.e
 
 @asynccontextmanager
 async def open_chat_server(
-    folder: Path, *, seed: int = 0, settings: Mapping[str, object] | None = None, sockets: bool = False
+    folder: Path,
+    *,
+    seed: int = 0,
+    settings: Mapping[str, object] | None = None,
+    sockets: bool = False,
+    broker: Broker | None = None,
 ) -> AsyncIterator[ChatServer]:
     """Run a server for as long as the block lasts.
 
     `folder` is its data directory, `settings` are dotted names with values above those of `chat dev`, `sockets` listens
-    on a loopback port instead of a MemoryNetwork. Two runs from one seed on a virtual clock do the same.
+    on a loopback port instead of a MemoryNetwork, `broker` lets gateway nodes stand around the server. Two
+    runs from one seed on a virtual clock do the same.
     """
     loaded = load_settings(folder, flags={**QUIET, **(settings or {})}, development=True)
     async with trio.open_nursery() as nursery:
         chance = random.Random(seed)  # noqa: S311 - a test replays from its seed
-        server = ChatServer(folder, loaded, chance=chance, sockets=sockets, nursery=nursery)
+        server = ChatServer(folder, loaded, chance=chance, sockets=sockets, nursery=nursery, broker=broker)
         await server.start()
         yield server
         nursery.cancel_scope.cancel()

@@ -1,0 +1,428 @@
+"""The core of a server that has gateway nodes: who the nodes are, and what they ask for.
+
+The core decides, nodes deliver (architecture.md, Beyond one process). It reads what all nodes say from one stream, and
+says to each what is for its sessions. A node that lets its lease lapse is dead: the core takes the lease away, so that
+it can never come back under that name, and its sessions resume at other nodes.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Awaitable, Callable
+from typing import Any, Final
+
+import attrs
+import orjson
+import structlog
+import trio
+
+from chat import __version__
+from chat.auth.principal import Principal
+from chat.bus.bus import Bus
+from chat.clock import Clock
+from chat.config import Settings
+from chat.domain.presence.account_presence import SessionPresence
+from chat.errors import OperatorError
+from chat.gateway.gateway import Gateway
+from chat.gateway.session import GatewaySession
+from chat.nodes.broker import Broker, BrokerUnavailable
+from chat.nodes.leases import CORE_LEASE, CORE_STREAM, LEASE_SECONDS, core_of, lease_of
+from chat.nodes.link import KEEP_SECONDS, Link
+from chat.nodes.messages import (
+    PROTOCOL,
+    AskIdentify,
+    AskResume,
+    Attached,
+    Began,
+    Bye,
+    Command,
+    Detached,
+    Drain,
+    Drained,
+    Exported,
+    Figures,
+    Gone,
+    Hello,
+    Judged,
+    Malformed,
+    Message,
+    Refused,
+    ResumeDone,
+    SessionFacts,
+    Welcome,
+    decode,
+    decode_entry,
+)
+from chat.nodes.moving import Moving
+from chat.nodes.recovery import checkpoints_of, rest_of, to_node
+from chat.nodes.relay import Line, Relay, RelayedReceiver
+from chat.protocol import machine
+from chat.protocol.commands import Identify, Resume, SessionCommand, parse_identify
+from chat.registries.close_codes import Close
+from chat.registries.opcodes import Opcode
+from chat.supervision import guarded, lasting
+
+RENEW_SECONDS: Final = 0.5
+GRACE_SECONDS: Final = 3.0
+"""After the broker was away, or had forgotten everything, nodes get so long to renew their leases."""
+
+FENCED: Final = b"fenced"
+FENCE_SECONDS: Final = 3_600.0
+"""How long the name of a dead node stays taken."""
+
+READ_SECONDS: Final = 1.0
+RETRY_SECONDS: Final = 0.2
+DRAIN_SECONDS: Final = 3.0
+"""How long a core that ends waits for its nodes to have heard everything."""
+
+WAITING_EVENTS: Final = 255
+"""Events that go with Began; more of them follow it."""
+
+logger = structlog.get_logger(__name__)
+
+
+@attrs.define(eq=False)
+class CoreNodes:
+    """The nodes of a server. `running` around the gateway's own; `prepare` before sessions are taken up."""
+
+    _gateway: Gateway
+    _broker: Broker
+    _bus: Bus
+    _settings: Settings
+    _clock: Clock
+    _instance: str
+    """Tells this server's data from every other one's."""
+    epoch: int = attrs.field(init=False)
+    """Of this life of the core; greater than those before."""
+    lines: dict[str, Line] = attrs.field(factory=dict, init=False)
+    """Every node by its id; a dead one stays as long as a session may be fetched from it."""
+    relay: Relay = attrs.field(factory=Relay, init=False)
+    _moving: Moving = attrs.field(init=False)
+    _nursery: trio.Nursery | None = attrs.field(default=None, init=False)
+    _grace_until: float = attrs.field(default=float("-inf"), init=False)
+    _listening: trio.CancelScope = attrs.field(factory=trio.CancelScope, init=False)
+    _read_at: str = attrs.field(default="0", init=False)
+    _handlers: dict[type[Message], Callable[[Line, Any], None]] = attrs.field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self.epoch = self._clock.now_ms()
+        self._moving = Moving(self._gateway, self.relay, self._broker)
+        self._handlers = {
+            Hello: self._welcome,
+            AskIdentify: lambda line, ask: self._begin(self._identify, line, ask),
+            AskResume: lambda line, ask: self._begin(self._resume, line, ask),
+            Command: self._carry_out,
+            Attached: self._attached,
+            ResumeDone: self._resumed,
+            Detached: self._detached,
+            Gone: self._gone,
+            Judged: lambda line, answer: line.answered(answer.question, answer),
+            Exported: lambda line, answer: line.answered(answer.question, answer),
+            Drained: lambda line, answer: line.answered(answer.question, answer),
+            Bye: self._bye,
+            Figures: self._take_figures,
+        }
+
+    # Coming and going
+
+    def prepare(self) -> None:
+        """Take what the fan-out has for sessions of nodes, from now on."""
+        gateway = self._gateway
+        gateway.fanout.relay = self.relay.take
+        gateway.starts.elsewhere = self._moving.elsewhere
+        gateway.table.on_end.append(self.relay.ended)
+        gateway.placed = self._place_again
+        self._bus.backlog = self._backlog
+
+    async def run(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
+        """Speak with the nodes, until cancelled. Raises OperatorError where another server works with the
+        same broker, and BrokerUnavailable."""
+        await self._take_lease()
+        self._read_at = await self._broker.newest(CORE_STREAM)
+        async with trio.open_nursery() as self._nursery:
+            for line in self.lines.values():
+                self._nursery.start_soon(line.run)
+            self._nursery.start_soon(lasting, self._keep_leases)
+            self._nursery.start_soon(lasting, self._listen)
+            task_status.started()
+
+    @property
+    def _lease(self) -> bytes:
+        return f"{self._instance}:{self.epoch}".encode()
+
+    async def _take_lease(self) -> None:
+        """The data directory is locked, so another life of this server is over even where its lease is not."""
+        (holder,) = await self._broker.get(CORE_LEASE)
+        if holder is not None:
+            instance, epoch = core_of(holder)
+            if instance != self._instance:
+                raise OperatorError("another server works with this broker: give each a prefix of its own (?prefix=)")
+            self.epoch = max(self.epoch, epoch + 1)
+        self._moving.epoch = self.epoch
+        await self._broker.seize(CORE_LEASE, self._lease, seconds=LEASE_SECONDS)
+
+    async def finish(self) -> None:
+        """Before the end: let nodes hear everything, so that their sessions outlive it; those that do not lose
+        theirs. What nodes say from now on is for the next life of the core."""
+        self._listening.cancel()
+        with trio.move_on_after(DRAIN_SECONDS):
+            async with trio.open_nursery() as nursery:
+                for line in self.lines.values():
+                    if not line.is_dead:
+                        nursery.start_soon(line.link.confirmed)
+        for line in self.lines.values():
+            if line.link.unconfirmed and not line.is_dead:
+                logger.warning("a gateway node did not hear everything", node=line.name)
+                self._end_sessions(line)
+        try:
+            await self._broker.forget(CORE_LEASE)
+        except BrokerUnavailable:
+            logger.warning("the broker is not reachable at the end")
+
+    def _backlog(self) -> int:
+        slowest = max((line.link.unconfirmed for line in self.lines.values() if not line.is_dead), default=0)
+        return max(self._gateway.fanout.backlog(), slowest)
+
+    # Nodes
+
+    def _line(self, node: str) -> Line:
+        line = self.lines.get(node)
+        if line is None:
+            link = Link(self._broker, to_node(node), CORE_STREAM, self.epoch)
+            line = self.lines[node] = Line(node, link)
+            link.on_full = functools.partial(self._overflow, line)
+            if self._nursery is not None:
+                self._nursery.start_soon(line.run)
+        return line
+
+    async def _listen(self) -> None:
+        with self._listening:
+            await self._take_all()
+
+    async def _take_all(self) -> None:
+        while True:
+            try:
+                entries = await self._broker.read(CORE_STREAM, self._read_at, wait_seconds=READ_SECONDS)
+            except BrokerUnavailable:
+                self._grace_until = trio.current_time() + GRACE_SECONDS
+                await trio.sleep(RETRY_SECONDS)
+                continue
+            for self._read_at, data in entries:
+                self._take(data)
+            await trio.lowlevel.checkpoint()
+
+    def _take(self, data: bytes) -> None:
+        try:
+            entry = decode_entry(data)
+        except Malformed:
+            logger.warning("something else writes to the stream of the core")
+            return
+        if entry.epoch != self.epoch:
+            return
+        line = self._line(entry.sender)
+        if line.is_dead:
+            return
+        for written in line.link.accept(entry):
+            try:
+                message = decode(written)
+                if message is not None:
+                    self._handlers[type(message)](line, message)
+            except Exception:  # one message that cannot be carried out is no reason to hear no other
+                logger.exception("a gateway node was not understood", node=line.name)
+
+    def _welcome(self, line: Line, hello: Hello) -> None:
+        line.name, line.version, line.welcome = hello.name, hello.version, True
+        if abs(hello.protocol - PROTOCOL) > 1:
+            logger.warning("a gateway node is too far from this version", node=line.name, version=hello.version)
+        gateway = self._settings.gateway
+        line.send(
+            Welcome(
+                protocol=PROTOCOL,
+                heartbeat_interval_ms=gateway.heartbeat_interval_ms,
+                connections_per_address=gateway.connections_per_address,
+                rate_limits=self._gateway.admission.rate_limited,
+                kept=tuple(sorted(line.sessions)),
+                trusted_proxies=tuple(self._settings.trusted_proxies),
+            )
+        )
+        logger.info("a gateway node is here", node=line.name, version=hello.version, core=__version__)
+
+    def _take_figures(self, line: Line, figures: Figures) -> None:
+        line.figures, line.draining, line.seen_at = figures, figures.draining, trio.current_time()
+
+    def drain(self, line: Line) -> None:
+        """Ask a node to send its sessions elsewhere, and to end."""
+        line.draining = True
+        line.send(Drain())
+
+    async def _keep_leases(self) -> None:
+        while True:
+            try:
+                await self._look_at_leases()
+            except BrokerUnavailable:
+                self._grace_until = trio.current_time() + GRACE_SECONDS
+            await trio.sleep(RENEW_SECONDS)
+
+    async def _look_at_leases(self) -> None:
+        alive = [line for line in self.lines.values() if not line.is_dead]
+        own, *leases = await self._broker.get(CORE_LEASE, *(lease_of(line.id) for line in alive))
+        now = trio.current_time()
+        if own is None:  # the broker has forgotten everything
+            self._grace_until = now + GRACE_SECONDS
+        await self._broker.claim(CORE_LEASE, self._lease, seconds=LEASE_SECONDS)
+        if now < self._grace_until:
+            return
+        for line, lease in zip(alive, leases, strict=True):
+            if lease is None and not line.is_dead and now >= line.seen_at + LEASE_SECONDS:
+                await self._broker.seize(lease_of(line.id), FENCED, seconds=FENCE_SECONDS)
+                logger.warning("a gateway node is dead", node=line.name, sessions=len(line.sessions))
+                self._bury(line)
+        for line in [line for line in self.lines.values() if line.is_dead and not line.sessions]:
+            if now >= line.seen_at + KEEP_SECONDS:  # other nodes read what it left
+                del self.lines[line.id]
+                line.stop.cancel()
+                self._moving.forget(line.id)
+                await self._broker.forget(to_node(line.id), checkpoints_of(line.id), rest_of(line.id))
+
+    def _bury(self, line: Line) -> None:
+        """The node is no more: its sessions have no socket, and wait for a Resume anywhere."""
+        line.bury()
+        line.seen_at = trio.current_time()
+        for session in list(line.sessions.values()):
+            if session.starting is not None:
+                self._gateway.table.end(session)
+            else:
+                self._moving.let_go(session)
+
+    def _bye(self, line: Line, _: Bye) -> None:
+        logger.info("a gateway node has ended", node=line.name, sessions=len(line.sessions))
+        self._bury(line)
+
+    def _overflow(self, line: Line) -> None:
+        logger.warning("a gateway node hears nothing: its sessions end", node=line.name, sessions=len(line.sessions))
+        self._end_sessions(line)
+        if not line.is_dead:
+            self._bury(line)
+
+    def _end_sessions(self, line: Line) -> None:
+        for session in list(line.sessions.values()):
+            self._gateway.table.end(session)
+
+    def _place_again(self, session: GatewaySession, node: str, slot: int) -> None:
+        """A session of a node was kept over a restart of the core."""
+        line = self._line(node)
+        line.take_seat(session, slot)
+        self.relay.place(session, line, slot)
+
+    # Identify
+
+    def _begin(self, task: Callable[..., Awaitable[None]], *arguments: Any) -> None:
+        if self._nursery is not None:
+            self._nursery.start_soon(guarded, task, *arguments)
+
+    async def _identify(self, line: Line, ask: AskIdentify) -> None:
+        identify = parse_identify(orjson.loads(ask.d[0]))
+        if isinstance(identify, Close):
+            line.send(refusal(ask.request, machine.StartRefused(identify)))
+            return
+        made: list[GatewaySession] = []
+
+        def make(
+            session_id: str, principal: Principal, identify: Identify, presence: SessionPresence
+        ) -> GatewaySession:
+            session = GatewaySession.identified(session_id, principal, identify, presence)
+            self.relay.place(session, line, line.seat(session))
+            made.append(session)
+            return session
+
+        outcome: GatewaySession | machine.Input = machine.StartPostponed()
+        if line.has_room and not line.draining:
+            outcome = await self._gateway.starts.start(identify, ask.address, make, retried=ask.retried)
+        if isinstance(outcome, GatewaySession):
+            if line.is_dead:
+                self._gateway.table.end(outcome)  # the client has lost its socket, and does not know this session
+            else:
+                self._began(line, ask, outcome)
+            return
+        for session in made:
+            self.relay.ended(session)
+        line.send(refusal(ask.request, outcome))
+
+    def _began(self, line: Line, ask: AskIdentify, session: GatewaySession) -> None:
+        place = self.relay.place_of(session)
+        ready, session.ready = session.ready, None
+        waiting, session.starting = session.starting or [], None
+        if ready is None:
+            raise AssertionError("a session begins with its Ready")
+        key = f"ready:{line.id}:{ask.request}"
+        line.link.put(key, ready.data)
+        first = waiting[:WAITING_EVENTS]
+        line.send(
+            Began(
+                request=ask.request,
+                slot=place.slot,
+                facts=SessionFacts.of(session),
+                ready=key,
+                waiting=tuple((event.name, event.retained) for event in first),
+                data=tuple(event.data for event in first),
+            )
+        )
+        session.receiver = RelayedReceiver(place)
+        self.relay.changed()
+        for event in waiting[WAITING_EVENTS:]:
+            session.dispatch(event)
+        if session.joining_guild_ids:
+            self._begin(self._gateway.starts.introduce_guilds, session)
+
+    # Resume
+
+    async def _resume(self, line: Line, ask: AskResume) -> None:
+        resume = Resume(ask.token, ask.session_id, ask.seq)
+        session = self._gateway.starts.owned(resume, ask.address, GatewaySession.mount)
+        if isinstance(session, GatewaySession):
+            failure = await self._moving.to_node(session, ask.seq, line, ask.request)
+        else:
+            failure = session
+        if failure is not None:
+            line.send(refusal(ask.request, failure))
+
+    # What sessions at nodes do
+
+    def _carry_out(self, line: Line, command: Command) -> None:
+        session = line.at(command.slot)
+        if session is not None and session.receiver is not None:
+            opcode = Opcode(command.opcode)
+            self._gateway.commands.handle(session, SessionCommand(opcode, orjson.loads(command.d[0])))
+
+    def _attached(self, line: Line, attached: Attached) -> None:
+        session = line.at(attached.slot)
+        if session is None:
+            return
+        if session.receiver is not None:
+            self._gateway.commands.socket_closed(session)
+        self._gateway.table.attach(session)
+        session.address = attached.address
+        session.receiver = RelayedReceiver(self.relay.place_of(session))
+
+    def _resumed(self, line: Line, resumed: ResumeDone) -> None:
+        session = line.at(resumed.slot)
+        if session is not None and session.receiver is not None:
+            self._gateway.commands.session_resumed(session)
+
+    def _detached(self, line: Line, detached: Detached) -> None:
+        session = line.at(detached.slot)
+        if session is not None:
+            self._moving.let_go(session)
+
+    def _gone(self, line: Line, gone: Gone) -> None:
+        session = line.at(gone.slot)
+        if session is not None:
+            self._gateway.table.end(session)
+
+
+def refusal(request: int, outcome: machine.Input) -> Refused:
+    """How a node hears why there is no session."""
+    close = getattr(outcome, "close", None)
+    if isinstance(close, Close):
+        return Refused(request, type(outcome).__name__, close.code, close.reason)
+    return Refused(request, type(outcome).__name__)

@@ -1,0 +1,222 @@
+"""Numbered messages in both directions between a core and a node, over a broker that may forget.
+
+Each side appends to the stream that the other one reads. What the other side has not confirmed is kept here and
+appended again: after the broker was away, when the other side misses something, and when it confirms nothing for a
+while. A number that was heard already is passed over. So a broker that restarts empty loses nothing.
+"""
+
+from __future__ import annotations
+
+import collections
+import itertools
+from collections.abc import Callable
+from typing import Final
+
+import attrs
+import structlog
+import trio
+
+from chat.nodes.broker import Broker, BrokerUnavailable
+from chat.nodes.messages import Entry, encode_entry
+from chat.registries.limits import NODE_UNCONFIRMED_BYTES
+
+KEEP_SECONDS: Final = 120.0
+"""How long the broker keeps what was said: above the 60 s for which a session is retained."""
+
+ENTRY_BYTES: Final = 262_144
+"""Messages are appended together up to about this size."""
+
+ENTRIES_AT_ONCE: Final = 16
+
+CONFIRM_SECONDS: Final = 0.1
+CONFIRM_MESSAGES: Final = 128
+"""What was heard is confirmed after so long, or after so many messages, whatever comes first."""
+
+AGAIN_SECONDS: Final = 2.0
+"""What nobody confirmed for so long is appended again."""
+
+GAP_SECONDS: Final = 0.1
+"""How often a gap is complained of, and heeded, at most."""
+
+RETRY_SECONDS: Final = 0.1
+RETRY_MAXIMUM_SECONDS: Final = 1.0
+"""The pauses between attempts at a broker that is away."""
+
+logger = structlog.get_logger(__name__)
+
+
+@attrs.define(eq=False)
+class Link:
+    """One side. `run` appends; `accept` takes what was read from the other side's stream."""
+
+    _broker: Broker
+    _stream: str
+    sender: str
+    epoch: int
+    on_full: Callable[[], None] = lambda: None
+    """Called once when more than NODE_UNCONFIRMED_BYTES wait to be confirmed."""
+    is_unheard: bool = attrs.field(default=False, init=False)
+    """The other side is dead: what is appended counts as confirmed, and is for whoever takes its place."""
+    heard: int = attrs.field(default=0, init=False)
+    """The number of the last message that was taken from the other side."""
+    unconfirmed_bytes: int = attrs.field(default=0, init=False)
+    _unconfirmed: collections.deque[bytes] = attrs.field(factory=collections.deque, init=False)
+    _first: int = attrs.field(default=1, init=False)
+    """Number of the first unconfirmed message."""
+    _next: int = attrs.field(default=1, init=False)
+    """Number of the next message to append."""
+    _puts: dict[str, bytes] = attrs.field(factory=dict, init=False)
+    _told: int = attrs.field(default=0, init=False)
+    _has_gap: bool = attrs.field(default=False, init=False)
+    _gap_at: float = attrs.field(default=float("-inf"), init=False)
+    _heeded_at: float = attrs.field(default=float("-inf"), init=False)
+    _progress_at: float = attrs.field(default=0.0, init=False)
+    _confirm_at: float = attrs.field(default=float("inf"), init=False)
+    _is_full: bool = attrs.field(default=False, init=False)
+    _wake: trio.Event = attrs.field(factory=trio.Event, init=False)
+    _caught_up: trio.Event | None = attrs.field(default=None, init=False)
+
+    @property
+    def number(self) -> int:
+        """Of the last message that was sent."""
+        return self._first + len(self._unconfirmed) - 1
+
+    @property
+    def unconfirmed(self) -> int:
+        """How many messages wait to be confirmed."""
+        return len(self._unconfirmed)
+
+    def send(self, message: bytes) -> int:
+        """Append soon; returns the message's number. Never waits."""
+        if not self._unconfirmed:
+            self._progress_at = trio.current_time()
+        self._unconfirmed.append(message)
+        self.unconfirmed_bytes += len(message)
+        self._wake.set()
+        if self.unconfirmed_bytes > NODE_UNCONFIRMED_BYTES and not self.is_unheard and not self._is_full:
+            self._is_full = True
+            self.on_full()
+        return self.number
+
+    def put(self, key: str, value: bytes) -> None:
+        """Have a value lie at a key before the next message is appended."""
+        self._puts[key] = value
+
+    def unsent(self) -> list[bytes]:
+        """What the other side has not confirmed, in order."""
+        return list(self._unconfirmed)
+
+    def accept(self, entry: Entry) -> tuple[bytes, ...]:
+        """Take an entry of the other side; returns its messages that are new, in order."""
+        if entry.epoch != self.epoch:
+            return ()
+        self._confirmed(entry.confirmed)
+        now = trio.current_time()
+        if entry.gap and now - self._heeded_at >= GAP_SECONDS:
+            self._heeded_at = now
+            self._from_the_first()
+        if entry.first > self.heard + 1:
+            if now - self._gap_at >= GAP_SECONDS:
+                self._gap_at, self._has_gap = now, True
+                self._wake.set()
+            return ()
+        fresh = tuple(entry.messages[self.heard + 1 - entry.first :])
+        if entry.messages:  # a number that was heard already: its confirmation was lost
+            self.heard += len(fresh)
+            self._confirm_soon(now)
+        return fresh
+
+    def _confirm_soon(self, now: float) -> None:
+        if self.heard - self._told >= CONFIRM_MESSAGES:
+            self._confirm_at = now
+            self._wake.set()
+        elif self._confirm_at == float("inf"):
+            self._confirm_at = now + CONFIRM_SECONDS
+            self._wake.set()
+
+    def _confirmed(self, number: int) -> None:
+        if number < self._first:
+            return
+        for _ in range(min(number, self.number) - self._first + 1):
+            self.unconfirmed_bytes -= len(self._unconfirmed.popleft())
+            self._first += 1
+        self._next = max(self._next, self._first)
+        self._progress_at = trio.current_time()
+        if not self._unconfirmed and self._caught_up is not None:
+            self._caught_up.set()
+            self._caught_up = None
+
+    async def confirmed(self) -> None:
+        """Return once the other side has heard everything."""
+        while self._unconfirmed:
+            if self._caught_up is None:
+                self._caught_up = trio.Event()
+            await self._caught_up.wait()
+
+    def bury(self) -> None:
+        """The other side is dead."""
+        self.is_unheard = True
+        self._from_the_first()
+
+    def _from_the_first(self) -> None:
+        if self._next != self._first:
+            self._next = self._first
+            self._wake.set()
+
+    async def run(self) -> None:
+        """Append what is sent, until cancelled."""
+        pause = RETRY_SECONDS
+        while True:
+            await self._something_to_do()
+            try:
+                await self._append()
+                pause = RETRY_SECONDS
+            except BrokerUnavailable:
+                self._from_the_first()
+                await trio.sleep(pause)
+                pause = min(2 * pause, RETRY_MAXIMUM_SECONDS)
+
+    async def _something_to_do(self) -> None:
+        while True:
+            now = trio.current_time()
+            if self._unconfirmed and self._next > self._first and now >= self._progress_at + AGAIN_SECONDS:
+                self._progress_at = now
+                self._from_the_first()
+            if self._next <= self.number or self._has_gap or now >= self._confirm_at:
+                return
+            again_at = self._progress_at + AGAIN_SECONDS if self._unconfirmed else float("inf")
+            self._wake = trio.Event()
+            with trio.move_on_at(min(self._confirm_at, again_at)):
+                await self._wake.wait()
+
+    async def _append(self) -> None:
+        puts, self._puts = self._puts, {}
+        if puts:
+            try:
+                await self._broker.put(puts, seconds=KEEP_SECONDS)
+            except BaseException:
+                self._puts = {**puts, **self._puts}
+                raise
+        first = self._next
+        entries: list[Entry] = []
+        while len(entries) < ENTRIES_AT_ONCE and (entry := self._entry(first)).messages:
+            entries.append(entry)
+            first += len(entry.messages)
+        gap, self._has_gap = self._has_gap, False
+        heard, self._confirm_at = self.heard, float("inf")
+        if not entries or gap:
+            entries.insert(0, attrs.evolve(self._entry(self._next), messages=(), gap=gap))
+        self._next = first
+        await self._broker.append(self._stream, [encode_entry(entry) for entry in entries], keep_seconds=KEEP_SECONDS)
+        self._told = heard
+        if self.is_unheard:
+            self._confirmed(first - 1)
+
+    def _entry(self, first: int) -> Entry:
+        messages, size = [], 0
+        for message in itertools.islice(self._unconfirmed, first - self._first, None):
+            messages.append(message)
+            size += len(message)
+            if size >= ENTRY_BYTES:
+                break
+        return Entry(self.sender, self.epoch, first, self.heard, messages)

@@ -1,0 +1,496 @@
+"""What a core and its nodes tell each other, and how it is written down.
+
+A message is a kind, a small JSON object and byte strings that are not looked into: events that are encoded already,
+lists of slots, commands as the client sent them. Members that a version does not know are left out, and new ones have a
+default, so that nodes and core may be one version apart (manual, Beyond one process).
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar, Final
+
+import attrs
+import cattrs
+import orjson
+
+from chat.bus.audience import Mentions
+from chat.gateway.fanout import Delivery
+from chat.gateway.session import GatewaySession
+from chat.protocol.frames import OutgoingEvent
+
+PROTOCOL: Final = 1
+"""Grows with every change that the other side must know of. Versions that differ by one work together."""
+
+_HEAD: Final = struct.Struct("!BIB")
+_LENGTH: Final = struct.Struct("!I")
+_FRAME: Final = struct.Struct("!BQQQBB")
+_FORMAT: Final = 1
+
+
+class Malformed(ValueError):
+    """Bytes that are no message of ours."""
+
+
+class Message:
+    """One of the classes below; `kind` tells them apart in writing."""
+
+    kind: ClassVar[int]
+    blobs: ClassVar[tuple[str, ...]] = ()
+    """Members that are byte strings."""
+
+
+@attrs.frozen
+class SessionFacts:
+    """What a node has to know of a session to number its events."""
+
+    session_id: str
+    user_id: int
+    bot: bool
+    threads: bool
+    ignored_events: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, session: GatewaySession) -> SessionFacts:
+        ignored = tuple(sorted(session.ignored_events))
+        return cls(session.id, session.user_id, session.bot, session.threads, ignored)
+
+
+@attrs.frozen
+class Position:
+    """A place in what a core says to a node: numbers begin anew with each life of the core (`epoch`)."""
+
+    epoch: int
+    number: int
+
+    def __lt__(self, other: Position) -> bool:
+        return (self.epoch, self.number) < (other.epoch, other.number)
+
+    def __le__(self, other: Position) -> bool:
+        return (self.epoch, self.number) <= (other.epoch, other.number)
+
+
+# From the core to a node
+
+
+@attrs.frozen(eq=False)
+class Deliver(Message):
+    """An event for the sessions in `slots` (16-bit numbers, little-endian)."""
+
+    kind = 1
+
+    event: OutgoingEvent
+    slots: bytes
+    mentions: Mentions | None = None
+    thread_event: OutgoingEvent | None = None
+    ignoring_session: str | None = None
+
+    def to(self, receivers: Sequence[GatewaySession]) -> Delivery:
+        """The same for a fan-out."""
+        return Delivery(self.event, receivers, self.mentions, self.thread_event, self.ignoring_session)
+
+
+@attrs.frozen
+class Welcome(Message):
+    """The answer to Hello. Sessions in slots that are not among `kept` are over."""
+
+    kind = 2
+
+    protocol: int
+    heartbeat_interval_ms: int
+    connections_per_address: int
+    rate_limits: bool
+    kept: tuple[int, ...] = ()
+    trusted_proxies: tuple[str, ...] = ()
+
+
+@attrs.frozen
+class Began(Message):
+    """A session is there, as an Identify asked; its Ready lies at the key `ready` (number 1, never replayed), and
+    `waiting` (name, whether retained) follows, with the encoded `d` of each."""
+
+    kind = 3
+    blobs = ("data",)
+
+    request: int
+    slot: int
+    facts: SessionFacts
+    ready: str
+    waiting: tuple[tuple[str, bool], ...] = ()
+    data: tuple[bytes, ...] = ()
+
+
+@attrs.frozen
+class Refused(Message):
+    """There is no session for an Identify or a Resume: `outcome` names the machine's input, `code` and `reason` are its
+    close, if it has one."""
+
+    kind = 4
+
+    request: int
+    outcome: str
+    code: int = 0
+    reason: str = ""
+
+
+@attrs.frozen
+class Ended(Message):
+    """The session is over, and the slot is free."""
+
+    kind = 5
+
+    slot: int
+
+
+@attrs.frozen
+class Payload(Message):
+    """A payload that is no Dispatch, for the socket that holds the session."""
+
+    kind = 6
+    blobs = ("data",)
+
+    slot: int
+    data: tuple[bytes, ...]
+
+
+@attrs.frozen
+class ResumeHere(Message):
+    """The session that a Resume names lives on this very node."""
+
+    kind = 7
+
+    request: int
+    slot: int
+
+
+@attrs.frozen
+class Judge(Message):
+    """Would the session accept a Resume from this sequence? Answered with Judged."""
+
+    kind = 8
+
+    question: int
+    slot: int
+    seq: int
+
+
+@attrs.frozen
+class Export(Message):
+    """The session leaves this node: put its numbering at the key, tell its socket to reconnect. Answered with
+    Exported."""
+
+    kind = 9
+
+    question: int
+    slot: int
+    key: str
+
+
+@attrs.frozen
+class Seat(Message):
+    """From here on the session's events come to this slot; its numbering arrives later. `request` is the Resume that
+    brings it."""
+
+    kind = 10
+
+    request: int
+    slot: int
+    facts: SessionFacts
+
+
+@attrs.frozen
+class Arrive(Message):
+    """The numbering of a session that has a seat lies at the key."""
+
+    kind = 11
+
+    slot: int
+    key: str
+
+
+@attrs.frozen
+class ArriveFromDead(Message):
+    """The numbering of a session that has a seat follows from what a dead node left, up to `until`; `seq` is what the
+    client has."""
+
+    kind = 12
+
+    slot: int
+    dead: str
+    dead_slot: int
+    until: Position
+    seq: int
+
+
+@attrs.frozen
+class Drain(Message):
+    """Send every session elsewhere, and end."""
+
+    kind = 13
+
+
+@attrs.frozen
+class WhenDrained(Message):
+    """Answer with Drained once fewer than so many bytes wait for the session's peer."""
+
+    kind = 14
+
+    question: int
+    slot: int
+    below: int
+
+
+# From a node to the core
+
+
+@attrs.frozen
+class Hello(Message):
+    """A node is there."""
+
+    kind = 32
+
+    name: str
+    version: str
+    protocol: int
+
+
+@attrs.frozen
+class AskIdentify(Message):
+    """A client identifies; `d` is its payload."""
+
+    kind = 33
+    blobs = ("d",)
+
+    request: int
+    address: str
+    retried: bool
+    d: tuple[bytes, ...]
+
+
+@attrs.frozen
+class AskResume(Message):
+    kind = 34
+
+    request: int
+    address: str
+    token: str = attrs.field(repr=False)
+    session_id: str
+    seq: int
+
+
+@attrs.frozen
+class Command(Message):
+    """What a session asks for; `d` is the payload's."""
+
+    kind = 35
+    blobs = ("d",)
+
+    slot: int
+    opcode: int
+    d: tuple[bytes, ...]
+
+
+@attrs.frozen
+class Attached(Message):
+    """A socket took the session up."""
+
+    kind = 36
+
+    slot: int
+    address: str
+
+
+@attrs.frozen
+class ResumeDone(Message):
+    """Its replay is through."""
+
+    kind = 37
+
+    slot: int
+
+
+@attrs.frozen
+class Detached(Message):
+    """The session has no socket any more."""
+
+    kind = 38
+
+    slot: int
+
+
+@attrs.frozen
+class Gone(Message):
+    """The session is of no use: its client never learnt of it, or its numbers are lost."""
+
+    kind = 39
+
+    slot: int
+
+
+@attrs.frozen
+class Judged(Message):
+    """`verdict` is the name of a `ResumeVerdict`."""
+
+    kind = 40
+
+    question: int
+    verdict: str
+
+
+@attrs.frozen
+class Exported(Message):
+    kind = 41
+
+    question: int
+
+
+@attrs.frozen
+class Drained(Message):
+    kind = 42
+
+    question: int
+
+
+@attrs.frozen
+class Bye(Message):
+    """The node ends. What its sessions had numbered by then it has left behind."""
+
+    kind = 43
+
+
+@attrs.frozen
+class Figures(Message):
+    """What the node has in hand, told every few seconds."""
+
+    kind = 44
+
+    sockets: int
+    attached: int
+    sessions: int
+    backlog: int
+    delivered: int
+    cpu_seconds: float
+    resident_bytes: int
+    draining: bool = False
+
+
+KINDS: Final[dict[int, type[Message]]] = {each.kind: each for each in Message.__subclasses__()}
+"""Every message by its number."""
+
+_converter: Final = cattrs.Converter(detailed_validation=False, forbid_extra_keys=False)
+
+
+def encode(message: Message) -> bytes:
+    """Write a message down."""
+    if isinstance(message, Deliver):
+        return encode_delivery(message) + message.slots
+    values = _converter.unstructure(message)
+    blobs = [values.pop(name) for name in message.blobs]
+    return _joined(message.kind, orjson.dumps(values), [each for several in blobs for each in several])
+
+
+def encode_delivery(delivery: Deliver | Delivery) -> bytes:
+    """A Deliver up to its slots, which come last: the same bytes for every node."""
+    event, thread_event, mentions = delivery.event, delivery.thread_event, delivery.mentions
+    values: dict[str, Any] = {"n": event.name}
+    if not event.retained:
+        values["v"] = True
+    if mentions is not None:
+        values["m"] = [mentions.everyone, mentions.here, sorted(mentions.user_ids), sorted(mentions.role_ids)]
+    if delivery.ignoring_session is not None:
+        values["i"] = delivery.ignoring_session
+    data = [event.data] if thread_event is None else [event.data, thread_event.data]
+    return _joined(Deliver.kind, orjson.dumps(values), data)
+
+
+def _joined(kind: int, header: bytes, blobs: Sequence[bytes]) -> bytes:
+    parts = [_HEAD.pack(kind, len(header), len(blobs)) if len(blobs) < 256 else _refuse(), header]
+    for blob in blobs:
+        parts += (_LENGTH.pack(len(blob)), blob)
+    return b"".join(parts)
+
+
+def _refuse() -> bytes:
+    raise Malformed("a message holds at most 255 byte strings")
+
+
+def decode(data: bytes) -> Message | None:
+    """Read a message; None for one of a kind that this version does not know. Raises Malformed."""
+    try:
+        kind, length, count = _HEAD.unpack_from(data)
+        at = _HEAD.size + length
+        values = orjson.loads(data[_HEAD.size : at])
+        blobs = []
+        for _ in range(count):
+            (size,) = _LENGTH.unpack_from(data, at)
+            at += _LENGTH.size
+            blobs.append(data[at : at + size])
+            at += size
+        if kind == Deliver.kind:
+            return _delivery(values, blobs, data[at:])
+        kind_of = KINDS.get(kind)
+        if kind_of is None:
+            return None
+        for name in kind_of.blobs:
+            values[name] = ()
+        message = _converter.structure(values, kind_of)
+        return attrs.evolve(message, **{kind_of.blobs[0]: tuple(blobs)}) if kind_of.blobs else message  # type: ignore[misc]
+    except (struct.error, ValueError, KeyError, TypeError, cattrs.BaseValidationError) as error:
+        raise Malformed("a message that cannot be read") from error
+
+
+def _delivery(values: dict[str, Any], blobs: Sequence[bytes], slots: bytes) -> Deliver:
+    retained = "v" not in values
+    mentions = values.get("m")
+    if mentions is not None:
+        everyone, here, user_ids, role_ids = mentions
+        mentions = Mentions(everyone=everyone, here=here, user_ids=frozenset(user_ids), role_ids=frozenset(role_ids))
+    thread_event = OutgoingEvent(values["n"], blobs[1], retained=retained) if len(blobs) > 1 else None
+    event = OutgoingEvent(values["n"], blobs[0], retained=retained)
+    return Deliver(event, slots, mentions, thread_event, values.get("i"))
+
+
+@attrs.frozen
+class Entry:
+    """What one side appends at once: messages with consecutive numbers from `first` on, and how far it has heard the
+    other side. `gap` says that something before is missing here."""
+
+    sender: str
+    epoch: int
+    first: int
+    confirmed: int
+    messages: Sequence[bytes] = ()
+    gap: bool = False
+
+
+def encode_entry(entry: Entry) -> bytes:
+    """Write an entry down."""
+    sender = entry.sender.encode()
+    parts = [_FRAME.pack(_FORMAT, entry.epoch, entry.first, entry.confirmed, entry.gap, len(sender)), sender]
+    for message in entry.messages:
+        parts += (_LENGTH.pack(len(message)), message)
+    return b"".join(parts)
+
+
+def decode_entry(data: bytes) -> Entry:
+    """Read an entry. Raises Malformed."""
+    try:
+        form, epoch, first, confirmed, gap, length = _FRAME.unpack_from(data)
+        if form != _FORMAT:
+            raise Malformed("an entry of another version")
+        at = _FRAME.size + length
+        sender = data[_FRAME.size : at].decode()
+        return Entry(sender, epoch, first, confirmed, tuple(_parts(data, at)), bool(gap))
+    except (struct.error, UnicodeDecodeError) as error:
+        raise Malformed("an entry that cannot be read") from error
+
+
+def _parts(data: bytes, at: int) -> Iterator[bytes]:
+    while at < len(data):
+        (length,) = _LENGTH.unpack_from(data, at)
+        at += _LENGTH.size
+        if at + length > len(data):
+            raise Malformed("an entry that is cut off")
+        yield data[at : at + length]
+        at += length

@@ -1,0 +1,192 @@
+"""At the core: a session moves to where its client resumes it, from a node that lives, from one that is dead, or from
+or to the core's own gateway.
+
+Its events go to the new place from one place of the log on; its numbering follows. In between they wait where they
+arrive. One move of a session at a time.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Iterator
+from typing import Final
+
+import attrs
+import trio
+
+from chat.gateway.gateway import Gateway
+from chat.gateway.numbering import Numbering, ResumeVerdict
+from chat.gateway.parts import Elsewhere, ResumeFailure, judged, verdict_on
+from chat.gateway.session import GatewaySession
+from chat.nodes.broker import Broker, BrokerUnavailable
+from chat.nodes.messages import (
+    Arrive,
+    ArriveFromDead,
+    Export,
+    Judge,
+    Judged,
+    Position,
+    ResumeHere,
+    Seat,
+    SessionFacts,
+)
+from chat.nodes.recovery import Lost, Remains, arrived, encode_state
+from chat.nodes.relay import Line, NodeGone, Place, Relay
+from chat.protocol import machine
+from chat.registries import close_codes
+
+ANSWER_SECONDS: Final = 5.0
+"""How long a client waits for a node that says neither yes nor no, and is not dead yet."""
+
+UNAVAILABLE: Final = machine.ResumeRefused(close_codes.SESSION_UNAVAILABLE)
+
+
+@attrs.define(eq=False)
+class Moving:
+    """Brings sessions to where they are resumed."""
+
+    _gateway: Gateway
+    _relay: Relay
+    _broker: Broker
+    _turns: dict[GatewaySession, trio.Lock] = attrs.field(factory=dict, init=False)
+    epoch: int = attrs.field(default=0, init=False)
+    _remains: dict[str, Remains] = attrs.field(factory=dict, init=False)
+    _keys: Iterator[int] = attrs.field(factory=lambda: itertools.count(1), init=False)
+
+    def elsewhere(self, session: GatewaySession, seq: int) -> Elsewhere:
+        """A session of a node that is resumed at the core's own gateway."""
+        return Elsewhere(functools.partial(self._home, session, seq))
+
+    def let_go(self, session: GatewaySession) -> None:
+        """The session has no socket any more, wherever that was."""
+        if session.receiver is not None:
+            self._gateway.commands.socket_closed(session)
+            self._gateway.table.detach(session)
+
+    async def to_node(self, session: GatewaySession, seq: int, line: Line, request: int) -> ResumeFailure | None:
+        """Have a Resume of this session answered by that node; returns why it is refused at once, if it is."""
+        async with self._turns.setdefault(session, trio.Lock()):
+            try:
+                return await self._move(session, seq, line, request)
+            finally:
+                self._leave_turn(session)
+
+    async def _home(self, session: GatewaySession, seq: int) -> GatewaySession | ResumeFailure:
+        async with self._turns.setdefault(session, trio.Lock()):
+            try:
+                failure = await self._move(session, seq, None, 0)
+            finally:
+                self._leave_turn(session)
+        if failure is not None:
+            return failure
+        return machine.ResumeUnknown() if session.ended else judged(session, seq)
+
+    def _leave_turn(self, session: GatewaySession) -> None:
+        lock = self._turns.get(session)
+        if lock is not None and not lock.statistics().tasks_waiting:
+            del self._turns[session]
+
+    async def _move(self, session: GatewaySession, seq: int, line: Line | None, request: int) -> ResumeFailure | None:
+        if session.ended or (line is not None and line.is_dead):
+            return machine.ResumeUnknown()
+        place = session.place
+        if not isinstance(place, Place):
+            return None if line is None else await self._from_home(session, seq, line, request)
+        if place.line is line:
+            line.send(ResumeHere(request, place.slot))
+            return None
+        if not place.line.is_dead:
+            try:
+                failure = await self._judged_by(place, seq)
+            except NodeGone:
+                failure = None
+            if failure is not None:
+                return failure
+        if session.ended or session.place is not place or (line is not None and line.is_dead):
+            return machine.ResumeUnknown()
+        return await self._from_node(session, seq, place, line, request)
+
+    async def _judged_by(self, place: Place, seq: int) -> ResumeFailure | None:
+        with trio.move_on_after(ANSWER_SECONDS):
+            answer = await place.line.ask(lambda number: Judge(number, place.slot, seq))
+            if isinstance(answer, Judged) and answer.verdict in ResumeVerdict.__members__:
+                return verdict_on(ResumeVerdict[answer.verdict])
+            return machine.ResumeUnknown()
+        return UNAVAILABLE
+
+    # From the core's own gateway
+
+    async def _from_home(self, session: GatewaySession, seq: int, line: Line, request: int) -> ResumeFailure | None:
+        found = judged(session, seq)
+        if not isinstance(found, GatewaySession):
+            return found
+        if not line.has_room:
+            return UNAVAILABLE
+        if session.receiver is not None:
+            session.receiver.displaced()
+            self.let_go(session)
+        self._gateway.table.resting.remove(session)
+        key, state = self._new_key(), encode_state(Position(0, 0), {0: session.numbering})
+        slot = self._seated(session, line, request)
+        line.link.put(key, state)
+        line.send(Arrive(slot, key))
+        return None
+
+    # From a node
+
+    async def _from_node(
+        self, session: GatewaySession, seq: int, place: Place, line: Line | None, request: int
+    ) -> ResumeFailure | None:
+        """The events go elsewhere from here on, and the numbering is asked for."""
+        if line is not None and not line.has_room:
+            return UNAVAILABLE
+        old, key = place.line, self._new_key()
+        self.let_go(session)
+        until = Position(old.link.epoch, old.link.number)
+        held = self._relay.bring_home(session) if line is None else None
+        slot = None if line is None else self._seated(session, line, request)
+        is_there = False
+        try:
+            await self._exported_by(place, key)
+            is_there = True
+        except NodeGone:
+            pass  # then from what it left
+        finally:
+            old.leave(place.slot)
+        if line is not None and slot is not None:
+            line.send(Arrive(slot, key) if is_there else ArriveFromDead(slot, old.id, place.slot, until, seq))
+            return None
+        try:
+            numbering = await self._numbering(session, key if is_there else None, place, until, seq)
+        except (Lost, BrokerUnavailable):
+            self._gateway.table.end(session)
+            return machine.ResumeUnknown()
+        if held is not None:
+            held.give_to(session, numbering)
+        return None
+
+    async def _exported_by(self, place: Place, key: str) -> None:
+        """Have the node put the numbering at the key. It answers or dies; there is no third. Raises NodeGone."""
+        await place.line.ask(lambda number: Export(number, place.slot, key))
+
+    async def _numbering(
+        self, session: GatewaySession, key: str | None, place: Place, until: Position, seq: int
+    ) -> Numbering:
+        if key is not None:
+            return await arrived(self._broker, key)
+        remains = self._remains.setdefault(place.line.id, Remains(self._broker, place.line.id))
+        return await remains.numbering(place.slot, SessionFacts.of(session), until, seq)
+
+    def forget(self, node: str) -> None:
+        """Nothing is left of a node."""
+        self._remains.pop(node, None)
+
+    def _seated(self, session: GatewaySession, line: Line, request: int) -> int:
+        slot = line.seat(session)
+        line.send(Seat(request, slot, SessionFacts.of(session)))
+        self._relay.place(session, line, slot)
+        return slot
+
+    def _new_key(self) -> str:
+        return f"session:{self.epoch}:{next(self._keys)}"

@@ -1,0 +1,110 @@
+"""A gateway node as a server: its port, its lives, and what it answers over HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from random import Random
+from typing import Final
+
+import attrs
+import structlog
+import trio
+
+from chat.auth.client_address import ClientAddresses
+from chat.nodes.broker import Broker
+from chat.nodes.messages import Welcome
+from chat.nodes.node import Fenced, Node
+from chat.port import request_head
+from chat.port.listener import RETRY, Listener, Port, answer_once
+from chat.port.transport import Transport
+from chat.port.upgrade import UpgradeRequest
+from chat.registries.error_codes import ErrorCode
+
+ID_BITS: Final = 64
+
+logger = structlog.get_logger(__name__)
+
+
+@attrs.define(eq=False)
+class NodeServer:
+    """A node on a port. When the core took it for dead it goes on under another name."""
+
+    _broker: Broker
+    _name: str
+    _chance: Random
+    _measure: Callable[[], tuple[float, int]] | None = None
+    node: Node = attrs.field(init=False)
+    port: Port = attrs.field(init=False)
+    over: trio.Event = attrs.field(factory=trio.Event, init=False)
+    """Set when the node has drained, because its core asked or `drain` did."""
+    _addresses: ClientAddresses = attrs.field(factory=ClientAddresses, init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self.node = self._new_life()
+
+    def _new_life(self) -> Node:
+        node = Node(self._broker, f"{self._chance.getrandbits(ID_BITS):016x}", self._name, self._chance.randint)
+        if self._measure is not None:
+            node.measure = self._measure
+        node.on_welcome = self._heed
+        return node
+
+    def _heed(self, welcome: Welcome) -> None:
+        self._addresses.trust(welcome.trusted_proxies)
+
+    @asynccontextmanager
+    async def running(self, listeners: Sequence[Listener], *, maximum_connections: int) -> AsyncIterator[None]:
+        """Serve on the listeners while the block lasts; leaving it closes everything at once."""
+        self.port = Port(
+            listeners,
+            gateway=self._serve,
+            http=self,
+            addresses=self._addresses,
+            maximum_connections=maximum_connections,
+        )
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self.port.serve)
+            nursery.start_soon(self._live)
+            yield
+            nursery.cancel_scope.cancel()
+
+    async def _live(self) -> None:
+        while True:
+            try:
+                await self.node.run()
+            except* Fenced:
+                logger.warning("the core took this node for dead: it goes on under another name", name=self._name)
+            else:
+                self.over.set()
+                return
+            self.node.end_sockets()
+            self.node = self._new_life()
+
+    async def _serve(self, request: UpgradeRequest, transport: Transport) -> None:
+        await self.node.serve(request, transport)
+
+    async def finish(self, seconds: float) -> None:
+        """Send every session elsewhere, and end."""
+        self.node.drain()
+        await self.over.wait()
+        await self.port.drain(seconds)
+
+    # HTTP
+
+    async def drain(self) -> None:
+        """Each connection has one request, which is answered at once."""
+
+    async def serve(self, connection: Transport) -> bool:
+        """Answer one request: a node has nothing but the gateway, and its health."""
+        await answer_once(connection, self._answer)
+        return False
+
+    def _answer(self, path: bytes) -> bytes:
+        if path == b"/_health":
+            return request_head.answer(200, {"status": "ok"})
+        if path == b"/_ready":
+            if self.node.is_up:
+                return request_head.answer(200, {"status": "ready"})
+            return request_head.answer(503, {"status": "waiting", "reason": "core or broker is not reachable"}, RETRY)
+        return request_head.refusal(404, ErrorCode.NOT_FOUND, "This is a gateway node: it has /gateway only.")

@@ -1,0 +1,340 @@
+"""At the core: sessions whose sockets and numbers are at a node, and how events reach them.
+
+Audiences are settled as for every session. A list of receivers is turned once into slots for each node, and from then
+on an event costs the core nothing for each of them. The session object stays the same wherever the session lives: what
+changes are its numbering, its receiver and its `place`.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import sys
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Final
+
+import attrs
+import trio
+
+from chat.gateway.fanout import Delivery
+from chat.gateway.numbering import Numbering, ResumeVerdict
+from chat.gateway.session import GatewaySession
+from chat.nodes.link import Link
+from chat.nodes.messages import Ended, Figures, Message, Payload, WhenDrained, encode, encode_delivery
+from chat.protocol.frames import EventRun, OutgoingEvent
+from chat.registries.limits import NODE_SESSIONS
+from chat.supervision import lasting
+
+SPLITS: Final = 512
+"""Lists of receivers of which is remembered at which node each of them is."""
+
+DRAIN_SECONDS: Final = 10.0
+"""How long the core waits for a node's word that a peer reads again."""
+
+
+class NodeGone(Exception):
+    """The node that was asked is dead."""
+
+
+@attrs.define(eq=False)
+class Line:
+    """What the core knows of one node, and says to it."""
+
+    id: str
+    link: Link
+    name: str = ""
+    version: str = ""
+    welcome: bool = False
+    """Whether it has said Hello in this life of the core."""
+    is_dead: bool = False
+    draining: bool = False
+    figures: Figures | None = None
+    seen_at: float = attrs.field(factory=trio.current_time)
+    """Trio time at which it came, was heard of last, or was found dead."""
+    sessions: dict[int, GatewaySession] = attrs.field(factory=dict)
+    stop: trio.CancelScope = attrs.field(factory=trio.CancelScope)
+    _free: list[int] = attrs.field(factory=list)
+    _next_slot: int = 0
+    _questions: dict[int, trio.MemorySendChannel[Message | None]] = attrs.field(factory=dict)
+    _numbers: Iterator[int] = attrs.field(factory=lambda: itertools.count(1))
+
+    def send(self, message: Message) -> int:
+        """Say something; returns its number."""
+        return self.link.send(encode(message))
+
+    # Slots
+
+    def seat(self, session: GatewaySession) -> int:
+        """Give the session the lowest free slot; there is one where `has_room`."""
+        if self._free:
+            slot = heapq.heappop(self._free)
+        else:
+            slot, self._next_slot = self._next_slot, self._next_slot + 1
+        self.sessions[slot] = session
+        return slot
+
+    def take_seat(self, session: GatewaySession, slot: int) -> None:
+        """Give the session the slot that it had before the core was started anew. To be called before `seat`."""
+        self._free += range(self._next_slot, slot)
+        self._next_slot = max(self._next_slot, slot + 1)
+        if slot in self._free:
+            self._free.remove(slot)
+        heapq.heapify(self._free)
+        self.sessions[slot] = session
+
+    def at(self, slot: int) -> GatewaySession | None:
+        """The session that lives in this slot; None for one that is over, or on its way elsewhere."""
+        session = self.sessions.get(slot)
+        place = None if session is None else session.place
+        return session if isinstance(place, Place) and place.line is self and place.slot == slot else None
+
+    @property
+    def has_room(self) -> bool:
+        """Whether a slot is free."""
+        return len(self.sessions) < NODE_SESSIONS
+
+    async def run(self) -> None:
+        """Append what is said, until `stop` is cancelled."""
+        with self.stop:
+            await lasting(self.link.run)
+
+    def leave(self, slot: int) -> None:
+        """The slot is free."""
+        if self.sessions.pop(slot, None) is not None:
+            heapq.heappush(self._free, slot)
+
+    # Questions
+
+    async def ask(self, question: Callable[[int], Message]) -> Message:
+        """Ask the node, and wait for its answer. `question` makes the message of a number. Raises NodeGone."""
+        if self.is_dead:
+            raise NodeGone
+        number = next(self._numbers)
+        sending, receiving = trio.open_memory_channel[Message | None](1)
+        self._questions[number] = sending
+        try:
+            self.send(question(number))
+            answer = await receiving.receive()
+        finally:
+            del self._questions[number]
+        if answer is None:
+            raise NodeGone
+        return answer
+
+    def answered(self, question: int, answer: Message) -> None:
+        """An answer has come."""
+        if question in self._questions:
+            self._questions[question].send_nowait(answer)
+
+    def bury(self) -> None:
+        """The node is dead. What is said from now on is for the nodes that take its sessions over."""
+        self.is_dead = True
+        self.link.bury()
+        for asked in list(self._questions.values()):
+            asked.send_nowait(None)
+
+
+@attrs.frozen(eq=False)
+class Place:
+    """Where a session lives that is not this process's."""
+
+    line: Line
+    slot: int
+
+    def kept(self) -> tuple[str, int]:
+        """The node's id and the slot, over a restart of the core."""
+        return self.line.id, self.slot
+
+
+class RelayedNumbering(Numbering):
+    """Stands at the core for the numbering of a session that is at a node: what it is to number goes there."""
+
+    __slots__ = ("_place",)
+
+    def __init__(self, place: Place) -> None:
+        super().__init__()
+        self._place = place
+
+    def number(self, event: OutgoingEvent) -> int:
+        self._place.line.link.send(encode_delivery(Delivery(event, ())) + self._place.slot.to_bytes(2, "little"))
+        return 0
+
+    def number_run(self, run: EventRun) -> int:
+        for event in run.events:
+            self.number(event)
+        return 0
+
+    def judge_resume(self, seq: int) -> ResumeVerdict:
+        raise TypeError("the node judges")
+
+
+class HeldNumbering(Numbering):
+    """Stands where a numbering has yet to arrive: what it is to number waits."""
+
+    __slots__ = ("waiting",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.waiting: list[OutgoingEvent] = []
+
+    def number(self, event: OutgoingEvent) -> int:
+        self.waiting.append(event)
+        return 0
+
+    def number_run(self, run: EventRun) -> int:
+        self.waiting += run.events
+        return 0
+
+    def give_to(self, session: GatewaySession, numbering: Numbering) -> None:
+        """The numbering is here: it numbers what waited, and the session has it from now on."""
+        for event in self.waiting:
+            numbering.number(event)
+        self.waiting.clear()
+        session.replace_numbering(numbering)
+
+
+@attrs.frozen(eq=False)
+class RelayedReceiver:
+    """Stands at the core for the socket at a node."""
+
+    _place: Place
+
+    def deliver(self, sequence: int, event: OutgoingEvent) -> None:
+        """The numbering has sent it."""
+
+    def deliver_run(self, first: int, run: EventRun) -> None:
+        """The numbering has sent it."""
+
+    def send_payload(self, payload: bytes) -> None:
+        """Send a payload that is no Dispatch."""
+        self._place.line.send(Payload(self._place.slot, (payload,)))
+
+    def session_ended(self) -> None:
+        """`Relay.ended` says it."""
+
+    def displaced(self) -> None:
+        """Export says it."""
+
+    def failed(self) -> None:
+        """Nothing at a node fails here."""
+
+    async def drained(self, below_bytes: int) -> None:
+        """Return once the node says that no more than so many bytes wait for the peer, or is gone."""
+        place = self._place
+        with trio.move_on_after(DRAIN_SECONDS):
+            try:
+                await place.line.ask(lambda number: WhenDrained(number, place.slot, below_bytes))
+            except NodeGone:
+                return
+
+
+@attrs.frozen
+class Split:
+    """Receivers of an event by where they live; `receivers` is held so that its identity stays its own."""
+
+    receivers: Sequence[GatewaySession]
+    local: Sequence[GatewaySession]
+    starting: tuple[GatewaySession, ...]
+    """Those of nodes whose Ready is still being made."""
+    lines: tuple[tuple[Line, bytes], ...]
+
+
+@attrs.define(eq=False)
+class Relay:
+    """Takes what the fan-out is to deliver to sessions of nodes."""
+
+    sessions: int = attrs.field(default=0, init=False)
+    """How many live at nodes."""
+    _splits: dict[int, Split] = attrs.field(factory=dict, init=False)
+
+    def take(self, delivery: Delivery) -> Delivery | None:
+        """Send the delivery to the nodes of its receivers; returns what is left for this process's own."""
+        if not self.sessions:
+            return delivery
+        split = self._split(delivery.receivers)
+        if split.lines:
+            written = encode_delivery(delivery)
+            for line, slots in split.lines:
+                line.link.send(written + slots)
+        for session in split.starting:
+            event = delivery.event_for(session)
+            if event is not None and not session.ended:
+                session.dispatch(event)
+        if split.local is delivery.receivers:
+            return delivery
+        return attrs.evolve(delivery, receivers=split.local) if split.local else None
+
+    def changed(self) -> None:
+        """A session moved, began or ended."""
+        self._splits.clear()
+
+    def _split(self, receivers: Sequence[GatewaySession]) -> Split:
+        split = self._splits.get(id(receivers))
+        if split is None:
+            if len(self._splits) >= SPLITS:
+                self._splits.clear()
+            split = self._splits[id(receivers)] = split_of(receivers)
+        return split
+
+    # Where a session lives
+
+    def place(self, session: GatewaySession, line: Line, slot: int) -> Place:
+        """From now on the session's events go to that node's slot."""
+        self.sessions += session.place is None
+        place = session.place = Place(line, slot)
+        session.replace_numbering(RelayedNumbering(place))
+        self.changed()
+        return place
+
+    def bring_home(self, session: GatewaySession) -> HeldNumbering:
+        """From now on the session's events are this process's; they wait until the numbering is here."""
+        self._leave(session)
+        held = HeldNumbering()
+        session.replace_numbering(held)
+        return held
+
+    def place_of(self, session: GatewaySession) -> Place:
+        """Where a session of a node lives."""
+        if not isinstance(session.place, Place):
+            raise TypeError("a session of a node has its place there")
+        return session.place
+
+    def ended(self, session: GatewaySession) -> None:
+        """A session is over: its node is told."""
+        place = session.place
+        if isinstance(place, Place):
+            self._leave(session)
+            place.line.send(Ended(place.slot))
+            place.line.leave(place.slot)
+
+    def _leave(self, session: GatewaySession) -> None:
+        if session.place is not None:
+            session.place = None
+            self.sessions -= 1
+            self.changed()
+
+
+def split_of(receivers: Iterable[GatewaySession]) -> Split:
+    """Where each of the receivers lives."""
+    receivers = receivers if isinstance(receivers, Sequence) else tuple(receivers)
+    local: list[GatewaySession] = []
+    starting: list[GatewaySession] = []
+    slots: dict[Line, array[int]] = {}
+    for session in receivers:
+        place = session.place
+        if place is None:
+            local.append(session)
+        elif session.starting is not None:
+            starting.append(session)
+        elif isinstance(place, Place):
+            slots.setdefault(place.line, array("H")).append(place.slot)
+    lines = tuple((line, in_little_endian(numbers)) for line, numbers in slots.items())
+    return Split(receivers, receivers if len(local) == len(receivers) else local, tuple(starting), lines)
+
+
+def in_little_endian(slots: array[int]) -> bytes:
+    """Slots as they are written."""
+    if sys.byteorder == "big":
+        slots.byteswap()
+    return slots.tobytes()

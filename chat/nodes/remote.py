@@ -1,0 +1,302 @@
+"""At a node: what its sockets find in place of a server's own starts and commands. All of it asks the core."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from typing import Final
+
+import attrs
+import orjson
+import trio
+
+from chat.gateway.admission import NodeState
+from chat.gateway.numbering import Numbering
+from chat.gateway.parts import Elsewhere, ResumeFailure, StartFailure, judged
+from chat.gateway.session import GatewaySession, MakeSession
+from chat.gateway.session_table import RETENTION_SECONDS, SessionTable
+from chat.nodes.messages import AskIdentify, AskResume, Attached, Command, Detached, Gone, Message, Refused, ResumeDone
+from chat.nodes.relay import HeldNumbering
+from chat.protocol import machine
+from chat.protocol.commands import Identify, Resume, SessionCommand
+from chat.protocol.presence import parse_presence_update
+from chat.registries import close_codes
+from chat.registries.close_codes import UNKNOWN_OPCODE, Close
+from chat.registries.opcodes import Opcode
+
+START_SECONDS: Final = 15.0
+"""How long an Identify waits for the core's answer; then it is held, as if the core were away."""
+
+RESUME_SECONDS: Final = 10.0
+"""How long a Resume waits: above the time that a node's death takes to be noticed."""
+
+PASSED_ON: Final = frozenset(
+    {
+        Opcode.PRESENCE_UPDATE,
+        Opcode.VOICE_STATE_UPDATE,
+        Opcode.VOICE_SIGNAL,
+        Opcode.REQUEST_GUILD_MEMBERS,
+        Opcode.LAZY_REQUEST,
+        Opcode.REQUEST_GUILD_COUNTS,
+        Opcode.REQUEST_CHANNEL_MEMBER_COUNTS,
+        Opcode.REQUEST_FORUM_UNREADS,
+    }
+)
+"""What the core carries out."""
+
+UNAVAILABLE: Final = machine.ResumeRefused(close_codes.SESSION_UNAVAILABLE)
+
+Outcome = GatewaySession | machine.Input
+
+
+class ReportingTable(SessionTable):
+    """The sessions of a node, by slot as well. The core keeps their deadlines; it is told what becomes of sockets."""
+
+    def __init__(self, say: Callable[[Message], object]) -> None:
+        super().__init__()
+        self._say = say
+        self._slots: dict[GatewaySession, int] = {}
+        self.by_slot: dict[int, GatewaySession] = {}
+        self.on_end.append(_tell_socket)
+
+    def seat(self, session: GatewaySession, slot: int) -> None:
+        """A session begins to live here."""
+        self._slots[session], self.by_slot[slot] = slot, session
+        self.add(session)
+
+    def slot_of(self, session: GatewaySession) -> int | None:
+        """Its slot; None for a session that is here no longer."""
+        return self._slots.get(session)
+
+    def end(self, session: GatewaySession) -> None:
+        slot = self._slots.pop(session, None)
+        if slot is not None:  # of no use here: its client does not know it
+            del self.by_slot[slot]
+            self._say(Gone(slot))
+        super().end(session)
+
+    def release(self, slot: int) -> GatewaySession | None:
+        """The session lives elsewhere from now on, or nowhere; a socket that holds it is told that it is over."""
+        session = self.by_slot.pop(slot, None)
+        if session is not None:
+            del self._slots[session]
+            self.end(session)
+        return session
+
+    def detach(self, session: GatewaySession, retention_seconds: float = RETENTION_SECONDS) -> None:
+        session.receiver = None
+        slot = self._slots.get(session)
+        if slot is None:
+            return
+        self.resting.add(session)
+        self._say(Detached(slot))
+
+    def attach(self, session: GatewaySession) -> None:
+        self.resting.remove(session)
+        slot = self._slots.get(session)
+        if slot is not None:
+            self._say(Attached(slot, session.address))
+
+
+def _tell_socket(session: GatewaySession) -> None:
+    if session.receiver is not None:
+        session.receiver.session_ended()
+
+
+@attrs.define(eq=False)
+class _Waiting:
+    """A socket that waits for the core's word."""
+
+    answer: trio.Event = attrs.field(factory=trio.Event)
+    outcome: Outcome | None = None
+
+    def give(self, outcome: Outcome) -> None:
+        self.outcome = outcome
+        self.answer.set()
+
+
+@attrs.define(eq=False)
+class RemoteStarts:
+    """Asks the core for sessions. `is_up` is whether it can be asked."""
+
+    _say: Callable[[Message], object]
+    _table: ReportingTable
+    _node: NodeState
+    is_up: bool = attrs.field(default=False, init=False)
+    _waiting: dict[int, _Waiting] = attrs.field(factory=dict, init=False)
+    _requests: Iterator[int] = attrs.field(factory=lambda: itertools.count(1), init=False)
+
+    # What sockets ask
+
+    async def start(
+        self, identify: Identify, address: str, make: MakeSession, *, retried: bool
+    ) -> GatewaySession | StartFailure:
+        """Have the core create the session that an Identify asks for."""
+        if not self.is_up or self._node.holds_every_identify:
+            return machine.StartPostponed()
+        request = next(self._requests)
+        ask = AskIdentify(request, address, retried, (orjson.dumps(identify.d),))
+        outcome = await self._asked(request, ask, START_SECONDS)
+        if isinstance(outcome, GatewaySession | machine.StartRefused | machine.StartDiscarded):
+            return outcome
+        return machine.StartPostponed()
+
+    def find(self, resume: Resume, address: str, mount: str) -> Elsewhere:
+        """The session that a Resume names, to be fetched from wherever it is."""
+
+        async def fetch() -> GatewaySession | ResumeFailure:
+            if not self.is_up:
+                return UNAVAILABLE
+            request = next(self._requests)
+            ask = AskResume(request, address, resume.token, resume.session_id, resume.seq)
+            outcome = await self._asked(request, ask, RESUME_SECONDS)
+            if isinstance(outcome, GatewaySession):
+                # Its numbers can have gone on since it was judged elsewhere.
+                return machine.ResumeUnknown() if outcome.ended else judged(outcome, resume.seq)
+            return outcome if isinstance(outcome, machine.ResumeRefused | machine.ResumeUnknown) else UNAVAILABLE
+
+        return Elsewhere(fetch)
+
+    async def introduce_guilds(self, session: GatewaySession) -> None:
+        """The core does."""
+
+    async def _asked(self, request: int, ask: Message, seconds: float) -> Outcome | None:
+        waiting = self._waiting[request] = _Waiting()
+        try:
+            self._say(ask)
+            with trio.move_on_after(seconds):
+                await waiting.answer.wait()
+            return waiting.outcome
+        finally:
+            del self._waiting[request]
+
+    # What the core answers
+
+    def awaits(self, request: int) -> bool:
+        """Whether a socket still waits for this answer."""
+        return request in self._waiting
+
+    def answered(self, request: int, session: GatewaySession) -> None:
+        """The session of a request is here."""
+        waiting = self._waiting.get(request)
+        if waiting is not None:
+            waiting.give(session)
+
+    def refused(self, refused: Refused) -> None:
+        """There is none."""
+        waiting = self._waiting.get(refused.request)
+        if waiting is not None:
+            waiting.give(outcome_of(refused))
+
+    def fail(self) -> None:
+        """The core cannot be asked any more: Identifies are held, Resumes fail for now."""
+        self.is_up = False
+        for waiting in self._waiting.values():
+            waiting.give(machine.StartPostponed())
+
+
+OUTCOMES: Final[dict[str, type[machine.Input]]] = {
+    kind.__name__: kind
+    for kind in (
+        machine.StartPostponed,
+        machine.StartDiscarded,
+        machine.StartRefused,
+        machine.ResumeUnknown,
+        machine.ResumeRefused,
+    )
+}
+
+
+def outcome_of(refused: Refused) -> machine.Input:
+    """What the machine hears."""
+    kind = OUTCOMES.get(refused.outcome, machine.StartPostponed)
+    if issubclass(kind, machine.StartRefused | machine.ResumeRefused):
+        return kind(Close(refused.code, refused.reason))
+    return kind()
+
+
+@attrs.define(eq=False)
+class RemoteCommands:
+    """Passes commands on. What closes the socket is judged here, in its place among the client's payloads."""
+
+    _say: Callable[[Message], object]
+    _table: ReportingTable
+
+    def handle(self, session: GatewaySession, command: SessionCommand) -> Close | None:
+        """Pass a command on; returns how it closes the socket."""
+        if command.opcode not in PASSED_ON:
+            return UNKNOWN_OPCODE
+        if command.opcode is Opcode.PRESENCE_UPDATE:
+            update = parse_presence_update(command.d)
+            if isinstance(update, Close):
+                return update
+        if command.opcode is Opcode.REQUEST_FORUM_UNREADS and (not session.threads or type(command.d) is not dict):
+            return UNKNOWN_OPCODE
+        slot = self._table.slot_of(session)
+        if slot is not None:
+            self._say(Command(slot, command.opcode, (orjson.dumps(command.d),)))
+        return None
+
+    def socket_closed(self, session: GatewaySession) -> None:
+        """The core learns it from the table."""
+
+    def session_resumed(self, session: GatewaySession) -> None:
+        """A socket took the session up again."""
+        slot = self._table.slot_of(session)
+        if slot is not None:
+            self._say(ResumeDone(slot))
+
+
+@attrs.frozen(eq=False)
+class _Seat:
+    held: HeldNumbering
+    request: int
+    settled: trio.Event = attrs.field(factory=trio.Event)
+
+
+@attrs.define(eq=False)
+class Seats:
+    """Sessions whose numbering is on its way here, with the Resume that brings each."""
+
+    _say: Callable[[Message], object]
+    _table: ReportingTable
+    _starts: RemoteStarts
+    _held: dict[int, _Seat] = attrs.field(factory=dict, init=False)
+
+    def take(self, session: GatewaySession, slot: int, request: int) -> None:
+        """Its events come from now on, and wait."""
+        seat = self._held[slot] = _Seat(HeldNumbering(), request)
+        session.starting = None
+        session.replace_numbering(seat.held)
+        self._table.seat(session, slot)
+
+    def forget(self, slot: int) -> None:
+        """The session is over before it arrived."""
+        seat = self._held.pop(slot, None)
+        if seat is not None:
+            seat.settled.set()
+            self._starts.refused(Refused(seat.request, machine.ResumeUnknown.__name__))
+
+    def arrived(self, slot: int, numbering: Numbering) -> None:
+        """Its numbering is here."""
+        session, seat = self._table.by_slot.get(slot), self._held.pop(slot, None)
+        if session is None or seat is None:
+            return
+        seat.held.give_to(session, numbering)
+        self._table.resting.add(session)
+        seat.settled.set()
+        self._starts.answered(seat.request, session)
+
+    async def settled(self, slot: int) -> GatewaySession | None:
+        """The session in a slot, once it has arrived; None for one that is not there."""
+        seat = self._held.get(slot)
+        if seat is not None:
+            await seat.settled.wait()
+        session = self._table.by_slot.get(slot)
+        return None if session is None or session.starting is not None else session
+
+    def lost(self, slot: int) -> None:
+        """There is no numbering: the session is of no use."""
+        self._say(Gone(slot))
+        self.forget(slot)
+        self._table.release(slot)
