@@ -31,6 +31,7 @@ class Observation:
         "method",
         "request_id",
         "route",
+        "seconds",
         "status",
     )
 
@@ -49,11 +50,8 @@ class Observation:
         self.request_id = ""
         self.limit: str | None = None
         """The scope of the rate limit that refused it."""
-
-    @property
-    def seconds(self) -> float:
-        """How long it has taken so far."""
-        return trio.current_time() - self.began
+        self.seconds = 0.0
+        """How long it took; 0 until it is over."""
 
 
 CAUSE: Final[ContextVar[Observation | None]] = ContextVar("chat.cause", default=None)
@@ -64,6 +62,7 @@ Observer = Callable[[Observation], None]
 
 def told(observers: Sequence[Observer], seen: Observation) -> None:
     """Tell all of them that the request is over."""
+    seen.seconds = trio.current_time() - seen.began
     for observe in observers:
         observe(seen)
 
@@ -74,7 +73,7 @@ def watching(seen: Observation, send: Callable[[Any], Any]) -> Callable[[Any], A
     async def watched(event: Any) -> None:
         if event["type"] == "http.response.start":
             seen.status = event["status"]
-            seen.answered_after = seen.seconds
+            seen.answered_after = trio.current_time() - seen.began
         elif event["type"] == "http.response.body":
             seen.bytes_sent += len(event.get("body", b""))
         await send(event)

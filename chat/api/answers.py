@@ -110,13 +110,6 @@ class Streamed(Answer):
     aclose: Callable[[], Awaitable[None]] | None = None
 
 
-def answer_of(result: object) -> Answer:
-    """What a handler's result stands for: nothing is 204, an object 200."""
-    if isinstance(result, Answer):
-        return result
-    return Answer(204) if result is None else Answer(200, result)
-
-
 def refusal(error: ApiError) -> Answer:
     """The answer that tells of an error."""
     return Answer(error.status, error.body(), error.headers)

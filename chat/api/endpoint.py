@@ -23,7 +23,7 @@ from typing import Any, Final
 import attrs
 import trio
 
-from chat.api.answers import Answer, Encoded, answer_of, encode
+from chat.api.answers import Answer, Encoded, encode
 from chat.api.bodies import BodyChunks, Receive, announces_little, comes_in_parts, parse_json, parse_query, read_body
 from chat.api.fields import SNOWFLAKE, Refusal
 from chat.api.mounts import Dialect, Mounts
@@ -36,7 +36,8 @@ from chat.auth.client_address import FORWARDED_HEADER, FORWARDED_HEADERS, TEST_H
 from chat.auth.credentials import Credential, parse_authorization, resolve
 from chat.auth.policy import ADMITTED_BEFORE_BUCKET, ADMITTED_UNCOUNTED, BOT_IN_ANY_CASE, Policy, admit, lost_acls
 from chat.auth.principal import CredentialKind, Principal
-from chat.auth.remembered import ENDED_BY_COMMITS, RememberedCallers
+from chat.auth.remembered import RememberedCallers
+from chat.bus.bus import BACKLOG_LIMIT
 from chat.domain.areas import Areas
 from chat.domain.core import Core
 from chat.errors import ApiError, InvalidFormBody, RateLimited, StorageUnavailable
@@ -69,7 +70,17 @@ class ReadHeaders:
     `pairs` have names in lower case, `peer` is an IP address.
     """
 
-    __slots__ = ("address", "authorizations", "by_proxy", "by_unnamed_proxy", "capabilities", "fields", "request_id")
+    __slots__ = (
+        "address",
+        "authorizations",
+        "by_proxy",
+        "by_unnamed_proxy",
+        "capabilities",
+        "comes_in_parts",
+        "credential",
+        "fields",
+        "request_id",
+    )
 
     def __init__(self, pairs: Sequence[tuple[str, str]], peer: str, addresses: ClientAddresses, mounts: Mounts) -> None:
         self.fields: Final[dict[str, str]] = {}
@@ -89,6 +100,9 @@ class ReadHeaders:
         self.address: Final = addresses.of(peer, forwarded, self.fields.get(TEST_HEADER))
         self.by_proxy: Final = is_forwarded and addresses.is_proxy(peer)
         self.by_unnamed_proxy: Final = is_forwarded and addresses.is_unnamed_proxy(peer)
+        self.credential: Final = parse_authorization(self.authorizations)
+        self.comes_in_parts: Final = comes_in_parts(self.fields)
+        """Whether the body is a form with files."""
         declared = self.fields.get("x-service-features")
         self.capabilities: Final = _NO_CAPABILITIES if declared is None else _declared(declared)
         offered = self.fields.get("x-request-id")
@@ -108,6 +122,8 @@ class Exchange:
         "by_unnamed_proxy",
         "caller_id",
         "capabilities",
+        "comes_in_parts",
+        "credential",
         "dialect",
         "encode",
         "headers",
@@ -117,7 +133,7 @@ class Exchange:
         "path",
         "query_string",
         "receive",
-        "store_version",
+        "waited",
     )
 
     def __init__(
@@ -144,6 +160,8 @@ class Exchange:
         self.headers = read.fields
         """By name, in lower case."""
         self.authorizations = read.authorizations
+        self.credential = read.credential
+        self.comes_in_parts: Final = read.comes_in_parts
         self.address: Final = read.address
         self.by_proxy: Final = read.by_proxy
         self.by_unnamed_proxy: Final = read.by_unnamed_proxy
@@ -152,8 +170,8 @@ class Exchange:
         """The whole body, once it has been received; that of a form or a stream is its reader's."""
         self.caller_id: int | None = None
         """Of the account that the request's credential stands for, good or not for what it asks."""
-        self.store_version = 0
-        """`Database.version` when the credential was looked up."""
+        self.waited = False
+        """Whether something took time since the caller was looked up, such as the body on its way."""
         self.id: Final = request_id
 
     def speak(self, dialect: Dialect, path: str) -> None:
@@ -162,6 +180,7 @@ class Exchange:
         # What was read belongs to the connection's other requests too.
         self.headers, self.authorizations = dict(self.headers), list(self.authorizations)
         dialect.hear(self)
+        self.credential = parse_authorization(self.authorizations)
 
 
 @attrs.frozen(kw_only=True)
@@ -201,6 +220,7 @@ class Endpoint:
         self.operation: Final = operation
         self._backend: Final = backend
         self._core: Final = backend.core
+        self._bus: Final = backend.core.bus
         self._limiter: Final = backend.limiter
         self._callers: Final = backend.callers
         self._in_threads: Final = in_threads
@@ -215,6 +235,7 @@ class Endpoint:
         self._not_offered: Final = None if is_offered else operation.instance
         self._reads_accounts: Final = operation.policy not in (Policy.NONE, Policy.GATEWAY_BOT, Policy.URL)
         self._exempt_from_global: Final = operation.bucket is not None and operation.bucket.exempt_from_global
+        self._takes_credential: Final = operation.policy is not Policy.URL
         self._bot_in_any_case: Final = operation.policy in BOT_IN_ANY_CASE
         self._takes_admin_keys: Final = operation.policy is Policy.ADMIN
         self._admitted_uncounted: Final = operation.policy in ADMITTED_UNCOUNTED
@@ -235,9 +256,9 @@ class Endpoint:
             raise ApiError(ErrorCode.SSO_REQUIRED)
         if self._reads_accounts and self._core.database.failing:
             raise StorageUnavailable
-        credential = None
-        if self.operation.policy is not Policy.URL:
-            credential = parse_authorization(exchange.authorizations, bot_in_any_case=self._bot_in_any_case)
+        credential = exchange.credential if self._takes_credential else None
+        if self._bot_in_any_case:
+            credential = parse_authorization(exchange.authorizations, bot_in_any_case=True)
         caller = self._caller(exchange, credential)
         exchange.caller_id = None if caller is None else caller.user_id
         if self._admitted_uncounted:
@@ -253,8 +274,9 @@ class Endpoint:
             self._admit(credential, caller)
         if caller is not None:
             self._note_use(exchange, caller)
-        if self._changes:
-            await self._core.bus.wait_for_room()
+        if self._changes and self._bus.backlog() > BACKLOG_LIMIT:
+            exchange.waited = True
+            await self._bus.wait_for_room()
         request = Request(
             id=exchange.id,
             address=exchange.address,
@@ -263,6 +285,7 @@ class Endpoint:
             query_string=exchange.query_string,
             receive=exchange.receive,
             caller=caller,
+            principal=caller,  # type: ignore[arg-type]  # a handler whose policy lets anyone in asks for `caller`
             limiter=self._limiter,
             origins=self._core.origins,
         )
@@ -283,29 +306,25 @@ class Endpoint:
     async def _handled(self, request: Request, exchange: Exchange, credential: Credential | None) -> Answer:
         """What the handler makes of the request."""
         arguments = await self._arguments(exchange)
-        if self._reads_body and request.caller is not None and not self._stands(exchange, request.caller):
-            request.caller = self._caller(exchange, credential)
-            self._admit(credential, request.caller)
+        caller = request.caller
+        if exchange.waited and self._reads_body and caller is not None:
+            request.caller = caller = self._caller(exchange, credential)
+            self._admit(credential, caller)
         if not (self._changes or self._takes_admin_keys):
-            return await self._answered(request, arguments)
-        still = functools.partial(self._admit_still, credential, request.caller, exchange)
+            return _answer_of(await self._handler(request, **arguments))
+        still = functools.partial(self._admit_still, credential, caller, exchange)
+        # What is still to be received takes its time: no other request shall wait for the events that come of it.
         comes_in_parts = "body" in arguments and arguments["body"] is None
-        guard = request.be_guarded(Guard(still, is_due=self._takes_admin_keys or comes_in_parts))
+        cause = int(self._changes and not self.operation.streamed and not comes_in_parts)
+        guard = request.guard = Guard(still, is_due=self._takes_admin_keys or comes_in_parts)
+        if caller is not None:
+            request.caller = request.principal = caller.guarded_by(guard)
+        self._bus.causes += cause
         try:
-            return await self._answered(request, arguments)
+            return _answer_of(await self._handler(request, **arguments))
         finally:
+            self._bus.causes -= cause
             guard.release()
-
-    async def _answered(self, request: Request, arguments: dict[str, Any]) -> Answer:
-        if not self._changes or self.operation.streamed or ("body" in arguments and arguments["body"] is None):
-            # What is still to be received takes its time: no other request shall wait for the events that come of it.
-            return answer_of(await self._handler(request, **arguments))
-        bus = self._core.bus
-        bus.causes += 1
-        try:
-            return answer_of(await self._handler(request, **arguments))
-        finally:
-            bus.causes -= 1
 
     async def _handled_with_image(self, request: Request, exchange: Exchange, credential: Credential | None) -> Answer:
         """As `_handled`, for a body that may hold images: it comes in on the disk, and few are in memory at a time."""
@@ -315,7 +334,7 @@ class Endpoint:
             async for chunk in BodyChunks(exchange.receive, announced, IMAGE_BODY_BYTES):
                 await spooled.write(chunk)
             async with storage.large_bodies:
-                exchange.body = await spooled.content()
+                exchange.body, exchange.waited = await spooled.content(), True
                 return await self._handled(request, exchange, credential)
 
     def _caller(self, exchange: Exchange, credential: Credential | None) -> Principal | None:
@@ -324,14 +343,7 @@ class Endpoint:
         if credential is None or (credential.kind is CredentialKind.ADMIN_KEY and not self._takes_admin_keys):
             return None
         exchange.now_ms = self._core.clock.now_ms()
-        caller = self._callers.resolve(credential, exchange.now_ms, exchange.capabilities)
-        exchange.store_version = self._callers.version
-        return caller
-
-    def _stands(self, exchange: Exchange, caller: Principal) -> bool:
-        """Whether nothing can have changed about the caller while the body came: no commit came between, and time does
-        not end the credential."""
-        return caller.kind in ENDED_BY_COMMITS and exchange.store_version == self._core.database.version
+        return self._callers.resolve(credential, exchange.now_ms, exchange.capabilities)
 
     def _admit_still(
         self,
@@ -435,9 +447,10 @@ class Endpoint:
             arguments["query"] = self._read_query(parse_query(exchange.query_string, self._repeated))
         if self._read_body is not None:
             # A form with files is the handler's to read, once it knows that it may come.
-            in_parts = self.operation.multipart and comes_in_parts(exchange.headers)
+            in_parts = self.operation.multipart and exchange.comes_in_parts
             arguments["body"] = None if in_parts else self._read_body(await self._parsed_body(exchange))
         elif self._read_form is not None:
+            exchange.waited = True
             form = await read_body(exchange.receive, exchange.headers.get("content-length"))
             arguments["body"] = self._read_form(parse_query(form))
         return arguments
@@ -447,12 +460,21 @@ class Endpoint:
         if body is None:
             arrived = None if exchange.arrived is None else exchange.arrived()
             if arrived is None or len(arrived) > JSON_BODY_BYTES:
+                exchange.waited = True
                 arrived = await read_body(exchange.receive, exchange.headers.get("content-length"))
             body = exchange.body = arrived
         to_null = self.operation.empty_strings_are_null
         if len(body) < LARGE_BODY or not self._in_threads:
             return parse_json(body, empty_strings_are_null=to_null)
+        exchange.waited = True
         return await trio.to_thread.run_sync(lambda: parse_json(body, empty_strings_are_null=to_null))
+
+
+def _answer_of(result: object) -> Answer:
+    """What a handler's result stands for: nothing is 204, an object 200."""
+    if isinstance(result, Answer):
+        return result
+    return Answer(204) if result is None else Answer(200, result)
 
 
 def _declared(features: str) -> frozenset[str]:

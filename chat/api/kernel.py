@@ -16,6 +16,7 @@ from urllib.parse import unquote, urlsplit
 
 import attrs
 import structlog
+import trio
 
 from chat.api.answers import (
     NOT_STORED,
@@ -158,12 +159,12 @@ class Kernel:
     async def serve(self, found: Found, call: Call) -> None:
         """Answer a request for a path that was found; nothing where the client left."""
         request, receive = call.request, call.receive
-        seen = Observation(request.method) if self.observers else None
-        CAUSE.set(seen)
         read: ReadHeaders | None = request.block.read
         if read is None:
             read = request.block.read = ReadHeaders(request.block.pairs, call.peer, self._addresses, self._mounts)
         name = read.request_id or self._new_id()
+        seen = Observation(request.method) if self.observers else None
+        CAUSE.set(seen)
         exchange = Exchange(read, request.query, receive, name, encode_brief, call.arrived)
         try:
             answered = await self._answered(found, found.method, found.path, exchange, seen)
@@ -177,7 +178,7 @@ class Kernel:
                 return
             if seen is not None:
                 seen.status, seen.bytes_sent = status, 0 if head_only else len(body)
-                seen.answered_after = seen.seconds
+                seen.answered_after = trio.current_time() - seen.began
             await call.send_whole(status, headers, body)
         finally:
             if seen is not None:

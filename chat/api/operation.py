@@ -63,26 +63,14 @@ class Request:
     """The body as it arrives (ASGI's), for an operation that is declared as `streamed`."""
     caller: Principal | None
     """The account that the credential stands for; None only under Policy.NONE and Policy.GATEWAY_BOT."""
+    principal: Principal
+    """The same, for the operations whose policy asks for one."""
     guard: Guard = UNGUARDED
     """For the units of an operation that no account calls; elsewhere `principal.guard` is the same."""
     _limiter: RateLimiter
     _origins: Origins
     brought_proof: SudoProof | None = attrs.field(default=None, init=False)
     """What `proof` made."""
-
-    @property
-    def principal(self) -> Principal:
-        """The caller of an operation whose policy asks for one."""
-        if self.caller is None:
-            raise TypeError("this operation's policy lets anyone in: ask for the caller")
-        return self.caller
-
-    def be_guarded(self, guard: Guard) -> Guard:
-        """Hand the guard on with what the handler gets."""
-        self.guard = guard
-        if self.caller is not None:
-            self.caller = self.caller.guarded_by(guard)
-        return guard
 
     @property
     def origin(self) -> str:

@@ -33,8 +33,7 @@ class RememberedCallers:
         self._callers: dict[_Key, Principal] = {}
         self._of_account: dict[int, set[_Key]] = {}
         self._read_up_to = -1
-        self.version = -1
-        """`Database.version` when the store was asked last."""
+        self._version = -1  # of the database when it was looked at last
 
     def __len__(self) -> int:
         """How many callers are remembered."""
@@ -59,7 +58,7 @@ class RememberedCallers:
         """Forget the callers that have changed."""
         # The version is older than the changes that are read after it: what is committed between is read again.
         [version] = self._reader.execute("PRAGMA data_version").fetchone()
-        if version == self.version:
+        if version == self._version:
             return
         if self._read_up_to < 0:
             self._read_up_to = caller_changes.newest(self._reader)
@@ -69,12 +68,12 @@ class RememberedCallers:
                     self._forget_all()
                 self._read_up_to = number
                 self._forget(user_id)
-        self.version = version
+        self._version = version
 
     def start_anew(self) -> None:
         """Forget everybody, where the changes themselves were taken back or erased (`/v1/_dev/reset`)."""
         self._forget_all()
-        self._read_up_to = self.version = -1
+        self._read_up_to = self._version = -1
 
     def _forget_all(self) -> None:
         self._callers.clear()

@@ -7,6 +7,7 @@ something is then written once. A lone event goes out in the same turn.
 from __future__ import annotations
 
 import collections
+import functools
 import itertools
 from collections.abc import Callable, Sequence
 from typing import Final, Protocol
@@ -131,10 +132,16 @@ class Fanout:
     on_batch: Callable[[int], None] = attrs.field(default=lambda _: None, init=False)
     """Told how many deliveries of a batch are numbered for all their receivers, with none half done."""
     _queue: collections.deque[Delivery] = attrs.field(factory=collections.deque, init=False)
+    backlog: Callable[[], int] = attrs.field(init=False)
+    """How many events are not delivered yet."""
     _unflushed: list[Flushable] = attrs.field(factory=list, init=False)
     _wake: trio.Event = attrs.field(factory=trio.Event, init=False)
     _expectation: Expectation = attrs.field(factory=lambda: Expectation(EVENTS_PER_BATCH), init=False)
     _session_seconds: float = attrs.field(default=SESSION_SECONDS, init=False)
+
+    @backlog.default
+    def _length(self) -> Callable[[], int]:
+        return functools.partial(len, self._queue)
 
     def queue(self, delivery: Delivery) -> None:
         """Deliver soon; never waits."""
@@ -145,10 +152,6 @@ class Fanout:
             delivery = rest
         self._queue.append(delivery)
         self._wake.set()
-
-    def backlog(self) -> int:
-        """Events that are not delivered yet."""
-        return len(self._queue)
 
     def flush_later(self, socket: Flushable) -> None:
         """Have this socket written at the end of the present batch."""

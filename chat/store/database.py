@@ -157,12 +157,6 @@ class Database:
         return result
 
     @property
-    def version(self) -> int:
-        """A number that every commit changes, of other processes too."""
-        [version] = self.reader.execute("PRAGMA data_version").fetchone()
-        return int(version)
-
-    @property
     def write_failure(self) -> Exception | None:
         """Why the last group could not be written; None when it was."""
         return self._writer.failure
