@@ -161,12 +161,13 @@ class Fanout:
     async def run(self) -> None:
         """Deliver until cancelled."""
         while True:
-            await self._wake.wait()
-            while self._queue or self._unflushed:
-                await self._flush_all()  # what came another way does not wait for the batch
-                await self._deliver_batch(await self._gather())
+            if self._queue or self._unflushed:
                 await trio.lowlevel.checkpoint()
-            self._wake = trio.Event()  # only now: the batch itself asks for flushes
+            else:
+                self._wake = trio.Event()  # only now: the batch itself asks for flushes
+                await self._wake.wait()
+            await self._flush_all()  # what came another way does not wait for the batch
+            await self._deliver_batch(await self._gather())
 
     async def _gather(self) -> int:
         """Before a costly delivery, wait for events that are about to come, no longer than the delivery will take.

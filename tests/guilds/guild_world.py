@@ -133,7 +133,7 @@ class GuildWorld:
             guild_states=self.guild_states,
             access=access,
             audit_log=AuditLog(database, access, self.bus, self.clock, self.snowflakes),
-            policy=InstancePolicy(settings, blocked),
+            policy=InstancePolicy(settings),
             blocked=blocked,
             account_events=AccountEvents(database, self.bus, self.clock, settings, self.guild_states),
             errands=Errands(database),

@@ -59,7 +59,7 @@ class UserSettings:
 
         :raises ApiError: CONTENT_BLOCKED, for a custom status.
         """
-        self._core.policy.require_unblocked((changes.get(CUSTOM_STATUS) or {}).get("text") or "")
+        self._core.blocked.require_text((changes.get(CUSTOM_STATUS) or {}).get("text") or "")
         saved_presence = {name: changes[name] for name in (STATUS, CUSTOM_STATUS) if name in changes}
 
         def unit(connection: sqlite3.Connection) -> dict[str, Any]:
@@ -190,7 +190,7 @@ class UserNotes:
         if kept is not None:
             if len(kept) > NOTE_LENGTH:
                 raise InvalidFormBody.at("note", FieldCode.STRING_LENGTH_INVALID)
-            self._core.policy.require_unblocked(kept)
+            self._core.blocked.require_text(kept)
 
         def unit(connection: sqlite3.Connection) -> None:
             if accounts.by_id(connection, target_id) is None:

@@ -19,8 +19,8 @@ from chat.domain.administration.admin_users import AdminAccountViews
 from chat.domain.core import Core
 from chat.domain.policy import account_rules
 from chat.domain.policy.changes import note_changes
-from chat.domain.policy.instance_policy import limits_of
 from chat.domain.policy.profiles import DISCRIMINATORS, Usernames
+from chat.domain.standing.user_objects import limits_of
 from chat.errors import ApiError, InvalidFormBody, StorageUnavailable
 from chat.registries.acls import ACLS, Acl
 from chat.registries.admin_actions import AdminAction

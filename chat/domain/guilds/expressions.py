@@ -347,7 +347,7 @@ class Expressions:
 
     def _require_unblocked(self, *texts: str) -> None:
         for text in texts:
-            self._core.policy.require_unblocked(text)
+            self._core.blocked.require_text(text)
 
     def _record(
         self,

@@ -332,7 +332,7 @@ class GuildChanges:
             raise InvalidFormBody(errors)
         for name in ("name", "content_warning_text"):
             if changes.get(name) is not None:
-                self._core.policy.require_unblocked(changes[name])
+                self._core.blocked.require_text(changes[name])
         return changes
 
     # One field each: what is stored of what was asked for

@@ -338,7 +338,7 @@ class GuildChannels:
         columns = stored_fields(kind, fields, state, self._core.settings.limits)
         for name in ("name", "topic", "content_warning_text"):
             if columns.get(name) is not None:
-                self._core.policy.require_unblocked(columns[name])
+                self._core.blocked.require_text(columns[name])
         self._regions.require(state.guild.features, columns.get("rtc_region"))
         return columns
 

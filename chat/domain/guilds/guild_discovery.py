@@ -148,7 +148,7 @@ class DiscoveryApplications:
         self._core.access.guild(principal, guild_id, Permission.MANAGE_GUILD)
         if not self._settings.enabled:
             raise ApiError(ErrorCode.DISCOVERY_DISABLED)
-        self._core.policy.require_unblocked(description)
+        self._core.blocked.require_text(description)
         new = DiscoveryApplication(
             guild_id, category, description, DiscoveryStatus.PENDING, principal.user_id, self._core.clock.now_ms()
         )
@@ -174,7 +174,7 @@ class DiscoveryApplications:
         """
         self._core.access.guild(principal, guild_id, Permission.MANAGE_GUILD)
         if wish.description is not None:
-            self._core.policy.require_unblocked(wish.description)
+            self._core.blocked.require_text(wish.description)
 
         def unit(connection: sqlite3.Connection) -> DiscoveryApplication:
             before = required_application(connection, guild_id)

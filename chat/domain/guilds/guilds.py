@@ -18,11 +18,10 @@ from chat.domain.guilds.guild_plan import default_plan, founded
 from chat.domain.guilds.guild_template import plan_of, read_template
 from chat.domain.policy import images
 from chat.domain.policy.images import ICONS
-from chat.domain.policy.instance_policy import limits_of
 from chat.domain.policy.media_library import MediaLibrary
 from chat.domain.standing.guild_objects import EMOJIS, STICKERS, guild_object
 from chat.domain.standing.permissions import ADMINISTRATOR, sees_threads, without_thread_bits
-from chat.domain.standing.user_objects import user_settings_object
+from chat.domain.standing.user_objects import limits_of, user_settings_object
 from chat.domain.standing.verification import has_verified_address, is_unclaimed
 from chat.errors import ApiError, InvalidFormBody
 from chat.protocol.visible_text import tidy
@@ -149,7 +148,7 @@ class Guilds:
             else await self._media.prepare(ICONS, guild_id, wish.icon, path="icon", guard=principal.guard)
         )
         for text in (name, *_texts(wish.template)):
-            self._core.policy.require_unblocked(text)
+            self._core.blocked.require_text(text)
         max_guilds = limits_of(self._core.settings, account, self._core.clock.now_ms()).max_guilds
 
         def require_room(connection: sqlite3.Connection) -> None:

@@ -170,9 +170,9 @@ class MemberChanges:
         nick = columns.get("nick")
         if nick is not None:
             columns["nick"] = nick.strip() or None
-            self._core.policy.require_unblocked_profile(nick)
+            self._core.blocked.require_profile(nick)
         for name in ("bio", "pronouns"):
-            self._core.policy.require_unblocked_profile(columns.get(name) or "")
+            self._core.blocked.require_profile(columns.get(name) or "")
         until, now = columns.get("communication_disabled_until"), self._core.clock.now_ms()
         if until is not None and until > now + TIMEOUT_MAXIMUM_MS:
             raise InvalidFormBody.at("communication_disabled_until", FieldCode.TIMEOUT_CANNOT_EXCEED_365_DAYS)

@@ -22,10 +22,10 @@ from chat.domain.accounts import guild_folders
 from chat.domain.core import Core
 from chat.domain.messages.message_events import WrittenMessage, message_created, write_join_message
 from chat.domain.messages.message_objects import author_object, message_object
-from chat.domain.policy.instance_policy import limits_of, max_guild_members
+from chat.domain.policy.instance_policy import max_guild_members
 from chat.domain.standing.access import GuildChannelAccess, require_guild
 from chat.domain.standing.guild_states import GuildState, Member
-from chat.domain.standing.user_objects import partial_user
+from chat.domain.standing.user_objects import limits_of, partial_user
 from chat.errors import ApiError, InvalidFormBody
 from chat.registries.channel_types import ChannelType
 from chat.registries.error_codes import ErrorCode, FieldCode

@@ -71,7 +71,7 @@ class Roles:
         access = self._core.access.guild(principal, guild_id, Permission.MANAGE_ROLES)
         mask = written_mask(principal, new.permissions, 0)
         require_may_grant(access.permissions, 0, mask)
-        self._core.policy.require_unblocked(new.name)
+        self._core.blocked.require_text(new.name)
         role = Role(
             id=self._core.snowflakes(),
             guild_id=guild_id,
@@ -127,7 +127,7 @@ class Roles:
             if refused:
                 raise InvalidFormBody.at(refused[0], FieldCode.INVALID_FORMAT)
         if "name" in changes:
-            self._core.policy.require_unblocked(changes["name"])
+            self._core.blocked.require_text(changes["name"])
 
         def unit(connection: sqlite3.Connection) -> WrittenRoles:
             before = roles.by_id(connection, guild_id, role_id)

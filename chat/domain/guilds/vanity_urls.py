@@ -105,7 +105,7 @@ class VanityUrls:
             raise InvalidFormBody.at(path, FieldCode.VANITY_URL_INVALID_CHARACTERS)
         if wanted != guild.vanity_url_code and any(word in wanted for word in self._reserved):
             raise InvalidFormBody.at(path, FieldCode.VANITY_URL_CODE_CANNOT_CONTAIN_SERVICE)
-        self._core.policy.require_unblocked(wanted)
+        self._core.blocked.require_text(wanted)
         return wanted
 
     def _claim(self, connection: sqlite3.Connection, guild: Guild, code: str) -> bool:

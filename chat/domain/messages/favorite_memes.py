@@ -22,8 +22,9 @@ from chat.domain.core import Core
 from chat.domain.messages.message_drafts import AttachmentDraft
 from chat.domain.messages.uploads import Uploads
 from chat.domain.policy.embeds import Addresses
-from chat.domain.policy.instance_policy import limits_of, require_room
+from chat.domain.policy.instance_policy import require_room
 from chat.domain.policy.media_library import MediaLibrary
+from chat.domain.standing.user_objects import limits_of
 from chat.errors import ApiError, InvalidFormBody
 from chat.media.content_types import IMAGE_TYPES, MOVING_TYPES
 from chat.media.delivery import file_name

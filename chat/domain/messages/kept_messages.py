@@ -15,8 +15,8 @@ from chat.bus.bus import Event
 from chat.domain.core import Core
 from chat.domain.messages.message_events import message_saved
 from chat.domain.messages.message_reading import StoredMessages, one_message, viewer_of, with_context
-from chat.domain.policy.instance_policy import limits_of
 from chat.domain.standing.permissions import sees_threads
+from chat.domain.standing.user_objects import limits_of
 from chat.errors import ApiError
 from chat.registries.channel_types import CHANNEL_THREADS_TYPES
 from chat.registries.error_codes import ErrorCode

@@ -377,6 +377,8 @@ class MessageContext:
     """What a draft refers to, as it is stored."""
 
     text: JudgedText
+    files: tuple[AttachmentDraft, ...]
+    """The message's own files, or those that it carries on."""
     counted: CountedMentions = NOTHING_COUNTED
     stored: StoredMessages | None = None
     answered: Message | None = None
@@ -385,12 +387,19 @@ class MessageContext:
     accounts: Mapping[int, Account] = NO_ACCOUNTS
     """Accounts that what is carried on names."""
 
-    @property
-    def extra(self) -> dict[str, Any]:
-        """The members of the message's `extra` that have a value."""
+    def extra_of(self, sender: Sender, draft: MessageDraft) -> MessageExtra | None:
+        """The message's `extra`; None where it has none."""
         snapshots = () if self.carried is None else (self.carried.snapshot,)
         members = {**self.text.extra, "stickers": self.stickers, "snapshots": snapshots}
-        return {name: value for name, value in members.items() if value}
+        members |= {"embeds": draft.embeds, "attachments": len(self.files)}
+        members = {name: value for name, value in members.items() if value}
+        return attrs.evolve(sender.extra or MessageExtra(), **members) if members else sender.extra
+
+    def reference(self, access: ChannelAccess) -> MessageReference | None:
+        """What the message answers or carries on."""
+        if self.carried is not None:
+            return self.carried.source
+        return None if self.answered is None else self.answered.as_reference(access.guild_id)
 
 
 @attrs.frozen
@@ -416,7 +425,7 @@ async def find_context(
     looks_up = draft.reply_to is not None or source is not None or draft.sticker_ids
     if not (looks_up or parsed.user_ids or parsed.emoji_ids):
         counted = count_mentions(access, parsed, draft.allowed_mentions, {})
-        return MessageContext(judge_text(access, content, parsed, {}), counted)
+        return MessageContext(judge_text(access, content, parsed, {}), draft.attachments, counted)
     found = await core.database.read(lambda connection: _find(connection, sender, access, draft, parsed, source))
     stored = found.stored
     answered = stored.messages[0] if stored.messages else None
@@ -428,6 +437,7 @@ async def find_context(
     replied_to = None if answered is None else stored.accounts.get(answered.author_id)
     return MessageContext(
         judge_text(access, content, parsed, found.emojis),
+        draft.attachments if carried is None else carried.files,
         count_mentions(access, parsed, draft.allowed_mentions, found.named, replied_to),
         stored,
         answered,

@@ -14,26 +14,13 @@ from chat.domain.messages.message_objects import webhook_author
 from chat.domain.policy.instance_policy import require_room
 from chat.domain.standing.user_objects import partial_user
 from chat.errors import ApiError, InvalidFormBody
-from chat.registries.channel_types import PRIVATE_CHANNEL_TYPES, THREAD_CHANNEL_TYPES, ChannelType
 from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.registries.message_types import MessageFlag
 from chat.store.guard import Guard
-from chat.store.guilds.channels import Channel
 from chat.store.messages import attachments
 from chat.store.messages.attachments import Attachment
 from chat.store.messages.messages import Message, MessageExtra
 from chat.store.webhooks.webhooks import Webhook
-
-MESSAGE_CHANNEL_TYPES: Final = frozenset(
-    {
-        ChannelType.GUILD_TEXT,
-        ChannelType.GUILD_VOICE,
-        ChannelType.GUILD_ANNOUNCEMENT,
-        *PRIVATE_CHANNEL_TYPES,
-        *THREAD_CHANNEL_TYPES,
-    }
-)
-"""Channels that hold messages of their own."""
 
 
 @attrs.frozen
@@ -140,12 +127,6 @@ class MessageEdit:
         """Whether the edit leaves everything that the author wrote."""
         written = self.content is not None or self.embeds is not None or self.kept_attachments is not None
         return self.flags is not None and not (written or self.attachments)
-
-
-def require_message_channel(channel: Channel) -> None:
-    """Raise CANNOT_SEND_MESSAGES_IN_NON_TEXT_CHANNEL for a channel that holds no messages of its own."""
-    if channel.type not in MESSAGE_CHANNEL_TYPES:
-        raise ApiError(ErrorCode.CANNOT_SEND_MESSAGES_IN_NON_TEXT_CHANNEL)
 
 
 def require_whole(draft: MessageDraft) -> None:

@@ -38,10 +38,10 @@ from chat.domain.messages.message_reading import (
     with_context,
 )
 from chat.domain.policy.embeds import require_embeds, require_own_files
-from chat.domain.policy.instance_policy import limits_of
 from chat.domain.standing.access import ChannelAccess, GuildChannelAccess
 from chat.domain.standing.guild_objects import EMOJIS
 from chat.domain.standing.private_channels import require_unblocked
+from chat.domain.standing.user_objects import limits_of
 from chat.errors import ApiError, InvalidFormBody
 from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.registries.message_types import WRITTEN_MESSAGE_TYPES, MessageFlag
@@ -192,14 +192,14 @@ class MessageEditing:
         """Check what can be checked of an edit by itself."""
         if edit.content is not None:
             require_content(edit.content, limits.max_message_length, needed=False)
-            self._core.policy.require_unblocked(edit.content)
+            self._core.blocked.require_text(edit.content)
         if edit.embeds:
             require_embeds(edit.embeds, limits.max_embeds_per_message)
-            self._core.policy.require_unblocked_embeds(edit.embeds)
+            self._core.blocked.require_embeds(edit.embeds)
         for kept in (edit.kept_attachments or {}).values():
-            self._core.policy.require_unblocked("\n".join((kept.title or "", kept.description or "")))
+            self._core.blocked.require_text("\n".join((kept.title or "", kept.description or "")))
         if edit.attachments:
-            self._core.policy.require_unblocked_files(file.attachment for file in edit.attachments)
+            self._core.blocked.require_files(file.attachment for file in edit.attachments)
         if message.extra is not None and message.extra.snapshots and not edit.changes_flags_alone:
             raise ApiError(ErrorCode.CANNOT_EDIT_OTHER_USER_MESSAGE)
 

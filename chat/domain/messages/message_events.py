@@ -49,11 +49,11 @@ THREAD_FLAGS: Final = THREAD_MESSAGE_FLAGS.value
 
 def message_created(access: ChannelAccess, message: Message, wire: Mapping[str, Any], *, here: bool = False) -> Event:
     """MESSAGE_CREATE for everyone who sees the channel; `here` says that the message mentions who is there."""
-    place = access.place_of(_member_id(message))
-    data = {**wire, **place, **access.names(), "channel_type": access.channel.type}
+    audience, names, place = access.audience(), access.names(), access.place_of(_member_id(message))
+    data = {**wire, **place, **names, "channel_type": access.channel.type}
     if here:
         data["mention_here"] = True
-    return _event(EventName.MESSAGE_CREATE, message, data, access.audience(), _mentions(message, here))
+    return _event(EventName.MESSAGE_CREATE, message, data, audience, _mentions(message, here))
 
 
 def message_updated(access: ChannelAccess, stored: StoredMessages, addresses: Addresses) -> Event:

@@ -46,7 +46,7 @@ def message_object(
         "mention_everyone": message.mention_everyone,
         "tts": message.tts,
         "mentions": mentions,
-        "mention_roles": [str(role_id) for role_id in message.mentioned_role_ids],
+        "mention_roles": list(map(str, message.mentioned_role_ids)),
         "embeds": [],
         "attachments": [],
         "stickers": [],

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import sqlite3
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 import attrs
@@ -27,13 +27,11 @@ from chat.domain.messages.message_context import (
     require_still_there,
 )
 from chat.domain.messages.message_drafts import (
-    AttachmentDraft,
     MessageDraft,
     Sender,
     account_sender,
     put_into_message,
     require_content,
-    require_message_channel,
     require_whole,
 )
 from chat.domain.messages.message_events import message_created
@@ -43,11 +41,10 @@ from chat.domain.messages.read_states import Notified, notified_by
 from chat.domain.messages.recent_sending import NonceKey, Nonces, Slowmode
 from chat.domain.messages.thread_writing import InThread, Opening, into_thread
 from chat.domain.policy.embeds import require_embeds, require_own_files
-from chat.domain.policy.instance_policy import limits_of
-from chat.domain.standing.access import ChannelAccess, GuildChannelAccess
+from chat.domain.standing.access import ChannelAccess, GuildChannelAccess, require_message_channel
 from chat.domain.standing.private_channels import PrivateChannelAccess, PrivateChannels
 from chat.domain.standing.thread_access import ThreadAccess
-from chat.domain.standing.user_objects import partial_user
+from chat.domain.standing.user_objects import limits_of, partial_user
 from chat.domain.standing.verification import require_verification
 from chat.errors import ApiError
 from chat.registries.channel_types import THREAD_ONLY_CHANNEL_TYPES
@@ -58,7 +55,7 @@ from chat.registries.message_types import SENDABLE_MESSAGE_FLAGS, MessageType
 from chat.registries.permissions import Permission
 from chat.store.guilds import channels
 from chat.store.messages import messages, read_states
-from chat.store.messages.messages import Message, MessageExtra, MessageReference
+from chat.store.messages.messages import Message
 
 SEND_MESSAGES: Final = Permission.SEND_MESSAGES.value
 ATTACH_FILES: Final = Permission.ATTACH_FILES.value
@@ -87,8 +84,9 @@ class MessageSending:
         :raises InvalidFormBody: CONTENT_EXCEEDS_MAX_LENGTH at `content`; as `require_embeds`, `require_whole` and
             `find_context`.
         """
+        now_ms = self._core.clock.now_ms()
         access = self._core.access.channel(principal, channel_id)
-        self._require_may_send(principal, access, draft)
+        self._require_may_send(principal, access, draft, now_ms)
         return await self._send_once(account_sender(principal), access, draft, self._source(principal, access, draft))
 
     async def create_of_webhook(
@@ -111,7 +109,7 @@ class MessageSending:
         :raises ApiError: as `create`, and as the opening does.
         :raises InvalidFormBody: as `create`.
         """
-        self._require_may_send(principal, access, draft)
+        self._require_may_send(principal, access, draft, self._core.clock.now_ms())
         source = self._source(principal, access, draft)
         return await self._send(account_sender(principal), access, draft, None, source, opening=opening)
 
@@ -162,13 +160,12 @@ class MessageSending:
             "can_bypass": bypasses,
         }
 
-    def _require_may_send(self, principal: Principal, access: ChannelAccess, draft: MessageDraft) -> None:
+    def _require_may_send(self, principal: Principal, access: ChannelAccess, draft: MessageDraft, now_ms: int) -> None:
         needed = SEND_MESSAGES | Permission.SEND_TTS_MESSAGES.value if draft.tts else SEND_MESSAGES
         if draft.attachments:
             needed |= ATTACH_FILES
         if draft.embeds:
             needed |= Permission.EMBED_LINKS.value
-        now_ms = self._core.clock.now_ms()
         self._require_may_write(principal, access, needed, now_ms)
         self._require_good(draft, limits_of(self._core.settings, principal.account, now_ms))
 
@@ -176,19 +173,19 @@ class MessageSending:
         """Check what can be checked of a draft by itself."""
         require_whole(draft)
         require_content(draft.content, limits.max_message_length, needed=not draft.is_wordless)
-        self._core.policy.require_unblocked(draft.content)
+        self._core.blocked.require_text(draft.content)
         if draft.embeds:
             require_embeds(draft.embeds, limits.max_embeds_per_message)
             require_own_files(draft.embeds, [file.attachment.filename for file in draft.attachments])
-            self._core.policy.require_unblocked_embeds(draft.embeds)
+            self._core.blocked.require_embeds(draft.embeds)
         if draft.attachments:
-            self._core.policy.require_unblocked_files(file.attachment for file in draft.attachments)
+            self._core.blocked.require_files(file.attachment for file in draft.attachments)
 
     def _require_unblocked_forward(self, carried: Carried) -> None:
         """A forward may carry what was written before it was blocked."""
-        self._core.policy.require_unblocked(carried.snapshot.get("content") or "")
-        self._core.policy.require_unblocked_embeds(carried.snapshot.get("embeds") or ())
-        self._core.policy.require_unblocked_files(file.attachment for file in carried.files)
+        self._core.blocked.require_text(carried.snapshot.get("content") or "")
+        self._core.blocked.require_embeds(carried.snapshot.get("embeds") or ())
+        self._core.blocked.require_files(file.attachment for file in carried.files)
 
     def _require_webhook_may_send(self, access: GuildChannelAccess, draft: MessageDraft) -> None:
         require_message_channel(access.channel)
@@ -254,7 +251,13 @@ class MessageSending:
         if isinstance(access, ThreadAccess):
             in_thread = into_thread(self._core, access, sender, context.counted, opening)
             access, message = in_thread.noticing, in_thread.settled(message)
-        wire = self._wire(sender, message, context)
+        mentions, addresses = list(map(partial_user, context.counted.users)), self._core.media_addresses
+        wire = whole_message_object(
+            message, author=sender.wire, mentions=mentions, accounts=context.accounts, addresses=addresses
+        )
+        if context.answered is not None and context.stored is not None:
+            around = context.stored.accounts, addresses, context.stored.parts
+            wire["referenced_message"] = referenced_message_object(context.answered, *around)
         committed = False
 
         def then(shown: list[int]) -> None:
@@ -271,8 +274,8 @@ class MessageSending:
                     self._private_channels.shown(renewed, shown)
                 self._core.bus.publish(message_created(renewed, message, wire, here=context.counted.here))
 
-        files, notified = _files(draft, context), notified_by(access, context.counted, self._online_in)
-        insertion = self._insertion(access, message, sender, files, notified, context.carried, in_thread)
+        notified = notified_by(access, context.counted, self._online_in)
+        insertion = self._insertion(access, message, sender, notified, context, in_thread)
         try:
             await self._core.database.write(insertion, then, guard=sender.guard)
         finally:
@@ -285,13 +288,13 @@ class MessageSending:
         access: ChannelAccess,
         message: Message,
         sender: Sender,
-        files: Sequence[AttachmentDraft],
         notified: Notified | None,
-        carried: Carried | None,
+        context: MessageContext,
         in_thread: InThread | None,
     ) -> Callable[[sqlite3.Connection], list[int]]:
         """The unit that writes a message, with what it means for the channel and for read states. It gives the accounts
         in whose lists the message puts its conversation."""
+        files, carried = context.files, context.carried
 
         def unit(connection: sqlite3.Connection) -> list[int]:
             if in_thread is not None:
@@ -319,7 +322,8 @@ class MessageSending:
         return unit
 
     def _message(self, sender: Sender, access: ChannelAccess, draft: MessageDraft, context: MessageContext) -> Message:
-        counted, files = context.counted, _files(draft, context)
+        attachments, counted = tuple(file.attachment for file in context.files), context.counted
+        reference, extra, user_ids = context.reference(access), context.extra_of(sender, draft), counted.user_ids
         return Message(
             id=self._core.snowflakes(),
             channel_id=access.channel.id,
@@ -331,44 +335,12 @@ class MessageSending:
             mention_everyone=counted.everyone or counted.here,
             tts=draft.tts,
             nonce=draft.nonce,
-            reference=_reference(access, context),
-            extra=_extra(sender, draft, context, len(files)),
-            mentioned_user_ids=counted.user_ids,
+            reference=reference,
+            extra=extra,
+            mentioned_user_ids=user_ids,
             mentioned_role_ids=counted.role_ids,
-            attachments=tuple(file.attachment for file in files),
+            attachments=attachments,
         )
-
-    def _wire(self, sender: Sender, message: Message, context: MessageContext) -> dict[str, Any]:
-        mentions = [partial_user(account) for account in context.counted.users]
-        stored, addresses = context.stored, self._core.media_addresses
-        wire = whole_message_object(
-            message, author=sender.wire, mentions=mentions, accounts=context.accounts, addresses=addresses
-        )
-        if stored is not None and context.answered is not None:
-            wire["referenced_message"] = referenced_message_object(
-                context.answered, stored.accounts, addresses, stored.parts
-            )
-        return wire
-
-
-def _reference(access: ChannelAccess, context: MessageContext) -> MessageReference | None:
-    if context.carried is not None:
-        return context.carried.source
-    return None if context.answered is None else context.answered.as_reference(access.guild_id)
-
-
-def _files(draft: MessageDraft, context: MessageContext) -> tuple[AttachmentDraft, ...]:
-    """The message's files: its own, or those that it carries on."""
-    return draft.attachments if context.carried is None else context.carried.files
-
-
-def _extra(sender: Sender, draft: MessageDraft, context: MessageContext, files: int) -> MessageExtra | None:
-    members = context.extra
-    if draft.embeds:
-        members["embeds"] = draft.embeds
-    if files:
-        members["attachments"] = files
-    return attrs.evolve(sender.extra or MessageExtra(), **members) if members else sender.extra
 
 
 @attrs.define(kw_only=True, eq=False)

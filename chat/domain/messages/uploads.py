@@ -23,8 +23,9 @@ from chat.config import Limits
 from chat.domain.core import Core
 from chat.domain.messages.message_drafts import AttachmentDraft
 from chat.domain.messages.message_sending import MessageSending
-from chat.domain.policy.instance_policy import limits_of, require_room
+from chat.domain.policy.instance_policy import require_room
 from chat.domain.policy.media_library import MediaLibrary
+from chat.domain.standing.user_objects import limits_of
 from chat.errors import ApiError, InvalidFormBody, RateLimited
 from chat.media.content_types import MOVING_TYPES, content_type
 from chat.media.delivery import file_name

@@ -313,14 +313,14 @@ class Groups:
             name = tidy(wanted["name"])
             if not 1 <= len(name) <= NAME_LENGTH:
                 raise InvalidFormBody.at("name", FieldCode.STRING_LENGTH_INVALID)
-            self._core.policy.require_unblocked(name)
+            self._core.blocked.require_text(name)
             wanted["name"] = name
         if wanted.get("nicks") is not None:
             nicks = {user_id: tidy(nick or "") for user_id, nick in wanted["nicks"].items()}
             for user_id, nick in nicks.items():
                 if len(nick) > NICK_LENGTH:
                     raise InvalidFormBody.at(f"nicks.{user_id}", FieldCode.STRING_LENGTH_INVALID)
-                self._core.policy.require_unblocked(nick)
+                self._core.blocked.require_text(nick)
             wanted["nicks"] = {user_id: nick or None for user_id, nick in nicks.items()}
         return wanted
 

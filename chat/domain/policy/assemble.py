@@ -40,7 +40,7 @@ def assemble(ground: Ground, origins: Origins) -> PolicyArea:
     storage = MediaStorage(ground.directory / "uploads", in_threads=ground.in_threads)
     return PolicyArea(
         blocked=blocked,
-        policy=InstancePolicy(settings, blocked),
+        policy=InstancePolicy(settings),
         media=MediaLibrary(ground.database, clock, ground.snowflakes, storage, addresses, settings, blocked),
         media_addresses=addresses,
         usernames=Usernames(settings, ground.chance),

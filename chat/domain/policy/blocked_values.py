@@ -1,4 +1,4 @@
-"""What is blocked on the instance, held in memory, so that no request costs a statement.
+"""What is blocked on the instance (instance.md, Content policy), held in memory, so that no request costs a statement.
 
 The blocklists of administrators (administration.md, Blocklists) and the phrases of the setting
 `content_policy.blocked_phrases` together. `chat.domain.administration.blocklists` keeps what is held here in step with
@@ -17,11 +17,13 @@ import attrs
 
 from chat.auth.address_bans import BlockedNetworks
 from chat.config import Settings
+from chat.domain.policy.embeds import Embeds, addresses_of, texts_of
 from chat.domain.policy.images import ANIMATED_PREFIX, HASH_CHARACTERS
 from chat.errors import ApiError
 from chat.registries.blocklists import Blocklist
 from chat.registries.error_codes import ErrorCode
 from chat.store.accounts.accounts import email_key
+from chat.store.messages.attachments import Attachment
 
 
 class Values(Protocol):
@@ -100,9 +102,21 @@ class BlockedValues:
         return bare in self._images.values or bare in self._images_of_files.values
 
     def require_text(self, text: str) -> None:
-        """Raise CONTENT_BLOCKED for a text that may stand nowhere."""
+        """Raise CONTENT_BLOCKED for a text that may stand nowhere: it holds a blocked phrase, in any letter case, or
+        leads to what is blocked."""
         if self.blocks_text(text):
             raise ApiError(ErrorCode.CONTENT_BLOCKED)
+
+    def require_embeds(self, embeds: Embeds) -> None:
+        """As `require_text`, for every text and every address in embeds."""
+        if embeds:
+            self.require_text("\n".join((*texts_of(embeds), *addresses_of(embeds))))
+
+    def require_files(self, files: Iterable[Attachment]) -> None:
+        """Raise CONTENT_BLOCKED for a blocked file, and for what is said about one."""
+        for file in files:
+            self.require_file(file.content_hash)
+            self.require_text("\n".join((file.filename, file.title or "", file.description or "")))
 
     def require_profile(self, text: str) -> None:
         """Raise CONTENT_BLOCKED for a text that may not stand in a name or a profile."""

@@ -21,7 +21,7 @@ from chat.auth.principal import Principal
 from chat.bus.audience import Audience, ToChannel
 from chat.domain.standing.guild_states import Channel, Guild, GuildState, GuildStates, Member
 from chat.errors import ApiError
-from chat.registries.channel_types import THREAD_CHANNEL_TYPES, ChannelType
+from chat.registries.channel_types import PRIVATE_CHANNEL_TYPES, THREAD_CHANNEL_TYPES, ChannelType
 from chat.registries.error_codes import ErrorCode
 from chat.registries.guild_values import MfaLevel
 from chat.registries.permissions import ELEVATED, Permission
@@ -32,6 +32,17 @@ from chat.store.guilds import guilds
 
 STAFF: Final = UserFlag.STAFF.value
 NO_NAMES: Final[Mapping[str, Any]] = {}
+MESSAGE_CHANNEL_TYPES: Final = frozenset(
+    {
+        ChannelType.GUILD_TEXT,
+        ChannelType.GUILD_VOICE,
+        ChannelType.GUILD_ANNOUNCEMENT,
+        *PRIVATE_CHANNEL_TYPES,
+        *THREAD_CHANNEL_TYPES,
+    }
+)
+"""Channels that hold messages of their own."""
+
 VIEW_CHANNEL: Final = Permission.VIEW_CHANNEL.value
 READ_MESSAGE_HISTORY: Final = Permission.READ_MESSAGE_HISTORY.value
 
@@ -250,7 +261,8 @@ class Access:
         has_factor = functools.partial(self._has_factor, principal.account)
         if permission & ELEVATED and not _may_moderate(state.guild, principal.user_id, has_factor):
             raise ApiError(ErrorCode.TWO_FACTOR_REQUIRED)
-        self._grant(principal, guild_id, None, permission)
+        if self._stored is not None:
+            principal.guard.claim(self._judge, Granted(principal, guild_id, None, permission))
         return GuildAccess(state, member, permissions)
 
     def channel(self, principal: Principal, channel_id: int, permission: int = 0) -> ChannelAccess:
@@ -264,7 +276,8 @@ class Access:
             if access is None:
                 raise ApiError(ErrorCode.UNKNOWN_CHANNEL)
             access.require(permission)
-            self._grant(principal, None, channel_id)
+            if self._stored is not None:
+                principal.guard.claim(self._judge, Granted(principal, None, channel_id))
             return access
         return self._guild_channel(principal, state, channel_id, permission)
 
@@ -301,33 +314,26 @@ class Access:
         self, principal: Principal, state: GuildState, channel_id: int, permission: int
     ) -> GuildChannelAccess:
         channel, member = state.channels.get(channel_id), self._membership(principal, state)
-        noted: dict[str, Any] = {
-            "has_factor": functools.partial(self._has_factor, principal.account),
-            "granted": self._grant(principal, None, channel_id),
-        }
+        granted = None if self._stored is None else Granted(principal, None, channel_id)
+        has_factor = functools.partial(self._has_factor, principal.account)
         if channel is None:
             thread = self._thread(state, member, channel_id)
             if thread is None:
                 raise ApiError(ErrorCode.UNKNOWN_CHANNEL)
-            access = attrs.evolve(thread, **noted)
+            access = attrs.evolve(thread, has_factor=has_factor, granted=granted)
         else:
             permissions = state.member_permissions(member, channel_id)
             if not (permissions & VIEW_CHANNEL or state.can_view(principal.account.id, channel_id)):
                 if not self._is_connected(principal.user_id, channel_id):
                     raise ApiError(ErrorCode.MISSING_PERMISSIONS)
                 permissions |= VIEW_CHANNEL
-            access = GuildChannelAccess(principal.account.id, channel, permissions, state, member, **noted)
+            access = GuildChannelAccess(
+                principal.account.id, channel, permissions, state, member, has_factor=has_factor, granted=granted
+            )
         access.require(permission)
+        if granted is not None:
+            principal.guard.claim(self._judge, granted)
         return access
-
-    def _grant(
-        self, principal: Principal, guild_id: int | None, channel_id: int | None, permission: int = 0
-    ) -> Granted | None:
-        if self._stored is None:
-            return None
-        granted = Granted(principal, guild_id, channel_id, permission)
-        principal.guard.claim(self._judge, granted)
-        return granted
 
     def _judge(self, connection: sqlite3.Connection, claimed: Iterable[Granted]) -> None:
         """In a unit of writing: judge once more what was granted, each guild and channel once.
@@ -349,9 +355,13 @@ class Access:
                 if needs_voice:
                     channel.require_voice(self._guild_states.now_ms())
 
-    def require_open(self, principal: Principal, state: GuildState) -> None:
-        """Raise ACCESS_DENIED or MISSING_ACCESS for a guild that is closed to all accounts, or to this one, now."""
-        self._guild_states.require_open(state, is_staff=bool(principal.account.flags & STAFF))
+    def require_open(self, principal: Principal | None, state: GuildState) -> None:
+        """Raise ACCESS_DENIED for a guild that this node does not know, MISSING_ACCESS for one that is unavailable to
+        this account now, or to a webhook."""
+        if state.id in self._guild_states.missing_guild_ids:
+            raise ApiError(ErrorCode.ACCESS_DENIED)
+        if state.unavailable_for(principal is not None and bool(principal.account.flags & STAFF)):
+            raise ApiError(ErrorCode.MISSING_ACCESS)
 
     def _membership(self, principal: Principal, state: GuildState) -> Member:
         self.require_open(principal, state)
@@ -363,6 +373,12 @@ class Access:
 
 def _may_moderate(guild: Guild, user_id: int, has_factor: Callable[[], bool]) -> bool:
     return guild.mfa_level != MfaLevel.ELEVATED or user_id == guild.owner_id or has_factor()
+
+
+def require_message_channel(channel: Channel) -> None:
+    """Raise CANNOT_SEND_MESSAGES_IN_NON_TEXT_CHANNEL for a channel that holds no messages of its own."""
+    if channel.type not in MESSAGE_CHANNEL_TYPES:
+        raise ApiError(ErrorCode.CANNOT_SEND_MESSAGES_IN_NON_TEXT_CHANNEL)
 
 
 def require_guild(connection: sqlite3.Connection, guild_id: int) -> Guild:

@@ -12,8 +12,6 @@ from typing import Final, Protocol
 
 from chat.clock import Clock
 from chat.domain.standing.guild_state import GuildState
-from chat.errors import ApiError
-from chat.registries.error_codes import ErrorCode
 from chat.store.guilds import channels, guilds, roles
 from chat.store.guilds.channels import Channel, Overwrite
 from chat.store.guilds.guilds import Guild
@@ -83,13 +81,6 @@ class GuildStates:
         """The state of the guild that a channel belongs to; None where there is none."""
         guild_id = self.guild_of_channel(channel_id)
         return None if guild_id is None else self.get(guild_id)
-
-    def require_open(self, state: GuildState, *, is_staff: bool) -> None:
-        """Raise ACCESS_DENIED for a guild that this node does not know, MISSING_ACCESS for one that is unavailable."""
-        if state.id in self.missing_guild_ids:
-            raise ApiError(ErrorCode.ACCESS_DENIED)
-        if state.unavailable_for(is_staff):
-            raise ApiError(ErrorCode.MISSING_ACCESS)
 
     def now_ms(self) -> int:
         """The time, in Unix milliseconds."""

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from chat.clock import iso_timestamp, optional_timestamp, optional_timestamps
+from chat.config import Limits, Settings
 from chat.registries.user_flags import PUBLIC_USER_FLAGS, AuthenticatorType, PremiumFlag, PremiumType, UserFlag
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account, ShownAccount
@@ -222,6 +223,11 @@ def has_premium(account: Account, now_ms: int) -> bool:
     if not account.premium_type:
         return False
     return account.premium_until is None or account.premium_until > now_ms
+
+
+def limits_of(settings: Settings, account: Account, now_ms: int) -> Limits:
+    """The limits of an account at this moment (Unix milliseconds; limits.md, Limits of the instance)."""
+    return settings.limits_for(premium=has_premium(account, now_ms))
 
 
 def is_adult(account: Account, now_ms: int) -> bool:

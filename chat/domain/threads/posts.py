@@ -147,7 +147,7 @@ class Posts:
     ) -> tuple[ThreadAccess, PostOpening]:
         if forum.channel.type not in THREAD_ONLY_CHANNEL_TYPES:
             raise ApiError(ErrorCode.INVALID_CHANNEL_TYPE)
-        self._core.policy.require_unblocked(new.name)
+        self._core.blocked.require_text(new.name)
         thread_id, now = self._core.snowflakes(), self._core.clock.now_ms()
         thread = thread_to_be(forum.channel, ChannelType.PUBLIC_THREAD, thread_id, owner_id, new, now)
         own = None if actor is None else ThreadMember(thread_id, owner_id, now)

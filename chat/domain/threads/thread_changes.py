@@ -121,7 +121,7 @@ class ThreadChanges:
         may_write = access.may(Permission.SEND_MESSAGES.value)
         standing = _Standing(access.moderates(now), access.is_owner, may_write)
         if change.name is not None:
-            self._core.policy.require_unblocked(change.name)
+            self._core.blocked.require_text(change.name)
         parent = access.state.channels[access.thread.channel.parent_id or 0]
 
         def unit(connection: sqlite3.Connection) -> _Changed:

@@ -151,7 +151,7 @@ class Threads:
         if parent.disables(DisabledOperation.SEND_MESSAGE.value):
             raise ApiError(ErrorCode.FEATURE_TEMPORARILY_DISABLED)
         require_verification(parent.state, parent.member, principal.account, now)
-        self._core.policy.require_unblocked(new.name)
+        self._core.blocked.require_text(new.name)
         thread = thread_to_be(parent.channel, kind, thread_id, principal.user_id, new, now)
         own = ThreadMember(thread_id, principal.user_id, now)
         message_id = self._system_messages.new_id()

@@ -22,11 +22,11 @@ from chat.bus.bus import Event
 from chat.config import Limits
 from chat.domain.core import Core
 from chat.domain.messages.assemble import MessagesArea
-from chat.domain.messages.message_drafts import MessageDraft, MessageEdit, require_message_channel, webhook_sender
+from chat.domain.messages.message_drafts import MessageDraft, MessageEdit, webhook_sender
 from chat.domain.messages.message_objects import author_object
 from chat.domain.policy.changes import without_repeated
 from chat.domain.policy.media_library import AVATARS, MediaLibrary
-from chat.domain.standing.access import GuildChannelAccess
+from chat.domain.standing.access import GuildChannelAccess, require_message_channel
 from chat.domain.standing.audit_log import Actor
 from chat.domain.standing.guild_states import Member
 from chat.domain.standing.thread_access import ThreadAccess, permissions_in_thread
@@ -288,7 +288,7 @@ class Webhooks:
         channel = None if state is None else state.channels.get(webhook.channel_id)
         if state is None or channel is None:
             raise ApiError(ErrorCode.UNKNOWN_WEBHOOK)
-        self._core.guild_states.require_open(state, is_staff=False)
+        self._core.access.require_open(None, state)
         stand_in = Member(guild_id=state.id, user_id=webhook.id, joined_at=0)
         if thread_id is None:
             return GuildChannelAccess(webhook.id, channel, WEBHOOK_PERMISSIONS, state, stand_in)
@@ -390,7 +390,7 @@ class Webhooks:
             parsed(url)
         except OutsideRefused:
             raise InvalidFormBody.at("avatar_url", FieldCode.INVALID_FORMAT) from None
-        self._core.policy.require_unblocked(url)
+        self._core.blocked.require_text(url)
         asset = self._media.outside_image(AVATARS, webhook.id, url)
         if policy.find(self._core.database.reader, AVATARS, webhook.id, asset.hash) is None:
             await self._core.database.write(lambda connection: policy.insert(connection, asset), guard=guard)
@@ -405,7 +405,7 @@ class Webhooks:
         name = tidy(text)
         if not 1 <= len(name) <= NAME_CHARACTERS:
             raise InvalidFormBody.at(path, FieldCode.WEBHOOK_NAME_LENGTH_INVALID)
-        self._core.policy.require_unblocked_profile(name)
+        self._core.blocked.require_profile(name)
         return name
 
     def _tell(self, guild_id: int, entry: AuditLogEntry | None, *channel_ids: int) -> None:
