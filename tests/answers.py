@@ -30,7 +30,8 @@ import pytest
 
 from chat.admin.routes import ADMIN_ROUTES
 from chat.api.openapi.errors import codes_of, error_shape, following_codes, name_of
-from chat.api.operation import SUDO_HEADER, Operation
+from chat.api.operation import Operation
+from chat.api.request import SUDO_HEADER
 from chat.api.routes import ROUTES
 from chat.api.routing import RouteTable
 from chat.api.schemas.shapes import JSON, Components, Shape, by_status

@@ -18,7 +18,8 @@ from typing import Any, Final
 import pytest
 
 from chat.api.answers import Answer
-from chat.api.endpoint import Endpoint, Exchange
+from chat.api.endpoint import Endpoint
+from chat.api.request import Request
 from chat.store.database import Database
 
 FIXTURE: Final = Path(__file__).parents[1] / "spec_fixtures" / "units.json"
@@ -55,11 +56,11 @@ def requests_are_whole(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     faults: list[str] = []
     answer, write = Endpoint.__call__, Database.write
 
-    async def watched(self: Endpoint, exchange: Exchange) -> Answer:
+    async def watched(self: Endpoint, request: Request) -> Answer:
         units: list[str] = []
         token = counted.set(units)
         try:
-            return await answer(self, exchange)
+            return await answer(self, request)
         finally:
             counted.reset(token)
             if len(units) > 1:

@@ -15,24 +15,23 @@ What can be prepared is prepared when an operation is compiled, so that a reques
 from __future__ import annotations
 
 import functools
-import re
 import sqlite3
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any, Final
 
 import attrs
 import trio
 
-from chat.api.answers import Answer, Encoded, encode
-from chat.api.bodies import BodyChunks, Receive, announces_little, comes_in_parts, parse_json, parse_query, read_body
+from chat.api.answers import Answer
+from chat.api.bodies import BodyChunks, announces_little, parse_json, parse_query, read_body
 from chat.api.fields import SNOWFLAKE, Refusal
-from chat.api.mounts import Dialect, Mounts
-from chat.api.operation import Operation, Request
+from chat.api.operation import Operation
 from chat.api.rate_limit import GLOBAL, HIGH_GLOBAL, RateLimiter, limit_headers
+from chat.api.request import Request
 from chat.api.structuring import body_structure, query_structure, repeated_names
 from chat.auth.address_bans import AddressBans
 from chat.auth.captcha import Captcha
-from chat.auth.client_address import FORWARDED_HEADER, FORWARDED_HEADERS, TEST_HEADER, ClientAddresses, network_of
+from chat.auth.client_address import network_of
 from chat.auth.credentials import Credential, parse_authorization, resolve
 from chat.auth.policy import ADMITTED_BEFORE_BUCKET, ADMITTED_UNCOUNTED, BOT_IN_ANY_CASE, Policy, admit, lost_acls
 from chat.auth.principal import CredentialKind, Principal
@@ -55,132 +54,8 @@ CAPTCHA_TYPE: Final = "x-captcha-type"
 _HIGH_LIMIT: Final = int(UserFlag.HIGH_GLOBAL_RATE_LIMIT)
 _NO_LIMIT: Final = int(UserFlag.RATE_LIMIT_BYPASS)
 
-CAPABILITIES_LIMIT: Final = 64
-"""Names read from X-Service-Features (access.md, Client capabilities)."""
 
-_REQUEST_ID: Final = re.compile(r"[A-Za-z0-9._-]{1,128}", re.ASCII)
-_CAPABILITY: Final = re.compile(r"[a-z0-9_]{1,64}", re.ASCII)
-_NO_CAPABILITIES: Final[frozenset[str]] = frozenset()
 _NO_HEADERS: Final[Mapping[str, str]] = {}
-
-
-class ReadHeaders:
-    """What the API reads off the header lines of a request, once for all requests of a connection that have the same.
-
-    `pairs` have names in lower case, `peer` is an IP address.
-    """
-
-    __slots__ = (
-        "address",
-        "authorizations",
-        "by_proxy",
-        "by_unnamed_proxy",
-        "capabilities",
-        "comes_in_parts",
-        "credential",
-        "fields",
-        "request_id",
-    )
-
-    def __init__(self, pairs: Sequence[tuple[str, str]], peer: str, addresses: ClientAddresses, mounts: Mounts) -> None:
-        self.fields: Final[dict[str, str]] = {}
-        """Of equal names the last counts."""
-        self.authorizations: Final[list[str]] = []
-        forwarded: list[str] = []
-        is_forwarded = False
-        for name, value in pairs:
-            self.fields[name] = value
-            if name == "authorization":
-                self.authorizations.append(value)
-            elif name in FORWARDED_HEADERS:
-                is_forwarded = True
-                if name == FORWARDED_HEADER:
-                    forwarded.append(value)
-        mounts.rename(self.fields)
-        self.address: Final = addresses.of(peer, forwarded, self.fields.get(TEST_HEADER))
-        self.by_proxy: Final = is_forwarded and addresses.is_proxy(peer)
-        self.by_unnamed_proxy: Final = is_forwarded and addresses.is_unnamed_proxy(peer)
-        self.credential: Final = parse_authorization(self.authorizations)
-        self.comes_in_parts: Final = comes_in_parts(self.fields)
-        """Whether the body is a form with files."""
-        declared = self.fields.get("x-service-features")
-        self.capabilities: Final = _NO_CAPABILITIES if declared is None else _declared(declared)
-        offered = self.fields.get("x-request-id")
-        self.request_id: Final = offered if offered is not None and _REQUEST_ID.fullmatch(offered) else None
-        """The caller's own id, if it is a plain word of up to 128 characters."""
-
-
-class Exchange:
-    """One request on its way. `id` is the value of X-Request-ID, `receive` is ASGI's."""
-
-    __slots__ = (
-        "address",
-        "arrived",
-        "authorizations",
-        "body",
-        "by_proxy",
-        "by_unnamed_proxy",
-        "caller_id",
-        "capabilities",
-        "comes_in_parts",
-        "credential",
-        "dialect",
-        "encode",
-        "headers",
-        "id",
-        "members",
-        "now_ms",
-        "path",
-        "query_string",
-        "receive",
-        "waited",
-    )
-
-    def __init__(
-        self,
-        read: ReadHeaders,
-        query_string: bytes,
-        receive: Receive,
-        request_id: str,
-        encode: Callable[..., Encoded] = encode,
-        arrived: Callable[[], bytes | None] | None = None,
-    ) -> None:
-        self.arrived: Final = arrived
-        """Takes the whole body where it has come already, so that nothing has to wait for it."""
-        self.encode: Final = encode
-        """How the answer is written."""
-        self.receive = receive
-        self.query_string = query_string
-        self.dialect: Dialect | None = None
-        """What is spoken at the mount that was asked."""
-        self.members: Sequence[str] = ()
-        """The members of the path, decoded, in order."""
-        self.now_ms = 0
-        """When the caller was looked up, in Unix milliseconds."""
-        self.headers = read.fields
-        """By name, in lower case."""
-        self.authorizations = read.authorizations
-        self.credential = read.credential
-        self.comes_in_parts: Final = read.comes_in_parts
-        self.address: Final = read.address
-        self.by_proxy: Final = read.by_proxy
-        self.by_unnamed_proxy: Final = read.by_unnamed_proxy
-        self.capabilities: Final = read.capabilities
-        self.body: bytes | None = None
-        """The whole body, once it has been received; that of a form or a stream is its reader's."""
-        self.caller_id: int | None = None
-        """Of the account that the request's credential stands for, good or not for what it asks."""
-        self.waited = False
-        """Whether something took time since the caller was looked up, such as the body on its way."""
-        self.id: Final = request_id
-
-    def speak(self, dialect: Dialect, path: str) -> None:
-        """The request is in this dialect; `path` is the one that it names, in the place of the mount."""
-        self.dialect, self.path = dialect, path
-        # What was read belongs to the connection's other requests too.
-        self.headers, self.authorizations = dict(self.headers), list(self.authorizations)
-        dialect.hear(self)
-        self.credential = parse_authorization(self.authorizations)
 
 
 @attrs.frozen(kw_only=True)
@@ -247,7 +122,7 @@ class Endpoint:
         self._read_query: Final = None if operation.query is None else query_structure(operation.query)
         self._repeated: Final = frozenset() if operation.query is None else repeated_names(operation.query)
 
-    async def __call__(self, exchange: Exchange) -> Answer:
+    async def __call__(self, request: Request) -> Answer:
         """Take the request through all checks to the handler.
 
         :raises ApiError: the first refusal on the way.
@@ -256,63 +131,53 @@ class Endpoint:
             raise ApiError(ErrorCode.SSO_REQUIRED)
         if self._reads_accounts and self._core.database.failing:
             raise StorageUnavailable
-        credential = exchange.credential if self._takes_credential else None
-        if self._bot_in_any_case:
-            credential = parse_authorization(exchange.authorizations, bot_in_any_case=True)
-        caller = self._caller(exchange, credential)
-        exchange.caller_id = None if caller is None else caller.user_id
+        if not self._takes_credential:
+            request.credential = None
+        elif self._bot_in_any_case:
+            request.credential = parse_authorization(request.authorizations, bot_in_any_case=True)
+        caller = self._identify(request)
+        request.caller_id = None if caller is None else caller.user_id
         if self._admitted_uncounted:
-            self._admit(credential, caller)
+            self._admit(request.credential, caller)
         if self._asks_captcha and caller is None:
-            solved = exchange.headers.get(CAPTCHA_TOKEN), exchange.headers.get(CAPTCHA_TYPE)
-            await self._backend.captcha.require(*solved, exchange.address)
-        identity = await self._limit_all(exchange, caller)
+            solved = request.headers.get(CAPTCHA_TOKEN), request.headers.get(CAPTCHA_TYPE)
+            await self._backend.captcha.require(*solved, request.address)
+        identity = await self._limit_all(request, caller)
         if self._admitted_before_bucket:
-            self._admit(credential, caller)
-        headers = _NO_HEADERS if identity is None else self._limit(exchange, caller, identity)
+            self._admit(request.credential, caller)
+        headers = _NO_HEADERS if identity is None else self._limit(request, caller, identity)
         if not self._admitted_uncounted and not self._admitted_before_bucket:
-            self._admit(credential, caller)
+            self._admit(request.credential, caller)
         if caller is not None:
-            self._note_use(exchange, caller)
+            self._note_use(request, caller)
         if self._changes and self._bus.backlog() > BACKLOG_LIMIT:
-            exchange.waited = True
+            request.waited = True
             await self._bus.wait_for_room()
-        request = Request(
-            id=exchange.id,
-            address=exchange.address,
-            headers=exchange.headers,
-            authorizations=exchange.authorizations,
-            query_string=exchange.query_string,
-            receive=exchange.receive,
-            caller=caller,
-            principal=caller,  # type: ignore[arg-type]  # a handler whose policy lets anyone in asks for `caller`
-            limiter=self._limiter,
-            origins=self._core.origins,
-        )
         if self._not_offered is not None:
             raise ApiError(self._not_offered.refusal)
         if self._precondition is not None:
             self._precondition(request)
-        if self.operation.images and not announces_little(exchange.headers):
-            answer = await self._handled_with_image(request, exchange, credential)
+        if self.operation.images and not announces_little(request.headers):
+            answer = await self._handled_with_image(request)
         else:
-            answer = await self._handled(request, exchange, credential)
+            answer = await self._handled(request)
         if request.brought_proof is not None:
             headers = {**headers, **request.sudo_headers}
         if headers:
             answer = attrs.evolve(answer, headers={**headers, **answer.headers})
         return answer
 
-    async def _handled(self, request: Request, exchange: Exchange, credential: Credential | None) -> Answer:
+    async def _handled(self, request: Request) -> Answer:
         """What the handler makes of the request."""
-        arguments = await self._arguments(exchange)
+        arguments = await self._arguments(request)
         caller = request.caller
-        if exchange.waited and self._reads_body and caller is not None:
-            request.caller = caller = self._caller(exchange, credential)
-            self._admit(credential, caller)
+        if request.waited and self._reads_body and caller is not None:
+            caller = self._identify(request)
+            self._admit(request.credential, caller)
         if not (self._changes or self._takes_admin_keys):
             return _answer_of(await self._handler(request, **arguments))
-        still = functools.partial(self._admit_still, credential, caller, exchange)
+        # Without the request, which holds the guard: a cycle would outlast it.
+        still = functools.partial(self._admit_still, request.credential, request.read.capabilities, caller)
         # What is still to be received takes its time: no other request shall wait for the events that come of it.
         comes_in_parts = "body" in arguments and arguments["body"] is None
         cause = int(self._changes and not self.operation.streamed and not comes_in_parts)
@@ -326,30 +191,35 @@ class Endpoint:
             self._bus.causes -= cause
             guard.release()
 
-    async def _handled_with_image(self, request: Request, exchange: Exchange, credential: Credential | None) -> Answer:
+    async def _handled_with_image(self, request: Request) -> Answer:
         """As `_handled`, for a body that may hold images: it comes in on the disk, and few are in memory at a time."""
         storage = self._backend.areas.policy.media.storage
-        announced = exchange.headers.get("content-length")
+        announced = request.headers.get("content-length")
         async with storage.receiving() as spooled:
-            async for chunk in BodyChunks(exchange.receive, announced, IMAGE_BODY_BYTES):
+            async for chunk in BodyChunks(request.receive, announced, IMAGE_BODY_BYTES):
                 await spooled.write(chunk)
             async with storage.large_bodies:
-                exchange.body, exchange.waited = await spooled.content(), True
-                return await self._handled(request, exchange, credential)
+                request.body, request.waited = await spooled.content(), True
+                return await self._handled(request)
 
-    def _caller(self, exchange: Exchange, credential: Credential | None) -> Principal | None:
-        """The account that the credential stands for; None for an admin API key outside /v1/admin (access.md, Refused
-        credentials)."""
+    def _identify(self, request: Request) -> Principal | None:
+        """Note as its caller whom the request's credential stands for; None for an admin API key outside /v1/admin
+        (access.md, Refused credentials)."""
+        credential = request.credential
         if credential is None or (credential.kind is CredentialKind.ADMIN_KEY and not self._takes_admin_keys):
             return None
-        exchange.now_ms = self._core.clock.now_ms()
-        return self._callers.resolve(credential, exchange.now_ms, exchange.capabilities)
+        request.now_ms = self._core.clock.now_ms()
+        caller = self._callers.resolve(credential, request.now_ms, request.read.capabilities)
+        request.caller = caller
+        if caller is not None:
+            request.principal = caller
+        return caller
 
     def _admit_still(
         self,
         credential: Credential | None,
+        capabilities: frozenset[str],
         admitted: Principal | None,
-        exchange: Exchange,
         connection: sqlite3.Connection,
     ) -> None:
         """In the first unit that an administrator's request writes, and in others' first one after a slow step: judge
@@ -360,14 +230,14 @@ class Endpoint:
         """
         if admitted is None or credential is None:
             return
-        caller = resolve(connection, credential, self._core.clock.now_ms(), exchange.capabilities)
+        caller = resolve(connection, credential, self._core.clock.now_ms(), capabilities)
         self._admit(credential, caller)
         if self._takes_admin_keys and (caller is None or lost_acls(admitted, caller)):
             raise ApiError(ErrorCode.MISSING_ACL)
 
-    def _note_use(self, exchange: Exchange, caller: Principal) -> None:
+    def _note_use(self, request: Request, caller: Principal) -> None:
         if caller.session_id_hash is not None:
-            self._backend.areas.signing_in.sign_ins.note_use(caller, exchange.address, exchange.now_ms)
+            self._backend.areas.signing_in.sign_ins.note_use(caller, request.address, request.now_ms)
         elif caller.key_id is not None:
             self._backend.areas.administration.admin_api_keys.note_use(caller.key_id)
 
@@ -384,7 +254,7 @@ class Endpoint:
         if operation.closed_to_limited and caller is not None and caller.account.is_limited:
             raise ApiError(ErrorCode.ACCOUNT_LIMITED)
 
-    async def _limit_all(self, exchange: Exchange, caller: Principal | None) -> Hashable | None:
+    async def _limit_all(self, request: Request, caller: Principal | None) -> Hashable | None:
         """Count the request among all of its caller. The caller's name in buckets; None where nothing is counted.
 
         :raises RateLimited: when it is one too many.
@@ -394,7 +264,7 @@ class Endpoint:
             return None
         identity: Hashable
         if caller is None:
-            identity = network_of(exchange.address)
+            identity = network_of(request.address)
             limit_of_all = GLOBAL
         else:
             if caller.account.flags & _NO_LIMIT:
@@ -409,7 +279,7 @@ class Endpoint:
             raise RateLimited(retry_after, "global")
         return identity
 
-    def _limit(self, exchange: Exchange, caller: Principal | None, identity: Hashable) -> Mapping[str, str]:
+    def _limit(self, request: Request, caller: Principal | None, identity: Hashable) -> Mapping[str, str]:
         """Count the request in the operation's bucket; the headers that tell a bot how it stands.
 
         :raises RateLimited: when it is one too many.
@@ -422,7 +292,7 @@ class Endpoint:
             bucket = limiter.in_force(bucket)
             if bucket is None:
                 return _NO_HEADERS
-        key = (identity, *(exchange.members[position] for position in self._counted)) if self._counted else identity
+        key = (identity, *(request.members[position] for position in self._counted)) if self._counted else identity
         retry_after = limiter.take(bucket, key)
         if not retry_after and not bucket.told_to_everyone and (caller is None or not caller.is_bot):
             return _NO_HEADERS
@@ -433,40 +303,40 @@ class Endpoint:
             raise refused
         return headers
 
-    async def _arguments(self, exchange: Exchange) -> dict[str, Any]:
+    async def _arguments(self, request: Request) -> dict[str, Any]:
         """The handler's arguments beside the request.
 
         :raises InvalidFormBody: with every field of path, query or body that is wrong.
         """
         arguments: dict[str, Any] = {}
         for name, is_snowflake, member in zip(
-            self.operation.path_members, self._snowflakes, exchange.members, strict=True
+            self.operation.path_members, self._snowflakes, request.members, strict=True
         ):
             arguments[name] = _snowflake(name, member) if is_snowflake else member
         if self._read_query is not None:
-            arguments["query"] = self._read_query(parse_query(exchange.query_string, self._repeated))
+            arguments["query"] = self._read_query(parse_query(request.query_string, self._repeated))
         if self._read_body is not None:
             # A form with files is the handler's to read, once it knows that it may come.
-            in_parts = self.operation.multipart and exchange.comes_in_parts
-            arguments["body"] = None if in_parts else self._read_body(await self._parsed_body(exchange))
+            in_parts = self.operation.multipart and request.read.comes_in_parts
+            arguments["body"] = None if in_parts else self._read_body(await self._parsed_body(request))
         elif self._read_form is not None:
-            exchange.waited = True
-            form = await read_body(exchange.receive, exchange.headers.get("content-length"))
+            request.waited = True
+            form = await read_body(request.receive, request.headers.get("content-length"))
             arguments["body"] = self._read_form(parse_query(form))
         return arguments
 
-    async def _parsed_body(self, exchange: Exchange) -> object:
-        body = exchange.body
+    async def _parsed_body(self, request: Request) -> object:
+        body = request.body
         if body is None:
-            arrived = None if exchange.arrived is None else exchange.arrived()
+            arrived = None if request.arrived is None else request.arrived()
             if arrived is None or len(arrived) > JSON_BODY_BYTES:
-                exchange.waited = True
-                arrived = await read_body(exchange.receive, exchange.headers.get("content-length"))
-            body = exchange.body = arrived
+                request.waited = True
+                arrived = await read_body(request.receive, request.headers.get("content-length"))
+            body = request.body = arrived
         to_null = self.operation.empty_strings_are_null
         if len(body) < LARGE_BODY or not self._in_threads:
             return parse_json(body, empty_strings_are_null=to_null)
-        exchange.waited = True
+        request.waited = True
         return await trio.to_thread.run_sync(lambda: parse_json(body, empty_strings_are_null=to_null))
 
 
@@ -475,12 +345,6 @@ def _answer_of(result: object) -> Answer:
     if isinstance(result, Answer):
         return result
     return Answer(204) if result is None else Answer(200, result)
-
-
-def _declared(features: str) -> frozenset[str]:
-    """The names in X-Service-Features (access.md, Client capabilities)."""
-    names = (name.strip().lower() for name in features.split(",", CAPABILITIES_LIMIT)[:CAPABILITIES_LIMIT])
-    return frozenset(name for name in names if _CAPABILITY.fullmatch(name))
 
 
 def _counted_members(operation: Operation) -> tuple[int, ...]:

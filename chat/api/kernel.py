@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import Any, Final, Protocol, cast
 from urllib.parse import unquote, urlsplit
@@ -33,12 +33,13 @@ from chat.api.answers import (
     with_pairs,
 )
 from chat.api.bodies import ClientGone, Receive
-from chat.api.endpoint import Backend, Endpoint, Exchange, ReadHeaders
+from chat.api.endpoint import Backend, Endpoint
 from chat.api.http_connection import Call
 from chat.api.http_faults import HttpFaults
 from chat.api.kept_encodings import KeptEncodings
 from chat.api.mounts import NO_MOUNTS, Dialect, Mounts
 from chat.api.operation import Operation, Routes
+from chat.api.request import ReadHeaders, Request
 from chat.api.routing import RouteTable
 from chat.auth.address_bans import AddressBans
 from chat.auth.client_address import ClientAddresses, ConnectionCounts, parse_address
@@ -86,7 +87,7 @@ class RequestTap(Protocol):
         self,
         method: str,
         path: str,
-        exchange: Exchange,
+        request: Request,
         operation: Operation | None,
         began: tuple[int, int],
         encoded: EncodedPairs,
@@ -158,20 +159,19 @@ class Kernel:
 
     async def serve(self, found: Found, call: Call) -> None:
         """Answer a request for a path that was found; nothing where the client left."""
-        request, receive = call.request, call.receive
-        read: ReadHeaders | None = request.block.read
+        plain, receive = call.request, call.receive
+        read: ReadHeaders | None = plain.block.read
         if read is None:
-            read = request.block.read = ReadHeaders(request.block.pairs, call.peer, self._addresses, self._mounts)
-        name = read.request_id or self._new_id()
-        seen = Observation(request.method) if self.observers else None
+            read = plain.block.read = ReadHeaders(plain.block.pairs, call.peer, self._addresses, self._mounts)
+        request = self._request(read, plain.query, receive, encode_brief, call.arrived)
+        seen = Observation(plain.method) if self.observers else None
         CAUSE.set(seen)
-        exchange = Exchange(read, request.query, receive, name, encode_brief, call.arrived)
         try:
-            answered = await self._answered(found, found.method, found.path, exchange, seen)
+            answered = await self._answered(found, found.method, found.path, request, seen)
             if answered is None:
                 return
             (status, headers, body), streamed = answered
-            head_only = request.method == "HEAD"
+            head_only = plain.method == "HEAD"
             if streamed is not None:
                 send = call.send if seen is None else watching(seen, call.send)
                 await send_streamed(streamed, cast(RawHeaders, headers), receive, send, head_only=head_only)
@@ -195,9 +195,8 @@ class Kernel:
             method, path = found.method, found.path
         elif self._faults is None and not self._bans:
             return False
-        read = self._read(scope)
-        exchange = Exchange(read, scope["query_string"], receive, read.request_id or self._new_id())
-        answered = await self._answered(found, method, path, exchange, scope.get(SEEN))
+        request = self._request(self._read(scope), scope["query_string"], receive, encode)
+        answered = await self._answered(found, method, path, request, scope.get(SEEN))
         if answered is None:
             return found is not None
         (status, headers, body), streamed = answered
@@ -210,40 +209,40 @@ class Kernel:
         return True
 
     async def _answered(
-        self, found: Found | None, method: str, path: str, exchange: Exchange, seen: Observation | None
+        self, found: Found | None, method: str, path: str, request: Request, seen: Observation | None
     ) -> tuple[Encoded, Streamed | None] | None:
         """The answer, and what makes its body where that is streamed; None where nothing was found and nothing is to be
         refused, and for a client that left."""
         began = (0, 0) if self._tap is None else self._tap.began()
         if found is not None and found.dialect is not None:
-            exchange.speak(found.dialect, found.asked)
+            request.speak(found.dialect, found.asked)
         shared = found is None or found.shared
         streamed = None
         try:
-            self._bans.refuse(exchange.address, exchange.by_unnamed_proxy)
+            self._bans.refuse(request.address, request.read.by_unnamed_proxy)
             if self._faults is not None:
                 self._faults.raise_due(method, unquote(path))
             if found is None:
                 return None
-            exchange.members = found.members
+            request.members = found.members
             if seen is not None:
                 seen.route = found.route
-            with self._counted(exchange.address) if exchange.by_proxy else _UNCOUNTED:
-                encoded, streamed = await self._answer(method, found.operations, exchange, shared=shared)
+            with self._counted(request.address) if request.read.by_proxy else _UNCOUNTED:
+                encoded, streamed = await self._answer(method, found.operations, request, shared=shared)
         except ApiError as error:
-            encoded = self._encode(refusal(error), exchange, shared=shared)
+            encoded = self._encode(refusal(error), request, shared=shared)
             if seen is not None and isinstance(error, RateLimited):
                 seen.limit = error.scope
         except ClientGone:
             return None
         finally:
             if seen is not None:
-                seen.request_id, seen.account_id = exchange.id, exchange.caller_id
+                seen.request_id, seen.account_id = request.id, request.caller_id
         if encoded[0] == 401:
-            self._bans.note_failure(exchange.address)
+            self._bans.note_failure(request.address)
         if self._tap is not None:
             operation = None if found is None else found.operations.get(method)
-            self._tap.answered(method, path, exchange, operation, began, with_pairs(encoded))
+            self._tap.answered(method, path, request, operation, began, with_pairs(encoded))
         return encoded, streamed
 
     @contextmanager
@@ -256,6 +255,29 @@ class Kernel:
             if not has_room:
                 raise RateLimited(1.0)
             yield
+
+    def _request(
+        self,
+        read: ReadHeaders,
+        query_string: bytes,
+        receive: Receive,
+        encode: Callable[..., Encoded],
+        arrived: Callable[[], bytes | None] | None = None,
+    ) -> Request:
+        return Request(
+            read=read,
+            id=read.request_id or self._new_id(),
+            address=read.address,
+            headers=read.fields,
+            authorizations=read.authorizations,
+            credential=read.credential,
+            query_string=query_string,
+            receive=receive,
+            arrived=arrived,
+            encode=encode,
+            limiter=self._backend.limiter,
+            origins=self._backend.core.origins,
+        )
 
     def _read(self, scope: Mapping[str, Any]) -> ReadHeaders:
         pairs = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]]
@@ -273,20 +295,20 @@ class Kernel:
         return noted
 
     async def _answer(
-        self, method: str, targets: Mapping[str, Operation], exchange: Exchange, *, shared: bool
+        self, method: str, targets: Mapping[str, Operation], request: Request, *, shared: bool
     ) -> tuple[Encoded, Streamed | None]:
         operation = targets.get("GET" if method == "HEAD" else method)
         if not shared:
-            require_same_origin(exchange.headers, self._backend.core.settings.public_url)
+            require_same_origin(request.headers, self._backend.core.settings.public_url)
         if operation is None:
-            if shared and method == "OPTIONS" and "access-control-request-method" in exchange.headers:
-                return exchange.encode(Answer(204, headers=self._mounts.preflight_headers), exchange.id), None
+            if shared and method == "OPTIONS" and "access-control-request-method" in request.headers:
+                return request.encode(Answer(204, headers=self._mounts.preflight_headers), request.id), None
             raise ApiError(ErrorCode.NOT_FOUND)
         try:
-            answer = await self._endpoint(operation)(exchange)
+            answer = await self._endpoint(operation)(request)
             if operation.secret:
                 answer = attrs.evolve(answer, headers={**NOT_STORED, **answer.headers})
-            encoded = self._encode(answer, exchange, shared=shared, kept=operation.kept)
+            encoded = self._encode(answer, request, shared=shared, kept=operation.kept)
             return encoded, answer if isinstance(answer, Streamed) else None
         except ApiError as error:
             if operation.secret:  # a refusal may carry the ticket of what comes next
@@ -296,21 +318,21 @@ class Kernel:
             raise
         except Exception as error:
             # Whatever it is, it is ours: the client learns that much, the log learns the rest.
-            log.exception("request failed", request_id=exchange.id, method=method, path=operation.path)
+            log.exception("request failed", request_id=request.id, method=method, path=operation.path)
             raise ApiError(ErrorCode.INTERNAL_SERVER_ERROR) from error
 
     def _encode(
-        self, answer: Answer, exchange: Exchange, *, shared: bool, kept: tuple[str, ...] | None = None
+        self, answer: Answer, request: Request, *, shared: bool, kept: tuple[str, ...] | None = None
     ) -> Encoded:
         if answer.headers:
             answer = self._mounts.also_named(answer)
-        if exchange.dialect is not None:
-            answer = exchange.dialect.say(answer, exchange)
+        if request.dialect is not None:
+            answer = request.dialect.say(answer, request)
         elif kept is not None and answer.status == 200:
-            answer = self._encodings.answer(answer, kept, exchange.headers.get("if-none-match"))
+            answer = self._encodings.answer(answer, kept, request.headers.get("if-none-match"))
         if isinstance(answer, Streamed):
-            return encode(answer, exchange.id, shared=shared)
-        return exchange.encode(answer, exchange.id, shared=shared)
+            return encode(answer, request.id, shared=shared)
+        return request.encode(answer, request.id, shared=shared)
 
     def _endpoint(self, operation: Operation) -> Endpoint:
         endpoint = self._endpoints.get(operation)

@@ -15,7 +15,7 @@ import attrs
 from chat.api.answers import EXPOSE_HEADERS, EXPOSED, PREFLIGHT_HEADERS, Answer
 
 if TYPE_CHECKING:
-    from chat.api.endpoint import Exchange
+    from chat.api.request import Request
 
 DOCUMENTED: Final = "/v1/"
 _NO_NAMES: Final[Mapping[str, str]] = {}
@@ -28,11 +28,11 @@ class Dialect(Protocol):
         """The documented method and path for those that were asked, the mount's prefix replaced."""
         ...
 
-    def hear(self, exchange: Exchange) -> None:
+    def hear(self, request: Request) -> None:
         """Let the request say what it means in documented words; its path is the one that it named."""
         ...
 
-    def say(self, answer: Answer, exchange: Exchange) -> Answer:
+    def say(self, answer: Answer, request: Request) -> Answer:
         """The answer, of success or of refusal, in the words of the mount."""
         ...
 

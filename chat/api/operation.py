@@ -8,135 +8,24 @@ the rest is text), and `body` and `query`, read as what they are annotated with 
 
 from __future__ import annotations
 
-import contextlib
 import enum
-from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from inspect import unwrap
 from types import SimpleNamespace
 from typing import Any, Concatenate, Final, ParamSpec, Protocol, TypeVar, cast, get_type_hints
 
 import attrs
 
-from chat.api.answers import NOT_STORED
 from chat.api.answers import Answer as Answer
-from chat.api.bodies import Receive
-from chat.api.fields import SudoFields
 from chat.api.rate_limit import Bucket as Bucket
-from chat.api.rate_limit import RateLimiter
+from chat.api.request import Request as Request
 from chat.api.schemas.shapes import NOTHING, Answers, ObjectShape, Shape, by_status
-from chat.auth.passwords import Asker
 from chat.auth.policy import Acls
 from chat.auth.policy import Policy as Policy
-from chat.auth.principal import Principal
 from chat.config import Settings
-from chat.domain.policy.origins import Origins
-from chat.domain.signing_in.sudo import SudoProof
-from chat.errors import RateLimited
-from chat.protocol.visible_text import visible
 from chat.registries.error_codes import ErrorCode
 from chat.registries.scopes import Scope
-from chat.store.guard import UNGUARDED, Guard
 
-AUDIT_LOG_REASON_LENGTH: Final = 512
-"""Characters; a longer X-Audit-Log-Reason is discarded (http.md, Client headers)."""
-
-
-SUDO_HEADER: Final = "X-Service-Sudo-Mode-JWT"
-"""Carries the sudo token, there and back (access.md, Sudo mode)."""
-
-
-@attrs.define(kw_only=True, eq=False)
-class Request:
-    """What a handler knows of the request beside its path, query and body."""
-
-    id: str
-    """The value of X-Request-ID."""
-    address: str
-    """The client's IP address, IPv4 or IPv6 text."""
-    headers: Mapping[str, str]
-    """Request headers by lower-case name; of equal names the last."""
-    authorizations: Sequence[str]
-    """Every value of Authorization, for the operations where it is not one of this program's credentials."""
-    query_string: bytes
-    """As it was sent, for an operation that has to see all of it."""
-    receive: Receive
-    """The body as it arrives (ASGI's), for an operation that is declared as `streamed`."""
-    caller: Principal | None
-    """The account that the credential stands for; None only under Policy.NONE and Policy.GATEWAY_BOT."""
-    principal: Principal
-    """The same, for the operations whose policy asks for one."""
-    guard: Guard = UNGUARDED
-    """For the units of an operation that no account calls; elsewhere `principal.guard` is the same."""
-    _limiter: RateLimiter
-    _origins: Origins
-    brought_proof: SudoProof | None = attrs.field(default=None, init=False)
-    """What `proof` made."""
-
-    @property
-    def origin(self) -> str:
-        """The origin for URLs in the answer to this request, and nowhere else."""
-        return self._origins.of(self.headers.get("host"))
-
-    @property
-    def capabilities(self) -> frozenset[str]:
-        """Client capabilities declared in X-Service-Features; empty without a session token (http.md, Client
-        headers)."""
-        return frozenset() if self.caller is None else self.caller.capabilities
-
-    @property
-    def audit_log_reason(self) -> str | None:
-        """X-Audit-Log-Reason, trimmed; None when it is absent, empty or too long.
-
-        Programs send other letters than those of Latin-1 as UTF-8, so bytes that are UTF-8 are read as such.
-        """
-        reason = self.headers.get("x-audit-log-reason", "")
-        with contextlib.suppress(UnicodeDecodeError):
-            reason = reason.encode("latin-1").decode("utf-8")
-        reason = visible(reason).strip()
-        return reason if 0 < len(reason) <= AUDIT_LOG_REASON_LENGTH else None
-
-    def proof(self, fields: SudoFields) -> SudoProof:
-        """What the request brings along for sudo mode, in its body and its header.
-
-        Where `SudoMode.require` accepts it, the answer carries the sudo token that belongs to it.
-        """
-        self.brought_proof = SudoProof(
-            password=fields.password,
-            mfa_method=fields.mfa_method,
-            mfa_code=fields.mfa_code,
-            webauthn_response=fields.webauthn_response,
-            webauthn_challenge=fields.webauthn_challenge,
-            token=self.headers.get("x-service-sudo-mode-jwt"),
-            asker=Asker.at(self.address, self.principal.user_id),
-            session_id_hash=self.principal.session_id_hash,
-            guard=self.guard,
-        )
-        return self.brought_proof
-
-    @property
-    def sudo_headers(self) -> Mapping[str, str]:
-        """What a successful answer says of sudo mode to a request that brought a proof."""
-        token = None if self.brought_proof is None else self.brought_proof.answered
-        return _NO_HEADERS if token is None else {SUDO_HEADER: token, **NOT_STORED}
-
-    def limit(self, bucket: Bucket, key: Hashable) -> None:
-        """Put one request into a bucket of the handler's own.
-
-        :raises RateLimited: when it does not fit.
-        """
-        self.limit_all((bucket, key))
-
-    def limit_all(self, *counted: tuple[Bucket, Hashable]) -> None:
-        """As `limit`, with several buckets at once: a request that does not fit into one of them costs none of them.
-
-        :raises RateLimited: when it does not fit.
-        """
-        retry_after = self._limiter.take_all(*counted)
-        if retry_after:
-            raise RateLimited(retry_after)
-
-
-_NO_HEADERS: Final[Mapping[str, str]] = {}
 _NO_EXTENSIONS: Final[Mapping[str, Any]] = {}
 
 Handler = Callable[..., Awaitable[Any]]

@@ -10,7 +10,8 @@ from typing import Any, Final
 
 from chat.api import buckets
 from chat.api.mounts import Mount
-from chat.api.operation import SUDO_HEADER, Policy, Request, Routes
+from chat.api.operation import Policy, Request, Routes
+from chat.api.request import SUDO_HEADER
 from chat.api.schemas.instance import DISCOVERY
 from chat.domain.administration.assemble import AdministrationArea
 

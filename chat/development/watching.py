@@ -11,7 +11,6 @@ import orjson
 import trio
 
 from chat.api.answers import EncodedPairs, Streamed
-from chat.api.endpoint import Exchange
 from chat.api.fields import OMITTED, Length, Maybe, Omitted, Pattern, Range, Snowflake, Timestamp
 from chat.api.operation import Operation, Policy, Request, Routes
 from chat.clock import MovableClock
@@ -61,7 +60,7 @@ class RequestsIntoHistory:
         self,
         method: str,
         path: str,
-        exchange: Exchange,
+        request: Request,
         operation: Operation | None,
         began: tuple[int, int],
         encoded: EncodedPairs,
@@ -69,22 +68,22 @@ class RequestsIntoHistory:
         if path.startswith(UNTOLD_PREFIX) and method in {"GET", "HEAD"}:
             return
         status, headers, answer = encoded
-        query_string = exchange.query_string.decode("latin-1")
+        query_string = request.query_string.decode("latin-1")
         told = Exchanged(
             method=method,
             path=f"{path}?{query_string}" if query_string else path,
             route=path if operation is None else operation.path,
             began_ms=began[0],
             began_at=began[1],
-            user_id=exchange.caller_id,
+            user_id=request.caller_id,
             bucket=None if operation is None or operation.bucket is None else operation.bucket.name,
-            body=exchange.body or None,
-            has_other_body=exchange.body is None and exchange.headers.get("content-length", "0") != "0",
+            body=request.body or None,
+            has_other_body=request.body is None and request.headers.get("content-length", "0") != "0",
             status=status,
             headers=tuple(headers),
             answer=answer,
         )
-        self.history.add(len(answer) + len(exchange.body or b""), 0, NOBODY, 0, told)
+        self.history.add(len(answer) + len(request.body or b""), 0, NOBODY, 0, told)
 
 
 @attrs.frozen(kw_only=True)

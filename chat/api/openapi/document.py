@@ -19,7 +19,8 @@ from chat.api.oauth2_forms import FORM_TYPE
 from chat.api.openapi.descriptions import describe, of_parameter
 from chat.api.openapi.errors import OTHER, refusing, shared_responses
 from chat.api.openapi.inputs import InputSchemas, text_schema, told
-from chat.api.operation import AUDIT_LOG_REASON_LENGTH, SUDO_HEADER, Operation, Routes
+from chat.api.operation import Operation, Routes
+from chat.api.request import AUDIT_LOG_REASON_LENGTH, SUDO_HEADER
 from chat.api.schemas.shapes import JSON, Components, Shape, by_status
 from chat.auth.policy import Policy
 from chat.registries.scopes import ADMIN_SCOPE, Scope

@@ -11,7 +11,6 @@ import attrs
 
 from chat.api import buckets
 from chat.api.answers import Answer, refusal
-from chat.api.endpoint import Exchange
 from chat.api.mounts import Dialect, Mount
 from chat.api.operation import Policy, Request, Routes
 from chat.api.schemas.shapes import ANYTHING
@@ -94,20 +93,20 @@ class DiscordDialect(Dialect):
                     return method, target.format(found[1])
         return method, path
 
-    def hear(self, exchange: Exchange) -> None:
-        headers = exchange.headers
+    def hear(self, request: Request) -> None:
+        headers = request.headers
         if AUDIT_LOG_REASON in headers:  # they escape it; its bytes are read as UTF-8 later
             headers[AUDIT_LOG_REASON] = unquote(headers[AUDIT_LOG_REASON], "latin-1")
-        exchange.authorizations[:] = [_credential(each) for each in exchange.authorizations]
+        request.authorizations[:] = [_credential(each) for each in request.authorizations]
 
-    def say(self, answer: Answer, exchange: Exchange) -> Answer:
+    def say(self, answer: Answer, request: Request) -> Answer:
         if answer.status >= 400:
             return _refused(answer)
         body = answer.body
         if body is None:
             return answer
         for pattern, _, unknown in _ONE_OF:
-            if isinstance(body, list) and (found := pattern.fullmatch(exchange.path)):
+            if isinstance(body, list) and (found := pattern.fullmatch(request.path)):
                 body = next((each for each in body if _id_of(each) == found[2]), None)
                 if body is None:
                     return _refused(refusal(ApiError(unknown)))

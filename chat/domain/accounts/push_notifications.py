@@ -114,6 +114,8 @@ class PushNotifications:
 
     def _message_written(self, signal: Event) -> None:
         """Take note of a message that may concern an account that has subscribed."""
+        if not self._subscriptions.subscribed:
+            return
         data = signal.data if signal.thread_data is None else signal.thread_data
         if not isinstance(data, Mapping) or not isinstance(signal.audience, ToAccounts | ToChannel | ToThread):
             return

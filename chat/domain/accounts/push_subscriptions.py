@@ -39,7 +39,7 @@ class PushSubscriptions:
 
     _core: Core
     _sender: PushSender | None
-    _subscribed: set[int] = attrs.field(factory=set, init=False)
+    subscribed: set[int] = attrs.field(factory=set, init=False)
     """Accounts with a subscription, and some that had one."""
     _in_guilds: collections.OrderedDict[int, frozenset[int]] = attrs.field(factory=collections.OrderedDict, init=False)
     """Which of them are members of a guild, of those guilds that were asked for."""
@@ -54,7 +54,7 @@ class PushSubscriptions:
     async def begin(self) -> None:
         """Learn who has subscribed; once, before the server serves."""
         if self._sender is not None:
-            self._subscribed = await self._core.database.read(push_subscriptions.user_ids)
+            self.subscribed = await self._core.database.read(push_subscriptions.user_ids)
 
     # Operations
 
@@ -89,8 +89,8 @@ class PushSubscriptions:
         )
 
         def then(subscribed: bool) -> None:
-            if subscribed and principal.user_id not in self._subscribed:
-                self._subscribed.add(principal.user_id)
+            if subscribed and principal.user_id not in self.subscribed:
+                self.subscribed.add(principal.user_id)
                 self._in_guilds.clear()
                 self._changes += 1
 
@@ -118,11 +118,11 @@ class PushSubscriptions:
 
     def any_of(self, user_ids: Sequence[int]) -> list[int]:
         """Those of the accounts that have subscribed."""
-        return [user_id for user_id in user_ids if user_id in self._subscribed] if self._subscribed else []
+        return [user_id for user_id in user_ids if user_id in self.subscribed]
 
     def may_concern(self, guild_id: int) -> bool:
         """Whether any member of a guild may have subscribed, as far as memory knows."""
-        return bool(self._subscribed) and self._in_guilds.get(guild_id) != frozenset()
+        return self._in_guilds.get(guild_id) != frozenset()
 
     async def members_of(self, guild_id: int) -> frozenset[int]:
         """The members of a guild that have subscribed."""
@@ -139,11 +139,11 @@ class PushSubscriptions:
         return found
 
     def _member_joined(self, signal: GuildJoined) -> None:
-        if signal.user_id in self._subscribed:
+        if signal.user_id in self.subscribed:
             self._change(signal.guild_id, lambda known: known | {signal.user_id})
 
     def _member_left(self, signal: GuildLeft) -> None:
-        if signal.user_id in self._subscribed:
+        if signal.user_id in self.subscribed:
             self._change(signal.guild_id, lambda known: known - {signal.user_id})
 
     def _change(self, guild_id: int, change: Callable[[frozenset[int]], frozenset[int]]) -> None:
