@@ -24,7 +24,6 @@ import trio
 
 from chat.api.answers import Answer
 from chat.api.bodies import BodyChunks, announces_little, parse_json, parse_query, read_body
-from chat.api.fields import SNOWFLAKE, Refusal
 from chat.api.operation import Operation
 from chat.api.rate_limit import GLOBAL, HIGH_GLOBAL, RateLimiter, limit_headers
 from chat.api.request import Request
@@ -115,6 +114,16 @@ class Endpoint:
         self._takes_admin_keys: Final = operation.policy is Policy.ADMIN
         self._admitted_uncounted: Final = operation.policy in ADMITTED_UNCOUNTED
         self._admitted_before_bucket: Final = operation.policy in ADMITTED_BEFORE_BUCKET
+        self._admit: Final = functools.partial(
+            admit,
+            operation.policy,
+            scope=operation.scope,
+            bots_refused_with=operation.bots_refused_with,
+            acls=operation.acls,
+            closed_to_limited=operation.closed_to_limited,
+        )
+        self._sign_ins: Final = backend.areas.signing_in.sign_ins
+        self._admin_api_keys: Final = backend.areas.administration.admin_api_keys
         self._snowflakes: Final = tuple(name.endswith("_id") for name in operation.path_members)
         self._counted: Final = _counted_members(operation)
         self._read_body: Final = None if operation.body is None else body_structure(operation.body)
@@ -148,8 +157,10 @@ class Endpoint:
         headers = _NO_HEADERS if identity is None else self._limit(request, caller, identity)
         if not self._admitted_uncounted and not self._admitted_before_bucket:
             self._admit(request.credential, caller)
-        if caller is not None:
-            self._note_use(request, caller)
+        if caller is not None and caller.session_id_hash is not None:
+            self._sign_ins.note_use(caller, request.address, request.now_ms)
+        elif caller is not None and caller.key_id is not None:
+            self._admin_api_keys.note_use(caller.key_id)
         if self._changes and self._bus.backlog() > BACKLOG_LIMIT:
             request.waited = True
             await self._bus.wait_for_room()
@@ -163,19 +174,21 @@ class Endpoint:
             answer = await self._handled(request)
         if request.brought_proof is not None:
             headers = {**headers, **request.sudo_headers}
+        if not isinstance(answer, Answer):
+            answer = Answer(204) if answer is None else Answer(200, answer)
         if headers:
             answer = attrs.evolve(answer, headers={**headers, **answer.headers})
         return answer
 
-    async def _handled(self, request: Request) -> Answer:
-        """What the handler makes of the request."""
+    async def _handled(self, request: Request) -> Any:
+        """What the handler makes of the request: an object (200), None (204), or an answer."""
         arguments = await self._arguments(request)
         caller = request.caller
         if request.waited and self._reads_body and caller is not None:
             caller = self._identify(request)
             self._admit(request.credential, caller)
         if not (self._changes or self._takes_admin_keys):
-            return _answer_of(await self._handler(request, **arguments))
+            return await self._handler(request, **arguments)
         # Without the request, which holds the guard: a cycle would outlast it.
         still = functools.partial(self._admit_still, request.credential, request.read.capabilities, caller)
         # What is still to be received takes its time: no other request shall wait for the events that come of it.
@@ -186,12 +199,12 @@ class Endpoint:
             request.caller = request.principal = caller.guarded_by(guard)
         self._bus.causes += cause
         try:
-            return _answer_of(await self._handler(request, **arguments))
+            return await self._handler(request, **arguments)
         finally:
             self._bus.causes -= cause
             guard.release()
 
-    async def _handled_with_image(self, request: Request) -> Answer:
+    async def _handled_with_image(self, request: Request) -> Any:
         """As `_handled`, for a body that may hold images: it comes in on the disk, and few are in memory at a time."""
         storage = self._backend.areas.policy.media.storage
         announced = request.headers.get("content-length")
@@ -225,7 +238,7 @@ class Endpoint:
         """In the first unit that an administrator's request writes, and in others' first one after a slow step: judge
         the caller as they stand now.
 
-        :raises ApiError: as `_admit`; MISSING_ACL also where an administrator was let in with an ACL that is gone by
+        :raises ApiError: as `admit`; MISSING_ACL also where an administrator was let in with an ACL that is gone by
             now, because more than the operation's own may have been asked of them since.
         """
         if admitted is None or credential is None:
@@ -234,25 +247,6 @@ class Endpoint:
         self._admit(credential, caller)
         if self._takes_admin_keys and (caller is None or lost_acls(admitted, caller)):
             raise ApiError(ErrorCode.MISSING_ACL)
-
-    def _note_use(self, request: Request, caller: Principal) -> None:
-        if caller.session_id_hash is not None:
-            self._backend.areas.signing_in.sign_ins.note_use(caller, request.address, request.now_ms)
-        elif caller.key_id is not None:
-            self._backend.areas.administration.admin_api_keys.note_use(caller.key_id)
-
-    def _admit(self, credential: Credential | None, caller: Principal | None) -> None:
-        operation = self.operation
-        admit(
-            operation.policy,
-            credential,
-            caller,
-            scope=operation.scope,
-            bots_refused_with=operation.bots_refused_with,
-            acls=operation.acls,
-        )
-        if operation.closed_to_limited and caller is not None and caller.account.is_limited:
-            raise ApiError(ErrorCode.ACCOUNT_LIMITED)
 
     async def _limit_all(self, request: Request, caller: Principal | None) -> Hashable | None:
         """Count the request among all of its caller. The caller's name in buckets; None where nothing is counted.
@@ -275,7 +269,7 @@ class Endpoint:
         if retry_after:
             if caller is not None and caller.session_id_hash is not None:
                 # The denial ends the sign-in (http.md, Request limits).
-                await self._backend.areas.signing_in.sign_ins.end(caller.user_id, [caller.session_id_hash], UNGUARDED)
+                await self._sign_ins.end(caller.user_id, [caller.session_id_hash], UNGUARDED)
             raise RateLimited(retry_after, "global")
         return identity
 
@@ -309,10 +303,12 @@ class Endpoint:
         :raises InvalidFormBody: with every field of path, query or body that is wrong.
         """
         arguments: dict[str, Any] = {}
-        for name, is_snowflake, member in zip(
-            self.operation.path_members, self._snowflakes, request.members, strict=True
+        for name, is_snowflake, member, number in zip(
+            self.operation.path_members, self._snowflakes, request.members, request.numbers, strict=True
         ):
-            arguments[name] = _snowflake(name, member) if is_snowflake else member
+            if is_snowflake and not isinstance(number, int):
+                raise InvalidFormBody.at(name, number)
+            arguments[name] = number if is_snowflake else member
         if self._read_query is not None:
             arguments["query"] = self._read_query(parse_query(request.query_string, self._repeated))
         if self._read_body is not None:
@@ -340,22 +336,8 @@ class Endpoint:
         return await trio.to_thread.run_sync(lambda: parse_json(body, empty_strings_are_null=to_null))
 
 
-def _answer_of(result: object) -> Answer:
-    """What a handler's result stands for: nothing is 204, an object 200."""
-    if isinstance(result, Answer):
-        return result
-    return Answer(204) if result is None else Answer(200, result)
-
-
 def _counted_members(operation: Operation) -> tuple[int, ...]:
     """Positions of the path's members that the operation's bucket counts apart."""
     if operation.bucket is None:
         return ()
     return tuple(operation.path_members.index(name) for name in operation.bucket.path_members)
-
-
-def _snowflake(name: str, text: str) -> int:
-    try:
-        return SNOWFLAKE.read(text)
-    except Refusal as refused:
-        raise InvalidFormBody.at(name, refused.code) from None

@@ -115,21 +115,14 @@ class HttpConnection:
         operations = self.around.operations
         await self._wait()
         while not self.over:
-            plain = found = None
-            if operations is not None:
-                plain = request_head.plain_request(self.received, self._block)
-                if plain is not None:
-                    self._block = plain.block
-                    found = operations.find(plain.method, plain.path)
-            if operations is not None and plain is not None and found is not None:
-                await self._answer(operations, found, plain)
-            elif (path := self._path()) is None:
-                await self._wait_for_head()
-                continue
-            elif path in request_head.GATEWAY_PATHS:
-                self.transport.unread(self.received)
-                return True
-            else:
+            if operations is None or not await self._answered(operations):
+                path = self._path()
+                if path is None:
+                    await self._wait_for_head()
+                    continue
+                if path in request_head.GATEWAY_PATHS:
+                    self.transport.unread(self.received)
+                    return True
                 left = await self.around.through_application(self.transport, self.write, self.received)
                 self.over = left is None
                 self.received = left or b""
@@ -175,10 +168,18 @@ class HttpConnection:
         self.over = self.over or not data
         self.received += data
 
-    async def _answer(self, operations: Operations, found: Any, request: PlainRequest) -> None:
-        """Have an operation answer, and go on behind its request's body."""
-        self.received = self.received[request.length :]
+    async def _answered(self, operations: Operations) -> bool:
+        """Have an operation answer, and go on behind its request's body; False for what is not plain, and where the
+        path leads to none."""
+        request = request_head.plain_request(self.received, self._block)
+        if request is None:
+            return False
+        self._block = request.block
         call = Call(self, request)
+        found = operations.find(request.method, request.path)
+        if found is None:
+            return False
+        self.received = self.received[request.length :]
         try:
             await operations.serve(found, call)
         except Exception:
@@ -190,6 +191,7 @@ class HttpConnection:
             self.over = True
         while call.left and not self.over:
             await call.next_piece()  # its operation did not want it
+        return True
 
     # The client
 

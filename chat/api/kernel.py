@@ -34,6 +34,7 @@ from chat.api.answers import (
 )
 from chat.api.bodies import ClientGone, Receive
 from chat.api.endpoint import Backend, Endpoint
+from chat.api.fields import SNOWFLAKE, Refusal
 from chat.api.http_connection import Call
 from chat.api.http_faults import HttpFaults
 from chat.api.kept_encodings import KeptEncodings
@@ -45,7 +46,7 @@ from chat.auth.address_bans import AddressBans
 from chat.auth.client_address import ClientAddresses, ConnectionCounts, parse_address
 from chat.errors import ApiError, RateLimited
 from chat.observation import CAUSE, SEEN, UNKNOWN, Observation, Observer, told, watching
-from chat.registries.error_codes import ErrorCode
+from chat.registries.error_codes import ErrorCode, FieldCode
 
 log: Final = structlog.get_logger("chat.api")
 
@@ -61,12 +62,18 @@ class Found:
     """By method; none for an unknown path of a mount, which leads to the 404 of its dialect."""
     members: list[str]
     """Of the path, decoded, in order."""
+    numbers: list[int | FieldCode] = attrs.field(init=False)
+    """Each of them as the snowflake that it is, or why it is none."""
     asked: str
     """The path that was asked for at a mount, its prefix replaced; else `path`."""
     shared: bool = attrs.field(init=False)
     """Whether pages of other origins may read the answers."""
     route: str = attrs.field(init=False)
     """The path as it is declared, for those who look on."""
+
+    @numbers.default
+    def _numbers(self) -> list[int | FieldCode]:
+        return [_snowflake(member) for member in self.members]
 
     @shared.default
     def _shared(self) -> bool:
@@ -224,7 +231,7 @@ class Kernel:
                 self._faults.raise_due(method, unquote(path))
             if found is None:
                 return None
-            request.members = found.members
+            request.members, request.numbers = found.members, found.numbers
             if seen is not None:
                 seen.route = found.route
             with self._counted(request.address) if request.read.by_proxy else _UNCOUNTED:
@@ -359,6 +366,13 @@ def _table(operations: tuple[Operation, ...]) -> RouteTable[Operation]:
     for operation in operations:
         table.add(operation.method, operation.path, operation)
     return table
+
+
+def _snowflake(member: str) -> int | FieldCode:
+    try:
+        return SNOWFLAKE.read(member)
+    except Refusal as refused:
+        return refused.code
 
 
 def _raw_path(scope: Mapping[str, Any]) -> str:

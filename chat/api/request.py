@@ -22,6 +22,7 @@ from chat.domain.policy.origins import Origins
 from chat.domain.signing_in.sudo import SudoProof
 from chat.errors import RateLimited
 from chat.protocol.visible_text import visible
+from chat.registries.error_codes import FieldCode
 from chat.store.guard import UNGUARDED, Guard
 
 AUDIT_LOG_REASON_LENGTH: Final = 512
@@ -119,6 +120,8 @@ class Request:
     """How the answer is written."""
     members: Sequence[str] = attrs.field(default=(), init=False)
     """The members of the path, decoded, in order."""
+    numbers: Sequence[int | FieldCode] = attrs.field(default=(), init=False)
+    """Each of them as the snowflake that it is, or why it is none."""
     dialect: Dialect | None = attrs.field(default=None, init=False)
     """What is spoken at the mount that was asked."""
     path: str = attrs.field(default="", init=False)

@@ -81,14 +81,16 @@ def admit(
     scope: Scope | None = None,
     bots_refused_with: ErrorCode | None = None,
     acls: Acls = (),
+    closed_to_limited: bool = False,
 ) -> None:
     """Let the caller of an operation in, or raise the refusal.
 
     `scope` is the OAuth2 scope that the operation takes. `bots_refused_with` is the code for a bot where bots may not
     call; under USER_ONLY it is ACCESS_DENIED unless given. `acls` are those of an operation under ADMIN.
+    `closed_to_limited` refuses limited accounts (access.md, Account gates).
 
     :raises ApiError: UNAUTHORIZED, INVALID_TOKEN, INVALID_AUTH_TOKEN, ACCESS_DENIED, MISSING_OAUTH_SCOPE,
-        MISSING_PERMISSIONS, MISSING_ACL, NOT_FOUND or `bots_refused_with`.
+        MISSING_PERMISSIONS, MISSING_ACL, NOT_FOUND, ACCOUNT_LIMITED or `bots_refused_with`.
     """
     match policy:
         case Policy.URL:
@@ -101,6 +103,8 @@ def admit(
             _admit_administrator(principal, acls)
         case _:
             _admit_user(policy, credential, principal, scope, bots_refused_with)
+    if closed_to_limited and principal is not None and principal.account.is_limited:
+        raise ApiError(ErrorCode.ACCOUNT_LIMITED)
 
 
 def _admit_user(

@@ -142,7 +142,8 @@ class Database:
             if self.besides is not None:
                 request.unit = partial(_both, request.unit, self.besides)
             self._writer.run((request,))
-            self._note_outcome()
+            if self._writer.failure is None:
+                self.written_at = trio.current_time()
             request.announce()
         else:
             await trio.lowlevel.checkpoint_if_cancelled()
@@ -237,12 +238,9 @@ class Database:
             group.append(entry)
         return group, False
 
-    def _note_outcome(self) -> None:
+    def _finish_group(self, group: list[Request]) -> None:
         if self._writer.failure is None:
             self.written_at = trio.current_time()
-
-    def _finish_group(self, group: list[Request]) -> None:
-        self._note_outcome()
         for request in group:
             request.announce()
         for request in group:

@@ -49,7 +49,8 @@ THREAD_FLAGS: Final = THREAD_MESSAGE_FLAGS.value
 
 def message_created(access: ChannelAccess, message: Message, wire: Mapping[str, Any], *, here: bool = False) -> Event:
     """MESSAGE_CREATE for everyone who sees the channel; `here` says that the message mentions who is there."""
-    audience, names, place = access.audience(), access.names(), access.place_of(_member_id(message))
+    member_id = _member_id(message)
+    audience, names, place = access.audience(), access.names(), access.place_of(member_id)
     data = {**wire, **place, **names, "channel_type": access.channel.type}
     if here:
         data["mention_here"] = True
