@@ -160,7 +160,7 @@ class Endpoint:
         if caller is not None and caller.session_id_hash is not None:
             self._sign_ins.note_use(caller, request.address, request.now_ms)
         elif caller is not None and caller.key_id is not None:
-            self._admin_api_keys.note_use(caller.key_id)
+            self._admin_api_keys.note_use(caller.key_id, request.now_ms)
         if self._changes and self._bus.backlog() > BACKLOG_LIMIT:
             request.waited = True
             await self._bus.wait_for_room()

@@ -230,7 +230,7 @@ class Hub:
                     session
                     for user_id in user_ids
                     for session in self._table.of_user(user_id)
-                    if (everywhere or session.hears_account_events()) and (session.threads or not of_threads)
+                    if (everywhere or session.hears_account_events) and (session.threads or not of_threads)
                 )
             case ToPresenceSubscribers(user_id, without):
                 subscribers = self._subscriptions.presence_subscribers(user_id)
@@ -240,7 +240,7 @@ class Hub:
                 return tuple(
                     session
                     for session in self._table.of_user(user_id)
-                    if session.hears_account_events() and session not in subscribed
+                    if session.hears_account_events and session not in subscribed
                 )
             case ToSession(session_id):
                 session = self._table.get(session_id)

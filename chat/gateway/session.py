@@ -103,6 +103,12 @@ class GatewaySession:
     ready: OutgoingEvent | None = attrs.field(default=None, init=False)
     """Ready, between the session's making and its first Dispatch."""
     _presences_held: int = attrs.field(default=0, init=False)
+    hears_account_events: bool = attrs.field(init=False)
+    """Whether events that name no guild reach the session: only on shard 0 (gateway.md, Shards)."""
+
+    @hears_account_events.default
+    def _is_on_first_shard(self) -> bool:
+        return self.shard is None or self.shard.id == 0
 
     @classmethod
     def identified(
@@ -201,10 +207,6 @@ class GatewaySession:
     def is_on_shard(self, guild_id: int) -> bool:
         """Whether a guild of the account is one of the session's."""
         return self.shard is None or shard_of(guild_id, self.shard.count) == self.shard.id
-
-    def hears_account_events(self) -> bool:
-        """Whether events that name no guild reach the session: only on shard 0 (gateway.md, Shards)."""
-        return self.shard is None or self.shard.id == 0
 
 
 MakeSession = Callable[[str, Principal, Identify, SessionPresence], GatewaySession]

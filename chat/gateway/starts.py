@@ -127,7 +127,8 @@ class SessionStarts:
         guild_ids = self._accounts.guild_ids(user_id)
         settings = None if principal.is_bot else self._accounts.settings(user_id)
         session = self._new_session(principal, identify, settings or {}, make)
-        guild_ids = [guild_id for guild_id in guild_ids if session.is_on_shard(guild_id)]
+        if session.shard is not None:
+            guild_ids = [guild_id for guild_id in guild_ids if session.is_on_shard(guild_id)]
         if principal.is_bot and len(guild_ids) > limits.bot_shard_guild_ceiling:
             return machine.StartRefused(close_codes.SHARDING_REQUIRED)
         session.address = address
@@ -136,7 +137,7 @@ class SessionStarts:
         self._table.add(session)
         try:
             session.ready = outgoing(EventName.READY, await self._ready(session, guild_ids, settings))
-            if not session.bot and session.hears_account_events():
+            if not session.bot and session.hears_account_events:
                 for call in self._accounts.calls(user_id):
                     session.dispatch(outgoing(EventName.CALL_CREATE, call))  # waits for Ready
         except BaseException:

@@ -137,9 +137,10 @@ class AdminApiKeys(NotedUses[int, int]):
 
     # When keys were used
 
-    def note_use(self, key_id: int) -> None:
-        """Remember that a key was used now; written before long by `run`."""
-        self._note(key_id, self._clock.now_ms())
+    def note_use(self, key_id: int, now_ms: int) -> None:
+        """Remember that a key was used (Unix milliseconds); written before long by `run`."""
+        self._uses[key_id] = now_ms
+        self._noted.set()
 
     def _write_use(self, connection: sqlite3.Connection, thing: int, use: int) -> None:
         admin_api_keys.touch(connection, thing, use)

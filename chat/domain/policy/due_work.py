@@ -84,6 +84,7 @@ class NotedUses(ABC, Generic[K, U]):
 
     _uses: dict[K, U] = attrs.field(factory=dict, init=False)
     _noted: trio.Event = attrs.field(factory=trio.Event, init=False)
+    """Set with each use, so that `run` writes it before long."""
 
     @abstractmethod
     def _write_use(self, connection: sqlite3.Connection, thing: K, use: U) -> None:
@@ -92,11 +93,6 @@ class NotedUses(ABC, Generic[K, U]):
     @abstractmethod
     def _database_of_uses(self) -> Database:
         """Where they are written."""
-
-    def _note(self, thing: K, use: U) -> None:
-        """Remember a use; written before long by `run`."""
-        self._uses[thing] = use
-        self._noted.set()
 
     async def write_uses(self) -> None:
         """Write what was noted since the last time; kept for the next time where the store cannot be written."""

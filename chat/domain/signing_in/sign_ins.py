@@ -207,7 +207,8 @@ class SignIns(NotedUses[str, tuple[int, int, str]]):
         """Remember that a sign-in was used (Unix milliseconds); written before long by `run`."""
         session_id_hash = principal.session_id_hash
         if session_id_hash is not None and (session_id_hash in self._uses or len(self._uses) < USES_LIMIT):
-            self._note(session_id_hash, (principal.user_id, now_ms, address))
+            self._uses[session_id_hash] = principal.user_id, now_ms, address
+            self._noted.set()
 
     def _write_use(self, connection: sqlite3.Connection, thing: str, use: tuple[int, int, str]) -> None:
         digest, (user_id, used_at, address) = digest_of(thing), use
