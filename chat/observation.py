@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from typing import Any, Final
 
+import attrs
 import trio
 
 SEEN: Final = "chat.seen"
@@ -19,39 +20,30 @@ UNKNOWN: Final = "unknown"
 """The route of what is found nowhere: what was asked for is not told, so that there are not endlessly many."""
 
 
+@attrs.define(eq=False)
 class Observation:
     """One request, filled in on its way."""
 
-    __slots__ = (
-        "account_id",
-        "answered_after",
-        "began",
-        "bytes_sent",
-        "limit",
-        "method",
-        "request_id",
-        "route",
-        "seconds",
-        "status",
-    )
+    method: str
+    """OTHER in the place of an unusual one, once it is over."""
+    began: float = attrs.field(factory=trio.current_time, init=False)
+    route: str = attrs.field(default=UNKNOWN, init=False)
+    """The path as it is declared, with the names of its members."""
+    status: int = attrs.field(default=0, init=False)
+    """0 until an answer begins."""
+    answered_after: float = attrs.field(default=0.0, init=False)
+    """Seconds from its head to the beginning of the answer."""
+    bytes_sent: int = attrs.field(default=0, init=False)
+    """Of the answer's body."""
+    account_id: int | None = attrs.field(default=None, init=False)
+    request_id: str = attrs.field(default="", init=False)
+    limit: str | None = attrs.field(default=None, init=False)
+    """The scope of the rate limit that refused it."""
 
-    def __init__(self, method: str) -> None:
-        self.began: Final = trio.current_time()
-        self.method: Final = method if method in METHODS else OTHER
-        self.route = UNKNOWN
-        """The path as it is declared, with the names of its members."""
-        self.status = 0
-        """0 until an answer begins."""
-        self.answered_after = 0.0
-        """Seconds from its head to the beginning of the answer."""
-        self.bytes_sent = 0
-        """Of the answer's body."""
-        self.account_id: int | None = None
-        self.request_id = ""
-        self.limit: str | None = None
-        """The scope of the rate limit that refused it."""
-        self.seconds = 0.0
-        """How long it took; 0 until it is over."""
+    @property
+    def seconds(self) -> float:
+        """How long it has taken so far."""
+        return trio.current_time() - self.began
 
 
 CAUSE: Final[ContextVar[Observation | None]] = ContextVar("chat.cause", default=None)
@@ -62,7 +54,8 @@ Observer = Callable[[Observation], None]
 
 def told(observers: Sequence[Observer], seen: Observation) -> None:
     """Tell all of them that the request is over."""
-    seen.seconds = trio.current_time() - seen.began
+    if seen.method not in METHODS:
+        seen.method = OTHER
     for observe in observers:
         observe(seen)
 

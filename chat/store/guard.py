@@ -18,22 +18,22 @@ import sqlite3
 from collections.abc import Callable
 from typing import Any, Final, TypeVar
 
+import attrs
+
 T = TypeVar("T")
 Unit = Callable[[sqlite3.Connection], T]
 Claims = Callable[[sqlite3.Connection, list[Any]], None]
 """Judges what it granted once more, and raises what refuses it now."""
 
 
+@attrs.define(eq=False)
 class Guard:
     """The judgement of one request. `check` judges the caller, in the writer's thread, and raises what refuses it."""
 
-    __slots__ = ("_check", "_claims", "is_due")
-
-    def __init__(self, check: Callable[[sqlite3.Connection], None], *, is_due: bool) -> None:
-        self._check = check
-        self._claims: dict[Claims, list[Any]] = {}
-        self.is_due = is_due
-        """Whether the next unit is judged."""
+    _check: Callable[[sqlite3.Connection], None]
+    is_due: bool = attrs.field(kw_only=True)
+    """Whether the next unit is judged."""
+    _claims: dict[Claims, list[Any]] = attrs.field(factory=dict, init=False)
 
     def claim(self, claims: Claims, granted: Any) -> None:
         """Note that something was granted, for `claims` to judge once more."""

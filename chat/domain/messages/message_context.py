@@ -138,14 +138,10 @@ class CountedMentions:
     """The mentions of a message, ids ascending. `here` excludes `everyone`, which says more."""
 
     users: tuple[Account | ShownAccount, ...] = ()
+    user_ids: tuple[int, ...] = ()
     role_ids: tuple[int, ...] = ()
     everyone: bool = False
     here: bool = False
-
-    @property
-    def user_ids(self) -> tuple[int, ...]:
-        """The accounts' ids."""
-        return tuple(account.id for account in self.users)
 
     def notified_user_ids(self, access: ChannelAccess) -> list[int]:
         """Accounts named one by one that see the channel and did not name themselves."""
@@ -181,8 +177,10 @@ def count_mentions(
         if access.role_that_may_be_mentioned(role_id, any_role=may_mention_all) and allowed.roles(role_id)
     )
     all_count = may_mention_all and "everyone" in allowed.parse and not access.disables(EVERYONE_MENTIONS)
+    user_ids = tuple(sorted(users))
     return CountedMentions(
-        users=tuple(users[user_id] for user_id in sorted(users)),
+        users=tuple(users[user_id] for user_id in user_ids),
+        user_ids=user_ids,
         role_ids=tuple(sorted(role_ids)),
         everyone=parsed.everyone and all_count,
         here=parsed.here and all_count and not parsed.everyone,
@@ -379,27 +377,21 @@ class MessageContext:
     text: JudgedText
     files: tuple[AttachmentDraft, ...]
     """The message's own files, or those that it carries on."""
-    counted: CountedMentions = NOTHING_COUNTED
+    extra: MessageExtra | None
+    counted: CountedMentions
     stored: StoredMessages | None = None
     answered: Message | None = None
-    stickers: tuple[dict[str, Any], ...] = ()
     carried: Carried | None = None
+    reference: MessageReference | None = None
+    """To what the message answers or carries on."""
     accounts: Mapping[int, Account] = NO_ACCOUNTS
     """Accounts that what is carried on names."""
 
-    def extra_of(self, sender: Sender, draft: MessageDraft) -> MessageExtra | None:
-        """The message's `extra`; None where it has none."""
-        snapshots = () if self.carried is None else (self.carried.snapshot,)
-        members = {**self.text.extra, "stickers": self.stickers, "snapshots": snapshots}
-        members |= {"embeds": draft.embeds, "attachments": len(self.files)}
-        members = {name: value for name, value in members.items() if value}
-        return attrs.evolve(sender.extra or MessageExtra(), **members) if members else sender.extra
 
-    def reference(self, access: ChannelAccess) -> MessageReference | None:
-        """What the message answers or carries on."""
-        if self.carried is not None:
-            return self.carried.source
-        return None if self.answered is None else self.answered.as_reference(access.guild_id)
+def _extra(sender: Sender, draft: MessageDraft, files: int, **of_context: Sequence[object]) -> MessageExtra | None:
+    members: dict[str, Any] = {"embeds": draft.embeds, "attachments": files, **of_context}
+    members = {name: value for name, value in members.items() if value}
+    return attrs.evolve(sender.extra or MessageExtra(), **members) if members else sender.extra
 
 
 @attrs.frozen
@@ -424,25 +416,31 @@ async def find_context(
     parsed = parse_mentions(content)
     looks_up = draft.reply_to is not None or source is not None or draft.sticker_ids
     if not (looks_up or parsed.user_ids or parsed.emoji_ids):
-        counted = count_mentions(access, parsed, draft.allowed_mentions, {})
-        return MessageContext(judge_text(access, content, parsed, {}), draft.attachments, counted)
+        counted, files = count_mentions(access, parsed, draft.allowed_mentions, {}), draft.attachments
+        text = judge_text(access, content, parsed, {})
+        return MessageContext(text, files, _extra(sender, draft, len(files), **text.extra), counted)
     found = await core.database.read(lambda connection: _find(connection, sender, access, draft, parsed, source))
     stored = found.stored
     answered = stored.messages[0] if stored.messages else None
     if answered is None and draft.reply_to is not None and draft.reply_to.required:
         raise ApiError(ErrorCode.UNKNOWN_MESSAGE)
-    carried = None
+    reference = None if answered is None else answered.as_reference(access.guild_id)
+    carried, files = None, draft.attachments
     if found.forwarded is not None and source is not None:
         carried = _carry(found.forwarded, source, access, sender.id, core.snowflakes)
+        reference, files = carried.source, carried.files
     replied_to = None if answered is None else stored.accounts.get(answered.author_id)
+    text = judge_text(access, content, parsed, found.emojis)
+    snapshots = () if carried is None else (carried.snapshot,)
     return MessageContext(
-        judge_text(access, content, parsed, found.emojis),
-        draft.attachments if carried is None else carried.files,
+        text,
+        files,
+        _extra(sender, draft, len(files), **text.extra, stickers=found.stickers, snapshots=snapshots),
         count_mentions(access, parsed, draft.allowed_mentions, found.named, replied_to),
         stored,
         answered,
-        found.stickers,
         carried,
+        reference,
         found.shown,
     )
 

@@ -322,8 +322,7 @@ class MessageSending:
         return unit
 
     def _message(self, sender: Sender, access: ChannelAccess, draft: MessageDraft, context: MessageContext) -> Message:
-        attachments, counted = tuple(file.attachment for file in context.files), context.counted
-        reference, extra, user_ids = context.reference(access), context.extra_of(sender, draft), counted.user_ids
+        counted = context.counted
         return Message(
             id=self._core.snowflakes(),
             channel_id=access.channel.id,
@@ -335,11 +334,11 @@ class MessageSending:
             mention_everyone=counted.everyone or counted.here,
             tts=draft.tts,
             nonce=draft.nonce,
-            reference=reference,
-            extra=extra,
-            mentioned_user_ids=user_ids,
+            reference=context.reference,
+            extra=context.extra,
+            mentioned_user_ids=counted.user_ids,
             mentioned_role_ids=counted.role_ids,
-            attachments=attachments,
+            attachments=tuple(file.attachment for file in context.files),
         )
 
 
