@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chat.config import Settings, load_settings
+from chat.config.broker_address import FORM as BROKER
 from chat.config.declare import Setting
 from chat.config.loading import DEFAULT, SETTINGS
 from chat.errors import OperatorError
@@ -336,6 +337,7 @@ FORMS = {
     "an http or https address": st.text(string.ascii_lowercase, min_size=1).map("http://chat.example/{}".format),
     "a mailto: or https: address": st.text(string.ascii_lowercase, min_size=1).map("mailto:{}@chat.example".format),
     "addresses, each with a port if it is not 53": st.integers(1, 65_535).map("9.9.9.9:{}".format),
+    BROKER: st.integers(0, 15).map("redis://chat.example/{}".format),
     "a mail address": st.text(string.ascii_lowercase, min_size=1).map("{}@chat.example".format),
 }
 TEXTS = st.text('a0é漢🙂 "\\{[]},:.').map("x{}".format)

@@ -44,14 +44,21 @@ It works once. Keep it to yourself until then: whoever uses it becomes the admin
     type=click.Path(file_okay=False, exists=True, resolve_path=True),
     help="A built web application to serve in place of the web client.",
 )
+@click.option("--nodes", metavar="URL", help="Broker for gateway nodes; one with a password belongs into CHAT_NODES.")
 def serve(
-    data: Path, host: str | None, port: int | None, config_file: Path | None, public_url: str | None, webapp: str | None
+    data: Path,
+    host: str | None,
+    port: int | None,
+    config_file: Path | None,
+    public_url: str | None,
+    webapp: str | None,
+    nodes: str | None,
 ) -> None:
     """Run the server."""
     with importing():
         from chat.config import load_settings
 
-    flags = {"host": host, "port": port, "public_url": public_url, "webapp_directory": webapp}
+    flags = {"host": host, "port": port, "public_url": public_url, "webapp_directory": webapp, "nodes": nodes}
     run_server(load_settings(data, config_file, os.environ, flags), announce, development=False)
 
 

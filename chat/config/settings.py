@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 import attrs
 
+from chat.config import broker_address
 from chat.config.declare import setting
 from chat.config.limits import Limits
 from chat.registries import limits as documented
@@ -57,6 +58,7 @@ def _parsed_by(parse: Callable[[str], object]) -> Callable[[str], bool]:
 _is_network = _parsed_by(ipaddress.ip_network)
 _is_name_server = _parsed_by(host_and_port)
 _is_address_with_port = _parsed_by(address_and_port)
+_is_broker = _parsed_by(broker_address.broker_address)
 
 
 def _is_text(text: str) -> bool:
@@ -332,6 +334,11 @@ class Settings:
     metrics_listen: str | None = setting(
         None, "an address of its own for /metrics, for all who reach it; not on the main port then",
         accepts=_is_address_with_port, form="an address and a port such as 127.0.0.1:9090",
+    )  # fmt: skip
+
+    nodes: str | None = setting(
+        None, "the broker (Redis or Valkey) over which gateway nodes join this instance; none: it serves by itself",
+        secret=True, accepts=_is_broker, form=broker_address.FORM,
     )  # fmt: skip
 
     service_name: str = setting(

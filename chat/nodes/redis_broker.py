@@ -8,8 +8,10 @@ only connections are taken from it, and of its errors no more than the kind is t
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import math
+import os
 import socket
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Iterator, Mapping, Sequence
@@ -25,6 +27,7 @@ from coredis.exceptions import (
     AuthenticationError,
     AuthorizationError,
     BusyLoadingError,
+    InvalidResponse,
     MovedError,
     ProtocolError,
     ReadOnlyError,
@@ -259,12 +262,12 @@ class RedisBroker:
     async def _call(self, *commands: Command, wait_seconds: float = 0.0, refusals: bool = False) -> list[Any]:
         """The answers to commands that are sent together. With `refusals` those of the engine are among them; else the
         first is raised as BrokerUnavailable, as is every other failure."""
-        limit = trio.CapacityLimiter(1) if wait_seconds > 0 else self._at_once
         try:
-            with trio.fail_after(CONNECT_SECONDS + COMMAND_SECONDS + wait_seconds):
-                async with limit:
+            with trio.fail_after(CONNECT_SECONDS + COMMAND_SECONDS + wait_seconds) as limit:
+                async with contextlib.nullcontext() if wait_seconds else self._at_once:
                     line = await self._line()
-                    replies = await self._exchange(line, commands, COMMAND_SECONDS + wait_seconds)
+                    limit.deadline = trio.current_time() + COMMAND_SECONDS + wait_seconds
+                    replies = await self._exchange(line, commands)
         except trio.TooSlowError:
             self._end_idle()
             raise BrokerUnavailable(f"the broker {self.address.place} did not answer in time") from None
@@ -273,11 +276,10 @@ class RedisBroker:
                 raise BrokerUnavailable(self._words(reply)) from None
         return replies
 
-    async def _exchange(self, line: _Line, commands: Sequence[Command], seconds: float) -> list[Any]:
+    async def _exchange(self, line: _Line, commands: Sequence[Command]) -> list[Any]:
         replies: list[Any] = []
         try:
-            with trio.fail_after(seconds):
-                replies = [await request for request in line.send(commands)]
+            replies = [await request for request in line.send(commands)]
         except (RedisError, anyio.ClosedResourceError, anyio.BrokenResourceError) as error:
             raise BrokerUnavailable(self._words(error)) from None
         finally:
@@ -302,6 +304,10 @@ class RedisBroker:
         try:
             with trio.fail_after(CONNECT_SECONDS):
                 await line.settled()
+        except trio.TooSlowError:
+            line.end()
+            hint = ": does it speak TLS?" if self._trust else ""
+            raise BrokerUnavailable(f"the broker {self.address.place} did not answer in time{hint}") from None
         except BaseException:
             line.end()
             raise
@@ -365,8 +371,10 @@ def _about(error: BaseException | None, *, connecting: bool) -> str:
                 return f"does not speak TLS: {cause.reason or 'the handshake failed'}"
             case socket.gaierror():
                 return "has no address: its name is not known"
-            case OSError() if cause.strerror:
-                return f"cannot be reached: {cause.strerror}"
+            case OSError() if cause.errno:
+                return f"cannot be reached: {os.strerror(cause.errno)}"
+            case InvalidResponse():
+                return "does not speak the protocol of Redis"
             case RedisError() if _is_refusal(cause):
                 return f"refuses: {str(cause).partition(' ')[0]}"
     return "cannot be reached" if connecting else "was lost"

@@ -15,12 +15,11 @@ from chat.nodes.broker import BEGINNING, COMMAND_SECONDS, READ_BYTES, Broker, Br
 from chat.nodes.memory_broker import MemoryBroker
 from chat.nodes.redis_broker import RedisBroker
 from tests.nodes.redis_server import RedisServer
+from tests.patience import PATIENCE_SECONDS
 
 KEEP: Final = 60.0
 SHORT: Final = 0.1
 """Real time passes in these tests where the broker is real."""
-
-LONG: Final = 20.0
 
 Connect = Callable[[], Broker]
 
@@ -107,7 +106,7 @@ async def test_a_reader_waits_for_the_first_entry(connect: Connect, clock: MockC
     heard: list[list[bytes]] = []
 
     async def hears(broker: Broker) -> None:
-        heard.append(entries_of(await broker.read("s", after, wait_seconds=LONG)))
+        heard.append(entries_of(await broker.read("s", after, wait_seconds=PATIENCE_SECONDS)))
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(hears, reader)
@@ -131,10 +130,10 @@ async def test_a_reader_that_is_cancelled_leaves_nothing_behind(connect: Connect
     broker = connect()
     for _ in range(40):  # more than there are connections
         with trio.move_on_after(0.001) as scope:
-            await broker.read("s", BEGINNING, wait_seconds=LONG)
+            await broker.read("s", BEGINNING, wait_seconds=PATIENCE_SECONDS)
         assert scope.cancelled_caught
     await broker.append("s", [b"one"], keep_seconds=KEEP)
-    assert entries_of(await broker.read("s", BEGINNING, wait_seconds=LONG)) == [b"one"]
+    assert entries_of(await broker.read("s", BEGINNING, wait_seconds=PATIENCE_SECONDS)) == [b"one"]
 
 
 async def test_old_entries_are_forgotten_and_new_ones_kept(connect: Connect, clock: MockClock | None) -> None:
@@ -143,10 +142,11 @@ async def test_old_entries_are_forgotten_and_new_ones_kept(connect: Connect, clo
     after = await broker.newest("s")
     await trio.sleep(2 * SHORT)
     await broker.append("s", [b"new"], keep_seconds=SHORT)
+    await broker.append("s", [b"newer"], keep_seconds=KEEP)
     left = await all_of(broker, "s")
-    assert left[-1] == b"new"
+    assert left[-1] == b"newer"
     assert len(left) < 500
-    assert entries_of(await broker.read("s", after, wait_seconds=0)) == [b"new"]
+    assert entries_of(await broker.read("s", after, wait_seconds=0))[-1] == b"newer"
 
 
 async def test_a_stream_that_none_appends_to_vanishes(connect: Connect, clock: MockClock | None) -> None:
@@ -173,24 +173,28 @@ async def test_keys_vanish(connect: Connect, clock: MockClock | None) -> None:
     broker = connect()
     await broker.put({"short": b"\x00\xff", "long": b""}, seconds=KEEP)
     assert await broker.get("long", "none", "short") == [b"", None, b"\x00\xff"]
-    await broker.put({"short": b"again"}, seconds=SHORT)
+    await broker.put({"short": b"again"}, seconds=KEEP)
     assert await broker.get("short") == [b"again"]
+    await broker.put({"short": b"again"}, seconds=SHORT)
     await trio.sleep(2 * SHORT)
     assert await broker.get("short", "long") == [None, b""]
 
 
 async def test_a_lease_has_one_holder(connect: Connect, clock: MockClock | None) -> None:
     one, two = connect(), connect()
-    assert await one.claim("lease", b"one", seconds=KEEP)
-    assert not await two.claim("lease", b"two", seconds=KEEP)
-    assert await one.claim("lease", b"one", seconds=SHORT)  # renewed, and shorter
+    assert await one.claim("lease", b"one", seconds=SHORT)
+    assert await one.claim("lease", b"one", seconds=KEEP)  # renewed, and longer
+    await trio.sleep(2 * SHORT)
+    assert not await two.claim("lease", b"two", seconds=SHORT)
     assert await two.get("lease") == [b"one"]
+    assert await one.claim("lease", b"one", seconds=SHORT)  # and shorter
     await trio.sleep(2 * SHORT)
     assert await two.claim("lease", b"two", seconds=KEEP)
     assert not await one.claim("lease", b"one", seconds=KEEP)
 
-    await one.seize("lease", b"one", seconds=SHORT)
+    await one.seize("lease", b"one", seconds=KEEP)
     assert not await two.claim("lease", b"two", seconds=KEEP)
+    await one.seize("lease", b"one", seconds=SHORT)
     await trio.sleep(2 * SHORT)
     assert await one.get("lease") == [None]
 
@@ -227,7 +231,7 @@ async def is_refused(broker: Broker, *, within: float) -> None:
     """Each call raises within so long, and none hangs."""
     for call in (
         lambda: broker.append("s", [b"lost"], keep_seconds=KEEP),
-        lambda: broker.read("s", BEGINNING, wait_seconds=LONG),
+        lambda: broker.read("s", BEGINNING, wait_seconds=PATIENCE_SECONDS),
         lambda: broker.newest("s"),
         lambda: broker.forget("k"),
         lambda: broker.put({"k": b""}, seconds=KEEP),
@@ -247,7 +251,7 @@ async def test_a_broker_that_is_down_refuses_at_once_waiting_readers_too(autojum
         @nursery.start_soon
         async def reads() -> None:
             with pytest.raises(BrokerUnavailable):
-                await broker.read("s", await broker.newest("s"), wait_seconds=LONG)
+                await broker.read("s", await broker.newest("s"), wait_seconds=PATIENCE_SECONDS)
 
         await trio.sleep(1)
         broker.down = True
