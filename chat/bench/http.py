@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import attrs
 
-from chat.bench import world
+from chat.bench import identify, world
 from chat.bench.gateway import generator, serving
 from chat.bench.measuring import (
     HERE,
@@ -61,7 +61,8 @@ QUICK_GROWTH: Final = GrowthPlan(messages=(300,), rounds=1, seconds=0.05, sessio
 
 
 REQUESTS: Final = frozenset({"requests"})
-EVERY_PART: Final = REQUESTS | {"growth"}
+IDENTIFIES: Final = frozenset({"identifies"})
+EVERY_PART: Final = REQUESTS | IDENTIFIES | {"growth"}
 
 
 @attrs.frozen
@@ -69,12 +70,13 @@ class Plan:
     rounds: int = 5
     seconds: float = 2.0
     growth: GrowthPlan = attrs.field(factory=GrowthPlan)
+    identifies: identify.Plan = attrs.field(factory=identify.Plan)
     against: Path | None = None
     """Another checkout, whose server is measured in the same rounds."""
     parts: frozenset[str] = EVERY_PART
 
 
-QUICK: Final = Plan(rounds=1, seconds=0.05, growth=QUICK_GROWTH)
+QUICK: Final = Plan(rounds=1, seconds=0.05, growth=QUICK_GROWTH, identifies=identify.QUICK)
 
 TARGETS: Final[Mapping[str, float]] = {
     "health": 20_000,
@@ -93,15 +95,6 @@ const server = require("http").createServer((request, response) => response.end(
 server.listen(0, "127.0.0.1", () => console.log(JSON.stringify({ port: server.address().port })));
 """
 
-PREPARE: Final = """
-import json, sys
-from pathlib import Path
-from chat.bench import world
-from chat.bench.gateway import ENVIRONMENT
-here = world.prepare(Path(sys.argv[1]), int(sys.argv[2]))
-print(json.dumps([here.guild_id, here.channel_id, here.tokens, dict(ENVIRONMENT)]), flush=True)
-"""
-
 
 @attrs.frozen
 class Target:
@@ -116,16 +109,27 @@ class Target:
 
 def run(plan: Plan) -> Report:
     notes: list[str] = []
+    figures: list[Figure] = []
     with contextlib.ExitStack() as stack:
         load = stack.enter_context(started("chat.bench.load_generator", "http", core=LOAD_CORE))
-        with contextlib.ExitStack() as servers:
-            targets = _targets(servers, plan, notes)
-            results: dict[str, list[float]] = {name: [] for name in targets}
-            for _ in range(plan.rounds):
-                for name, target in targets.items():
-                    results[name].append(_measure(load, target, plan.seconds, name, notes))
-        growth = tuple(_growth(load, plan.growth, notes)) if "growth" in plan.parts else ()
-    return Report("http", (*_figures(results), *growth), tuple(notes))
+        if plan.parts >= REQUESTS:
+            figures += _requests_per_second(load, plan, notes)
+        if plan.parts >= IDENTIFIES:
+            identifies = attrs.evolve(plan.identifies, rounds=plan.rounds)
+            figures += identify.figures(identifies, plan.against, notes)
+        if "growth" in plan.parts:
+            figures += _growth(load, plan.growth, notes)
+    return Report("http", tuple(figures), tuple(notes))
+
+
+def _requests_per_second(load: Process, plan: Plan, notes: list[str]) -> Iterator[Figure]:
+    with contextlib.ExitStack() as servers:
+        targets = _targets(servers, plan, notes)
+        results: dict[str, list[float]] = {name: [] for name in targets}
+        for _ in range(plan.rounds):
+            for name, target in targets.items():
+                results[name].append(_measure(load, target, plan.seconds, name, notes))
+    yield from _figures(results)
 
 
 def _targets(stack: contextlib.ExitStack, plan: Plan, notes: list[str]) -> dict[str, Target]:
@@ -164,7 +168,7 @@ def _node() -> str | None:
 
 def _server_targets(stack: contextlib.ExitStack, checkout: Path) -> dict[str, Target]:
     directory = stack.enter_context(tempfile.TemporaryDirectory(prefix="chat-bench-"))
-    program = (sys.executable, "-c", PREPARE)
+    program = (sys.executable, "-c", identify.PREPARE)
     with started(directory, world.MEMBERS, core=MEASURED_CORE, checkout=checkout, program=program) as prepared:
         guild_id, channel_id, tokens, environment = prepared.answer()
     server, port = stack.enter_context(serving(directory, checkout, environment))

@@ -53,14 +53,21 @@ def gateway(sessions: tuple[int, ...], rounds: int | None, quick: bool, as_json:
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="Another checkout, to be measured in the same rounds.",
 )
-@click.option("--requests-only", is_flag=True, help="Leave the growing channels out.")
+@click.option("--requests-only", is_flag=True, help="Leave Identifies and the growing channels out.")
+@click.option("--identifies-only", is_flag=True, help="Leave requests and the growing channels out.")
 @rounds_option
 @quick_option
 @json_alone_option()
 def http(
-    messages: tuple[int, ...], against: Path | None, requests_only: bool, rounds: int | None, quick: bool, as_json: bool
+    messages: tuple[int, ...],
+    against: Path | None,
+    requests_only: bool,
+    identifies_only: bool,
+    rounds: int | None,
+    quick: bool,
+    as_json: bool,
 ) -> None:
-    """Requests, and channels of growing size.
+    """Requests, Identifies, and channels of growing size.
 
     Requests per CPU second are held against an empty route, and against an empty handler of Node's where there is one.
     """
@@ -69,7 +76,12 @@ def http(
     growth = (measured.QUICK if quick else measured.Plan()).growth
     if messages:
         growth = attrs.evolve(growth, messages=messages)
-    parts = measured.REQUESTS if requests_only else measured.EVERY_PART
+    if requests_only or identifies_only:
+        parts = (measured.REQUESTS if requests_only else frozenset()) | (
+            measured.IDENTIFIES if identifies_only else frozenset()
+        )
+    else:
+        parts = measured.EVERY_PART
     _measure(measured, quick=quick, as_json=as_json, growth=growth, rounds=rounds, against=against, parts=parts)
 
 

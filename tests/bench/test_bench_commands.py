@@ -32,6 +32,7 @@ GUILD_COSTS = (
 )
 
 REQUESTS = ("health", "get_guild", "get_own_user", "get_messages", "post_message")
+IDENTIFIES = {"identify_per_cpu_second", "identify_floor_per_cpu_second", "leaving_per_cpu_second"}
 GROWTH_COSTS = ("get_own_user", "get_guild", "read_newest", "read_middle", "post")
 
 FIGURES = {
@@ -64,6 +65,7 @@ FIGURES = {
         *(f"{name}_node_ratio" for name in ("health", "get_guild", "post_message")),
         *(f"{name}_ratio" for name in ("get_guild", "post_message")),
         *(f"{name}_stock_ratio" for name in ("get_guild", "post_message")),
+        *IDENTIFIES,
         "read_newest_300",
         "read_middle_300",
         "search_rare_300",
@@ -140,9 +142,10 @@ def test_every_bench_reports_all_its_figures() -> None:
 
 @pytest.mark.long
 def test_another_checkout_is_measured_beside_this_one() -> None:
-    report = run("http", "--requests-only", "--against", str(Path(chat.__file__).parents[1]))
+    report = run("http", "--requests-only", "--identifies-only", "--against", str(Path(chat.__file__).parents[1]))
     alone = {name for name in FIGURES["http"] if not name.endswith(("_300", "_sessions"))}
-    against = {f"against_{name}_per_cpu_second" for name in REQUESTS} | {f"{name}_against_ratio" for name in REQUESTS}
+    compared = (*REQUESTS, "identify")
+    against = {f"against_{name}_per_cpu_second" for name in compared} | {f"{name}_against_ratio" for name in compared}
     assert set(report["figures"]) == alone | against
 
 
