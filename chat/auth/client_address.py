@@ -7,6 +7,7 @@ Only a peer on a trusted network is believed, and of what proxies have noted onl
 from __future__ import annotations
 
 import collections
+import functools
 import ipaddress
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -22,6 +23,9 @@ FORWARDED_HEADERS: Final = frozenset(
 
 UNNAMED_MAXIMUM: Final = 1_000
 """Peers that are remembered to look like proxies; any client may send the header."""
+
+NETWORKS_KEPT: Final = 4_096
+"""Addresses of which it is kept what counts as one client with them."""
 
 log: Final = structlog.get_logger("chat.auth")
 
@@ -106,6 +110,7 @@ def is_forwarded(headers: Iterable[str]) -> bool:
     return not FORWARDED_HEADERS.isdisjoint(headers)
 
 
+@functools.lru_cache(maxsize=NETWORKS_KEPT)
 def network_of(address: str) -> str:
     """What counts as one client where addresses are limited: an IPv4 address, or an IPv6 network of 64 bits."""
     parsed = parse_address(address)
@@ -147,7 +152,7 @@ class ConnectionCounts:
     def connection(self, address: str) -> Iterator[bool]:
         """Count a connection for as long as the block lasts; yields whether there was room for it."""
         key = network_of(address)
-        if self._held[key] >= self.limit:
+        if self._held.get(key, 0) >= self.limit:
             yield False
             return
         self._held[key] += 1

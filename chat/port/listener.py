@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 import resource
+import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from typing import Final, Protocol
@@ -21,13 +22,16 @@ from chat.auth.client_address import ClientAddresses, ConnectionCounts
 from chat.errors import ApiError, RateLimited
 from chat.observation import UNKNOWN, Observation, Observer, told
 from chat.port import request_head
-from chat.port.transport import SocketTransport, Transport
+from chat.port.transport import SocketTransport, Transport, set_options
 from chat.port.upgrade import UpgradeRefused, UpgradeRequest, open_websocket
 from chat.registries.error_codes import ErrorCode
 from chat.registries.limits import REQUEST_HEADER_BYTES, REQUEST_HEADER_MS
 
 BACKLOG: Final = 4_096
 """Connections that the system may hold until they are accepted; a resume storm comes all at once."""
+
+ACCEPTED_AT_ONCE: Final = 16
+"""Connections that are accepted before other tasks get a turn."""
 
 RESERVED_DESCRIPTORS: Final = 128
 """Files that stay free for the store, uploads and outgoing calls when connections are counted out."""
@@ -79,24 +83,47 @@ class Listener(Protocol):
 
 
 class SocketListener:
-    def __init__(self, listener: trio.SocketListener) -> None:
-        self._listener = listener
+    """A listening TCP socket; it is this object's from now on."""
+
+    def __init__(self, listening: socket.socket) -> None:
+        listening.setblocking(False)
+        set_options(listening)  # Linux hands them on to every connection
+        self._socket = listening
+        self._at_once = 0
+        """Connections accepted since other tasks had a turn."""
 
     @property
     def port(self) -> int:
         """The port it listens on, also where the system chose it."""
-        return int(self._listener.socket.getsockname()[1])
+        return int(self._socket.getsockname()[1])
 
     async def accept(self) -> SocketTransport:
-        return SocketTransport((await self._listener.accept()).socket)
+        await trio.lowlevel.checkpoint_if_cancelled()
+        if self._at_once >= ACCEPTED_AT_ONCE:
+            self._at_once = 0
+            await trio.lowlevel.cancel_shielded_checkpoint()
+        while self._socket.fileno() >= 0:
+            try:
+                accepted, (address, *_) = self._socket.accept()
+            except BlockingIOError:
+                self._at_once = 0
+                await trio.lowlevel.wait_readable(self._socket)
+            else:
+                self._at_once += 1
+                return SocketTransport(accepted, address)
+        raise trio.ClosedResourceError("the listener is closed")
 
     async def aclose(self) -> None:
-        await self._listener.aclose()
+        if self._socket.fileno() >= 0:
+            trio.lowlevel.notify_closing(self._socket)
+            self._socket.close()
+        await trio.lowlevel.checkpoint()
 
 
 async def open_listeners(host: str, port: int) -> list[SocketListener]:
     """Listen on every address of `host`; port 0 lets the system choose. Raises OSError when the address is taken."""
-    return [SocketListener(listener) for listener in await trio.open_tcp_listeners(port, host=host, backlog=BACKLOG)]
+    opened = await trio.open_tcp_listeners(port, host=host, backlog=BACKLOG)
+    return [SocketListener(socket.socket(fileno=listener.socket.detach())) for listener in opened]
 
 
 def connections_maximum() -> int:
@@ -283,10 +310,11 @@ class Port:
     async def _until_gateway(self, connection: Transport) -> UpgradeRequest | None:
         """Have HTTP requests answered until one is for the gateway; None when the connection is over before."""
         with self._counted(connection):
-            while await self._is_for_http(connection):
+            while request_head.path(received := await _read_head(connection)) not in request_head.GATEWAY_PATHS:
+                connection.unread(received)
                 if not await self._http.serve(connection):
                     return None
-            return await self._upgrade(connection)
+            return await self._upgrade(connection, received)
 
     @contextmanager
     def _counted(self, connection: Transport) -> Iterator[None]:
@@ -299,21 +327,19 @@ class Port:
                 raise RateLimited(RETRY_SECONDS)
             yield
 
-    async def _is_for_http(self, connection: Transport) -> bool:
-        head = await _read_head(connection)
-        connection.unread(head)
-        return request_head.path(head) not in request_head.GATEWAY_PATHS
-
-    async def _upgrade(self, connection: Transport) -> UpgradeRequest:
-        received = await _read_head(connection)
+    async def _upgrade(self, connection: Transport, received: bytes) -> UpgradeRequest:
         length = request_head.head_length(received)
         connection.unread(received[length:])
         request, answer = open_websocket(received[:length], connection.address, self._addresses, self._refuse_address)
-        with trio.move_on_after(REFUSAL_SECONDS):
-            await connection.send_all(answer)
-            self._tell(101)
-            return request
-        raise trio.BrokenResourceError("the peer does not even read the answer to its handshake")
+        sent = connection.try_send(answer)
+        if sent < len(answer):
+            with trio.move_on_after(REFUSAL_SECONDS):
+                await connection.send_all(answer[sent:])
+                sent = len(answer)
+        if sent < len(answer):
+            raise trio.BrokenResourceError("the peer does not even read the answer to its handshake")
+        self._tell(101)
+        return request
 
     def _tell(self, status: int, route: str = GATEWAY_ROUTE) -> None:
         if self._observers:
@@ -338,7 +364,9 @@ async def _read_head(connection: Transport) -> bytes:
     Raises HeadRefused for what can be none, and ClosedResourceError, having closed the connection, when it ends or
     dawdles before that.
     """
-    received = b""
+    received = connection.receive_now(REQUEST_HEADER_BYTES)
+    if received and request_head.head_length(received):
+        return received
     with trio.move_on_after(REQUEST_HEADER_MS / 1000):
         while data := await connection.receive_some(REQUEST_HEADER_BYTES):
             received += data

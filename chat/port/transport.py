@@ -17,6 +17,9 @@ from typing import Final
 import trio
 
 DEFAULT_READ_BYTES: Final = 65_536
+UNSENT_BYTES: Final = 16_384
+"""What a connection's system holds that was not sent yet, before it takes no more."""
+
 DISCARD_READS: Final = 16
 """How often `close` reads what the peer sent and no task wants: a socket closed with unread bytes answers with a
 reset, which makes the peer's system throw away what it has not yet read from us, a close frame for example."""
@@ -56,6 +59,13 @@ class Transport(trio.abc.HalfCloseableStream):
     async def receive_next(self, maximum: int, /) -> bytes:
         """As `receive_some`, for a peer that is not expected to have sent anything yet: waits before it looks."""
         return await self.receive_some(maximum)
+
+    def receive_now(self, maximum: int, /) -> bytes:
+        """What has come already, at most `maximum` bytes. Empty says nothing: `receive_some` may know more.
+
+        Raises as `receive_some`. Other tasks get no turn, so this is for a first look.
+        """
+        return self._read_ahead(maximum)
 
     @abc.abstractmethod
     def half_close(self) -> None:
@@ -118,25 +128,28 @@ class Transport(trio.abc.HalfCloseableStream):
             self._sending = False
 
 
+def set_options(connected: socket.socket) -> None:
+    """Set what every TCP connection to a peer has; on a listening socket it counts for all that is accepted."""
+    connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    # What a stalled reader leaves unsent waits in our outbox, where it is counted, not in the kernel.
+    connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, UNSENT_BYTES)
+
+
 class SocketTransport(Transport):
-    """A connected TCP socket.
+    """A connected TCP socket, which is this object's from now on; `set_options` has been called for it.
 
     Reads and writes go to the descriptor itself (`os.read`, `os.write`): a third of the cost of Trio's stream methods.
     """
 
     __slots__ = ("_descriptor", "_finished", "socket")
 
-    def __init__(self, connected: trio.socket.SocketType) -> None:
-        is_tcp = connected.family in (socket.AF_INET, socket.AF_INET6)
-        super().__init__(_peer_address(connected) if is_tcp else "")
+    def __init__(self, connected: socket.socket, address: str) -> None:
+        super().__init__(address)
+        connected.setblocking(False)
         self.socket = connected
         """The socket itself, for its options and names."""
         self._descriptor = connected.fileno()
         self._finished = False
-        if is_tcp:
-            connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            # What a stalled reader leaves unsent waits in our outbox, where it is counted, not in the kernel.
-            connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, 16_384)
 
     def try_send(self, data: bytes | memoryview, /) -> int:
         try:
@@ -150,8 +163,7 @@ class SocketTransport(Transport):
             raise trio.BrokenResourceError(str(error)) from error
 
     async def wait_writable(self) -> None:
-        self._open_descriptor()
-        await trio.lowlevel.wait_writable(self.socket)
+        await trio.lowlevel.wait_writable(self._open_descriptor())
 
     async def receive_some(self, maximum: int | None = None, /) -> bytes:
         await trio.lowlevel.checkpoint_if_cancelled()
@@ -168,7 +180,7 @@ class SocketTransport(Transport):
             try:
                 data = os.read(descriptor, wanted)
             except BlockingIOError:
-                await trio.lowlevel.wait_readable(self.socket)
+                await trio.lowlevel.wait_readable(descriptor)
                 descriptor = self._open_descriptor()
                 waited = True
             except OSError as error:
@@ -190,6 +202,16 @@ class SocketTransport(Transport):
             except OSError as error:
                 raise trio.BrokenResourceError(str(error)) from error
 
+    def receive_now(self, maximum: int, /) -> bytes:
+        if self._unread:
+            return self._read_ahead(maximum)
+        try:
+            return os.read(self._open_descriptor(), maximum)
+        except BlockingIOError:
+            return b""
+        except OSError as error:
+            raise trio.BrokenResourceError(str(error)) from error
+
     def half_close(self) -> None:
         self._open_descriptor()
         if self._finished:
@@ -204,6 +226,7 @@ class SocketTransport(Transport):
         if self._descriptor < 0:
             return
         self._discard_received()
+        trio.lowlevel.notify_closing(self._descriptor)
         self._descriptor = -1
         self.socket.close()
 
@@ -219,10 +242,3 @@ class SocketTransport(Transport):
                     return
         except OSError:
             return  # nothing left to read, or the peer is gone
-
-
-def _peer_address(connected: trio.socket.SocketType) -> str:
-    try:
-        return str(connected.getpeername()[0])
-    except OSError:
-        return ""  # gone between accept and here; the first read will say so

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 import attrs
@@ -16,10 +16,10 @@ import h11
 from wsproto.utilities import generate_accept_token
 
 from chat.auth.client_address import FORWARDED_HEADER, TEST_HEADER, ClientAddresses, is_forwarded
-from chat.port.request_head import refusal
+from chat.port.request_head import plain_request, refusal
 from chat.registries.error_codes import ErrorCode
 
-WEBSOCKET_VERSION: Final = b"13"
+WEBSOCKET_VERSION: Final = "13"
 KEY_BYTES: Final = 16
 
 SWITCHING: Final = (
@@ -31,34 +31,33 @@ SWITCHING: Final = (
 class UpgradeRequest:
     """A request for a gateway connection.
 
-    `path` and `query_string` are as sent (not percent-decoded), header names are in lower case, `address` is the
-    client's address as text: the peer's, or what a trusted proxy says. `by_unnamed_proxy` is whether a proxy that is
-    not trusted stands between.
+    `path` and `query_string` are as sent (not percent-decoded), `address` is the client's address as text: the peer's,
+    or what a trusted proxy says. `by_unnamed_proxy` is whether a proxy that is not trusted stands between. `headers`
+    are the values that came by each name (in lower case), in the order of arrival.
     """
 
     path: str
     query_string: str
-    headers: tuple[tuple[bytes, bytes], ...]
+    headers: Mapping[str, Sequence[str]]
     address: str
     by_unnamed_proxy: bool = False
 
-    def header(self, name: bytes) -> bytes | None:
+    def header(self, name: str) -> str | None:
         """The value of a header that must occur once; None when it is absent or repeated with another value."""
-        values = {value for present, value in self.headers if present == name}
-        return values.pop() if len(values) == 1 else None
+        values = self.headers.get(name, ())
+        return values[0] if values and all(value == values[0] for value in values) else None
 
     @property
     def has_body(self) -> bool:
         """Whether the headers announce a body."""
-        return any(
-            name == b"transfer-encoding" or (name == b"content-length" and value != b"0")
-            for name, value in self.headers
+        return "transfer-encoding" in self.headers or any(
+            value != "0" for value in self.headers.get("content-length", ())
         )
 
-    def tokens(self, name: bytes) -> frozenset[bytes]:
-        """The members of a comma-separated header, in lower case."""
-        values = [value for present, value in self.headers if present == name]
-        return frozenset(token.strip().lower() for value in values for token in value.split(b","))
+    def has_token(self, name: str, wanted: str) -> bool:
+        """Whether a comma-separated header has this member, in any letter case."""
+        values = self.headers.get(name, ())
+        return any(wanted in [member.strip(" \t") for member in value.lower().split(",")] for value in values)
 
 
 class UpgradeRefused(Exception):
@@ -80,33 +79,39 @@ def open_websocket(
     Raises UpgradeRefused when the head is no proper opening handshake: 426 when it does not ask for a WebSocket of
     version 13, 400 otherwise.
     """
-    parsed = _parse(head)
-    path, _, query_string = parsed.target.decode("latin-1").partition("?")
-    headers = tuple(parsed.headers)
-    by_unnamed_proxy = is_forwarded(name.decode("latin-1") for name, _ in headers) and addresses.is_unnamed_proxy(peer)
+    method, target, version, pairs = _parse(head)
+    path, _, query_string = target.partition("?")
+    headers: dict[str, list[str]] = {}
+    for name, value in pairs:
+        headers.setdefault(name, []).append(value)
+    by_unnamed_proxy = is_forwarded(headers) and addresses.is_unnamed_proxy(peer)
     request = UpgradeRequest(path, query_string, headers, _client_address(headers, peer, addresses), by_unnamed_proxy)
     refuse(request.address, request.by_unnamed_proxy)
-    if b"upgrade" not in request.tokens(b"connection") or b"websocket" not in request.tokens(b"upgrade"):
+    if not (request.has_token("connection", "upgrade") and request.has_token("upgrade", "websocket")):
         raise UpgradeRefused(426, "The gateway speaks WebSocket only.", {"Upgrade": "websocket"})
-    if parsed.method != b"GET" or parsed.http_version != b"1.1" or request.has_body:
+    if method != "GET" or version != "1.1" or request.has_body:
         raise UpgradeRefused(400, "A WebSocket opens with GET over HTTP/1.1, without a body.")
-    if request.header(b"sec-websocket-version") != WEBSOCKET_VERSION:
+    if request.header("sec-websocket-version") != WEBSOCKET_VERSION:
         raise UpgradeRefused(
             426, "The gateway speaks WebSocket version 13.", {"Upgrade": "websocket", "Sec-WebSocket-Version": "13"}
         )
-    key = request.header(b"sec-websocket-key")
-    if key is None or not _is_key(key):
+    key = (request.header("sec-websocket-key") or "").encode("latin-1")
+    if not _is_key(key):
         raise UpgradeRefused(400, "Sec-WebSocket-Key must be 16 bytes in base64.")
     return request, SWITCHING % generate_accept_token(key)
 
 
-def _client_address(headers: Iterable[tuple[bytes, bytes]], peer: str, addresses: ClientAddresses) -> str:
-    forwarded = [value.decode("latin-1") for name, value in headers if name == FORWARDED_HEADER.encode()]
-    test_addresses = [value.decode("latin-1") for name, value in headers if name == TEST_HEADER.encode()]
-    return addresses.of(peer, forwarded, test_addresses[0] if test_addresses else None)
+def _client_address(headers: Mapping[str, Sequence[str]], peer: str, addresses: ClientAddresses) -> str:
+    test_addresses = headers.get(TEST_HEADER)
+    return addresses.of(peer, headers.get(FORWARDED_HEADER, ()), test_addresses[0] if test_addresses else None)
 
 
-def _parse(head: bytes) -> h11.Request:
+def _parse(head: bytes) -> tuple[str, str, str, Iterable[tuple[str, str]]]:
+    """Method, target, version and headers, in Latin-1."""
+    plain = plain_request(head)
+    if plain is not None:
+        target = f"{plain.path}?{plain.query.decode('ascii')}" if plain.query else plain.path
+        return plain.method, target, "1.1", plain.block.pairs
     connection = h11.Connection(h11.SERVER, max_incomplete_event_size=len(head))
     try:
         connection.receive_data(head)
@@ -115,7 +120,8 @@ def _parse(head: bytes) -> h11.Request:
         raise UpgradeRefused(400, f"This is not an HTTP request: {error}.") from error
     if not isinstance(event, h11.Request):
         raise UpgradeRefused(400, "This is not an HTTP request.")
-    return event
+    pairs = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in event.headers]
+    return event.method.decode("latin-1"), event.target.decode("latin-1"), event.http_version.decode("latin-1"), pairs
 
 
 def _is_key(key: bytes) -> bool:

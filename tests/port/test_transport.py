@@ -10,7 +10,7 @@ import trio
 import trio.testing
 from trio.testing import MockClock
 
-from chat.port.listener import open_listeners
+from chat.port.listener import ACCEPTED_AT_ONCE, open_listeners
 from chat.port.transport import SocketTransport
 from chat.testing.network import MemoryNetwork, MemoryStream, Pipe
 
@@ -23,7 +23,7 @@ async def sockets() -> tuple[SocketTransport, SocketTransport]:
     client = await trio.open_tcp_stream("127.0.0.1", listener.port)
     server = await listener.accept()
     await listener.aclose()
-    return server, SocketTransport(client.socket)
+    return server, SocketTransport(socket.socket(fileno=client.socket.detach()), "127.0.0.1")
 
 
 async def memory() -> tuple[MemoryStream, MemoryStream]:
@@ -67,6 +67,45 @@ async def socket_ends() -> AsyncIterator[tuple[SocketTransport, SocketTransport]
     yield pair
     for end in pair:
         end.close()
+
+
+async def test_connections_that_come_together_leave_others_their_turn() -> None:
+    (listener,) = await open_listeners("127.0.0.1", 0)
+    streams = [await trio.open_tcp_stream("127.0.0.1", listener.port) for _ in range(2 * ACCEPTED_AT_ONCE)]
+    accepted: list[SocketTransport] = []
+    seen: list[int] = []
+
+    async def accept_all() -> None:
+        while True:
+            accepted.append(await listener.accept())
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(accept_all)
+        while len(accepted) < len(streams):
+            await trio.lowlevel.checkpoint()
+            seen.append(len(accepted))
+        nursery.cancel_scope.cancel()
+    assert ACCEPTED_AT_ONCE in seen
+    await listener.aclose()
+    with pytest.raises(trio.ClosedResourceError):
+        await listener.accept()
+    for stream in (*streams, *accepted):
+        await stream.aclose()
+
+
+async def test_what_has_come_is_read_without_waiting(ends: Ends) -> None:
+    server, client = ends
+    assert server.receive_now(10) == b""
+    server.unread(b"read ahead")
+    assert server.receive_now(4) == b"read"
+    assert server.receive_now(100) == b" ahead"
+    await client.send_all(b"sent")
+    received = server.receive_now(100) or await server.receive_some()
+    assert received == b"sent"
+    server.close()
+    if isinstance(server, SocketTransport):
+        with pytest.raises(trio.ClosedResourceError):
+            server.receive_now(1)
 
 
 async def test_a_memory_stream_is_a_trio_stream() -> None:

@@ -22,7 +22,7 @@ def test_a_proper_handshake_is_accepted_without_extension_or_subprotocol() -> No
     assert request.path == "/gateway"
     assert request.query_string == "v=1&encoding=json"
     assert request.address == "10.0.0.7"
-    assert request.header(b"host") == b"example.test"
+    assert request.header("host") == "example.test"
     assert answer == (
         b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
         b"Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n"

@@ -164,8 +164,7 @@ class DiscordGateway:
         query = parse_qs(request.query_string)
         if query.get("v", [""])[0] not in VERSIONS:
             return None
-        host = request.header(b"host")
-        origin = self._origins.of(None if host is None else host.decode("latin-1"))
+        origin = self._origins.of(request.header("host"))
         asked = Asked(self._translator, f"{origin.replace('http', 'ws', 1)}/gateway")
         compressor = _compressor(query.get("compress", [""])[0])
         if compressor is None:
