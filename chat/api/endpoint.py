@@ -1,13 +1,13 @@
 """The way of a request through one operation, the same for every one.
 
     single sign-on > CAPTCHA > global limit > bucket > credential > policy > account gate > room on the bus
-          > kind of instance > precondition > path, query, body > credential and policy again, after a body > handler
+          > kind of instance > precondition > path, query, body > credential and policy again, after a wait > handler
           > of an administrator: credential and policy again, in the first unit that is written
 
 The credential is looked up first, because whose bucket a request goes into depends on it, but a missing or wrong one is
 refused only after the limits (http.md, Order of checks). Administrative operations judge the caller before they count
 in the operation's bucket, those on threads before any limit. A body may take its time: a credential that was revoked
-while it came is not good for what it asks.
+while it came is not good for what it asks. A body that came with its head takes none.
 
 What can be prepared is prepared when an operation is compiled, so that a request allocates little.
 """
@@ -224,8 +224,7 @@ class Endpoint:
         request.now_ms = self._core.clock.now_ms()
         caller = self._callers.resolve(credential, request.now_ms, request.read.capabilities)
         request.caller = caller
-        if caller is not None:
-            request.principal = caller
+        request.principal = caller  # type: ignore[assignment]  # whose policy lets in anyone asks for `caller`
         return caller
 
     def _admit_still(

@@ -32,6 +32,8 @@ from chat.store.guilds import guilds
 
 STAFF: Final = UserFlag.STAFF.value
 NO_NAMES: Final[Mapping[str, Any]] = {}
+VIEW_CHANNEL: Final = Permission.VIEW_CHANNEL.value
+READ_MESSAGE_HISTORY: Final = Permission.READ_MESSAGE_HISTORY.value
 MESSAGE_CHANNEL_TYPES: Final = frozenset(
     {
         ChannelType.GUILD_TEXT,
@@ -42,9 +44,6 @@ MESSAGE_CHANNEL_TYPES: Final = frozenset(
     }
 )
 """Channels that hold messages of their own."""
-
-VIEW_CHANNEL: Final = Permission.VIEW_CHANNEL.value
-READ_MESSAGE_HISTORY: Final = Permission.READ_MESSAGE_HISTORY.value
 
 
 @attrs.define(eq=False)
