@@ -32,6 +32,7 @@ COUNTS: Final = "counts"
 FILES: Final = "files"
 SEARCH: Final = "search"
 KEY: Final = "signing key"
+BROKER: Final = "broker"
 
 Tell = Callable[[str, float], None]
 """Hears what is looked at, and how many percent are done."""
@@ -71,6 +72,7 @@ def steps(
     first = [
         Step(SETTINGS, "settings", lambda: _settings(directory, config_file)),
         Step(KEY, "signing key", lambda: _signing_key(directory)),
+        Step(BROKER, "broker of the gateway nodes", lambda: _broker(directory, config_file)),
     ]
     try:
         connection = stack.enter_context(contextlib.closing(connect(directory.database, read_only=True)))
@@ -132,6 +134,22 @@ def _settings(directory: DataDirectory, config_file: Path | None) -> Iterator[st
         problem = problem_of(directory.path / settings.geolocation_file)
         if problem is not None:
             yield f"geolocation_file: {problem}"
+
+
+def _broker(directory: DataDirectory, config_file: Path | None) -> Iterable[str]:
+    with contextlib.suppress(OperatorError):  # of the settings: told by `_settings`
+        nodes = load_settings(directory.path, config_file, os.environ).settings.nodes
+        if nodes is not None:
+            return _problems_of_broker(nodes)
+    return ()
+
+
+def _problems_of_broker(nodes: str) -> list[str]:
+    try:
+        from chat.checking.broker import problems  # only for those who have nodes
+    except OperatorError as error:
+        return [str(error)]
+    return problems(nodes)
 
 
 def _signing_key(directory: DataDirectory) -> Iterator[str]:

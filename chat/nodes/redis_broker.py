@@ -18,27 +18,31 @@ from collections.abc import AsyncIterator, Awaitable, Iterator, Mapping, Sequenc
 from contextlib import asynccontextmanager
 from typing import Any, Final
 
-import anyio
 import trio
-from anyio.abc import ByteStream
-from coredis import TCPConnection
-from coredis.connection import TCPLocation
-from coredis.exceptions import (
-    AuthenticationError,
-    AuthorizationError,
-    BusyLoadingError,
-    InvalidResponse,
-    MovedError,
-    ProtocolError,
-    ReadOnlyError,
-    RedisError,
-    UnknownCommandError,
-)
-from coredis.exceptions import ConnectionError as Lost
 
 from chat.config.broker_address import BrokerAddress, broker_address
 from chat.errors import OperatorError
 from chat.nodes.broker import BEGINNING, COMMAND_SECONDS, CONNECT_SECONDS, READ_BYTES, BrokerUnavailable
+
+try:
+    import anyio
+    from anyio.abc import ByteStream
+    from coredis import TCPConnection
+    from coredis.connection import TCPLocation
+    from coredis.exceptions import (
+        AuthenticationError,
+        AuthorizationError,
+        BusyLoadingError,
+        InvalidResponse,
+        MovedError,
+        ProtocolError,
+        ReadOnlyError,
+        RedisError,
+        UnknownCommandError,
+    )
+    from coredis.exceptions import ConnectionError as Lost
+except ModuleNotFoundError as missing:
+    raise OperatorError(f"gateway nodes need {missing.name}, which comes with chat[nodes]: install that") from None
 
 Command = tuple[bytes | str | int, ...]
 
@@ -214,6 +218,11 @@ class RedisBroker:
 
     async def seize(self, key: str, value: bytes, *, seconds: float) -> None:
         await self.put({key: value}, seconds=seconds)
+
+    async def configured(self, name: str) -> str:
+        """A setting of the engine; empty where it has none of that name."""
+        [found] = await self._call(("CONFIG", "GET", name))
+        return next(iter(found.values()), b"").decode()
 
     async def probe(self) -> None:
         """Try everything that is needed. Raises OperatorError for what a person must mend."""

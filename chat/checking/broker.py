@@ -1,0 +1,56 @@
+"""Whether the broker of the gateway nodes serves, and whether others can read what is on it: texts of messages are."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import attrs
+import trio
+
+from chat.config.broker_address import BrokerAddress, broker_address
+from chat.config.settings import is_loopback
+from chat.errors import OperatorError
+from chat.nodes.broker import BrokerUnavailable
+from chat.nodes.redis_broker import PREFIX, RedisBroker, open_broker
+
+CURE: Final = "give its user default one, or switch that user off"
+
+
+def problems(url: str) -> list[str]:
+    """What is wrong with the broker at this address, in words without a secret."""
+    return trio.run(_problems, broker_address(url), url)
+
+
+async def _problems(address: BrokerAddress, url: str) -> list[str]:
+    try:
+        async with open_broker(url):
+            pass
+    except OperatorError as error:
+        return [str(error)]
+    found = []
+    if not address.tls and not is_loopback(address.host):
+        found.append(f"{address.place} has no TLS: messages cross the network for all to read; rediss:// has it")
+    async with trio.open_nursery() as nursery:
+        opening = await _opening(address, RedisBroker(attrs.evolve(address, user=None, password=None), PREFIX, nursery))
+        nursery.cancel_scope.cancel()
+    if opening is not None:
+        found.append(f"{address.place} lets {opening} read messages without a password: {CURE}")
+    return found
+
+
+async def _opening(address: BrokerAddress, stranger: RedisBroker) -> str | None:
+    """Who gets in without a password, if it is more than an operator would want."""
+    try:
+        await stranger.get("probe:key")
+    except BrokerUnavailable:
+        return None
+    if not is_loopback(address.host):
+        return "all who reach it"
+    try:
+        is_protected = await stranger.configured("protected-mode") == "yes"
+        bound = (await stranger.configured("bind")).split() or ["*"]
+    except BrokerUnavailable:  # it does not tell strangers
+        is_protected, bound = True, []
+    if not is_protected and not all(is_loopback(host.removeprefix("-")) for host in bound):
+        return "all who reach this machine"
+    return "every program of this machine" if address.password is not None else None

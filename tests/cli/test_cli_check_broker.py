@@ -1,0 +1,95 @@
+"""`chat check` and the broker: whether it serves, and whether others can read what is on it."""
+
+from __future__ import annotations
+
+import socket
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from chat.checking.broker import problems
+from chat.nodes.redis_broker import COMMANDS
+from tests.cli.command_line import Run
+from tests.nodes.redis_server import HOST, RedisServer, free_port
+
+SECRET: Final = "hunter2-and-more"
+USER: Final = ("--user", "chat", "on", f">{SECRET}", "~chat:*", *(f"+{name}" for name in COMMANDS))
+
+Start = Callable[..., RedisServer]
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Start]:
+    """Starts servers with settings."""
+    servers: list[RedisServer] = []
+
+    def starts(*settings: str) -> RedisServer:
+        servers.append(RedisServer(tmp_path, *settings))
+        servers[-1].start()
+        return servers[-1]
+
+    yield starts
+    for server in servers:
+        server.kill()
+
+
+def own_address() -> str:
+    """An address of this machine that is not loopback."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 9))  # nothing is sent: the system only chooses the address
+        except OSError:
+            pytest.skip("this machine has no address but loopback")
+        return str(probe.getsockname()[0])
+
+
+def test_one_for_this_machine_alone_is_in_order(start: Start) -> None:
+    server = start()
+    assert problems(server.url) == []
+
+
+def test_one_with_users_is_in_order_while_the_default_user_is_closed(start: Start) -> None:
+    server = start("--requirepass", SECRET, *USER)
+    assert problems(f"redis://chat:{SECRET}@{HOST}:{server.port}") == []
+    assert problems(f"redis://:{SECRET}@{HOST}:{server.port}") == []
+    server = start(*USER)
+    [words] = problems(f"redis://chat:{SECRET}@{HOST}:{server.port}")
+    assert "lets every program of this machine read messages without a password" in words
+
+
+def test_one_that_listens_to_others_is_told(start: Start) -> None:
+    address = own_address()
+    server = start("--bind", HOST, address, "--protected-mode", "no")
+    [words] = problems(server.url)
+    assert "lets all who reach this machine read messages without a password" in words
+    clear, words = problems(f"redis://{address}:{server.port}")
+    assert "messages cross the network" in clear
+    assert "lets all who reach it read messages" in words
+
+    # Protected mode lets in nobody from elsewhere, the server neither: what is on it is safe.
+    server = start("--bind", HOST, address, "--protected-mode", "yes")
+    assert problems(server.url) == []
+    [words] = problems(f"redis://{address}:{server.port}")
+    assert "refuses: DENIED" in words or "cannot be reached" in words  # it may hang up before that is read
+
+
+def test_the_command_tells_it(run: Run, data: Path, alice: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    port = free_port()
+    monkeypatch.setenv("CHAT_NODES", f"redis://chat:{SECRET}@{HOST}:{port}")
+    ending = run("check", "--data", data)
+    assert ending.status == 1
+    assert f"broker: the broker redis://{HOST}:{port} cannot be reached: Connection refused\n" in ending.out
+    assert SECRET not in ending.out + ending.err
+
+
+def test_without_the_package_the_command_names_it(
+    run: Run, data: Path, alice: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CHAT_NODES", "redis://localhost")
+    monkeypatch.setitem(sys.modules, "coredis", None)
+    for name in ("chat.checking.broker", "chat.nodes.redis_broker"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    assert "comes with chat[nodes]: install that" in run("check", "--data", data).out
