@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import secrets
-import signal
 import socket
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -27,8 +26,8 @@ from chat.collector import start_is_over, sweep
 from chat.config import Loaded, Settings
 from chat.config.settings import WILDCARD_HOSTS, address_and_port, origin_of
 from chat.domain.policy.origins import Origins
-from chat.errors import OperatorError
-from chat.port.listener import Listener, SocketListener, answering, connections_maximum, not_ready, open_listeners
+from chat.ending import Ending
+from chat.port.listener import Listener, SocketListener, answering, connections_maximum, listening, not_ready
 from chat.process_memory import give_back, resident_bytes
 from chat.server import Server, develop
 from chat.service_manager import ServiceManager
@@ -40,6 +39,7 @@ from chat.supervision import lasting
 if TYPE_CHECKING:
     from chat.backup.schedule import BackupSchedule
     from chat.development.seeded_world import SeededWorld
+    from chat.nodes.broker import Broker
     from chat.port.tls import Certificates
 
 logger = structlog.get_logger(__name__)
@@ -73,40 +73,6 @@ class ServerAddresses:
     """Whoever opens it sets the instance up; None once that is done."""
 
 
-class Ending:
-    """Hears the signals that end the process."""
-
-    def __init__(self) -> None:
-        self.asked = trio.Event()
-        self._starting: trio.CancelScope | None = trio.CancelScope()
-
-    @asynccontextmanager
-    async def heard(self) -> AsyncIterator[None]:
-        """Listen while the block lasts; a signal before `started` cancels the block."""
-        numbers = [signal.SIGTERM, signal.SIGINT]
-        if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
-            numbers.append(signal.SIGHUP)
-        assert self._starting is not None  # noqa: S101 - it is used once
-        with trio.open_signal_receiver(*numbers) as signals, self._starting:
-            async with trio.open_nursery() as nursery:
-                nursery.start_soon(self._listen, signals)
-                yield
-                nursery.cancel_scope.cancel()
-
-    def started(self) -> None:
-        """From now on a signal sets `asked`."""
-        self._starting = None
-
-    async def _listen(self, signals: AsyncIterator[int]) -> None:
-        async for number in signals:
-            # Shells repeat the SIGHUP of their terminal.
-            if self.asked.is_set() and number != signal.SIGHUP:
-                os._exit(1)
-            self.asked.set()
-            if self._starting is not None:
-                self._starting.cancel()
-
-
 async def serve(loaded: Loaded, *, clock: SkippingClock | None, announce: Callable[[ServerAddresses], None]) -> None:
     """Run a server on a data directory that this process has locked, until a signal has drained it.
 
@@ -118,7 +84,7 @@ async def serve(loaded: Loaded, *, clock: SkippingClock | None, announce: Callab
     async with (
         ending.heard(),
         manager.kept_informed(),
-        _listening(settings.host, settings.port) as sockets,
+        listening(settings.host, settings.port) as sockets,
         _listening_for_metrics(settings) as metrics_listeners,
     ):
         settings = settings.listening_on(sockets[0].port)
@@ -126,9 +92,9 @@ async def serve(loaded: Loaded, *, clock: SkippingClock | None, announce: Callab
         listeners = sockets if certificates is None else certificates.over(sockets)
         manager.status("looking at the database")
         await migrate(directory, listeners, partial(_back_up, loaded, directory))
-        async with open_database(directory.database) as database:
+        async with open_database(directory.database) as database, _broker(settings) as broker:
             origins = _origins(settings, follows_host=loaded.follows_host)
-            server = await assemble(settings, database, directory, origins, clock=clock)
+            server = await assemble(settings, database, directory, origins, clock=clock, broker=broker)
             if server.metrics is not None and certificates is not None:
                 server.metrics.certificate_ends_at = lambda: certificates.expires_at
             async with server.running(
@@ -153,6 +119,18 @@ async def serve(loaded: Loaded, *, clock: SkippingClock | None, announce: Callab
                     nursery.cancel_scope.cancel()
                 manager.stopping("sending sessions elsewhere, finishing requests")
                 await server.drain()
+
+
+@asynccontextmanager
+async def _broker(settings: Settings) -> AsyncIterator[Broker | None]:
+    """The broker between this server and its gateway nodes, if the settings name one."""
+    if settings.nodes is None:
+        yield None
+        return
+    from chat.nodes.redis_broker import open_broker
+
+    async with open_broker(settings.nodes) as broker:
+        yield broker
 
 
 def _certificates(settings: Settings, directory: DataDirectory) -> Certificates | None:
@@ -180,22 +158,8 @@ async def _listening_for_metrics(settings: Settings) -> AsyncIterator[Sequence[S
     if settings.metrics_listen is None:
         yield ()
         return
-    async with _listening(*address_and_port(settings.metrics_listen)) as listeners:
+    async with listening(*address_and_port(settings.metrics_listen)) as listeners:
         yield listeners
-
-
-@asynccontextmanager
-async def _listening(host: str, port: int) -> AsyncIterator[Sequence[SocketListener]]:
-    try:
-        listeners = await open_listeners(host, port)
-    except OSError as error:
-        raise OperatorError(f"cannot listen on {host} port {port}: {error.strerror}") from error
-    try:
-        yield listeners
-    finally:
-        with trio.CancelScope(shield=True):  # closing is immediate
-            for listener in listeners:
-                await listener.aclose()
 
 
 async def migrate(
@@ -216,7 +180,13 @@ def _back_up(loaded: Loaded, directory: DataDirectory) -> None:
 
 
 async def assemble(
-    settings: Settings, database: Database, directory: DataDirectory, origins: Origins, *, clock: SkippingClock | None
+    settings: Settings,
+    database: Database,
+    directory: DataDirectory,
+    origins: Origins,
+    *,
+    clock: SkippingClock | None,
+    broker: Broker | None = None,
 ) -> Server:
     """The parts of a server in production or, with the clock that `chat dev` moves, for development."""
     surroundings = Surroundings(
@@ -228,6 +198,7 @@ async def assemble(
         secret=directory.signing_key(),
         origins=origins,
         watches_itself=True,
+        broker=broker,
     )
     if clock is None:
         return Server(surroundings)

@@ -197,8 +197,11 @@ def _floor(frame_bytes: int, here: world.World, count: int) -> Iterator[Load]:
 
 
 @contextlib.contextmanager
-def generator(server: Process, port: int, here: world.World, count: int, *, kind: str = "plain") -> Iterator[Process]:
-    """A generator whose sessions with the server are all ready, of one of the kinds of `chat.bench.load_generator`."""
+def generator(
+    server: Process, port: int, here: world.World, count: int, *, kind: str = "plain", **besides: object
+) -> Iterator[Process]:
+    """A generator whose sessions with the server are all ready, of one of the kinds of `chat.bench.load_generator`.
+    `besides` are further members of its `Specification`."""
     specification = {
         "port": port,
         "pid": server.pid,
@@ -206,7 +209,8 @@ def generator(server: Process, port: int, here: world.World, count: int, *, kind
         "tokens": here.tokens,
         "post_path": f"/v1/channels/{here.channel_id}/messages",
         "kind": kind,
+        **besides,
     }
     with started("chat.bench.load_generator", "gateway", core=LOAD_CORE) as load:
-        load.ask(**specification)
+        load.opened = load.ask(**specification)
         yield load

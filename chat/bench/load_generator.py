@@ -129,6 +129,10 @@ class Specification:
     post_path: str
     kind: str = "plain"
     """One of KINDS."""
+    gateway_ports: tuple[int, ...] = ()
+    """Where sessions connect to in turn, where that is not `port`: gateway nodes."""
+    beside: tuple[int, ...] = ()
+    """Other processes whose CPU time is told."""
 
 
 KINDS: Final = {"plain": Session, "compressed": CompressedSession, "mounted": MountedSession}
@@ -183,13 +187,16 @@ class LoadGenerator:
         began = time.monotonic()
         specification = self._specification
         kind = KINDS[specification.kind]
+        ports = specification.gateway_ports or (specification.port,)
+        before = self._beside()
         for number in range(specification.sessions):
-            connected = connect(specification.port, number)
+            port = ports[number % len(ports)]
+            connected = connect(port, number)
             token = specification.tokens[number % len(specification.tokens)]
             session = kind(connected, token, self._watch, sampled=number % SAMPLED == 0)
             self._sessions.append(session)
             self._register(connected.fileno(), session.take)
-            session.open(specification.port)
+            session.open(port)
             while number - self._watch.ready >= OPENING_AT_ONCE:
                 self._turn(1.0)
                 self._require_open()
@@ -202,7 +209,10 @@ class LoadGenerator:
         now = time.monotonic()
         for number, session in enumerate(self._sessions):
             self._heartbeats.append((now + HEARTBEAT_SECONDS * number / len(self._sessions), session))
-        return {"ready": self._watch.ready, "seconds": seconds}
+        return {"ready": self._watch.ready, "seconds": seconds, "beside": _differences(before, self._beside())}
+
+    def _beside(self) -> list[float]:
+        return [cpu_seconds(pid) for pid in self._specification.beside]
 
     def measure(self, phase: Phase) -> dict[str, Any]:
         """Post for a while and count."""
@@ -213,6 +223,7 @@ class LoadGenerator:
         self._run_until(began + min(WARM_UP_SECONDS, phase.seconds), phase, began)
         self._watch.latencies.clear()
         delivered, received_bytes, acknowledged = self.delivered, self.received_bytes, self._watch.acknowledged
+        posted, beside = self.posted, self._beside()
         at, own, servers = time.monotonic(), time.process_time(), cpu_seconds(self._specification.pid)
         self._run_until(at + phase.seconds, phase, began)
         while phase.window and self.delivered == delivered and time.monotonic() - at < PATIENCE_SECONDS:
@@ -222,6 +233,8 @@ class LoadGenerator:
         delivered, received_bytes = self.delivered - delivered, self.received_bytes - received_bytes
         result = {
             "deliveries": delivered,
+            "posted": self.posted - posted,
+            "beside": _differences(beside, self._beside()),
             **_rates(delivered, seconds, servers, own),
             "bytes_per_delivery": received_bytes / delivered if delivered else 0.0,
             "acknowledged": self._watch.acknowledged - acknowledged,
@@ -313,6 +326,10 @@ class LoadGenerator:
             if session.is_ready:
                 session.heartbeat()
                 self._heartbeats.append((now + HEARTBEAT_SECONDS, session))
+
+
+def _differences(before: list[float], after: list[float]) -> list[float]:
+    return [later - earlier for earlier, later in zip(before, after, strict=True)]
 
 
 def _latencies(milliseconds: list[float]) -> dict[str, float]:

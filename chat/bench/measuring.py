@@ -53,6 +53,8 @@ class Process:
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self._process = process
         self.pid = process.pid
+        self.opened: Any = None
+        """What a generator answered once its sessions were ready."""
 
     def line(self) -> str:
         """The next line that it prints. Raises OperatorError when it ends instead."""

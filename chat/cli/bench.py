@@ -128,6 +128,21 @@ def restart(sessions: tuple[int, ...], quick: bool, as_json: bool) -> None:
 
 
 @bench.command()
+@click.option("--sessions", type=click.IntRange(1), help="How many at a node.  [default: 1000]")
+@rounds_option
+@quick_option
+@json_alone_option()
+def nodes(sessions: int | None, rounds: int | None, quick: bool, as_json: bool) -> None:
+    """Gateway nodes around a core.
+
+    Deliveries per CPU second, memory, latency and logins are held against one `chat serve`. Needs redis-server.
+    """
+    from chat.bench import nodes as measured
+
+    _measure(measured, quick=quick, as_json=as_json, sessions=sessions, rounds=rounds)
+
+
+@bench.command()
 @click.option("--connections", type=click.IntRange(1), help="How many.  [default: 10000]")
 @click.option("--seconds", type=click.FloatRange(0, min_open=True), help="For how long.  [default: 120]")
 @quick_option

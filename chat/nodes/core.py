@@ -156,7 +156,9 @@ class CoreNodes:
         if holder is not None:
             instance, epoch = core_of(holder)
             if instance != self._instance:
-                raise OperatorError("another server works with this broker: give each a prefix of its own (?prefix=)")
+                raise OperatorError(
+                    "another server works with this database of the broker: give each one of its own (redis://.../1)"
+                )
             self.epoch = max(self.epoch, epoch + 1)
         self._moving.epoch = self.epoch
         await self._broker.seize(CORE_LEASE, self._lease, seconds=LEASE_SECONDS)

@@ -19,7 +19,7 @@ import structlog
 import trio
 
 from chat.auth.client_address import ClientAddresses, ConnectionCounts
-from chat.errors import ApiError, RateLimited
+from chat.errors import ApiError, OperatorError, RateLimited
 from chat.observation import UNKNOWN, Observation, Observer, told
 from chat.port import request_head
 from chat.port.transport import SocketTransport, Transport, set_options
@@ -124,6 +124,21 @@ async def open_listeners(host: str, port: int) -> list[SocketListener]:
     """Listen on every address of `host`; port 0 lets the system choose. Raises OSError when the address is taken."""
     opened = await trio.open_tcp_listeners(port, host=host, backlog=BACKLOG)
     return [SocketListener(socket.socket(fileno=listener.socket.detach())) for listener in opened]
+
+
+@asynccontextmanager
+async def listening(host: str, port: int) -> AsyncIterator[Sequence[SocketListener]]:
+    """Listen as `open_listeners` does, for as long as the block lasts. Raises OperatorError when that cannot be."""
+    try:
+        listeners = await open_listeners(host, port)
+    except OSError as error:
+        raise OperatorError(f"cannot listen on {host} port {port}: {error.strerror}") from error
+    try:
+        yield listeners
+    finally:
+        with trio.CancelScope(shield=True):  # closing is immediate
+            for listener in listeners:
+                await listener.aclose()
 
 
 def connections_maximum() -> int:

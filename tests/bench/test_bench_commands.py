@@ -97,6 +97,18 @@ FIGURES = {
         "memory_before_20",
         "memory_after_20",
     },
+    "nodes": {
+        "memory_at_the_node",
+        "memory_at_the_core",
+        "node_ratio",
+        "node_per_cpu_second",
+        "serve_per_cpu_second",
+        "core_post_to_20",
+        "latency_added_p50",
+        "latency_added_p99",
+        "two_nodes_ratio",
+        "storm_of_20",
+    },
     "idle": {
         "connections",
         "heartbeats_answered",
