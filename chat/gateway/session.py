@@ -73,6 +73,8 @@ class GatewaySession:
     is_staff: bool = attrs.field(kw_only=True)
     session_id_hash: str | None = attrs.field(kw_only=True)
     shard: Shard | None = attrs.field(kw_only=True)
+    hears_account_events: bool = attrs.field(init=False)
+    """Whether events that name no guild reach the session: only on shard 0 (gateway.md, Shards)."""
     threads: bool = attrs.field(kw_only=True)
     e2ee_capable: bool = attrs.field(default=False, kw_only=True)
     debounces_reactions: bool = attrs.field(kw_only=True)
@@ -103,8 +105,6 @@ class GatewaySession:
     ready: OutgoingEvent | None = attrs.field(default=None, init=False)
     """Ready, between the session's making and its first Dispatch."""
     _presences_held: int = attrs.field(default=0, init=False)
-    hears_account_events: bool = attrs.field(init=False)
-    """Whether events that name no guild reach the session: only on shard 0 (gateway.md, Shards)."""
 
     @hears_account_events.default
     def _is_on_first_shard(self) -> bool:

@@ -16,7 +16,7 @@ import structlog
 import trio
 
 from chat.auth.tokens import id_hash
-from chat.clock import iso_timestamp
+from chat.clock import iso_timestamp, optional_timestamp
 from chat.domain.administration.account_fields import found
 from chat.domain.administration.admin_audit_log import Acting, AdminAuditLog, in_the_name_of
 from chat.domain.administration.admin_users import AdminAccountViews
@@ -26,7 +26,6 @@ from chat.domain.administration.administration_objects import (
     admin_private_channel,
     admin_relationship,
     change_log_entry,
-    optional_timestamp,
 )
 from chat.domain.core import Core
 from chat.domain.policy.changes import EMAIL

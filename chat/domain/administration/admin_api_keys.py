@@ -13,8 +13,7 @@ import attrs
 
 from chat.auth.principal import Principal
 from chat.auth.tokens import TokenMint, token_hash
-from chat.clock import Clock, iso_timestamp
-from chat.domain.administration.administration_objects import optional_timestamp
+from chat.clock import Clock, iso_timestamp, optional_timestamp
 from chat.domain.policy.due_work import NotedUses
 from chat.errors import ApiError
 from chat.registries.error_codes import ErrorCode

@@ -10,9 +10,9 @@ from typing import Any, Final
 
 import attrs
 
-from chat.clock import iso_timestamp
+from chat.clock import iso_timestamp, optional_timestamp
 from chat.domain.administration.admin_audit_log import NO_TARGET, Acting, AdminAuditLog
-from chat.domain.administration.administration_objects import optional_id, optional_timestamp
+from chat.domain.administration.administration_objects import optional_id
 from chat.domain.administration.billing import Billing
 from chat.domain.core import Core
 from chat.domain.signing_in.client_info import NOTHING_KNOWN, AddressFacts, AddressLookups

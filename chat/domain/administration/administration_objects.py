@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from chat.clock import iso_timestamp
+from chat.clock import iso_timestamp, optional_timestamp
 from chat.domain.standing.guild_state import GuildState
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account, AccountChange
@@ -189,8 +189,3 @@ def change_log_entry(number: int, change: AccountChange, values: Mapping[str, st
 def optional_id(snowflake: int | None) -> str | None:
     """A snowflake as the wire has it."""
     return None if snowflake is None else str(snowflake)
-
-
-def optional_timestamp(milliseconds: int | None) -> str | None:
-    """A moment (Unix milliseconds) as the wire has it."""
-    return None if milliseconds is None else iso_timestamp(milliseconds)

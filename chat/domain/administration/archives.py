@@ -20,10 +20,9 @@ import attrs
 import structlog
 import trio
 
-from chat.clock import iso_timestamp
+from chat.clock import iso_timestamp, optional_timestamp
 from chat.domain.administration.account_fields import found
 from chat.domain.administration.admin_audit_log import Acting, AdminAuditLog
-from chat.domain.administration.administration_objects import optional_timestamp
 from chat.domain.administration.archive_building import ArchiveBuild, BuildState, NoRoom, Wish
 from chat.domain.administration.guilds import require_guild
 from chat.domain.core import Core

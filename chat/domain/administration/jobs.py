@@ -15,11 +15,11 @@ from typing import Any, Final
 
 import attrs
 
-from chat.clock import iso_timestamp
+from chat.clock import iso_timestamp, optional_timestamp
 from chat.domain.administration.account_closing import AdministeredDeletions, DeletionWish
 from chat.domain.administration.account_fields import AdministeredAccounts
 from chat.domain.administration.admin_audit_log import NO_TARGET, Acting, AdminAuditLog, in_the_name_of
-from chat.domain.administration.administration_objects import optional_id, optional_timestamp
+from chat.domain.administration.administration_objects import optional_id
 from chat.domain.administration.guild_contents import AdministeredGuildMembers
 from chat.domain.administration.guilds import AdministeredGuilds, GuildWishes, require_guild
 from chat.domain.standing.audit_log import INSTANCE

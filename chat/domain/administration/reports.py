@@ -12,9 +12,9 @@ import orjson
 import structlog
 
 from chat.auth.principal import Principal
-from chat.clock import iso_timestamp
+from chat.clock import iso_timestamp, optional_timestamp
 from chat.domain.administration.admin_audit_log import NO_TARGET, Acting, AdminAuditLog, in_the_name_of
-from chat.domain.administration.administration_objects import optional_id, optional_timestamp, summary_of
+from chat.domain.administration.administration_objects import optional_id, summary_of
 from chat.domain.core import Core
 from chat.domain.messages.message_reading import Messages
 from chat.domain.policy.errands import Errand, State

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
-from chat.clock import iso_timestamp, optional_timestamp, optional_timestamps
+from chat.clock import iso_timestamp, optional_timestamps
 from chat.config import Limits, Settings
 from chat.registries.user_flags import PUBLIC_USER_FLAGS, AuthenticatorType, PremiumFlag, PremiumType, UserFlag
 from chat.store.accounts import accounts
@@ -84,11 +84,14 @@ def private_user(account: Account, *, factors_of: Account, now_ms: int, premium_
     premium = has_premium(account, now_ms)
     traits = {*account.traits, PREMIUM_TRAIT} if premium or premium_for_everyone else set(account.traits)
     types = authenticator_types(factors_of)
-    password_changed_at, sharing_changed_at, terms_agreed_at, privacy_agreed_at = optional_timestamps(
+    password_changed_at, sharing_changed_at, terms_agreed_at, privacy_agreed_at, *of_premium = optional_timestamps(
         account.password_last_changed_at,
         account.voice_sharing_changed_at,
         account.terms_agreed_at,
         account.privacy_agreed_at,
+        account.premium_since if premium else None,
+        account.premium_until if premium else None,
+        account.premium_grace_ends_at,
     )
     data = partial_user(account)
     data.update(
@@ -114,7 +117,7 @@ def private_user(account: Account, *, factors_of: Account, now_ms: int, premium_
         terms_agreed_at=terms_agreed_at,
         privacy_agreed_at=privacy_agreed_at,
     )
-    data.update(_premium_members(account, flags, premium))
+    data.update(_premium_members(account, flags, premium, *of_premium))
     if account.email is not None:
         data["email_bounced"] = account.email_bounced
     if types:
@@ -197,15 +200,17 @@ PREMIUM_FLAGS: Final[Mapping[str, int]] = {
 """The bits of `premium_flags`, by the members of the private user."""
 
 
-def _premium_members(account: Account, flags: UserFlag, premium: bool) -> dict[str, Any]:
+def _premium_members(
+    account: Account, flags: UserFlag, premium: bool, since: str | None, until: str | None, grace_ends_at: str | None
+) -> dict[str, Any]:
     return {
         "premium_type": account.premium_type if premium else int(PremiumType.NONE),
-        "premium_since": optional_timestamp(account.premium_since) if premium else None,
-        "premium_until": optional_timestamp(account.premium_until) if premium else None,
+        "premium_since": since,
+        "premium_until": until,
         "premium_will_cancel": False,
         "premium_billing_cycle": None,
         "premium_lifetime_sequence": account.premium_lifetime_sequence,
-        "premium_grace_ends_at": optional_timestamp(account.premium_grace_ends_at),
+        "premium_grace_ends_at": grace_ends_at,
         **{name: bool(account.premium_flags & flag) for name, flag in PREMIUM_FLAGS.items()},
         "has_dismissed_premium_onboarding": UserFlag.HAS_DISMISSED_PREMIUM_ONBOARDING in flags,
         "has_ever_purchased": False,
