@@ -162,7 +162,7 @@ class GatewayClient:
         client = cls(route, heartbeats=heartbeats, compressed=compressed, name=name)
         if query is None:
             query = COMPRESSED_QUERY if compressed else QUERY
-        stream = await route.connect()
+        stream = await route.connect_to_gateway()
         await nursery.start(client._run, stream, f"{PATH}?{query}" if query else PATH, dict(headers or {}))
         if client._refused is not None:
             raise client._refused

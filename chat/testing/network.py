@@ -255,14 +255,19 @@ class Route(Protocol):
         """A new connection. Raises OSError when there is no listener, trio.TooSlowError when there is no answer."""
         ...
 
+    async def connect_to_gateway(self) -> trio.abc.HalfCloseableStream:
+        """A new connection for a gateway socket, where that is served; as `connect`."""
+        ...
+
 
 @attrs.frozen
 class MemoryRoute:
-    """Through a network in memory, as if from `address`."""
+    """Through a network in memory, as if from `address`. `gateway` is the network of a gateway node, if any."""
 
     network: MemoryNetwork
     address: str = "127.0.0.1"
     host: str = "127.0.0.1:8080"
+    gateway: MemoryNetwork | None = None
     conversation: Conversation | None = attrs.field(default=None, eq=False, repr=False)
 
     def noted_in(self, conversation: Conversation) -> MemoryRoute:
@@ -271,6 +276,9 @@ class MemoryRoute:
     async def connect(self) -> trio.abc.HalfCloseableStream:
         return await self.network.connect(self.address)
 
+    async def connect_to_gateway(self) -> trio.abc.HalfCloseableStream:
+        return await (self.gateway or self.network).connect(self.address)
+
     def from_address(self, address: str) -> MemoryRoute:
         """The same way for a client that comes from another address."""
         return attrs.evolve(self, address=address)
@@ -278,10 +286,11 @@ class MemoryRoute:
 
 @attrs.frozen
 class TcpRoute:
-    """Over TCP. `ssl_context` is that of a server behind TLS."""
+    """Over TCP. `ssl_context` is that of a server behind TLS; `gateway_port` that of a gateway node there."""
 
     hostname: str
     port: int
+    gateway_port: int | None = attrs.field(default=None, kw_only=True)
     ssl_context: ssl.SSLContext | None = attrs.field(default=None, eq=False, repr=False)
     conversation: Conversation | None = attrs.field(default=None, eq=False, repr=False)
 
@@ -303,8 +312,14 @@ class TcpRoute:
         return f"[{self.hostname}]:{self.port}" if ":" in self.hostname else f"{self.hostname}:{self.port}"
 
     async def connect(self) -> trio.abc.HalfCloseableStream:
+        return await self._connect(self.port)
+
+    async def connect_to_gateway(self) -> trio.abc.HalfCloseableStream:
+        return await self._connect(self.gateway_port or self.port)
+
+    async def _connect(self, port: int) -> trio.abc.HalfCloseableStream:
         with trio.fail_after(CONNECT_SECONDS):
-            stream = await trio.open_tcp_stream(self.hostname, self.port)
+            stream = await trio.open_tcp_stream(self.hostname, port)
             if self.ssl_context is None:
                 return stream
             return _Tls(stream, self.ssl_context, self.hostname)

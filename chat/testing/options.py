@@ -6,6 +6,7 @@ The pytest plugin fills this from its options, other runners from the environmen
 |---|---|---|
 | `--chat-seed N` | `CHAT_TEST_SEED` | another world, and another order of what is left to chance, for each test |
 | `--chat-url URL` | `CHAT_TEST_URL` | the world lives on the server there, of any program |
+| `--chat-gateway node` | `CHAT_TEST_GATEWAY` | a gateway node serves the sockets; usually the server does |
 | `--chat-world FILE` | `CHAT_TEST_WORLD` | its accounts: a file with what `chat dev --json` prints |
 """
 
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 PREFIX: Final = "CHAT_TEST_"
+NAMES: Final = ("seed", "url", "world", "gateway")
 
 
 class OptionError(ValueError):
@@ -31,6 +33,7 @@ class Options(NamedTuple):
     seed: int | None = None
     url: str | None = None
     world: Mapping[str, Any] | None = None
+    at_node: bool = False
 
     def seed_of(self, test: str) -> int:
         """The seed of a test's server: it follows from the test's name, so that a test does the same each time."""
@@ -39,13 +42,18 @@ class Options(NamedTuple):
 
 
 def read(values: Mapping[str, str | None]) -> Options:
-    """Options from text, by `seed`, `url` and `world`. Raises OptionError."""
-    seed, url, world = (values.get(name) or None for name in ("seed", "url", "world"))
+    """Options from text, by `seed`, `url`, `world` and `gateway`. Raises OptionError."""
+    seed, url, world, gateway = (values.get(name) or None for name in NAMES)
     if seed is not None and not seed.isdecimal():
         raise OptionError(f"the seed is a whole number from 0, not {seed!r}")
     if world is not None and url is None:
         raise OptionError("a world is that of a server: give its URL as well")
+    if gateway not in {None, "server", "node"}:
+        raise OptionError(f"the gateway is the server's or a node's: server or node, not {gateway!r}")
+    if gateway == "node" and url is not None:
+        raise OptionError("a gateway node stands beside a server in the test, not beside one that is there already")
     return Options(
+        at_node=gateway == "node",
         seed=None if seed is None else int(seed),
         url=None if url is None else _checked(url),
         world=None if world is None else _description(Path(world)),
@@ -54,7 +62,7 @@ def read(values: Mapping[str, str | None]) -> Options:
 
 def of_environment() -> Options:
     """The options that the environment names. Raises OptionError."""
-    return read({name: os.environ.get(PREFIX + name.upper()) for name in ("seed", "url", "world")})
+    return read({name: os.environ.get(PREFIX + name.upper()) for name in NAMES})
 
 
 def _checked(url: str) -> str:

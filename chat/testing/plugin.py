@@ -47,6 +47,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--chat-seed", metavar="N", help="another world for each test; without it its name decides")
     group.addoption("--chat-url", metavar="URL", help="test the server there, such as http://127.0.0.1:8080/v1")
     group.addoption("--chat-world", metavar="FILE", help="its accounts: what `chat dev --json` prints")
+    group.addoption("--chat-gateway", metavar="WHOSE", help="server or node: who serves gateway sockets in the tests")
     group.addoption("--chat-replay", metavar="FILE", help="run the test of this file again, as it failed")
 
 
@@ -54,7 +55,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers", "chat_settings(**settings): settings of this test's chat_server, by their dotted names"
     )
-    given = {name: config.getoption(f"chat_{name}", None) for name in ("seed", "url", "world")}
+    given = {name: config.getoption(f"chat_{name}", None) for name in options.NAMES}
     replay = config.getoption("chat_replay", None)
     if replay is not None:
         config.stash[_REPLAYED] = _replay(Path(replay))

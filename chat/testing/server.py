@@ -34,10 +34,12 @@ from chat.server import Server, develop
 from chat.store.data_directory import DataDirectory
 from chat.store.database import Database, open_database
 from chat.store.migrations import prepare
+from chat.testing import options
 from chat.testing.network import MemoryNetwork, MemoryRoute, Route, TcpRoute
 
 if TYPE_CHECKING:
     from chat.nodes.broker import Broker
+    from chat.testing.gateway_node import GatewayNode
 
 CONNECTIONS_MAXIMUM: Final = 10_000
 
@@ -68,6 +70,7 @@ class ChatServer:
         sockets: bool,
         nursery: trio.Nursery,
         broker: Broker | None = None,
+        node: GatewayNode | None = None,
     ) -> None:
         self.settings = loaded.settings
         self._follows_host = loaded.follows_host
@@ -81,6 +84,8 @@ class ChatServer:
         self._sockets = sockets
         self._nursery = nursery
         self._broker = broker
+        self.node = node
+        """The gateway node to which `route` leads gateway sockets; None where the server serves them itself."""
         self._port = 0
         self._life: trio.CancelScope
         self._over = trio.Event()
@@ -152,9 +157,10 @@ class ChatServer:
 
     def route(self, address: str = LOOPBACK) -> Route:
         """The way here for a client from `address` (which counts in memory only)."""
+        node = self.node
         if self._sockets:
-            return TcpRoute(LOOPBACK, self._port)
-        return MemoryRoute(self.network, address)
+            return TcpRoute(LOOPBACK, self._port, gateway_port=None if node is None else node.port)
+        return MemoryRoute(self.network, address, gateway=None if node is None else node.network)
 
     def description(self) -> dict[str, Any]:
         """What `chat dev --json` would print."""
@@ -174,20 +180,37 @@ async def open_chat_server(
     settings: Mapping[str, object] | None = None,
     sockets: bool = False,
     broker: Broker | None = None,
+    at_node: bool | None = None,
 ) -> AsyncIterator[ChatServer]:
     """Run a server for as long as the block lasts.
 
     `folder` is its data directory, `settings` are dotted names with values above those of `chat dev`, `sockets` listens
-    on a loopback port instead of a MemoryNetwork, `broker` lets gateway nodes stand around the server. Two
-    runs from one seed on a virtual clock do the same.
+    on a loopback port instead of a MemoryNetwork, `broker` lets gateway nodes stand around the server, `at_node` has
+    gateway sockets served by a node of its own, which stays over a restart (None: as the option `--chat-gateway` says).
+    Two runs from one seed on a virtual clock do the same.
     """
     loaded = load_settings(folder, flags={**QUIET, **(settings or {})}, development=True)
     async with trio.open_nursery() as nursery:
         chance = random.Random(seed)  # noqa: S311 - a test replays from its seed
-        server = ChatServer(folder, loaded, chance=chance, sockets=sockets, nursery=nursery, broker=broker)
+        node = None
+        if broker is None and (options.current().at_node if at_node is None else at_node):
+            broker, node = _with_node(seed)
+        server = ChatServer(folder, loaded, chance=chance, sockets=sockets, nursery=nursery, broker=broker, node=node)
         await server.start()
+        if node is not None:
+            await nursery.start(functools.partial(node.live, sockets=sockets))
+            await node.serves()
         yield server
         nursery.cancel_scope.cancel()
+
+
+def _with_node(seed: int) -> tuple[Broker, GatewayNode]:
+    """A broker for a core, and a node around it. Imported here: servers without nodes need none of it."""
+    from chat.nodes.memory_broker import MemoryBroker
+    from chat.testing.gateway_node import GatewayNode
+
+    broker = MemoryBroker(chance=random.Random(seed))  # noqa: S311 - a test replays from its seed
+    return broker, GatewayNode.beside(broker, random.Random(seed), "node")  # noqa: S311
 
 
 def fresh_database(path: Path) -> Path:

@@ -11,37 +11,9 @@ import attrs
 import trio
 
 from chat.nodes.memory_broker import MemoryBroker
-from chat.nodes.node_server import NodeServer
-from chat.testing.network import MemoryNetwork, MemoryRoute
+from chat.testing.gateway_node import GatewayNode
 from chat.testing.server import ChatServer, open_chat_server
 from chat.testing.world import World
-
-CONNECTIONS_MAXIMUM = 10_000
-
-
-@attrs.define(eq=False)
-class RunningNode:
-    """A node that serves; `kill` ends it without a word."""
-
-    server: NodeServer
-    network: MemoryNetwork
-    broker: MemoryBroker
-    life: trio.CancelScope
-    over: trio.Event
-
-    def route(self, address: str = "127.0.0.1") -> MemoryRoute:
-        """The way to its gateway."""
-        return MemoryRoute(self.network, address)
-
-    async def serves(self) -> None:
-        """Return once it can be asked for sessions."""
-        while not self.server.node.is_up:  # noqa: ASYNC110 - a node has no use for an event that says so
-            await trio.sleep(0.05)
-
-    async def kill(self) -> None:
-        """End at once: sockets are gone, and nothing is said to the core."""
-        self.life.cancel()
-        await self.over.wait()
 
 
 @attrs.define(eq=False)
@@ -53,27 +25,15 @@ class Cluster:
     broker: MemoryBroker
     _chance: random.Random
     _nursery: trio.Nursery
-    nodes: list[RunningNode] = attrs.field(factory=list)
+    nodes: list[GatewayNode] = attrs.field(factory=list)
 
-    async def start_node(self) -> RunningNode:
+    async def start_node(self) -> GatewayNode:
         """One more node, which can serve when this returns."""
-        node: RunningNode = await self._nursery.start(self._live)
+        node = GatewayNode.beside(self.broker, self._chance, f"node {len(self.nodes) + 1}")
+        await self._nursery.start(node.live)
         self.nodes.append(node)
         await node.serves()
         return node
-
-    async def _live(self, task_status: trio.TaskStatus[RunningNode]) -> None:
-        over, broker, network = trio.Event(), self.broker.client(), MemoryNetwork()
-        name = f"node {len(self.nodes) + 1}"
-        server = NodeServer(broker, name, random.Random(self._chance.random()), lambda: (0.0, 0))
-        try:
-            with trio.CancelScope() as life:
-                async with server.running([network.listen()], maximum_connections=CONNECTIONS_MAXIMUM):
-                    task_status.started(RunningNode(server, network, broker, life, over))
-                    await server.over.wait()
-                    await server.port.drain(1.0)
-        finally:
-            over.set()
 
 
 @asynccontextmanager

@@ -80,9 +80,11 @@ async def test_a_refused_handshake_says_why(chat_server: ChatServer, autojump_cl
             return self
 
         async def connect(self) -> trio.abc.HalfCloseableStream:
-            stream = await chat_server.route().connect()
+            stream = await chat_server.route().connect_to_gateway()
             await stream.send_all(b"GET /gateway?v=1 HTTP/1.1\r\nHost: x\r\n\r\n")
             return stream
+
+        connect_to_gateway = connect
 
     async with trio.open_nursery() as nursery:
         with pytest.raises(HandshakeRefused) as refused:

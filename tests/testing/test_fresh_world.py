@@ -118,6 +118,8 @@ async def test_a_path_without_its_version_is_refused(chat_world: World) -> None:
     [
         ({"seed": "seven"}, "the seed is a whole number from 0"),
         ({"url": "localhost:8080"}, "the URL is that of an API, such as"),
+        ({"gateway": "core"}, "server or node, not 'core'"),
+        ({"gateway": "node", "url": "http://127.0.0.1:1/v1"}, "beside a server in the test"),
         ({"world": "world.json"}, "give its URL as well"),
         ({"url": "http://127.0.0.1:1/v1", "world": "/nowhere"}, "does not hold what `chat dev --json` prints"),
     ],
