@@ -74,6 +74,7 @@ class Link:
     _confirm_at: float = attrs.field(default=float("inf"), init=False)
     _is_full: bool = attrs.field(default=False, init=False)
     _wake: trio.Event = attrs.field(factory=trio.Event, init=False)
+    _has_appended: trio.Event = attrs.field(factory=trio.Event, init=False)
     _caught_up: trio.Event | None = attrs.field(default=None, init=False)
 
     @property
@@ -158,6 +159,11 @@ class Link:
         self.is_unheard = True
         self._from_the_first()
 
+    async def appended(self) -> None:
+        """Return once everything lies at the broker."""
+        while self._next <= self.number:
+            await self._has_appended.wait()
+
     def _from_the_first(self) -> None:
         if self._next != self._first:
             self._next = self._first
@@ -190,27 +196,34 @@ class Link:
                 await self._wake.wait()
 
     async def _append(self) -> None:
-        puts, self._puts = self._puts, {}
+        entries, puts, before = self._entries(), self._puts, self._next
+        self._next = after = before + sum(len(entry.messages) for entry in entries)
         if puts:
+            # What is sent meanwhile has values of its own, and waits for the next time.
+            self._puts = {}
             try:
                 await self._broker.put(puts, seconds=KEEP_SECONDS)
             except BaseException:
                 self._puts = {**puts, **self._puts}
                 raise
-        first = self._next
-        entries: list[Entry] = []
-        while len(entries) < ENTRIES_AT_ONCE and (entry := self._entry(first)).messages:
-            entries.append(entry)
-            first += len(entry.messages)
         gap, self._has_gap = self._has_gap, False
         heard, self._confirm_at = self.heard, float("inf")
         if not entries or gap:
-            entries.insert(0, attrs.evolve(self._entry(self._next), messages=(), gap=gap))
-        self._next = first
+            entries.insert(0, Entry(self.sender, self.epoch, before, heard, gap=gap))
         await self._broker.append(self._stream, [encode_entry(entry) for entry in entries], keep_seconds=KEEP_SECONDS)
         self._told = heard
+        self._has_appended.set()
+        self._has_appended = trio.Event()
         if self.is_unheard:
-            self._confirmed(first - 1)
+            self._confirmed(after - 1)
+
+    def _entries(self) -> list[Entry]:
+        entries: list[Entry] = []
+        first = self._next
+        while len(entries) < ENTRIES_AT_ONCE and (entry := self._entry(first)).messages:
+            entries.append(entry)
+            first += len(entry.messages)
+        return entries
 
     def _entry(self, first: int) -> Entry:
         messages, size = [], 0

@@ -199,7 +199,7 @@ class Node:
         )
         if self._link is not None:
             self.say(said.Bye())
-            await self._link.confirmed()
+            await self._link.appended()  # this node reads no more, so it learns of no confirmation
         await self._broker.forget(lease_of(self.id))
 
     def end_sockets(self) -> None:
@@ -383,6 +383,7 @@ class Node:
     def _began(self, began: said.Began, ready: bytes | None, beginning: list[GatewaySession]) -> None:
         if ready is None or not self.starts.awaits(began.request):
             self.say(said.Gone(began.slot))
+            self.starts.refused(said.Refused(began.request, machine.StartPostponed.__name__))
             return
         session = session_of(began.facts)
         session.ready = OutgoingEvent(EventName.READY, ready, retained=EventName.READY not in NEVER_RETAINED)

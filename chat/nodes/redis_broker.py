@@ -161,6 +161,7 @@ class RedisBroker:
         self._at_once = trio.Semaphore(CALLS_AT_ONCE)
         self._ahead_ms: float | None = None
         self._most: dict[str, int] = {}
+        self._expires_anew: dict[str, float] = {}
 
     async def append(self, stream: str, entries: Sequence[bytes], *, keep_seconds: float) -> None:
         if not entries:
@@ -173,9 +174,17 @@ class RedisBroker:
         replies = await self._call(
             *(("XADD", name, "*", "d", entry) for entry in others),
             ("XADD", name, "MINID", "~", oldest, "*", "d", last),
-            ("PEXPIRE", name, _milliseconds(2 * keep_seconds)),
+            *self._expiry(name, keep_seconds),
         )
-        self._ahead_ms = int(replies[-2].partition(b"-")[0]) - trio.current_time() * 1000
+        self._ahead_ms = int(replies[len(others)].partition(b"-")[0]) - trio.current_time() * 1000
+
+    def _expiry(self, name: str, keep_seconds: float) -> list[Command]:
+        """Now and then: a stream lasts for a while after the last entry."""
+        now = trio.current_time()
+        if now < self._expires_anew.get(name, -math.inf):
+            return []
+        self._expires_anew[name] = now + keep_seconds / 4
+        return [("PEXPIRE", name, _milliseconds(2 * keep_seconds))]
 
     async def read(self, stream: str, after: str, *, wait_seconds: float, most: int = 256) -> list[tuple[str, bytes]]:
         count = min(most, self._most.get(stream, FIRST_ENTRIES))
@@ -200,6 +209,7 @@ class RedisBroker:
             await self._call(("UNLINK", *(self._prefix + name for name in names)))
             for name in names:
                 self._most.pop(name, None)
+                self._expires_anew.pop(self._prefix + name, None)
 
     async def put(self, values: Mapping[str, bytes], *, seconds: float) -> None:
         lasts = _milliseconds(seconds)
