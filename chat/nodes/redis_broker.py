@@ -18,6 +18,7 @@ from collections.abc import AsyncIterator, Awaitable, Iterator, Mapping, Sequenc
 from contextlib import asynccontextmanager
 from typing import Any, Final
 
+import structlog
 import trio
 
 from chat.config.broker_address import BrokerAddress, broker_address
@@ -44,6 +45,8 @@ try:
 except ModuleNotFoundError as missing:
     raise OperatorError(f"gateway nodes need {missing.name}, which comes with chat[nodes]: install that") from None
 
+logger = structlog.get_logger(__name__)
+
 Command = tuple[bytes | str | int, ...]
 
 PREFIX: Final = "chat:"
@@ -54,6 +57,9 @@ CALLS_AT_ONCE: Final = 32
 
 FIRST_ENTRIES: Final = 8
 """Entries that the first read of a stream asks for, before their size is known."""
+
+COMPLAINT_SECONDS: Final = 60.0
+"""Refusals of the engine are logged no more often."""
 
 OLDEST_VERSION: Final = (6, 2)
 """The first with `XADD ... MINID`."""
@@ -159,6 +165,9 @@ class RedisBroker:
         self._trust = _trust_of(address) if address.tls else None
         self._idle: list[_Line] = []
         self._at_once = trio.Semaphore(CALLS_AT_ONCE)
+        self._serves: bool | None = None
+        """Whether the last call got there; None before the first that did."""
+        self._complained_at = -math.inf
         self._ahead_ms: float | None = None
         self._most: dict[str, int] = {}
         self._expires_anew: dict[str, float] = {}
@@ -282,23 +291,42 @@ class RedisBroker:
         """The answers to commands that are sent together. With `refusals` those of the engine are among them; else the
         first is raised as BrokerUnavailable, as is every other failure."""
         try:
+            replies = await self._answers(commands, wait_seconds)
+        except BrokerUnavailable as error:
+            if self._serves:
+                self._serves = False
+                logger.warning("the broker does not serve", reason=str(error))
+            raise
+        if self._serves is False:
+            logger.warning("the broker serves again", broker=self.address.place)
+        self._serves = True
+        for reply in replies:
+            if _is_refusal(reply) and not refusals:
+                words = self._words(reply)
+                if trio.current_time() >= self._complained_at + COMPLAINT_SECONDS:
+                    self._complained_at = trio.current_time()
+                    logger.warning("the broker does not do its work", reason=words)
+                raise BrokerUnavailable(words) from None
+        return replies
+
+    async def _answers(self, commands: Sequence[Command], wait_seconds: float) -> list[Any]:
+        try:
             with trio.fail_after(CONNECT_SECONDS + COMMAND_SECONDS + wait_seconds) as limit:
                 async with contextlib.nullcontext() if wait_seconds else self._at_once:
                     line = await self._line()
                     limit.deadline = trio.current_time() + COMMAND_SECONDS + wait_seconds
-                    replies = await self._exchange(line, commands)
+                    return await self._exchange(line, commands)
         except trio.TooSlowError:
             self._end_idle()
             raise BrokerUnavailable(f"the broker {self.address.place} did not answer in time") from None
-        for reply in replies:
-            if isinstance(reply, Exception) and not (refusals and _is_refusal(reply)):
-                raise BrokerUnavailable(self._words(reply)) from None
-        return replies
 
     async def _exchange(self, line: _Line, commands: Sequence[Command]) -> list[Any]:
         replies: list[Any] = []
         try:
             replies = [await request for request in line.send(commands)]
+            for reply in replies:
+                if isinstance(reply, Exception) and not _is_refusal(reply):
+                    raise BrokerUnavailable(self._words(reply))
         except (RedisError, anyio.ClosedResourceError, anyio.BrokenResourceError) as error:
             raise BrokerUnavailable(self._words(error)) from None
         finally:

@@ -11,6 +11,7 @@ from typing import Final
 
 import pytest
 import trio
+from structlog.testing import capture_logs
 
 from chat.config.broker_address import BrokerAddress, broker_address
 from chat.errors import OperatorError
@@ -99,6 +100,14 @@ async def answering(*answers: bytes) -> AsyncIterator[int]:
 
 async def test_a_server_is_killed_and_comes_back_empty(start: Start) -> None:
     server = await start()
+    with capture_logs() as lines:
+        await survives_a_kill(server)
+    told = [(line["event"], line.get("reason", "")) for line in lines]
+    place = f"the broker {server.url}"
+    assert told == [("the broker does not serve", f"{place} was lost"), ("the broker serves again", "")]
+
+
+async def survives_a_kill(server: RedisServer) -> None:
     heard: list[str] = []
 
     async def waits(broker: Broker, after: str) -> None:
@@ -166,8 +175,11 @@ async def test_a_full_server_refuses_and_is_used_again(start: Start) -> None:
     server = await start("--maxmemory-policy", "noeviction")
     async with open_broker(server.url) as broker:
         await asks(server, "CONFIG SET maxmemory 1")
-        with pytest.raises(BrokerUnavailable, match="OOM"):
-            await broker.append("s", [b"x"], keep_seconds=KEEP)
+        with capture_logs() as lines:
+            for _ in range(3):
+                with pytest.raises(BrokerUnavailable, match="OOM"):
+                    await broker.append("s", [b"x"], keep_seconds=KEEP)
+        assert [line["event"] for line in lines] == ["the broker does not do its work"]
         await asks(server, "CONFIG SET maxmemory 0")
         await broker.append("s", [b"x"], keep_seconds=KEEP)
         await asks(server, "REPLICAOF 127.0.0.1 1")
