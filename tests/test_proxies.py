@@ -39,9 +39,9 @@ UPLOAD_BYTES: Final = 8_000_000
 """More than a proxy takes that was not told otherwise."""
 
 
-def blocks(language: str) -> list[str]:
+def blocks(language: str, page: str = PAGE) -> list[str]:
     """The examples of the page in a language."""
-    return re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    return re.findall(rf"^```{language}\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
 
 
 def program(name: str) -> str:
@@ -101,15 +101,16 @@ class _Both(trio.abc.HalfCloseableStream):
 
 @asynccontextmanager
 async def behind(
-    folder: Path, name: str, configure: Callable[[int, int, int], list[str]]
+    folder: Path, name: str, configure: Callable[[int, int, int], list[str]], **settings: str
 ) -> AsyncIterator[tuple[ServerProcess, int, int]]:
     """A server and a proxy in front of it, which `configure` makes ready: from the server's port and two of the proxy's
-    own (TLS and plain) to a command line."""
+    own (TLS and plain) to a command line. `settings` are further variables of the server's environment."""
     secure, plain = free_port(), free_port()
     environment = {
         "CHAT_PUBLIC_URL": f"https://localhost:{secure}",
         "CHAT_TRUSTED_PROXIES": json.dumps([f"{PROXY}/32"]),
         "CHAT_METRICS": "on",
+        **settings,
     }
     async with running(folder / "data", **environment) as server:
         port = await trio.to_thread.run_sync(port_of, server.process.pid)
@@ -226,50 +227,62 @@ async def is_passed_through(server: ServerProcess, route: TcpRoute, origin: str)
         nursery.cancel_scope.cancel()
 
 
+def caddy_command(folder: Path, site: str, ports: tuple[int, int, int]) -> list[str]:
+    """Caddy with a site of the manual, for the server's port and its own two."""
+    port, secure, plain = ports
+    site = site.replace("127.0.0.1:8080", f"127.0.0.1:{port}")
+    site = re.sub(r"chat\.(example\.org|home\.arpa)", "localhost", site)
+    ours = f"{{\n\tadmin off\n\tskip_install_trust\n\thttps_port {secure}\n\thttp_port {plain}\n}}\n"
+    (folder / "Caddyfile").write_text(ours + site)
+    return [program("caddy"), "run", "--config", "Caddyfile", "--adapter", "caddyfile"]
+
+
+async def caddy_route(folder: Path, secure: int) -> ByProxy:
+    """The way through it, once its own authority is there."""
+    root = await there(folder / "caddy" / "pki" / "authorities" / "local" / "root.crt")
+    return ByProxy(hostname="localhost", port=secure, ssl_context=ssl.create_default_context(cafile=str(root)))
+
+
+def nginx_command(folder: Path, authority: Authority, site: str, ports: tuple[int, int, int]) -> list[str]:
+    """nginx with a site of the manual, for the server's port and its own two."""
+    port, secure, plain = ports
+    certificate, key = authority.issue(folder, "localhost")
+    for theirs, ours in (
+        ("127.0.0.1:8080", f"127.0.0.1:{port}"),
+        ("listen 443 ssl", f"listen {secure} ssl"),
+        ("listen 80;", f"listen {plain};"),
+        ("/etc/letsencrypt/live/chat.example.org/fullchain.pem", str(certificate)),
+        ("/etc/letsencrypt/live/chat.example.org/privkey.pem", str(key)),
+        ("server_name chat.example.org", "server_name localhost"),
+        ("proxy_set_header Host $host;", f"proxy_set_header Host $host:{secure};"),
+    ):
+        assert theirs in site
+        site = site.replace(theirs, ours)
+    temporary = "".join(
+        f"    {kind}_temp_path {folder}/{kind};\n" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+    )
+    (folder / "nginx.conf").write_text(
+        f"daemon off;\npid {folder}/nginx.pid;\nerror_log stderr;\nevents {{}}\n"
+        f"http {{\n    access_log off;\n{temporary}{site}}}\n"
+    )
+    return [program("nginx"), "-p", str(folder), "-e", "stderr", "-c", str(folder / "nginx.conf")]
+
+
 @pytest.mark.parametrize("number", [0, 1], ids=["public name", "own authority"])
 async def test_caddy(tmp_path: Path, number: int) -> None:
-    caddy = program("caddy")
-
-    def configure(port: int, secure: int, plain: int) -> list[str]:
-        site = blocks("caddy")[number].replace("127.0.0.1:8080", f"127.0.0.1:{port}")
-        site = re.sub(r"chat\.(example\.org|home\.arpa)", "localhost", site)
-        ours = f"{{\n\tadmin off\n\tskip_install_trust\n\thttps_port {secure}\n\thttp_port {plain}\n}}\n"
-        (tmp_path / "Caddyfile").write_text(ours + site)
-        return [caddy, "run", "--config", "Caddyfile", "--adapter", "caddyfile"]
-
-    async with behind(tmp_path, "caddy", configure) as (server, secure, _):
-        root = tmp_path / "caddy" / "pki" / "authorities" / "local" / "root.crt"
-        context = ssl.create_default_context(cafile=str(await there(root)))
-        route = ByProxy(hostname="localhost", port=secure, ssl_context=context)
+    program("caddy")
+    site = blocks("caddy")[number]
+    async with behind(tmp_path, "caddy", lambda *ports: caddy_command(tmp_path, site, ports)) as (server, secure, _):
+        route = await caddy_route(tmp_path, secure)
         await is_passed_through(server, route, f"https://localhost:{secure}/")
 
 
 async def test_nginx(tmp_path: Path) -> None:
-    nginx, authority = program("nginx"), Authority()
-    certificate, key = authority.issue(tmp_path, "localhost")
+    program("nginx")
+    (site,), authority = blocks("nginx"), Authority()
 
-    def configure(port: int, secure: int, plain: int) -> list[str]:
-        (site,) = blocks("nginx")
-        for theirs, ours in (
-            ("127.0.0.1:8080", f"127.0.0.1:{port}"),
-            ("listen 443 ssl", f"listen {secure} ssl"),
-            ("listen 80;", f"listen {plain};"),
-            ("/etc/letsencrypt/live/chat.example.org/fullchain.pem", str(certificate)),
-            ("/etc/letsencrypt/live/chat.example.org/privkey.pem", str(key)),
-            ("server_name chat.example.org", "server_name localhost"),
-            ("proxy_set_header Host $host;", f"proxy_set_header Host $host:{secure};"),
-        ):
-            assert theirs in site
-            site = site.replace(theirs, ours)
-        temporary = "".join(
-            f"    {kind}_temp_path {tmp_path}/{kind};\n"
-            for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
-        )
-        (tmp_path / "nginx.conf").write_text(
-            f"daemon off;\npid {tmp_path}/nginx.pid;\nerror_log stderr;\nevents {{}}\n"
-            f"http {{\n    access_log off;\n{temporary}{site}}}\n"
-        )
-        return [nginx, "-p", str(tmp_path), "-e", "stderr", "-c", str(tmp_path / "nginx.conf")]
+    def configure(*ports: int) -> list[str]:
+        return nginx_command(tmp_path, authority, site, ports)
 
     async with behind(tmp_path, "nginx", configure) as (server, secure, plain):
         route = ByProxy(hostname="localhost", port=secure, ssl_context=authority.client_context())

@@ -36,6 +36,7 @@ PARTS: Final = (
             "backups",
             "upgrade",
             "storage",
+            "nodes",
         ),
     ),
     Part(

@@ -12,6 +12,7 @@ import structlog
 import trio
 
 from chat.auth.client_address import ClientAddresses
+from chat.errors import ApiError
 from chat.nodes.broker import Broker
 from chat.nodes.messages import Welcome
 from chat.nodes.node import Fenced, Node
@@ -39,6 +40,7 @@ class NodeServer:
     over: trio.Event = attrs.field(factory=trio.Event, init=False)
     """Set when the node has drained, because its core asked or `drain` did."""
     _addresses: ClientAddresses = attrs.field(factory=ClientAddresses, init=False)
+    _knows_proxies: bool = attrs.field(default=False, init=False)
 
     def __attrs_post_init__(self) -> None:
         self.node = self._new_life()
@@ -52,6 +54,14 @@ class NodeServer:
 
     def _heed(self, welcome: Welcome) -> None:
         self._addresses.trust(welcome.trusted_proxies)
+        self._knows_proxies = True
+
+    def _refuse_early(self, _address: str, _by_unnamed_proxy: bool) -> None:
+        """Raise for a socket before any core has said which proxies are believed: it would have the proxy's address."""
+        if not self._knows_proxies:
+            raise ApiError(
+                ErrorCode.SERVICE_UNAVAILABLE, "This gateway node has not reached its core yet.", headers=RETRY
+            )
 
     @asynccontextmanager
     async def running(self, listeners: Sequence[Listener], *, maximum_connections: int) -> AsyncIterator[None]:
@@ -61,6 +71,7 @@ class NodeServer:
             gateway=self._serve,
             http=self,
             addresses=self._addresses,
+            refuse=self._refuse_early,
             maximum_connections=maximum_connections,
         )
         async with trio.open_nursery() as nursery:

@@ -28,9 +28,10 @@ PAGES: Final = sorted(path.stem for path in FOLDER.glob("*.md"))
 ELSEWHERE: Final = {
     "testing": "tests/testing/test_manual_examples.py",
     "bots": "tests/conformance/test_client_libraries.py",
+    "nodes": "tests/nodes/test_manual_of_nodes.py",
     "install": "tests/packaging/test_first_hour.py",
 }
-"""Pages whose commands another test runs, as they take libraries, or a bare machine, that are made there."""
+"""Pages whose commands another test runs, as they take libraries, a broker, or a bare machine, that are made there."""
 
 WITHOUT_INSTANCE: Final = frozenset({"first-hour", "install", "setup"})
 """Pages that begin with nothing."""

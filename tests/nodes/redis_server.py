@@ -35,13 +35,15 @@ def free_port() -> int:
 
 
 class RedisServer:
-    """A server with these settings, such as `--requirepass x`. `port` stays the same over restarts."""
+    """A server with these settings, such as `--requirepass x`, or with those of a file, which names `port`. The port
+    stays the same over restarts."""
 
-    def __init__(self, folder: Path, *settings: str, port: int | None = None) -> None:
+    def __init__(self, folder: Path, *settings: str, port: int | None = None, file: Path | None = None) -> None:
         self.port = port or free_port()
         self._folder = folder
-        own = ["--port", str(self.port)] if "--tls-port" not in settings else []
-        self._command = [program(), *own, "--bind", HOST, "--save", "", "--dir", str(folder), *settings]
+        own = [] if file or "--tls-port" in settings else ["--port", str(self.port)]
+        given = [str(file)] if file else ["--bind", HOST, "--save", ""]
+        self._command = [program(), *given, *own, "--dir", str(folder), *settings]
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
