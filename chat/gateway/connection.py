@@ -1,9 +1,8 @@
-"""One socket: a nursery with its reader, its writer and its deadlines, around the protocol machine.
+"""One socket: a nursery with its reader, its deadlines and, when a frame has to wait, its writer, around the machine.
 
-The machine (`chat.protocol.machine`) decides; this module carries out. What the machine asks for that takes time (a
-session start, a replay, the confirmation of a sequence) runs as a task of the nursery and reports back to the
-machine, so the reader goes on and a Heartbeat is answered at once. When the nursery ends, so does everything the socket
-started; the session itself belongs to the session table and stays for its 60,000 ms.
+The machine (`chat.protocol.machine`) decides; this module carries out. What takes time (a session start, a replay, the
+confirmation of a sequence) is a task of the nursery and reports back to the machine, so that a Heartbeat is answered at
+once. With the nursery ends what the socket started; the session is the session table's and stays for its 60,000 ms.
 """
 
 from __future__ import annotations
@@ -100,7 +99,7 @@ class Connection:
         try:
             async with trio.open_nursery() as nursery:
                 self._nursery = nursery
-                self._begin(self._websocket.outbox.run_writer)
+                self._websocket.outbox.begin_writer = lambda: self._begin(self._websocket.outbox.run_writer)
                 self._take_delay()
                 self._handle(
                     machine.Opened(
@@ -252,8 +251,7 @@ class Connection:
         """Let no frame leave for so long (faults of the development routes)."""
         self._outbox.hold()
         self._stalls += 1
-        if self._stall_over is None:
-            self._stall_over = trio.Event()
+        self._stall_over = self._stall_over or trio.Event()
         self._begin(self._end_stall, milliseconds / 1000)
 
     def delay(self, delay: Delay) -> None:
@@ -416,8 +414,10 @@ class Connection:
         self.session = session
         session.receiver = self
         self._take_delay()
+        self._unflushed = True  # `flush` comes at once, not with a batch
         session.begin()
         self._handle(machine.SessionStarted())
+        self.flush()
         if session.joining_guild_ids:
             self._parts.background.start_soon(guarded, self._parts.starts.introduce_guilds, session)
 

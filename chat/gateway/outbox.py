@@ -59,7 +59,8 @@ class OutboxSum:
 
 @attrs.define(eq=False, weakref_slot=False)
 class Outbox:
-    """Frames on their way to the peer. Any task may push and flush; one runs `run_writer`.
+    """Frames on their way to the peer. Any task may push and flush; one runs `run_writer`, from the beginning or from
+    the first time that something waits on: `begin_writer` is called once then.
 
     A frame pushed while more than `limit` bytes wait is not taken: everything waiting is discarded but for a frame
     already under way, later frames are ignored, and `on_full` is called once. It should bring about the closing of
@@ -78,6 +79,7 @@ class Outbox:
     _held: bool = attrs.field(default=False, init=False)
     _sealed: bool = attrs.field(default=False, init=False)
     _writing: bool = attrs.field(default=False, init=False)
+    begin_writer: Callable[[], None] | None = attrs.field(default=None, init=False)
     _writer: trio.lowlevel.Task | None = attrs.field(default=None, init=False)
     _progress: trio.Event | None = attrs.field(default=None, init=False)
     pending_bytes: int = attrs.field(default=0, init=False)
@@ -137,7 +139,8 @@ class Outbox:
         """Close the transport at once; what is pending is lost."""
         self.gone = self._sealed = True
         self._blocked = False
-        self._on_full = None  # it refers back to the owner: without it nothing waits for the cycle collector
+        # They refer back to the owner: without them nothing waits for the cycle collector.
+        self._on_full = self.begin_writer = None
         self._frames.clear()
         self._latest = None
         self._offset = self.pending_bytes = 0
@@ -297,6 +300,9 @@ class Outbox:
         if self._writer is not None:
             writer, self._writer = self._writer, None
             trio.lowlevel.reschedule(writer)
+        elif self._blocked and self.begin_writer is not None:
+            begin, self.begin_writer = self.begin_writer, None
+            begin()
 
     def _note_progress(self) -> None:
         if self._progress is not None:

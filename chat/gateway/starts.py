@@ -36,6 +36,7 @@ from chat.protocol.commands import Identify, Resume
 from chat.registries import close_codes
 from chat.registries.events import EventName
 from chat.registries.limits import PRESENCE_HOLD_MS, SESSION_ID_CHARACTERS, SESSION_STARTS_IN_PROGRESS
+from chat.store.accounts.accounts import Account
 
 logger = structlog.get_logger(__name__)
 
@@ -100,20 +101,23 @@ class SessionStarts:
             return machine.StartPostponed()
         if self._core.database.failing:
             return machine.StartRefused(close_codes.FAILED_TO_START_SESSION)
+        self._in_progress += 1
+        try:
+            with trio.move_on_after(START_SECONDS):
+                async with self.turns:
+                    return await self._in_turn(identify, address, make)
+            return machine.StartPostponed()
+        finally:
+            self._in_progress -= 1
+
+    async def _in_turn(self, identify: Identify, address: str, make: MakeSession) -> GatewaySession | StartFailure:
         principal = self._resolve(identify.token)
         if principal is None:
             self._address_bans.note_failure(address)
             return machine.StartRefused(close_codes.INVALID_TOKEN)
         if not self._node.admits(principal.user_id):
             return machine.StartPostponed()
-        self._in_progress += 1
-        try:
-            with trio.move_on_after(START_SECONDS):
-                async with self.turns:
-                    return await self._create(principal, identify, address, make)
-            return machine.StartPostponed()
-        finally:
-            self._in_progress -= 1
+        return await self._create(principal, identify, address, make)
 
     def _resolve(self, token: str) -> Principal | None:
         return resolve_gateway_token(self._core.database.reader, token)
@@ -136,7 +140,8 @@ class SessionStarts:
             session.active_guilds.add(identify.initial_guild_id)
         self._table.add(session)
         try:
-            session.ready = outgoing(EventName.READY, await self._ready(session, guild_ids, settings))
+            data = await self._ready(session, principal.account, guild_ids, settings)
+            session.ready = outgoing(EventName.READY, data)
             if not session.bot and session.hears_account_events:
                 for call in self._accounts.calls(user_id):
                     session.dispatch(outgoing(EventName.CALL_CREATE, call))  # waits for Ready
@@ -159,7 +164,7 @@ class SessionStarts:
     # Ready
 
     async def _ready(
-        self, session: GatewaySession, guild_ids: Sequence[int], settings: Mapping[str, Any] | None
+        self, session: GatewaySession, account: Account, guild_ids: Sequence[int], settings: Mapping[str, Any] | None
     ) -> dict[str, Any]:
         """The payload of Ready; a user's session is connected to its guilds on the way, a bot's only afterwards.
 
@@ -173,7 +178,7 @@ class SessionStarts:
             if entered >= GUILDS_PER_TURN:
                 entered = 0
                 await trio.lowlevel.checkpoint()
-        account = self._accounts.account(session.user_id)
+                account = self._accounts.account(session.user_id)
         user, has = partial_user(account), self._accounts.belongings(account.id)
         friends = self._presences.seen_by(account.id) if has.relationships or has.private_channels else ()
         # The session counts towards its account's presence from now on, and stands in the list of its Ready.

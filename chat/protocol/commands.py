@@ -7,6 +7,7 @@ A command that exists is valid. The members of the commands that only a session 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import parse_qsl
@@ -36,6 +37,9 @@ API_VERSION: Final = "1"
 ZSTD_STREAM: Final = "zstd-stream"
 """The one value of `compress` that compresses."""
 
+QUERIES_KEPT: Final = 32
+"""Clients send few different ones."""
+
 STREAM_VALUES: Final = frozenset({"1", "true"})
 """The values of `stream` that let `compress` take effect."""
 
@@ -48,6 +52,7 @@ class ConnectionQuery:
     compressed: bool
 
 
+@functools.lru_cache(maxsize=QUERIES_KEPT)
 def parse_connection_query(query_string: str) -> ConnectionQuery:
     """Read the text after the question mark, percent-encoded as it stood in the request line; never raises.
 

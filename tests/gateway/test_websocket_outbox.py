@@ -61,6 +61,39 @@ async def test_what_does_not_fit_waits_and_follows_in_order(nursery: trio.Nurser
     nursery.cancel_scope.cancel()
 
 
+async def test_a_writer_is_begun_when_something_waits_first_and_never_twice(nursery: trio.Nursery) -> None:
+    outbox, client, _ = _open_outbox(capacity=10)
+    begun: list[str] = []
+
+    def begin() -> None:
+        begun.append("writer")
+        nursery.start_soon(outbox.run_writer)
+
+    outbox.begin_writer = begin
+    outbox.send(b"all of it")
+    outbox.release()
+    assert not begun
+    assert await client.receive_some() == b"all of it"
+    for _ in range(2):
+        outbox.send(b"0123456789ab")
+        assert await client.receive_some() == b"0123456789"
+        assert await client.receive_some() == b"ab"
+    assert begun == ["writer"]
+    outbox.abort()
+    assert outbox.begin_writer is None
+
+
+async def test_a_held_outbox_has_a_writer_once_it_is_released(nursery: trio.Nursery) -> None:
+    outbox, client, _ = _open_outbox(capacity=10)
+    outbox.begin_writer = lambda: nursery.start_soon(outbox.run_writer)
+    outbox.hold()
+    outbox.send(b"held")
+    assert outbox.pending_bytes == 4
+    outbox.release()
+    assert await client.receive_some() == b"held"
+    outbox.abort()
+
+
 @given(
     st.lists(st.binary(min_size=1, max_size=400), max_size=30),
     st.integers(1, 500),

@@ -29,7 +29,7 @@ from chat.gateway.session import GatewaySession, MakeSession
 from chat.port.transport import Transport
 from chat.port.upgrade import UpgradeRequest
 from chat.protocol import payload
-from chat.protocol.commands import ConnectionQuery, Identify
+from chat.protocol.commands import QUERIES_KEPT, ConnectionQuery, Identify
 from chat.protocol.payload import Payload
 from chat.protocol.zstd_stream import Compressor, zstd_available
 from chat.registries.close_codes import Close
@@ -67,6 +67,13 @@ def _compressor(asked: str) -> StreamCompressor | None:
     if asked == "zlib-stream":
         return ZlibCompressor()
     return Compressor() if asked == "zstd-stream" and zstd_available() else None
+
+
+@functools.lru_cache(maxsize=QUERIES_KEPT)
+def _asked_for(query_string: str) -> tuple[str, str]:
+    """The version and the compression that a query names; empty where it names none."""
+    query = parse_qs(query_string)
+    return query.get("v", [""])[0], query.get("compress", [""])[0]
 
 
 @functools.lru_cache(maxsize=16)
@@ -161,12 +168,12 @@ class DiscordGateway:
         self, request: UpgradeRequest, transport: Transport, parts: GatewayParts
     ) -> tuple[Connection, ConnectionQuery] | None:
         """A socket of the mount, where the query asks for its version."""
-        query = parse_qs(request.query_string)
-        if query.get("v", [""])[0] not in VERSIONS:
+        version, compress = _asked_for(request.query_string)
+        if version not in VERSIONS:
             return None
         origin = self._origins.of(request.header("host"))
         asked = Asked(self._translator, f"{origin.replace('http', 'ws', 1)}/gateway")
-        compressor = _compressor(query.get("compress", [""])[0])
+        compressor = _compressor(compress)
         if compressor is None:
             return MountedConnection(transport, request.address, parts, asked=asked), IN_ORDER
         return CompressedMountedConnection(

@@ -69,7 +69,11 @@ class AccountStates:
         return {
             "user": own_user(self._core, account),
             "private_channels": self._private_channels.of_account(user_id) if has.private_channels else [],
-            "read_states": read_states_of(self._core.database, self._core.guild_states, user_id, threads=threads),
+            "read_states": (
+                read_states_of(self._core.database, self._core.guild_states, user_id, threads=threads)
+                if has.read_states or has.mass_mentions
+                else []
+            ),
             "user_guild_settings": user_settings.of_all_guilds(reader, user_id) if has.guild_settings else [],
             "notes": _notes(reader, user_id) if has.notes else {},
             "pinned_dms": self._private_channels.pinned(user_id) if has.private_channels else [],

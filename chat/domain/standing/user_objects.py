@@ -72,6 +72,8 @@ def public_flags(flags: int) -> int:
 _STAFF: Final = int(UserFlag.STAFF)
 _STAFF_HIDDEN: Final = int(UserFlag.STAFF_HIDDEN)
 _PUBLIC: Final = int(PUBLIC_USER_FLAGS)
+_AGE_VERIFIED_ADULT: Final = int(UserFlag.AGE_VERIFIED_ADULT)
+_HAS_DISMISSED_ONBOARDING: Final = int(UserFlag.HAS_DISMISSED_PREMIUM_ONBOARDING)
 
 
 def private_user(account: Account, *, factors_of: Account, now_ms: int, premium_for_everyone: bool) -> dict[str, Any]:
@@ -80,7 +82,6 @@ def private_user(account: Account, *, factors_of: Account, now_ms: int, premium_
     `factors_of` is whose second factors it shows; `now_ms` (Unix) decides age and premium. Unlike in the partial user,
     `bot` is always there (accounts.md, User objects).
     """
-    flags = UserFlag(account.flags)
     premium = has_premium(account, now_ms)
     traits = {*account.traits, PREMIUM_TRAIT} if premium or premium_for_everyone else set(account.traits)
     types = authenticator_types(factors_of)
@@ -96,7 +97,7 @@ def private_user(account: Account, *, factors_of: Account, now_ms: int, premium_
     data = partial_user(account)
     data.update(
         bot=account.bot,
-        is_staff=UserFlag.STAFF in flags,
+        is_staff=bool(account.flags & _STAFF),
         acls=list(account.acls),
         traits=sorted(traits),
         email=account.email,
@@ -117,12 +118,12 @@ def private_user(account: Account, *, factors_of: Account, now_ms: int, premium_
         terms_agreed_at=terms_agreed_at,
         privacy_agreed_at=privacy_agreed_at,
     )
-    data.update(_premium_members(account, flags, premium, *of_premium))
+    data.update(_premium_members(account, premium, *of_premium))
     if account.email is not None:
         data["email_bounced"] = account.email_bounced
     if types:
         data["authenticator_types"] = types
-    if UserFlag.AGE_VERIFIED_ADULT in flags:
+    if account.flags & _AGE_VERIFIED_ADULT:
         data["age_verified_adult"] = True
     return data
 
@@ -201,7 +202,7 @@ PREMIUM_FLAGS: Final[Mapping[str, int]] = {
 
 
 def _premium_members(
-    account: Account, flags: UserFlag, premium: bool, since: str | None, until: str | None, grace_ends_at: str | None
+    account: Account, premium: bool, since: str | None, until: str | None, grace_ends_at: str | None
 ) -> dict[str, Any]:
     return {
         "premium_type": account.premium_type if premium else int(PremiumType.NONE),
@@ -212,7 +213,7 @@ def _premium_members(
         "premium_lifetime_sequence": account.premium_lifetime_sequence,
         "premium_grace_ends_at": grace_ends_at,
         **{name: bool(account.premium_flags & flag) for name, flag in PREMIUM_FLAGS.items()},
-        "has_dismissed_premium_onboarding": UserFlag.HAS_DISMISSED_PREMIUM_ONBOARDING in flags,
+        "has_dismissed_premium_onboarding": bool(account.flags & _HAS_DISMISSED_ONBOARDING),
         "has_ever_purchased": False,
         "has_unread_gift_inventory": False,
         "unread_gift_inventory_count": 0,
@@ -312,13 +313,19 @@ def user_settings_object(stored: Mapping[str, Any]) -> dict[str, Any]:
 
     `guild_positions` is read off the folders, so that the two always agree.
     """
-    settings: dict[str, Any] = {
-        name: value if isinstance(value := stored.get(name, default), str | int | None) else _own(value)
-        for name, default in DEFAULT_USER_SETTINGS.items()
-    }
+    settings: dict[str, Any] = dict(DEFAULT_USER_SETTINGS)
+    for name, value in stored.items():
+        if name in settings:
+            settings[name] = value
+    for name, value in settings.items():
+        if type(value) not in _PLAIN:
+            settings[name] = _own(value)
     placed = (guild_id for folder in settings["guild_folders"] for guild_id in folder["guild_ids"])
     settings["guild_positions"] = list(dict.fromkeys(placed))
     return settings
+
+
+_PLAIN: Final = frozenset({str, int, bool, type(None)})
 
 
 def _own(value: Any) -> Any:

@@ -16,6 +16,9 @@ class Belongings(NamedTuple):
     favorite_memes: bool
     passkeys: bool
     """Replaced ones included."""
+    read_states: bool
+    mass_mentions: bool
+    """Whether in one of its guilds a message names everyone, or a role; not whether it is meant."""
 
 
 _OF_USER: Final = """
@@ -24,7 +27,9 @@ _OF_USER: Final = """
            EXISTS (SELECT 1 FROM user_guild_settings WHERE user_id = ?1),
            EXISTS (SELECT 1 FROM user_notes WHERE user_id = ?1),
            EXISTS (SELECT 1 FROM favorite_memes WHERE user_id = ?1),
-           EXISTS (SELECT 1 FROM webauthn_credentials WHERE user_id = ?1)
+           EXISTS (SELECT 1 FROM webauthn_credentials WHERE user_id = ?1),
+           EXISTS (SELECT 1 FROM read_states WHERE user_id = ?1),
+           EXISTS (SELECT 1 FROM members JOIN mass_mentions USING (guild_id) WHERE user_id = ?1)
 """
 
 

@@ -48,7 +48,10 @@ class Member:
 
 _FIELDS: Final = tuple(field.name for field in attrs.fields(Member) if field.name != "role_ids")
 _COLUMNS: Final = ", ".join(_FIELDS)
-_BY_ID: Final = f"SELECT {_COLUMNS} FROM members WHERE guild_id = ? AND user_id = ?"  # noqa: S608 - our own names
+_BY_ID: Final = f"""
+    SELECT {_COLUMNS}, (SELECT group_concat(role_id) FROM member_roles WHERE guild_id = ?1 AND user_id = ?2)
+      FROM members WHERE guild_id = ?1 AND user_id = ?2
+"""  # noqa: S608 - our own names
 _OF_GUILD: Final = f"""
     SELECT {_COLUMNS} FROM members WHERE guild_id = ? AND user_id > ? ORDER BY user_id LIMIT ?
 """  # noqa: S608
@@ -65,7 +68,8 @@ def by_id(connection: sqlite3.Connection, guild_id: int, user_id: int) -> Member
     row = connection.execute(_BY_ID, (guild_id, user_id)).fetchone()
     if row is None:
         return None
-    return Member(*(*row, role_ids(connection, guild_id, user_id)))
+    *columns, held = row
+    return Member(*(*columns, frozenset(map(int, held.split(","))) if held else frozenset()))
 
 
 def exists(connection: sqlite3.Connection, guild_id: int, user_id: int) -> bool:
