@@ -54,7 +54,7 @@ QUICK: Final = Plan(clients=10, rounds=1)
 def figures(plan: Plan, against: Path | None, notes: list[str]) -> Iterator[Figure]:
     """Round by round: a bare loop that answers with constants, the server, and that of another checkout."""
     with contextlib.ExitStack() as stack:
-        load = stack.enter_context(started("chat.bench.load_generator", "identify", core=LOAD_CORE))
+        load = stack.enter_context(started("chat.bench.identifying", core=LOAD_CORE))
         floor = stack.enter_context(started("chat.bench.gateway_floor", FLOOR_FRAME_BYTES, core=MEASURED_CORE))
         count = plan.clients * plan.rounds
         served = {"floor": (floor, floor.answer()["port"], ["anyone"] * count), "": _server(stack, HERE, count)}

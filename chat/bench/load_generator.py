@@ -1,4 +1,4 @@
-"""Makes load: `python -m chat.bench.load_generator gateway|http|identify`, one thread, one epoll loop.
+"""Makes load: `python -m chat.bench.load_generator gateway|http`, one thread, one epoll loop.
 
 `gateway`: the first line that it reads says whom to connect to (`Specification` as JSON), and is answered once all
 sessions are ready. Each further line (`Phase`) is one measurement, answered by one line. `http`: each line (`Order`) is
@@ -52,10 +52,6 @@ PATIENCE_SECONDS: Final = 20.0
 
 SETTLING_SECONDS: Final = 10.0
 """How long what is under way at the end of a phase may take."""
-
-POLLING_SECONDS: Final = 0.05
-QUIET_CPU_SECONDS: Final = 0.001
-"""A process that takes less between two looks has nothing more to do."""
 
 WORDS: Final = (
     b"well I think so too but when is it and who will bring the others along tonight maybe later no idea".split()
@@ -235,7 +231,7 @@ class LoadGenerator:
             "deliveries": delivered,
             "posted": self.posted - posted,
             "beside": _differences(beside, self._beside()),
-            **_rates(delivered, seconds, servers, own),
+            **rates(delivered, seconds, servers, own),
             "bytes_per_delivery": received_bytes / delivered if delivered else 0.0,
             "acknowledged": self._watch.acknowledged - acknowledged,
             **_latencies(self._watch.latencies),
@@ -391,10 +387,10 @@ def measure(order: Order) -> dict[str, Any]:
     finally:
         for client in clients:
             client.socket.close()
-    return _rates(answered, seconds, servers, own)
+    return rates(answered, seconds, servers, own)
 
 
-def _rates(done: int, seconds: float, servers: float, own: float) -> dict[str, float]:
+def rates(done: int, seconds: float, servers: float, own: float) -> dict[str, float]:
     """What was done in so many seconds, with so much CPU time (seconds) of the server and of this process."""
     return {
         "per_second": done / seconds,
@@ -420,66 +416,6 @@ def _answered(clients: list[HttpClient]) -> int:
     return sum(client.answered for client in clients)
 
 
-# Identifies
-
-
-@attrs.frozen
-class Storm:
-    """Clients that connect and identify, each as the holder of one of the tokens, `at_once` of them under way. `pid`
-    is the process whose CPU time counts."""
-
-    port: int
-    pid: int
-    tokens: list[str]
-    at_once: int
-
-
-def identify_all(storm: Storm) -> dict[str, Any]:
-    """Connect, open the WebSocket, identify and read Ready, for all; then close every socket, which is measured apart.
-
-    Raises ConnectionError when one is refused, or nothing happens for PATIENCE_SECONDS.
-    """
-    watch = Watch()
-    poll = select.epoll()
-    sessions: dict[int, Session] = {}
-    began, own, servers = time.monotonic(), time.process_time(), cpu_seconds(storm.pid)
-    for number, token in enumerate(storm.tokens):
-        connected = connect(storm.port, number)
-        session = Session(connected, token, watch, sampled=True)
-        sessions[connected.fileno()] = session
-        poll.register(connected.fileno(), select.EPOLLIN)
-        session.open(storm.port)
-        _read_until_ready(watch, number + 1 - storm.at_once, poll, sessions)
-    _read_until_ready(watch, len(sessions), poll, sessions)
-    seconds, own = time.monotonic() - began, time.process_time() - own
-    identified = _cpu_when_quiet(storm.pid)
-    for session in sessions.values():
-        session.socket.close()
-    left = _cpu_when_quiet(storm.pid)
-    return _rates(len(sessions), seconds, identified - servers, own) | {
-        "leaving_per_cpu_second": len(sessions) / (left - identified)
-    }
-
-
-def _read_until_ready(watch: Watch, count: int, poll: select.epoll, sessions: dict[int, Session]) -> None:
-    heard = time.monotonic()
-    while watch.ready < count:
-        for descriptor, _ in poll.poll(0.1):
-            sessions[descriptor].take(read(descriptor))
-            heard = time.monotonic()
-        if watch.closed or time.monotonic() - heard > PATIENCE_SECONDS:
-            raise ConnectionError("a client that identifies is not served")
-
-
-def _cpu_when_quiet(pid: int) -> float:
-    """CPU time of a process once it has nothing more to do."""
-    before, now = -1.0, cpu_seconds(pid)
-    while now - before > QUIET_CPU_SECONDS:
-        time.sleep(POLLING_SECONDS)
-        before, now = now, cpu_seconds(pid)
-    return now
-
-
 def main(kind: str) -> None:
     """Serve measurements until standard input ends."""
     if kind == "http":
@@ -488,10 +424,6 @@ def main(kind: str) -> None:
         return
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
-    if kind == "identify":
-        for line in sys.stdin:
-            _say(identify_all(Storm(**json.loads(line))))
-        return
     generator = LoadGenerator(Specification(**json.loads(sys.stdin.readline())))
     _say(generator.open_sessions())
     for line in generator.orders(sys.stdin.fileno()):
