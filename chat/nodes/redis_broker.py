@@ -1,20 +1,16 @@
-"""The broker on Redis or Valkey, over coredis.
+"""The broker on Redis or Valkey.
 
 Each call has a connection of its own while it lasts: calls of one task take effect in their order, a read that waits
 holds up no other call, and what is cancelled or late ends its connection and nothing else. Connections are used again.
-coredis' own pool would share a connection between calls, and its messages may quote what was sent, passwords included:
-only connections are taken from it, and of its errors no more than the kind is told.
+What the engine says of an error may quote what was sent to it, passwords included: only its kind is told.
 """
 
 from __future__ import annotations
 
 import contextlib
-import logging
 import math
-import os
-import socket
 import ssl
-from collections.abc import AsyncIterator, Awaitable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Final
 
@@ -24,30 +20,9 @@ import trio
 from chat.config.broker_address import BrokerAddress, broker_address
 from chat.errors import OperatorError
 from chat.nodes.broker import BEGINNING, COMMAND_SECONDS, CONNECT_SECONDS, READ_BYTES, BrokerUnavailable
-
-try:
-    import anyio
-    from anyio.abc import ByteStream
-    from coredis import TCPConnection
-    from coredis.connection import TCPLocation
-    from coredis.exceptions import (
-        AuthenticationError,
-        AuthorizationError,
-        BusyLoadingError,
-        InvalidResponse,
-        MovedError,
-        ProtocolError,
-        ReadOnlyError,
-        RedisError,
-        UnknownCommandError,
-    )
-    from coredis.exceptions import ConnectionError as Lost
-except ModuleNotFoundError as missing:
-    raise OperatorError(f"gateway nodes need {missing.name}, which comes with chat[nodes]: install that") from None
+from chat.nodes.redis_connection import FAILURES, TOO_OLD, Command, RedisConnection, about, is_denial, is_refusal
 
 logger = structlog.get_logger(__name__)
-
-Command = tuple[bytes | str | int, ...]
 
 PREFIX: Final = "chat:"
 """What names of streams and keys begin with, unless they are told another."""
@@ -64,8 +39,6 @@ COMPLAINT_SECONDS: Final = 60.0
 OLDEST_VERSION: Final = (6, 2)
 """The first with `XADD ... MINID`."""
 
-TOO_OLD: Final = "6.2 or newer is needed"
-
 COMMANDS: Final = ("eval", "get", "mget", "pexpire", "set", "unlink", "xadd", "xread", "xrevrange")
 """What the user at the broker needs to be allowed."""
 
@@ -76,94 +49,16 @@ redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 return 1
 """
 
-logging.getLogger("coredis").setLevel(logging.CRITICAL)  # what fails is told by those who called
-
-
-class _Connection(TCPConnection):
-    """coredis' connection over a stream that is connected already: one that fails to connect would leave buffers that
-    are never closed."""
-
-    def __init__(self, stream: ByteStream, address: BrokerAddress) -> None:
-        super().__init__(
-            TCPLocation(address.host, address.port),
-            username=address.user,
-            password=address.password,
-            db=address.database or None,
-        )
-        self._connected = stream
-
-    async def _connect(self) -> ByteStream:
-        return self._connected
-
-
-class _Line:
-    """A connection, and the scope in which it lives."""
-
-    def __init__(self, address: BrokerAddress, trust: ssl.SSLContext | None) -> None:
-        self._address = address
-        self._trust = trust
-        self._scope = trio.CancelScope()
-        self._settled = trio.Event()
-        self._connection: _Connection | None = None
-        self.failure: Exception | None = None
-
-    async def live(self) -> None:
-        """Connect, and carry bytes until the connection ends, for whatever reason."""
-        try:
-            with self._scope:
-                stream = await self._stream()
-                self._connection = _Connection(stream, self._address)
-                await self._connection.run(task_status=self)
-        except Exception as error:  # noqa: BLE001 - of whatever kind, it is the connection that failed
-            self.failure = error
-        finally:
-            self._settled.set()
-
-    async def _stream(self) -> ByteStream:
-        host, port = self._address.host, self._address.port
-        if self._trust is None:
-            return await anyio.connect_tcp(host, port)
-        return await anyio.connect_tcp(host, port, ssl_context=self._trust, tls_standard_compatible=False)
-
-    def started(self, value: object = None) -> None:
-        """The connection calls this once it can be used."""
-        self._settled.set()
-
-    async def settled(self) -> None:
-        """Wait until it can be used, or has failed."""
-        await self._settled.wait()
-
-    @property
-    def is_usable(self) -> bool:
-        return self._connection is not None and self._connection.reusable and not self._scope.cancel_called
-
-    @property
-    def version(self) -> str:
-        """What the engine calls its version; empty before it has said so."""
-        return (self._connection and self._connection.server_version) or ""
-
-    def send(self, commands: Sequence[Command]) -> list[Awaitable[Any]]:
-        """Send commands together; what comes is the answers, errors among them. Raises what coredis and anyio raise
-        where the connection is lost."""
-        if self._connection is None:
-            raise Lost("not connected")
-        create = self._connection.create_request
-        return [create(str(name).encode(), *arguments, raise_exceptions=False) for name, *arguments in commands]
-
-    def end(self) -> None:
-        self._scope.cancel()
-
 
 class RedisBroker:
     """A `chat.nodes.broker.Broker`. `version` is the engine's, known after the first call."""
 
-    def __init__(self, address: BrokerAddress, prefix: str, nursery: trio.Nursery) -> None:
+    def __init__(self, address: BrokerAddress, prefix: str) -> None:
         self.address = address
         self.version = ""
         self._prefix = prefix
-        self._nursery = nursery
         self._trust = _trust_of(address) if address.tls else None
-        self._idle: list[_Line] = []
+        self._idle: list[RedisConnection] = []
         self._at_once = trio.Semaphore(CALLS_AT_ONCE)
         self._serves: bool | None = None
         """Whether the last call got there; None before the first that did."""
@@ -262,8 +157,8 @@ class RedisBroker:
         except BrokerUnavailable as error:
             raise OperatorError(str(error)) from None
         self._require_version()
-        refused = {trial[0]: reply for trial, reply in zip(trials, replies, strict=True) if _is_refusal(reply)}
-        self._require_rights({str(name).lower(): str(reply) for name, reply in refused.items() if _is_denial(reply)})
+        refused = {trial[0]: reply for trial, reply in zip(trials, replies, strict=True) if is_refusal(reply)}
+        self._require_rights({str(name).lower(): str(reply) for name, reply in refused.items() if is_denial(reply)})
         for reply in refused.values():
             raise OperatorError(self._words(reply))
 
@@ -301,7 +196,7 @@ class RedisBroker:
             logger.warning("the broker serves again", broker=self.address.place)
         self._serves = True
         for reply in replies:
-            if _is_refusal(reply) and not refusals:
+            if is_refusal(reply) and not refusals:
                 words = self._words(reply)
                 if trio.current_time() >= self._complained_at + COMPLAINT_SECONDS:
                     self._complained_at = trio.current_time()
@@ -313,66 +208,57 @@ class RedisBroker:
         try:
             with trio.fail_after(CONNECT_SECONDS + COMMAND_SECONDS + wait_seconds) as limit:
                 async with contextlib.nullcontext() if wait_seconds else self._at_once:
-                    line = await self._line()
+                    connection = self._kept() or await self._opened()
                     limit.deadline = trio.current_time() + COMMAND_SECONDS + wait_seconds
-                    return await self._exchange(line, commands)
+                    return await self._exchange(connection, commands)
         except trio.TooSlowError:
-            self._end_idle()
+            self.close()  # no connection is trusted any more: all may be to an engine that is gone
             raise BrokerUnavailable(f"the broker {self.address.place} did not answer in time") from None
 
-    async def _exchange(self, line: _Line, commands: Sequence[Command]) -> list[Any]:
+    async def _exchange(self, connection: RedisConnection, commands: Sequence[Command]) -> list[Any]:
         replies: list[Any] = []
         try:
-            replies = [await request for request in line.send(commands)]
-            for reply in replies:
-                if isinstance(reply, Exception) and not _is_refusal(reply):
-                    raise BrokerUnavailable(self._words(reply))
-        except (RedisError, anyio.ClosedResourceError, anyio.BrokenResourceError) as error:
+            replies = await connection.exchange(commands)
+        except FAILURES as error:
             raise BrokerUnavailable(self._words(error)) from None
         finally:
             # One that is not whole, or whose engine does not do its work (any more), is not used again.
-            if len(replies) < len(commands) or any(isinstance(reply, Exception) for reply in replies):
-                line.end()
+            if replies and not any(isinstance(reply, Exception) for reply in replies):
+                self._idle.append(connection)
             else:
-                self._idle.append(line)
+                connection.close()
         return replies
 
-    async def _line(self) -> _Line:
+    def _kept(self) -> RedisConnection | None:
         while self._idle:
-            line = self._idle.pop()
-            if line.is_usable:
-                return line
-            line.end()
-        return await self._connected()
+            connection = self._idle.pop()
+            if connection.is_usable:
+                return connection
+            connection.close()
+        return None
 
-    async def _connected(self) -> _Line:
-        line = _Line(self.address, self._trust)
-        self._nursery.start_soon(line.live)
+    async def _opened(self) -> RedisConnection:
         try:
             with trio.fail_after(CONNECT_SECONDS):
-                await line.settled()
+                connection = await RedisConnection.open(self.address, self._trust)
         except trio.TooSlowError:
-            line.end()
             hint = ": does it speak TLS?" if self._trust else ""
             raise BrokerUnavailable(f"the broker {self.address.place} did not answer in time{hint}") from None
-        except BaseException:
-            line.end()
-            raise
-        self.version = line.version or self.version
-        if line.failure is not None or not line.is_usable:
-            line.end()
-            raise BrokerUnavailable(self._words(line.failure, connecting=True))
-        return line
+        except FAILURES as error:
+            raise BrokerUnavailable(self._words(error, connecting=True)) from None
+        self.version = connection.version
+        self._expires_anew.clear()  # the engine may be one that has forgotten
+        return connection
 
-    def _end_idle(self) -> None:
-        """No connection is trusted any more once one has stayed silent: all may be to an engine that is gone."""
-        for line in self._idle:
-            line.end()
+    def close(self) -> None:
+        """Close the connections that no call uses."""
+        for connection in self._idle:
+            connection.close()
         self._idle.clear()
 
     def _words(self, error: BaseException | None, *, connecting: bool = False) -> str:
         """What happened, in words that quote nothing of what was sent."""
-        return f"the broker {self.address.place} {_about(error, connecting=connecting)}"
+        return f"the broker {self.address.place} {about(error, connecting=connecting)}"
 
 
 @asynccontextmanager
@@ -382,69 +268,12 @@ async def open_broker(url: str, prefix: str = PREFIX) -> AsyncIterator[RedisBrok
 
     Raises OperatorError where it cannot be reached, refuses the password, is too old or does not give the rights.
     """
-    failure: Exception | None = None
-    async with trio.open_nursery() as nursery:
-        try:
-            broker = RedisBroker(broker_address(url), prefix, nursery)
-            await broker.probe()
-            yield broker
-        except Exception as error:  # noqa: BLE001 - raised again below, and not within a group
-            failure = error
-        nursery.cancel_scope.cancel()
-    if failure is not None:
-        raise failure
-
-
-def _about(error: BaseException | None, *, connecting: bool) -> str:
-    """What kind of failure it is, of the error or of what caused it."""
-    causes = list(_causes(error))
-    for cause in causes:
-        match cause:
-            case AuthenticationError():
-                return "does not accept user and password"
-            case AuthorizationError():
-                return "does not let its user use this database" if connecting else "does not let its user do this"
-            case UnknownCommandError() | ProtocolError():
-                return f"is too old: {TOO_OLD}"
-            case BusyLoadingError():
-                return "is still loading its data"
-            case ReadOnlyError():
-                return "is a replica that takes no writes"
-            case MovedError():
-                return "is part of a cluster: one server by itself is needed"
-            case ssl.SSLCertVerificationError():
-                return f"shows a certificate that is not trusted: {cause.verify_message}"
-            case ssl.SSLError():
-                return f"does not speak TLS: {cause.reason or 'the handshake failed'}"
-            case socket.gaierror():
-                return "has no address: its name is not known"
-            case OSError() if cause.errno:
-                return f"cannot be reached: {os.strerror(cause.errno)}"
-            case InvalidResponse():
-                return "does not speak the protocol of Redis"
-            case RedisError() if _is_refusal(cause):
-                return f"refuses: {str(cause).partition(' ')[0]}"
-    return "cannot be reached" if connecting else "was lost"
-
-
-def _causes(error: BaseException | None) -> Iterator[BaseException]:
-    """The error, what it groups, and what it was raised from."""
-    if error is None:
-        return
-    yield error
-    if isinstance(error, BaseExceptionGroup):
-        for inner in error.exceptions:
-            yield from _causes(inner)
-    yield from _causes(error.__cause__ or (None if error.__suppress_context__ else error.__context__))
-
-
-def _is_denial(reply: object) -> bool:
-    return isinstance(reply, AuthorizationError)
-
-
-def _is_refusal(reply: object) -> bool:
-    """Whether the engine itself answered so."""
-    return isinstance(reply, RedisError) and not isinstance(reply, Lost)
+    broker = RedisBroker(broker_address(url), prefix)
+    try:
+        await broker.probe()
+        yield broker
+    finally:
+        broker.close()
 
 
 def _trust_of(address: BrokerAddress) -> ssl.SSLContext:

@@ -89,7 +89,7 @@ def test_without_the_package_the_command_names_it(
     run: Run, data: Path, alice: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CHAT_NODES", "redis://localhost")
-    monkeypatch.setitem(sys.modules, "coredis", None)
-    for name in ("chat.checking.broker", "chat.nodes.redis_broker"):
+    monkeypatch.setitem(sys.modules, "coredis.exceptions", None)
+    for name in ("chat.checking.broker", "chat.nodes.redis_broker", "chat.nodes.redis_connection"):
         monkeypatch.delitem(sys.modules, name, raising=False)
     assert "comes with chat[nodes]: install that" in run("check", "--data", data).out

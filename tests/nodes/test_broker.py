@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import AsyncIterator, Callable, Iterator
 from random import Random
 from typing import Final
@@ -57,9 +58,8 @@ async def connect(server: RedisServer | None, request: pytest.FixtureRequest) ->
         yield MemoryBroker().client
         return
     address, prefix = broker_address(server.url), f"{request.node.name}:"
-    async with trio.open_nursery() as nursery:
-        yield lambda: RedisBroker(address, prefix, nursery)
-        nursery.cancel_scope.cancel()
+    with contextlib.ExitStack() as stack:
+        yield lambda: stack.enter_context(contextlib.closing(RedisBroker(address, prefix)))
 
 
 def entries_of(found: list[tuple[str, bytes]]) -> list[bytes]:
