@@ -28,7 +28,7 @@ from chat.gateway.hub import Hub
 from chat.gateway.outbox import OutboxSum
 from chat.gateway.parts import GatewayParts
 from chat.gateway.retention import at_rest, revived
-from chat.gateway.session import GatewaySession
+from chat.gateway.session import GatewaySession, KeptPlace
 from chat.gateway.session_table import SessionTable
 from chat.gateway.starts import SessionStarts
 from chat.gateway.subscriptions import Subscriptions
@@ -67,7 +67,7 @@ class Gateway:
 
     mount: GatewayMount | None = None
     """To be set before the gateway runs."""
-    placed: Callable[[GatewaySession, str, int], None] | None = None
+    placed: Callable[[GatewaySession, KeptPlace], None] | None = None
     """Takes a session of a gateway node that was kept over a restart; None where there are no nodes."""
 
     def __init__(
@@ -259,7 +259,7 @@ class Gateway:
             if place is not None:
                 if self.placed is None:
                     continue  # it was at a node, and there are none any more
-                self.placed(session, *place.kept())
+                self.placed(session, place.kept())
             self.table.add(session)
             self.table.detach(session, SHUTDOWN_RESUME_MS / 1000)
             try:

@@ -15,7 +15,7 @@ import structlog
 
 from chat.domain.presence.account_presence import SessionPresence
 from chat.gateway.numbering import Numbering
-from chat.gateway.session import GatewaySession
+from chat.gateway.session import GatewaySession, KeptPlace
 from chat.protocol.commands import Shard
 from chat.protocol.frames import EventRun, OutgoingEvent
 from chat.protocol.presence import CustomStatus
@@ -31,17 +31,6 @@ KEPT_SETS: Final = ("guild_ids", "joining_guild_ids", "active_guilds")
 
 RUN_EVENTS: Final = 512
 """Events that stay in memory after the restart as long as a session retains one of them."""
-
-
-@attrs.frozen
-class KeptPlace:
-    """Where a session was when the core ended."""
-
-    node: str
-    slot: int
-
-    def kept(self) -> tuple[str, int]:
-        return self.node, self.slot
 
 
 Range = tuple[int, int, int]
@@ -123,7 +112,7 @@ def _body(session: GatewaySession, held: Sequence[Range]) -> bytes:
             "held": held,
             "mount": session.mount,
             "besides": session.kept_besides(),
-            "place": None if session.place is None else session.place.kept(),
+            "place": None if session.place is None else attrs.astuple(session.place.kept()),
         }
     )
 

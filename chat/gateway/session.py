@@ -213,11 +213,26 @@ MakeSession = Callable[[str, Principal, Identify, SessionPresence], GatewaySessi
 """`GatewaySession.identified`, or what a mount makes in its place."""
 
 
+@attrs.frozen
+class KeptPlace:
+    """Where a session was when the core ended, and how far the core had spoken with that node: the number of its last
+    word in that life (`epoch`)."""
+
+    node: str
+    slot: int
+    epoch: int
+    number: int
+
+    def kept(self) -> KeptPlace:
+        """As `Placed`."""
+        return self
+
+
 class Placed(Protocol):
     """The place of a session at a gateway node."""
 
-    def kept(self) -> tuple[str, int]:
-        """The node's id and the slot there, over a restart."""
+    def kept(self) -> KeptPlace:
+        """What is written down of it."""
         ...
 
 

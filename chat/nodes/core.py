@@ -24,8 +24,9 @@ from chat.config import Settings
 from chat.domain.presence.account_presence import SessionPresence
 from chat.errors import OperatorError
 from chat.gateway.gateway import Gateway
-from chat.gateway.session import GatewaySession
+from chat.gateway.session import GatewaySession, KeptPlace
 from chat.nodes.broker import Broker, BrokerUnavailable
+from chat.nodes.entries import decode_entry
 from chat.nodes.leases import CORE_LEASE, CORE_STREAM, LEASE_SECONDS, core_of, lease_of
 from chat.nodes.link import KEEP_SECONDS, Link
 from chat.nodes.messages import (
@@ -41,17 +42,18 @@ from chat.nodes.messages import (
     Drained,
     Exported,
     Figures,
+    Follows,
     Gone,
     Hello,
     Judged,
     Malformed,
     Message,
+    Position,
     Refused,
     ResumeDone,
     SessionFacts,
     Welcome,
     decode,
-    decode_entry,
 )
 from chat.nodes.moving import Moving
 from chat.nodes.recovery import checkpoints_of, rest_of, to_node
@@ -106,7 +108,7 @@ class CoreNodes:
 
     def __attrs_post_init__(self) -> None:
         self.epoch = self._clock.now_ms()
-        self._moving = Moving(self._gateway, self.relay, self._broker)
+        self._moving = Moving(self._gateway, self.relay, self._broker, self._begin)
         self._handlers = {
             Hello: self._welcome,
             AskIdentify: lambda line, ask: self._begin(self._identify, line, ask),
@@ -160,20 +162,22 @@ class CoreNodes:
                     "another server works with this database of the broker: give each one of its own (redis://.../1)"
                 )
             self.epoch = max(self.epoch, epoch + 1)
+            for line in self.lines.values():
+                line.link.epoch = self.epoch
         self._moving.epoch = self.epoch
         await self._broker.seize(CORE_LEASE, self._lease, seconds=LEASE_SECONDS)
 
     async def finish(self) -> None:
         """Before the end: let nodes hear everything, so that their sessions outlive it; those that do not lose
         theirs. What nodes say from now on is for the next life of the core."""
+        await self._moving.finish()
         self._listening.cancel()
         with trio.move_on_after(DRAIN_SECONDS):
             async with trio.open_nursery() as nursery:
-                for line in self.lines.values():
-                    if not line.is_dead:
-                        nursery.start_soon(line.link.confirmed)
+                for line in self.lines.values():  # what a dead one has not heard is for those that take its place
+                    nursery.start_soon(line.link.confirmed)
         for line in self.lines.values():
-            if line.link.unconfirmed and not line.is_dead:
+            if line.link.unconfirmed:
                 logger.warning("a gateway node did not hear everything", node=line.name)
                 self._end_sessions(line)
         try:
@@ -266,15 +270,19 @@ class CoreNodes:
             await trio.sleep(RENEW_SECONDS)
 
     async def _look_at_leases(self) -> None:
-        alive = [line for line in self.lines.values() if not line.is_dead]
-        own, *leases = await self._broker.get(CORE_LEASE, *(lease_of(line.id) for line in alive))
+        lines = list(self.lines.values())
+        own, *leases = await self._broker.get(CORE_LEASE, *(lease_of(line.id) for line in lines))
         now = trio.current_time()
         if own is None:  # the broker has forgotten everything
             self._grace_until = now + GRACE_SECONDS
         await self._broker.claim(CORE_LEASE, self._lease, seconds=LEASE_SECONDS)
+        for line, lease in zip(lines, leases, strict=True):
+            if line.is_dead and not line.has_ended and lease not in {None, FENCED}:
+                # The broker has forgotten that the name is taken, and the node goes on under it.
+                await self._broker.seize(lease_of(line.id), FENCED, seconds=FENCE_SECONDS)
         if now < self._grace_until:
             return
-        for line, lease in zip(alive, leases, strict=True):
+        for line, lease in zip(lines, leases, strict=True):
             if lease is None and not line.is_dead and now >= line.seen_at + LEASE_SECONDS:
                 await self._broker.seize(lease_of(line.id), FENCED, seconds=FENCE_SECONDS)
                 logger.warning("a gateway node is dead", node=line.name, sessions=len(line.sessions))
@@ -298,6 +306,7 @@ class CoreNodes:
 
     def _bye(self, line: Line, _: Bye) -> None:
         logger.info("a gateway node has ended", node=line.name, sessions=len(line.sessions))
+        line.has_ended = True
         self._bury(line)
 
     def _overflow(self, line: Line) -> None:
@@ -310,17 +319,22 @@ class CoreNodes:
         for session in list(line.sessions.values()):
             self._gateway.table.end(session)
 
-    def _place_again(self, session: GatewaySession, node: str, slot: int) -> None:
+    def _place_again(self, session: GatewaySession, kept: KeptPlace) -> None:
         """A session of a node was kept over a restart of the core."""
-        line = self._line(node)
-        line.take_seat(session, slot)
-        self.relay.place(session, line, slot)
+        self.epoch = max(self.epoch, kept.epoch + 1)
+        is_new = kept.node not in self.lines
+        line = self._line(kept.node)
+        if is_new:
+            line.send(Follows(Position(kept.epoch, kept.number)))
+        line.take_seat(session, kept.slot)
+        self.relay.place(session, line, kept.slot)
 
     # Identify
 
     def _begin(self, task: Callable[..., Awaitable[None]], *arguments: Any) -> None:
-        if self._nursery is not None:
-            self._nursery.start_soon(guarded, task, *arguments)
+        if self._nursery is None:
+            raise AssertionError("the core does not speak with nodes yet")
+        self._nursery.start_soon(guarded, task, *arguments)
 
     async def _identify(self, line: Line, ask: AskIdentify) -> None:
         identify = parse_identify(orjson.loads(ask.d[0]))

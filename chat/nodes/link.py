@@ -17,7 +17,7 @@ import structlog
 import trio
 
 from chat.nodes.broker import Broker, BrokerUnavailable
-from chat.nodes.messages import Entry, encode_entry
+from chat.nodes.entries import Entry, encode_entry
 from chat.registries.limits import NODE_UNCONFIRMED_BYTES
 
 KEEP_SECONDS: Final = 120.0

@@ -8,7 +8,7 @@ default, so that nodes and core may be one version apart (manual, Beyond one pro
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar, Final
 
 import attrs
@@ -25,8 +25,6 @@ PROTOCOL: Final = 1
 
 _HEAD: Final = struct.Struct("!BIB")
 _LENGTH: Final = struct.Struct("!I")
-_FRAME: Final = struct.Struct("!BQQQBB")
-_FORMAT: Final = 1
 
 
 class Malformed(ValueError):
@@ -241,6 +239,16 @@ class WhenDrained(Message):
     below: int
 
 
+@attrs.frozen
+class Follows(Message):
+    """The first word of a core that took up the sessions of its life before: by then it had said so much. Who has not
+    heard all of it has sessions with a hole."""
+
+    kind = 15
+
+    said: Position
+
+
 # From a node to the core
 
 
@@ -449,48 +457,3 @@ def _delivery(values: dict[str, Any], blobs: Sequence[bytes], slots: bytes) -> D
     thread_event = OutgoingEvent(values["n"], blobs[1], retained=retained) if len(blobs) > 1 else None
     event = OutgoingEvent(values["n"], blobs[0], retained=retained)
     return Deliver(event, slots, mentions, thread_event, values.get("i"))
-
-
-@attrs.frozen
-class Entry:
-    """What one side appends at once: messages with consecutive numbers from `first` on, and how far it has heard the
-    other side. `gap` says that something before is missing here."""
-
-    sender: str
-    epoch: int
-    first: int
-    confirmed: int
-    messages: Sequence[bytes] = ()
-    gap: bool = False
-
-
-def encode_entry(entry: Entry) -> bytes:
-    """Write an entry down."""
-    sender = entry.sender.encode()
-    parts = [_FRAME.pack(_FORMAT, entry.epoch, entry.first, entry.confirmed, entry.gap, len(sender)), sender]
-    for message in entry.messages:
-        parts += (_LENGTH.pack(len(message)), message)
-    return b"".join(parts)
-
-
-def decode_entry(data: bytes) -> Entry:
-    """Read an entry. Raises Malformed."""
-    try:
-        form, epoch, first, confirmed, gap, length = _FRAME.unpack_from(data)
-        if form != _FORMAT:
-            raise Malformed("an entry of another version")
-        at = _FRAME.size + length
-        sender = data[_FRAME.size : at].decode()
-        return Entry(sender, epoch, first, confirmed, tuple(_parts(data, at)), bool(gap))
-    except (struct.error, UnicodeDecodeError) as error:
-        raise Malformed("an entry that cannot be read") from error
-
-
-def _parts(data: bytes, at: int) -> Iterator[bytes]:
-    while at < len(data):
-        (length,) = _LENGTH.unpack_from(data, at)
-        at += _LENGTH.size
-        if at + length > len(data):
-            raise Malformed("an entry that is cut off")
-        yield data[at : at + length]
-        at += length

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
 import attrs
@@ -39,6 +39,9 @@ from chat.registries import close_codes
 ANSWER_SECONDS: Final = 5.0
 """How long a client waits for a node that says neither yes nor no, and is not dead yet."""
 
+MOVES_SECONDS: Final = 3.0
+"""How long a core that ends waits for sessions that are on their way."""
+
 UNAVAILABLE: Final = machine.ResumeRefused(close_codes.SESSION_UNAVAILABLE)
 
 
@@ -49,8 +52,12 @@ class Moving:
     _gateway: Gateway
     _relay: Relay
     _broker: Broker
+    _begin: Callable[..., None]
+    """Starts a task that outlasts the socket that asked for it."""
     _turns: dict[GatewaySession, trio.Lock] = attrs.field(factory=dict, init=False)
     epoch: int = attrs.field(default=0, init=False)
+    _none_moves: trio.Event = attrs.field(factory=trio.Event, init=False)
+    _is_over: bool = attrs.field(default=False, init=False)
     _remains: dict[str, Remains] = attrs.field(factory=dict, init=False)
     _keys: Iterator[int] = attrs.field(factory=lambda: itertools.count(1), init=False)
 
@@ -73,23 +80,52 @@ class Moving:
                 self._leave_turn(session)
 
     async def _home(self, session: GatewaySession, seq: int) -> GatewaySession | ResumeFailure:
-        async with self._turns.setdefault(session, trio.Lock()):
-            try:
-                failure = await self._move(session, seq, None, 0)
-            finally:
-                self._leave_turn(session)
+        sending, receiving = trio.open_memory_channel[ResumeFailure | None](1)
+        self._begin(self._bring_home, session, seq, sending)
+        try:
+            failure = await receiving.receive()
+        except trio.EndOfChannel:
+            return UNAVAILABLE
         if failure is not None:
             return failure
-        return machine.ResumeUnknown() if session.ended else judged(session, seq)
+        if session.ended:
+            return machine.ResumeUnknown()
+        # Another Resume can have had its turn meanwhile: this one is as good as displaced.
+        return UNAVAILABLE if session.place is not None else judged(session, seq)
+
+    async def _bring_home(
+        self, session: GatewaySession, seq: int, answer: trio.MemorySendChannel[ResumeFailure | None]
+    ) -> None:
+        with answer:
+            async with self._turns.setdefault(session, trio.Lock()):
+                try:
+                    answer.send_nowait(await self._move(session, seq, None, 0))
+                finally:
+                    self._leave_turn(session)
 
     def _leave_turn(self, session: GatewaySession) -> None:
         lock = self._turns.get(session)
         if lock is not None and not lock.statistics().tasks_waiting:
             del self._turns[session]
+            if not self._turns:
+                self._none_moves.set()
+
+    async def finish(self) -> None:
+        """Begin no more moves, and let those that go on come to their end, within MOVES_SECONDS; a session that does
+        not arrive by then is over."""
+        self._is_over = True
+        with trio.move_on_after(MOVES_SECONDS):
+            while self._turns:
+                self._none_moves = trio.Event()
+                await self._none_moves.wait()
+        for session in list(self._turns):
+            self._gateway.table.end(session)
 
     async def _move(self, session: GatewaySession, seq: int, line: Line | None, request: int) -> ResumeFailure | None:
         if session.ended or (line is not None and line.is_dead):
             return machine.ResumeUnknown()
+        if self._is_over:
+            return UNAVAILABLE
         place = session.place
         if not isinstance(place, Place):
             return None if line is None else await self._from_home(session, seq, line, request)

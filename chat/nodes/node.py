@@ -25,9 +25,10 @@ from chat.gateway.parts import GatewayParts
 from chat.gateway.session import GatewaySession
 from chat.nodes import messages as said
 from chat.nodes.broker import Broker, BrokerUnavailable
+from chat.nodes.entries import decode_entry
 from chat.nodes.leases import CORE_LEASE, CORE_STREAM, LEASE_SECONDS, core_of, lease_of
 from chat.nodes.link import KEEP_SECONDS, Link
-from chat.nodes.messages import PROTOCOL, Malformed, Message, Position, SessionFacts, decode, decode_entry, encode
+from chat.nodes.messages import PROTOCOL, Malformed, Message, Position, SessionFacts, decode, encode
 from chat.nodes.progress import Progress, has_numbers
 from chat.nodes.recovery import (
     Lost,
@@ -95,11 +96,13 @@ class Node:
     _seats: Seats = attrs.field(init=False)
     _parts: GatewayParts | None = attrs.field(default=None, init=False)
     _link: Link | None = attrs.field(default=None, init=False)
+    _heard_before: Position = attrs.field(default=Position(0, 0), init=False)
+    """How far the core was heard in its life before."""
     _link_scope: trio.CancelScope = attrs.field(factory=trio.CancelScope, init=False)
     _nursery: trio.Nursery = attrs.field(init=False)
     _reading: trio.CancelScope = attrs.field(factory=trio.CancelScope, init=False)
     _read: trio.Event = attrs.field(factory=trio.Event, init=False)
-    _drain_asked: trio.Event = attrs.field(factory=trio.Event, init=False)
+    drain_asked: trio.Event = attrs.field(factory=trio.Event, init=False)
     _last_socket_gone: trio.Event = attrs.field(factory=trio.Event, init=False)
     _renewed_at: float = attrs.field(default=float("-inf"), init=False)
     _welcomed: bool = attrs.field(default=False, init=False)
@@ -116,6 +119,7 @@ class Node:
         self._commands = RemoteCommands(self.say, self.table)
         self._seats = Seats(self.say, self.table, self.starts)
         self._handlers = {
+            said.Follows: self._follows,
             said.Welcome: self._welcome,
             said.Refused: self.starts.refused,
             said.Ended: self._end,
@@ -126,7 +130,7 @@ class Node:
             said.Seat: self._seat,
             said.Arrive: lambda message: self._begin(self._arrive, message),
             said.ArriveFromDead: lambda message: self._begin(self._arrive_from_dead, message),
-            said.Drain: lambda _: self._drain_asked.set(),
+            said.Drain: lambda _: self.drain_asked.set(),
             said.WhenDrained: lambda message: self._begin(self._tell_when_drained, message),
         }
 
@@ -164,13 +168,13 @@ class Node:
             self._nursery.start_soon(self._listen)
             self._nursery.start_soon(lasting, self._progress.keep_checkpoints)
             self._nursery.start_soon(lasting, self._tell_figures)
-            await self._drain_asked.wait()
+            await self.drain_asked.wait()
             await self._finish()
             self._nursery.cancel_scope.cancel()
 
     def drain(self) -> None:
         """Send every session elsewhere, and let `run` return."""
-        self._drain_asked.set()
+        self.drain_asked.set()
 
     async def _finish(self) -> None:
         self.state.draining = True
@@ -190,6 +194,7 @@ class Node:
                 await self._leave()
         except BrokerUnavailable:
             logger.warning("the broker is not reachable at the end: sessions go on from the last checkpoint")
+        self.end_sockets()  # those that came meanwhile
 
     async def _leave(self) -> None:
         """Leave all sessions whole to those that take them over."""
@@ -264,6 +269,7 @@ class Node:
         self.starts.fail()
         self._link_scope.cancel()
         self._link_scope = trio.CancelScope()
+        self._heard_before = Position(0, 0) if before is None else Position(before.epoch, before.heard)
         self._link = link = Link(self._broker, CORE_STREAM, self.id, epoch, self.end_sockets)
         self.say(said.Hello(self._name, __version__, PROTOCOL))
         for written in () if before is None else before.unsent():
@@ -274,6 +280,12 @@ class Node:
     async def _speak(self, link: Link, scope: trio.CancelScope) -> None:
         with scope:
             await lasting(link.run)
+
+    def _follows(self, follows: said.Follows) -> None:
+        if follows.said != self._heard_before:  # this node stood still while the core was started anew
+            for slot in list(self.table.by_slot):
+                self._seats.lost(slot)
+            self._audiences.clear()
 
     def _welcome(self, welcome: said.Welcome) -> None:
         if self._parts is not None:

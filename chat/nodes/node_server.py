@@ -85,11 +85,11 @@ class NodeServer:
             try:
                 await self.node.run()
             except* Fenced:
-                logger.warning("the core took this node for dead: it goes on under another name", name=self._name)
-            else:
+                logger.warning("the core took this node for dead", name=self._name)
+                self.node.end_sockets()
+            if self.node.drain_asked.is_set():
                 self.over.set()
                 return
-            self.node.end_sockets()
             self.node = self._new_life()
 
     async def _serve(self, request: UpgradeRequest, transport: Transport) -> None:

@@ -22,18 +22,19 @@ from chat.gateway.numbering import Numbering
 from chat.gateway.retention import EventLine, SharedRuns
 from chat.gateway.session import GatewaySession
 from chat.nodes.broker import Broker
+from chat.nodes.entries import decode_entry
 from chat.nodes.messages import (
     Arrive,
     ArriveFromDead,
     Began,
     Deliver,
     Ended,
+    Follows,
     Message,
     Position,
     Seat,
     SessionFacts,
     decode,
-    decode_entry,
 )
 from chat.nodes.relay import HeldNumbering
 from chat.protocol.frames import OutgoingEvent
@@ -167,6 +168,9 @@ class Log:
             return  # what is missing comes again, and this after it
         for number, written in enumerate(entry.messages[heard + 1 - entry.first :], heard + 1):
             message = decode(written)
+            if isinstance(message, Follows) and message.said != self.ends:  # the end of the life before is missing
+                self.messages.clear()
+                self.begins = Position(entry.epoch, number)
             self.ends = Position(entry.epoch, number)
             if message is not None:
                 self.messages.append((self.ends, message))

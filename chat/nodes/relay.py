@@ -19,7 +19,7 @@ import trio
 
 from chat.gateway.fanout import Delivery
 from chat.gateway.numbering import Numbering, ResumeVerdict
-from chat.gateway.session import GatewaySession
+from chat.gateway.session import GatewaySession, KeptPlace
 from chat.nodes.link import Link
 from chat.nodes.messages import Ended, Figures, Message, Payload, WhenDrained, encode, encode_delivery
 from chat.protocol.frames import EventRun, OutgoingEvent
@@ -48,6 +48,8 @@ class Line:
     welcome: bool = False
     """Whether it has said Hello in this life of the core."""
     is_dead: bool = False
+    has_ended: bool = False
+    """Dead, and by its own word."""
     draining: bool = False
     figures: Figures | None = None
     seen_at: float = attrs.field(factory=trio.current_time)
@@ -142,9 +144,10 @@ class Place:
     line: Line
     slot: int
 
-    def kept(self) -> tuple[str, int]:
-        """The node's id and the slot, over a restart of the core."""
-        return self.line.id, self.slot
+    def kept(self) -> KeptPlace:
+        """Over a restart of the core."""
+        link = self.line.link
+        return KeptPlace(self.line.id, self.slot, link.epoch, link.number)
 
 
 class RelayedNumbering(Numbering):

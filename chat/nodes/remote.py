@@ -145,7 +145,7 @@ class RemoteStarts:
         """The session that a Resume names, to be fetched from wherever it is."""
 
         async def fetch() -> GatewaySession | ResumeFailure:
-            if not self.is_up:
+            if not self.is_up or self._node.draining:
                 return UNAVAILABLE
             request = next(self._requests)
             ask = AskResume(request, address, resume.token, resume.session_id, resume.seq)

@@ -10,7 +10,7 @@ from pathlib import Path
 import attrs
 import trio
 
-from chat.nodes.memory_broker import MemoryBroker
+from chat.nodes.memory_broker import Engine, MemoryBroker
 from chat.testing.gateway_node import GatewayNode
 from chat.testing.server import ChatServer, open_chat_server
 from chat.testing.world import World
@@ -29,20 +29,30 @@ class Cluster:
 
     async def start_node(self) -> GatewayNode:
         """One more node, which can serve when this returns."""
+        node = await self.add_node()
+        await node.serves()
+        return node
+
+    async def add_node(self) -> GatewayNode:
+        """One more node, which may have to wait for broker and core."""
         node = GatewayNode.beside(self.broker, self._chance, f"node {len(self.nodes) + 1}")
         await self._nursery.start(node.live)
         self.nodes.append(node)
-        await node.serves()
         return node
 
 
 @asynccontextmanager
 async def open_cluster(
-    folder: Path, *, nodes: int = 1, seed: int = 0, settings: Mapping[str, object] | None = None
+    folder: Path,
+    *,
+    nodes: int = 1,
+    seed: int = 0,
+    settings: Mapping[str, object] | None = None,
+    engine: Engine | None = None,
 ) -> AsyncIterator[Cluster]:
     """A core with so many nodes, for as long as the block lasts."""
     chance = random.Random(seed)
-    broker = MemoryBroker(chance=random.Random(seed))
+    broker = MemoryBroker(chance=random.Random(seed), engine=engine)
     async with (
         open_chat_server(folder, seed=seed, settings=settings, broker=broker.client()) as core,
         trio.open_nursery() as nursery,
