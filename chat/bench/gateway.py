@@ -164,11 +164,12 @@ def observe(server: Process) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def serving(
-    directory: str, checkout: Path = HERE, environment: Mapping[str, str] = ENVIRONMENT
+    directory: str, checkout: Path = HERE, environment: Mapping[str, str] = ENVIRONMENT, *, watched: bool = True
 ) -> Iterator[tuple[Process, int]]:
-    """A server of a checkout on this data directory, and its port."""
+    """A server of a checkout on this data directory, and its port; `watched` says whether `observe` may ask it."""
+    look = () if watched else ("unwatched",)
     with started(
-        "chat.bench.observed_server", directory, core=MEASURED_CORE, environment=environment, checkout=checkout
+        "chat.bench.observed_server", directory, *look, core=MEASURED_CORE, environment=environment, checkout=checkout
     ) as server:
         yield server, server.answer()["port"]
 

@@ -39,7 +39,6 @@ from chat.bench.measuring import cpu_seconds
 SAMPLED: Final = 10
 """Every so many sessions one is read closely."""
 
-OPENING_AT_ONCE: Final = 64
 HEARTBEAT_SECONDS: Final = 30.0
 QUIET_SECONDS: Final = 0.5
 EVENTS_PER_TURN: Final = 128
@@ -129,6 +128,7 @@ class Specification:
     """Where sessions connect to in turn, where that is not `port`: gateway nodes."""
     beside: tuple[int, ...] = ()
     """Other processes whose CPU time is told."""
+    opening_at_once: int = 64
 
 
 KINDS: Final = {"plain": Session, "compressed": CompressedSession, "mounted": MountedSession}
@@ -193,7 +193,7 @@ class LoadGenerator:
             self._sessions.append(session)
             self._register(connected.fileno(), session.take)
             session.open(port)
-            while number - self._watch.ready >= OPENING_AT_ONCE:
+            while number - self._watch.ready >= specification.opening_at_once:
                 self._turn(1.0)
                 self._require_open()
         while self._watch.ready < specification.sessions:

@@ -32,6 +32,9 @@ from chat.errors import OperatorError
 
 BROKERS: Final = ("valkey-server", "redis-server")
 SESSIONS_PER_ACCOUNT: Final = 80
+STORM_AT_ONCE: Final = 400
+"""Logins under way at any time: what a server works on without holding any."""
+
 PATIENCE_SECONDS: Final = 10.0
 READY: Final = b"GET /_ready HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
@@ -67,10 +70,11 @@ class Cluster:
         return (*self.nodes, self.core, self.broker)
 
     @contextlib.contextmanager
-    def load(self, count: int) -> Iterator[Process]:
-        """A generator whose sessions are at the nodes, in turn."""
+    def load(self, count: int, **besides: object) -> Iterator[Process]:
+        """A generator whose sessions are at the nodes, in turn; `besides` as for `generator`."""
         beside = [process.pid for process in self.processes]
-        with generator(self.core, self.port, self.here, count, gateway_ports=self.ports, beside=beside) as load:
+        specification = {"gateway_ports": self.ports, "beside": beside, **besides}
+        with generator(self.core, self.port, self.here, count, **specification) as load:
             yield load
 
 
@@ -91,7 +95,7 @@ def _one_node(plan: Plan, notes: list[str]) -> Iterator[Figure]:
         node, core = cluster.nodes[0], cluster.core
         before = resident_bytes(node.pid), resident_bytes(core.pid)
         load = stack.enter_context(cluster.load(plan.sessions))
-        yield _memory("memory_at_the_node", before[0], node, plan.sessions, at_most=24.0)
+        yield _memory("memory_at_a_node", before[0], node, plan.sessions, at_most=24.0)
         yield _memory("memory_at_the_core", before[1], core, plan.sessions, at_most=3.0)
         serves, nodes, posts = [], [], []
         for _ in range(plan.rounds):
@@ -137,11 +141,11 @@ def _storm(plan: Plan) -> Iterator[Figure]:
     """Many identify at once: all CPU time that this takes, of all processes."""
     with tempfile.TemporaryDirectory(prefix="chat-bench-") as directory:
         here = world.prepare(Path(directory), _members(plan.storm))
-        with serving(directory) as (server, port):
+        with serving(directory, watched=False) as (server, port):
             before = cpu_seconds(server.pid)
-            with generator(server, port, here, plan.storm):
+            with generator(server, port, here, plan.storm, opening_at_once=STORM_AT_ONCE):
                 alone = cpu_seconds(server.pid) - before
-    with _cluster(2, plan.storm) as cluster, cluster.load(plan.storm) as load:
+    with _cluster(2, plan.storm) as cluster, cluster.load(plan.storm, opening_at_once=STORM_AT_ONCE) as load:
         together = sum(load.opened["beside"])
     yield Figure(f"storm_of_{plan.storm}", together / alone, "of the CPU time of one process", at_most=1.3)
 
@@ -167,7 +171,7 @@ def _alone(count: int) -> Iterator[Process]:
     """One `chat serve` with so many sessions, and their generator."""
     with tempfile.TemporaryDirectory(prefix="chat-bench-") as directory:
         here = world.prepare(Path(directory), _members(count))
-        with serving(directory) as (server, port), generator(server, port, here, count) as load:
+        with serving(directory, watched=False) as (server, port), generator(server, port, here, count) as load:
             yield load
 
 
@@ -178,7 +182,7 @@ def _cluster(nodes: int, count: int) -> Iterator[Cluster]:
         here = world.prepare(Path(directory), _members(count))
         broker, url = stack.enter_context(_broker())
         environment = {**ENVIRONMENT, "CHAT_NODES": url}
-        core, port = stack.enter_context(serving(directory, environment=environment))
+        core, port = stack.enter_context(serving(directory, environment=environment, watched=False))
         running = [
             stack.enter_context(
                 started("chat.bench.observed_node", url, f"node {number}", core=_core(number), environment=ENVIRONMENT)

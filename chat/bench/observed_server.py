@@ -1,8 +1,9 @@
-"""`chat serve`, with a look at its loop: `python -m chat.bench.observed_server DIRECTORY`.
+"""`chat serve`, with a look at its loop: `python -m chat.bench.observed_server DIRECTORY [unwatched]`.
 
 Prints its port, and at every SIGUSR1 one line of JSON about the time since the last: the longest turn of the loop
 (from one poll of the sockets to the next, garbage collection included), by the wall and by the thread's CPU time, and
-how many tasks live. The wall's figure counts what other programs took of the core, too.
+how many tasks live. The wall's figure counts what other programs took of the core, too. The look costs a tenth of a
+millisecond at each turn: `unwatched` leaves it out.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ class TurnWatch(trio.abc.Instrument):
         self._longest_wall = self._longest_cpu = 0.0
 
 
-def main(directory: Path) -> None:
+def main(directory: Path, *, watched: bool) -> None:
     """Serve until SIGTERM."""
     loaded = load_settings(directory, None, os.environ, {"port": 0})
     clock = SystemClock()
@@ -66,8 +67,9 @@ def main(directory: Path) -> None:
         watch.report_due = True
 
     def announce(addresses: serving.ServerAddresses) -> None:
-        trio.lowlevel.add_instrument(watch)
-        signal.signal(signal.SIGUSR1, ask_for_report)
+        if watched:
+            trio.lowlevel.add_instrument(watch)
+            signal.signal(signal.SIGUSR1, ask_for_report)
         print(json.dumps({"port": addresses.port}), flush=True)
 
     data = DataDirectory(directory)
@@ -76,4 +78,4 @@ def main(directory: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), watched="unwatched" not in sys.argv[2:])

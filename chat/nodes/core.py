@@ -77,7 +77,10 @@ RETRY_SECONDS: Final = 0.2
 DRAIN_SECONDS: Final = 3.0
 """How long a core that ends waits for its nodes to have heard everything."""
 
-WAITING_EVENTS: Final = 255
+SMALL_READY_BYTES: Final = 8_192
+"""A Ready up to this size goes with Began; a larger one would only fill the log, which never replays it."""
+
+WAITING_EVENTS: Final = 254
 """Events that go with Began; more of them follow it."""
 
 logger = structlog.get_logger(__name__)
@@ -370,8 +373,9 @@ class CoreNodes:
         waiting, session.starting = session.starting or [], None
         if ready is None:
             raise AssertionError("a session begins with its Ready")
-        key = f"ready:{line.id}:{ask.request}"
-        line.link.put(key, ready.data)
+        key = "" if ready.size <= SMALL_READY_BYTES else f"ready:{line.id}:{ask.request}"
+        if key:
+            line.link.put(key, ready.data)
         first = waiting[:WAITING_EVENTS]
         line.send(
             Began(
@@ -380,7 +384,7 @@ class CoreNodes:
                 facts=SessionFacts.of(session),
                 ready=key,
                 waiting=tuple((event.name, event.retained) for event in first),
-                data=tuple(event.data for event in first),
+                data=(*(event.data for event in first), *(() if key else (ready.data,))),
             )
         )
         session.receiver = RelayedReceiver(place)

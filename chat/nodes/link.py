@@ -28,6 +28,9 @@ ENTRY_BYTES: Final = 262_144
 
 ENTRIES_AT_ONCE: Final = 16
 
+GATHERING_SECONDS: Final = 0.002
+"""Between two appends at least: what is said one thing after the other goes together. The first does not wait."""
+
 CONFIRM_SECONDS: Final = 0.1
 CONFIRM_MESSAGES: Final = 128
 """What was heard is confirmed after so long, or after so many messages, whatever comes first."""
@@ -171,16 +174,19 @@ class Link:
 
     async def run(self) -> None:
         """Append what is sent, until cancelled."""
-        pause = RETRY_SECONDS
+        pause, appended_at = RETRY_SECONDS, float("-inf")
         while True:
             await self._something_to_do()
+            if trio.current_time() < appended_at + GATHERING_SECONDS:
+                await trio.sleep_until(appended_at + GATHERING_SECONDS)
             try:
                 await self._append()
-                pause = RETRY_SECONDS
             except BrokerUnavailable:
                 self._from_the_first()
                 await trio.sleep(pause)
                 pause = min(2 * pause, RETRY_MAXIMUM_SECONDS)
+            else:
+                pause, appended_at = RETRY_SECONDS, trio.current_time()
 
     async def _something_to_do(self) -> None:
         while True:

@@ -105,8 +105,9 @@ class Welcome(Message):
 
 @attrs.frozen
 class Began(Message):
-    """A session is there, as an Identify asked; its Ready lies at the key `ready` (number 1, never replayed), and
-    `waiting` (name, whether retained) follows, with the encoded `d` of each."""
+    """A session is there, as an Identify asked. `waiting` (name, whether retained) follows its Ready, with the encoded
+    `d` of each. Ready (number 1, never replayed) lies at the key `ready`, or comes last in `data` where that is empty.
+    """
 
     kind = 3
     blobs = ("data",)
@@ -114,7 +115,7 @@ class Began(Message):
     request: int
     slot: int
     facts: SessionFacts
-    ready: str
+    ready: str = ""
     waiting: tuple[tuple[str, bool], ...] = ()
     data: tuple[bytes, ...] = ()
 

@@ -61,7 +61,7 @@ RETRY_SECONDS: Final = 0.2
 FIGURES_SECONDS: Final = 2.0
 DRAIN_SECONDS: Final = 10.0
 LEAVE_SECONDS: Final = 5.0
-AUDIENCES: Final = 512
+AUDIENCES: Final = 64
 """Lists of slots whose sessions are remembered."""
 
 CONNECTIONS_PER_ADDRESS: Final = 200
@@ -358,7 +358,7 @@ class Node:
         for message in messages:
             number += 1
             if isinstance(message, said.Began):
-                self._began(message, readies.get(message.ready), beginning)
+                self._began(message, readies.get(message.ready) if message.ready else message.data[-1], beginning)
             elif message is not None:
                 await self._have_begun(beginning)
                 self._handle(message, Position(link.epoch, number))
@@ -366,7 +366,7 @@ class Node:
         await self._have_begun(beginning)
 
     async def _readies(self, messages: Sequence[Message | None]) -> dict[str, bytes | None]:
-        keys = [message.ready for message in messages if isinstance(message, said.Began)]
+        keys = [message.ready for message in messages if isinstance(message, said.Began) and message.ready]
         if not keys:
             return {}
         return dict(zip(keys, await self._while_away(lambda: self._broker.get(*keys)), strict=True))

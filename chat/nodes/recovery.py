@@ -313,7 +313,7 @@ def waiting_events(message: Began) -> list[OutgoingEvent]:
     """What follows a session's Ready at once."""
     return [
         OutgoingEvent(name, data, retained=retained)
-        for (name, retained), data in zip(message.waiting, message.data, strict=True)
+        for (name, retained), data in zip(message.waiting, message.data, strict=False)
     ]
 
 

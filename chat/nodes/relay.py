@@ -7,6 +7,7 @@ changes are its numbering, its receiver and its `place`.
 
 from __future__ import annotations
 
+import collections
 import heapq
 import itertools
 import sys
@@ -23,10 +24,10 @@ from chat.gateway.session import GatewaySession, KeptPlace
 from chat.nodes.link import Link
 from chat.nodes.messages import Ended, Figures, Message, Payload, WhenDrained, encode, encode_delivery
 from chat.protocol.frames import EventRun, OutgoingEvent
-from chat.registries.limits import NODE_SESSIONS
+from chat.registries.limits import NODE_SESSIONS, REPLAY_DISPATCHES
 from chat.supervision import lasting
 
-SPLITS: Final = 512
+SPLITS: Final = 64
 """Lists of receivers of which is remembered at which node each of them is."""
 
 DRAIN_SECONDS: Final = 10.0
@@ -150,13 +151,19 @@ class Place:
         return KeptPlace(self.line.id, self.slot, link.epoch, link.number)
 
 
+_NOTHING: Final[collections.deque[OutgoingEvent | EventRun | int]] = collections.deque(maxlen=0)
+
+
 class RelayedNumbering(Numbering):
     """Stands at the core for the numbering of a session that is at a node: what it is to number goes there."""
 
     __slots__ = ("_place",)
 
     def __init__(self, place: Place) -> None:
-        super().__init__()
+        # Without a buffer of its own: a core has as many of these as its nodes have sessions.
+        self.sequence = self.acknowledged = self.replay_floor = 0
+        self._gone = self._trimmed = self._bytes = 0
+        self._room, self._entries = REPLAY_DISPATCHES, _NOTHING
         self._place = place
 
     def number(self, event: OutgoingEvent) -> int:

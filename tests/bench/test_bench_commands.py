@@ -98,7 +98,7 @@ FIGURES = {
         "memory_after_20",
     },
     "nodes": {
-        "memory_at_the_node",
+        "memory_at_a_node",
         "memory_at_the_core",
         "node_ratio",
         "node_per_cpu_second",
