@@ -9,6 +9,7 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -73,8 +74,8 @@ class Cluster:
     def load(self, count: int, **besides: object) -> Iterator[Process]:
         """A generator whose sessions are at the nodes, in turn; `besides` as for `generator`."""
         beside = [process.pid for process in self.processes]
-        specification = {"gateway_ports": self.ports, "beside": beside, **besides}
-        with generator(self.core, self.port, self.here, count, **specification) as load:
+        to_nodes = partial(generator, gateway_ports=self.ports, beside=beside, **besides)
+        with to_nodes(self.core, self.port, self.here, count) as load:
             yield load
 
 
