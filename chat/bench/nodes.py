@@ -9,7 +9,6 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -71,11 +70,18 @@ class Cluster:
         return (*self.nodes, self.core, self.broker)
 
     @contextlib.contextmanager
-    def load(self, count: int, **besides: object) -> Iterator[Process]:
-        """A generator whose sessions are at the nodes, in turn; `besides` as for `generator`."""
+    def load(self, count: int, *, opening_at_once: int = 64) -> Iterator[Process]:
+        """A generator whose sessions are at the nodes, in turn."""
         beside = [process.pid for process in self.processes]
-        to_nodes = partial(generator, gateway_ports=self.ports, beside=beside, **besides)
-        with to_nodes(self.core, self.port, self.here, count) as load:
+        with generator(
+            self.core,
+            self.port,
+            self.here,
+            count,
+            gateway_ports=self.ports,
+            beside=beside,
+            opening_at_once=opening_at_once,
+        ) as load:
             yield load
 
 
