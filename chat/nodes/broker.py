@@ -26,7 +26,8 @@ READ_BYTES: Final = 4_194_304
 
 
 class BrokerUnavailable(ChatError):
-    """The engine cannot be reached, or refused. A write that ends so may have been carried out."""
+    """The engine cannot be reached, or refused. A write that ends so may have been carried out, or may be later: an
+    engine that stood still does what it was sent once it goes on."""
 
 
 class Broker(Protocol):

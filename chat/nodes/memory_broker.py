@@ -58,6 +58,7 @@ class Engine:
         self._changed = trio.Event()
         self._down = False
         self._stalled = False
+        self._late: list[Callable[[], object]] = []
 
     @property
     def down(self) -> bool:
@@ -67,17 +68,27 @@ class Engine:
     @down.setter
     def down(self, down: bool) -> None:
         self._down = down
+        self._late.clear()
         self.wake()
 
     @property
     def stalled(self) -> bool:
-        """The engine stands still, as a stopped process: calls run into their time limit."""
+        """The engine stands still, as a stopped process: calls run into their time limit, and it carries them out once
+        it goes on, whether or not somebody still waits."""
         return self._stalled
 
     @stalled.setter
     def stalled(self, stalled: bool) -> None:
         self._stalled = stalled
+        if not stalled:
+            for work in self._late:
+                work()
+            self._late.clear()
         self.wake()
+
+    def carry_out_late(self, work: Callable[[], object]) -> None:
+        """A call whose caller has given up while the engine stands still."""
+        self._late.append(work)
 
     def wake(self) -> None:
         """Have all who wait look again, in the order in which they began to wait."""
@@ -226,7 +237,12 @@ class MemoryBroker:
     async def _call(self, work: Callable[[], Answer], *, delays: bool = True) -> Answer:
         """Go there, do the work, come back; each within the time that a call may take."""
         await trio.lowlevel.checkpoint()
-        await self._passes(delays=delays)
+        try:
+            await self._passes(delays=delays)
+        except (BrokerUnavailable, trio.Cancelled):
+            if self.engine.stalled and not self.engine.down and not self.cut_off:
+                self.engine.carry_out_late(work)
+            raise
         answer = work()
         if self.answers_lost:
             await trio.sleep(COMMAND_SECONDS)

@@ -280,7 +280,7 @@ def _trust_of(address: BrokerAddress) -> ssl.SSLContext:
     try:
         return ssl.create_default_context(cafile=address.authority)
     except (OSError, ssl.SSLError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else "it holds no certificate"
+        reason = "it holds no certificate" if isinstance(error, ssl.SSLError) else error.strerror
         raise OperatorError(f"cannot trust the certificates of {address.authority}: {reason}") from None
 
 

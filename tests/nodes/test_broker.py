@@ -280,8 +280,23 @@ async def test_a_stall_that_ends_in_time_is_only_slow(autojump_clock: MockClock)
         await trio.sleep(COMMAND_SECONDS / 2)
         engine.engine.stalled = False
     assert await all_of(engine, "s") == [b"late"]
-    engine.engine.stalled = True
-    await is_refused(engine, within=COMMAND_SECONDS + 0.001)
+
+
+async def test_a_stall_that_lasts_refuses_and_does_the_work_later(autojump_clock: MockClock) -> None:
+    broker = MemoryBroker()
+    broker.engine.stalled = True
+    await is_refused(broker, within=COMMAND_SECONDS + 0.001)
+    with trio.move_on_after(COMMAND_SECONDS / 2):  # it was sent, whatever became of its caller
+        await broker.append("s", [b"cancelled"], keep_seconds=KEEP)
+    broker.engine.stalled = False
+    assert await all_of(broker, "s") == [b"lost", b"cancelled"]
+    assert await broker.get("k") == [b""]
+    broker.engine.stalled = True
+    with pytest.raises(BrokerUnavailable):
+        await broker.append("s", [b"too"], keep_seconds=KEEP)
+    broker.down = True  # killed: what it had not done is gone
+    broker.engine.stalled = broker.down = False
+    assert await all_of(broker, "s") == [b"lost", b"cancelled"]
 
 
 async def test_an_answer_is_lost_and_an_append_is(autojump_clock: MockClock) -> None:

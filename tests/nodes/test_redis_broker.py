@@ -273,6 +273,7 @@ async def test_tls_with_an_authority_of_its_own(start: Start, tmp_path: Path) ->
             assert (await broker.read("s", BEGINNING, wait_seconds=5))[0][1] == b"x" * 100_000
         assert "certificate that is not trusted" in await refusal(f"rediss://{HOST}:{port}")
         assert "cannot be reached" in await refusal(f"redis://:{SECRET}@{HOST}:{port}")
+        assert "it holds no certificate" in await refusal(f"rediss://{HOST}:{port}?ca={key}")
         missing = tmp_path / "missing.pem"
         assert await refusal(f"rediss://{HOST}:{port}?ca={missing}") == (
             f"cannot trust the certificates of {missing}: No such file or directory"

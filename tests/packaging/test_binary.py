@@ -17,6 +17,7 @@ from PIL import Image
 
 import chat
 from tests.packaging.conftest import Built, Debian
+from tests.patience import PATIENCE_SECONDS
 from tests.test_readme import README, as_here, blocks, run_in_shell
 
 pytestmark = pytest.mark.long
@@ -100,6 +101,12 @@ def text_at(port: int, path: str, headers: dict[str, str] | None = None) -> str:
     with urllib.request.urlopen(request, timeout=60) as answer:  # noqa: S310 - our own server
         content: bytes = answer.read()
         return content.decode()
+
+
+def test_what_gateway_nodes_need_is_in_it(with_binary: Debian) -> None:
+    command = with_binary.command(HERE, "gateway", "--nodes", "redis://127.0.0.1:1")
+    ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE_SECONDS)
+    assert "the broker redis://127.0.0.1:1 cannot be reached: Connection refused" in ended.stderr
 
 
 def test_it_is_unpacked_once_for_all_starts(with_binary: Debian) -> None:
