@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from chat.compat.discord.gateway import SAID
@@ -68,6 +68,7 @@ def test_who_asks_for_more_hears_no_less(intents: int, more: int) -> None:
 
 
 @given(value=objects)
+@example(value=dict.fromkeys(("animated", "id", "joined_at", "name", "nick", "nsfw"), False))  # several kinds at once
 def test_what_is_completed_keeps_what_it_had_and_is_left_alone(value: Any) -> None:
     before = json.dumps(value)
     made = completed(value)

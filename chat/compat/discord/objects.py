@@ -122,15 +122,15 @@ def _completed_object(value: Object) -> Object:
     made = value.copy()
     for name, member in value.items():
         if member.__class__ in _CONTAINERS:
-            made[name] = completed(member)
-    for mark in _FIRST_MARKS & made.keys():
-        kind = _BY_FIRST_MARK[mark]
-        if all(name in made for name in kind.marks):
-            for name, member in kind.members.items():
-                made.setdefault(name, member)
-            if kind.made is not None:
-                kind.made(made)
-    emoji = made.get("emoji")
-    if emoji.__class__ is dict:
-        emoji.setdefault("id", None)
+            made[name] = completed({"id": None, **member} if name == "emoji" and member.__class__ is dict else member)
+    known = 0
+    while known != len(made):  # what was added can make it another kind as well
+        known = len(made)
+        for mark in _FIRST_MARKS & made.keys():
+            kind = _BY_FIRST_MARK[mark]
+            if all(name in made for name in kind.marks):
+                for name, member in kind.members.items():
+                    made.setdefault(name, member)
+                if kind.made is not None:
+                    kind.made(made)
     return made
