@@ -253,6 +253,7 @@ class Server:
             await self.gateway.take_up_sessions()
             if self.nodes is not None:
                 await nursery.start(self.nodes.run)
+                nursery.start_soon(lasting, partial(self._tell_of_nodes, self.nodes))
             if self.metrics is not None:
                 nursery.start_soon(self.metrics.run)
             if self.figures is not None:
@@ -345,6 +346,11 @@ class Server:
             await self.nodes.finish()
         await self.gateway.write_down_sessions()
 
+    async def _tell_of_nodes(self, nodes: CoreNodes) -> None:
+        from chat.nodes.standing import keep_written
+
+        await keep_written(nodes, self.surroundings.directory, in_threads=self.core.in_threads)
+
     async def _follow_outside_changes(self) -> None:
         """Carry out what the command line changes beside this server."""
 
@@ -383,6 +389,9 @@ class Server:
                 await self.areas.administration.blocklists.load()
             case outside_changes.JOB_ORDERED:
                 pass
+            case outside_changes.NODE_DRAIN:
+                if self.nodes is not None:
+                    self.nodes.drain(str(body["node"]))
             case outside_changes.INVITE_CREATED:
                 self.areas.guilds.invites.take_up(str(body["code"]), int(body["entry_id"]))
             case outside_changes.INVITE_DELETED:

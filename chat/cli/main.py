@@ -27,6 +27,7 @@ PRIVATE_UMASK: Final = 0o077
 COMMANDS: Final[Mapping[str, str]] = {
     "serve": "chat.cli.serve:serve",
     "gateway": "chat.cli.gateway:gateway",
+    "nodes": "chat.cli.nodes:nodes",
     "dev": "chat.cli.serve:dev",
     "setup": "chat.cli.setup:setup",
     "user": "chat.cli.user:user",

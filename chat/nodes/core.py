@@ -102,6 +102,8 @@ class CoreNodes:
     lines: dict[str, Line] = attrs.field(factory=dict, init=False)
     """Every node by its id; a dead one stays as long as a session may be fetched from it."""
     relay: Relay = attrs.field(factory=Relay, init=False)
+    broker_is_up: bool = attrs.field(default=True, init=False)
+    """Whether the broker answered when leases were looked at last."""
     _moving: Moving = attrs.field(init=False)
     _nursery: trio.Nursery | None = attrs.field(default=None, init=False)
     _grace_until: float = attrs.field(default=float("-inf"), init=False)
@@ -234,7 +236,7 @@ class CoreNodes:
         for written in line.link.accept(entry):
             try:
                 message = decode(written)
-                if message is not None:
+                if message is not None and not line.is_refused:
                     self._handlers[type(message)](line, message)
             except Exception:  # one message that cannot be carried out is no reason to hear no other
                 logger.exception("a gateway node was not understood", node=line.name)
@@ -242,7 +244,7 @@ class CoreNodes:
     def _welcome(self, line: Line, hello: Hello) -> None:
         line.name, line.version, line.welcome = hello.name, hello.version, True
         if abs(hello.protocol - PROTOCOL) > 1:
-            logger.warning("a gateway node is too far from this version", node=line.name, version=hello.version)
+            self._refuse(line, hello)
         gateway = self._settings.gateway
         line.send(
             Welcome(
@@ -252,23 +254,42 @@ class CoreNodes:
                 rate_limits=self._gateway.admission.rate_limited,
                 kept=tuple(sorted(line.sessions)),
                 trusted_proxies=tuple(self._settings.trusted_proxies),
+                version=__version__,
             )
         )
-        logger.info("a gateway node is here", node=line.name, version=hello.version, core=__version__)
+        if not line.is_refused:
+            logger.info("a gateway node is here", node=line.name, version=hello.version, core=__version__)
+
+    def _refuse(self, line: Line, hello: Hello) -> None:
+        """It ends when it reads our Welcome. Until then nothing that it says is looked at."""
+        logger.error(
+            "a gateway node is refused: its version is too far from this one",
+            node=line.name,
+            version=hello.version,
+            core=__version__,
+            remedy="nodes and core may be one protocol apart: bring the node to the version of the core",
+        )
+        line.is_refused = True
+        self._end_sessions(line)
 
     def _take_figures(self, line: Line, figures: Figures) -> None:
         line.figures, line.draining, line.seen_at = figures, figures.draining, trio.current_time()
 
-    def drain(self, line: Line) -> None:
-        """Ask a node to send its sessions elsewhere, and to end."""
-        line.draining = True
-        line.send(Drain())
+    def drain(self, node: str) -> None:
+        """Ask a node, by its id, to send its sessions elsewhere and to end; nothing where it is gone."""
+        line = self.lines.get(node)
+        if line is not None and not line.is_dead:
+            line.draining = True
+            line.send(Drain())
+            logger.info("a gateway node is asked to end", node=line.name, sessions=len(line.sessions))
 
     async def _keep_leases(self) -> None:
         while True:
             try:
                 await self._look_at_leases()
+                self.broker_is_up = True
             except BrokerUnavailable:
+                self.broker_is_up = False
                 self._grace_until = trio.current_time() + GRACE_SECONDS
             await trio.sleep(RENEW_SECONDS)
 

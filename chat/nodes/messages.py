@@ -21,7 +21,9 @@ from chat.gateway.session import GatewaySession
 from chat.protocol.frames import OutgoingEvent
 
 PROTOCOL: Final = 1
-"""Grows with every change that the other side must know of. Versions that differ by one work together."""
+"""Grows with every change that the other side must know of. Versions that differ by one work together; of two that are
+further apart, the node ends. So Hello and Welcome never lose a member."""
+
 
 _HEAD: Final = struct.Struct("!BIB")
 _LENGTH: Final = struct.Struct("!I")
@@ -101,6 +103,8 @@ class Welcome(Message):
     rate_limits: bool
     kept: tuple[int, ...] = ()
     trusted_proxies: tuple[str, ...] = ()
+    version: str = ""
+    """Of the core."""
 
 
 @attrs.frozen

@@ -91,7 +91,8 @@ class Node:
     table: ReportingTable = attrs.field(init=False)
     fanout: Fanout = attrs.field(init=False)
     starts: RemoteStarts = attrs.field(init=False)
-    on_welcome: Callable[[said.Welcome], None] = attrs.field(default=lambda _: None, init=False)
+    on_welcome: Callable[[said.Welcome], bool] = attrs.field(default=lambda _: True, init=False)
+    """Whether this node may serve the core that says this."""
     _commands: RemoteCommands = attrs.field(init=False)
     _seats: Seats = attrs.field(init=False)
     _parts: GatewayParts | None = attrs.field(default=None, init=False)
@@ -288,18 +289,17 @@ class Node:
             self._audiences.clear()
 
     def _welcome(self, welcome: said.Welcome) -> None:
+        if not self.on_welcome(welcome):
+            return
         if self._parts is not None:
             self._parts.admission.rate_limited = welcome.rate_limits
             self._parts.admission.connections_per_address = welcome.connections_per_address
             self._parts = attrs.evolve(self._parts, heartbeat_interval_ms=welcome.heartbeat_interval_ms)
-        kept = set(welcome.kept)
-        for slot in list(self.table.by_slot):
-            if slot not in kept:
-                self._end(said.Ended(slot))
+        for slot in sorted(self.table.by_slot.keys() - set(welcome.kept)):
+            self._end(said.Ended(slot))
         for connection in list(self.connections):
             connection.drain()  # what its session watches the core has to be told anew: it resumes
         self._welcomed = self.starts.is_up = True
-        self.on_welcome(welcome)
 
     async def _tell_figures(self) -> None:
         while True:

@@ -11,10 +11,11 @@ import attrs
 import structlog
 import trio
 
+from chat import __version__
 from chat.auth.client_address import ClientAddresses
-from chat.errors import ApiError
+from chat.errors import ApiError, OperatorError
 from chat.nodes.broker import Broker
-from chat.nodes.messages import Welcome
+from chat.nodes.messages import PROTOCOL, Welcome
 from chat.nodes.node import Fenced, Node
 from chat.port import request_head
 from chat.port.listener import RETRY, Listener, Port, answer_once
@@ -41,6 +42,7 @@ class NodeServer:
     """Set when the node has drained, because its core asked or `drain` did."""
     _addresses: ClientAddresses = attrs.field(factory=ClientAddresses, init=False)
     _knows_proxies: bool = attrs.field(default=False, init=False)
+    _refused_by: Welcome | None = attrs.field(default=None, init=False)
 
     def __attrs_post_init__(self) -> None:
         self.node = self._new_life()
@@ -52,9 +54,14 @@ class NodeServer:
         node.on_welcome = self._heed
         return node
 
-    def _heed(self, welcome: Welcome) -> None:
+    def _heed(self, welcome: Welcome) -> bool:
+        if abs(welcome.protocol - PROTOCOL) > 1:
+            self._refused_by = welcome
+            self.node.drain()
+            return False
         self._addresses.trust(welcome.trusted_proxies)
         self._knows_proxies = True
+        return True
 
     def _refuse_early(self, _address: str, _by_unnamed_proxy: bool) -> None:
         """Raise for a socket before any core has said which proxies are believed: it would have the proxy's address."""
@@ -65,7 +72,10 @@ class NodeServer:
 
     @asynccontextmanager
     async def running(self, listeners: Sequence[Listener], *, maximum_connections: int) -> AsyncIterator[None]:
-        """Serve on the listeners while the block lasts; leaving it closes everything at once."""
+        """Serve on the listeners while the block lasts; leaving it closes everything at once.
+
+        Raises OperatorError (in a group) where the core's version is too far from this one.
+        """
         self.port = Port(
             listeners,
             gateway=self._serve,
@@ -88,9 +98,18 @@ class NodeServer:
                 logger.warning("the core took this node for dead", name=self._name)
                 self.node.end_sockets()
             if self.node.drain_asked.is_set():
+                self._require_accepted()
                 self.over.set()
                 return
             self.node = self._new_life()
+
+    def _require_accepted(self) -> None:
+        core = self._refused_by
+        if core is not None:
+            raise OperatorError(
+                f"the core has version {core.version} (protocol {core.protocol}), this node {__version__} (protocol "
+                f"{PROTOCOL}): they may be one protocol apart; bring this node to the version of the core"
+            )
 
     async def _serve(self, request: UpgradeRequest, transport: Transport) -> None:
         await self.node.serve(request, transport)

@@ -51,6 +51,8 @@ class Line:
     is_dead: bool = False
     has_ended: bool = False
     """Dead, and by its own word."""
+    is_refused: bool = False
+    """Whether its version is too far from this one: what it says is not looked at."""
     draining: bool = False
     figures: Figures | None = None
     seen_at: float = attrs.field(factory=trio.current_time)

@@ -5,6 +5,7 @@ chat.toml       settings, written by the operator
 uploads/        uploaded files
 archives/       archives of accounts and guilds
 signing.key     secret of this instance, mode 0600
+nodes.json      what the server knows of its gateway nodes (`chat.domain.administration.gateway_nodes`)
 lock            held by the process that owns the directory
 .restoring/     a backup that is being unpacked (`chat.backup.restoring`)
 .restored/      one that was found whole, on its way to its place

@@ -52,6 +52,9 @@ INVITE_DELETED: Final = "invite_deleted"
 JOB_ORDERED: Final = "job_ordered"
 """There is another job. No body."""
 
+NODE_DRAIN: Final = "node_drain"
+"""A gateway node is to send its sessions elsewhere and to end. Body: `node`, its id."""
+
 
 @attrs.frozen
 class OutsideChange:

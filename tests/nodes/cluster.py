@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -27,15 +27,15 @@ class Cluster:
     _nursery: trio.Nursery
     nodes: list[GatewayNode] = attrs.field(factory=list)
 
-    async def start_node(self) -> GatewayNode:
-        """One more node, which can serve when this returns."""
-        node = await self.add_node()
+    async def start_node(self, broker: MemoryBroker | None = None) -> GatewayNode:
+        """One more node, which can serve when this returns. `broker` is its way to the broker."""
+        node = await self.add_node(broker)
         await node.serves()
         return node
 
-    async def add_node(self) -> GatewayNode:
+    async def add_node(self, broker: MemoryBroker | None = None) -> GatewayNode:
         """One more node, which may have to wait for broker and core."""
-        node = GatewayNode.beside(self.broker, self._chance, f"node {len(self.nodes) + 1}")
+        node = GatewayNode.beside(broker or self.broker, self._chance, f"node {len(self.nodes) + 1}")
         await self._nursery.start(node.live)
         self.nodes.append(node)
         return node
@@ -49,12 +49,13 @@ async def open_cluster(
     seed: int = 0,
     settings: Mapping[str, object] | None = None,
     engine: Engine | None = None,
+    to_broker: Callable[[MemoryBroker], MemoryBroker] = MemoryBroker.client,
 ) -> AsyncIterator[Cluster]:
-    """A core with so many nodes, for as long as the block lasts."""
+    """A core with so many nodes, for as long as the block lasts. `to_broker` makes the core's way to the broker."""
     chance = random.Random(seed)
     broker = MemoryBroker(chance=random.Random(seed), engine=engine)
     async with (
-        open_chat_server(folder, seed=seed, settings=settings, broker=broker.client()) as core,
+        open_chat_server(folder, seed=seed, settings=settings, broker=to_broker(broker)) as core,
         trio.open_nursery() as nursery,
     ):
         world = World(core.description(), core.route(), nursery)
