@@ -201,7 +201,8 @@ class CoreNodes:
         if line is None:
             link = Link(self._broker, to_node(node), CORE_STREAM, self.epoch)
             line = self.lines[node] = Line(node, link)
-            link.on_full = functools.partial(self._overflow, line)
+            # Not at once: what it is called from may be going through the sessions that are to end.
+            link.on_full = functools.partial(self._begin, self._overflow, line)
             if self._nursery is not None:
                 self._nursery.start_soon(line.run)
         return line
@@ -307,7 +308,8 @@ class CoreNodes:
         if now < self._grace_until:
             return
         for line, lease in zip(lines, leases, strict=True):
-            if lease is None and not line.is_dead and now >= line.seen_at + LEASE_SECONDS:
+            # Its name can have been taken by a call that seemed to fail.
+            if lease in {None, FENCED} and not line.is_dead and now >= line.seen_at + LEASE_SECONDS:
                 await self._broker.seize(lease_of(line.id), FENCED, seconds=FENCE_SECONDS)
                 logger.warning("a gateway node is dead", node=line.name, sessions=len(line.sessions))
                 self._bury(line)
@@ -333,7 +335,7 @@ class CoreNodes:
         line.has_ended = True
         self._bury(line)
 
-    def _overflow(self, line: Line) -> None:
+    async def _overflow(self, line: Line) -> None:
         logger.warning("a gateway node hears nothing: its sessions end", node=line.name, sessions=len(line.sessions))
         self._end_sessions(line)
         if not line.is_dead:

@@ -31,6 +31,7 @@ from chat.nodes import link
 from chat.nodes.recovery import Remains
 from chat.nodes.relay import HeldNumbering
 from chat.testing.deterministic import run_deterministically
+from chat.testing.gateway_client import GatewayClosed
 from chat.testing.gateway_node import GatewayNode
 from chat.testing.network import Route
 from chat.testing.rest_client import NoAnswer, Response
@@ -361,11 +362,21 @@ class Simulation:
                 while not node.over.is_set() and (node.server.node.drain_asked.is_set() or not node.server.node.is_up):  # noqa: ASYNC110 - virtual time
                     await trio.sleep(0.05)
             await self._bring_carol_back()
-            for _, route in self._all_places():
-                fresh = await self._cluster.world.alice.connect(route=route)
-                await fresh.aclose()
+            for place, route in self._all_places():
+                await self._serves(place, route)
         for client in self.clients:
             client.calm = True
+
+    async def _serves(self, place: str, route: Route) -> None:
+        """Return once a new session begins there, at the second attempt where a node has just begun anew."""
+        while True:
+            try:
+                fresh = await self._cluster.world.alice.connect(route=route)
+            except GatewayClosed as closed:
+                self.history.note(place, f"does not serve yet: {closed}")
+            else:
+                await fresh.aclose()
+                return
 
     def _all_places(self) -> list[tuple[str, Route]]:
         nodes = [(node.server.node.id[:4], node.route()) for node in self._nodes]

@@ -1,0 +1,145 @@
+"""What the simulation found, each as a history of its own (tests/nodes/simulation.py)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import trio
+import trio.testing
+
+from chat.nodes.core import FENCE_SECONDS, FENCED
+from chat.nodes.leases import lease_of
+from chat.nodes.relay import HeldNumbering, Line
+from chat.testing.gateway_client import GatewayClient
+from chat.testing.gateway_node import GatewayNode
+from tests.nodes.cluster import Cluster, open_cluster
+from tests.nodes.test_nodes import hears, post, resume
+
+Clock = trio.testing.MockClock
+
+DEAD_SECONDS = 5.0
+"""A node that is not heard of is dead by then."""
+
+
+def line_of(cluster: Cluster, node: GatewayNode) -> Line:
+    """What the core knows of a node."""
+    nodes = cluster.core.server.nodes
+    assert nodes is not None
+    return nodes.lines[node.server.node.id]
+
+
+async def is_on_its_way_home(cluster: Cluster, client: GatewayClient) -> None:
+    """Return when the core waits for the numbers of the client's session."""
+    assert client.session_id is not None
+    session = cluster.core.server.gateway.table.get(client.session_id)
+    assert session is not None
+    while not isinstance(session.numbering, HeldNumbering):  # noqa: ASYNC110 - virtual time
+        await trio.sleep(0.01)
+
+
+async def test_a_node_learns_of_its_death_from_a_broker_that_had_forgotten_it(
+    tmp_path: Path, autojump_clock: Clock
+) -> None:
+    async with open_cluster(tmp_path, nodes=2) as cluster:
+        world, node = cluster.world, cluster.nodes[0]
+        client = await world.alice.connect(route=node.route())
+        node.broker.cut_off = True
+        await trio.sleep(DEAD_SECONDS)
+        assert line_of(cluster, node).is_dead
+        cluster.broker.lose_everything()
+        node.broker.cut_off = False
+        await client.expect_opcode(7)
+        assert (await client.closed()).code == 4000
+        await (await world.bob.connect(route=node.route())).heartbeat()
+
+
+async def test_a_node_is_dead_whose_name_was_taken_by_a_call_that_seemed_to_fail(
+    tmp_path: Path, autojump_clock: Clock
+) -> None:
+    async with open_cluster(tmp_path, nodes=2) as cluster:
+        one, other = cluster.nodes
+        client = await cluster.world.alice.connect(route=one.route())
+        line = line_of(cluster, one)
+        await one.kill()
+        await cluster.broker.seize(lease_of(line.id), FENCED, seconds=FENCE_SECONDS)
+        again = await resume(cluster.world.alice, client, other.route())
+        await again.expect("RESUMED")
+        assert line.is_dead
+
+
+async def test_a_node_that_is_dead_for_the_core_while_it_drains_ends(tmp_path: Path, autojump_clock: Clock) -> None:
+    async with open_cluster(tmp_path, nodes=2) as cluster:
+        node = cluster.nodes[0]
+        node.broker.cut_off = True
+        await trio.sleep(DEAD_SECONDS)
+        node.server.node.drain()
+        node.broker.cut_off = False
+        with trio.fail_after(20):
+            await node.over.wait()
+
+
+async def test_a_move_home_goes_on_without_the_socket_that_asked_for_it(tmp_path: Path, autojump_clock: Clock) -> None:
+    async with open_cluster(tmp_path) as cluster:
+        world = cluster.world
+        client = await world.alice.connect(route=cluster.nodes[0].route())
+        await hears(client, await post(cluster, "1"))
+        client.drop()
+        cluster.broker.engine.delay_seconds = 0.3
+        impatient = await resume(world.alice, client, cluster.core.route())
+        await is_on_its_way_home(cluster, client)
+        missed = await post(cluster, "2")
+        impatient.drop()
+        await trio.sleep(3)
+        again = await resume(world.alice, client, cluster.core.route())
+        await hears(again, missed)
+        await again.expect("RESUMED")
+        await hears(again, await post(cluster, "3"))
+
+
+@pytest.mark.parametrize("arrives", [True, False])
+async def test_a_core_that_ends_waits_for_a_move_or_tells(tmp_path: Path, autojump_clock: Clock, arrives: bool) -> None:
+    async with open_cluster(tmp_path) as cluster:
+        world = cluster.world
+        client = await world.alice.connect(route=cluster.nodes[0].route())
+        await hears(client, await post(cluster, "1"))
+        client.drop()
+        cluster.broker.engine.delay_seconds = 0.3
+        await resume(world.alice, client, cluster.core.route())
+        await is_on_its_way_home(cluster, client)
+        missed = await post(cluster, "2")
+        cluster.broker.engine.stalled = not arrives
+        await cluster.core.drain()
+        cluster.broker.engine.stalled = False
+        await cluster.core.start()
+        again = await resume(world.alice, client, cluster.core.route())
+        if arrives:
+            await hears(again, missed)
+            await again.expect("RESUMED")
+        else:
+            await again.expect_opcode(9)
+
+
+@pytest.mark.parametrize("loses", [True, False])
+async def test_a_log_whose_end_is_lost_before_a_restart_of_the_core_is_noticed(
+    tmp_path: Path, autojump_clock: Clock, loses: bool
+) -> None:
+    async with open_cluster(tmp_path, nodes=2) as cluster:
+        world, (one, other) = cluster.world, cluster.nodes
+        client = await world.alice.connect(route=one.route())
+        await hears(client, await post(cluster, "1"))
+        await one.kill()
+        await trio.sleep(DEAD_SECONDS)
+        cluster.broker.engine.drop_appends = int(loses)
+        missed = [await post(cluster, "2")]
+        await trio.sleep(0.5)
+        await cluster.core.restart()
+        await trio.sleep(2)  # nodes learn of the core's new life
+        missed.append(await post(cluster, "3"))
+        again = await resume(world.alice, client, other.route())
+        if loses:
+            await again.expect_opcode(9)
+        else:
+            for message_id in missed:
+                await hears(again, message_id)
+            await again.expect("RESUMED")
