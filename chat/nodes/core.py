@@ -57,7 +57,7 @@ from chat.nodes.messages import (
 )
 from chat.nodes.moving import Moving
 from chat.nodes.recovery import checkpoints_of, rest_of, to_node
-from chat.nodes.relay import Line, Relay, RelayedReceiver
+from chat.nodes.relay import Line, Relay
 from chat.protocol import machine
 from chat.protocol.commands import Identify, Resume, SessionCommand, parse_identify
 from chat.registries.close_codes import Close
@@ -410,7 +410,7 @@ class CoreNodes:
                 data=(*(event.data for event in first), *(() if key else (ready.data,))),
             )
         )
-        session.receiver = RelayedReceiver(place)
+        session.receiver = place
         self.relay.changed()
         for event in waiting[WAITING_EVENTS:]:
             session.dispatch(event)
@@ -445,7 +445,7 @@ class CoreNodes:
             self._gateway.commands.socket_closed(session)
         self._gateway.table.attach(session)
         session.address = attached.address
-        session.receiver = RelayedReceiver(self.relay.place_of(session))
+        session.receiver = self.relay.place_of(session)
 
     def _resumed(self, line: Line, resumed: ResumeDone) -> None:
         session = line.at(resumed.slot)

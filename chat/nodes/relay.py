@@ -140,9 +140,9 @@ class Line:
             asked.send_nowait(None)
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, weakref_slot=False)
 class Place:
-    """Where a session lives that is not this process's."""
+    """Where a session lives that is not this process's; as its receiver it stands for the socket there."""
 
     line: Line
     slot: int
@@ -151,6 +151,33 @@ class Place:
         """Over a restart of the core."""
         link = self.line.link
         return KeptPlace(self.line.id, self.slot, link.epoch, link.number)
+
+    def deliver(self, sequence: int, event: OutgoingEvent) -> None:
+        """The numbering has sent it."""
+
+    def deliver_run(self, first: int, run: EventRun) -> None:
+        """The numbering has sent it."""
+
+    def send_payload(self, payload: bytes) -> None:
+        """Send a payload that is no Dispatch."""
+        self.line.send(Payload(self.slot, (payload,)))
+
+    def session_ended(self) -> None:
+        """`Relay.ended` says it."""
+
+    def displaced(self) -> None:
+        """Export says it."""
+
+    def failed(self) -> None:
+        """Nothing at a node fails here."""
+
+    async def drained(self, below_bytes: int) -> None:
+        """Return once the node says that no more than so many bytes wait for the peer, or is gone."""
+        with trio.move_on_after(DRAIN_SECONDS):
+            try:
+                await self.line.ask(lambda number: WhenDrained(number, self.slot, below_bytes))
+            except NodeGone:
+                return
 
 
 _NOTHING: Final[collections.deque[OutgoingEvent | EventRun | int]] = collections.deque(maxlen=0)
@@ -204,41 +231,6 @@ class HeldNumbering(Numbering):
             numbering.number(event)
         self.waiting.clear()
         session.replace_numbering(numbering)
-
-
-@attrs.frozen(eq=False)
-class RelayedReceiver:
-    """Stands at the core for the socket at a node."""
-
-    _place: Place
-
-    def deliver(self, sequence: int, event: OutgoingEvent) -> None:
-        """The numbering has sent it."""
-
-    def deliver_run(self, first: int, run: EventRun) -> None:
-        """The numbering has sent it."""
-
-    def send_payload(self, payload: bytes) -> None:
-        """Send a payload that is no Dispatch."""
-        self._place.line.send(Payload(self._place.slot, (payload,)))
-
-    def session_ended(self) -> None:
-        """`Relay.ended` says it."""
-
-    def displaced(self) -> None:
-        """Export says it."""
-
-    def failed(self) -> None:
-        """Nothing at a node fails here."""
-
-    async def drained(self, below_bytes: int) -> None:
-        """Return once the node says that no more than so many bytes wait for the peer, or is gone."""
-        place = self._place
-        with trio.move_on_after(DRAIN_SECONDS):
-            try:
-                await place.line.ask(lambda number: WhenDrained(number, place.slot, below_bytes))
-            except NodeGone:
-                return
 
 
 @attrs.frozen
