@@ -113,7 +113,7 @@ async def test_a_reader_waits_for_the_first_entry(connect: Connect, clock: MockC
         nursery.start_soon(hears, other)
         await trio.sleep(SHORT)
         assert heard == []
-        # A connection that waits keeps nobody from the next call.
+        # A read that waits holds up no other call.
         assert await reader.get("k") == [None]
         await writer.append("s", [b"one", b"two"], keep_seconds=KEEP)
     assert [batch[0] for batch in heard] == [b"one", b"one"]
