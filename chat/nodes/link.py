@@ -60,6 +60,8 @@ class Link:
     """Called once when more than NODE_UNCONFIRMED_BYTES wait to be confirmed."""
     is_unheard: bool = attrs.field(default=False, init=False)
     """The other side is dead: what is appended counts as confirmed, and is for whoever takes its place."""
+    is_full: bool = attrs.field(default=False, init=False)
+    """More than NODE_UNCONFIRMED_BYTES wait to be confirmed, or did."""
     heard: int = attrs.field(default=0, init=False)
     """The number of the last message that was taken from the other side."""
     unconfirmed_bytes: int = attrs.field(default=0, init=False)
@@ -75,7 +77,6 @@ class Link:
     _heeded_at: float = attrs.field(default=float("-inf"), init=False)
     _progress_at: float = attrs.field(default=0.0, init=False)
     _confirm_at: float = attrs.field(default=float("inf"), init=False)
-    _is_full: bool = attrs.field(default=False, init=False)
     _wake: trio.Event = attrs.field(factory=trio.Event, init=False)
     _has_appended: trio.Event = attrs.field(factory=trio.Event, init=False)
     _caught_up: trio.Event | None = attrs.field(default=None, init=False)
@@ -97,8 +98,8 @@ class Link:
         self._unconfirmed.append(message)
         self.unconfirmed_bytes += len(message)
         self._wake.set()
-        if self.unconfirmed_bytes > NODE_UNCONFIRMED_BYTES and not self.is_unheard and not self._is_full:
-            self._is_full = True
+        if self.unconfirmed_bytes > NODE_UNCONFIRMED_BYTES and not self.is_unheard and not self.is_full:
+            self.is_full = True
             self.on_full()
         return self.number
 

@@ -122,9 +122,9 @@ class Moving:
             self._gateway.table.end(session)
 
     async def _move(self, session: GatewaySession, seq: int, line: Line | None, request: int) -> ResumeFailure | None:
-        if session.ended or (line is not None and line.is_dead):
+        if session.ended:
             return machine.ResumeUnknown()
-        if self._is_over:
+        if self._is_over or (line is not None and line.is_dead):
             return UNAVAILABLE
         place = session.place
         if not isinstance(place, Place):
@@ -139,8 +139,10 @@ class Moving:
                 failure = None
             if failure is not None:
                 return failure
-        if session.ended or session.place is not place or (line is not None and line.is_dead):
+        if session.ended:
             return machine.ResumeUnknown()
+        if session.place is not place or (line is not None and line.is_dead):
+            return UNAVAILABLE
         return await self._from_node(session, seq, place, line, request)
 
     async def _judged_by(self, place: Place, seq: int) -> ResumeFailure | None:

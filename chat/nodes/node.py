@@ -73,7 +73,7 @@ logger = structlog.get_logger(__name__)
 
 
 class Fenced(Exception):
-    """The core took this node for dead and took its name away."""
+    """The core took this node for dead and took its name away, or hears nothing of it."""
 
 
 @attrs.define(eq=False)
@@ -97,8 +97,7 @@ class Node:
     _seats: Seats = attrs.field(init=False)
     _parts: GatewayParts | None = attrs.field(default=None, init=False)
     _link: Link | None = attrs.field(default=None, init=False)
-    _heard_before: Position = attrs.field(default=Position(0, 0), init=False)
-    """How far the core was heard in its life before."""
+    _heard_before: Position = attrs.field(default=Position(0, 0), init=False)  # in the core's last life
     _link_scope: trio.CancelScope = attrs.field(factory=trio.CancelScope, init=False)
     _nursery: trio.Nursery = attrs.field(init=False)
     _reading: trio.CancelScope = attrs.field(factory=trio.CancelScope, init=False)
@@ -249,6 +248,8 @@ class Node:
 
     async def _renew(self) -> None:
         """Renew the lease, and see whether the core is there. Raises Fenced, BrokerUnavailable."""
+        if self._link is not None and self._link.is_full:
+            raise Fenced(self.id)
         now = trio.current_time()
         if not await self._broker.claim(lease_of(self.id), self.id.encode(), seconds=LEASE_SECONDS):
             raise Fenced(self.id)
@@ -258,8 +259,7 @@ class Node:
             self.starts.fail()
             return
         self._meet(core_of(core)[1])
-        if self._welcomed:
-            self.starts.is_up = True
+        self.starts.is_up |= self._welcomed
 
     def _meet(self, epoch: int) -> None:
         """The core is in this life of it: introduce ourselves, unless that was done."""
@@ -271,7 +271,7 @@ class Node:
         self._link_scope.cancel()
         self._link_scope = trio.CancelScope()
         self._heard_before = Position(0, 0) if before is None else Position(before.epoch, before.heard)
-        self._link = link = Link(self._broker, CORE_STREAM, self.id, epoch, self.end_sockets)
+        self._link = link = Link(self._broker, CORE_STREAM, self.id, epoch)
         self.say(said.Hello(self._name, __version__, PROTOCOL))
         for written in () if before is None else before.unsent():
             if isinstance(decode(written), said.Command | said.Detached):  # the next life of a core goes on with these

@@ -102,7 +102,7 @@ NODE_SESSIONS: Final = 65_536
 
 NODE_UNCONFIRMED_BYTES: Final = 16_777_216
 """What the core keeps for a gateway node that confirms nothing; beyond it the node counts as dead, and its sessions
-resume at others. A node keeps as much for the core, and beyond it begins anew."""
+end. A node keeps as much for the core, and beyond it begins anew."""
 
 # Replay (gateway.md, Replay buffer)
 

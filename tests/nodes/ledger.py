@@ -58,8 +58,7 @@ class Ledger:
         content = zlib.crc32(json.dumps(data, sort_keys=True).encode())
         self.history.note(ear.who, f"{session[:4]} {sequence} {name} {content:08x}")
         if name in {EventName.READY, EventName.RESUMED}:
-            self._turn += 1
-            ear.turn = self._turn
+            ear.turn = self.next_turn()
         if name == EventName.RESUMED:
             self._holders[session] = Holder(ear, sequence)
             return
@@ -73,6 +72,11 @@ class Ledger:
             turn = int(data["content"].removeprefix(MESSAGE))
             if turn > self.revoked[session]:
                 self.wrong(f"{session} hears of {data['content']} after it was revoked")
+
+    def next_turn(self) -> int:
+        """Orders what arrives."""
+        self._turn += 1
+        return self._turn
 
     def wrong(self, problem: str) -> None:
         """Something happened that must not; `check` raises."""
@@ -92,6 +96,8 @@ class Ear(Conversation):
         self.who = who
         self.client: GatewayClient | None = None
         self.turn = 0
+        self.refused_at = 0
+        """The turn at which its session was called invalid."""
         self._ledger = ledger
 
     @property
@@ -110,6 +116,8 @@ class Ear(Conversation):
         elif payload["op"] == Opcode.DISPATCH:
             self._ledger.heard(self, payload)
         elif payload["op"] not in {Opcode.HEARTBEAT, Opcode.HEARTBEAT_ACK}:
+            if payload["op"] == Opcode.INVALID_SESSION:
+                self.refused_at = self._ledger.next_turn()
             self._ledger.history.note(self.who, f"opcode {payload['op']}")
 
 

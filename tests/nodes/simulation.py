@@ -51,7 +51,7 @@ held back included."""
 
 CATCH_UP_SECONDS: Final = 200.0
 ARRIVAL_SECONDS: Final = 5.0
-UNCONFIRMED_BYTES: Final = 12_000
+UNCONFIRMED_BYTES: Final = 24_000
 """What the core keeps for a node in the simulations in which this limit is to be reached."""
 
 VIRTUAL_SECONDS: Final = 3_000.0

@@ -8,6 +8,7 @@ import pytest
 import trio
 import trio.testing
 
+from chat.nodes import link
 from chat.nodes.core import FENCE_SECONDS, FENCED
 from chat.nodes.leases import lease_of
 from chat.nodes.relay import HeldNumbering, Line
@@ -143,3 +144,21 @@ async def test_a_log_whose_end_is_lost_before_a_restart_of_the_core_is_noticed(
             for message_id in missed:
                 await hears(again, message_id)
             await again.expect("RESUMED")
+
+
+async def test_a_node_that_the_core_does_not_hear_begins_anew_before_its_memory_is_full(
+    tmp_path: Path, autojump_clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(link, "NODE_UNCONFIRMED_BYTES", 1_000)
+    async with open_cluster(tmp_path) as cluster:
+        world, (node,) = cluster.world, cluster.nodes
+        client = await world.alice.connect(route=node.route())
+        cluster.broker.engine.stalled = True
+        for status in ("idle", "dnd", "online") * 10:
+            await client.update_presence(status)
+        await client.expect_opcode(7)
+        assert (await client.closed()).code == 4000
+        cluster.broker.engine.stalled = False
+        await trio.sleep(1)
+        await node.serves()
+        await (await world.bob.connect(route=node.route())).heartbeat()
