@@ -1,7 +1,8 @@
 """Metrics for Prometheus (`metrics = "on"`); without that nothing in here is imported.
 
 What happens often is counted as it happens, everything else is looked up when it is asked for. Every label takes its
-values from a list that this program makes: operations, statuses, words. No name, id or address is in one.
+values from a list that this program makes: operations, statuses, words. No name, id or address is in one, but for the
+names of gateway nodes, which their operator gives.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from chat.api.http_server import HttpServer
 from chat.api.operation import Policy, Request, Routes
 from chat.auth.client_address import ClientAddresses, is_forwarded, parse_address
 from chat.clock import Clock
+from chat.domain.administration.gateway_nodes import GONE, NodesStanding, NodeState
 from chat.errors import ApiError, StorageUnavailable
 from chat.gateway.gateway import Gateway
 from chat.gateway.session import GatewaySession
@@ -80,6 +82,8 @@ class Standing:
     certificate_ends_at: int | None
     free_bytes: int
     """Of the disk with the database."""
+    nodes: NodesStanding | None
+    """None where the server runs without gateway nodes."""
 
 
 class _Snapshot(Collector):
@@ -109,6 +113,8 @@ class _Snapshot(Collector):
         yield _gauge("chat_store_queued_units", "Units that wait for the writer or are under way.", now.queued_units)
         yield _gauge("chat_disk_free_bytes", "Room left on the disk of the data directory.", now.free_bytes)
         yield _gauge("chat_disk_warning_bytes", "Under which administrators are warned.", self.warn_bytes)
+        if now.nodes is not None:
+            yield from _of_nodes(now.nodes)
         stored = {"database": now.database_bytes, "log": now.log_bytes}
         if now.waiting is not None:
             stored["uploads"] = now.waiting.upload_bytes
@@ -126,6 +132,31 @@ class _Snapshot(Collector):
         yield _gauge("chat_mails_waiting", "Mails that the SMTP server has not taken yet.", now.waiting.mails)
         if now.backup is not None:
             yield from _of_backups(now.backup)
+
+
+def _of_nodes(standing: NodesStanding) -> Iterator[Metric]:
+    """One set for each node; of one that is dead only that, of one that ended in good order nothing."""
+    yield _gauge("chat_broker_up", "Whether the broker of the gateway nodes answers.", standing.broker_is_up)
+    known = {name: node for name, node in standing.labels() if node.state is not NodeState.ENDED}
+    there = {name: node for name, node in known.items() if node.state not in GONE}
+    up = {name: name in there for name in known}
+    yield _gauges("chat_node_up", "Whether a gateway node is there.", "node", up)
+    for member, name, words in (
+        ("sockets", "chat_node_sockets", "Open gateway sockets of a node."),
+        ("sessions", "chat_node_sessions", "Live gateway sessions of a node."),
+        ("backlog_events", "chat_node_backlog_events", "Events on their way to a node's sessions."),
+        ("unheard_messages", "chat_node_unconfirmed_messages", "What the core said and a node has not confirmed."),
+        ("resident_bytes", "chat_node_resident_memory_bytes", "Resident memory of a node."),
+    ):
+        yield _gauges(name, words, "node", {node: getattr(figures, member) for node, figures in there.items()})
+    for member, name, words in (
+        ("deliveries", "chat_node_deliveries", "Events given to sessions of a node."),
+        ("cpu_seconds", "chat_node_cpu_seconds", "Processor time of a node."),
+    ):
+        family = CounterMetricFamily(name, words, labels=["node"])
+        for node, figures in there.items():
+            family.add_metric([node], getattr(figures, member))
+        yield family
 
 
 def _of_backups(last: BackupRecord) -> Iterator[Metric]:
@@ -172,6 +203,8 @@ class Metrics:
         self._in_threads = in_threads
         self.certificate_ends_at: Callable[[], int] | None = None
         """When the certificate ends, in Unix milliseconds, for a server that speaks TLS itself."""
+        self.nodes: Callable[[], NodesStanding] | None = None
+        """What is known of gateway nodes, for a server that has some."""
         self._scraping = trio.Lock()
         self._dispatches_of_ended = 0
         self._snapshot = _Snapshot(warn_bytes)
@@ -290,6 +323,7 @@ class Metrics:
             backup=backups.record(database.reader),
             certificate_ends_at=None if self.certificate_ends_at is None else self.certificate_ends_at(),
             free_bytes=shutil.disk_usage(self._file.parent).free,
+            nodes=None if self.nodes is None else self.nodes(),
         )
 
     async def _waiting(self) -> WaitingFigures | None:

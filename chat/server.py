@@ -90,6 +90,8 @@ class Server:
         self.nodes = self._core_of_nodes()
         self._observers: list[Observer] = []
         self._observe()
+        if self.nodes is not None:
+            self._tell_of_nodes(self.nodes)
 
     def _be_compatible(self) -> None:
         """Set up what programs of other services expect; the OpenAPI document leaves it out."""
@@ -148,6 +150,14 @@ class Server:
             self._observers.append(self.metrics.observe)
             if settings.metrics_listen is None:
                 self._routes.append(routes_of(self.metrics))
+
+    def _tell_of_nodes(self, nodes: CoreNodes) -> None:
+        from chat.nodes.standing import standing_of
+
+        standing = partial(standing_of, nodes, self.clock)
+        self.areas.administration.figures.nodes = standing
+        if self.metrics is not None:
+            self.metrics.nodes = standing
 
     def _watch(self) -> None:
         """Keep figures, and log what is slow."""
@@ -253,7 +263,7 @@ class Server:
             await self.gateway.take_up_sessions()
             if self.nodes is not None:
                 await nursery.start(self.nodes.run)
-                nursery.start_soon(lasting, partial(self._tell_of_nodes, self.nodes))
+                nursery.start_soon(lasting, partial(self._write_nodes, self.nodes))
             if self.metrics is not None:
                 nursery.start_soon(self.metrics.run)
             if self.figures is not None:
@@ -346,7 +356,7 @@ class Server:
             await self.nodes.finish()
         await self.gateway.write_down_sessions()
 
-    async def _tell_of_nodes(self, nodes: CoreNodes) -> None:
+    async def _write_nodes(self, nodes: CoreNodes) -> None:
         from chat.nodes.standing import keep_written
 
         await keep_written(nodes, self.surroundings.directory, in_threads=self.core.in_threads)

@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import attrs
 import pytest
 import trio
 import trio.testing
@@ -24,6 +25,7 @@ from chat.assembly import Surroundings
 from chat.auth.passwords import CHEAP
 from chat.clock import SystemClock
 from chat.config import load_settings
+from chat.domain.administration.gateway_nodes import NodesStanding, NodeStanding, NodeState
 from chat.observation import METHODS, OTHER, UNKNOWN
 from chat.server import Server
 from chat.store.administration import backups
@@ -121,6 +123,11 @@ async def test_the_metrics_are_those_of_the_fixture_and_every_label_is_of_a_list
     await chat_server.database.write(partial(backups.note, known=last), guard=UNGUARDED)
     assert chat_server.server.metrics is not None
     chat_server.server.metrics.certificate_ends_at = lambda: 1_800_000_000_000
+    dead = NodeStanding(
+        id="f0", name="node 2", version="1", state=NodeState.DEAD, sessions=3, unheard_messages=0, heard_at=0
+    )
+    nodes = (attrs.evolve(dead, name="node 1", state=NodeState.UP, deliveries=7), dead)
+    chat_server.server.metrics.nodes = lambda: NodesStanding(at=0, process=1, broker_is_up=True, nodes=nodes)
     await trio.sleep(2)
     text = (await chat_world.anyone.get("/metrics")).body.decode()
     types = dict(re.findall(r"^# TYPE (chat_\w+) (\w+)$", text, re.MULTILINE))
@@ -129,6 +136,8 @@ async def test_the_metrics_are_those_of_the_fixture_and_every_label_is_of_a_list
     assert helps.keys() == types.keys()
     assert "_created" not in text
     assert re.search(r"^chat_backup_(failed 1|success_timestamp_seconds 5)\.0$", text, re.MULTILINE)
+    assert re.findall(r'^chat_node_up\{node="(node .)"\} (.)', text, re.MULTILINE) == [("node 1", "1"), ("node 2", "0")]
+    assert re.findall(r'^chat_node_deliveries_total\{node="(.*)"\} (.)', text, re.MULTILINE) == [("node 1", "7")]
     for sample in parsed(text):
         if not sample.name.startswith("chat_"):
             assert sample.name.startswith("process_")
@@ -149,7 +158,7 @@ async def test_the_metrics_are_those_of_the_fixture_and_every_label_is_of_a_list
             elif label == "status":
                 assert re.fullmatch(r"[1-5]\d\d|none", sample.labels[label])
             else:
-                assert label == "version"
+                assert label == "version" or sample.labels[label] in {"node 1", "node 2"}
     assert not re.search(r"canary|alice|bob|carol|127\.0\.0|\d{15,}(?!\.)|cht_", re.sub(r" \S+$", "", text, flags=re.M))
     assert chat_world.channel_id not in text
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from chat.config import Settings
+    from chat.domain.administration.gateway_nodes import NodesStanding
     from chat.store.administration.figures import Figures
     from chat.store.data_directory import DataDirectory
 
@@ -50,13 +51,38 @@ class Status:
     memory_bytes: int | None
     spans: Mapping[str, Figures | None]
     day: Sequence[Figures]
+    nodes: NodesStanding | None
+    """None where the server runs without gateway nodes."""
 
     def as_json(self) -> dict[str, Any]:
         return {
             **{name: getattr(self, name) for name in ("running", "process", "answer", "answer_ms", "uptime_seconds")},
             "memory_bytes": self.memory_bytes,
+            "nodes": None if self.nodes is None else fields_of_nodes(self.nodes),
             **{name: None if span is None else fields_of_span(span) for name, span in self.spans.items()},
         }
+
+
+def fields_of_nodes(standing: NodesStanding) -> dict[str, Any]:
+    """How many nodes are in each state, and how many sessions they have."""
+    from collections import Counter
+
+    states = Counter(node.state for node in standing.nodes)
+    sessions = sum(node.sessions for node in standing.nodes)
+    return {
+        "broker_is_up": standing.broker_is_up,
+        **{state.value: count for state, count in states.items()},
+        "sessions": sessions,
+    }
+
+
+def nodes_in_words(standing: NodesStanding) -> str:
+    """One line about gateway nodes."""
+    fields = fields_of_nodes(standing)
+    is_up, sessions = fields.pop("broker_is_up"), fields.pop("sessions")
+    states = ", ".join(f"{count} {state}" for state, count in fields.items()) or "none is here"
+    broker = "the broker answers" if is_up else "the broker does not answer"
+    return f"gateway nodes: {states}; sessions at them: {sessions:,}; {broker}"
 
 
 def fields_of_span(span: Figures) -> dict[str, Any]:
@@ -129,6 +155,7 @@ def _watch(read: Callable[[], Status], every: float) -> None:
 
 def status_of(directory: DataDirectory, settings: Settings) -> Status:
     """Look at the process that owns the data, and at its figures."""
+    from chat.domain.administration import gateway_nodes
     from chat.process_memory import resident_bytes
 
     process = directory.owner()
@@ -143,6 +170,7 @@ def status_of(directory: DataDirectory, settings: Settings) -> Status:
         memory_bytes=None if process is None else resident_bytes(process),
         spans=spans,
         day=day,
+        nodes=None if process is None else gateway_nodes.read(directory.path, process, int(time.time() * 1_000)),
     )
 
 
@@ -240,6 +268,9 @@ def _shown(status: Status) -> RenderableType:
         heading.append(f", up {span_in_words(status.uptime_seconds)}")
     if status.memory_bytes is not None:
         heading.append(f", {size_in_words(status.memory_bytes)} of memory")
+    if status.nodes is not None:
+        style = "" if status.nodes.broker_is_up else "red"
+        heading.append(f"\n{nodes_in_words(status.nodes)}", style)
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("")
     for name in SPANS:

@@ -20,6 +20,7 @@ ROWS: Final = [
     Walked("GET", "/v1/admin/instance/figures/history", ("instance:config:view", STATS), buckets.LOOKUP, audited=False),
     Walked("GET", "/v1/admin/gateway", (STATS,), buckets.LOOKUP, audited=False),
     Walked("GET", "/v1/admin/gateway/guilds", (STATS,), buckets.LOOKUP, audited=False),
+    Walked("GET", "/v1/admin/gateway/nodes", (STATS,), buckets.LOOKUP, audited=False),
     Walked("POST", "/v1/admin/gateway/reload", ("gateway:reload_all",), buckets.GUILD_MODIFY, {}),
 ]
 
@@ -51,6 +52,7 @@ async def test_figures_tell_what_there_is_and_guilds_are_read_afresh(
     gateway = (await admin.get("/v1/admin/gateway")).expect(200)
     assert gateway["sessions"] == {"total": 2, "attached": 2, "retained": 0, "bots": 1}
     assert (gateway["connections"], gateway["guilds_in_memory"], gateway["presences"]) == (2, 1, 2)
+    assert (await admin.get("/v1/admin/gateway/nodes")).expect(200) == {"broker_is_up": None, "nodes": []}
     [guild] = (await admin.get("/v1/admin/gateway/guilds")).expect(200)["guilds"]
     assert (guild["guild_id"], guild["session_count"], guild["presence_count"]) == (world.guild_id, 2, 2)
     assert guild["memory_bytes"] > 0

@@ -65,6 +65,17 @@ async def test_nodes_are_listed_and_one_is_drained(run: Run, owned: Path, autoju
         assert shown.table[0] == ["name", "id", "version", "state", "sockets", "sessions", "unheard", "memory", "heard"]
         assert shown.table[1][0] == "node 1"
 
+        status = await trio.to_thread.run_sync(lambda: run("status", "--data", owned))
+        assert status.json["nodes"] == {"broker_is_up": True, "up": 2, "sessions": 1}
+        shown = await trio.to_thread.run_sync(lambda: run("status", "--data", owned, terminal=True))
+        assert "gateway nodes: 2 up; sessions at them: 1; the broker answers" in shown.out
+        admin = (await cluster.world.admin.rest.get("/v1/admin/gateway/nodes")).expect(200)
+        assert admin["broker_is_up"] is True
+        assert [(node["name"], node["state"], node["sessions"]) for node in admin["nodes"]] == [
+            ("node 1", "up", 1),
+            ("node 2", "up", 0),
+        ]
+
         unknown = await command(run, "drain", "node 3", "--data", owned)
         assert (unknown.status, unknown.err) == (1, "chat: there is no node node 3: there are node 1, node 2\n")
         asked = await command(run, "drain", "node 2", "--timeout", 0, "--data", owned)

@@ -18,6 +18,7 @@ from chat.api.schemas.administration.administration import (
     FIGURE_HISTORY,
     GATEWAY_FIGURES,
     GATEWAY_GUILDS,
+    GATEWAY_NODES,
     INSTANCE_CONFIG,
     INSTANCE_FIGURES,
     LIMIT_CONFIG,
@@ -188,6 +189,12 @@ async def read_gateway_figures(request: Request, administration: AdministrationA
 async def list_gateway_guilds(request: Request, administration: AdministrationArea, query: ListGatewayGuilds) -> object:
     """The guilds in memory, the largest first."""
     return {"guilds": administration.figures.guilds(query.limit)}
+
+
+@routes.admin_operation("GET", "/v1/admin/gateway/nodes", [Acl.GATEWAY_MEMORY_STATS], audit=None, answers=GATEWAY_NODES)
+async def list_gateway_nodes(request: Request, administration: AdministrationArea) -> object:
+    """The gateway nodes, and what each has in hand."""
+    return administration.figures.gateway_nodes()
 
 
 @routes.admin_operation(

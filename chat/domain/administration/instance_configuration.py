@@ -30,6 +30,7 @@ from chat.config.declare import UnexpectedValueError
 from chat.config.loading import LIMITS, POLICY, SECTION, Overrides, checked, effective
 from chat.config.settings import Settings
 from chat.domain.administration.admin_audit_log import NO_TARGET, Acting, AdminAuditLog
+from chat.domain.administration.gateway_nodes import NodesStanding, on_the_wire
 from chat.domain.core import Core
 from chat.domain.presence.presences import Presences
 from chat.domain.presence.voice_states import VoiceStates
@@ -309,6 +310,8 @@ class InstanceFigures:
     _log: AdminAuditLog
     _gateway: Callable[[], GatewayFigures]
     _sessions_in: Callable[[int], int]
+    nodes: Callable[[], NodesStanding] | None = attrs.field(init=False, default=None)
+    """What is known of gateway nodes, for a server that has some."""
     _started_at: int = attrs.field(init=False)
     _counted: _Counted | None = attrs.field(init=False, default=None)
     _counting: trio.Lock = attrs.field(init=False, factory=trio.Lock)
@@ -364,7 +367,7 @@ class InstanceFigures:
         }
 
     def gateway(self) -> dict[str, Any]:
-        """The gateway of this node, which is the only one."""
+        """The gateway of this process; sessions of gateway nodes are among those that are counted."""
         gateway = self._gateway()
         return {
             "connections": gateway.connections,
@@ -382,6 +385,14 @@ class InstanceFigures:
             "started_at": iso_timestamp(self._started_at),
             "uptime_seconds": max(self._core.clock.now_ms() - self._started_at, 0) // 1_000,
         }
+
+    def gateway_nodes(self) -> dict[str, Any]:
+        """The gateway nodes; `broker_is_up` is None for a server that runs without."""
+        standing = None if self.nodes is None else self.nodes()
+        if standing is None:
+            return {"broker_is_up": None, "nodes": []}
+        nodes = [on_the_wire(node, standing.at) for node in standing.nodes]
+        return {"broker_is_up": standing.broker_is_up, "nodes": nodes}
 
     def guilds(self, limit: int) -> list[dict[str, Any]]:
         """The guilds whose state takes the most memory, as far as that can be told, the largest first."""

@@ -57,6 +57,7 @@ export const READS = {
   registrations: read("/v1/admin/registrations", "user:lookup"),
   gateway: read("/v1/admin/gateway", "gateway:memory_stats"),
   gatewayGuilds: read("/v1/admin/gateway/guilds", "gateway:memory_stats"),
+  gatewayNodes: read("/v1/admin/gateway/nodes", "gateway:memory_stats"),
 
   discovery: read("/v1/admin/discovery/applications", "discovery:review"),
 

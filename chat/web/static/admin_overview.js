@@ -4,6 +4,7 @@ import { entriesTable } from "./admin_audit_log.js";
 import { historyCard } from "./admin_charts.js";
 import { figuresCard } from "./admin_instance.js";
 import { jobsTable } from "./admin_jobs.js";
+import { nodesCard } from "./admin_nodes.js";
 import { READS } from "./admin_operations.js";
 import { card, code, facts, fromOutside, link, muted, tagOf } from "./admin_parts.js";
 import { go } from "./admin_places.js";
@@ -23,6 +24,7 @@ export async function showOverview({ signal }) {
     content: [
       may(READS.accounts) ? quickSearch() : null,
       may(READS.figures) ? await figuresCard(signal) : null,
+      may(READS.gatewayNodes) ? await nodesCard(signal) : null,
       may(READS.history) ? await historyCard(signal) : null,
       you(),
       jobs ? card(t("Jobs"), jobsTable(jobs.jobs), h("p", {}, link("/admin/jobs", t("All jobs")))) : null,

@@ -33,6 +33,7 @@ from chat.api.schemas.shapes import (
     wire_object,
 )
 from chat.api.schemas.signing_in import WEBAUTHN_CREDENTIAL
+from chat.domain.administration.gateway_nodes import NodeState
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminTarget
 from chat.registries.channel_types import ChannelType
@@ -367,6 +368,33 @@ GATEWAY_GUILDS: Final = record(
     }
 )
 
+GATEWAY_NODES: Final = record(
+    {
+        "broker_is_up": nullable(BOOLEAN),
+        "nodes": listed(
+            wire_object(
+                "GatewayNode",
+                {
+                    "id": TEXT,
+                    "name": TEXT,
+                    "version": TEXT,
+                    "state": choice(*NodeState),
+                    "sockets": COUNT,
+                    "attached": COUNT,
+                    "sessions": COUNT,
+                    "unheard_messages": COUNT,
+                    "backlog_events": COUNT,
+                    "deliveries": COUNT,
+                    "cpu_seconds": NUMBER,
+                    "resident_bytes": COUNT,
+                    "heard_at": TIMESTAMP,
+                    "heard_seconds_ago": COUNT,
+                },
+                description="A process that holds gateway sockets for this server.",
+            )
+        ),
+    }
+)
 
 INSTANCE_CONFIG: Final = record(
     {
