@@ -51,10 +51,12 @@ async def _let_in(address: BrokerAddress, stranger: RedisBroker) -> str | None:
     if not is_loopback(address.host):
         return "all who reach it"
     try:
-        is_protected = await stranger.configured("protected-mode") == "yes"
-        bound = (await stranger.configured("bind")).split() or ["*"]
+        bound = (await stranger.configured("bind")).split()
+        is_protected = await stranger.configured("protected-mode") == "yes" and (
+            not bound or not stranger.version.startswith("6.")  # there it counts for nothing once `bind` is set
+        )
     except BrokerUnavailable:  # it does not tell strangers
-        is_protected, bound = True, []
-    if not is_protected and not all(is_loopback(host.removeprefix("-")) for host in bound):
+        bound, is_protected = [], True
+    if not is_protected and not all(is_loopback(host.removeprefix("-")) for host in bound or ["*"]):
         return "all who reach this machine"
     return "every program of this machine" if address.password is not None else None

@@ -69,11 +69,10 @@ def test_one_that_listens_to_others_is_told(start: Start) -> None:
     assert "messages cross the network" in clear
     assert "lets all who reach it read messages" in words
 
-    # Protected mode lets in nobody from elsewhere, the server neither: what is on it is safe.
+    # Protected mode is said to be as good as it is; before version 7 it counts for nothing once `bind` is set.
     server = start("--bind", HOST, address, "--protected-mode", "yes")
-    assert problems(server.url) == []
-    [words] = problems(f"redis://{address}:{server.port}")
-    assert "refuses: DENIED" in words or "cannot be reached" in words  # it may hang up before that is read
+    is_open = any("lets all who reach it" in words for words in problems(f"redis://{address}:{server.port}"))
+    assert any("lets all who reach this machine" in words for words in problems(server.url)) == is_open
 
 
 def test_the_command_tells_it(run: Run, data: Path, alice: str, monkeypatch: pytest.MonkeyPatch) -> None:
