@@ -29,6 +29,9 @@ CLIENTS: Final = 60
 CALM_SECONDS: Final = 0.5
 """Between the rounds."""
 
+LOG_LINES: Final = 60
+"""Of the logs, after a round that had faults."""
+
 ASK_SECONDS: Final = 3.0
 """A client that did not reach its home stays where it got; it is asked again after so long."""
 
@@ -259,6 +262,7 @@ async def run(
                     counted.faults.append(f"{counted.invalid_sessions} sessions were lost")
                 if counted.two_holders:
                     counted.faults.append(f"{counted.two_holders} Dispatches on sockets whose sessions were elsewhere")
+                counted.said = running.processes.said()
                 note(counted)
 
 
@@ -317,6 +321,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"{len(rounds):>4} {counted.fault}: {len(counted.faults)} faults{slowest}", flush=True)
         for words in counted.faults[:5]:
             print(f"     {words}", flush=True)
+        for words in counted.said[-LOG_LINES:] if counted.faults else ():
+            print(f"       {words}", flush=True)
 
     began = time.monotonic()
     plan = [names[number % len(names)] for number in range(given.rounds)]

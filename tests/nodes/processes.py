@@ -114,6 +114,7 @@ class Processes:
             for name in ("node-1", "node-2")
         ]
         self.world: dict[str, Any] = {}
+        self._read: dict[Path, int] = {}
 
     def node_beyond(self) -> Program:
         """A node whose way to the broker can be cut while its clients still reach it."""
@@ -139,6 +140,15 @@ class Processes:
     async def start_core(self) -> None:
         """Start the core, and learn its world anew: tokens stay."""
         self.world = json.loads(await self.core.start())
+
+    def said(self) -> list[str]:
+        """What core and nodes have logged since this was last asked."""
+        lines = []
+        for log in sorted(self.folder.glob("*.log")):
+            text = log.read_bytes()
+            start, self._read[log] = self._read.get(log, 0), len(text)
+            lines += [f"{log.stem}: {line}" for line in text[start:].decode(errors="replace").splitlines()]
+        return lines
 
     async def end(self) -> None:
         """Kill whatever runs."""

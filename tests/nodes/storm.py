@@ -50,6 +50,8 @@ class Round:
     """Seconds from the fault, or from the return, until every session is served or told."""
     bound: float | None = None
     faults: list[str] = attrs.field(factory=list)
+    said: list[str] = attrs.field(factory=list)
+    """What core, nodes and broker logged meanwhile."""
 
     @property
     def is_in_bound(self) -> bool:
