@@ -107,7 +107,7 @@ class CoreNodes:
     _moving: Moving = attrs.field(init=False)
     _nursery: trio.Nursery | None = attrs.field(default=None, init=False)
     _grace_until: float = attrs.field(default=float("-inf"), init=False)
-    _listening: trio.CancelScope = attrs.field(factory=trio.CancelScope, init=False)
+    _is_ending: bool = attrs.field(default=False, init=False)
     _read_at: str = attrs.field(default="0", init=False)
     _handlers: dict[type[Message], Callable[[Line, Any], None]] = attrs.field(init=False)
 
@@ -176,7 +176,7 @@ class CoreNodes:
         """Before the end: let nodes hear everything, so that their sessions outlive it; those that do not lose
         theirs. What nodes say from now on is for the next life of the core."""
         await self._moving.finish()
-        self._listening.cancel()
+        self._is_ending = True
         with trio.move_on_after(DRAIN_SECONDS):
             async with trio.open_nursery() as nursery:
                 for line in self.lines.values():  # what a dead one has not heard is for those that take its place
@@ -208,10 +208,6 @@ class CoreNodes:
         return line
 
     async def _listen(self) -> None:
-        with self._listening:
-            await self._take_all()
-
-    async def _take_all(self) -> None:
         while True:
             try:
                 entries = await self._broker.read(CORE_STREAM, self._read_at, wait_seconds=READ_SECONDS)
@@ -233,6 +229,9 @@ class CoreNodes:
             return
         line = self._line(entry.sender)
         if line.is_dead:
+            return
+        if self._is_ending:
+            line.link.heed(entry)
             return
         for written in line.link.accept(entry):
             try:

@@ -115,11 +115,8 @@ class Link:
         """Take an entry of the other side; returns its messages that are new, in order."""
         if entry.epoch != self.epoch:
             return ()
-        self._confirmed(entry.confirmed)
+        self.heed(entry)
         now = trio.current_time()
-        if entry.gap and now - self._heeded_at >= GAP_SECONDS:
-            self._heeded_at = now
-            self._from_the_first()
         if entry.first > self.heard + 1:
             if now - self._gap_at >= GAP_SECONDS:
                 self._gap_at, self._has_gap = now, True
@@ -130,6 +127,14 @@ class Link:
             self.heard += len(fresh)
             self._confirm_soon(now)
         return fresh
+
+    def heed(self, entry: Entry) -> None:
+        """Take what an entry of this epoch says of our messages, and leave its own unheard."""
+        self._confirmed(entry.confirmed)
+        now = trio.current_time()
+        if entry.gap and now - self._heeded_at >= GAP_SECONDS:
+            self._heeded_at = now
+            self._from_the_first()
 
     def _confirm_soon(self, now: float) -> None:
         if self.heard - self._told >= CONFIRM_MESSAGES:

@@ -8,6 +8,7 @@ import pytest
 import trio
 import trio.testing
 
+from chat.nodes.core import DRAIN_SECONDS
 from chat.testing.gateway_client import GatewayClient
 from chat.testing.network import MemoryRoute
 from chat.testing.world import Actor
@@ -153,6 +154,22 @@ async def test_a_core_that_is_restarted_keeps_the_sessions_of_nodes(tmp_path: Pa
         await hears(again, missed)
         await again.expect("RESUMED")
         await hears(again, await post(cluster, "3"))
+
+
+async def test_a_core_that_ends_waits_until_its_last_events_were_heard(tmp_path: Path, autojump_clock: Clock) -> None:
+    """Voice ends with the core: each session is told of it, and is not lost because its node was just told something."""
+    async with open_cluster(tmp_path) as cluster:
+        world, (node,) = cluster.world, cluster.nodes
+        client = await world.alice.connect(route=node.route())
+        await client.update_voice_state(world.guild_id, world.voice_channel_id)
+        await client.expect("VOICE_STATE_UPDATE")
+        began = trio.current_time()
+        await cluster.core.restart()
+        assert trio.current_time() - began < DRAIN_SECONDS
+        await client.expect("VOICE_STATE_UPDATE", where=lambda data: data["channel_id"] is None)
+        await client.expect_opcode(7)
+        again = await resume(world.alice, client, node.route())
+        await again.expect("RESUMED")
 
 
 async def test_a_core_that_is_killed_tells_each_session(tmp_path: Path, autojump_clock: Clock) -> None:
