@@ -14,6 +14,7 @@ from hypothesis import settings
 pytest_plugins = [
     "tests.spec.ledger",
     "tests.long",
+    "tests.at_node",
     "tests.canaries",
     "tests.answers",
     "tests.units",

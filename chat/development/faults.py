@@ -18,7 +18,7 @@ from chat.errors import FieldError, InvalidFormBody
 from chat.gateway.connection import Connection
 from chat.gateway.delay import Delay, DelayRule
 from chat.gateway.gateway import Gateway
-from chat.gateway.session import GatewaySession
+from chat.gateway.session import GatewaySession, ReachablePlace
 from chat.protocol.frames import PEER_CLOSE_CODES, REASON_BYTES
 from chat.registries.close_codes import Close
 from chat.registries.error_codes import FieldCode
@@ -97,7 +97,7 @@ def strike(gateway: Gateway, fault: SocketFault) -> int:
     if fault.delay is not None:
         gateway.node.delays.add(DelayRule(fault.delay, fault.target.session_id, fault.target.user_id))
     _strike_sockets(struck, fault)
-    return len(struck)
+    return len(struck) + _strike_at_nodes(gateway, fault)
 
 
 def _strike_sockets(connections: Iterable[Connection], fault: SocketFault) -> None:
@@ -113,6 +113,18 @@ def _strike_sockets(connections: Iterable[Connection], fault: SocketFault) -> No
                 connection.close(fault.close)
             case FaultAction.DELAY if fault.delay is not None:
                 connection.delay(fault.delay)
+
+
+def _strike_at_nodes(gateway: Gateway, fault: SocketFault) -> int:
+    """Nodes are reached through their sessions: their sockets without one, and delays, are left alone."""
+    if fault.action is FaultAction.DELAY:
+        return 0
+    struck = 0
+    for session in gateway.table:
+        if isinstance(session.place, ReachablePlace) and session.receiver and fault.target.includes(session):
+            session.place.strike(fault.action, fault.close, fault.stall_ms)
+            struck += 1
+    return struck
 
 
 # What the route reads: one body for faults of sockets, of sessions and of HTTP answers

@@ -25,7 +25,7 @@ from chat.development.world_state import (
 from chat.domain.signing_in.mail_sink import MailSink
 from chat.domain.standing.relationships import RelationshipType
 from chat.errors import ApiError, FieldError, InvalidFormBody
-from chat.gateway.session import GatewaySession
+from chat.gateway.session import GatewaySession, ReachablePlace, Standing
 from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.registries.statuses import Status
 from chat.store.accounts import accounts
@@ -58,15 +58,17 @@ async def read_world(request: Request, development: Development) -> dict[str, An
 @routes.operation("GET", "/v1/_dev/sessions")
 async def list_sessions(request: Request, development: Development) -> list[dict[str, Any]]:
     """The live gateway sessions, attached and retained."""
-    return [_session_object(session) for session in development.gateway.table]
+    return [await _session_object(session) for session in list(development.gateway.table)]
 
 
-def _session_object(session: GatewaySession) -> dict[str, Any]:
+async def _session_object(session: GatewaySession) -> dict[str, Any]:
     """One live session, attached or retained.
 
     `status` is the one the session selected, or offline since it counts as such.
     """
-    numbering = session.numbering
+    numbering: Standing = session.numbering
+    if isinstance(session.place, ReachablePlace):
+        numbering = await session.place.standing() or numbering
     offline = session.offline_at is not None and session.offline_at <= trio.current_time()
     return {
         "id": session.id,

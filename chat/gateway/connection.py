@@ -251,7 +251,7 @@ class Connection:
         """Let no frame leave for so long (faults of the development routes)."""
         self._outbox.hold()
         self._stalls += 1
-        self._stall_over = self._stall_over or trio.Event()
+        self._stall_over = trio.Event() if self._stall_over is None else self._stall_over
         self._begin(self._end_stall, milliseconds / 1000)
 
     def delay(self, delay: Delay) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import collections
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
 import attrs
 
@@ -228,11 +228,40 @@ class KeptPlace:
         return self
 
 
+class Standing(Protocol):
+    """What a session's numbering has counted."""
+
+    @property
+    def sequence(self) -> int: ...
+
+    @property
+    def acknowledged(self) -> int: ...
+
+    @property
+    def replay_floor(self) -> int: ...
+
+    @property
+    def retained_count(self) -> int: ...
+
+
 class Placed(Protocol):
     """The place of a session at a gateway node."""
 
     def kept(self) -> KeptPlace:
         """What is written down of it."""
+        ...
+
+
+@runtime_checkable
+class ReachablePlace(Placed, Protocol):
+    """Such a place while its node runs."""
+
+    def strike(self, action: str, close: Close | None, milliseconds: int) -> None:
+        """Have something done to the socket that holds the session: `close`, `reconnect`, `drop` or `stall`."""
+        ...
+
+    async def standing(self) -> Standing | None:
+        """How far the session has counted; None where no one can say."""
         ...
 
 

@@ -52,6 +52,7 @@ from chat.nodes.messages import (
     Refused,
     ResumeDone,
     SessionFacts,
+    Stands,
     Welcome,
     decode,
 )
@@ -126,6 +127,7 @@ class CoreNodes:
             Judged: lambda line, answer: line.answered(answer.question, answer),
             Exported: lambda line, answer: line.answered(answer.question, answer),
             Drained: lambda line, answer: line.answered(answer.question, answer),
+            Stands: lambda line, answer: line.answered(answer.question, answer),
             Bye: self._bye,
             Figures: self._take_figures,
         }
@@ -432,9 +434,16 @@ class CoreNodes:
 
     def _carry_out(self, line: Line, command: Command) -> None:
         session = line.at(command.slot)
-        if session is not None and session.receiver is not None:
-            opcode = Opcode(command.opcode)
-            self._gateway.commands.handle(session, SessionCommand(opcode, orjson.loads(command.d[0])))
+        if session is None or session.receiver is None:
+            return
+        try:
+            given = SessionCommand(Opcode(command.opcode), orjson.loads(command.d[0]))
+            close = self._gateway.commands.handle(session, given)
+        except Exception:  # noqa: BLE001 - logged there; one command is no reason to hear no other
+            session.receiver.failed()
+        else:
+            if close is not None:
+                self.relay.place_of(session).close(close)
 
     def _attached(self, line: Line, attached: Attached) -> None:
         session = line.at(attached.slot)

@@ -254,6 +254,30 @@ class Follows(Message):
     said: Position
 
 
+@attrs.frozen
+class Standing(Message):
+    """How far has the session counted? Answered with Stands."""
+
+    kind = 16
+
+    question: int
+    slot: int
+
+
+@attrs.frozen
+class Strike(Message):
+    """Do this to the socket that holds the session, which is retained: `close` it with code and reason, have it
+    `reconnect`, `drop` it without a close frame, `stall` its frames for so long."""
+
+    kind = 17
+
+    slot: int
+    action: str
+    code: int = 0
+    reason: str = ""
+    milliseconds: int = 0
+
+
 # From a node to the core
 
 
@@ -388,6 +412,19 @@ class Figures(Message):
     draining: bool = False
 
 
+@attrs.frozen
+class Stands(Message):
+    """Sequences as `Numbering` has them, and how many Dispatches wait for a Resume."""
+
+    kind = 45
+
+    question: int
+    sequence: int
+    acknowledged: int
+    replay_floor: int
+    retained_count: int
+
+
 KINDS: Final[dict[int, type[Message]]] = {each.kind: each for each in Message.__subclasses__()}
 """Every message by its number."""
 
@@ -418,14 +455,10 @@ def encode_delivery(delivery: Deliver | Delivery) -> bytes:
 
 
 def _joined(kind: int, header: bytes, blobs: Sequence[bytes]) -> bytes:
-    parts = [_HEAD.pack(kind, len(header), len(blobs)) if len(blobs) < 256 else _refuse(), header]
+    parts = [_HEAD.pack(kind, len(header), len(blobs)), header]
     for blob in blobs:
         parts += (_LENGTH.pack(len(blob)), blob)
     return b"".join(parts)
-
-
-def _refuse() -> bytes:
-    raise Malformed("a message holds at most 255 byte strings")
 
 
 def decode(data: bytes) -> Message | None:

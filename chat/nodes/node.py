@@ -19,11 +19,12 @@ from chat.gateway.admission import Admission, NodeState
 from chat.gateway.compressed_connection import CompressedConnection
 from chat.gateway.connection import Connection
 from chat.gateway.fanout import Fanout
-from chat.gateway.numbering import Numbering, ResumeVerdict
+from chat.gateway.numbering import Numbering
 from chat.gateway.outbox import OutboxSum
 from chat.gateway.parts import GatewayParts
 from chat.gateway.session import GatewaySession
 from chat.nodes import messages as said
+from chat.nodes.answers import Answers
 from chat.nodes.broker import Broker, BrokerUnavailable
 from chat.nodes.entries import decode_entry
 from chat.nodes.leases import CORE_LEASE, CORE_STREAM, LEASE_SECONDS, core_of, lease_of
@@ -89,12 +90,14 @@ class Node:
     connections: dict[Connection, None] = attrs.field(factory=dict, init=False)
     state: NodeState = attrs.field(factory=NodeState, init=False)
     table: ReportingTable = attrs.field(init=False)
+    outboxes: OutboxSum = attrs.field(factory=lambda: OutboxSum(OUTBOXES_BYTES), init=False)
     fanout: Fanout = attrs.field(init=False)
     starts: RemoteStarts = attrs.field(init=False)
     on_welcome: Callable[[said.Welcome], bool] = attrs.field(default=lambda _: True, init=False)
     """Whether this node may serve the core that says this."""
     _commands: RemoteCommands = attrs.field(init=False)
     _seats: Seats = attrs.field(init=False)
+    _answers: Answers = attrs.field(init=False)
     _parts: GatewayParts | None = attrs.field(default=None, init=False)
     _link: Link | None = attrs.field(default=None, init=False)
     _heard_before: Position = attrs.field(default=Position(0, 0), init=False)  # in the core's last life
@@ -118,6 +121,7 @@ class Node:
         self.starts = RemoteStarts(self.say, self.table, self.state)
         self._commands = RemoteCommands(self.say, self.table)
         self._seats = Seats(self.say, self.table, self.starts)
+        self._answers = Answers(self.say, self.table, self._seats, self._progress, self.connections)
         self._handlers = {
             said.Follows: self._follows,
             said.Welcome: self._welcome,
@@ -125,13 +129,15 @@ class Node:
             said.Ended: self._end,
             said.Payload: self._send_payload,
             said.ResumeHere: lambda message: self._begin(self._resume_here, message),
-            said.Judge: lambda message: self._begin(self._judge, message),
+            said.Judge: lambda message: self._begin(self._answers.judge, message),
+            said.Standing: lambda message: self._begin(self._answers.tell_standing, message),
+            said.Strike: self._answers.strike,
             said.Export: lambda message: self._begin(self._export, message),
             said.Seat: self._seat,
             said.Arrive: lambda message: self._begin(self._arrive, message),
             said.ArriveFromDead: lambda message: self._begin(self._arrive_from_dead, message),
             said.Drain: lambda _: self.drain_asked.set(),
-            said.WhenDrained: lambda message: self._begin(self._tell_when_drained, message),
+            said.WhenDrained: lambda message: self._begin(self._answers.tell_when_drained, message),
         }
 
     def say(self, message: Message) -> None:
@@ -160,7 +166,7 @@ class Node:
                 commands=self._commands,
                 randint=self._randint,
                 heartbeat_interval_ms=HEARTBEAT_INTERVAL_MS,
-                outboxes=OutboxSum(OUTBOXES_BYTES),
+                outboxes=self.outboxes,
                 background=self._nursery,
             )
             self._nursery.start_soon(lasting, self.fanout.run)
@@ -433,11 +439,6 @@ class Node:
         else:
             self.starts.answered(message.request, session)
 
-    async def _judge(self, message: said.Judge) -> None:
-        session = await self._seats.settled(message.slot)
-        verdict = ResumeVerdict.BELOW_FLOOR if session is None else session.numbering.judge_resume(message.seq)
-        self.say(said.Judged(message.question, verdict.name))
-
     def _seat(self, message: said.Seat) -> None:
         self._audiences.clear()
         self._seats.take(session_of(message.facts), message.slot, message.request)
@@ -488,13 +489,6 @@ class Node:
             except BrokerUnavailable:
                 self.starts.fail()
                 await trio.sleep(RETRY_SECONDS)
-
-    async def _tell_when_drained(self, message: said.WhenDrained) -> None:
-        await self._progress.caught_up()
-        session = self.table.by_slot.get(message.slot)
-        if session is not None and session.receiver is not None:
-            await session.receiver.drained(message.below)
-        self.say(said.Drained(message.question))
 
     def _begin(self, task: Callable[..., Awaitable[None]], *arguments: Any) -> None:
         self._nursery.start_soon(guarded, task, *arguments)

@@ -16,14 +16,28 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
 import attrs
+import structlog
 import trio
 
 from chat.gateway.fanout import Delivery
 from chat.gateway.numbering import Numbering, ResumeVerdict
 from chat.gateway.session import GatewaySession, KeptPlace
 from chat.nodes.link import Link
-from chat.nodes.messages import Ended, Figures, Message, Payload, WhenDrained, encode, encode_delivery
+from chat.nodes.messages import (
+    Ended,
+    Figures,
+    Message,
+    Payload,
+    Standing,
+    Stands,
+    Strike,
+    WhenDrained,
+    encode,
+    encode_delivery,
+)
 from chat.protocol.frames import EventRun, OutgoingEvent
+from chat.registries import close_codes
+from chat.registries.close_codes import Close
 from chat.registries.limits import NODE_SESSIONS, REPLAY_DISPATCHES
 from chat.supervision import lasting
 
@@ -32,6 +46,8 @@ SPLITS: Final = 64
 
 DRAIN_SECONDS: Final = 10.0
 """How long the core waits for a node's word that a peer reads again."""
+
+logger = structlog.get_logger(__name__)
 
 
 class NodeGone(Exception):
@@ -169,7 +185,9 @@ class Place:
         """Export says it."""
 
     def failed(self) -> None:
-        """Nothing at a node fails here."""
+        """A command of its client met a defect of ours: the socket closes, as it would here."""
+        logger.exception("a command of a session at a node failed", node=self.line.name)
+        self.close(close_codes.SESSION_UNAVAILABLE)
 
     async def drained(self, below_bytes: int) -> None:
         """Return once the node says that no more than so many bytes wait for the peer, or is gone."""
@@ -178,6 +196,23 @@ class Place:
                 await self.line.ask(lambda number: WhenDrained(number, self.slot, below_bytes))
             except NodeGone:
                 return
+
+    def close(self, close: Close) -> None:
+        """Have the socket that holds the session closed like this."""
+        self.strike("close", close)
+
+    def strike(self, action: str, close: Close | None, milliseconds: int = 0) -> None:
+        """Have something done to the socket that holds the session (`Strike`)."""
+        code, reason = (0, "") if close is None else (close.code, close.reason)
+        self.line.send(Strike(self.slot, action, code, reason, milliseconds))
+
+    async def standing(self) -> Stands | None:
+        """How far the session has counted; None where its node is dead."""
+        try:
+            answer = await self.line.ask(lambda number: Standing(number, self.slot))
+        except NodeGone:
+            return None
+        return answer if isinstance(answer, Stands) else None
 
 
 _NOTHING: Final[collections.deque[OutgoingEvent | EventRun | int]] = collections.deque(maxlen=0)

@@ -423,19 +423,25 @@ class GatewayMachine(SteppedMachine):
     @rule()
     @in_run
     async def restart(self) -> None:
-        """Every socket is sent away; sessions are there again after the restart, for 60 s."""
+        """Sockets are sent away; sessions are there again after the restart, for 60 s."""
         assert self.server is not None
         before = trio.current_time()
         surviving = [session for session in self.sessions if session.lives(before, DRAIN_SECONDS)]
         await self.server.restart()
+        # A node outlives its core: a socket without a session has no reason to go.
+        staying = [] if self.server.node is None else [socket for socket in self.sockets if socket.session is None]
         for socket in self.sockets:
+            if socket in staying:
+                continue
             assert await socket.client.closed() == DRAIN_REQUESTED
             arrived = [payload for payload in socket.client.unread() if payload.op != Opcode.HEARTBEAT_ACK]
             assert arrived[-1].op == Opcode.RECONNECT
             for payload in arrived[:-1]:
                 assert socket.session is not None
                 socket.session.take(payload)
-        self.sockets.clear()
+        self.sockets = staying
+        for socket in staying:
+            await self._heartbeat(socket, None)
         now, shown = trio.current_time(), await self.shown_sessions()
         for session in self.sessions:
             session.detach(now)

@@ -11,6 +11,7 @@ import trio
 from chat.nodes.memory_broker import MemoryBroker
 from chat.nodes.node_server import NodeServer
 from chat.port.listener import Listener, open_listeners
+from chat.server import Server
 from chat.testing.network import MemoryNetwork, MemoryRoute
 
 CONNECTIONS_MAXIMUM: Final = 10_000
@@ -61,10 +62,14 @@ class GatewayNode:
         """The way to its gateway."""
         return MemoryRoute(self.network, address)
 
-    async def serves(self) -> None:
-        """Return once it can be asked for sessions."""
-        while not self.server.node.is_up:  # noqa: ASYNC110 - a node has no use for an event that says so
+    async def serves(self, core: Server | None = None) -> None:
+        """Return once it can be asked for sessions (of this core, if one is named)."""
+        while not (self.server.node.is_up and (core is None or self._is_met_by(core))):  # noqa: ASYNC110 - no event says so
             await trio.sleep(LOOK_SECONDS)
+
+    def _is_met_by(self, core: Server) -> bool:
+        line = None if core.nodes is None else core.nodes.lines.get(self.server.node.id)
+        return line is not None and line.welcome
 
     async def kill(self) -> None:
         """End at once: sockets are gone, and nothing is said to the core."""

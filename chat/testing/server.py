@@ -96,6 +96,8 @@ class ChatServer:
         """Start on what the database holds."""
         self._over = trio.Event()
         await self._nursery.start(self._live)
+        if self.node is not None:
+            await self.node.serves(self.server)
 
     async def _live(self, task_status: trio.TaskStatus[None]) -> None:
         over = self._over
@@ -196,10 +198,9 @@ async def open_chat_server(
         if broker is None and (options.current().at_node if at_node is None else at_node):
             broker, node = _with_node(seed)
         server = ChatServer(folder, loaded, chance=chance, sockets=sockets, nursery=nursery, broker=broker, node=node)
-        await server.start()
         if node is not None:
             await nursery.start(functools.partial(node.live, sockets=sockets))
-            await node.serves()
+        await server.start()
         yield server
         nursery.cancel_scope.cancel()
 

@@ -144,6 +144,8 @@ class SteppedMachine(RuleBasedStateMachine):
 
     description: ClassVar[Mapping[str, Any] | None] = None
     server_settings: ClassVar[Mapping[str, object]] = {}
+    at_node: ClassVar[bool | None] = None
+    """As of `open_chat_server`."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -163,7 +165,8 @@ class SteppedMachine(RuleBasedStateMachine):
             (await self.world.anyone.post("/v1/_dev/reset")).expect(204)
             task_status.started()
             return
-        async with open_chat_server(Path(self._folder.name), settings=self.server_settings) as server:
+        folder = Path(self._folder.name)
+        async with open_chat_server(folder, settings=self.server_settings, at_node=self.at_node) as server:
             self.server = server
             self._meet(World(server.description(), server.route(), self.run.nursery))
             task_status.started()

@@ -24,6 +24,7 @@ from chat.registries.close_codes import CLOSES, FAILED_TO_START_SESSION, SESSION
 from chat.registries.opcodes import Opcode
 from chat.testing import ChatServer, GatewayClient, World
 from tests.gateway.conversations import closes, invalidated, resumed
+from tests.gateway.sockets import sockets_of
 from tests.openapi.furnished import furnish
 
 GARBAGE: Final = {
@@ -231,6 +232,7 @@ async def test_a_command_that_meets_damage_closes_and_keeps_the_session(
     await resumed(await chat_world.bot.resume(bot))
 
 
+@pytest.mark.own_gateway  # at a node the numbers of sessions outlive what the server has kept of them
 @pytest.mark.parametrize(
     "damage",
     [
@@ -279,9 +281,7 @@ async def test_a_defect_in_any_task_of_a_socket_closes_that_socket_alone(
     await again.resume(chat_world.bob.token, bob.session_id, 1)
     await trio.testing.wait_all_tasks_blocked()
     connection: Any = next(
-        each
-        for each in chat_server.server.gateway.connections
-        if each.session is not None and each.session.id == bob.session_id
+        each for each in sockets_of(chat_server) if each.session is not None and each.session.id == bob.session_id
     )
     connection._compressor = Broken()
     with capture_logs() as logged:

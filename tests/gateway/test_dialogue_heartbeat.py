@@ -47,6 +47,7 @@ async def test_with_a_session_anything_else_closes(chat_world: World, autojump_c
     await closes(bob, INVALID_SEQUENCE)
 
 
+@pytest.mark.own_gateway
 @pytest.mark.rule("000.heartbeat.6")
 async def test_a_sequence_that_cannot_be_confirmed_closes_after_5_seconds(
     chat_world: World, autojump_clock: MockClock
@@ -58,6 +59,7 @@ async def test_a_sequence_that_cannot_be_confirmed_closes_after_5_seconds(
     await closes(bob, INVALID_SEQUENCE, seconds=0.02)
 
 
+@pytest.mark.own_gateway
 @pytest.mark.rule("000.heartbeat.6")
 async def test_a_sequence_that_is_confirmed_in_time_is_acknowledged(
     chat_world: World, autojump_clock: MockClock

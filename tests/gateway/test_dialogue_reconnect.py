@@ -25,6 +25,7 @@ from tests.spec.ledger import proves
 WHOLE = ("roles", "channels", "emojis", "stickers", "voice_states", "threads")
 
 
+@pytest.mark.own_gateway
 @pytest.mark.rule("000.reconnect.1", "000.reconnect.3", "000.reconnect.4")
 async def test_a_drain_sends_every_session_elsewhere(
     chat_server: ChatServer, chat_world: World, autojump_clock: MockClock

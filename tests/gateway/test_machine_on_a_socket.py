@@ -28,6 +28,7 @@ async def send_together(client: GatewayClient, *payloads: dict[str, Any]) -> Non
     await client._stream.send_all(b"".join(frames.send_data(json.dumps(payload), fin=True) for payload in payloads))
 
 
+@pytest.mark.own_gateway
 @pytest.mark.rule("000.heartbeat.6")
 async def test_an_unconfirmed_sequence_closes_after_5000_ms_and_not_when_the_heartbeat_is_due(
     chat_server: ChatServer, chat_world: World, autojump_clock: trio.testing.MockClock

@@ -15,6 +15,7 @@ from chat.registries.close_codes import OUTBOX_FULL
 from chat.testing import ChatServer, World
 from chat.testing.network import MemoryStream, Pipe
 from tests.gateway.conversations import LONG, post, resumed
+from tests.gateway.sockets import outboxes_of, sockets_of
 
 LIMIT = 1_000
 
@@ -62,7 +63,7 @@ def test_the_sum_is_that_of_what_waits_and_never_beyond_the_limit(history: list[
 async def test_the_socket_for_which_most_waits_closes_and_its_session_stays(
     chat_server: ChatServer, chat_world: World, autojump_clock: MockClock
 ) -> None:
-    together = chat_server.server.gateway.outboxes
+    together = outboxes_of(chat_server)
     together.limit = 500_000
     bob, carol = await chat_world.bob.connect(heartbeats=False), await chat_world.carol.connect(heartbeats=False)
     alice = await chat_world.alice.connect()
@@ -73,7 +74,7 @@ async def test_the_socket_for_which_most_waits_closes_and_its_session_stays(
         sent += await post(chat_world, LONG)
         await trio.testing.wait_all_tasks_blocked()
         assert together.bytes <= together.limit
-        if not any(each.session and each.session.user_id == int(chat_world.bob.id) for each in sockets(chat_server)):
+        if not any(each.session and each.session.user_id == int(chat_world.bob.id) for each in sockets_of(chat_server)):
             break
     bob.go_on_reading()
     assert await bob.closed() == OUTBOX_FULL
@@ -87,7 +88,3 @@ async def test_the_socket_for_which_most_waits_closes_and_its_session_stays(
     assert received == sent
     await trio.testing.wait_all_tasks_blocked()
     assert together.bytes == 0
-
-
-def sockets(server: ChatServer) -> list[Any]:
-    return list(server.server.gateway.connections)

@@ -113,6 +113,7 @@ async def test_another_session_is_resumed_after_the_end_of_the_first(
     first = await missing(chat_world)
     socket = await in_replay(chat_world, first)
     await chat_world.anyone.fault("end_session", {"session_id": first.session_id})
+    await trio.testing.wait_all_tasks_blocked()
     await socket.resume(chat_world.bob.token, other.session_id, 1)
     socket.go_on_reading()
     await socket.expect_opcode(Opcode.INVALID_SESSION)
@@ -150,13 +151,14 @@ async def is_closed(world: World, client: GatewayClient) -> Close:
     return Close(4321, "enough")
 
 
-@pytest.mark.parametrize("cause", [moves, reconnects, drains, is_closed])
+@pytest.mark.parametrize("cause", [moves, reconnects, pytest.param(drains, marks=pytest.mark.own_gateway), is_closed])
 async def test_a_socket_that_loses_its_session_is_sent_no_more_of_it(
     chat_world: World, autojump_clock: MockClock, cause: Callable[[World, GatewayClient], Awaitable[Close]]
 ) -> None:
     first = await missing(chat_world)
     socket = await in_replay(chat_world, first)
     close = await cause(chat_world, first)
+    await trio.testing.wait_all_tasks_blocked()
     payloads = await rest_of(socket)
     assert 0 < len(messages(payloads)) < MISSED
     assert socket.close_frame == close

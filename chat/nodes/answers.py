@@ -1,0 +1,70 @@
+"""At a node: what the core asks of one session, and has done to its socket."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import attrs
+
+from chat.gateway.connection import Connection
+from chat.gateway.numbering import ResumeVerdict
+from chat.nodes.messages import Drained, Judge, Judged, Message, Standing, Stands, Strike, WhenDrained
+from chat.nodes.progress import Progress
+from chat.nodes.remote import ReportingTable, Seats
+from chat.registries.close_codes import Close
+
+
+@attrs.define(eq=False)
+class Answers:
+    """Answers the core. What is counted counts everything that the core said before it asked."""
+
+    _say: Callable[[Message], object]
+    _table: ReportingTable
+    _seats: Seats
+    _progress: Progress
+    _connections: Iterable[Connection]
+
+    async def judge(self, message: Judge) -> None:
+        """Would the session accept this Resume?"""
+        session = await self._seats.settled(message.slot)
+        verdict = ResumeVerdict.BELOW_FLOOR if session is None else session.numbering.judge_resume(message.seq)
+        self._say(Judged(message.question, verdict.name))
+
+    async def tell_standing(self, message: Standing) -> None:
+        """How far has it counted?"""
+        await self._progress.caught_up()
+        self._table.resting.settle()
+        session = await self._seats.settled(message.slot)
+        if session is None:
+            self._say(Stands(message.question, 0, 0, 0, 0))
+            return
+        has = session.numbering
+        self._say(Stands(message.question, has.sequence, has.acknowledged, has.replay_floor, has.retained_count))
+
+    async def tell_when_drained(self, message: WhenDrained) -> None:
+        """Does its peer read again?"""
+        await self._progress.caught_up()
+        session = self._table.by_slot.get(message.slot)
+        if session is not None and session.receiver is not None:
+            await session.receiver.drained(message.below)
+        self._say(Drained(message.question))
+
+    def strike(self, message: Strike) -> None:
+        """Do something to its socket, if it has one."""
+        session = self._table.by_slot.get(message.slot)
+        if session is None:
+            return
+        connection = next((each for each in self._connections if each.session is session), None)
+        if connection is None:
+            return
+        match message.action:
+            case "close":
+                connection.close(Close(message.code, message.reason))
+            case "reconnect":
+                connection.drain()
+            case "drop":
+                connection.cut()
+            case "stall":
+                connection.stall(message.milliseconds)
+            case _:  # of a later version
+                pass
