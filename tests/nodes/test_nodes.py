@@ -157,7 +157,7 @@ async def test_a_core_that_is_restarted_keeps_the_sessions_of_nodes(tmp_path: Pa
 
 
 async def test_a_core_that_ends_waits_until_its_last_events_were_heard(tmp_path: Path, autojump_clock: Clock) -> None:
-    """Voice ends with the core: each session is told of it, and is not lost because its node was just told something."""
+    """Voice ends with the core: each session is told, and none is lost because its node was just told something."""
     async with open_cluster(tmp_path) as cluster:
         world, (node,) = cluster.world, cluster.nodes
         client = await world.alice.connect(route=node.route())
