@@ -121,7 +121,8 @@ class Server:
         from chat.nodes.core import CoreNodes
 
         instance = hashlib.sha256(surroundings.secret).hexdigest()[:16]
-        nodes = CoreNodes(self.gateway, surroundings.broker, self.core.bus, self.settings, self.clock, instance)
+        bans = self._parts.address_bans
+        nodes = CoreNodes(self.gateway, surroundings.broker, self.core.bus, self.settings, self.clock, instance, bans)
         nodes.prepare()
         return nodes
 

@@ -60,6 +60,16 @@ class BlockedNetworks:
         self._networks: set[tuple[int, int, int]] = set()
         self._lengths: Counter[tuple[int, int]] = Counter()
         self._answers: OrderedDict[str, bool] = OrderedDict()
+        self.changes = 0
+        """Grows whenever there may be others than before."""
+
+    def networks(self) -> list[str]:
+        """Each as `ipaddress` writes networks."""
+        widths = {4: ipaddress.IPv4Network, 6: ipaddress.IPv6Network}
+        return [
+            str(widths[version]((prefix << ((32 if version == 4 else 128) - length), length)))
+            for version, length, prefix in self._networks
+        ]
 
     def __len__(self) -> int:
         """How many networks there are."""
@@ -70,6 +80,7 @@ class BlockedNetworks:
         self._networks.clear()
         self._lengths.clear()
         self._answers.clear()
+        self.changes += 1
         for network in networks:
             self.add(network)
 
@@ -79,6 +90,7 @@ class BlockedNetworks:
         if key not in self._networks:
             self._networks.add(key)
             self._lengths[key[:2]] += 1
+            self.changes += 1
             self._answers.clear()
 
     def discard(self, network: str) -> None:
@@ -87,6 +99,7 @@ class BlockedNetworks:
         if key in self._networks:
             self._networks.remove(key)
             self._lengths -= Counter({key[:2]: 1})
+            self.changes += 1
             self._answers.clear()
 
     def cover(self, address: str) -> bool:
@@ -119,7 +132,46 @@ def _key(network: str) -> tuple[int, int, int]:
     return parsed.version, parsed.prefixlen, int(parsed.network_address) >> (parsed.max_prefixlen - parsed.prefixlen)
 
 
-class AddressBans:
+class Refusals:
+    """Networks that are turned away: `bans` for a while, `blocked` for good; `exempt` ones never are."""
+
+    def __init__(self, now_ms: Callable[[], int], blocked: BlockedNetworks, exempt: Iterable[str]) -> None:
+        self._now_ms = now_ms
+        self._blocked = blocked
+        self._exempt = self.networks_of(exempt)
+        self._bans: dict[str, AddressBan] = {}
+
+    @staticmethod
+    def networks_of(texts: Iterable[str]) -> tuple[ipaddress.IPv4Network | ipaddress.IPv6Network, ...]:
+        """Networks as they are written. Raises ValueError."""
+        return tuple(ipaddress.ip_network(network) for network in texts)
+
+    def refuse(self, address: str, by_unnamed_proxy: bool = False) -> None:
+        """Turn away a request from a banned network.
+
+        :raises ApiError: GLOBAL_IP_BANNED, GLOBAL_IP_TEMPORARILY_BANNED.
+        """
+        if self._blocked.cover(address) and (by_unnamed_proxy or not self._is_exempt(address)):
+            raise _refusal(ErrorCode.GLOBAL_IP_BANNED, address, BLOCKED_KIND, None)
+        if not self._bans:
+            return
+        network = network_of(address)
+        ban = self._bans.get(network)
+        if ban is None:
+            return
+        if ban.expires_at <= self._now_ms():
+            del self._bans[network]
+        elif by_unnamed_proxy or not self._is_exempt(address):
+            raise _refusal(ErrorCode.GLOBAL_IP_TEMPORARILY_BANNED, address, KIND, iso_timestamp(ban.expires_at))
+
+    def _is_exempt(self, address: str) -> bool:
+        parsed = parse_address(address)
+        if parsed is None:
+            return True  # there is no network to ban
+        return any(parsed in network for network in self._exempt if network.version == parsed.version)
+
+
+class AddressBans(Refusals):
     """Counts failures, bans and lifts bans; `blocked` are the networks that administrators have blocked.
 
     Behind a proxy that is not trusted all have the proxy's address. It may be an exempt one, such as loopback: so
@@ -136,15 +188,14 @@ class AddressBans:
     ) -> None:
         self._database = database
         self._clock = clock
+        super().__init__(clock.now_ms, BlockedNetworks() if blocked is None else blocked, settings.exempt)
         self._was_unnamed_proxy = was_unnamed_proxy
-        self._blocked = BlockedNetworks() if blocked is None else blocked
+        self._changes = 0
         self._allowed = settings.failures
         self._window_ms = settings.window_seconds * 1_000
         self._duration_ms = settings.duration_seconds * 1_000
-        self._exempt = tuple(ipaddress.ip_network(network) for network in settings.exempt)
         self._failures: collections.OrderedDict[str, array.array[int]] = collections.OrderedDict()
         self._remembered = 0
-        self._bans: dict[str, AddressBan] = {}
         self._unwritten: dict[str, AddressBan] = {}
         self._to_write = trio.Event()
 
@@ -157,23 +208,15 @@ class AddressBans:
         """How many failures are held in memory."""
         return self._remembered
 
-    def refuse(self, address: str, by_unnamed_proxy: bool = False) -> None:
-        """Turn away a request from a banned network.
+    @property
+    def changes(self) -> int:
+        """Grows whenever others are refused than before."""
+        return self._changes + self._blocked.changes
 
-        :raises ApiError: GLOBAL_IP_BANNED, GLOBAL_IP_TEMPORARILY_BANNED.
-        """
-        if self._blocked.cover(address) and (by_unnamed_proxy or not self._is_exempt(address)):
-            raise _refusal(ErrorCode.GLOBAL_IP_BANNED, address, BLOCKED_KIND, None)
-        if not self._bans:
-            return
-        network = network_of(address)
-        ban = self._bans.get(network)
-        if ban is None:
-            return
-        if ban.expires_at <= self._clock.now_ms():
-            del self._bans[network]
-        elif by_unnamed_proxy or not self._is_exempt(address):
-            raise _refusal(ErrorCode.GLOBAL_IP_TEMPORARILY_BANNED, address, KIND, iso_timestamp(ban.expires_at))
+    def standing(self) -> tuple[dict[str, int], list[str], list[str]]:
+        """Banned networks with the ends of their bans (ms since 1970), blocked ones, and exempt ones."""
+        bans = {network: ban.expires_at for network, ban in self._bans.items()}
+        return bans, self._blocked.networks(), [str(network) for network in self._exempt]
 
     def note_failure(self, address: str) -> None:
         """Count a credential that was refused; the one that is too many bans the network from now on."""
@@ -199,25 +242,22 @@ class AddressBans:
         self._bans.pop(network, None)
         self._bans[network] = ban
         self._unwritten[network] = ban
+        self._changes += 1
         while len(self._bans) > BANS_MAXIMUM:
             del self._bans[next(iter(self._bans))]
         self._to_write.set()
         log.warning("network banned", network=network, reason=REASON, until=iso_timestamp(ban.expires_at))
 
-    def _is_exempt(self, address: str) -> bool:
-        parsed = parse_address(address)
-        if parsed is None:
-            return True  # there is no network to ban
-        return any(parsed in network for network in self._exempt if network.version == parsed.version)
-
     def lift(self, network: str) -> None:
         """Forget a ban that the store does not hold any more, and what led to it."""
+        self._changes += 1
         self._bans.pop(network, None)
         self._unwritten.pop(network, None)
         self._remembered -= len(self._failures.pop(network, ()))
 
     def forget_all(self) -> None:
         """Forget every ban and every failure (`/v1/_dev/reset`)."""
+        self._changes += 1
         self._bans.clear()
         self._unwritten.clear()
         self._failures.clear()
@@ -230,6 +270,7 @@ class AddressBans:
         now = self._clock.now_ms()
         for ban in await self._database.read(lambda connection: address_bans.every(connection, now)):
             self._bans[ban.network] = ban
+        self._changes += 1
 
     async def run(self) -> None:
         """Write bans as they are made, for ever."""

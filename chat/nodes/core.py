@@ -17,6 +17,7 @@ import structlog
 import trio
 
 from chat import __version__
+from chat.auth.address_bans import AddressBans
 from chat.auth.principal import Principal
 from chat.bus.bus import Bus
 from chat.clock import Clock
@@ -58,6 +59,7 @@ from chat.nodes.messages import (
 )
 from chat.nodes.moving import Moving
 from chat.nodes.recovery import checkpoints_of, rest_of, to_node
+from chat.nodes.refusals import RefusalsAtCore
 from chat.nodes.relay import Line, Relay
 from chat.protocol import machine
 from chat.protocol.commands import Identify, Resume, SessionCommand, parse_identify
@@ -98,6 +100,7 @@ class CoreNodes:
     _clock: Clock
     _instance: str
     """Tells this server's data from every other one's."""
+    _address_bans: AddressBans
     epoch: int = attrs.field(init=False)
     """Of this life of the core; greater than those before."""
     lines: dict[str, Line] = attrs.field(factory=dict, init=False)
@@ -152,6 +155,8 @@ class CoreNodes:
             for line in self.lines.values():
                 self._nursery.start_soon(line.run)
             self._nursery.start_soon(lasting, self._keep_leases)
+            refusals = RefusalsAtCore(self._broker, self._address_bans, self._clock, self.epoch)
+            self._nursery.start_soon(lasting, refusals.keep)
             self._nursery.start_soon(lasting, self._listen)
             task_status.started()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from random import Random
 from typing import Final
 
@@ -14,14 +14,16 @@ import trio
 from chat import __version__
 from chat.auth.client_address import ClientAddresses
 from chat.errors import ApiError, OperatorError
-from chat.nodes.broker import Broker
+from chat.nodes.broker import Broker, BrokerUnavailable
 from chat.nodes.messages import PROTOCOL, Welcome
 from chat.nodes.node import Fenced, Node
+from chat.nodes.refusals import LOOK_SECONDS, RefusalsAtNode
 from chat.port import request_head
 from chat.port.listener import RETRY, Listener, Port, answer_once
 from chat.port.transport import Transport
 from chat.port.upgrade import UpgradeRequest
 from chat.registries.error_codes import ErrorCode
+from chat.supervision import lasting
 
 ID_BITS: Final = 64
 
@@ -41,6 +43,7 @@ class NodeServer:
     over: trio.Event = attrs.field(factory=trio.Event, init=False)
     """Set when the node has drained, because its core asked or `drain` did."""
     _addresses: ClientAddresses = attrs.field(factory=ClientAddresses, init=False)
+    _refusals: RefusalsAtNode = attrs.field(factory=RefusalsAtNode, init=False)
     _knows_proxies: bool = attrs.field(default=False, init=False)
     _refused_by: Welcome | None = attrs.field(default=None, init=False)
 
@@ -63,12 +66,14 @@ class NodeServer:
         self._knows_proxies = True
         return True
 
-    def _refuse_early(self, _address: str, _by_unnamed_proxy: bool) -> None:
-        """Raise for a socket before any core has said which proxies are believed: it would have the proxy's address."""
+    def _refuse(self, address: str, by_unnamed_proxy: bool) -> None:
+        """Raise for a socket from a banned network, and for any before a core has said which proxies are believed: it
+        would have the proxy's address."""
         if not self._knows_proxies:
             raise ApiError(
                 ErrorCode.SERVICE_UNAVAILABLE, "This gateway node has not reached its core yet.", headers=RETRY
             )
+        self._refusals.refuse(address, by_unnamed_proxy)
 
     @asynccontextmanager
     async def running(self, listeners: Sequence[Listener], *, maximum_connections: int) -> AsyncIterator[None]:
@@ -81,14 +86,21 @@ class NodeServer:
             gateway=self._serve,
             http=self,
             addresses=self._addresses,
-            refuse=self._refuse_early,
+            refuse=self._refuse,
             maximum_connections=maximum_connections,
         )
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self.port.serve)
             nursery.start_soon(self._live)
+            nursery.start_soon(lasting, self._follow_refusals)
             yield
             nursery.cancel_scope.cancel()
+
+    async def _follow_refusals(self) -> None:
+        while True:
+            with suppress(BrokerUnavailable):
+                await self._refusals.look(self._broker)
+            await trio.sleep(LOOK_SECONDS)
 
     async def _live(self) -> None:
         while True:

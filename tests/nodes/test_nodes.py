@@ -9,7 +9,7 @@ import trio
 import trio.testing
 
 from chat.nodes.core import DRAIN_SECONDS
-from chat.testing.gateway_client import GatewayClient
+from chat.testing.gateway_client import GatewayClient, HandshakeRefused
 from chat.testing.network import MemoryRoute
 from chat.testing.world import Actor
 from tests.nodes.cluster import Cluster, open_cluster
@@ -260,3 +260,29 @@ async def test_an_invalid_token_is_refused(tmp_path: Path, autojump_clock: Clock
         client = await cluster.world.alice.open(route=cluster.nodes[0].route())
         await client.identify("nonsense")
         assert (await client.closed()).code == 4004
+
+
+async def test_a_banned_network_opens_no_socket_at_a_node(tmp_path: Path, autojump_clock: Clock) -> None:
+    settings = {"ip_ban.failures": 3, "ip_ban.duration_seconds": 600}
+    async with open_cluster(tmp_path, settings=settings) as cluster:
+        world, (node,) = cluster.world, cluster.nodes
+        for _ in range(3):
+            guessing = await world.alice.open(route=node.route("203.0.113.7"))
+            await guessing.identify("cht_" + "0" * 36)
+            assert (await guessing.closed()).code == 4004
+        await trio.sleep(2)
+        for route in (node.route("203.0.113.7"), cluster.core.route("203.0.113.7")):
+            with pytest.raises(HandshakeRefused) as refused:
+                await world.alice.open(route=route)
+            assert refused.value.status == 403
+            assert b"GLOBAL_IP_TEMPORARILY_BANNED" in refused.value.body
+        await world.alice.connect(route=node.route("203.0.113.8"))
+        await trio.sleep(600)
+        await world.alice.connect(route=node.route("203.0.113.7"))
+        administrator = world.anyone.signed_in(f"Admin {world.admin_key}")
+        path = "/v1/admin/blocklists/ip"
+        (await administrator.post(path, {"value": "203.0.113.8"})).expect(200)
+        await trio.sleep(2)
+        with pytest.raises(HandshakeRefused) as refused:
+            await world.alice.open(route=node.route("203.0.113.8"))
+        assert refused.value.status == 403
