@@ -97,9 +97,7 @@ def drain(data: Path, name: str, timeout: float, as_json: bool) -> None:
             raise OperatorError(f"{node.name} was asked, and has not ended within {timeout:g} seconds")
         time.sleep(LOOK_SECONDS)
         there = {one.id: one for one in _standing(directory).nodes}
-        if node.id not in there:
-            break
-        node = there[node.id]
+        node = there.get(node.id, node)
     shown = ("name", "id", "version", "state", "sessions")
     print_object(on_the_wire(node, _now()), as_json=as_json, shown=shown)
 
@@ -138,7 +136,7 @@ def _found(standing: NodesStanding, name: str) -> NodeStanding:
     if meant:
         raise OperatorError(f"{name} is {meant[0].state} already")
     names = ", ".join(sorted({node.name for node in standing.nodes if node.state not in GONE}))
-    raise OperatorError(f"there is no node {name}: " + (f"there are {names}" if names else "no node is here"))
+    raise OperatorError(f"there is no node {name}; " + (f"here are: {names}" if names else "none is here"))
 
 
 def _now() -> int:

@@ -10,6 +10,7 @@ import pytest
 import trio
 import trio.testing
 
+from chat.domain.administration.gateway_nodes import NodesStanding, NodeStanding, NodeState
 from chat.store.data_directory import DataDirectory
 from tests.cli.command_line import Outcome, Run
 from tests.cli.conftest import run as run
@@ -77,7 +78,7 @@ async def test_nodes_are_listed_and_one_is_drained(run: Run, owned: Path, autoju
         ]
 
         unknown = await command(run, "drain", "node 3", "--data", owned)
-        assert (unknown.status, unknown.err) == (1, "chat: there is no node node 3: there are node 1, node 2\n")
+        assert (unknown.status, unknown.err) == (1, "chat: there is no node node 3; here are: node 1, node 2\n")
         asked = await command(run, "drain", "node 2", "--timeout", 0, "--data", owned)
         assert (asked.status, asked.json["id"]) == (0, other["id"])
         await cluster.nodes[1].over.wait()
@@ -114,6 +115,29 @@ async def test_two_of_a_name_are_told_apart_by_their_ids(run: Run, owned: Path, 
         assert first in outcome.err
         asked = await command(run, "drain", first, "--timeout", 0, "--data", owned)
         assert (asked.status, asked.json["id"]) == (0, first)
+
+
+def test_each_node_has_a_label_of_its_own() -> None:
+    def node(name: str, node_id: str, state: NodeState) -> NodeStanding:
+        return NodeStanding(id=node_id, name=name, version="1", state=state, sessions=0, unheard_messages=0, heard_at=0)
+
+    up, dead, draining = NodeState.UP, NodeState.DEAD, NodeState.DRAINING
+    nodes = [
+        node("alone", "1", up),
+        node("back", "2", dead),
+        node("back", "3", up),
+        node("both", "4", up),
+        node("both", "5", draining),
+        node("gone", "6", dead),
+    ]
+    labels = NodesStanding(at=0, process=1, broker_is_up=True, nodes=nodes).labels()
+    assert [(label, node.id) for label, node in labels] == [
+        ("alone", "1"),
+        ("back", "3"),
+        ("both 4", "4"),
+        ("both 5", "5"),
+        ("gone", "6"),
+    ]
 
 
 async def test_the_broker_is_away(run: Run, owned: Path, autojump_clock: Clock) -> None:
