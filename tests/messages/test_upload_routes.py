@@ -7,6 +7,7 @@ import gzip
 import hashlib
 import io
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from chat.testing.server import ChatServer
 from chat.testing.world import World
 from tests.clients import Exchange
 from tests.media.moving_samples import SAMPLES
+from tests.patience import PATIENCE_SECONDS
 from tests.webhooks.surfaces import (
     BOUNDARY,
     FORM_HEADERS,
@@ -282,6 +284,13 @@ async def test_an_upload_belongs_to_who_asked_for_it_and_to_its_channel(chat_wor
     (await bob.post(messages(chat_world), body)).expect(200)
 
 
+async def until(is_so: Callable[[], bool]) -> None:
+    """Wait for what a server does in threads."""
+    with trio.fail_after(PATIENCE_SECONDS):
+        while not is_so():  # noqa: ASYNC110 - nothing tells of the change
+            await trio.sleep(0.01)
+
+
 async def test_an_upload_has_exactly_the_bytes_that_were_promised(
     chat_world: World, chat_server: ChatServer, exchange: Exchange
 ) -> None:
@@ -296,13 +305,15 @@ async def test_an_upload_has_exactly_the_bytes_that_were_promised(
     assert endless.startswith(b"HTTP/1.1 413")
     lying = await exchange(f"{head}Content-Length: 1000000\r\n\r\n".encode() + b"x" * 200_000)
     assert lying.startswith(b"HTTP/1.1 413")
+    uploads = chat_server.server.areas.messages.uploads
+    await until(lambda: not uploads.under_way)
     stream = await chat_server.route().connect()
     await stream.send_all(f"{head}Content-Length: 1000\r\n\r\n".encode() + b"x" * 999)
-    await trio.testing.wait_all_tasks_blocked()
-    # While it is under way, nobody else may begin; once it broke off, somebody may begin anew.
+    await until(lambda: uploads.under_way == 1)
+    # While it is under way, another upload may not begin; once it broke off, it may.
     assert (await put(chat_world, upload, b"y" * 1_000)).status == 404
     await trio.aclose_forcefully(stream)
-    await trio.testing.wait_all_tasks_blocked(0.01)
+    await until(lambda: not uploads.under_way)
     assert stored_files(chat_server) == []
     (await put(chat_world, upload, b"y" * 1_000)).expect(200)
 

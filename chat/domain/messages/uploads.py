@@ -104,6 +104,11 @@ class Uploads:
         self._arriving: set[int] = set()
         self._forms: Counter[int] = Counter()
 
+    @property
+    def under_way(self) -> int:
+        """How many promised files are being received."""
+        return len(self._arriving)
+
     def owner(self, principal: Principal, channel_id: int) -> Owner:
         """The caller as one who sends files to the channel.
 
