@@ -150,7 +150,8 @@ class Storm:
 
     @asynccontextmanager
     async def _as_writer(self) -> AsyncIterator[None]:
-        await self._may_write.wait()
+        while not self._may_write.is_set():  # else nothing comes in between: a writer that passes is counted
+            await self._may_write.wait()
         self._writing += 1
         try:
             yield
