@@ -87,7 +87,8 @@ class Demonstration:
         command = [program("nginx"), "-p", str(self.folder), "-e", "stderr", "-c", str(self.folder / "nginx.conf")]
         with (self.folder / "log").open("ab") as log:
             proxy = subprocess.Popen(command, stdout=log, stderr=log)
-        stack.callback(_end, proxy)
+        stack.callback(proxy.wait)
+        stack.callback(proxy.terminate)  # killed, it would leave its workers behind
         self._wait_for(f"http://{HOST}:{self.port}/_ready", proxy)
 
     def _proxy_settings(self) -> str:

@@ -39,7 +39,7 @@ function shown({ broker_is_up: brokerIsUp, nodes }) {
         [t("Connections"), count("sockets")],
         [t("Sessions"), count("sessions")],
         [t("Not heard yet"), count("unheard_messages")],
-        [t("Memory"), (node) => (node.resident_bytes === 0 ? "–" : size(node.resident_bytes))],
+        [t("RAM"), (node) => (node.resident_bytes === 0 ? "–" : size(node.resident_bytes))],
         [t("Last heard"), (node) => fromNow(node.heard_at)],
       ],
       nodes,
