@@ -188,10 +188,12 @@ class CoreNodes:
             async with trio.open_nursery() as nursery:
                 for line in self.lines.values():  # what a dead one has not heard is for those that take its place
                     nursery.start_soon(line.link.confirmed)
-        for line in self.lines.values():
-            if line.link.unconfirmed:
-                logger.warning("a gateway node did not hear everything", node=line.name)
-                self._end_sessions(line)
+        for line in [line for line in self.lines.values() if line.link.unconfirmed]:
+            logger.warning("a gateway node did not hear everything", node=line.name)
+            self._end_sessions(line)
+        with trio.move_on_after(RETRY_SECONDS):  # others hear of the end of those
+            for line in self.lines.values():
+                await line.link.confirmed()
         try:
             await self._broker.forget(CORE_LEASE)
         except BrokerUnavailable:

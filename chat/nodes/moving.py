@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 import attrs
+import structlog
 import trio
 
 from chat.gateway.gateway import Gateway
@@ -41,6 +42,8 @@ ANSWER_SECONDS: Final = 5.0
 
 MOVES_SECONDS: Final = 3.0
 """How long a core that ends waits for sessions that are on their way."""
+
+logger = structlog.get_logger(__name__)
 
 UNAVAILABLE: Final = machine.ResumeRefused(close_codes.SESSION_UNAVAILABLE)
 
@@ -197,7 +200,8 @@ class Moving:
             return None
         try:
             numbering = await self._numbering(session, key if is_there else None, place, until, seq)
-        except (Lost, BrokerUnavailable):
+        except (Lost, BrokerUnavailable) as error:
+            logger.info("a session cannot be taken over", reason=str(error))
             self._gateway.table.end(session)
             return machine.ResumeUnknown()
         if held is not None:

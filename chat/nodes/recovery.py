@@ -226,9 +226,9 @@ class Remains:
 
     def _base(self, slot: int, until: Position, seq: int) -> tuple[Position | None, Numbering | None]:
         """Where the fold begins: whole, or at the newest checkpoint that is not above what the client has."""
-        if self._rest is not None and self._rest[0] <= until:
+        if self._rest is not None and self._rest[0] <= until and slot in self._rest[1]:
             position, numberings = self._rest
-            return position, numberings.pop(slot, None)
+            return position, numberings.pop(slot)
         for checkpoint in reversed(self._checkpoints or ()):
             standing = checkpoint.standings.get(slot)
             if checkpoint.position <= until and standing is not None and standing.sequence <= seq:

@@ -32,6 +32,9 @@ MISFORTUNES: Final = (
 )
 """What may end a time online, and how likely it is."""
 
+SLOW: Final = frozenset({"stop_reading", "stall", "silence"})
+"""Those after which a session may have outlived its retention."""
+
 LOOK_SECONDS: Final = 0.05
 
 TOLD_SECONDS: Final = 90.0
@@ -99,6 +102,7 @@ class RoamingClient(SimulatedClient):
         ledger: Ledger,
         credentials: Credentials | None = None,
         is_away: Callable[[], bool] = lambda: False,
+        hurries: bool = False,
     ) -> None:
         super().__init__(name, actor, chance, history, nursery, turn)
         actor.name = name
@@ -109,11 +113,15 @@ class RoamingClient(SimulatedClient):
         self._credentials = credentials
         self._signed_in = credentials is None
         self._is_away = is_away
+        self._misfortunes = [each for each in MISFORTUNES if not hurries or each[0] not in SLOW]
+        self._hurries = hurries
         self._spare: list[GatewayClient] = []
 
     def _pause(self) -> float:
         if self.calm:
             return self.chance.uniform(0.1, 1.0)
+        if self._hurries:
+            return self.chance.choice((0.0, 0.01, 0.3, 2.0))
         return self.chance.choice((0.0, 0.0, 0.01, 0.3, 2.0, 4.0, self.chance.uniform(0, 20)))
 
     async def _be_online(self) -> None:
@@ -170,7 +178,7 @@ class RoamingClient(SimulatedClient):
     # Bad luck
 
     async def _misfortune(self, client: GatewayClient) -> None:
-        kinds, weights = zip(*MISFORTUNES, strict=True)
+        kinds, weights = zip(*self._misfortunes, strict=True)
         kind = self.chance.choices(kinds, weights)[0]
         self.history.note(self.name, kind)
         misfortune: Callable[[GatewayClient], Awaitable[None]] = getattr(self, f"_{kind}")
