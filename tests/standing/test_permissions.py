@@ -92,6 +92,7 @@ def test_channel_permissions(everyone: int, own: tuple[int, ...], overwrites: li
 def test_whoever_is_not_a_member_may_nothing() -> None:
     database = sqlite3.connect(":memory:")
     database.execute("CREATE TABLE members AS SELECT 0 AS guild_id, 0 AS user_id")
+    database.execute("CREATE TABLE member_roles (guild_id, user_id, role_id)")
     for name in [field.name for field in attrs.fields(Member)][2:-1]:
         database.execute(f"ALTER TABLE members ADD COLUMN {name}")
     state = GuildState(database, HandClock(), Guild(GUILD, OWNER, "x", 0), [role(EVERYONE, VIEW)], [channel(50)])
