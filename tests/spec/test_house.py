@@ -150,6 +150,12 @@ def test_no_folder_is_too_full() -> None:
     assert MODULES_OF_A_FOLDER.broken(Counter(name_of(path.parent) for path in MODULES)) == {}
 
 
+def test_no_two_test_modules_have_one_name() -> None:
+    """pytest imports them by their names alone."""
+    names = Counter(path.name for path in (ROOT / "tests").rglob("test_*.py"))
+    assert [name for name, count in names.items() if count > 1] == []
+
+
 def test_twelve_areas_are_declared_and_are_the_folders_of_the_domain() -> None:
     assert len(declared_areas()) == 12
     assert folders_of("chat/domain") == declared_areas()
