@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import socket
 from collections.abc import AsyncIterator
 
@@ -71,7 +72,7 @@ async def socket_ends() -> AsyncIterator[tuple[SocketTransport, SocketTransport]
 
 async def test_connections_that_come_together_leave_others_their_turn() -> None:
     (listener,) = await open_listeners("127.0.0.1", 0)
-    streams = [await trio.open_tcp_stream("127.0.0.1", listener.port) for _ in range(2 * ACCEPTED_AT_ONCE)]
+    streams = [await trio.open_tcp_stream("127.0.0.1", listener.port) for _ in range(4 * ACCEPTED_AT_ONCE)]
     accepted: list[SocketTransport] = []
     seen: list[int] = []
 
@@ -85,7 +86,8 @@ async def test_connections_that_come_together_leave_others_their_turn() -> None:
             await trio.lowlevel.checkpoint()
             seen.append(len(accepted))
         nursery.cancel_scope.cancel()
-    assert ACCEPTED_AT_ONCE in seen
+    # Trio shuffles the tasks of a turn: between two looks of this one the other has at most two turns.
+    assert max(later - earlier for earlier, later in itertools.pairwise([0, *seen])) <= 2 * ACCEPTED_AT_ONCE
     await listener.aclose()
     with pytest.raises(trio.ClosedResourceError):
         await listener.accept()
