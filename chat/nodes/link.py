@@ -98,7 +98,7 @@ class Link:
         self._unconfirmed.append(message)
         self.unconfirmed_bytes += len(message)
         self._wake.set()
-        if self.unconfirmed_bytes > NODE_UNCONFIRMED_BYTES and not self.is_unheard and not self.is_full:
+        if self.unconfirmed_bytes > NODE_UNCONFIRMED_BYTES and not self.is_full:
             self.is_full = True
             self.on_full()
         return self.number
@@ -166,6 +166,7 @@ class Link:
     def bury(self) -> None:
         """The other side is dead."""
         self.is_unheard = True
+        self.is_full = self.unconfirmed_bytes > NODE_UNCONFIRMED_BYTES  # where the broker is away it fills all the same
         self._from_the_first()
 
     async def appended(self) -> None:

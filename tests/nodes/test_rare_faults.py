@@ -163,3 +163,19 @@ async def test_a_node_that_the_core_does_not_hear_begins_anew_before_its_memory_
         await trio.sleep(1)
         await node.serves()
         await (await world.bob.connect(route=node.route())).heartbeat()
+
+
+async def test_what_waits_for_the_heirs_of_a_dead_node_is_bounded_too(
+    tmp_path: Path, autojump_clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with open_cluster(tmp_path) as cluster:
+        world, (node,) = cluster.world, cluster.nodes
+        client = await world.alice.connect(route=node.route())
+        await node.kill()
+        await trio.sleep(DEAD_SECONDS)
+        assert await world.session_of(client) is not None
+        monkeypatch.setattr(link, "NODE_UNCONFIRMED_BYTES", 5_000)
+        cluster.broker.down = True
+        for number in range(20):
+            await post(cluster, f"{number}")
+        assert await world.session_of(client) is None
