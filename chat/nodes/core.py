@@ -208,7 +208,7 @@ class CoreNodes:
     def _line(self, node: str) -> Line:
         line = self.lines.get(node)
         if line is None:
-            link = Link(self._broker, to_node(node), CORE_STREAM, self.epoch)
+            link = Link(self._broker, to_node(node), CORE_STREAM, self.epoch, causes=lambda: self._bus.causes)
             line = self.lines[node] = Line(node, link)
             # Not at once: what it is called from may be going through the sessions that are to end.
             link.on_full = functools.partial(self._begin, self._overflow, line)

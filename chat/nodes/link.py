@@ -58,6 +58,8 @@ class Link:
     epoch: int
     on_full: Callable[[], None] = lambda: None
     """Called once when more than NODE_UNCONFIRMED_BYTES wait to be confirmed."""
+    _causes: Callable[[], int] = lambda: 0
+    """How many requests are under way that will have more sent."""
     is_unheard: bool = attrs.field(default=False, init=False)
     """The other side is dead: what is appended counts as confirmed, and is for whoever takes its place."""
     is_full: bool = attrs.field(default=False, init=False)
@@ -184,8 +186,7 @@ class Link:
         pause, appended_at = RETRY_SECONDS, float("-inf")
         while True:
             await self._something_to_do()
-            if trio.current_time() < appended_at + GATHERING_SECONDS:
-                await trio.sleep_until(appended_at + GATHERING_SECONDS)
+            await self._gather(appended_at)
             try:
                 await self._append()
             except BrokerUnavailable:
@@ -207,6 +208,19 @@ class Link:
             self._wake = trio.Event()
             with trio.move_on_at(min(self._confirm_at, again_at)):
                 await self._wake.wait()
+
+    async def _gather(self, appended_at: float) -> None:
+        """Let what is about to be sent go together: what follows soon, and what comes of requests that are under way."""
+        now = trio.current_time()
+        if now < appended_at + GATHERING_SECONDS:
+            await trio.sleep_until(appended_at + GATHERING_SECONDS)
+            return
+        with trio.move_on_at(now + GATHERING_SECONDS):
+            await trio.lowlevel.checkpoint()  # a request whose message is here still counts until its task had a turn
+            while self._causes():
+                self._wake = trio.Event()
+                await self._wake.wait()
+                await trio.lowlevel.checkpoint()
 
     async def _append(self) -> None:
         entries, puts, before = self._entries(), self._puts, self._next
