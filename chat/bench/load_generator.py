@@ -136,7 +136,8 @@ KINDS: Final = {"plain": Session, "compressed": CompressedSession, "mounted": Mo
 
 @attrs.frozen
 class Phase:
-    """One measurement: `window` messages outstanding all the time, or `rate` messages a second, or neither."""
+    """One measurement: `window` messages under way all the time, each until it has reached everyone, or `rate` messages
+    a second, or neither."""
 
     seconds: float
     window: int = 0
@@ -159,6 +160,8 @@ class LoadGenerator:
         self._orders = b""
         self._orders_over = False
         self.delivered = 0
+        self._delivered_at = [0] * max(len(specification.gateway_ports), 1)
+        """Of it, what came at each of several ports."""
         self.posted = 0
         self.received_bytes = 0
 
@@ -191,7 +194,7 @@ class LoadGenerator:
             token = specification.tokens[number % len(specification.tokens)]
             session = kind(connected, token, self._watch, sampled=number % SAMPLED == 0)
             self._sessions.append(session)
-            self._register(connected.fileno(), session.take)
+            self._register(connected.fileno(), self._counted(session, number % len(ports)))
             session.open(port)
             while number - self._watch.ready >= specification.opening_at_once:
                 self._turn(1.0)
@@ -207,12 +210,34 @@ class LoadGenerator:
             self._heartbeats.append((now + HEARTBEAT_SECONDS * number / len(self._sessions), session))
         return {"ready": self._watch.ready, "seconds": seconds, "beside": _differences(before, self._beside())}
 
+    def _counted(self, session: Session, port: int) -> Callable[[bytes], int]:
+        """How to take what a session reads, where it counts for its port."""
+        ports = self._delivered_at
+
+        def take(data: bytes) -> int:
+            found = session.take(data)
+            ports[port] += found
+            return found
+
+        return take if len(ports) > 1 else session.take
+
+    def _outstanding(self) -> int:
+        """How many of the messages that were posted have not reached everyone, wherever they are connected."""
+        ports = self._delivered_at
+        if len(ports) == 1:
+            return self.posted - self.delivered // len(self._sessions)
+        sessions = len(self._sessions)
+        return self.posted - min(
+            delivered // len(range(port, sessions, len(ports))) for port, delivered in enumerate(ports)
+        )
+
     def _beside(self) -> list[float]:
         return [cpu_seconds(pid) for pid in self._specification.beside]
 
     def measure(self, phase: Phase) -> dict[str, Any]:
         """Post for a while and count."""
         self.delivered = self.posted = 0
+        self._delivered_at[:] = [0] * len(self._delivered_at)
         if phase.window or phase.rate:
             self._open_http()
         began = time.monotonic()
@@ -270,7 +295,7 @@ class LoadGenerator:
             self._turn(wait)
 
     def _fill(self, window: int) -> None:
-        while self.posted - self.delivered // len(self._sessions) < window and self._post():
+        while self._outstanding() < window and self._post():
             pass
 
     def _post(self) -> bool:
