@@ -396,11 +396,10 @@ class Connection:
     # Identify
 
     async def _start(self, identify: Identify, retried: bool) -> None:
-        outcome = await self._parts.starts.start(identify, self.address, self._make_session, retried=retried)
-        if isinstance(outcome, GatewaySession):
-            self._started(outcome)
-        else:
-            self._handle(outcome)
+        starts = self._parts.starts
+        failure = await starts.start(identify, self.address, self._make_session, self._started, retried=retried)
+        if failure is not None:
+            self._handle(failure)
 
     @property
     def _make_session(self) -> MakeSession:

@@ -12,7 +12,7 @@ from chat.gateway.admission import Admission, NodeState
 from chat.gateway.fanout import Fanout
 from chat.gateway.numbering import ResumeVerdict
 from chat.gateway.outbox import OutboxSum
-from chat.gateway.session import GatewaySession, MakeSession
+from chat.gateway.session import BeginSession, GatewaySession, MakeSession
 from chat.gateway.session_table import SessionTable
 from chat.gateway.tap import SocketTap
 from chat.protocol import machine
@@ -36,9 +36,10 @@ class Starts(Protocol):
     (`chat.nodes.remote`)."""
 
     async def start(
-        self, identify: Identify, address: str, make: MakeSession, *, retried: bool
-    ) -> GatewaySession | StartFailure:
-        """Create the session that an Identify asks for; still `starting`."""
+        self, identify: Identify, address: str, make: MakeSession, begin: BeginSession, *, retried: bool
+    ) -> StartFailure | None:
+        """Create the session that an Identify asks for, and hand it to `begin` while it is still `starting`; returns
+        why there is none."""
         ...
 
     def find(self, resume: Resume, address: str, mount: str) -> GatewaySession | ResumeFailure | Elsewhere:

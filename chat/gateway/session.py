@@ -212,6 +212,9 @@ class GatewaySession:
 MakeSession = Callable[[str, Principal, Identify, SessionPresence], GatewaySession]
 """`GatewaySession.identified`, or what a mount makes in its place."""
 
+BeginSession = Callable[[GatewaySession], None]
+"""Has a session's Ready dispatched, in the moment in which it is called."""
+
 
 @attrs.frozen
 class KeptPlace:

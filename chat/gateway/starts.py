@@ -29,7 +29,7 @@ from chat.gateway.admission import Admission, NodeState
 from chat.gateway.guild_payloads import GuildPayloads
 from chat.gateway.hub import Hub, outgoing
 from chat.gateway.parts import Elsewhere, ResumeFailure, StartFailure, judged
-from chat.gateway.session import GatewaySession, MakeSession
+from chat.gateway.session import BeginSession, GatewaySession, MakeSession
 from chat.gateway.session_table import SessionTable
 from chat.protocol import machine
 from chat.protocol.commands import Identify, Resume
@@ -77,20 +77,26 @@ class SessionStarts:
     # Identify
 
     async def start(
-        self, identify: Identify, address: str, make: MakeSession, *, retried: bool
-    ) -> GatewaySession | StartFailure:
+        self, identify: Identify, address: str, make: MakeSession, begin: BeginSession, *, retried: bool
+    ) -> StartFailure | None:
         """Create the session that an Identify asks for.
 
-        Returns the session, still `starting`, with its guilds connected; or why there is none, for the machine. `make`
-        makes it. `retried` marks an Identify that was held, which spends no more of the address's budget.
+        `begin` gets the session, still `starting`, with its guilds connected; returned is why there is none, for the
+        machine. `make` makes it. `retried` marks an Identify that was held, which spends no more of the address's
+        budget.
         """
         try:
-            return await self._start(identify, address, make, retried=retried)
+            outcome = await self._start(identify, address, make, retried=retried)
         except StorageUnavailable:
             logger.warning("session not started: the store is unavailable")
+            outcome = machine.StartRefused(close_codes.FAILED_TO_START_SESSION)
         except Exception:  # a damaged row, for one: what is stored of an account may fail it, and no other one
             logger.exception("session not started")
-        return machine.StartRefused(close_codes.FAILED_TO_START_SESSION)
+            outcome = machine.StartRefused(close_codes.FAILED_TO_START_SESSION)
+        if not isinstance(outcome, GatewaySession):
+            return outcome
+        begin(outcome)
+        return None
 
     async def _start(
         self, identify: Identify, address: str, make: MakeSession, *, retried: bool

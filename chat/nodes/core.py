@@ -385,20 +385,19 @@ class CoreNodes:
             made.append(session)
             return session
 
-        outcome: GatewaySession | machine.Input = machine.StartPostponed()
+        begin = functools.partial(self._began, line, ask)
+        failure: machine.Input | None = machine.StartPostponed()
         if line.has_room and not line.draining:
-            outcome = await self._gateway.starts.start(identify, ask.address, make, retried=ask.retried)
-        if isinstance(outcome, GatewaySession):
-            if line.is_dead:
-                self._gateway.table.end(outcome)  # the client has lost its socket, and does not know this session
-            else:
-                self._began(line, ask, outcome)
-            return
-        for session in made:
-            self.relay.ended(session)
-        line.send(refusal(ask.request, outcome))
+            failure = await self._gateway.starts.start(identify, ask.address, make, begin, retried=ask.retried)
+        if failure is not None:
+            for session in made:
+                self.relay.ended(session)
+            line.send(refusal(ask.request, failure))
 
     def _began(self, line: Line, ask: AskIdentify, session: GatewaySession) -> None:
+        if line.is_dead:
+            self._gateway.table.end(session)  # the client has lost its socket, and does not know this session
+            return
         place = self.relay.place_of(session)
         ready, session.ready = session.ready, None
         waiting, session.starting = session.starting or [], None

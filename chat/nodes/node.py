@@ -62,6 +62,9 @@ RETRY_SECONDS: Final = 0.2
 FIGURES_SECONDS: Final = 2.0
 DRAIN_SECONDS: Final = 10.0
 LEAVE_SECONDS: Final = 5.0
+BEGUN_PER_TURN: Final = 16
+"""Sessions that get their Ready before other tasks get a turn."""
+
 AUDIENCES: Final = 64
 """Lists of slots whose sessions are remembered."""
 
@@ -360,16 +363,17 @@ class Node:
         number = link.heard
         messages = [decode(written) for written in link.accept(entry)]
         readies = await self._readies(messages)
-        beginning: list[GatewaySession] = []
+        begun = 0
         for message in messages:
             number += 1
             if isinstance(message, said.Began):
-                self._began(message, readies.get(message.ready) if message.ready else message.data[-1], beginning)
+                begun += 1
+                if begun % BEGUN_PER_TURN == 0:
+                    await trio.lowlevel.checkpoint()
+                self._began(message, readies.get(message.ready) if message.ready else message.data[-1])
             elif message is not None:
-                await self._have_begun(beginning)
                 self._handle(message, Position(link.epoch, number))
             self._progress.read = Position(link.epoch, number)
-        await self._have_begun(beginning)
 
     async def _readies(self, messages: Sequence[Message | None]) -> dict[str, bytes | None]:
         keys = [message.ready for message in messages if isinstance(message, said.Began) and message.ready]
@@ -398,7 +402,7 @@ class Node:
 
     # Sessions
 
-    def _began(self, began: said.Began, ready: bytes | None, beginning: list[GatewaySession]) -> None:
+    def _began(self, began: said.Began, ready: bytes | None) -> None:
         if ready is None or not self.starts.awaits(began.request):
             self.say(said.Gone(began.slot))
             self.starts.refused(said.Refused(began.request, machine.StartPostponed.__name__))
@@ -409,18 +413,8 @@ class Node:
         self._audiences.clear()
         self.table.seat(session, began.slot)
         self.starts.answered(began.request, session)
-        beginning.append(session)
-
-    async def _have_begun(self, beginning: list[GatewaySession]) -> None:
-        """Go on only when the sockets have dispatched their Readys: numbers follow the order of the log."""
-        if not beginning:
-            return
-        for _ in range(2):  # a socket that waits for its answer has it in the next turn of the loop
-            await trio.lowlevel.checkpoint()
-        for session in beginning:
-            if session.starting is not None:
-                self.table.end(session)  # its socket is gone
-        beginning.clear()
+        if session.starting is not None:
+            self.table.end(session)  # its socket is gone
 
     def _end(self, ended: said.Ended) -> None:
         self._seats.forget(ended.slot)

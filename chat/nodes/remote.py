@@ -13,7 +13,7 @@ import trio
 from chat.gateway.admission import NodeState
 from chat.gateway.numbering import Numbering
 from chat.gateway.parts import Elsewhere, ResumeFailure, StartFailure, judged
-from chat.gateway.session import GatewaySession, MakeSession
+from chat.gateway.session import BeginSession, GatewaySession, MakeSession
 from chat.gateway.session_table import RETENTION_SECONDS, SessionTable
 from chat.nodes.messages import AskIdentify, AskResume, Attached, Command, Detached, Gone, Message, Refused, ResumeDone
 from chat.nodes.relay import HeldNumbering
@@ -107,12 +107,21 @@ def _tell_socket(session: GatewaySession) -> None:
 class _Waiting:
     """A socket that waits for the core's word."""
 
+    begin: BeginSession | None = None
+    """Takes a session that begins, at once: the numbers of sessions follow the order of the log."""
     answer: trio.Event = attrs.field(factory=trio.Event)
     outcome: Outcome | None = None
+    error: Exception | None = None
+    """What `begin` raised, for the socket's own task."""
 
     def give(self, outcome: Outcome) -> None:
         self.outcome = outcome
         self.answer.set()
+        if self.begin is not None and isinstance(outcome, GatewaySession):
+            try:
+                self.begin(outcome)
+            except Exception as error:  # noqa: BLE001 - raised where it is waited for
+                self.error = error
 
 
 @attrs.define(eq=False)
@@ -129,17 +138,18 @@ class RemoteStarts:
     # What sockets ask
 
     async def start(
-        self, identify: Identify, address: str, make: MakeSession, *, retried: bool
-    ) -> GatewaySession | StartFailure:
+        self, identify: Identify, address: str, make: MakeSession, begin: BeginSession, *, retried: bool
+    ) -> StartFailure | None:
         """Have the core create the session that an Identify asks for."""
         if not self.is_up or self._node.holds_every_identify:
             return machine.StartPostponed()
         request = next(self._requests)
         ask = AskIdentify(request, address, retried, (orjson.dumps(identify.d),))
-        outcome = await self._asked(request, ask, START_SECONDS)
-        if isinstance(outcome, GatewaySession | machine.StartRefused | machine.StartDiscarded):
-            return outcome
-        return machine.StartPostponed()
+        outcome = await self._asked(request, ask, START_SECONDS, begin)
+        if isinstance(outcome, GatewaySession):
+            return None
+        refusals = machine.StartRefused | machine.StartDiscarded
+        return outcome if isinstance(outcome, refusals) else machine.StartPostponed()
 
     def find(self, resume: Resume, address: str, mount: str) -> Elsewhere:
         """The session that a Resume names, to be fetched from wherever it is."""
@@ -160,12 +170,16 @@ class RemoteStarts:
     async def introduce_guilds(self, session: GatewaySession) -> None:
         """The core does."""
 
-    async def _asked(self, request: int, ask: Message, seconds: float) -> Outcome | None:
-        waiting = self._waiting[request] = _Waiting()
+    async def _asked(
+        self, request: int, ask: Message, seconds: float, begin: BeginSession | None = None
+    ) -> Outcome | None:
+        waiting = self._waiting[request] = _Waiting(begin)
         try:
             self._say(ask)
             with trio.move_on_after(seconds):
                 await waiting.answer.wait()
+            if waiting.error is not None:
+                raise waiting.error
             return waiting.outcome
         finally:
             del self._waiting[request]
