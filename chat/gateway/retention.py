@@ -176,7 +176,7 @@ def _read(
     )
     session.address = values["address"]
     for name in KEPT_SETS:
-        setattr(session, name, set(values[name]))
+        setattr(session, name, type(getattr(session, name))(values[name]))
     session.starting = None
     session.place = None if values.get("place") is None else KeptPlace(*values["place"])
     return session

@@ -91,7 +91,7 @@ class GuildRoom:
             del self._shown[session.user_id], self._moderated[session.user_id]
             self._presences.account_disconnected(self.guild_id, session.user_id)
         session.guild_ids.discard(self.guild_id)
-        session.active_guilds.discard(self.guild_id)
+        session.active_guilds -= {self.guild_id}
         self._recipients.clear()
 
     def forget_recipients(self) -> None:

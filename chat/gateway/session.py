@@ -99,7 +99,7 @@ class GatewaySession:
     """Guilds the session is connected to."""
     joining_guild_ids: set[int] = attrs.field(factory=set, init=False)
     """Guilds of a bot's Ready whose Guild Create has yet to follow."""
-    active_guilds: set[int] = attrs.field(factory=set, init=False)
+    active_guilds: frozenset[int] = attrs.field(default=frozenset(), init=False)
     """Guilds that a Lazy Request made active (only matters in large ones; bots are always active)."""
     starting: list[OutgoingEvent] | None = attrs.field(factory=list, init=False)
     ready: OutgoingEvent | None = attrs.field(default=None, init=False)

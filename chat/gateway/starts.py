@@ -143,7 +143,7 @@ class SessionStarts:
             return machine.StartRefused(close_codes.SHARDING_REQUIRED)
         session.address = address
         if identify.initial_guild_id in guild_ids and not session.bot:
-            session.active_guilds.add(identify.initial_guild_id)
+            session.active_guilds = frozenset((identify.initial_guild_id,))
         self._table.add(session)
         try:
             data = await self._ready(session, principal.account, guild_ids, settings)

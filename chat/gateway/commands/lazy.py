@@ -116,10 +116,8 @@ def _set_active(session: GatewaySession, room: GuildRoom, active: bool) -> bool:
     """Make the session active or passive in the guild; returns whether that changed. Bots are always active."""
     if session.bot or (room.guild_id in session.active_guilds) == active:
         return False
-    if active:
-        session.active_guilds.add(room.guild_id)
-    else:
-        session.active_guilds.discard(room.guild_id)
+    one = {room.guild_id}
+    session.active_guilds = session.active_guilds | one if active else session.active_guilds - one
     room.forget_recipients()
     return True
 
