@@ -210,7 +210,7 @@ class Link:
                 await self._wake.wait()
 
     async def _gather(self, appended_at: float) -> None:
-        """Let what is about to be sent go together: what follows soon, and what comes of requests that are under way."""
+        """Let what is about to be sent go together: what follows soon, and what requests under way will have sent."""
         now = trio.current_time()
         if now < appended_at + GATHERING_SECONDS:
             await trio.sleep_until(appended_at + GATHERING_SECONDS)
