@@ -1,4 +1,7 @@
-"""A real redis-server for tests: started on a free port, without persistence; killed, stopped, started again."""
+"""A real Redis or Valkey for tests: started on a free port, without persistence; killed, stopped, started again.
+
+It is the redis-server of the machine, or else its valkey-server; `TESTS_BROKER` names another program.
+"""
 
 from __future__ import annotations
 
@@ -16,15 +19,19 @@ import pytest
 from tests.patience import PATIENCE_SECONDS
 
 HOST: Final = "127.0.0.1"
+PROGRAMS: Final = ("redis-server", "valkey-server")
+FOLDERS: Final = "/usr/sbin:/usr/local/bin"
+"""Where they can be besides."""
 
 
 def program() -> str:
     """Where it is; the test is left out, or fails where it must not be."""
-    found = shutil.which("redis-server") or shutil.which("redis-server", path="/usr/sbin:/usr/local/bin")
+    wanted = [os.environ["TESTS_BROKER"]] if os.environ.get("TESTS_BROKER") else PROGRAMS
+    found = next(filter(None, (shutil.which(name) or shutil.which(name, path=FOLDERS) for name in wanted)), None)
     if found is None:
-        if "TESTS_REQUIRE_REDIS" in os.environ:
-            pytest.fail("TESTS_REQUIRE_REDIS is set and there is no redis-server")
-        pytest.skip("no redis-server on this machine")
+        if "TESTS_REQUIRE_REDIS" in os.environ or "TESTS_BROKER" in os.environ:
+            pytest.fail(f"there is no {' or '.join(wanted)}")
+        pytest.skip("no redis-server and no valkey-server on this machine")
     return found
 
 
