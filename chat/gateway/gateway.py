@@ -28,7 +28,7 @@ from chat.gateway.hub import Hub
 from chat.gateway.outbox import OutboxSum
 from chat.gateway.parts import GatewayParts
 from chat.gateway.retention import at_rest, revived
-from chat.gateway.session import GatewaySession, KeptPlace
+from chat.gateway.session import GatewaySession, KeptPlace, MakeSession
 from chat.gateway.session_table import SessionTable
 from chat.gateway.starts import SessionStarts
 from chat.gateway.subscriptions import Subscriptions
@@ -55,6 +55,10 @@ class GatewayMount(Protocol):
         self, request: UpgradeRequest, transport: Transport, parts: GatewayParts
     ) -> tuple[Connection, ConnectionQuery] | None:
         """A socket that asked for this mount, and its query as one that is in order; None for every other one."""
+        ...
+
+    def maker(self, host: str | None) -> MakeSession:
+        """Makes the sessions of a socket whose upgrade named this host."""
         ...
 
     def revive(self, session_id: str, **kept: Any) -> GatewaySession:

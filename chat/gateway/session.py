@@ -183,11 +183,20 @@ class GatewaySession:
                 del waiting[next(at for at, other in enumerate(waiting) if other.name == EventName.PRESENCE_UPDATE)]
         waiting.append(event)
 
-    def begin(self) -> None:
-        """Dispatch Ready as sequence 1, then what arrived while it was being made."""
+    def take_ready(self) -> OutgoingEvent:
+        """Ready, once."""
         if self.ready is None:
             raise AssertionError("a session begins with its Ready")
         ready, self.ready = self.ready, None
+        return ready
+
+    def told(self, event: OutgoingEvent) -> Sequence[OutgoingEvent]:
+        """What an event is for this session, in the words of its mount."""
+        return (event,)
+
+    def begin(self) -> None:
+        """Dispatch Ready as sequence 1, then what arrived while it was being made."""
+        ready = self.take_ready()
         waiting, self.starting = self.starting or [], None
         self.dispatch(ready)
         for event in waiting:

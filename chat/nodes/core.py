@@ -25,7 +25,7 @@ from chat.config import Settings
 from chat.domain.presence.account_presence import SessionPresence
 from chat.errors import OperatorError
 from chat.gateway.gateway import Gateway
-from chat.gateway.session import GatewaySession, KeptPlace
+from chat.gateway.session import GatewaySession, KeptPlace, MakeSession
 from chat.nodes.broker import Broker, BrokerUnavailable
 from chat.nodes.entries import decode_entry
 from chat.nodes.leases import CORE_LEASE, CORE_STREAM, LEASE_SECONDS, core_of, lease_of
@@ -63,6 +63,7 @@ from chat.nodes.refusals import RefusalsAtCore
 from chat.nodes.relay import Line, Relay
 from chat.protocol import machine
 from chat.protocol.commands import Identify, Resume, SessionCommand, parse_identify
+from chat.registries import close_codes
 from chat.registries.close_codes import Close
 from chat.registries.opcodes import Opcode
 from chat.supervision import guarded, lasting
@@ -264,6 +265,7 @@ class CoreNodes:
                 kept=tuple(sorted(line.sessions)),
                 trusted_proxies=tuple(self._settings.trusted_proxies),
                 version=__version__,
+                mounts=() if self._gateway.mount is None else (self._gateway.mount.name,),
             )
         )
         if not line.is_refused:
@@ -375,12 +377,16 @@ class CoreNodes:
         if isinstance(identify, Close):
             line.send(refusal(ask.request, machine.StartRefused(identify)))
             return
+        begun = self._maker(ask)
+        if begun is None:
+            line.send(refusal(ask.request, machine.StartRefused(close_codes.FAILED_TO_START_SESSION)))
+            return
         made: list[GatewaySession] = []
 
         def make(
             session_id: str, principal: Principal, identify: Identify, presence: SessionPresence
         ) -> GatewaySession:
-            session = GatewaySession.identified(session_id, principal, identify, presence)
+            session = begun(session_id, principal, identify, presence)
             self.relay.place(session, line, line.seat(session))
             made.append(session)
             return session
@@ -394,15 +400,21 @@ class CoreNodes:
                 self.relay.ended(session)
             line.send(refusal(ask.request, failure))
 
+    def _maker(self, ask: AskIdentify) -> MakeSession | None:
+        """What makes the session; None for a mount that this life of the core does not have."""
+        if not ask.mount:
+            return GatewaySession.identified
+        mount = self._gateway.mount
+        return mount.maker(ask.host) if mount is not None and mount.name == ask.mount else None
+
     def _began(self, line: Line, ask: AskIdentify, session: GatewaySession) -> None:
         if line.is_dead:
             self._gateway.table.end(session)  # the client has lost its socket, and does not know this session
             return
         place = self.relay.place_of(session)
-        ready, session.ready = session.ready, None
-        waiting, session.starting = session.starting or [], None
-        if ready is None:
-            raise AssertionError("a session begins with its Ready")
+        (ready,) = session.told(session.take_ready())
+        waiting = [told for event in session.starting or () for told in session.told(event)]
+        session.starting = None
         key = "" if ready.size <= SMALL_READY_BYTES else f"ready:{line.id}:{ask.request}"
         if key:
             line.link.put(key, ready.data)
@@ -420,7 +432,7 @@ class CoreNodes:
         session.receiver = place
         self.relay.changed()
         for event in waiting[WAITING_EVENTS:]:
-            session.dispatch(event)
+            session.numbering.number(event)
         if session.joining_guild_ids:
             self._begin(self._gateway.starts.introduce_guilds, session)
 
@@ -428,7 +440,7 @@ class CoreNodes:
 
     async def _resume(self, line: Line, ask: AskResume) -> None:
         resume = Resume(ask.token, ask.session_id, ask.seq)
-        session = self._gateway.starts.owned(resume, ask.address, GatewaySession.mount)
+        session = self._gateway.starts.owned(resume, ask.address, ask.mount)
         if isinstance(session, GatewaySession):
             failure = await self._moving.to_node(session, ask.seq, line, ask.request)
         else:

@@ -24,7 +24,6 @@ PROTOCOL: Final = 1
 """Grows with every change that the other side must know of. Versions that differ by one work together; of two that are
 further apart, the node ends. So Hello and Welcome never lose a member."""
 
-
 _HEAD: Final = struct.Struct("!BIB")
 _LENGTH: Final = struct.Struct("!I")
 
@@ -50,10 +49,11 @@ class SessionFacts:
     bot: bool
     threads: bool
     ignored_events: tuple[str, ...] = ()
+    """None for one of a mount, whose events the core puts into words one by one."""
 
     @classmethod
     def of(cls, session: GatewaySession) -> SessionFacts:
-        ignored = tuple(sorted(session.ignored_events))
+        ignored = () if session.mount else tuple(sorted(session.ignored_events))
         return cls(session.id, session.user_id, session.bot, session.threads, ignored)
 
 
@@ -93,7 +93,7 @@ class Deliver(Message):
 
 @attrs.frozen
 class Welcome(Message):
-    """The answer to Hello. Sessions in slots that are not among `kept` are over."""
+    """The answer to Hello. Sessions in slots that are not among `kept` are over. `version`, `mounts`: the core's."""
 
     kind = 2
 
@@ -104,7 +104,7 @@ class Welcome(Message):
     kept: tuple[int, ...] = ()
     trusted_proxies: tuple[str, ...] = ()
     version: str = ""
-    """Of the core."""
+    mounts: tuple[str, ...] = ()
 
 
 @attrs.frozen
@@ -294,7 +294,7 @@ class Hello(Message):
 
 @attrs.frozen
 class AskIdentify(Message):
-    """A client identifies; `d` is its payload."""
+    """A client identifies, at a mount where one is named; its upgrade named this host. `d` is its payload."""
 
     kind = 33
     blobs = ("d",)
@@ -303,6 +303,8 @@ class AskIdentify(Message):
     address: str
     retried: bool
     d: tuple[bytes, ...]
+    mount: str = ""
+    host: str | None = None
 
 
 @attrs.frozen
@@ -314,6 +316,7 @@ class AskResume(Message):
     token: str = attrs.field(repr=False)
     session_id: str
     seq: int
+    mount: str = ""
 
 
 @attrs.frozen

@@ -16,7 +16,6 @@ import trio
 
 from chat import __version__
 from chat.gateway.admission import Admission, NodeState
-from chat.gateway.compressed_connection import CompressedConnection
 from chat.gateway.connection import Connection
 from chat.gateway.fanout import Fanout
 from chat.gateway.numbering import Numbering
@@ -43,11 +42,11 @@ from chat.nodes.recovery import (
     waiting_events,
 )
 from chat.nodes.remote import RemoteCommands, RemoteStarts, ReportingTable, Seats
+from chat.nodes.sockets import socket_of
 from chat.port.transport import Transport
 from chat.port.upgrade import UpgradeRequest
 from chat.process_memory import resident_bytes
 from chat.protocol import machine
-from chat.protocol.commands import parse_connection_query
 from chat.protocol.frames import OutgoingEvent
 from chat.registries.events import NEVER_RETAINED, EventName
 from chat.registries.limits import HEARTBEAT_INTERVAL_MS, OUTBOXES_BYTES
@@ -96,6 +95,8 @@ class Node:
     outboxes: OutboxSum = attrs.field(factory=lambda: OutboxSum(OUTBOXES_BYTES), init=False)
     fanout: Fanout = attrs.field(init=False)
     starts: RemoteStarts = attrs.field(init=False)
+    mounts: tuple[str, ...] = attrs.field(default=(), init=False)
+    """Other ways to speak with the gateway that the core has."""
     on_welcome: Callable[[said.Welcome], bool] = attrs.field(default=lambda _: True, init=False)
     """Whether this node may serve the core that says this."""
     _commands: RemoteCommands = attrs.field(init=False)
@@ -229,8 +230,7 @@ class Node:
         parts = self._parts
         if parts is None:
             raise AssertionError("the node is not running")
-        query = parse_connection_query(request.query_string)
-        connection = (CompressedConnection if query.compressed else Connection)(transport, request.address, parts)
+        connection, query = socket_of(request, transport, parts, self.starts, self.mounts)
         address = request.address
         del request
         with parts.admission.connection(address) as has_room:

@@ -45,6 +45,7 @@ class NodeServer:
     _addresses: ClientAddresses = attrs.field(factory=ClientAddresses, init=False)
     _refusals: RefusalsAtNode = attrs.field(factory=RefusalsAtNode, init=False)
     _knows_proxies: bool = attrs.field(default=False, init=False)
+    _mounts: tuple[str, ...] = attrs.field(default=(), init=False)
     _refused_by: Welcome | None = attrs.field(default=None, init=False)
 
     def __attrs_post_init__(self) -> None:
@@ -54,7 +55,7 @@ class NodeServer:
         node = Node(self._broker, f"{self._chance.getrandbits(ID_BITS):016x}", self._name, self._chance.randint)
         if self._measure is not None:
             node.measure = self._measure
-        node.on_welcome = self._heed
+        node.on_welcome, node.mounts = self._heed, self._mounts
         return node
 
     def _heed(self, welcome: Welcome) -> bool:
@@ -63,6 +64,7 @@ class NodeServer:
             self.node.drain()
             return False
         self._addresses.trust(welcome.trusted_proxies)
+        self._mounts = self.node.mounts = welcome.mounts
         self._knows_proxies = True
         return True
 

@@ -276,6 +276,8 @@ class Split:
     local: Sequence[GatewaySession]
     starting: tuple[GatewaySession, ...]
     """Those of nodes whose Ready is still being made."""
+    mounted: tuple[GatewaySession, ...]
+    """Those of nodes that hear it in the words of a mount."""
     lines: tuple[tuple[Line, bytes], ...]
 
 
@@ -300,6 +302,8 @@ class Relay:
             event = delivery.event_for(session)
             if event is not None and not session.ended:
                 session.dispatch(event)
+        if split.mounted:
+            _tell_mounted(delivery, split.mounted)
         if split.local is delivery.receivers:
             return delivery
         return attrs.evolve(delivery, receivers=split.local) if split.local else None
@@ -359,6 +363,7 @@ def split_of(receivers: Iterable[GatewaySession]) -> Split:
     receivers = receivers if isinstance(receivers, Sequence) else tuple(receivers)
     local: list[GatewaySession] = []
     starting: list[GatewaySession] = []
+    mounted: list[GatewaySession] = []
     slots: dict[Line, array[int]] = {}
     for session in receivers:
         place = session.place
@@ -366,10 +371,31 @@ def split_of(receivers: Iterable[GatewaySession]) -> Split:
             local.append(session)
         elif session.starting is not None:
             starting.append(session)
+        elif session.mount:
+            mounted.append(session)
         elif isinstance(place, Place):
             slots.setdefault(place.line, array("H")).append(place.slot)
     lines = tuple((line, in_little_endian(numbers)) for line, numbers in slots.items())
-    return Split(receivers, receivers if len(local) == len(receivers) else local, tuple(starting), lines)
+    own = receivers if len(local) == len(receivers) else local
+    return Split(receivers, own, tuple(starting), tuple(mounted), lines)
+
+
+def _tell_mounted(delivery: Delivery, sessions: Iterable[GatewaySession]) -> None:
+    """Each hears the event in the words of its mount; to those of a node that hear the same it is said once."""
+    alike: dict[tuple[Line, Sequence[OutgoingEvent]], array[int]] = {}
+    for session in sessions:
+        place, event = session.place, delivery.event_for(session)
+        if event is None or not isinstance(place, Place):
+            continue
+        try:
+            told = session.told(event)
+        except Exception:  # one session that cannot be told is no reason to tell no other
+            logger.exception("a session was not told", user_id=session.user_id)
+        else:
+            alike.setdefault((place.line, told), array("H")).append(place.slot)
+    for (line, told), slots in alike.items():
+        for event in told:
+            line.link.send(encode_delivery(Delivery(event, ())) + in_little_endian(array("H", slots)))
 
 
 def in_little_endian(slots: array[int]) -> bytes:

@@ -138,13 +138,21 @@ class RemoteStarts:
     # What sockets ask
 
     async def start(
-        self, identify: Identify, address: str, make: MakeSession, begin: BeginSession, *, retried: bool
+        self,
+        identify: Identify,
+        address: str,
+        make: MakeSession,
+        begin: BeginSession,
+        *,
+        retried: bool,
+        mount: str = "",
+        host: str | None = None,
     ) -> StartFailure | None:
-        """Have the core create the session that an Identify asks for."""
+        """Have the core create the session that an Identify asks for; `host` is what the upgrade named."""
         if not self.is_up or self._node.holds_every_identify:
             return machine.StartPostponed()
         request = next(self._requests)
-        ask = AskIdentify(request, address, retried, (orjson.dumps(identify.d),))
+        ask = AskIdentify(request, address, retried, (orjson.dumps(identify.d),), mount, host)
         outcome = await self._asked(request, ask, START_SECONDS, begin)
         if isinstance(outcome, GatewaySession):
             return None
@@ -158,7 +166,7 @@ class RemoteStarts:
             if not self.is_up or self._node.draining:
                 return UNAVAILABLE
             request = next(self._requests)
-            ask = AskResume(request, address, resume.token, resume.session_id, resume.seq)
+            ask = AskResume(request, address, resume.token, resume.session_id, resume.seq, mount)
             outcome = await self._asked(request, ask, RESUME_SECONDS)
             if isinstance(outcome, GatewaySession):
                 # Its numbers can have gone on since it was judged elsewhere.

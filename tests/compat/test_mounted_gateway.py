@@ -83,6 +83,7 @@ async def test_identify_takes_what_older_libraries_send(chat_world: World, autoj
     members = {"properties": {"$os": "linux"}, "presence": presence, "large_threshold": 50, "compress": False}
     friend = await chat_world.alice.connect()
     await friend.watch(chat_world.guild_id, active=True, members=[chat_world.bot.id])
+    await friend.expect("GUILD_SYNC")
     await connected(chat_world.bot, **members)
     heard = (await friend.expect("PRESENCE_UPDATE", where=lambda d: d["user"]["id"] == chat_world.bot.id)).data
     assert (heard["status"], heard["custom_status"]["text"]) == ("idle", "at work")

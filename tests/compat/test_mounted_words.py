@@ -9,9 +9,9 @@ from typing import Any
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from chat.compat.discord.gateway import SAID
 from chat.compat.discord.intents import ALL_INTENTS, HEARD, is_heard, read_intents
 from chat.compat.discord.objects import DEMANDED, completed
+from chat.compat.discord.sockets import SAID
 from chat.protocol.commands import Identify, Resume, parse_identify, parse_resume
 from chat.registries.close_codes import Close
 from chat.registries.opcodes import Opcode

@@ -1,6 +1,5 @@
-"""Public client libraries hold their conversation with a gateway node: a core, a node and a real broker, each a process
-of its own, behind one address. They come back after a cut on a connection that they keep for HTTP, which is the core's:
-so their session moves there. Of the second mount, which is the core's alone, none is here.
+"""Public client libraries hold their conversation with a gateway node, at its mount too: a core, a node and a real
+broker, each a process of its own, behind one address. Their Resume goes to the node as their Identify did.
 """
 
 from __future__ import annotations
@@ -15,15 +14,20 @@ import trio
 
 from chat.testing.network import TcpRoute
 from tests.conformance.clients.installed import HERE
-from tests.conformance.clients.talk import STEPS, converse
-from tests.conformance.test_client_libraries import PYTHON, commands_in_python
+from tests.conformance.test_client_libraries import (
+    NODE,
+    PYTHON,
+    commands_in_python,
+    commands_on_node,
+    converse_at_once,
+)
 from tests.nodes.one_address import one_address
 from tests.nodes.processes import Processes
 from tests.nodes.redis_server import HOST, free_port
 
 pytestmark = pytest.mark.long
 
-SCRIPTS: Final = ("fluxer_py", "interfluxer_py")
+LIBRARIES: Final = PYTHON | NODE
 
 
 @pytest.fixture
@@ -37,20 +41,15 @@ async def server(tmp_path: Path) -> AsyncIterator[Any]:
             world = {**processes.world, "base_url": f"http://{origin}/v1", "gateway_url": f"ws://{origin}/gateway"}
             alice = next(user["token"] for user in world["users"] if user["username"] == "alice")
             yield SimpleNamespace(route=TcpRoute(HOST, port), world=world, token_of=lambda _: alice)
-            assert address.sockets >= len(SCRIPTS), "they spoke with the core"
+            # Each has lost its socket once, and has come back.
+            assert address.sockets >= 2 * len(LIBRARIES), "they spoke with the core"
     finally:
         with trio.CancelScope(shield=True):
             await processes.end()
 
 
-async def test_bots_at_a_node(server: Any) -> None:
-    commands = commands_in_python(SCRIPTS, HERE)
-
-    async def hold(script: str) -> None:
-        abilities = PYTHON[script].abilities
-        passed = await converse(server, *commands[script], abilities)
-        assert passed == STEPS - (not abilities.replies) - (not abilities.resumes), script
-
-    async with trio.open_nursery() as nursery:
-        for script in SCRIPTS:
-            nursery.start_soon(hold, script)
+async def test_bots_at_a_node(server: Any, tmp_path: Path) -> None:
+    for name in ("reports", *NODE):
+        (tmp_path / f"{name}.mjs").write_text((HERE / f"{name}.mjs").read_text())
+    commands = commands_in_python(PYTHON, HERE) | commands_on_node(NODE, tmp_path)
+    await converse_at_once(server, commands, LIBRARIES)

@@ -11,7 +11,8 @@ import trio
 from chat.testing.network import TcpRoute
 from tests.nodes.redis_server import HOST
 
-HEAD_BYTES = 65_536
+PIECE_BYTES = 65_536
+UPGRADE = b"GET /gateway"
 
 
 @attrs.define
@@ -28,17 +29,11 @@ async def one_address(port: int, core: TcpRoute, node: TcpRoute) -> AsyncIterato
 
     async def serve(client: trio.SocketStream) -> None:
         async with client:
-            head = await client.receive_some(HEAD_BYTES)
-            is_socket = head.startswith(b"GET /gateway")
-            address.sockets += is_socket
-            way = node if is_socket else core
-            try:
-                async with await way.connect() as server, trio.open_nursery() as nursery:
-                    await server.send_all(head)
-                    nursery.start_soon(pass_on, client, server, nursery.cancel_scope)
-                    await pass_on(server, client, nursery.cancel_scope)
-            except* OSError:
-                pass  # there is no server at present
+            asked = await client.receive_some(PIECE_BYTES)
+            while asked:
+                is_socket = asked.startswith(UPGRADE)
+                address.sockets += is_socket
+                asked = await _carried(client, asked, node if is_socket else core)
 
     async with trio.open_nursery() as nursery:
         (listener,) = await trio.open_tcp_listeners(port, host=HOST)
@@ -47,11 +42,29 @@ async def one_address(port: int, core: TcpRoute, node: TcpRoute) -> AsyncIterato
         nursery.cancel_scope.cancel()
 
 
-async def pass_on(source: trio.abc.ReceiveStream, sink: trio.abc.SendStream, over: trio.CancelScope) -> None:
-    """Until one side ends: then both do."""
+async def _carried(client: trio.SocketStream, asked: bytes, way: TcpRoute) -> bytes:
+    """Carry a connection until one side ends it. A client may upgrade a connection that it kept for HTTP: what it asks
+    for then is returned, for the node."""
+    upgrade = b""
     try:
-        while data := await source.receive_some(HEAD_BYTES):
+        async with await way.connect() as server, trio.open_nursery() as nursery:
+            nursery.start_soon(_pass_on, server, client, nursery.cancel_scope)
+            while asked and not upgrade:
+                await server.send_all(asked)
+                asked = await client.receive_some(PIECE_BYTES)
+                if asked.startswith(UPGRADE):  # a frame of a client never begins like this
+                    upgrade = asked
+            nursery.cancel_scope.cancel()
+    except* (OSError, trio.BrokenResourceError, trio.ClosedResourceError):
+        pass  # there is no server at present, or a connection was cut
+    return upgrade
+
+
+async def _pass_on(source: trio.abc.ReceiveStream, sink: trio.abc.SendStream, over: trio.CancelScope) -> None:
+    """Until the source ends: then both do."""
+    try:
+        while data := await source.receive_some(PIECE_BYTES):
             await sink.send_all(data)
     except (trio.BrokenResourceError, trio.ClosedResourceError):
-        pass  # a connection that was cut is over, too
+        pass
     over.cancel()

@@ -1,158 +1,25 @@
-"""The mount on the gateway: sockets that ask for version 10 or 9 (compat.md, Gateway of the mount).
-
-Such a socket is a `Connection` like every other one. What a client says is put into our words when it is decoded, and
-the payloads that are no Dispatches get the members that libraries insist on. Dispatches are translated by the session
-(`chat.compat.discord.session`).
-"""
+"""The mount on the gateway, as a server has it (compat.md, Gateway of the mount): sockets of its own kind
+(`chat.compat.discord.sockets`), and sessions that hear everything translated (`chat.compat.discord.session`)."""
 
 from __future__ import annotations
 
 import functools
-import zlib
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Final
-from urllib.parse import parse_qs
+from typing import Any, ClassVar
 
 import attrs
 
 from chat.auth.principal import Principal
 from chat.compat.discord.events import Translator
-from chat.compat.discord.intents import read_intents
-from chat.compat.discord.session import MOUNT, MountedSession
-from chat.compat.discord.tokens import without_scheme
+from chat.compat.discord.session import MountedSession
+from chat.compat.discord.sockets import MOUNT, mounted_connection
 from chat.domain.policy.origins import Origins
 from chat.domain.presence.account_presence import SessionPresence
-from chat.gateway.compressed_connection import CompressedConnection, StreamCompressor
 from chat.gateway.connection import Connection
 from chat.gateway.parts import GatewayParts
 from chat.gateway.session import GatewaySession, MakeSession
 from chat.port.transport import Transport
 from chat.port.upgrade import UpgradeRequest
-from chat.protocol import payload
-from chat.protocol.commands import QUERIES_KEPT, ConnectionQuery, Identify
-from chat.protocol.payload import Payload
-from chat.protocol.zstd_stream import Compressor, zstd_available
-from chat.registries.close_codes import Close
-from chat.registries.opcodes import IdentifyFlag, Opcode
-
-VERSIONS: Final = frozenset({"10", "9"})
-IN_ORDER: Final = ConnectionQuery(version_accepted=True, compressed=False)
-
-ZLIB_LEVEL: Final = 1
-ZLIB_WINDOW_BITS: Final = 12
-ZLIB_MEMORY_LEVEL: Final = 5
-"""With a window of 4 KiB a stream costs 32 KiB of memory, an eighth of what the library takes by itself."""
-
-CUSTOM_STATUS: Final = 4
-"""The type of an activity that is a custom status, the only one that is shown here."""
-
-HEADER_PROPERTIES: Final = ("os", "browser", "device")
-
-
-class ZlibCompressor:
-    """The server's stream as `compress=zlib-stream` has it: one zlib stream, flushed after each payload."""
-
-    __slots__ = ("_stream",)
-
-    def __init__(self) -> None:
-        self._stream = zlib.compressobj(ZLIB_LEVEL, wbits=ZLIB_WINDOW_BITS, memLevel=ZLIB_MEMORY_LEVEL)
-
-    def compress(self, data: bytes) -> bytes:
-        """The next piece of the stream: all of this payload."""
-        return self._stream.compress(data) + self._stream.flush(zlib.Z_SYNC_FLUSH)
-
-
-def _compressor(asked: str) -> StreamCompressor | None:
-    """What compresses for a socket that asked so; None for one that is sent plain text."""
-    if asked == "zlib-stream":
-        return ZlibCompressor()
-    return Compressor() if asked == "zstd-stream" and zstd_available() else None
-
-
-@functools.lru_cache(maxsize=QUERIES_KEPT)
-def _asked_for(query_string: str) -> tuple[str, str]:
-    """The version and the compression that a query names; empty where it names none."""
-    query = parse_qs(query_string)
-    return query.get("v", [""])[0], query.get("compress", [""])[0]
-
-
-@functools.lru_cache(maxsize=16)
-def _with_members(data: bytes) -> bytes:
-    """A payload that is no Dispatch, with `s`, `t` and `d`."""
-    nothing = b',"s":null,"t":null}' if b'"d":' in data else b',"d":null,"s":null,"t":null}'
-    return data[:-1] + nothing
-
-
-@attrs.frozen
-class Asked:
-    """What a socket of the mount has to know for its session."""
-
-    translator: Translator
-    resume_url: str
-
-
-if TYPE_CHECKING:
-
-    class _Socket(Connection):
-        _asked: Asked
-        _intents: int
-else:
-    _Socket = object
-
-
-class _Mounted(_Socket):
-    """What sockets of the mount do otherwise, compressed or not. Each kind has the attributes of its own."""
-
-    __slots__ = ()
-
-    mount: ClassVar[str] = MOUNT
-
-    def send_payload(self, data: bytes) -> None:
-        super().send_payload(_with_members(data))
-
-    def _decode(self, data: bytes) -> Payload | Close:
-        # Clients compress nothing, whatever the query says.
-        decoded = payload.decode_payload(data)
-        if isinstance(decoded, Close) or type(decoded.d) is not dict:
-            return decoded
-        if decoded.op == Opcode.IDENTIFY:
-            intents = read_intents(decoded.d.get("intents"))
-            if isinstance(intents, Close):
-                return intents
-            self._intents = intents
-        said = SAID.get(decoded.op)
-        return decoded if said is None else attrs.evolve(decoded, d=said(decoded.d))
-
-    @property
-    def _make_session(self) -> MakeSession:
-        return self._begun
-
-    def _begun(
-        self, session_id: str, principal: Principal, identify: Identify, presence: SessionPresence
-    ) -> GatewaySession:
-        return MountedSession.identified(
-            session_id,
-            principal,
-            identify,
-            presence,
-            intents=self._intents,
-            translator=self._asked.translator,
-            application_id=identify.token.partition(".")[0] if principal.is_bot else "",
-            resume_url=self._asked.resume_url,
-        )
-
-
-@attrs.define(eq=False, weakref_slot=False)
-class MountedConnection(_Mounted, Connection):
-    _asked: Asked = attrs.field(kw_only=True)
-    _intents: int = attrs.field(default=0, init=False)
-
-
-@attrs.define(eq=False, weakref_slot=False)
-class CompressedMountedConnection(_Mounted, CompressedConnection):
-    _compressor: StreamCompressor | None = attrs.field(kw_only=True)
-    _asked: Asked = attrs.field(kw_only=True)
-    _intents: int = attrs.field(default=0, init=False)
+from chat.protocol.commands import ConnectionQuery, Identify
 
 
 @attrs.frozen(eq=False)
@@ -168,55 +35,26 @@ class DiscordGateway:
         self, request: UpgradeRequest, transport: Transport, parts: GatewayParts
     ) -> tuple[Connection, ConnectionQuery] | None:
         """A socket of the mount, where the query asks for its version."""
-        version, compress = _asked_for(request.query_string)
-        if version not in VERSIONS:
-            return None
-        origin = self._origins.of(request.header("host"))
-        asked = Asked(self._translator, f"{origin.replace('http', 'ws', 1)}/gateway")
-        compressor = _compressor(compress)
-        if compressor is None:
-            return MountedConnection(transport, request.address, parts, asked=asked), IN_ORDER
-        return CompressedMountedConnection(
-            transport, request.address, parts, asked=asked, compressor=compressor
-        ), IN_ORDER
+        return mounted_connection(request, transport, parts, self.maker(request.header("host")))
+
+    def maker(self, host: str | None) -> MakeSession:
+        """Makes the sessions of a socket whose upgrade named this host."""
+        return functools.partial(self._begun, f"{self._origins.of(host).replace('http', 'ws', 1)}/gateway")
+
+    def _begun(
+        self, resume_url: str, session_id: str, principal: Principal, identify: Identify, presence: SessionPresence
+    ) -> GatewaySession:
+        return MountedSession.identified(
+            session_id,
+            principal,
+            identify,
+            presence,
+            intents=identify.d["intents"],  # as the socket has read them
+            translator=self._translator,
+            application_id=identify.token.partition(".")[0] if principal.is_bot else "",
+            resume_url=resume_url,
+        )
 
     def revive(self, session_id: str, **kept: Any) -> GatewaySession:
         """A session that was kept over a restart."""
         return MountedSession(session_id, translator=self._translator, **kept)
-
-
-def _identify(d: Mapping[str, Any]) -> dict[str, Any]:
-    said = {**_credential(d), "flags": int(IdentifyFlag.CHANNEL_THREADS)}
-    properties = d.get("properties")
-    if isinstance(properties, dict):
-        # Older libraries write `$os`; what a library does not tell of itself is no reason to refuse it.
-        told = {name: properties.get(name, properties.get(f"${name}", "")) for name in HEADER_PROPERTIES}
-        said["properties"] = {name: str(value) for name, value in told.items()}
-    if isinstance(d.get("presence"), dict):
-        said["presence"] = _presence(d["presence"])
-    return said
-
-
-def _credential(d: Mapping[str, Any]) -> dict[str, Any]:
-    token = d.get("token")
-    return {**d, "token": without_scheme(token)} if isinstance(token, str) else dict(d)
-
-
-def _presence(d: Mapping[str, Any]) -> dict[str, Any]:
-    activities = d.get("activities")
-    if not isinstance(activities, list):
-        return dict(d)
-    texts = [
-        each.get("state")
-        for each in activities
-        if isinstance(each, dict) and each.get("type") == CUSTOM_STATUS and isinstance(each.get("state"), str)
-    ]
-    return {**d, "custom_status": {"text": texts[0]} if texts else None}
-
-
-SAID: Final[Mapping[int, Callable[[Mapping[str, Any]], dict[str, Any]]]] = {
-    Opcode.IDENTIFY: _identify,
-    Opcode.RESUME: _credential,
-    Opcode.PRESENCE_UPDATE: _presence,
-}
-"""What of a client's commands is put into our words."""

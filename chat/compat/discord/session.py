@@ -5,7 +5,7 @@ What it numbers and retains are the translated events, so replay, restart and de
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Final
 
 import attrs
@@ -13,11 +13,11 @@ import orjson
 
 from chat.compat.discord.events import Translator
 from chat.compat.discord.objects import ALLOWED_INTENTS
+from chat.compat.discord.sockets import MOUNT
 from chat.gateway.session import GatewaySession
 from chat.protocol.frames import EventRun, OutgoingEvent
 from chat.registries.events import EventName
 
-MOUNT: Final = "discord"
 API_VERSION: Final = 10
 
 OF_OURS: Final = frozenset(
@@ -55,10 +55,8 @@ class MountedSession(GatewaySession):
     def kept_besides(self) -> Mapping[str, Any]:
         return {"intents": self.intents}
 
-    def begin(self) -> None:
-        if self.ready is not None:
-            self.ready = OutgoingEvent(EventName.READY, orjson.dumps(self._ready(orjson.loads(self.ready.data))))
-        super().begin()
+    def take_ready(self) -> OutgoingEvent:
+        return OutgoingEvent(EventName.READY, orjson.dumps(self._ready(orjson.loads(super().take_ready().data))))
 
     def _ready(self, data: Mapping[str, Any]) -> dict[str, Any]:
         application = {"id": self.application_id or data["user"]["id"], "flags": ALLOWED_INTENTS}
@@ -69,15 +67,15 @@ class MountedSession(GatewaySession):
         if self.starting is not None:
             self._hold_back(self.starting, event)
             return
+        for each in self.told(event):
+            self._take(each)
+
+    def told(self, event: OutgoingEvent) -> Sequence[OutgoingEvent]:
         forms = event.forms
         form = None if forms is None else forms.get(self.intents)
         if form is None:
             form = self.translator.form(event, self.intents)
-        if isinstance(form, OutgoingEvent):
-            self._take(form)
-        else:
-            for each in form.of(self.user_id):
-                self._take(each)
+        return (form,) if isinstance(form, OutgoingEvent) else form.of(self.user_id)
 
     def _take(self, translated: OutgoingEvent) -> None:
         if self.receiver is not None:
