@@ -68,8 +68,8 @@ class SessionStarts:
     _table: SessionTable
     _hub: Hub
     _guild_payloads: GuildPayloads
-    elsewhere: Callable[[GatewaySession, int], Elsewhere] | None = attrs.field(default=None, init=False)
-    """Fetches a session that lives at a gateway node; None where there are no nodes."""
+    elsewhere: Callable[[GatewaySession, int], Elsewhere | None] = attrs.field(default=lambda *_: None, init=False)
+    """How to fetch a session that lives at a gateway node; None for one that is here."""
     turns: trio.CapacityLimiter = attrs.field(factory=lambda: trio.CapacityLimiter(STARTS_AT_ONCE), init=False)
     _in_progress: int = attrs.field(default=0, init=False)
     """Starts that are worked on or wait for their turn."""
@@ -289,9 +289,7 @@ class SessionStarts:
         session = self.owned(resume, address, mount)
         if not isinstance(session, GatewaySession):
             return session
-        if session.place is not None and self.elsewhere is not None:
-            return self.elsewhere(session, resume.seq)
-        return judged(session, resume.seq)
+        return self.elsewhere(session, resume.seq) or judged(session, resume.seq)
 
     def owned(self, resume: Resume, address: str, mount: str) -> GatewaySession | ResumeFailure:
         """The session that a Resume names, if the token owns it and it was begun at this mount; its sequence is not

@@ -242,10 +242,11 @@ class CoreNodes:
             return
         if self._is_ending:
             line.link.heed(entry)
-            return
-        for written in line.link.accept(entry):
+        for written in entry.messages if self._is_ending else line.link.accept(entry):
             try:
                 message = decode(written)
+                if self._is_ending and not isinstance(message, Bye):
+                    continue  # it is said again to the next life of the core
                 if message is not None and not line.is_refused:
                     self._handlers[type(message)](line, message)
             except Exception:  # one message that cannot be carried out is no reason to hear no other

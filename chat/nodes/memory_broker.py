@@ -55,7 +55,7 @@ class Engine:
         self._streams: dict[str, _Stream] = {}
         self._keys: dict[str, _Key] = {}
         self._newest = (0, 0)
-        self._changed = trio.Event()
+        self._awaited: dict[str, trio.Event] = {}
         self._down = False
         self._stalled = False
         self._late: list[Callable[[], object]] = []
@@ -91,13 +91,14 @@ class Engine:
         self._late.append(work)
 
     def wake(self) -> None:
-        """Have all who wait look again, in the order in which they began to wait."""
-        self._changed.set()
-        self._changed = trio.Event()
+        """Have all who wait look again."""
+        awaited, self._awaited = self._awaited, {}
+        for event in awaited.values():
+            event.set()
 
-    async def changes(self) -> None:
-        """Wait until there may be something new."""
-        await self._changed.wait()
+    async def changes(self, stream: str = "") -> None:
+        """Wait until the stream may have something new, or the engine or a connection another fault."""
+        await self._awaited.setdefault(stream, trio.Event()).wait()
 
     def lose_everything(self) -> None:
         """What a restart without persistence does: no stream, no key."""
@@ -117,7 +118,8 @@ class Engine:
         while stream.entries and stream.entries[0].appended < now - keep_seconds:
             stream.entries.popleft()
         stream.vanishes = now + 2 * keep_seconds
-        self.wake()
+        if name in self._awaited:
+            self._awaited.pop(name).set()
 
     def after(self, name: str, order: tuple[int, int], most: int) -> list[tuple[str, bytes]]:
         found: list[tuple[str, bytes]] = []
@@ -212,7 +214,7 @@ class MemoryBroker:
         deadline = trio.current_time() + wait_seconds
         while not found and trio.current_time() < deadline:
             with trio.move_on_at(deadline):
-                await self.engine.changes()
+                await self.engine.changes(stream)
             found = await self._call(lambda: self.engine.after(stream, order, most), delays=False)
         return found
 
@@ -253,6 +255,8 @@ class MemoryBroker:
     async def _passes(self, *, delays: bool) -> None:
         if delays and self.engine.delay_seconds:
             await trio.sleep(self.engine.chance.uniform(0, self.engine.delay_seconds))
+        if not (self.engine.down or self.engine.stalled or self.cut_off):
+            return
         with trio.move_on_after(COMMAND_SECONDS):
             while not self.engine.down:
                 if not self.engine.stalled and not self.cut_off:

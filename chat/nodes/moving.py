@@ -64,8 +64,10 @@ class Moving:
     _remains: dict[str, Remains] = attrs.field(factory=dict, init=False)
     _keys: Iterator[int] = attrs.field(factory=lambda: itertools.count(1), init=False)
 
-    def elsewhere(self, session: GatewaySession, seq: int) -> Elsewhere:
-        """A session of a node that is resumed at the core's own gateway."""
+    def elsewhere(self, session: GatewaySession, seq: int) -> Elsewhere | None:
+        """How a session is resumed at the core's own gateway that is at a node or on its way; None where it is here."""
+        if session.place is None and session not in self._turns:
+            return None
         return Elsewhere(functools.partial(self._home, session, seq))
 
     def let_go(self, session: GatewaySession) -> None:

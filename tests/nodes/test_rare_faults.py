@@ -80,7 +80,10 @@ async def test_a_node_that_is_dead_for_the_core_while_it_drains_ends(tmp_path: P
             await node.over.wait()
 
 
-async def test_a_move_home_goes_on_without_the_socket_that_asked_for_it(tmp_path: Path, autojump_clock: Clock) -> None:
+@pytest.mark.parametrize("pause", [0, 3])
+async def test_a_move_home_goes_on_without_the_socket_that_asked_for_it(
+    tmp_path: Path, autojump_clock: Clock, pause: float
+) -> None:
     async with open_cluster(tmp_path) as cluster:
         world = cluster.world
         client = await world.alice.connect(route=cluster.nodes[0].route())
@@ -91,7 +94,7 @@ async def test_a_move_home_goes_on_without_the_socket_that_asked_for_it(tmp_path
         await is_on_its_way_home(cluster, client)
         missed = await post(cluster, "2")
         impatient.drop()
-        await trio.sleep(3)
+        await trio.sleep(pause)
         again = await resume(world.alice, client, cluster.core.route())
         await hears(again, missed)
         await again.expect("RESUMED")
@@ -119,6 +122,24 @@ async def test_a_core_that_ends_waits_for_a_move_or_tells(tmp_path: Path, autoju
             await again.expect("RESUMED")
         else:
             await again.expect_opcode(9)
+
+
+async def test_a_node_that_ends_while_the_core_does_leaves_its_sessions(tmp_path: Path, autojump_clock: Clock) -> None:
+    async with open_cluster(tmp_path, nodes=2) as cluster:
+        world, (node, other) = cluster.world, cluster.nodes
+        client = await world.alice.connect(route=node.route())
+        await hears(client, await post(cluster, "1"))
+        cluster.broker.engine.delay_seconds = 0.3
+        missed = await post(cluster, "2")
+        async with trio.open_nursery() as both:
+            both.start_soon(cluster.core.drain)
+            node.server.node.drain()
+        cluster.broker.engine.delay_seconds = 0.0
+        await cluster.core.start()
+        await trio.sleep(DEAD_SECONDS)
+        again = await resume(world.alice, client, other.route())
+        await hears(again, missed)
+        await again.expect("RESUMED")
 
 
 @pytest.mark.parametrize("loses", [True, False])
