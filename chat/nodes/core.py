@@ -109,10 +109,11 @@ class CoreNodes:
     relay: Relay = attrs.field(factory=Relay, init=False)
     broker_is_up: bool = attrs.field(default=True, init=False)
     """Whether the broker answered when leases were looked at last."""
+    is_ending: bool = attrs.field(default=False, init=False)
+    """Whether it waits only for nodes to have heard everything."""
     _moving: Moving = attrs.field(init=False)
     _nursery: trio.Nursery | None = attrs.field(default=None, init=False)
     _grace_until: float = attrs.field(default=float("-inf"), init=False)
-    _is_ending: bool = attrs.field(default=False, init=False)
     _read_at: str = attrs.field(default="0", init=False)
     _handlers: dict[type[Message], Callable[[Line, Any], None]] = attrs.field(init=False)
 
@@ -184,7 +185,7 @@ class CoreNodes:
         """Before the end: let nodes hear everything, so that their sessions outlive it; those that do not lose
         theirs. What nodes say from now on is for the next life of the core."""
         await self._moving.finish()
-        self._is_ending = True
+        self.is_ending = True
         with trio.move_on_after(DRAIN_SECONDS):
             async with trio.open_nursery() as nursery:
                 for line in self.lines.values():  # what a dead one has not heard is for those that take its place
@@ -240,12 +241,12 @@ class CoreNodes:
         line = self._line(entry.sender)
         if line.is_dead:
             return
-        if self._is_ending:
+        if self.is_ending:
             line.link.heed(entry)
-        for written in entry.messages if self._is_ending else line.link.accept(entry):
+        for written in entry.messages if self.is_ending else line.link.accept(entry):
             try:
                 message = decode(written)
-                if self._is_ending and not isinstance(message, Bye):
+                if self.is_ending and not isinstance(message, Bye):
                     continue  # it is said again to the next life of the core
                 if message is not None and not line.is_refused:
                     self._handlers[type(message)](line, message)

@@ -128,17 +128,22 @@ async def test_a_node_that_ends_while_the_core_does_leaves_its_sessions(tmp_path
     async with open_cluster(tmp_path, nodes=2) as cluster:
         world, (node, other) = cluster.world, cluster.nodes
         client = await world.alice.connect(route=node.route())
-        await hears(client, await post(cluster, "1"))
+        await client.update_voice_state(world.guild_id, world.voice_channel_id)
+        await client.expect("VOICE_STATE_UPDATE")
         cluster.broker.engine.delay_seconds = 0.3
-        missed = await post(cluster, "2")
+        core = cluster.core.server.nodes
+        assert core is not None
         async with trio.open_nursery() as both:
             both.start_soon(cluster.core.drain)
-            node.server.node.drain()
-        cluster.broker.engine.delay_seconds = 0.0
+            while not core.is_ending:
+                await trio.sleep(0.01)  # noqa: ASYNC110 - virtual time
+            node.server.node.drain()  # it reads no more, and says so
+            await client.expect_opcode(7)
+            await client.closed()
         await cluster.core.start()
         await trio.sleep(DEAD_SECONDS)
         again = await resume(world.alice, client, other.route())
-        await hears(again, missed)
+        await again.expect("VOICE_STATE_UPDATE", where=lambda data: data["channel_id"] is None)
         await again.expect("RESUMED")
 
 
