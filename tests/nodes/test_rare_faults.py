@@ -135,8 +135,8 @@ async def test_a_node_that_ends_while_the_core_does_leaves_its_sessions(tmp_path
         assert core is not None
         async with trio.open_nursery() as both:
             both.start_soon(cluster.core.drain)
-            while not core.is_ending:
-                await trio.sleep(0.01)  # noqa: ASYNC110 - virtual time
+            while not core.is_ending:  # noqa: ASYNC110 - virtual time
+                await trio.sleep(0.01)
             node.server.node.drain()  # it reads no more, and says so
             await client.expect_opcode(7)
             await client.closed()
