@@ -12,7 +12,6 @@ import attrs
 import structlog
 import trio
 
-from chat.admin.routes import ADMIN_ROUTES
 from chat.api.endpoint import Backend
 from chat.api.http_faults import HttpFaults
 from chat.api.http_server import Deferred, HttpServer
@@ -20,7 +19,7 @@ from chat.api.kernel import Kernel, RequestTap
 from chat.api.mounts import Mount, Mounts
 from chat.api.openapi.published import PublishedDocument
 from chat.api.operation import Routes
-from chat.api.routes import ROUTES
+from chat.api.routes import AT_START
 from chat.assembly import Surroundings, assemble
 from chat.auth.captcha import Captcha
 from chat.auth.client_address import ConnectionCounts
@@ -78,10 +77,10 @@ class Server:
         self.world: SeededWorld | None = None
         self.metrics: Metrics | None = None
         self.figures: FigureKeeper | None = None
-        self._routes: list[Routes] = [*ROUTES, *ADMIN_ROUTES]
+        self._routes: list[Routes] = [*AT_START]
         self._others: list[object] = [
             Readiness(self.database, lambda: self.gateway.node.draining),
-            PublishedDocument([*self._routes], self.core.origins.fixed, in_threads=self.core.in_threads),
+            PublishedDocument(_every_operation, self.core.origins.fixed, in_threads=self.core.in_threads),
         ]
         self._faults: HttpFaults | None = None
         self._tap: RequestTap | None = None
@@ -189,7 +188,9 @@ class Server:
         self.world = world
         self._faults = faults = HttpFaults()
         limiter = self._parts.limiter
-        limits = Limits(limiter, self.gateway, declared_buckets(self._routes), self.settings.rate_limits)
+        limits = Limits(
+            limiter, self.gateway, declared_buckets([*_every_operation(), *self._routes]), self.settings.rate_limits
+        )
         self._routes.extend(DEVELOPMENT_ROUTES)
         history = History(clock)
         self.gateway.tap, self._tap = history.tap, RequestsIntoHistory(history, clock)
@@ -309,6 +310,7 @@ class Server:
             mounts=self._mounts,
             observers=self._observers,
             tap=self._tap,
+            later=_operations_beside_start,
         )
 
     def application(self, kernel: Kernel) -> ChatApp:
@@ -431,3 +433,14 @@ async def develop(surroundings: Surroundings) -> Server:
     )
     server.develop(world, clock)
     return server
+
+
+def _every_operation() -> list[Routes]:
+    from chat.admin.routes import ADMIN_ROUTES
+    from chat.api.routes.every import ROUTES
+
+    return [*ROUTES, *ADMIN_ROUTES]
+
+
+def _operations_beside_start() -> list[Routes]:
+    return [routes for routes in _every_operation() if routes not in AT_START]

@@ -32,7 +32,7 @@ from chat.admin.routes import ADMIN_ROUTES
 from chat.api.openapi.errors import codes_of, error_shape, following_codes, name_of
 from chat.api.operation import Operation
 from chat.api.request import SUDO_HEADER
-from chat.api.routes import ROUTES
+from chat.api.routes.every import ROUTES
 from chat.api.routing import RouteTable
 from chat.api.schemas.shapes import JSON, Components, Shape, by_status
 from chat.registries.error_codes import ErrorCode

@@ -20,7 +20,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.samples import Sample
 
 from chat.admin.routes import ADMIN_ROUTES
-from chat.api.routes import ROUTES
+from chat.api.routes.every import ROUTES
 from chat.assembly import Surroundings
 from chat.auth.passwords import CHEAP
 from chat.clock import SystemClock

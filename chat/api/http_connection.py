@@ -51,6 +51,10 @@ class Operations(Protocol):
         """What answers requests for a path (still percent-encoded); None where no operation has it."""
         ...
 
+    async def completed(self, path: str) -> bool:
+        """Take in operations that come later than the start, for a path that was not found. Whether any came."""
+        ...
+
     async def serve(self, found: Any, call: Call) -> None:
         """Answer the request, or nothing where its client left."""
         ...
@@ -177,6 +181,8 @@ class HttpConnection:
         self._block = request.block
         call = Call(self, request)
         found = operations.find(request.method, request.path)
+        if found is None and await operations.completed(request.path):
+            found = operations.find(request.method, request.path)
         if found is None:
             return False
         self.received = self.received[request.length :]

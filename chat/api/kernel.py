@@ -38,7 +38,7 @@ from chat.api.fields import SNOWFLAKE, Refusal
 from chat.api.http_connection import Call
 from chat.api.http_faults import HttpFaults
 from chat.api.kept_encodings import KeptEncodings
-from chat.api.mounts import NO_MOUNTS, Dialect, Mounts
+from chat.api.mounts import DOCUMENTED, NO_MOUNTS, Dialect, Mounts
 from chat.api.operation import Operation, Routes
 from chat.api.request import ReadHeaders, Request
 from chat.api.routing import RouteTable
@@ -130,6 +130,8 @@ class Kernel:
     observers: Sequence[Observer] = ()
     """Are told of each request when it is over."""
     _tap: RequestTap | None = None
+    _later: Callable[[], Iterable[Routes]] | None = None
+    """Imports the operations that are not there yet; None once they are."""
     _bans: AddressBans = attrs.field(init=False)
     _table: RouteTable[Operation] = attrs.field(init=False)
     _endpoints: dict[Operation, Endpoint] = attrs.field(init=False, factory=dict)
@@ -137,12 +139,13 @@ class Kernel:
     _found: dict[tuple[str, str], Found] = attrs.field(init=False, factory=dict)
     _encodings: KeptEncodings = attrs.field(init=False, factory=KeptEncodings)
     _ids: random.Random = attrs.field(init=False)
+    _completing: trio.Lock = attrs.field(init=False, factory=trio.Lock)
 
     def __attrs_post_init__(self) -> None:
         self._bans = self._backend.address_bans
         # Ids of requests are no secrets, and each needs more of them than the system's chance gives quickly.
         self._ids = random.Random(self._chance.getrandbits(128))  # noqa: S311
-        self._table = _table(tuple(operation for module in self._routes for operation in module.operations))
+        self._table = _table_of(self._routes)
 
     def find(self, method: str, path: str) -> Found | None:
         """What answers requests for a path, still percent-encoded; None where neither an operation has it nor a mount's
@@ -160,9 +163,22 @@ class Kernel:
         asked, dialect = self._mounts.lead(path)
         method, path = (method, asked) if dialect is None else dialect.address(method, asked)
         found = self._table.find(path)
-        if found is None:
-            return None if dialect is None else Found(method, path, dialect, {}, [], asked)
-        return Found(method, path, dialect, *found, asked)
+        if found is not None:
+            return Found(method, path, dialect, *found, asked)
+        may_come = self._later is not None and path.startswith(DOCUMENTED)
+        return None if dialect is None or may_come else Found(method, path, dialect, {}, [], asked)
+
+    async def completed(self, path: str) -> bool:
+        """Take in the operations that a start does not import, for a path that was not found. Whether any came: the
+        path is worth another look then."""
+        if self._later is None or not self._mounts.lead(path)[0].startswith(DOCUMENTED):
+            return False
+        async with self._completing:
+            if self._later is not None:
+                more = await trio.to_thread.run_sync(self._later) if self._in_threads else self._later()
+                self._table = _table_of([*self._routes, *more])
+                self._later = None
+        return True
 
     async def serve(self, found: Found, call: Call) -> None:
         """Answer a request for a path that was found; nothing where the client left."""
@@ -198,6 +214,8 @@ class Kernel:
         """
         method, path = scope["method"], _raw_path(scope)
         found = self.find(method, path)
+        if found is None and await self.completed(path):
+            found = self.find(method, path)
         if found is not None:
             method, path = found.method, found.path
         elif self._faults is None and not self._bans:
@@ -357,6 +375,10 @@ class Kernel:
         bits = self._ids.getrandbits(128) & ~(0xF000 << 64 | 0xC000 << 48) | 0x4000 << 64 | 0x8000 << 48
         text = f"{bits:032x}"
         return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+
+
+def _table_of(modules: Iterable[Routes]) -> RouteTable[Operation]:
+    return _table(tuple(operation for module in modules for operation in module.operations))
 
 
 @functools.lru_cache(maxsize=8)

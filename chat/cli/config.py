@@ -132,7 +132,7 @@ def openapi(data: Path, config_file: Path | None) -> None:
 
     from chat.admin.routes import ADMIN_ROUTES
     from chat.api.openapi.document import openapi_document
-    from chat.api.routes import ROUTES
+    from chat.api.routes.every import ROUTES
     from chat.config.loading import load_settings
 
     settings = load_settings(data, config_file, os.environ).settings

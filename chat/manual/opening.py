@@ -7,7 +7,7 @@ from typing import Any
 
 from chat.admin.routes import ADMIN_ROUTES
 from chat.api.openapi.document import openapi_document
-from chat.api.routes import ROUTES
+from chat.api.routes.every import ROUTES
 from chat.manual.api_pages import PART, api_sources
 from chat.manual.library import Library, MadePages
 

@@ -407,7 +407,7 @@ class RestClient(HttpClient):
 @functools.cache
 def _operations() -> RouteTable[None]:
     from chat.admin.routes import ADMIN_ROUTES
-    from chat.api.routes import ROUTES
+    from chat.api.routes.every import ROUTES
 
     table: RouteTable[None] = RouteTable()
     for path in {operation.path for routes in (*ROUTES, *ADMIN_ROUTES) for operation in routes.operations}:

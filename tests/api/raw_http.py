@@ -145,6 +145,9 @@ class EveryPath:
     def find(self, method: str, path: str) -> Handler | None:
         return None if path == "/gateway" else self._app
 
+    async def completed(self, path: str) -> bool:
+        return False
+
     async def serve(self, found: Any, call: Call) -> None:
         request = call.request
         self.answered.append(request)

@@ -17,7 +17,7 @@ from trio.testing import MockClock
 
 from chat.admin.routes import ADMIN_ROUTES
 from chat.api.operation import Operation
-from chat.api.routes import ROUTES
+from chat.api.routes.every import ROUTES
 from chat.registries.permissions import Permission
 from chat.store.accounts import accounts
 from chat.store.guilds import guilds, members, roles

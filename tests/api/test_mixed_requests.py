@@ -10,7 +10,7 @@ import trio
 
 from chat.admin.routes import ADMIN_ROUTES
 from chat.api.operation import Operation
-from chat.api.routes import ROUTES
+from chat.api.routes.every import ROUTES
 from chat.testing.network import MemoryStream
 from chat.testing.server import ChatServer
 from chat.testing.world import World

@@ -13,7 +13,7 @@ from trio.testing import MockClock
 
 from chat.admin.routes import ADMIN_ROUTES
 from chat.api.operation import Operation
-from chat.api.routes import ROUTES
+from chat.api.routes.every import ROUTES
 from chat.api.schemas.shapes import JSON, Components, by_status
 from chat.testing.rest_client import RestClient
 from chat.testing.server import ChatServer

@@ -13,7 +13,7 @@ import pytest
 from trio.testing import MockClock
 
 from chat.api.operation import Operation
-from chat.api.routes import ROUTES
+from chat.api.routes.every import ROUTES
 from chat.auth.policy import Policy
 from chat.auth.tokens import token_hash
 from chat.testing.rest_client import Response, RestClient

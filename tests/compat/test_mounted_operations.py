@@ -35,7 +35,7 @@ async def test_operations_of_the_mount_alone_are_nowhere_else(chat_world: World)
 
 
 def test_addresses_lead_to_operations_and_hide_none() -> None:
-    from chat.api.routes import ROUTES
+    from chat.api.routes.every import ROUTES
 
     declared = {
         (operation.method, "/".join("{}" if part.startswith("{") else part for part in operation.path.split("/")))

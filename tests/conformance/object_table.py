@@ -31,7 +31,7 @@ from typing import Any, Final
 import attrs
 
 from chat.api.operation import Operation
-from chat.api.routes import ROUTES
+from chat.api.routes.every import ROUTES
 from chat.testing.strategies.declared import REFERENCE, document
 
 TABLE: Final = json.loads(Path("spec_fixtures", "access", "objects.json").read_text(encoding="utf-8"))

@@ -15,7 +15,7 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from chat.api.routes import ROUTES
+from chat.api.routes.every import ROUTES
 from chat.registries.events import EventName
 from chat.registries.opcodes import Opcode
 from chat.testing.authenticator import SoftwareAuthenticator

@@ -14,7 +14,7 @@ import pytest
 import trio.testing
 
 from chat.api.operation import Operation, Policy
-from chat.api.routes import ROUTES
+from chat.api.routes.every import ROUTES
 from chat.registries.user_flags import UserFlag
 from chat.testing.rest_client import Response
 from chat.testing.world import World

@@ -14,7 +14,7 @@ import attrs
 from chat.admin.routes import ADMIN_ROUTES
 from chat.api.openapi.descriptions import of_member
 from chat.api.openapi.document import openapi_document
-from chat.api.routes import ROUTES
+from chat.api.routes.every import ROUTES
 from chat.manual.schema_words import objects_in
 from chat.protocol import transitions
 from chat.registries import close_codes, events, opcodes

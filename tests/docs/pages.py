@@ -20,7 +20,7 @@ from chat import registries
 from chat.admin.routes import ADMIN_ROUTES
 from chat.api.openapi.inputs import told
 from chat.api.operation import Operation
-from chat.api.routes import ROUTES
+from chat.api.routes.every import ROUTES
 from chat.config.declare import Setting
 from chat.config.loading import DEVELOPMENT, SETTINGS
 from chat.config.settings import Settings

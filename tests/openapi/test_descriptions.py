@@ -11,7 +11,7 @@ import pytest
 from chat.admin.routes import ADMIN_ROUTES
 from chat.api.openapi.descriptions import descriptions
 from chat.api.openapi.document import openapi_document
-from chat.api.routes import ROUTES
+from chat.api.routes.every import ROUTES
 
 DOCUMENT: Final = openapi_document([*ROUTES, *ADMIN_ROUTES], "")
 

@@ -20,7 +20,7 @@ import trio.testing
 
 from chat.admin.routes import ADMIN_ROUTES
 from chat.api.operation import Operation, Policy, Routes
-from chat.api.routes import ROUTES
+from chat.api.routes.every import ROUTES
 from chat.testing.rest_client import Response
 from chat.testing.server import ChatServer
 from chat.testing.world import World

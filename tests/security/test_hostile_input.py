@@ -15,7 +15,7 @@ import trio
 import trio.testing
 
 from chat.api.operation import Operation
-from chat.api.routes import ROUTES
+from chat.api.routes.every import ROUTES
 from chat.registries.close_codes import CLOSES
 from chat.registries.opcodes import Opcode
 from chat.testing.gateway_client import GatewayClient

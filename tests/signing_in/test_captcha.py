@@ -14,7 +14,7 @@ import pytest
 import structlog
 import trio
 
-from chat.api.routes import ROUTES
+from chat.api.routes.every import ROUTES
 from chat.auth.captcha import Captcha
 from chat.auth.outgoing_http import OutgoingHttp
 from chat.config.settings import CaptchaSettings

@@ -22,7 +22,7 @@ from trio.testing import MockClock
 
 from chat.admin.routes import ADMIN_ROUTES
 from chat.api.fields import SudoFields
-from chat.api.routes import ROUTES
+from chat.api.routes.every import ROUTES
 from chat.auth.keys import SUDO_KEY_PURPOSE, Keys
 from chat.testing.rest_client import Response
 from chat.testing.server import SECRET, ChatServer

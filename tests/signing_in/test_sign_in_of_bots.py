@@ -11,7 +11,7 @@ import attrs
 import pytest
 
 from chat.api.operation import Operation
-from chat.api.routes import ROUTES
+from chat.api.routes.every import ROUTES
 from chat.store.accounts import accounts
 from chat.testing.rest_client import RestClient
 from chat.testing.server import ChatServer

@@ -15,7 +15,7 @@ import attrs
 import pytest
 
 from chat.api.operation import Operation, Policy
-from chat.api.routes import ROUTES
+from chat.api.routes.every import ROUTES
 from chat.api.routes.guilds.guilds import ModifyGuild
 from chat.domain.standing.guild_objects import guild_object, partial_guild_object
 from chat.registries import guild_values

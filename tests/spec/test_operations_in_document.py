@@ -16,7 +16,7 @@ from chat.admin.routes import ADMIN_ROUTES
 from chat.api.openapi.document import families, openapi_document
 from chat.api.openapi.errors import REFUSALS_FILE, name_of
 from chat.api.operation import Operation
-from chat.api.routes import ROUTES
+from chat.api.routes.every import ROUTES
 from chat.registries.error_codes import ErrorCode
 
 ORIGIN: Final = "https://chat.example"

@@ -19,7 +19,7 @@ import pytest
 
 from chat.admin.routes import ADMIN_ROUTES
 from chat.api.operation import Operation, Policy
-from chat.api.routes import ROUTES
+from chat.api.routes.every import ROUTES
 from chat.backup.place import BackupPlace
 from chat.checking.instance import looked_through, steps
 from chat.store.connections import connect

@@ -13,7 +13,7 @@ import trio
 import trio.testing
 
 from chat.api.operation import Operation, Policy
-from chat.api.routes import ROUTES
+from chat.api.routes.every import ROUTES
 from chat.registries.scopes import Scope
 from chat.testing.rest_client import Response, RestClient
 from chat.testing.server import ChatServer

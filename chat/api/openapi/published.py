@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import attrs
 import orjson
@@ -27,7 +27,7 @@ class PublishedDocument:
     jump).
     """
 
-    def __init__(self, modules: Sequence[Routes], origin: str, *, in_threads: bool) -> None:
+    def __init__(self, modules: Callable[[], Sequence[Routes]], origin: str, *, in_threads: bool) -> None:
         self._modules = modules
         self._origin = origin
         self._in_threads = in_threads
@@ -45,5 +45,5 @@ class PublishedDocument:
     def _made(self) -> Edition:
         from chat.api.openapi.document import openapi_document  # a start need not wait for it
 
-        content = orjson.dumps(openapi_document(self._modules, self._origin))
+        content = orjson.dumps(openapi_document(self._modules(), self._origin))
         return Edition(content, f'"{hashlib.sha256(content).hexdigest()[:32]}"')

@@ -80,7 +80,7 @@ def document() -> dict[str, Any]:
     # Half a second that those do not pay who want a snowflake.
     from chat.admin.routes import ADMIN_ROUTES
     from chat.api.openapi.document import openapi_document
-    from chat.api.routes import ROUTES
+    from chat.api.routes.every import ROUTES
 
     return openapi_document((*ROUTES, *ADMIN_ROUTES), ORIGIN)
 

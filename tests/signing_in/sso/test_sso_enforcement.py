@@ -17,7 +17,7 @@ from going import come_back
 from provider import Provider
 
 from chat.admin.routes import ADMIN_ROUTES
-from chat.api.routes import ROUTES
+from chat.api.routes.every import ROUTES
 from chat.config import load_settings
 from chat.errors import OperatorError
 from chat.registries.error_codes import ErrorCode
