@@ -30,6 +30,7 @@ from chat.clock import JUMP_MS, MovableClock, SkippingClock, report_jumps
 from chat.config.loading import Overrides, accepted
 from chat.domain.administration import command_line
 from chat.domain.policy.readiness import Readiness
+from chat.errors import StorageUnavailable
 from chat.observation import Observer
 from chat.port.listener import Listener, Port
 from chat.snowflake import SnowflakeGenerator
@@ -37,6 +38,7 @@ from chat.store import outside_changes
 from chat.store.accounts import accounts
 from chat.store.administration import instance
 from chat.store.data_directory import DataDirectory
+from chat.store.guard import UNGUARDED
 from chat.store.whole_database import last_id
 from chat.supervision import lasting
 
@@ -119,11 +121,26 @@ class Server:
             return None
         from chat.nodes.core import CoreNodes
 
-        instance = hashlib.sha256(surroundings.secret).hexdigest()[:16]
-        bans = self._parts.address_bans
-        nodes = CoreNodes(self.gateway, surroundings.broker, self.core.bus, self.settings, self.clock, instance, bans)
+        nodes = CoreNodes(
+            self.gateway,
+            surroundings.broker,
+            self.core.bus,
+            self.settings,
+            self.clock,
+            hashlib.sha256(surroundings.secret).hexdigest()[:16],
+            self._parts.address_bans,
+            self._next_epoch,
+        )
         nodes.prepare()
         return nodes
+
+    async def _next_epoch(self, at_least: int) -> int:
+        try:
+            unit = partial(instance.next_epoch, at_least=at_least)
+            return await self.core.database.write(unit, guard=UNGUARDED)
+        except StorageUnavailable:  # a full disk is no reason not to start; most clocks go forward
+            logger.warning("the life of the core was not written down: the store is unavailable")
+            return at_least
 
     def _observe(self) -> None:
         """Set up what looks on: nothing of it is imported unless it is wanted."""

@@ -50,7 +50,6 @@ from chat.nodes.messages import (
     Malformed,
     Message,
     Position,
-    Refused,
     ResumeDone,
     SessionFacts,
     Stands,
@@ -61,6 +60,7 @@ from chat.nodes.moving import Moving
 from chat.nodes.recovery import checkpoints_of, rest_of, to_node
 from chat.nodes.refusals import RefusalsAtCore
 from chat.nodes.relay import Line, Relay
+from chat.nodes.remote import refusal
 from chat.protocol import machine
 from chat.protocol.commands import Identify, Resume, SessionCommand, parse_identify
 from chat.registries import close_codes
@@ -102,6 +102,8 @@ class CoreNodes:
     _instance: str
     """Tells this server's data from every other one's."""
     _address_bans: AddressBans
+    _next_epoch: Callable[[int], Awaitable[int]]
+    """Makes an epoch greater than all before, whatever the clock says; at least so great."""
     epoch: int = attrs.field(init=False)
     """Of this life of the core; greater than those before."""
     lines: dict[str, Line] = attrs.field(factory=dict, init=False)
@@ -176,8 +178,9 @@ class CoreNodes:
                     "another server works with this database of the broker: give each one of its own (redis://.../1)"
                 )
             self.epoch = max(self.epoch, epoch + 1)
-            for line in self.lines.values():
-                line.link.epoch = self.epoch
+        self.epoch = await self._next_epoch(self.epoch)
+        for line in self.lines.values():
+            line.link.epoch = self.epoch
         self._moving.epoch = self.epoch
         await self._broker.seize(CORE_LEASE, self._lease, seconds=LEASE_SECONDS)
 
@@ -489,11 +492,3 @@ class CoreNodes:
         session = line.at(gone.slot)
         if session is not None:
             self._gateway.table.end(session)
-
-
-def refusal(request: int, outcome: machine.Input) -> Refused:
-    """How a node hears why there is no session."""
-    close = getattr(outcome, "close", None)
-    if isinstance(close, Close):
-        return Refused(request, type(outcome).__name__, close.code, close.reason)
-    return Refused(request, type(outcome).__name__)

@@ -44,10 +44,11 @@ from chat.store.retained_sessions import RetainedEvent
 READY: Final = OutgoingEvent(EventName.READY, b"{}", retained=False)
 """Stands for a session's Ready where it is only counted."""
 
-LOG_SECONDS: Final = 2.0
-"""How long a log may lag behind what the core says is in it."""
-
 LOOK_SECONDS: Final = 0.05
+LOOKS: Final = 40
+"""How often a log may have nothing new before it has what the core says is in it. Time does not count: where the broker
+does not answer for a while, neither does the core get there."""
+
 MESSAGES_PER_TURN: Final = 512
 
 _HEAD: Final = struct.Struct("<QQ")
@@ -215,12 +216,13 @@ class Remains:
             self._checkpoints = [Checkpoint.decoded(data) for _, data in stored]
 
     async def _read_log(self, until: Position) -> None:
-        with trio.move_on_after(LOG_SECONDS):
-            while self._log.ends is None or self._log.ends < until:
-                entries = await self._broker.read(to_node(self._node), self._read_at, wait_seconds=LOOK_SECONDS)
-                for self._read_at, data in entries:
-                    self._log.add(data)
-                await trio.lowlevel.checkpoint()
+        looks = 0
+        while (self._log.ends is None or self._log.ends < until) and looks < LOOKS:
+            entries = await self._broker.read(to_node(self._node), self._read_at, wait_seconds=LOOK_SECONDS)
+            looks += not entries
+            for self._read_at, data in entries:
+                self._log.add(data)
+            await trio.lowlevel.checkpoint()
         if until.number and (self._log.ends is None or self._log.ends < until):
             raise Lost("the log is not whole")
 

@@ -229,6 +229,14 @@ OUTCOMES: Final[dict[str, type[machine.Input]]] = {
 }
 
 
+def refusal(request: int, outcome: machine.Input) -> Refused:
+    """How a node hears why there is no session."""
+    close = getattr(outcome, "close", None)
+    if isinstance(close, Close):
+        return Refused(request, type(outcome).__name__, close.code, close.reason)
+    return Refused(request, type(outcome).__name__)
+
+
 def outcome_of(refused: Refused) -> machine.Input:
     """What the machine hears."""
     kind = OUTCOMES.get(refused.outcome, machine.StartPostponed)

@@ -64,6 +64,9 @@ HARMLESS: Final = {
 """Faults by which no session may be lost: those of nodes while the broker keeps what it is given, and what is done in
 good order. In simulations of these kinds (the seed modulo 5) no others happen."""
 
+SET_BACK_MS: Final = 60_000
+"""How far the clock goes back while there is no core."""
+
 VIRTUAL_SECONDS: Final = 3_000.0
 
 
@@ -288,6 +291,10 @@ class Simulation:
             await self._cluster.core.stop()
             self.history.reach("the core killed")
             await trio.sleep(self.chance.choice((0.0, 1.0, 4.0)))
+            if self.chance.random() < 0.3:
+                self.history.reach("the clock set back")
+                clock = self._cluster.core.clock
+                clock.set_back(clock.skipped_ms - SET_BACK_MS)
             await self._start_core()
 
     async def _restart_core(self) -> None:

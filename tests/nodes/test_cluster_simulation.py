@@ -37,6 +37,7 @@ RARELY = SOMETIMES | {
     "Export answered by a death",
     "Judge refused",
     "epoch change with kept sessions",
+    "the clock set back",
     "revoked in the middle of a transfer",
     "banned",
     "resumed wrongly: 4007",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
 import pytest
@@ -9,8 +10,12 @@ import trio
 import trio.testing
 
 from chat.nodes import link
+from chat.nodes.broker import BrokerUnavailable
 from chat.nodes.core import FENCE_SECONDS, FENCED
 from chat.nodes.leases import lease_of
+from chat.nodes.memory_broker import MemoryBroker
+from chat.nodes.messages import Position, SessionFacts
+from chat.nodes.recovery import Lost, Remains
 from chat.nodes.relay import HeldNumbering, Line
 from chat.testing.gateway_client import GatewayClient
 from chat.testing.gateway_node import GatewayNode
@@ -205,3 +210,35 @@ async def test_what_waits_for_the_heirs_of_a_dead_node_is_bounded_too(
         for number in range(20):
             await post(cluster, f"{number}")
         assert await world.session_of(client) is None
+
+
+async def test_a_core_whose_clock_was_set_back_is_met_by_its_nodes(tmp_path: Path, autojump_clock: Clock) -> None:
+    """Neither a session nor the lease tells of the life before."""
+    async with open_cluster(tmp_path) as cluster:
+        world, (node,) = cluster.world, cluster.nodes
+        client = await world.alice.connect(route=node.route())
+        await cluster.core.stop()
+        await trio.sleep(DEAD_SECONDS)
+        cluster.core.clock.set_back(-3_600_000)
+        await cluster.core.start()
+        with trio.fail_after(DEAD_SECONDS):
+            await node.serves(cluster.core.server)
+            await client.expect_opcode(9)
+            await (await world.bob.connect(route=node.route())).heartbeat()
+
+
+async def test_a_log_behind_a_broker_that_does_not_answer_is_not_lost(autojump_clock: Clock) -> None:
+    broker = MemoryBroker(chance=random.Random(1))
+    facts = SessionFacts("session", user_id=1, bot=False, threads=True)
+
+    async def cut_off() -> None:
+        await trio.sleep(0.5)
+        broker.cut_off = True
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(cut_off)
+        with pytest.raises(BrokerUnavailable):
+            await Remains(broker, "node").numbering(0, facts, Position(1, 1), 1)
+    broker.cut_off = False
+    with pytest.raises(Lost, match="not whole"):
+        await Remains(broker, "node").numbering(0, facts, Position(1, 1), 1)

@@ -18,6 +18,8 @@ from chat.store.messages.attachments import INSTANCE
 TOUCHED: Final = "touched"
 """A bit that changes with each test of whether the database can be written."""
 
+NODES_EPOCH: Final = "nodes_epoch"
+
 CONFIGURED: Final = "setup_configured"
 """The key of the mark that the instance is set up. Triggers on `users.acls` write it."""
 
@@ -47,6 +49,13 @@ def touch(connection: sqlite3.Connection) -> None:
 def remove_value(connection: sqlite3.Connection, key: str) -> None:
     """Forget what is stored under `key`."""
     connection.execute("DELETE FROM instance WHERE key = ?", (key,))
+
+
+def next_epoch(connection: sqlite3.Connection, at_least: int) -> int:
+    """Begin a life of the core of gateway nodes: the number is greater than those of all lives before."""
+    epoch = max(int(value_of(connection, NODES_EPOCH) or 0) + 1, at_least)
+    set_value(connection, NODES_EPOCH, str(epoch))
+    return epoch
 
 
 def chosen_settings(connection: sqlite3.Connection) -> dict[str, Any]:
