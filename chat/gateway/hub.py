@@ -156,7 +156,7 @@ class Hub:
             self.connect(session, guild_id)
         for guild_id in sorted((known | session.joining_guild_ids) - present):
             self.send((session,), EventName.GUILD_DELETE, {"id": str(guild_id)})
-        session.joining_guild_ids = present - session.guild_ids
+        session.joining_guild_ids = frozenset(present - session.guild_ids)
 
     def send(self, sessions: Iterable[GatewaySession], name: EventName, data: object) -> None:
         """Dispatch to these very sessions, after what is already on its way."""
@@ -306,7 +306,7 @@ class Hub:
 
     def _disconnect_all(self, sessions: Iterable[GatewaySession], guild_id: int) -> None:
         for session in sessions:
-            session.joining_guild_ids.discard(guild_id)
+            session.joining_guild_ids -= {guild_id}
             self.disconnect(session, guild_id)
 
     def _refresh(self, changed: GuildStateChanged) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import collections
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Protocol, Self, runtime_checkable
+from typing import Any, ClassVar, Final, Protocol, Self, runtime_checkable
 
 import attrs
 
@@ -23,6 +23,9 @@ from chat.registries.events import EventName
 from chat.registries.limits import PRESENCE_HOLD_ENTRIES, REPLAY_DISPATCHES
 from chat.registries.opcodes import IdentifyFlag
 from chat.registries.user_flags import UserFlag
+
+NONE: Final[frozenset[int]] = frozenset()
+"""One for all sessions: an empty set takes as much as one of four."""
 
 
 class Receiver(Protocol):
@@ -97,9 +100,9 @@ class GatewaySession:
     """Trio time until which the session is retained; None while a socket is attached."""
     guild_ids: set[int] = attrs.field(factory=set, init=False)
     """Guilds the session is connected to."""
-    joining_guild_ids: set[int] = attrs.field(factory=set, init=False)
+    joining_guild_ids: frozenset[int] = attrs.field(default=NONE, init=False)
     """Guilds of a bot's Ready whose Guild Create has yet to follow."""
-    active_guilds: frozenset[int] = attrs.field(default=frozenset(), init=False)
+    active_guilds: frozenset[int] = attrs.field(default=NONE, init=False)
     """Guilds that a Lazy Request made active (only matters in large ones; bots are always active)."""
     starting: list[OutgoingEvent] | None = attrs.field(factory=list, init=False)
     ready: OutgoingEvent | None = attrs.field(default=None, init=False)

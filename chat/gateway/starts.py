@@ -177,6 +177,8 @@ class SessionStarts:
         What changes the settings meanwhile waits in the session, and follows Ready.
         """
         guilds: list[GuildJson | dict[str, Any]] = []
+        if session.bot:
+            session.joining_guild_ids = frozenset(guild_ids)
         entered = 0
         for guild_id in guild_ids:
             entered += 1 if guild_id in self._hub.rooms else 8
@@ -207,11 +209,8 @@ class SessionStarts:
         return data
 
     def _entered(self, session: GatewaySession, guild_id: int) -> GuildJson | dict[str, Any]:
-        """Connect a user's session to a guild, and note one of a bot's that is to follow; returns what Ready says of
-        the guild."""
-        if session.bot:
-            session.joining_guild_ids.add(guild_id)
-        else:
+        """Connect a user's session to a guild; returns what Ready says of the guild, a bot's included."""
+        if not session.bot:
             room = self._hub.connect(session, guild_id)
             if room is not None:
                 return self._guild_payloads.in_ready(room, session)
@@ -264,7 +263,7 @@ class SessionStarts:
                 return
             if guild_id not in session.joining_guild_ids:
                 continue  # left, or deleted, while the burst ran
-            session.joining_guild_ids.discard(guild_id)
+            session.joining_guild_ids -= {guild_id}
             try:
                 event = outgoing(*self._introduction(session, guild_id))
             except Exception:  # one guild that cannot be read is no reason to hear of no other

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from random import Random
 from typing import Final
@@ -125,8 +125,8 @@ class NodeServer:
                 f"{PROTOCOL}): they may be one protocol apart; bring this node to the version of the core"
             )
 
-    async def _serve(self, request: UpgradeRequest, transport: Transport) -> None:
-        await self.node.serve(request, transport)
+    def _serve(self, request: UpgradeRequest, transport: Transport) -> Awaitable[None]:
+        return self.node.serve(request, transport)  # which lets go of the request before it waits
 
     async def finish(self, seconds: float) -> None:
         """Send every session elsewhere, and end."""

@@ -17,7 +17,7 @@ import attrs
 import orjson
 import trio
 
-from chat.domain.presence.account_presence import SessionPresence
+from chat.domain.presence.account_presence import NO_SESSION
 from chat.gateway.numbering import Numbering
 from chat.gateway.retention import EventLine, SharedRuns
 from chat.gateway.session import GatewaySession
@@ -37,6 +37,7 @@ from chat.nodes.messages import (
     decode,
 )
 from chat.nodes.relay import HeldNumbering
+from chat.protocol.commands import NO_EVENTS
 from chat.protocol.frames import OutgoingEvent
 from chat.registries.events import EventName
 from chat.store.retained_sessions import RetainedEvent
@@ -85,8 +86,8 @@ def session_of(facts: SessionFacts) -> GatewaySession:
         shard=None,
         threads=facts.threads,
         debounces_reactions=False,
-        ignored_events=frozenset(facts.ignored_events),
-        presence=SessionPresence("online"),
+        ignored_events=frozenset(facts.ignored_events) if facts.ignored_events else NO_EVENTS,
+        presence=NO_SESSION,
     )
 
 

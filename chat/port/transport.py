@@ -180,15 +180,16 @@ class SocketTransport(Transport):
             try:
                 data = os.read(descriptor, wanted)
             except BlockingIOError:
-                await trio.lowlevel.wait_readable(descriptor)
-                descriptor = self._open_descriptor()
-                waited = True
+                pass  # and not waited for in here, where the exception would live on
             except OSError as error:
                 raise trio.BrokenResourceError(str(error)) from error
             else:
                 if not waited:
                     await trio.lowlevel.cancel_shielded_checkpoint()
                 return data
+            await trio.lowlevel.wait_readable(descriptor)
+            descriptor = self._open_descriptor()
+            waited = True
 
     async def receive_next(self, maximum: int, /) -> bytes:
         if self._unread:

@@ -202,10 +202,14 @@ def _coordinate(properties: Mapping[str, Any], member: str) -> str | None:
     raise _Refused(FAILED_TO_START_SESSION)  # this fails the start, not the payload
 
 
+NO_EVENTS: Final[frozenset[str]] = frozenset()
+"""One for all sessions: an empty set takes as much as one of four."""
+
+
 def _ignored_events(d: Mapping[str, Any]) -> frozenset[str]:
     value = d.get("ignored_events")
     if value is None:
-        return frozenset()
+        return NO_EVENTS
     if type(value) is not list or len(value) > IGNORED_EVENTS_MAXIMUM:
         raise _Refused(INVALID_IDENTIFY_PAYLOAD)
     if any(type(name) is not str for name in value):

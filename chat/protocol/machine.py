@@ -170,6 +170,8 @@ class Machine:
         if self._state is State.OPENING:
             self._deadlines.acknowledge(now)  # the deadlines run from Hello
         self._state = rule.next_state
+        if self._state is not State.STARTING:
+            self._starting = None  # only a start that is postponed needs it again
         return effects
 
     def _kind(self, kind: Kind) -> Kind:
@@ -210,7 +212,6 @@ class Machine:
             case Step.RETRY_START, _ if self._held is not None:
                 return self._begin_held(self._held)
             case Step.BEGIN_RESUME, Resume() as resume:
-                self._starting = None
                 return [BeginResume(resume)]
             case Step.HOLD, _ if self._starting is not None:
                 return self._hold(self._starting)
