@@ -190,10 +190,10 @@ class CoreNodes:
         await self._moving.finish()
         self.is_ending = True
         with trio.move_on_after(DRAIN_SECONDS):
-            async with trio.open_nursery() as nursery:
-                for line in self.lines.values():  # what a dead one has not heard is for those that take its place
-                    nursery.start_soon(line.link.confirmed)
-        for line in [line for line in self.lines.values() if line.link.unconfirmed]:
+            while lines := self._not_heard():  # what a command had begun to answer goes on meanwhile
+                for line in lines:  # what a dead one has not heard is for those that take its place
+                    await line.link.confirmed()
+        for line in self._not_heard():
             logger.warning("a gateway node did not hear everything", node=line.name)
             self._end_sessions(line)
         with trio.move_on_after(RETRY_SECONDS):  # others hear of the end of those
@@ -203,6 +203,9 @@ class CoreNodes:
             await self._broker.forget(CORE_LEASE)
         except BrokerUnavailable:
             logger.warning("the broker is not reachable at the end")
+
+    def _not_heard(self) -> list[Line]:
+        return [line for line in self.lines.values() if line.link.unconfirmed]
 
     def _backlog(self) -> int:
         slowest = max((line.link.unconfirmed for line in self.lines.values() if not line.is_dead), default=0)

@@ -14,7 +14,7 @@ from chat.nodes.broker import BrokerUnavailable
 from chat.nodes.core import FENCE_SECONDS, FENCED
 from chat.nodes.leases import lease_of
 from chat.nodes.memory_broker import MemoryBroker
-from chat.nodes.messages import Position, SessionFacts
+from chat.nodes.messages import Position, SessionFacts, WhenDrained
 from chat.nodes.recovery import Lost, Remains
 from chat.nodes.relay import HeldNumbering, Line
 from chat.testing.gateway_client import GatewayClient
@@ -150,6 +150,31 @@ async def test_a_node_that_ends_while_the_core_does_leaves_its_sessions(tmp_path
         again = await resume(world.alice, client, other.route())
         await again.expect("VOICE_STATE_UPDATE", where=lambda data: data["channel_id"] is None)
         await again.expect("RESUMED")
+
+
+async def test_a_core_that_ends_waits_for_what_it_says_while_it_waits(tmp_path: Path, autojump_clock: Clock) -> None:
+    async with open_cluster(tmp_path, nodes=2) as cluster:
+        world, (one, other) = cluster.world, cluster.nodes
+        client = await world.alice.connect(route=one.route())
+        await (await world.bob.connect(route=other.route())).heartbeat()
+        await client.update_voice_state(world.guild_id, world.voice_channel_id)
+        await client.expect("VOICE_STATE_UPDATE")
+        core, (first, second) = cluster.core.server.nodes, [line_of(cluster, node) for node in (one, other)]
+        assert core is not None
+        async with trio.open_nursery() as both:
+            both.start_soon(cluster.core.drain)
+            while not core.is_ending:  # noqa: ASYNC110 - virtual time
+                await trio.sleep(0.01)
+            other.broker.cut_off = True
+            await first.link.confirmed()
+            one.broker.cut_off, other.broker.cut_off = True, False
+            first.send(WhenDrained(0, 0, 0))
+            await second.link.confirmed()
+            await trio.sleep(0.1)
+            one.broker.cut_off = False
+        await cluster.core.start()
+        await client.expect_opcode(7)
+        await (await resume(world.alice, client, one.route())).expect("RESUMED")
 
 
 @pytest.mark.parametrize("loses", [True, False])
