@@ -81,10 +81,16 @@ def _write(directory: Path, make: Callable[[sqlite3.Connection], None]) -> None:
     trio.run(write)
 
 
+NAMES: Final = (None, "Member {} of Many", "Ein Mitglied ({})", None, "Member {}", "Zoë die {}.")
+"""Shown names of accounts, in turn: some have none, and some are not ASCII."""
+
+
 def _account(user_id: int, number: int, now: int) -> Account:
+    name = NAMES[number % len(NAMES)]
     return Account(
         id=user_id,
         username=f"member{number}",
+        global_name=None if name is None else name.format(number),
         discriminator=1 + number % 9_999,
         email=f"member{number}@example.com",
         email_verified=True,

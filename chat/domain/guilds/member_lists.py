@@ -25,6 +25,7 @@ from chat.domain.standing.user_objects import partial_user
 from chat.registries.channel_types import OverwriteType
 from chat.registries.limits import MEMBERS_FULL_LIST_MAXIMUM
 from chat.registries.permissions import FULL_MASK, Permission
+from chat.snowflake import MAXIMUM
 from chat.store.accounts.accounts import Account
 from chat.store.guilds import members
 from chat.store.guilds.members import Member
@@ -156,16 +157,22 @@ class MemberListBuilder:
 
 
 def first_members(
-    guild_id: int, online: Collection[int], limit: int, connection: sqlite3.Connection
+    guild_id: int, member_count: int, online: Collection[int], limit: int, connection: sqlite3.Connection
 ) -> tuple[list[RosterMember], list[int], int]:
     """What the beginning of a list takes in a channel that every member sees, without the whole roster: those of these
-    accounts that are members, in order of their names; the first of the other members; and how many others there
-    are. Like a roster it ends with MEMBERS_FULL_LIST_MAXIMUM members."""
-    count, last_id = members.count_up_to(connection, guild_id, MEMBERS_FULL_LIST_MAXIMUM)
+    accounts that are members, in order of their names; the first of the other members; and how many others would
+    follow. Like a roster it ends with MEMBERS_FULL_LIST_MAXIMUM members."""
+    last_id = None
+    if member_count > MEMBERS_FULL_LIST_MAXIMUM:
+        last_id = members.nth_id(connection, guild_id, MEMBERS_FULL_LIST_MAXIMUM)
+    if last_id is None:
+        last_id = MAXIMUM
     listed = [user_id for user_id in online if user_id <= last_id]
     found = [RosterMember.of(member) for member in members.named_among(connection, guild_id, listed)]
     others = members.first_by_name(connection, guild_id, last_id, listed, limit)
-    return sorted(found, key=lambda member: member.place), others, count - len(found)
+    # The count is the guild's state's, which may be a moment apart from the store; then the list is soon made again.
+    further = min(member_count, MEMBERS_FULL_LIST_MAXIMUM) - len(found) - len(others)
+    return sorted(found, key=lambda member: member.place), others, max(further, 0)
 
 
 def hoisted_roles(roles: Iterable[Role]) -> list[Role]:

@@ -242,14 +242,14 @@ class MemberListUpdates:
         return member_list
 
     async def _beginning(self, room: GuildRoom, key: ListKey, online: Collection[int]) -> MemberList:
-        query = functools.partial(first_members, key[0], online, FIRST_ROWS)
-        found, others, other_count = await self._database.read(query)
+        query = functools.partial(first_members, key[0], room.state.member_count, online, FIRST_ROWS)
+        found, others, further = await self._database.read(query)
         builder = MemberListBuilder(room.state, key[1])
         for member in found:
             builder.add(member.user_id, member.role_ids, is_online=True)
         for user_id in others:
             builder.add(user_id, frozenset(), is_online=False)
-        return builder.finish(other_count - len(others))
+        return builder.finish(further)
 
     async def _whole(self, room: GuildRoom, key: ListKey) -> MemberList:
         roster = await self._rosters.get(key[0])

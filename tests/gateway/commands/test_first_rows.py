@@ -42,7 +42,12 @@ async def shown(stage: Stage, client: Client, guild_id: int, channel_id: int, *r
     return update
 
 
-async def test_the_beginning_is_that_of_the_whole_list(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("maximum", [100_000, 154, 153, 120])
+async def test_the_beginning_is_that_of_the_whole_list(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch, maximum: int
+) -> None:
+    for module in ("guilds.member_lists", "standing.rosters"):
+        monkeypatch.setattr(f"chat.domain.{module}.MEMBERS_FULL_LIST_MAXIMUM", maximum)
     people = [await stage.world.person(name) for name in ("alice", "bob", "carol", "dave")]
     place = await stage.world.guild(*people)
     role_id = await place.role(0)
@@ -67,8 +72,8 @@ async def test_the_beginning_is_that_of_the_whole_list(stage: Stage, monkeypatch
             updates.append(await shown(stage, alice, place.id, place.general, *ranges))
             assert stage.rosters.is_loaded(place.id) is bool(threshold)
         assert updates[0] == updates[1]
-        assert updates[0]["member_count"] == 154
-        assert updates[0]["online_count"] == 3
+        assert updates[0]["member_count"] == min(maximum, 154)
+        assert updates[0]["online_count"] == (0 if maximum == 120 else 3)  # the crowd has the lower ids
 
 
 async def test_a_list_that_not_all_see_and_rows_far_below_take_the_whole_roster(
