@@ -268,7 +268,9 @@ class Node:
             self.starts.fail()
             return
         self._meet(core_of(core)[1])
-        self.starts.is_up |= self._welcomed
+        if not self.starts.is_up:
+            self.starts.is_up = self._welcomed
+            self._progress.want_checkpoint()
 
     def _meet(self, epoch: int) -> None:
         """The core is in this life of it: introduce ourselves, unless that was done."""

@@ -70,7 +70,7 @@ class Progress:
             await self._batch_over.wait()
 
     def want_checkpoint(self) -> None:
-        """Have a checkpoint made soon."""
+        """Have a checkpoint made soon: a session has arrived, or the broker may have forgotten those before."""
         self._wanted.set()
 
     async def keep_checkpoints(self) -> None:
@@ -86,7 +86,7 @@ class Progress:
                     entry = checkpoint.encoded()
                     await self._broker.append(checkpoints_of(self._node), [entry], keep_seconds=KEEP_SECONDS)
                 except BrokerUnavailable:
-                    continue
+                    self.want_checkpoint()
 
     async def _next_checkpoint(self) -> Checkpoint:
         if not self._fanout.backlog():

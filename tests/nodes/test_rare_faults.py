@@ -15,6 +15,7 @@ from chat.nodes.core import FENCE_SECONDS, FENCED
 from chat.nodes.leases import lease_of
 from chat.nodes.memory_broker import MemoryBroker
 from chat.nodes.messages import Position, SessionFacts, WhenDrained
+from chat.nodes.progress import CHECKPOINT_SECONDS
 from chat.nodes.recovery import Lost, Remains
 from chat.nodes.relay import HeldNumbering, Line
 from chat.testing.gateway_client import GatewayClient
@@ -149,6 +150,24 @@ async def test_a_node_that_ends_while_the_core_does_leaves_its_sessions(tmp_path
         await trio.sleep(DEAD_SECONDS)
         again = await resume(world.alice, client, other.route())
         await again.expect("VOICE_STATE_UPDATE", where=lambda data: data["channel_id"] is None)
+        await again.expect("RESUMED")
+
+
+async def test_a_node_that_dies_soon_after_the_broker_forgot_everything_leaves_its_sessions(
+    tmp_path: Path, autojump_clock: Clock
+) -> None:
+    async with open_cluster(tmp_path, nodes=2) as cluster:
+        world, (one, other) = cluster.world, cluster.nodes
+        client = await world.alice.connect(route=one.route())
+        await trio.sleep(CHECKPOINT_SECONDS - 0.5)
+        cluster.broker.down = True  # when a checkpoint is due
+        cluster.broker.lose_everything()
+        await trio.sleep(1)
+        cluster.broker.down = False
+        await trio.sleep(2)
+        await hears(client, await post(cluster, "1"))
+        await one.kill()
+        again = await resume(world.alice, client, other.route())
         await again.expect("RESUMED")
 
 
