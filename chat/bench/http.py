@@ -44,6 +44,9 @@ READING_CONNECTIONS: Final = 4
 FLAT: Final = 1.5
 """An indexed read may cost so many times as much in the largest channel, noise included."""
 
+AUTHOR: Final = 2.0
+"""A search for what one account wrote may cost so many times as much as the same for what all wrote."""
+
 INDEXED: Final = frozenset({"read_newest", "read_middle", "search_rare"})
 
 
@@ -240,6 +243,9 @@ def _growth(load: Process, plan: GrowthPlan, notes: list[str]) -> Iterator[Figur
             growth = costs[-1][name] / costs[0][name]
             at_most = FLAT if name in INDEXED else None
             yield Figure(f"{name}_growth", growth, f"of {plan.messages[0]}, at {plan.messages[-1]}", at_most=at_most)
+    for count, cost in zip(plan.messages, costs, strict=True):
+        ratio = cost["search_author"] / cost["search_common"]
+        yield Figure(f"search_author_ratio_{count}", ratio, "of the search without the author", at_most=AUTHOR)
     yield Figure("post_while_read_sessions", plan.sessions, "sessions that hear each post")
 
 

@@ -92,13 +92,13 @@ def put_back(copy: Path, database: Path) -> None:
         source.backup(target)
 
 
-KEPT: Final = frozenset({"instance", "media_garbage", "media_usage"})
+KEPT: Final = frozenset({"instance", "media_garbage", "media_usage", "message_search_parts"})
 """Tables that keep their rows. What is in `media_garbage` afterwards are the files whose rows went; `media_usage` has
 come down to nothing with them."""
 
 
 def erase_everything(connection: sqlite3.Connection) -> None:
-    """Delete every row of this program's tables but those of `instance`.
+    """Delete every row of this program's tables but those of `KEPT`.
 
     What was created last goes first, so that no row refers to one that is gone.
     """

@@ -71,6 +71,7 @@ FIGURES = {
         "search_rare_300",
         "search_common_300",
         "search_author_300",
+        "search_author_ratio_300",
         "post_while_read_300",
         "post_while_read_sessions",
     },

@@ -316,17 +316,24 @@ actions = st.lists(
 
 @pytest.mark.long
 @settings(deadline=None, max_examples=250)
-@given(actions, st.lists(st.tuples(scopes(), wanted()), min_size=1, max_size=5), st.booleans())
+@given(
+    actions,
+    st.lists(st.tuples(scopes(), wanted()), min_size=1, max_size=5),
+    st.booleans(),
+    st.sampled_from([0, 5, 15, 31]),
+)
 def test_a_search_finds_what_a_look_at_every_message_finds(
     connection: sqlite3.Connection,
     actions: list[tuple[str, Message, int]],
     searches: list[tuple[Scope, Criteria]],
     names_places: bool,
+    border: int,
 ) -> None:
     connection.execute("BEGIN")
     named, message_search.NAMED_PLACES = message_search.NAMED_PLACES, 64 if names_places else 1  # type: ignore[misc]
     try:
         found: dict[int, Message] = {}
+        connection.execute("UPDATE message_search_parts SET last_id = ?", (border,))
         for number, (action, drawn, choice) in enumerate(actions, start=1):
             ids = sorted(found)
             chosen = ids[choice % len(ids)] if ids else None
@@ -392,6 +399,28 @@ def test_relevance_puts_first_what_says_it_often_in_few_words(clean: sqlite3.Con
     assert found == [5, 4, 3, 2, 1]
     assert by_relevance(clean, asked, found) == [3, 5, 4, 1, 2]
     assert by_relevance(clean, Criteria(), found) == found
+
+
+def test_what_an_account_wrote_is_found_in_both_parts_of_the_index(clean: sqlite3.Connection) -> None:
+    clean.execute("UPDATE message_search_parts SET last_id = 4")
+    for number in range(1, 9):
+        author_id = PERSON if number % 2 else BOT
+        place = PRIVATE if number > 6 else TEXT
+        assert messages.insert(clean, Message(number, place, author_id, 0, "cat"))
+    bring_up_to_date(clean, 100)
+    entries = clean.execute("SELECT filters FROM message_search ORDER BY rowid").fetchall()
+    pairs = [sum(term[1] in {"b", "w"} for term in filters.split()) for (filters,) in entries]
+    assert pairs == [0, 0, 0, 0, 1, 1, 2, 2]
+    by_person = Criteria(content="cat", author_ids=(PERSON,))
+    assert matching(clean, EVERYWHERE, by_person) == [7, 5, 3, 1]
+    assert matching(clean, EVERYWHERE, by_person, most=3) == [7, 5, 3]
+    assert matching(clean, EVERYWHERE, by_person, ascending=True, most=3) == [1, 3, 5]
+    assert matching(clean, Scope((Place(TEXT, floor=3),)), by_person) == [5, 3]
+    assert matching(clean, Scope((Place(PRIVATE),)), Criteria(author_ids=(PERSON, BOT))) == [8, 7]
+    assert matching(clean, EVERYWHERE, attrs.evolve(by_person, min_id=2, max_id=4)) == [3]
+    assert matching(clean, EVERYWHERE, attrs.evolve(by_person, min_id=6)) == [7]
+    assert matching(clean, EVERYWHERE, Criteria(author_ids=(PERSON,), excluded_author_ids=(PERSON,))) == []
+    assert discrepancies(clean) == []
 
 
 def test_what_deletes_a_channel_takes_its_messages_out_of_the_index(clean: sqlite3.Connection) -> None:

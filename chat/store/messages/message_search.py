@@ -7,6 +7,9 @@ is ever read as the index's own query language.
 Where to look is named in the expression if it is a handful of channels. Where it is more, the index gives what the
 guilds hold, and the table of messages says of each find whether its channel is among them: so the work grows with what
 is found, never with the number of channels times that. At most FINDS_MAXIMUM are looked at, counted and paged.
+
+What a handful of accounts wrote in a handful of channels is looked for by the pairs of them, in the part of the index
+that has them (`plain_until`).
 """
 
 from __future__ import annotations
@@ -23,8 +26,16 @@ import attrs
 
 from chat.registries.channel_types import ChannelType
 from chat.snowflake import MAXIMUM
-from chat.store.messages.message_search_entries import AuthorType, ContentType, EmbedType, Filter, value_term
-from chat.store.messages.search_terms import chunks, id_term, name_term, terms, word_terms
+from chat.store.messages.message_search_entries import (
+    WITH_AUTHOR,
+    AuthorType,
+    ContentType,
+    EmbedType,
+    Filter,
+    plain_until,
+    value_term,
+)
+from chat.store.messages.search_terms import chunks, id_term, name_term, pair_term, terms, word_terms
 
 PREFIX_LENGTH: Final = 3
 """Characters from which the last word may be the beginning of a longer one; fewer begin too many."""
@@ -164,11 +175,38 @@ def matching(
     most: int = FINDS_MAXIMUM,
 ) -> list[int]:
     """The messages that are looked for, at most so many, by their ids: the newest first, or the oldest."""
-    places = [term for place in scope.places for term in _place_terms(place)]
-    wanted = _wanted(criteria)
+    if not 0 < len(criteria.author_ids) * len(scope.places) <= NAMED_PLACES:
+        return _matching(connection, scope, criteria, ascending=ascending, most=most)
+    border = plain_until(connection)
+    parts = [
+        (max(criteria.min_id, 1), min(criteria.max_id, border), False),
+        (max(criteria.min_id, border + 1), criteria.max_id, True),
+    ]
+    found: list[int] = []
+    for min_id, max_id, in_pairs in parts if ascending else reversed(parts):
+        if min_id <= max_id and len(found) < most:
+            part = attrs.evolve(criteria, min_id=min_id, max_id=max_id)
+            left = most - len(found)
+            found += _matching(connection, scope, part, ascending=ascending, most=left, in_pairs=in_pairs)
+    return found
+
+
+def _matching(
+    connection: sqlite3.Connection,
+    scope: Scope,
+    criteria: Criteria,
+    *,
+    ascending: bool,
+    most: int,
+    in_pairs: bool = False,
+) -> list[int]:
+    """As `matching`, in one part of the index; with `in_pairs` in that which has authors and places together."""
+    author_ids = criteria.author_ids if in_pairs else ()
+    places = [term for place in scope.places for term in _place_terms(place, author_ids)]
+    wanted = _wanted(attrs.evolve(criteria, author_ids=()) if in_pairs else criteria)
     if not places or wanted is None:
         return []
-    is_named = len(places) <= NAMED_PLACES
+    is_named = in_pairs or len(places) <= NAMED_PLACES
     if is_named:
         where = some(places)
     elif 0 < len(scope.guild_ids) <= NAMED_PLACES:
@@ -241,13 +279,16 @@ def _counted(criteria: Criteria) -> tuple[list[str], list[str]]:
     return list(dict.fromkeys(words)), list(dict.fromkeys(beginnings))
 
 
-def _place_terms(place: Place) -> Iterator[str]:
+def _place_terms(place: Place, author_ids: Sequence[int] = ()) -> Iterator[str]:
+    """Where it is; with `author_ids` only what one of these accounts wrote there."""
     for holds, kind in (
         (place.itself, Filter.CHANNEL),
         (place.public_threads, Filter.PUBLIC_THREADS_OF),
         (place.private_threads, Filter.PRIVATE_THREADS_OF),
     ):
-        if holds:
+        if holds and author_ids:
+            yield from (phrase([pair_term(WITH_AUTHOR[kind], author, place.channel_id)]) for author in author_ids)
+        elif holds:
             yield phrase([id_term(kind, place.channel_id)])
 
 

@@ -1,6 +1,10 @@
 """The index of messages as it should be: an entry for each message, and bringing the index up to date.
 
 What is written down of changes, and why, is told in `chat/store/migrations/020_message_search.sql`.
+
+The index can intersect terms only by walking the list of each, and the list of a channel has all its messages. So an
+entry names the author and the place also in one term (Filter.AUTHOR_IN and those of threads): the list of that is as
+long as what it finds. Entries up to `plain_until` do not have them (`041_authors_in_places.sql`).
 """
 
 from __future__ import annotations
@@ -19,7 +23,7 @@ from chat.registries.channel_types import THREAD_CHANNEL_TYPES, ChannelType
 from chat.registries.message_types import WRITTEN_MESSAGE_TYPES, MessageFlag
 from chat.store.messages import messages
 from chat.store.messages.messages import Message, MessageExtra
-from chat.store.messages.search_terms import MARK, id_term, name_term, terms, word_terms
+from chat.store.messages.search_terms import MARK, id_term, name_term, pair_term, terms, word_terms
 
 HOSTS_MAXIMUM: Final = 20
 """Hosts of links in one message by which it is found."""
@@ -37,6 +41,11 @@ class Filter(enum.StrEnum):
     PRIVATE_THREADS_OF = "q"
     """The same of a private thread."""
 
+    AUTHOR_IN = "b"
+    """Its author together with where it stands."""
+
+    AUTHOR_IN_PUBLIC_THREADS_OF = "u"
+    AUTHOR_IN_PRIVATE_THREADS_OF = "w"
     GUILD = "g"
     AUTHOR = "a"
     AUTHOR_TYPE = "y"
@@ -99,6 +108,13 @@ _MEDIA: Final[Mapping[str, ContentType]] = {
 }
 _LINK: Final = re.compile(r"https?://(?:[^\s/@]*@)?([\w.-]+)", re.IGNORECASE)
 
+WITH_AUTHOR: Final[Mapping[Filter, Filter]] = {
+    Filter.CHANNEL: Filter.AUTHOR_IN,
+    Filter.PUBLIC_THREADS_OF: Filter.AUTHOR_IN_PUBLIC_THREADS_OF,
+    Filter.PRIVATE_THREADS_OF: Filter.AUTHOR_IN_PRIVATE_THREADS_OF,
+}
+"""For each filter by place that by place and author."""
+
 Entry = tuple[str, str]
 """The columns `words` and `filters`."""
 
@@ -112,6 +128,14 @@ class Surroundings:
     parent_id: int | None
     is_bot: bool = attrs.field(converter=bool)
     """Whether the account that wrote it is a bot's."""
+    is_plain: bool = attrs.field(default=False, converter=bool)
+    """Whether the entry has no terms of author and place together."""
+
+
+def plain_until(connection: sqlite3.Connection) -> int:
+    """The last message whose entry has no terms of author and place together; 0 where all have them."""
+    (last_id,) = connection.execute("SELECT last_id FROM message_search_parts").fetchone()
+    return int(last_id)
 
 
 def entry_of(message: Message, around: Surroundings) -> Entry | None:
@@ -201,8 +225,9 @@ def _entries(connection: sqlite3.Connection, ids: list[int], listed: str) -> dic
         row[0]: Surroundings(*row[1:])
         for row in connection.execute(
             """
-            SELECT messages.id, channels.guild_id, channels.type, channels.parent_id, coalesce(users.bot, 0)
-              FROM messages
+            SELECT messages.id, channels.guild_id, channels.type, channels.parent_id, coalesce(users.bot, 0),
+                   messages.id <= message_search_parts.last_id
+              FROM messages, message_search_parts
               JOIN channels ON channels.id = messages.channel_id
               LEFT JOIN users ON users.id = messages.author_id
              WHERE messages.id IN (SELECT value FROM json_each(?))
@@ -215,10 +240,14 @@ def _entries(connection: sqlite3.Connection, ids: list[int], listed: str) -> dic
 
 
 def _filters(message: Message, around: Surroundings) -> Iterator[str]:
-    yield id_term(Filter.CHANNEL, message.channel_id)
+    places = [(Filter.CHANNEL, message.channel_id)]
     if around.parent_id is not None and around.channel_type in THREAD_CHANNEL_TYPES:
         is_private = around.channel_type == ChannelType.PRIVATE_THREAD
-        yield id_term(Filter.PRIVATE_THREADS_OF if is_private else Filter.PUBLIC_THREADS_OF, around.parent_id)
+        places.append((Filter.PRIVATE_THREADS_OF if is_private else Filter.PUBLIC_THREADS_OF, around.parent_id))
+    for kind, place_id in places:
+        yield id_term(kind, place_id)
+        if not around.is_plain:
+            yield pair_term(WITH_AUTHOR[kind], message.author_id, place_id)
     if around.guild_id is not None:
         yield id_term(Filter.GUILD, around.guild_id)
     yield id_term(Filter.AUTHOR, message.author_id)

@@ -126,6 +126,12 @@ def name_term(kind: str, name: str) -> str:
     return f"{MARK}{kind}{hashlib.blake2b(name.casefold().encode('utf-8', 'replace'), digest_size=8).hexdigest()}"
 
 
+def pair_term(kind: str, one: int, other: int) -> str:
+    """The term of a filter by two ids together; `kind` is a letter. A hash, because every entry has some."""
+    pair = one.to_bytes(8, "big") + other.to_bytes(8, "big")
+    return f"{MARK}{kind}{hashlib.blake2b(pair, digest_size=8).hexdigest()}"
+
+
 def word_terms(kind: str, text: str) -> list[str]:
     """The terms of a text in a filter of its own, apart from all others."""
     return [f"{MARK}{kind}{term}" for term in terms(text)]
