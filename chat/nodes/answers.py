@@ -8,6 +8,7 @@ import attrs
 
 from chat.gateway.connection import Connection
 from chat.gateway.numbering import ResumeVerdict
+from chat.gateway.session import GatewaySession
 from chat.nodes.messages import Drained, Judge, Judged, Message, Standing, Stands, Strike, WhenDrained
 from chat.nodes.progress import Progress
 from chat.nodes.remote import ReportingTable, Seats
@@ -24,27 +25,26 @@ class Answers:
     _progress: Progress
     _connections: Iterable[Connection]
 
-    async def judge(self, message: Judge) -> None:
+    async def judge(self, message: Judge, asked: GatewaySession | None) -> None:
         """Would the session accept this Resume?"""
-        session = await self._seats.settled(message.slot)
+        session = await self._seats.settled(asked)
         verdict = ResumeVerdict.BELOW_FLOOR if session is None else session.numbering.judge_resume(message.seq)
         self._say(Judged(message.question, verdict.name))
 
-    async def tell_standing(self, message: Standing) -> None:
+    async def tell_standing(self, message: Standing, asked: GatewaySession | None) -> None:
         """How far has it counted?"""
         await self._progress.caught_up()
         self._table.resting.settle()
-        session = await self._seats.settled(message.slot)
+        session = await self._seats.settled(asked)
         if session is None:
             self._say(Stands(message.question, 0, 0, 0, 0))
             return
         has = session.numbering
         self._say(Stands(message.question, has.sequence, has.acknowledged, has.replay_floor, has.retained_count))
 
-    async def tell_when_drained(self, message: WhenDrained) -> None:
+    async def tell_when_drained(self, message: WhenDrained, session: GatewaySession | None) -> None:
         """Does its peer read again?"""
         await self._progress.caught_up()
-        session = self._table.by_slot.get(message.slot)
         if session is not None and session.receiver is not None:
             await session.receiver.drained(message.below)
         self._say(Drained(message.question))

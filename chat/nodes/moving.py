@@ -198,6 +198,8 @@ class Moving:
         finally:
             old.leave(place.slot)
         if line is not None and slot is not None:
+            if line.at(slot) is not session:
+                return None  # it has ended, and its slot may be another one's
             line.send(Arrive(slot, key) if is_there else ArriveFromDead(slot, old.id, place.slot, until, seq))
             return None
         try:

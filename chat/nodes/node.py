@@ -132,17 +132,21 @@ class Node:
             said.Refused: self.starts.refused,
             said.Ended: self._end,
             said.Payload: self._send_payload,
-            said.ResumeHere: lambda message: self._begin(self._resume_here, message),
-            said.Judge: lambda message: self._begin(self._answers.judge, message),
-            said.Standing: lambda message: self._begin(self._answers.tell_standing, message),
+            said.ResumeHere: self._of_session(self._resume_here),
+            said.Judge: self._of_session(self._answers.judge),
+            said.Standing: self._of_session(self._answers.tell_standing),
             said.Strike: self._answers.strike,
-            said.Export: lambda message: self._begin(self._export, message),
+            said.Export: self._of_session(self._export),
             said.Seat: self._seat,
-            said.Arrive: lambda message: self._begin(self._arrive, message),
-            said.ArriveFromDead: lambda message: self._begin(self._arrive_from_dead, message),
+            said.Arrive: self._of_session(self._arrive),
+            said.ArriveFromDead: self._of_session(self._arrive_from_dead),
             said.Drain: lambda _: self.drain_asked.set(),
-            said.WhenDrained: lambda message: self._begin(self._answers.tell_when_drained, message),
+            said.WhenDrained: self._of_session(self._answers.tell_when_drained),
         }
+
+    def _of_session(self, task: Callable[..., Awaitable[None]]) -> Callable[[Any], None]:
+        """A task about the session that is in the slot now: the slot may soon be another one's."""
+        return lambda message: self._begin(task, message, self.table.by_slot.get(message.slot))
 
     def say(self, message: Message) -> None:
         """Say something to the core."""
@@ -295,8 +299,8 @@ class Node:
 
     def _follows(self, follows: said.Follows) -> None:
         if follows.said != self._heard_before:  # this node stood still while the core was started anew
-            for slot in list(self.table.by_slot):
-                self._seats.lost(slot)
+            for session in list(self.table.by_slot.values()):
+                self._seats.lost(session)
             self._audiences.clear()
 
     def _welcome(self, welcome: said.Welcome) -> None:
@@ -419,8 +423,10 @@ class Node:
             self.table.end(session)  # its socket is gone
 
     def _end(self, ended: said.Ended) -> None:
-        self._seats.forget(ended.slot)
-        self.table.release(ended.slot)
+        session = self.table.by_slot.get(ended.slot)
+        if session is not None:
+            self._seats.forget(session)
+            self.table.release(ended.slot)
         self._audiences.clear()
 
     def _send_payload(self, message: said.Payload) -> None:
@@ -428,8 +434,8 @@ class Node:
         if session is not None and session.receiver is not None:
             session.receiver.send_payload(message.data[0])
 
-    async def _resume_here(self, message: said.ResumeHere) -> None:
-        session = await self._seats.settled(message.slot)
+    async def _resume_here(self, message: said.ResumeHere, asked: GatewaySession | None) -> None:
+        session = await self._seats.settled(asked)
         if session is None:
             self.starts.refused(said.Refused(message.request, machine.ResumeUnknown.__name__))
         else:
@@ -439,34 +445,35 @@ class Node:
         self._audiences.clear()
         self._seats.take(session_of(message.facts), message.slot, message.request)
 
-    async def _arrive(self, message: said.Arrive) -> None:
-        await self._take_over(message.slot, lambda _: arrived(self._broker, message.key))
+    async def _arrive(self, message: said.Arrive, session: GatewaySession | None) -> None:
+        await self._take_over(session, lambda _: arrived(self._broker, message.key))
 
-    async def _arrive_from_dead(self, message: said.ArriveFromDead) -> None:
+    async def _arrive_from_dead(self, message: said.ArriveFromDead, session: GatewaySession | None) -> None:
         remains = self._remains.setdefault(message.dead, Remains(self._broker, message.dead))
         await self._take_over(
-            message.slot, lambda facts: remains.numbering(message.dead_slot, facts, message.until, message.seq)
+            session, lambda facts: remains.numbering(message.dead_slot, facts, message.until, message.seq)
         )
 
-    async def _take_over(self, slot: int, numbering: Callable[[SessionFacts], Awaitable[Numbering]]) -> None:
+    async def _take_over(
+        self, session: GatewaySession | None, numbering: Callable[[SessionFacts], Awaitable[Numbering]]
+    ) -> None:
         """Have a session's numbering arrive, or say that it is lost."""
-        session = self.table.by_slot.get(slot)
         if session is None:
             return
         try:
             there = await self._while_away(lambda: numbering(SessionFacts.of(session)))
         except Lost as error:
             logger.info("a session cannot be taken over", reason=str(error))
-            self._seats.lost(slot)
+            self._seats.lost(session)
             self._audiences.clear()
         else:
-            self._seats.arrived(slot, there)
+            self._seats.arrived(session, there)
             self._progress.want_checkpoint()
 
-    async def _export(self, message: said.Export) -> None:
+    async def _export(self, message: said.Export, asked: GatewaySession | None) -> None:
         """Everything that the core said before this is numbered, and nothing after it is for the session."""
         await self._progress.caught_up()
-        session = await self._seats.settled(message.slot)
+        session = await self._seats.settled(asked)
         if session is not None:
             if session.receiver is not None:
                 session.receiver.displaced()

@@ -291,42 +291,44 @@ class Seats:
     _say: Callable[[Message], object]
     _table: ReportingTable
     _starts: RemoteStarts
-    _held: dict[int, _Seat] = attrs.field(factory=dict, init=False)
+    _held: dict[GatewaySession, _Seat] = attrs.field(factory=dict, init=False)
 
     def take(self, session: GatewaySession, slot: int, request: int) -> None:
         """Its events come from now on, and wait."""
-        seat = self._held[slot] = _Seat(HeldNumbering(), request)
+        seat = self._held[session] = _Seat(HeldNumbering(), request)
         session.starting = None
         session.replace_numbering(seat.held)
         self._table.seat(session, slot)
 
-    def forget(self, slot: int) -> None:
+    def forget(self, session: GatewaySession) -> None:
         """The session is over before it arrived."""
-        seat = self._held.pop(slot, None)
+        seat = self._held.pop(session, None)
         if seat is not None:
             seat.settled.set()
             self._starts.refused(Refused(seat.request, machine.ResumeUnknown.__name__))
 
-    def arrived(self, slot: int, numbering: Numbering) -> None:
+    def arrived(self, session: GatewaySession, numbering: Numbering) -> None:
         """Its numbering is here."""
-        session, seat = self._table.by_slot.get(slot), self._held.pop(slot, None)
-        if session is None or seat is None:
+        seat = self._held.pop(session, None)
+        if seat is None:
             return
         seat.held.give_to(session, numbering)
         self._table.resting.add(session)
         seat.settled.set()
         self._starts.answered(seat.request, session)
 
-    async def settled(self, slot: int) -> GatewaySession | None:
-        """The session in a slot, once it has arrived; None for one that is not there."""
-        seat = self._held.get(slot)
+    async def settled(self, session: GatewaySession | None) -> GatewaySession | None:
+        """The session, once it has arrived; None when it is over by then."""
+        seat = None if session is None else self._held.get(session)
         if seat is not None:
             await seat.settled.wait()
-        session = self._table.by_slot.get(slot)
-        return None if session is None or session.starting is not None else session
+        gone = session is None or session.starting is not None or self._table.slot_of(session) is None
+        return None if gone else session
 
-    def lost(self, slot: int) -> None:
+    def lost(self, session: GatewaySession) -> None:
         """There is no numbering: the session is of no use."""
-        self._say(Gone(slot))
-        self.forget(slot)
-        self._table.release(slot)
+        slot = self._table.slot_of(session)
+        self.forget(session)
+        if slot is not None:
+            self._say(Gone(slot))
+            self._table.release(slot)

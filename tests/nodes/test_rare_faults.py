@@ -45,6 +45,15 @@ async def is_on_its_way_home(cluster: Cluster, client: GatewayClient) -> None:
         await trio.sleep(0.01)
 
 
+async def moves(cluster: Cluster, client: GatewayClient, node: GatewayNode) -> None:
+    """Return when the core has begun to move the client's session to the node."""
+    assert client.session_id is not None
+    session = cluster.core.server.gateway.table.get(client.session_id)
+    assert session is not None
+    while session.place is None or session.place.kept().node != node.server.node.id:  # noqa: ASYNC110 - virtual time
+        await trio.sleep(0.01)
+
+
 async def test_a_node_learns_of_its_death_from_a_broker_that_had_forgotten_it(
     tmp_path: Path, autojump_clock: Clock
 ) -> None:
@@ -151,6 +160,31 @@ async def test_a_node_that_ends_while_the_core_does_leaves_its_sessions(tmp_path
         again = await resume(world.alice, client, other.route())
         await again.expect("VOICE_STATE_UPDATE", where=lambda data: data["channel_id"] is None)
         await again.expect("RESUMED")
+
+
+async def test_numbers_that_arrive_for_a_session_that_has_ended_are_not_given_to_the_next_in_its_slot(
+    tmp_path: Path, autojump_clock: Clock
+) -> None:
+    async with open_cluster(tmp_path, nodes=3) as cluster:
+        world, (one, two, three) = cluster.world, cluster.nodes
+        stays = await world.carol.connect(route=two.route())
+        await hears(stays, await post(cluster, "1"))
+        ends = await world.alice.connect(route=one.route())
+        await hears(stays, await post(cluster, "2"))
+        ends.drop()
+        stays.drop()
+        cluster.broker.engine.delay_seconds = 0.3
+        await resume(world.alice, ends, three.route())
+        await moves(cluster, ends, three)
+        one.broker.cut_off = True
+        (await world.alice.rest.post("/v1/auth/logout")).expect(204)
+        again = await resume(world.carol, stays, three.route())
+        await moves(cluster, stays, three)
+        two.broker.cut_off, one.broker.cut_off = True, False
+        await trio.sleep(1.5)
+        two.broker.cut_off = False
+        await again.expect("RESUMED")
+        await hears(again, await post(cluster, "3"))
 
 
 async def test_a_node_that_dies_soon_after_the_broker_forgot_everything_leaves_its_sessions(
