@@ -310,7 +310,7 @@ class CoreNodes:
             except BrokerUnavailable:
                 self.broker_is_up = False
                 self._grace_until = trio.current_time() + GRACE_SECONDS
-            await trio.sleep(RENEW_SECONDS)
+            await trio.sleep(RENEW_SECONDS if self.broker_is_up else RETRY_SECONDS)
 
     async def _look_at_leases(self) -> None:
         lines = list(self.lines.values())

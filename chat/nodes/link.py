@@ -42,7 +42,7 @@ GAP_SECONDS: Final = 0.1
 """How often a gap is complained of, and heeded, at most."""
 
 RETRY_SECONDS: Final = 0.1
-RETRY_MAXIMUM_SECONDS: Final = 1.0
+RETRY_MAXIMUM_SECONDS: Final = 0.25
 """The pauses between attempts at a broker that is away."""
 
 logger = structlog.get_logger(__name__)
@@ -237,7 +237,12 @@ class Link:
         heard, self._confirm_at = self.heard, float("inf")
         if not entries or gap:
             entries.insert(0, Entry(self.sender, self.epoch, before, heard, gap=gap))
-        await self._broker.append(self._stream, [encode_entry(entry) for entry in entries], keep_seconds=KEEP_SECONDS)
+        try:
+            written = [encode_entry(entry) for entry in entries]
+            await self._broker.append(self._stream, written, keep_seconds=KEEP_SECONDS)
+        except BaseException:
+            self._has_gap, self._confirm_at = self._has_gap or gap, trio.current_time()  # neither was said
+            raise
         self._told = heard
         self._has_appended.set()
         self._has_appended = trio.Event()

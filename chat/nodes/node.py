@@ -257,7 +257,7 @@ class Node:
                 await self._renew()
             except BrokerUnavailable:
                 self.starts.fail()
-            await trio.sleep(RENEW_SECONDS)
+            await trio.sleep(RENEW_SECONDS if self.starts.is_up else RETRY_SECONDS)
 
     async def _renew(self) -> None:
         """Renew the lease, and see whether the core is there. Raises Fenced, BrokerUnavailable."""

@@ -12,6 +12,7 @@ import trio.testing
 from chat.nodes import link
 from chat.nodes.broker import BrokerUnavailable
 from chat.nodes.core import FENCE_SECONDS, FENCED
+from chat.nodes.entries import Entry, decode_entry
 from chat.nodes.leases import lease_of
 from chat.nodes.memory_broker import MemoryBroker
 from chat.nodes.messages import Position, SessionFacts, WhenDrained
@@ -320,3 +321,20 @@ async def test_a_log_behind_a_broker_that_does_not_answer_is_not_lost(autojump_c
     broker.cut_off = False
     with pytest.raises(Lost, match="not whole"):
         await Remains(broker, "node").numbering(0, facts, Position(1, 1), 1)
+
+
+async def test_a_gap_that_a_broker_away_was_not_told_of_is_complained_of_when_it_is_back(
+    autojump_clock: Clock,
+) -> None:
+    broker = MemoryBroker(chance=random.Random(1))
+    one = link.Link(broker, "stream", "one", 1)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(one.run)
+        broker.down = True
+        assert one.accept(Entry("other", 1, 5, 0, [b"the first four are missing"])) == ()
+        await trio.sleep(5)
+        broker.down = False
+        await trio.sleep(2 * link.RETRY_MAXIMUM_SECONDS)
+        entries = await broker.read("stream", "0", wait_seconds=0)
+        assert [decode_entry(data).gap for _, data in entries] == [True]
+        nursery.cancel_scope.cancel()
