@@ -579,7 +579,7 @@ async def test_additions_in_a_conversation_come_together(chat_world: World, auto
         assert (await at_once.expect("MESSAGE_REACTION_ADD")).data["message_id"] == message_id
     await gathering.expect_silence(began + 0.64 - trio.current_time())
     together = (await gathering.expect("MESSAGE_REACTION_ADD_MANY")).data
-    assert 0.65 <= trio.current_time() - began < 0.75
+    assert 0.65 - 1e-9 <= trio.current_time() - began < 0.75
     assert together == {
         "channel_id": dm,
         "message_id": first,
@@ -646,5 +646,7 @@ async def test_what_is_held_back_is_not_lost_when_the_server_stops(chat_world: W
     (await react(alice, dm, message_id, THUMB)).expect(204)
     await chat_server.restart()
     again = await bob.resume(gathering)
-    replayed = (await again.expect("MESSAGE_REACTION_ADD_MANY")).data
-    assert replayed["message_id"] == message_id
+    await again.expect("RESUMED")
+    # With its socket at a gateway node, bob has heard it before that is sent elsewhere.
+    heard = [each for each in (*gathering.dispatches, *again.dispatches) if each.name == "MESSAGE_REACTION_ADD_MANY"]
+    assert [each.data["message_id"] for each in heard] == [message_id]
