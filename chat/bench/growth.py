@@ -92,6 +92,7 @@ def _measure(load: Process, size: Size, plan: Plan, notes: list[str]) -> tuple[f
         began = time.perf_counter()
         with serving(directory) as (server, port):
             listening = time.perf_counter() - began
+            observe(server)  # which begins the look
             costs: dict[str, list[float]] = {}
             for _ in range(plan.rounds):
                 for name, request in _requests(here, middle_id).items():

@@ -97,6 +97,7 @@ def _measure(plan: Plan, member_count: int) -> tuple[dict[str, float], float, fl
             stranger_count=plan.operations,
         )
         with serving(directory) as (server, port), contextlib.closing(Audience(port)) as audience:
+            observe(server)  # which begins the look
             caller = Caller(port, here.tokens[0])
             measured = _Measurement(server, plan.operations)
             measured.take("ready", [functools.partial(audience.add, token) for token in here.tokens])

@@ -2,8 +2,8 @@
 
 Prints its port, and at every SIGUSR1 one line of JSON about the time since the last: the longest turn of the loop
 (from one poll of the sockets to the next, garbage collection included), by the wall and by the thread's CPU time, and
-how many tasks live. The wall's figure counts what other programs took of the core, too. The look costs a tenth of a
-millisecond at each turn: `unwatched` leaves it out.
+how many tasks live. The wall's figure counts what other programs took of the core, too. The look costs something at
+each turn, so it begins at the first SIGUSR1; `unwatched` leaves it out.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ import sys
 import time
 from functools import partial
 from pathlib import Path
-from types import FrameType
 
 import trio
 
@@ -30,14 +29,10 @@ class TurnWatch(trio.abc.Instrument):
     """Measures every turn of the loop."""
 
     def __init__(self) -> None:
-        self.report_due = False
         self._wall = self._cpu = 0.0
         self._longest_wall = self._longest_cpu = 0.0
 
     def after_io_wait(self, timeout: float) -> None:
-        if self.report_due:
-            self.report_due = False
-            self._report()
         self._wall, self._cpu = time.perf_counter(), time.thread_time()
 
     def before_io_wait(self, timeout: float) -> None:
@@ -45,15 +40,16 @@ class TurnWatch(trio.abc.Instrument):
             self._longest_wall = max(self._longest_wall, time.perf_counter() - self._wall)
             self._longest_cpu = max(self._longest_cpu, time.thread_time() - self._cpu)
 
-    def _report(self) -> None:
-        statistics = trio.lowlevel.current_statistics()
+    def report(self) -> None:
+        """Print what was seen since the last report; the first begins the look. The present turn is left out."""
+        trio.lowlevel.add_instrument(self)  # once more, it changes nothing
         report = {
             "longest_turn_ms": self._longest_wall * 1000,
             "longest_turn_cpu_ms": self._longest_cpu * 1000,
-            "tasks": statistics.tasks_living,
+            "tasks": trio.lowlevel.current_statistics().tasks_living,
         }
         print(json.dumps(report), flush=True)
-        self._longest_wall = self._longest_cpu = 0.0
+        self._wall = self._cpu = self._longest_wall = self._longest_cpu = 0.0
 
 
 def main(directory: Path, *, watched: bool) -> None:
@@ -63,13 +59,10 @@ def main(directory: Path, *, watched: bool) -> None:
     log.configure(loaded.settings.log_level, timestamp=lambda: iso_timestamp(clock.now_ms()))
     watch = TurnWatch()
 
-    def ask_for_report(_: int, __: FrameType | None) -> None:
-        watch.report_due = True
-
     def announce(addresses: serving.ServerAddresses) -> None:
         if watched:
-            trio.lowlevel.add_instrument(watch)
-            signal.signal(signal.SIGUSR1, ask_for_report)
+            token = trio.lowlevel.current_trio_token()
+            signal.signal(signal.SIGUSR1, lambda _, __: token.run_sync_soon(watch.report))
         print(json.dumps({"port": addresses.port}), flush=True)
 
     data = DataDirectory(directory)
