@@ -1,10 +1,10 @@
 """The database: readers, and one writer that commits in groups.
 
 SQLite in WAL mode with `synchronous=FULL`: what was acknowledged is on the disk. A commit costs one `fsync`, so all who
-wait at that moment share it. The writer's thread takes what is queued, runs it as one group (`chat.store.writer`) and
-hands the whole group back to Trio's loop in one hop. There every `then` runs first, in commit order: memory changes,
-events are published. Then the callers go on. So no event tells of a write that could still be lost, and memory follows
-the database in the database's own order.
+wait at that moment share it, and the first of them waits two turns of the loop for the others. The writer's thread
+takes what is queued, runs it as one group (`chat.store.writer`) and hands the whole group back to Trio's loop in one
+hop. There every `then` runs first, in commit order: memory changes, events are published. Then the callers go on. So no
+event tells of a write that could still be lost, and memory follows the database in the database's own order.
 
 Small reads (a primary key, a covering index) run on the loop's own connection: they cost less than a hop to a thread.
 What may scan goes through `read`, to a thread with a connection of its own.
@@ -40,6 +40,7 @@ from chat.store.migrations import prepare
 from chat.store.writer import GroupObserver, Request, Slowness, SlowObserver, Writer, as_caller_sees, was_locked
 
 __all__ = [
+    "GATHERING_TURNS",
     "GROUP_LIMIT",
     "QUEUE_LIMIT",
     "ROOM_DEADLINE_SECONDS",
@@ -59,6 +60,10 @@ SWITCH_INTERVAL_SECONDS: Final = 0.0005
 
 GROUP_LIMIT: Final = 512
 """Units of one transaction; more wait for the next, so that the first of them need not wait for the last."""
+
+GATHERING_TURNS: Final = 2
+"""Turns of the loop for which a unit waits for others before an idle writer gets them. A transaction costs as much
+as several units, and requests that come at the same moment are all read within two turns."""
 
 QUEUE_LIMIT: Final = 1_024
 """Units queued or under way; further callers wait for room."""
@@ -85,7 +90,8 @@ class Database:
         self._inline = inline
         self._closed = False
         self._writer = Writer(lambda: open_connection(False))
-        self._queue: queue.SimpleQueue[Request | None] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[list[Request] | None] = queue.SimpleQueue()
+        self._gathered: list[Request] = []  # on the loop's side of the queue
         self._queued = 0
         self._waiting_for_room = trio.lowlevel.ParkingLot()
         self.written_at = -math.inf
@@ -186,6 +192,8 @@ class Database:
             return
         self._closed = True
         if not self._inline:
+            while self._gathered:
+                await trio.lowlevel.cancel_shielded_checkpoint()
             self._queue.put(None)
             self._waiting_for_room.unpark_all()  # what they would queue now would never be taken
             with trio.CancelScope(shield=True):  # the queue's limit bounds it; what is queued may not be dropped
@@ -200,9 +208,20 @@ class Database:
             request.waiting = None
             return trio.lowlevel.Abort.SUCCEEDED
 
+        self._gathered.append(request)
+        if self._queued == 1:
+            for _ in range(GATHERING_TURNS):
+                await trio.lowlevel.cancel_shielded_checkpoint()
+            self._hand_over()
+        elif len(self._gathered) == 1:
+            self._hand_over()  # the writer is busy, and takes it with its next group
         request.waiting = trio.lowlevel.current_task()
-        self._queue.put(request)
         await trio.lowlevel.wait_task_rescheduled(abandon)
+
+    def _hand_over(self) -> None:
+        gathered, self._gathered = self._gathered, []
+        for start in range(0, len(gathered), GROUP_LIMIT):
+            self._queue.put(gathered[start : start + GROUP_LIMIT])
 
     def _refuse_unless_available(self) -> None:
         if self.failing or self._closed:
@@ -235,7 +254,7 @@ class Database:
             entry = self._queue.get()
             if entry is None:
                 return group, True
-            group.append(entry)
+            group += entry
         return group, False
 
     def _finish_group(self, group: list[Request]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager
 from functools import partial
@@ -16,6 +17,7 @@ from trio.testing import MockClock, wait_all_tasks_blocked
 from chat.errors import StorageUnavailable
 from chat.store.administration import instance
 from chat.store.database import (
+    GATHERING_TURNS,
     GROUP_LIMIT,
     QUEUE_LIMIT,
     ROOM_DEADLINE_SECONDS,
@@ -232,6 +234,44 @@ async def test_a_unit_that_fails_leaves_its_neighbours_in_the_group_alone(thread
         held.release()
     assert keys(threaded.reader) == ["a", "b"]
     assert told == []
+
+
+async def test_units_that_come_within_two_turns_of_the_loop_share_a_transaction(threaded: Database) -> None:
+    groups: list[int] = []
+    threaded.observe_writing(lambda units, _, __: groups.append(units))
+
+    async def write_later(turns: int) -> None:
+        for _ in range(turns):
+            await trio.lowlevel.checkpoint()
+            time.sleep(0.02)  # noqa: ASYNC251 -- the writer's thread would begin with what it has
+        await threaded.write(remember(str(turns)))
+
+    async with trio.open_nursery() as nursery:
+        for turns in range(GATHERING_TURNS):
+            nursery.start_soon(write_later, turns)
+    assert groups == [GATHERING_TURNS]
+
+
+async def test_a_caller_cancelled_before_the_writer_got_its_unit_does_not_stop_it(threaded: Database) -> None:
+    told: list[str] = []
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(threaded.write, remember("a"), told.append)
+        while not threaded.queued:
+            await trio.lowlevel.checkpoint()
+        nursery.cancel_scope.cancel()
+    await threaded.write(remember("b"))
+    assert told == ["a"]
+    assert keys(threaded.reader) == ["a", "b"]
+
+
+async def test_closing_commits_what_the_writer_had_not_got_yet(tmp_path: Path) -> None:
+    told: list[str] = []
+    async with trio.open_nursery() as nursery:
+        async with open_database(fresh_database(tmp_path / "chat.sqlite3"), durable=False) as database:
+            nursery.start_soon(database.write, remember("a"), told.append)
+            while not database.queued:
+                await trio.lowlevel.checkpoint()
+        assert told == ["a"]
 
 
 async def test_cancelling_a_caller_stops_neither_its_unit_nor_its_then(threaded: Database) -> None:
