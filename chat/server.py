@@ -129,6 +129,7 @@ class Server:
             self.clock,
             hashlib.sha256(surroundings.secret).hexdigest()[:16],
             self._parts.address_bans,
+            self._parts.addresses,
             self._next_epoch,
         )
         nodes.prepare()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import collections
 import functools
 import ipaddress
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final
 
@@ -44,13 +44,20 @@ class ClientAddresses:
 
     def __init__(self, trusted_proxies: Iterable[str] = (), *, test_header: bool = False) -> None:
         self._trusted: tuple[_Network, ...] = ()
-        self._test_header = test_header
         self._unnamed: dict[str, None] = {}
-        self.trust(trusted_proxies)
+        self.on_unnamed: Callable[[str], None] = lambda _: None
+        """Told each proxy that is not trusted once."""
+        self.trust(trusted_proxies, test_header=test_header)
 
-    def trust(self, proxies: Iterable[str]) -> None:
+    def trust(self, proxies: Iterable[str], *, test_header: bool) -> None:
         """From now on these networks are the trusted proxies."""
         self._trusted = tuple(ipaddress.ip_network(network) for network in proxies)
+        self._test_header = test_header
+
+    @property
+    def unnamed(self) -> Sequence[str]:
+        """The proxies that are not trusted, as far as they were seen."""
+        return tuple(self._unnamed)
 
     def of(self, peer: str, forwarded: Sequence[str] = (), test_address: str | None = None) -> str:
         """The client's address. `forwarded` are the values of X-Forwarded-For, in the order of arrival."""
@@ -95,7 +102,12 @@ class ClientAddresses:
             )
         if len(self._unnamed) < UNNAMED_MAXIMUM:
             self._unnamed[peer] = None
+            self.on_unnamed(peer)
         return True
+
+    def note_unnamed(self, peer: str) -> None:
+        """A gateway node has seen this peer, which sent a forwarded header."""
+        self.is_unnamed_proxy(peer)
 
     def was_unnamed_proxy(self, address: str) -> bool:
         """Whether a peer at this address has sent a forwarded header without being trusted."""

@@ -18,6 +18,7 @@ import trio
 
 from chat import __version__
 from chat.auth.address_bans import AddressBans
+from chat.auth.client_address import ClientAddresses
 from chat.auth.principal import Principal
 from chat.bus.bus import Bus
 from chat.clock import Clock
@@ -27,6 +28,7 @@ from chat.errors import OperatorError
 from chat.gateway.gateway import Gateway
 from chat.gateway.session import GatewaySession, KeptPlace, MakeSession
 from chat.nodes.broker import Broker, BrokerUnavailable
+from chat.nodes.codec import Malformed, decode
 from chat.nodes.entries import decode_entry
 from chat.nodes.leases import CORE_LEASE, CORE_STREAM, LEASE_SECONDS, core_of, lease_of
 from chat.nodes.link import KEEP_SECONDS, Link
@@ -47,14 +49,13 @@ from chat.nodes.messages import (
     Gone,
     Hello,
     Judged,
-    Malformed,
     Message,
     Position,
     ResumeDone,
     SessionFacts,
     Stands,
+    UnnamedProxy,
     Welcome,
-    decode,
 )
 from chat.nodes.moving import Moving
 from chat.nodes.recovery import checkpoints_of, rest_of, to_node
@@ -102,8 +103,8 @@ class CoreNodes:
     _instance: str
     """Tells this server's data from every other one's."""
     _address_bans: AddressBans
-    _next_epoch: Callable[[int], Awaitable[int]]
-    """Makes an epoch greater than all before, whatever the clock says; at least so great."""
+    _addresses: ClientAddresses
+    _next_epoch: Callable[[int], Awaitable[int]]  # greater than all before, whatever the clock says, and at least so
     epoch: int = attrs.field(init=False)
     """Of this life of the core; greater than those before."""
     lines: dict[str, Line] = attrs.field(factory=dict, init=False)
@@ -137,6 +138,7 @@ class CoreNodes:
             Stands: lambda line, answer: line.answered(answer.question, answer),
             Bye: self._bye,
             Figures: self._take_figures,
+            UnnamedProxy: lambda _, proxy: self._addresses.note_unnamed(proxy.address),
         }
 
     # Coming and going
@@ -273,6 +275,7 @@ class CoreNodes:
                 kept=tuple(sorted(line.sessions)),
                 trusted_proxies=tuple(self._settings.trusted_proxies),
                 version=__version__,
+                names_addresses=gateway.address_header_for_tests,
                 mounts=() if self._gateway.mount is None else (self._gateway.mount.name,),
             )
         )

@@ -8,7 +8,7 @@ from typing import Final
 
 import attrs
 
-from chat.nodes.messages import Malformed
+from chat.nodes.codec import Malformed
 
 _LENGTH: Final = struct.Struct("!I")
 _FRAME: Final = struct.Struct("!BQQQBB")

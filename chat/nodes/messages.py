@@ -1,19 +1,11 @@
-"""What a core and its nodes tell each other, and how it is written down.
-
-A message is a kind, a small JSON object and byte strings that are not looked into: events that are encoded already,
-lists of slots, commands as the client sent them. Members that a version does not know are left out, and new ones have a
-default, so that nodes and core may be one version apart (manual, Beyond one process).
-"""
+"""What a core and its nodes tell each other (`chat.nodes.codec` writes it down)."""
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Sequence
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 
 import attrs
-import cattrs
-import orjson
 
 from chat.bus.audience import Mentions
 from chat.gateway.fanout import Delivery
@@ -23,13 +15,6 @@ from chat.protocol.frames import OutgoingEvent
 PROTOCOL: Final = 1
 """Grows with every change that the other side must know of. Versions that differ by one work together; of two that are
 further apart, the node ends. So Hello and Welcome never lose a member."""
-
-_HEAD: Final = struct.Struct("!BIB")
-_LENGTH: Final = struct.Struct("!I")
-
-
-class Malformed(ValueError):
-    """Bytes that are no message of ours."""
 
 
 class Message:
@@ -93,7 +78,8 @@ class Deliver(Message):
 
 @attrs.frozen
 class Welcome(Message):
-    """The answer to Hello. Sessions in slots that are not among `kept` are over. `version`, `mounts`: the core's."""
+    """The answer to Hello. Sessions in slots that are not among `kept` are over. `version` is the core's, `mounts` are
+    other ways to speak with its gateway; `names_addresses` is its setting `gateway.address_header_for_tests`."""
 
     kind = 2
 
@@ -105,6 +91,7 @@ class Welcome(Message):
     trusted_proxies: tuple[str, ...] = ()
     version: str = ""
     mounts: tuple[str, ...] = ()
+    names_addresses: bool = False
 
 
 @attrs.frozen
@@ -416,6 +403,15 @@ class Figures(Message):
 
 
 @attrs.frozen
+class UnnamedProxy(Message):
+    """Somebody at this address sends headers of a proxy, and is no trusted one."""
+
+    kind = 46
+
+    address: str
+
+
+@attrs.frozen
 class Stands(Message):
     """Sequences as `Numbering` has them, and how many Dispatches wait for a Resume."""
 
@@ -430,71 +426,3 @@ class Stands(Message):
 
 KINDS: Final[dict[int, type[Message]]] = {each.kind: each for each in Message.__subclasses__()}
 """Every message by its number."""
-
-_converter: Final = cattrs.Converter(detailed_validation=False, forbid_extra_keys=False)
-
-
-def encode(message: Message) -> bytes:
-    """Write a message down."""
-    if isinstance(message, Deliver):
-        return encode_delivery(message) + message.slots
-    values = _converter.unstructure(message)
-    blobs = [values.pop(name) for name in message.blobs]
-    return _joined(message.kind, orjson.dumps(values), [each for several in blobs for each in several])
-
-
-def encode_delivery(delivery: Deliver | Delivery) -> bytes:
-    """A Deliver up to its slots, which come last: the same bytes for every node."""
-    event, thread_event, mentions = delivery.event, delivery.thread_event, delivery.mentions
-    values: dict[str, Any] = {"n": event.name}
-    if not event.retained:
-        values["v"] = True
-    if mentions is not None:
-        values["m"] = [mentions.everyone, mentions.here, sorted(mentions.user_ids), sorted(mentions.role_ids)]
-    if delivery.ignoring_session is not None:
-        values["i"] = delivery.ignoring_session
-    data = [event.data] if thread_event is None else [event.data, thread_event.data]
-    return _joined(Deliver.kind, orjson.dumps(values), data)
-
-
-def _joined(kind: int, header: bytes, blobs: Sequence[bytes]) -> bytes:
-    parts = [_HEAD.pack(kind, len(header), len(blobs)), header]
-    for blob in blobs:
-        parts += (_LENGTH.pack(len(blob)), blob)
-    return b"".join(parts)
-
-
-def decode(data: bytes) -> Message | None:
-    """Read a message; None for one of a kind that this version does not know. Raises Malformed."""
-    try:
-        kind, length, count = _HEAD.unpack_from(data)
-        at = _HEAD.size + length
-        values = orjson.loads(data[_HEAD.size : at])
-        blobs = []
-        for _ in range(count):
-            (size,) = _LENGTH.unpack_from(data, at)
-            at += _LENGTH.size
-            blobs.append(data[at : at + size])
-            at += size
-        if kind == Deliver.kind:
-            return _delivery(values, blobs, data[at:])
-        kind_of = KINDS.get(kind)
-        if kind_of is None:
-            return None
-        for name in kind_of.blobs:
-            values[name] = ()
-        message = _converter.structure(values, kind_of)
-        return attrs.evolve(message, **{kind_of.blobs[0]: tuple(blobs)}) if kind_of.blobs else message  # type: ignore[misc]
-    except (struct.error, ValueError, KeyError, TypeError, cattrs.BaseValidationError) as error:
-        raise Malformed("a message that cannot be read") from error
-
-
-def _delivery(values: dict[str, Any], blobs: Sequence[bytes], slots: bytes) -> Deliver:
-    retained = "v" not in values
-    mentions = values.get("m")
-    if mentions is not None:
-        everyone, here, user_ids, role_ids = mentions
-        mentions = Mentions(everyone=everyone, here=here, user_ids=frozenset(user_ids), role_ids=frozenset(role_ids))
-    thread_event = OutgoingEvent(values["n"], blobs[1], retained=retained) if len(blobs) > 1 else None
-    event = OutgoingEvent(values["n"], blobs[0], retained=retained)
-    return Deliver(event, slots, mentions, thread_event, values.get("i"))

@@ -25,10 +25,11 @@ from chat.gateway.session import GatewaySession
 from chat.nodes import messages as said
 from chat.nodes.answers import Answers
 from chat.nodes.broker import Broker, BrokerUnavailable
+from chat.nodes.codec import Malformed, decode, encode
 from chat.nodes.entries import decode_entry
 from chat.nodes.leases import CORE_LEASE, CORE_STREAM, LEASE_SECONDS, core_of, lease_of
 from chat.nodes.link import KEEP_SECONDS, Link
-from chat.nodes.messages import PROTOCOL, Malformed, Message, Position, SessionFacts, decode, encode
+from chat.nodes.messages import PROTOCOL, Message, Position, SessionFacts
 from chat.nodes.progress import Progress, has_numbers
 from chat.nodes.recovery import (
     Lost,

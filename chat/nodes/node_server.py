@@ -15,7 +15,7 @@ from chat import __version__
 from chat.auth.client_address import ClientAddresses
 from chat.errors import ApiError, OperatorError
 from chat.nodes.broker import Broker, BrokerUnavailable
-from chat.nodes.messages import PROTOCOL, Welcome
+from chat.nodes.messages import PROTOCOL, UnnamedProxy, Welcome
 from chat.nodes.node import Fenced, Node
 from chat.nodes.refusals import LOOK_SECONDS, RefusalsAtNode
 from chat.port import request_head
@@ -50,6 +50,7 @@ class NodeServer:
 
     def __attrs_post_init__(self) -> None:
         self.node = self._new_life()
+        self._addresses.on_unnamed = self._tell_of_proxy
 
     def _new_life(self) -> Node:
         node = Node(self._broker, f"{self._chance.getrandbits(ID_BITS):016x}", self._name, self._chance.randint)
@@ -63,10 +64,16 @@ class NodeServer:
             self._refused_by = welcome
             self.node.drain()
             return False
-        self._addresses.trust(welcome.trusted_proxies)
+        self._addresses.trust(welcome.trusted_proxies, test_header=welcome.names_addresses)
+        for address in self._addresses.unnamed:
+            self._tell_of_proxy(address)
         self._mounts = self.node.mounts = welcome.mounts
         self._knows_proxies = True
         return True
+
+    def _tell_of_proxy(self, address: str) -> None:
+        """The core counts failures, and tells its operator."""
+        self.node.say(UnnamedProxy(address))
 
     def _refuse(self, address: str, by_unnamed_proxy: bool) -> None:
         """Raise for a socket from a banned network, and for any before a core has said which proxies are believed: it

@@ -22,6 +22,7 @@ from chat.gateway.numbering import Numbering
 from chat.gateway.retention import EventLine, SharedRuns
 from chat.gateway.session import GatewaySession
 from chat.nodes.broker import Broker
+from chat.nodes.codec import decode
 from chat.nodes.entries import decode_entry
 from chat.nodes.messages import (
     Arrive,
@@ -34,7 +35,6 @@ from chat.nodes.messages import (
     Position,
     Seat,
     SessionFacts,
-    decode,
 )
 from chat.nodes.relay import HeldNumbering
 from chat.protocol.commands import NO_EVENTS

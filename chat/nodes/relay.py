@@ -22,19 +22,9 @@ import trio
 from chat.gateway.fanout import Delivery
 from chat.gateway.numbering import Numbering, ResumeVerdict
 from chat.gateway.session import GatewaySession, KeptPlace
+from chat.nodes.codec import encode, encode_delivery
 from chat.nodes.link import Link
-from chat.nodes.messages import (
-    Ended,
-    Figures,
-    Message,
-    Payload,
-    Standing,
-    Stands,
-    Strike,
-    WhenDrained,
-    encode,
-    encode_delivery,
-)
+from chat.nodes.messages import Ended, Figures, Message, Payload, Standing, Stands, Strike, WhenDrained
 from chat.protocol.frames import EventRun, OutgoingEvent
 from chat.registries import close_codes
 from chat.registries.close_codes import Close

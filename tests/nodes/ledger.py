@@ -17,10 +17,10 @@ from typing import Any, Final
 import attrs
 
 from chat.nodes import messages as said
+from chat.nodes.codec import decode
 from chat.nodes.entries import Entry, decode_entry
 from chat.nodes.leases import CORE_STREAM
 from chat.nodes.memory_broker import Engine
-from chat.nodes.messages import decode
 from chat.registries.events import EventName
 from chat.registries.opcodes import Opcode
 from chat.testing.conversation import FROM_SERVER, Conversation

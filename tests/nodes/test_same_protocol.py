@@ -16,6 +16,11 @@ from tests.gateway.test_dialogue_reconnect import *  # noqa: F403
 from tests.gateway.test_dialogue_resume import *  # noqa: F403
 from tests.gateway.test_dialogue_states import *  # noqa: F403
 from tests.gateway.test_machine_on_a_socket import *  # noqa: F403
+from tests.security.test_address_bans_served import (  # noqa: F401
+    test_failures_on_the_gateway_behind_such_a_proxy_count,
+    test_no_socket_opens_there_and_those_open_stay,
+    test_refused_tokens_on_the_gateway_count,
+)
 
 del test_below_the_replay_floor_a_session_is_lost_to_the_client  # noqa: F821 - takes as long as all others together
 

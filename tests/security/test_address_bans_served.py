@@ -18,6 +18,9 @@ from chat.testing.server import ChatServer
 from chat.testing.world import World
 from tests.conformance.outcomes import end
 
+NODE_SECONDS: Final = 1.0
+"""After so long a gateway node knows of a ban, too."""
+
 HOSTILE: Final = "203.0.113.9"
 OTHER: Final = "203.0.113.10"
 SESSION: Final = "cht_" + "a" * 36
@@ -112,6 +115,7 @@ async def test_no_socket_opens_there_and_those_open_stay(
     await before.identify(world.alice.token)
     await before.expect("READY")
     await fail(world, HOSTILE, 20)
+    await trio.sleep(NODE_SECONDS)
     with pytest.raises(HandshakeRefused) as refused:
         await GatewayClient.connect(world.nursery, world.route, headers={"X-Test-Address": HOSTILE})
     assert b'"GLOBAL_IP_TEMPORARILY_BANNED"' in refused.value.body
@@ -230,6 +234,7 @@ async def test_a_proxy_that_is_not_trusted_passes_its_exemption_on_to_nobody(
         assert (await by_proxy.get("/v1/users/@me")).status == 401
     assert is_banned(await by_proxy.get("/v1/users/@me"))
     assert is_banned(await by_proxy.get("/.well-known/chat"))
+    await trio.sleep(NODE_SECONDS)
     async with trio.open_nursery() as nursery:
         with pytest.raises(HandshakeRefused, match="403"):
             await GatewayClient.connect(nursery, world.route, headers={header: "203.0.113.9"})
@@ -248,6 +253,7 @@ async def test_failures_on_the_gateway_behind_such_a_proxy_count(
             client = await GatewayClient.connect(nursery, chat_world.route, headers=headers)
             await client.identify(SESSION)
             await client.closed()
+        await trio.sleep(NODE_SECONDS)
         with pytest.raises(HandshakeRefused):
             await GatewayClient.connect(nursery, chat_world.route, headers=headers)
         nursery.cancel_scope.cancel()
