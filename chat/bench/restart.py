@@ -12,7 +12,7 @@ from typing import Any, Final
 import attrs
 
 from chat.bench import world
-from chat.bench.gateway import generator, serving
+from chat.bench.gateway import generator, observe, serving
 from chat.bench.http import MESSAGE
 from chat.bench.measuring import LOAD_CORE, Figure, Process, Report, note_if_busy, resident_bytes, started
 from chat.registries.limits import REPLAY_DISPATCHES
@@ -29,9 +29,11 @@ class Plan:
     messages: int = REPLAY_DISPATCHES
     seconds: float = 2.0
     """How long messages are posted for their cost."""
+    settled_seconds: float = 8.0
+    """How long after their sockets dropped: at 5 s accounts go offline, and others are told, which is not measured."""
 
 
-QUICK: Final = Plan(sessions=(20,), messages=40, seconds=0.05)
+QUICK: Final = Plan(sessions=(20,), messages=40, seconds=0.05, settled_seconds=0.0)
 
 
 def run(plan: Plan) -> Report:
@@ -55,13 +57,19 @@ def _measure(count: int, plan: Plan, notes: list[str]) -> Iterator[Figure]:
             alone = posting.cost_ms(plan.seconds)
             with generator(server, port, here, count):
                 pass  # every socket drops, and the sessions stay
+            dropped_at = time.monotonic()
+            time.sleep(min(1.0, plan.settled_seconds))
+            observe(server)  # all sockets ended in one turn: that is the network's doing
             posting.fill(plan.messages)
+            time.sleep(max(0.0, dropped_at + plan.settled_seconds - time.monotonic()))
             retained = posting.cost_ms(plan.seconds)
+            longest = observe(server)["longest_turn_cpu_ms"]
             before = resident_bytes(server.pid)
             stopped_after = server.stop()
         yield Figure(
             f"post_while_retained_{count}", retained / alone, "of a message that no session hears", at_most=1.1
         )
+        yield Figure(f"longest_turn_{count}", longest, "ms of CPU", at_most=20.0)
         yield Figure(f"stopped_after_{count}", stopped_after, "s", at_most=2.0)
         began = time.perf_counter()
         with serving(directory) as (server, _):

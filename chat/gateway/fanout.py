@@ -175,8 +175,8 @@ class Fanout:
         Returns how many are to be delivered now. About to come are those whose requests are under way, and those that
         recent ones let expect.
         """
-        awake = self._resting.awake if self._resting.sessions else _all
-        sessions = max((len(awake(delivery.receivers)) for delivery in self._queue), default=0)
+        lists = [delivery.receivers for delivery in itertools.islice(self._queue, EVENTS_PER_BATCH)]
+        sessions = self._resting.most_awake(lists, enough=GATHERED_FROM_SESSIONS)
         if sessions >= GATHERED_FROM_SESSIONS:
             expected = self._expectation.events
             with trio.move_on_after(min(sessions * self._session_seconds, GATHERING_SECONDS)) as waiting:
@@ -280,10 +280,6 @@ class Fanout:
                 socket.flush()
             except Exception:  # noqa: BLE001 - logged there; the others are written all the same
                 socket.failed()
-
-
-def _all(receivers: Sequence[GatewaySession]) -> Sequence[GatewaySession]:
-    return receivers
 
 
 def _failed(session: GatewaySession) -> None:

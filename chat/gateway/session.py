@@ -87,7 +87,7 @@ class GatewaySession:
     _numbering: Numbering = attrs.field(factory=Numbering, kw_only=True)
     place: Placed | None = attrs.field(default=None, init=False)
     """Where its socket and its numbers are, if that is not this process (`chat.nodes.relay`)."""
-    settle: Callable[[], None] | None = attrs.field(default=None, init=False)
+    settle: Callable[[GatewaySession], None] | None = attrs.field(default=None, init=False)
     """Numbers what the session has heard since it rests (`chat.gateway.resting`); None while it does not rest."""
     address: str = attrs.field(default="", init=False)
     receiver: Receiver | None = attrs.field(default=None, init=False)
@@ -142,13 +142,13 @@ class GatewaySession:
     def numbering(self) -> Numbering:
         """The session's sequences, with everything that it has heard."""
         if self.settle is not None:
-            self.settle()
+            self.settle(self)
         return self._numbering
 
     def replace_numbering(self, numbering: Numbering) -> None:
         """Number by this one from now on, what was heard before included."""
         if self.settle is not None:
-            self.settle()
+            self.settle(self)
         self._numbering = numbering
 
     def kept_besides(self) -> Mapping[str, Any]:

@@ -27,6 +27,11 @@ logger = structlog.get_logger(__name__)
 SessionCallback = Callable[[GatewaySession], None]
 
 
+DUE_PER_TURN: Final = 64
+"""Sessions that go offline or end in one turn of the loop, a few milliseconds: thousands may lose their sockets at
+once."""
+
+
 @attrs.define(eq=False, weakref_slot=False)
 class SessionTable:
     """Finds sessions by id and by account, and ends them."""
@@ -98,8 +103,9 @@ class SessionTable:
             self._wake = trio.Event()
             with trio.move_on_at(self._deadlines[0][0] if self._deadlines else float("inf")):
                 await self._wake.wait()
-            now = trio.current_time()
-            while self._deadlines and self._deadlines[0][0] <= now:
+            for _ in range(DUE_PER_TURN):
+                if not self._deadlines or self._deadlines[0][0] > trio.current_time():
+                    break
                 deadline, _, session = heapq.heappop(self._deadlines)
                 self._due(session, deadline)
 

@@ -93,6 +93,7 @@ FIGURES = {
     },
     "restart": {
         "post_while_retained_20",
+        "longest_turn_20",
         "stopped_after_20",
         "listening_after_20",
         "memory_before_20",

@@ -15,14 +15,18 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from chat.bus.audience import Mentions
 from chat.domain.presence.account_presence import SessionPresence
+from chat.gateway import resting as of_resting
 from chat.gateway.fanout import Delivery, Fanout
-from chat.gateway.resting import DELIVERIES, Resting
+from chat.gateway.resting import Resting
 from chat.gateway.session import GatewaySession
 from chat.protocol.frames import EventRun, OutgoingEvent
 from chat.registries.events import EventName
 from chat.registries.statuses import Status
 
 SESSIONS: Final = 6
+
+SIZES: Final = {"DELIVERIES": 11, "BLOCK": 4, "SHARED_FROM": 2, "NUMBERED_WITHIN": 3}
+"""Small batches, so that few events fill several."""
 
 
 def session(number: int) -> GatewaySession:
@@ -73,6 +77,8 @@ class RestingMachine(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
+        self._sizes = {name: getattr(of_resting, name) for name in SIZES}
+        vars(of_resting).update(SIZES)
         self.resting = Resting()
         self.sessions = [session(number) for number in range(SESSIONS)]
         self.twins = [session(number) for number in range(SESSIONS)]
@@ -87,7 +93,7 @@ class RestingMachine(RuleBasedStateMachine):
     @rule(
         audience=st.integers(0, 2),
         kind=st.sampled_from(["plain", "unretained", "mentioning", "with threads", "not to all"]),
-        times=st.sampled_from([1, 1, 2, 5, DELIVERIES + 1]),
+        times=st.sampled_from([1, 1, 2, 5, 12, 25]),
     )
     def events_are_delivered(self, audience: int, kind: str, times: int) -> None:
         receivers = self.audiences[audience % len(self.audiences)]
@@ -139,12 +145,22 @@ class RestingMachine(RuleBasedStateMachine):
         self._require_alike(self.sessions[number], self.twins[number])
 
     def teardown(self) -> None:
+        try:
+            for one, twin in zip(self.sessions, self.twins, strict=True):
+                self._require_alike(one, twin)
+        finally:
+            vars(of_resting).update(self._sizes)
+
+    @rule()
+    def all_are_numbered(self) -> None:
+        self.resting.settle()
         for one, twin in zip(self.sessions, self.twins, strict=True):
-            self._require_alike(one, twin)
+            assert one._numbering.sequence == twin._numbering.sequence
 
     @invariant()
     def what_waits_is_bounded(self) -> None:
-        assert len(self.resting._waiting) < DELIVERIES
+        assert len(self.resting._open) < SIZES["DELIVERIES"]
+        assert not self.resting._due or len(self.resting._open) < SIZES["NUMBERED_WITHIN"]
 
     @staticmethod
     def _tell(told: GatewaySession, delivery: Delivery) -> None:
