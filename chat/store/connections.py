@@ -15,9 +15,6 @@ BUSY_TIMEOUT_SECONDS: Final = 5
 CACHE_KIBIBYTES: Final = 8_192
 """Page cache of a connection, filled only as needed."""
 
-MAPPED_BYTES: Final = 268_435_456
-"""How much of the file is mapped for reading; the pages are the kernel's own, nothing is copied."""
-
 CHECKPOINT_PAGES: Final = 2_000
 """The write-ahead log is carried over into the file when it has this many pages (8 MB)."""
 
@@ -71,7 +68,7 @@ def connect(
         f"synchronous = {'FULL' if durable else 'OFF'}",
         "foreign_keys = ON",
         f"cache_size = -{CACHE_KIBIBYTES}",
-        f"mmap_size = {MAPPED_BYTES}",
+        "mmap_size = 0",  # a map is made anew after each commit, which costs more than copying the pages does
         f"wal_autocheckpoint = {CHECKPOINT_PAGES}",
         f"journal_size_limit = {LOG_BYTES}",
         "temp_store = MEMORY",
