@@ -267,6 +267,7 @@ class Server:
             maximum_connections=maximum_connections,
             per_address=self.http_connections,
             refuse=self._parts.address_bans.refuse,
+            greets=True,
             observers=self._observers,
         )
         await self._parts.address_bans.load()

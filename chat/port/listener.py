@@ -229,6 +229,8 @@ class Port:
     _refuse_address: Callable[[str, bool], None] = attrs.field(default=lambda *_: None, kw_only=True, alias="refuse")
     """Raises an ApiError for a client's address that may not open a WebSocket; it is told whether a proxy that is not
     trusted stands between."""
+    _greets: bool = attrs.field(default=False, kw_only=True)
+    """Whether the gateway sends at once: then the answer to the handshake leaves in one packet with that."""
     _observers: Sequence[Observer] = attrs.field(default=(), kw_only=True)
     """Hear of what never reaches the HTTP engine: sockets that were opened, and requests that were refused."""
     connections: int = attrs.field(default=0, init=False)
@@ -346,7 +348,7 @@ class Port:
         length = request_head.head_length(received)
         connection.unread(received[length:])
         request, answer = open_websocket(received[:length], connection.address, self._addresses, self._refuse_address)
-        sent = connection.try_send(answer)
+        sent = connection.try_send_ahead(answer) if self._greets else connection.try_send(answer)
         if sent < len(answer):
             with trio.move_on_after(REFUSAL_SECONDS):
                 await connection.send_all(answer[sent:])

@@ -42,6 +42,11 @@ class Transport(trio.abc.HalfCloseableStream):
         Raises trio.BrokenResourceError when the peer is gone, trio.ClosedResourceError after `close`.
         """
 
+    def try_send_ahead(self, data: bytes, /) -> int:
+        """As `try_send`, for data after which more will be sent at once: both may leave together, in one packet. The
+        system holds it back for a fifth of a second at most."""
+        return self.try_send(data)
+
     @abc.abstractmethod
     async def wait_writable(self) -> None:
         """Return when `try_send` is likely to take something.
@@ -157,10 +162,21 @@ class SocketTransport(Transport):
         except BlockingIOError:
             return 0
         except OSError as error:
-            self._open_descriptor()
-            if self._finished:
-                raise trio.ClosedResourceError("nothing may follow the end of sending") from error
-            raise trio.BrokenResourceError(str(error)) from error
+            raise self._why_not_sent(error) from error
+
+    def try_send_ahead(self, data: bytes, /) -> int:
+        try:
+            return self.socket.send(data, socket.MSG_MORE)
+        except BlockingIOError:
+            return 0
+        except OSError as error:
+            raise self._why_not_sent(error) from error
+
+    def _why_not_sent(self, error: OSError) -> Exception:
+        self._open_descriptor()
+        if self._finished:
+            return trio.ClosedResourceError("nothing may follow the end of sending")
+        return trio.BrokenResourceError(str(error))
 
     async def wait_writable(self) -> None:
         await trio.lowlevel.wait_writable(self._open_descriptor())

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import json
 import os
+import struct
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
@@ -28,7 +30,7 @@ from chat.port.listener import (
     open_listeners,
 )
 from chat.port.request_head import GATEWAY_PATHS, path
-from chat.port.transport import Transport
+from chat.port.transport import SocketTransport, Transport
 from chat.port.upgrade import UpgradeRequest
 from chat.protocol.frames import text_frame
 from chat.testing.network import MemoryListener, MemoryNetwork, MemoryStream
@@ -36,6 +38,10 @@ from tests.gateway.raw_websocket import RawWebSocket, client_frame, upgrade
 
 PATIENCE_SECONDS = 60
 """What takes longer, in virtual time or not, hangs."""
+
+
+SIOCOUTQNSD = 0x894B
+"""Asks Linux how much of what a socket was given has not left yet."""
 
 
 async def echo(_request: UpgradeRequest, transport: Transport) -> None:
@@ -419,6 +425,32 @@ async def test_real_sockets_take_the_same_way() -> None:
         await port.drain(10)
         nursery.cancel_scope.cancel()
     assert port.connections == 0
+
+
+@pytest.mark.parametrize("greets", [True, False])
+async def test_the_answer_to_a_handshake_waits_for_what_a_gateway_sends_at_once(greets: bool) -> None:
+    unsent: list[int] = []
+
+    async def gateway(_request: UpgradeRequest, transport: Transport) -> None:
+        assert isinstance(transport, SocketTransport)
+        unsent.append(struct.unpack("i", fcntl.ioctl(transport.socket, SIOCOUTQNSD, bytes(4)))[0])
+        transport.try_send(b"greeting")
+
+    listeners = await open_listeners("127.0.0.1", 0)
+    port = Port(
+        listeners, gateway=gateway, http=Http(), addresses=ClientAddresses(), maximum_connections=10, greets=greets
+    )
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(port.serve)
+        # The system holds it back for 200 ms: on a busy machine one of them may have left before it is looked at.
+        for _ in range(5):
+            async with await trio.open_tcp_stream("127.0.0.1", listeners[0].port) as stream:
+                await stream.send_all(upgrade())
+                answer = await everything(stream)
+            assert answer.startswith(b"HTTP/1.1 101 ")
+            assert answer.endswith(b"\r\n\r\ngreeting")
+        nursery.cancel_scope.cancel()
+    assert any(unsent) is greets
 
 
 async def test_an_address_in_use_cannot_be_listened_on() -> None:
