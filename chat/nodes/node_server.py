@@ -12,11 +12,11 @@ import structlog
 import trio
 
 from chat import __version__
-from chat.auth.client_address import ClientAddresses
+from chat.auth.client_address import ClientAddresses, ConnectionCounts
 from chat.errors import ApiError, OperatorError
 from chat.nodes.broker import Broker, BrokerUnavailable
 from chat.nodes.messages import PROTOCOL, UnnamedProxy, Welcome
-from chat.nodes.node import Fenced, Node
+from chat.nodes.node import CONNECTIONS_PER_ADDRESS, Fenced, Node
 from chat.nodes.refusals import LOOK_SECONDS, RefusalsAtNode
 from chat.port import request_head
 from chat.port.listener import RETRY, Listener, Port, answer_once
@@ -44,6 +44,8 @@ class NodeServer:
     """Set when the node has drained, because its core asked or `drain` did."""
     _addresses: ClientAddresses = attrs.field(factory=ClientAddresses, init=False)
     _refusals: RefusalsAtNode = attrs.field(factory=RefusalsAtNode, init=False)
+    _half_sent: ConnectionCounts = attrs.field(factory=lambda: ConnectionCounts(CONNECTIONS_PER_ADDRESS), init=False)
+    """Connections by address that are not the gateway's (yet)."""
     _knows_proxies: bool = attrs.field(default=False, init=False)
     _mounts: tuple[str, ...] = attrs.field(default=(), init=False)
     _refused_by: Welcome | None = attrs.field(default=None, init=False)
@@ -65,6 +67,7 @@ class NodeServer:
             self.node.drain()
             return False
         self._addresses.trust(welcome.trusted_proxies, test_header=welcome.names_addresses)
+        self._half_sent.limit = welcome.connections_per_address
         for address in self._addresses.unnamed:
             self._tell_of_proxy(address)
         self._mounts = self.node.mounts = welcome.mounts
@@ -97,6 +100,7 @@ class NodeServer:
             addresses=self._addresses,
             refuse=self._refuse,
             maximum_connections=maximum_connections,
+            per_address=self._half_sent,
         )
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self.port.serve)
