@@ -88,6 +88,7 @@ async def serve(loaded: Loaded, *, clock: SkippingClock | None, announce: Callab
         _listening_for_metrics(settings) as metrics_listeners,
     ):
         settings = settings.listening_on(sockets[0].port)
+        directory.tell_address(settings.host, settings.port)
         certificates = _certificates(settings, directory)
         listeners = sockets if certificates is None else certificates.over(sockets)
         manager.status("looking at the database")

@@ -159,7 +159,9 @@ def status_of(directory: DataDirectory, settings: Settings) -> Status:
     from chat.process_memory import resident_bytes
 
     process = directory.owner()
-    answer, answer_ms = ("no server runs on this data", None) if process is None else _asked(settings)
+    answer, answer_ms = (
+        ("no server runs on this data", None) if process is None else _asked(settings, directory.address())
+    )
     day, spans = _figures(directory)
     return Status(
         running=process is not None,
@@ -199,19 +201,21 @@ def _figures(directory: DataDirectory) -> tuple[Sequence[Figures], Mapping[str, 
     return day, spans
 
 
-def _asked(settings: Settings) -> tuple[str, float | None]:
-    """What /_ready says, and after how many milliseconds."""
+def _asked(settings: Settings, address: tuple[str, int] | None) -> tuple[str, float | None]:
+    """What /_ready says, and after how many milliseconds. The server may listen elsewhere than the settings say, as its
+    command line has it."""
     import json
 
     from chat.config.settings import WILDCARD_HOSTS
 
-    host = WILDCARD_HOSTS.get(settings.host, settings.host)
-    connection = http.client.HTTPConnection(host, settings.port, timeout=ASK_SECONDS)
+    host, port = address or (settings.host, settings.port)
+    host = WILDCARD_HOSTS.get(host, host)
+    connection = http.client.HTTPConnection(host, port, timeout=ASK_SECONDS)
     if settings.has_tls:
         from chat.port.tls import trusting_anybody
 
         context = trusting_anybody()
-        connection = http.client.HTTPSConnection(host, settings.port, timeout=ASK_SECONDS, context=context)
+        connection = http.client.HTTPSConnection(host, port, timeout=ASK_SECONDS, context=context)
     began = time.monotonic()
     try:
         connection.request("GET", "/_ready")
@@ -220,7 +224,7 @@ def _asked(settings: Settings) -> tuple[str, float | None]:
         told = str(body.get("reason") or body.get("status"))
         return "ready" if answer.status == 200 else f"not ready: {told}", round((time.monotonic() - began) * 1_000, 1)
     except (OSError, http.client.HTTPException, ValueError, AttributeError):
-        return f"does not answer at {host} port {settings.port}", None
+        return f"does not answer at {host} port {port}", None
     finally:
         connection.close()
 

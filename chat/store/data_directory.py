@@ -6,7 +6,7 @@ uploads/        uploaded files
 archives/       archives of accounts and guilds
 signing.key     secret of this instance, mode 0600
 nodes.json      what the server knows of its gateway nodes (`chat.domain.administration.gateway_nodes`)
-lock            held by the process that owns the directory
+lock            held by the process that owns the directory; its id, and where it listens
 .restoring/     a backup that is being unpacked (`chat.backup.restoring`)
 .restored/      one that was found whole, on its way to its place
 """
@@ -37,6 +37,8 @@ RESTORE_KEY: Final = (
     f"{SIGNING_KEY_BYTES} random bytes in its place start anew without them"
 )
 """What to do about a key that is missing."""
+
+LOCK_BYTES: Final = 512
 
 RESTORING: Final = ".restoring"
 RESTORED: Final = ".restored"
@@ -118,27 +120,40 @@ class DataDirectory:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError as error:
-                owner = os.pread(lock, 32, 0).decode("ascii", "replace").strip()
+                owner = _lines_of(lock)[0]
                 by = f" (process {owner})" if owner else ""
                 raise OperatorError(f"the data directory {self.path} is in use by another process{by}") from error
             os.ftruncate(lock, 0)
             os.pwrite(lock, f"{os.getpid()}\n".encode(), 0)
             yield
 
+    def tell_address(self, host: str, port: int) -> None:
+        """Tell where the server listens, which owns the directory in this process."""
+        with self._opened_lock() as lock:
+            os.pwrite(lock, f"{os.getpid()}\n{host} {port}\n".encode(), 0)
+
     def owner(self) -> int | None:
         """The process that owns the directory; None where none does. Nothing is made."""
+        process = self._told_by_owner()[0]
+        return int(process) if process.isdecimal() else None
+
+    def address(self) -> tuple[str, int] | None:
+        """Host and port at which the owner listens; None where there is none, or it does not tell."""
+        host, _, port = self._told_by_owner()[1].rpartition(" ")
+        return (host, int(port)) if host and port.isdecimal() else None
+
+    def _told_by_owner(self) -> tuple[str, str]:
         try:
             lock = os.open(self.path / "lock", os.O_RDWR | os.O_CLOEXEC)
         except OSError:
-            return None
+            return "", ""
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            text = os.pread(lock, 32, 0).decode("ascii", "replace").strip()
-            return int(text) if text.isdecimal() else None
+            return _lines_of(lock)
         finally:
             os.close(lock)
-        return None
+        return "", ""
 
     @contextlib.contextmanager
     def _opened_lock(self) -> Iterator[int]:
@@ -218,3 +233,9 @@ class DataDirectory:
         with contextlib.suppress(FileExistsError):
             os.link(draft, file)
         draft.unlink()
+
+
+def _lines_of(lock: int) -> tuple[str, str]:
+    """The process and the address that the owner has written, empty where it has not."""
+    process, address, *_ = [*os.pread(lock, LOCK_BYTES, 0).decode("utf-8", "replace").split("\n"), "", ""]
+    return process.strip(), address

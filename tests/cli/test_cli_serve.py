@@ -97,6 +97,7 @@ def test_the_server_prints_one_line_owns_its_data_and_leaves_with_0_when_asked(d
         assert second.stderr == f"chat: the data directory {data} {owner}\n"
         assert run("user", "create", "--username", "alice", "--data", data).status == 0
         assert [account["username"] for account in run("user", "list", "--data", data).json] == ["alice"]
+        assert run("status", "--data", data).json["answer"] == "ready"  # at a port that no setting names
         # It is killed when the block ends, and leaves no lock behind.
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         with running("serve", "--data", data, "--port", "0") as server:
