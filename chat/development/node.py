@@ -55,6 +55,10 @@ class Development:
     turn: trio.Lock = attrs.field(factory=trio.Lock, init=False)
     """Held while the clock is moved or the world is reset."""
 
+    def sessions_at_nodes(self) -> int:
+        """How many sessions have their sockets at gateway nodes."""
+        return sum(session.place is not None for session in self.gateway.table)
+
 
 @attrs.frozen
 class NodeChange:

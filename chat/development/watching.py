@@ -3,7 +3,7 @@ requests down."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from typing import Annotated, Any, Final
 
 import attrs
@@ -137,17 +137,23 @@ def state_of(history: History) -> dict[str, Any]:
     }
 
 
-async def batches(history: History, clock: MovableClock, after: int | None) -> AsyncGenerator[bytes, None]:
-    """What is added to the history as lines of JSON, `{entries, dropped, next}`, for as long as somebody reads on.
+async def batches(
+    history: History, clock: MovableClock, after: int | None, sessions_at_nodes: Callable[[], int] = lambda: 0
+) -> AsyncGenerator[bytes, None]:
+    """What is added to the history as lines of JSON, `{entries, dropped, next, sessions_at_nodes}`, for as long as
+    somebody reads on.
 
-    The first line comes at once, even if it has no entries: until then a client does not know that it is heard.
+    The first line comes at once, even if it has no entries: until then a client does not know that it is heard. Frames
+    of sessions at gateway nodes are not in the history, because nodes do not send them here: it is told how many these
+    sessions are.
     """
     position = history.next if after is None else after + 1
     while True:
         start, entries = history.since(position, BATCH_ENTRIES)
         told = [summary(number, entry) for number, entry in enumerate(entries, start)]
         dropped, position = start - position, start + len(entries)
-        yield orjson.dumps({"entries": told, "dropped": dropped, "next": position}) + b"\n"
+        line = {"entries": told, "dropped": dropped, "next": position, "sessions_at_nodes": sessions_at_nodes()}
+        yield orjson.dumps(line) + b"\n"
         with clock.in_machine_time(BATCH_SECONDS):
             await trio.sleep_forever()
         while position >= history.next:
@@ -195,7 +201,7 @@ async def stream_history(request: Request, development: Development, history: Hi
     """What is added to the history, as lines of JSON, until the client goes."""
     return Streamed(
         headers={"Content-Type": "application/x-ndjson"},
-        pieces=lambda: batches(history, development.clock, query.after),
+        pieces=lambda: batches(history, development.clock, query.after, development.sessions_at_nodes),
         length=None,
     )
 

@@ -286,3 +286,20 @@ async def test_a_banned_network_opens_no_socket_at_a_node(tmp_path: Path, autoju
         with pytest.raises(HandshakeRefused) as refused:
             await world.alice.open(route=node.route("203.0.113.8"))
         assert refused.value.status == 403
+
+
+async def test_the_workbench_says_that_it_does_not_see_the_frames_of_nodes(
+    tmp_path: Path, autojump_clock: Clock
+) -> None:
+    async with open_cluster(tmp_path) as cluster:
+        world, (node,) = cluster.world, cluster.nodes
+        at_core = await world.bob.connect()
+        client = await world.alice.connect(route=node.route())
+        await hears(client, await post(cluster, "1"))
+        shown = (await world.anyone.get("/v1/_dev/history", {"kind": "frame", "limit": 1_000})).expect(200)["entries"]
+        assert {entry["session_id"] for entry in shown} == {None, at_core.session_id}
+        stream = await cluster.core.route().connect()
+        await stream.send_all(b"GET /v1/_dev/history/stream HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+        await trio.sleep(0.1)
+        assert b'"sessions_at_nodes":1}' in await stream.receive_some(65_536)
+        await trio.aclose_forcefully(stream)

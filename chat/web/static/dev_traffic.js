@@ -24,6 +24,7 @@ let shown = [];
 let waiting = [];
 let isPaused = false;
 let leftOut = 0;
+let atNodes = 0;
 let recordingFrom = null;
 let list;
 const sessions = new Map();
@@ -49,6 +50,7 @@ function connected(isThere) {
 
 function take(batch) {
   leftOut += batch.dropped;
+  atNodes = batch.sessions_at_nodes ?? 0;
   if (isPaused) {
     waiting = [...waiting, ...batch.entries].slice(-KEPT);
     count();
@@ -127,6 +129,7 @@ function counted() {
   if (isPaused) parts.push(t("paused, {waiting} more", { waiting: waiting.length }));
   if (leftOut > 0) parts.push(t("{left} left out, too fast to show", { left: leftOut }));
   if (recordingFrom !== null) parts.push(t("recording"));
+  if (atNodes > 0) parts.push(plural(atNodes, "without the frames of {n} session at a gateway node", "without the frames of {n} sessions at gateway nodes"));
   return parts.join(" · ");
 }
 
