@@ -8,6 +8,7 @@ server, all of its threads together.
 from __future__ import annotations
 
 import contextlib
+import os
 import sqlite3
 import statistics
 import tempfile
@@ -89,6 +90,7 @@ def _measure(load: Process, size: Size, plan: Plan, notes: list[str]) -> tuple[f
         here = world.prepare(Path(directory), world.MEMBERS)
         with contextlib.closing(connect(DataDirectory(Path(directory)).database, durable=False)) as connection:
             middle_id = _fill(connection, here, size)
+        os.sync()  # a start does not wait for what was written just now
         began = time.perf_counter()
         with serving(directory) as (server, port):
             listening = time.perf_counter() - began

@@ -6,9 +6,9 @@ from typing import Final
 
 from chat.api.operation import Routes
 from chat.api.routes import discovery, gateway_bot, policy, threads
-from chat.api.routes.accounts import accounts, user_settings
+from chat.api.routes.accounts import accounts
 from chat.api.routes.guilds import guild_channels, guilds, invites, members, roles
-from chat.api.routes.messages import message_deletion, message_search, messages, pins, reactions, read_states, uploads
+from chat.api.routes.messages import message_deletion, messages, pins, reactions, read_states, uploads
 from chat.api.routes.people import private_channels, relationships
 from chat.api.routes.signing_in import authentication
 
@@ -19,7 +19,6 @@ AT_START: Final[tuple[Routes, ...]] = tuple(
         gateway_bot,
         authentication,
         accounts,
-        user_settings,
         relationships,
         private_channels,
         threads,
@@ -30,7 +29,6 @@ AT_START: Final[tuple[Routes, ...]] = tuple(
         messages,
         message_deletion,
         pins,
-        message_search,
         reactions,
         read_states,
         uploads,
