@@ -56,8 +56,9 @@ def identify_all(storm: Storm) -> dict[str, Any]:
     for session in sessions.values():
         session.socket.close()
     left = _cpu_when_quiet(storm.pid)
+    leaving = left - identified  # none on a machine so busy that the server had no turn yet
     return rates(len(sessions), seconds, identified - servers, own) | {
-        "leaving_per_cpu_second": len(sessions) / (left - identified)
+        "leaving_per_cpu_second": len(sessions) / leaving if leaving else 0.0
     }
 
 
