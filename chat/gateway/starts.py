@@ -182,8 +182,10 @@ class SessionStarts:
         guilds: list[GuildJson | dict[str, Any]] = []
         if session.bot:
             session.joining_guild_ids = frozenset(guild_ids)
-        entered = 0
-        for guild_id in guild_ids:
+        entered, several = 0, len(guild_ids) > 1 and not session.bot
+        for at, guild_id in enumerate(guild_ids):
+            if several and not entered:  # the others are entered in the same turn: nothing changes in between
+                self._core.guild_states.meet(session.user_id, guild_ids[at : at + GUILDS_PER_TURN])
             entered += 1 if guild_id in self._hub.rooms else 8
             guilds.append(self._entered(session, guild_id))
             if entered >= GUILDS_PER_TURN:
@@ -222,11 +224,16 @@ class SessionStarts:
     def _encoded(self, guilds: Sequence[GuildJson | dict[str, Any]]) -> orjson.Fragment:
         """Ready's `guilds`; who is online is counted only now, the session itself included."""
         online = self._presences.online_count
-        encoded = [
-            guild.with_online_count(online(guild.guild_id)) if isinstance(guild, GuildJson) else orjson.dumps(guild)
-            for guild in guilds
-        ]
-        return orjson.Fragment(b"[%b]" % b",".join(encoded))
+        pieces: list[bytes] = []
+        for guild in guilds:
+            pieces.append(b",")
+            if isinstance(guild, GuildJson):
+                pieces += guild.pieces(online(guild.guild_id))
+            else:
+                pieces.append(orjson.dumps(guild))
+        pieces[:1] = [b"["]
+        pieces.append(b"]")
+        return orjson.Fragment(b"".join(pieces))
 
     def _members_of_ready(
         self,

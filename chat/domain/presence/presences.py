@@ -246,7 +246,7 @@ class Presences:
 
         The session `told` learns the list in another way.
         """
-        before = None if account.bot else account.presences()
+        before = account.presences() if account.selections and not account.bot else None
         yield
         if not account.selections:
             del self._accounts[user_id]

@@ -86,14 +86,20 @@ class GuildJson:
     """A guild for one session, whole but for how many of its members are online."""
 
     guild_id: int
+    _beginning: bytes
+    """Up to its members; thousands of sessions share it."""
     _before: bytes
     _after: bytes
     user_ids: Collection[int]
     """Who is among `members`."""
 
+    def pieces(self, online_count: int) -> tuple[bytes, bytes]:
+        """All of it, to be joined with others in one copy."""
+        return self._beginning, b"%b%d%b" % (self._before, online_count, self._after)
+
     def with_online_count(self, online_count: int) -> bytes:
         """All of it."""
-        return b"%b%d%b" % (self._before, online_count, self._after)
+        return b"".join(self.pieces(online_count))
 
 
 def guild_json(
@@ -122,7 +128,8 @@ def guild_json(
     beginning = state.encoded.beginning(state, seen, threads=threads)
     return GuildJson(
         state.id,
-        b'%b[%b],"member_count":%d,"online_count":' % (beginning, members, state.member_count),
+        beginning,
+        b'[%b],"member_count":%d,"online_count":' % (members, state.member_count),
         b',"presences":[],"voice_states":%b,"joined_at":%b,"threads":%b}'
         % (
             orjson.dumps(voice_states) if voice_states else b"[]",

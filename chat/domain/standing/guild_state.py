@@ -97,6 +97,10 @@ class GuildState:
                 self.put_member(member)
         return member
 
+    def knows_member(self, user_id: int) -> bool:
+        """Whether this membership is in memory."""
+        return user_id in self._members
+
     def account(self, user_id: int) -> Account | None:
         """The account behind a member or an author, as it is stored."""
         return accounts.by_id(self._reader, user_id)

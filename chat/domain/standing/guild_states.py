@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import sqlite3
 from collections import OrderedDict
+from collections.abc import Iterable
 from typing import Final, Protocol
 
 from chat.clock import Clock
 from chat.domain.standing.guild_state import GuildState
-from chat.store.guilds import channels, guilds, roles
+from chat.store.guilds import channels, guilds, members, roles
 from chat.store.guilds.channels import Channel, Overwrite
 from chat.store.guilds.guilds import Guild
 from chat.store.guilds.members import Member
@@ -63,6 +64,22 @@ class GuildStates:
     def loaded(self, guild_id: int) -> GuildState | None:
         """The state if it is in memory: what a change has to be told to."""
         return self._held.get(guild_id) or self._recent.get(guild_id)
+
+    def meet(self, user_id: int, guild_ids: Iterable[int]) -> None:
+        """Read at once the memberships of an account that these guilds are about to be asked for one by one; those
+        that are not in memory stay so."""
+        unknown: dict[int, GuildState] = {}
+        for guild_id in guild_ids:
+            state = self.loaded(guild_id)
+            if state is None:
+                continue
+            if state.knows_member(user_id):
+                break  # as a rule all of them are known then
+            unknown[guild_id] = state
+        if len(unknown) > 1:
+            for member in members.of_user(self._database.reader, user_id, min(unknown), max(unknown)):
+                if member.guild_id in unknown:
+                    unknown[member.guild_id].put_member(member)
 
     def guild_of_channel(self, channel_id: int) -> int | None:
         """The guild that a channel belongs to; None for an unknown channel and for one outside guilds."""

@@ -314,18 +314,20 @@ def user_settings_object(stored: Mapping[str, Any]) -> dict[str, Any]:
     `guild_positions` is read off the folders, so that the two always agree.
     """
     settings: dict[str, Any] = dict(DEFAULT_USER_SETTINGS)
+    for name in _SHARED_DEFAULTS:
+        settings[name] = _own(settings[name])
     for name, value in stored.items():
         if name in settings:
-            settings[name] = value
-    for name, value in settings.items():
-        if type(value) not in _PLAIN:
             settings[name] = _own(value)
     placed = (guild_id for folder in settings["guild_folders"] for guild_id in folder["guild_ids"])
     settings["guild_positions"] = list(dict.fromkeys(placed))
     return settings
 
 
-_PLAIN: Final = frozenset({str, int, bool, type(None)})
+_SHARED_DEFAULTS: Final = tuple(
+    name for name, value in DEFAULT_USER_SETTINGS.items() if isinstance(value, Mapping | tuple)
+)
+"""Settings whose defaults are no plain values."""
 
 
 def _own(value: Any) -> Any:

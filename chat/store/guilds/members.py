@@ -9,13 +9,16 @@ import json
 import sqlite3
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import Final
+from typing import Any, Final
 
 import attrs
 
 from chat.registries.user_flags import UserFlag
 from chat.store.accounts.accounts import Account
 from chat.store.accounts.accounts import by_id as account_by_id
+
+NO_ROLES: Final[frozenset[int]] = frozenset()
+"""One for all members that have none."""
 
 
 @attrs.frozen
@@ -40,7 +43,7 @@ class Member:
     inviter_id: int | None = None
     bio: str | None = None
     pronouns: str | None = None
-    role_ids: frozenset[int] = frozenset()
+    role_ids: frozenset[int] = NO_ROLES
 
     def is_timed_out(self, now_ms: int) -> bool:
         """Whether a moderator has taken the member's voice until after `now_ms`."""
@@ -53,6 +56,12 @@ _BY_ID: Final = f"""
     SELECT {_COLUMNS}, (SELECT group_concat(role_id) FROM member_roles WHERE guild_id = ?1 AND user_id = ?2)
       FROM members WHERE guild_id = ?1 AND user_id = ?2
 """  # noqa: S608 - our own names
+_OF_USER: Final = f"""
+    SELECT {_COLUMNS},
+           (SELECT group_concat(role_id) FROM member_roles AS held
+             WHERE held.guild_id = members.guild_id AND held.user_id = members.user_id)
+      FROM members WHERE user_id = ? AND guild_id BETWEEN ? AND ?
+"""  # noqa: S608
 _OF_GUILD: Final = f"""
     SELECT {_COLUMNS} FROM members WHERE guild_id = ? AND user_id > ? ORDER BY user_id LIMIT ?
 """  # noqa: S608
@@ -67,10 +76,17 @@ _REPLACE: Final = f"""
 def by_id(connection: sqlite3.Connection, guild_id: int, user_id: int) -> Member | None:
     """One membership with its roles."""
     row = connection.execute(_BY_ID, (guild_id, user_id)).fetchone()
-    if row is None:
-        return None
+    return None if row is None else _with_roles(row)
+
+
+def of_user(connection: sqlite3.Connection, user_id: int, first: int, last: int) -> list[Member]:
+    """The memberships of an account in guilds with ids from `first` to `last`, with their roles, in no order."""
+    return [_with_roles(row) for row in connection.execute(_OF_USER, (user_id, first, last))]
+
+
+def _with_roles(row: Sequence[Any]) -> Member:
     *columns, held = row
-    return Member(*(*columns, frozenset(map(int, held.split(","))) if held else frozenset()))
+    return Member(*(*columns, frozenset(map(int, held.split(","))) if held else NO_ROLES))
 
 
 def exists(connection: sqlite3.Connection, guild_id: int, user_id: int) -> bool:
