@@ -69,6 +69,7 @@ async def test_a_ban_may_end_by_itself(chat_world: World, autojump_clock: MockCl
     (await bob.rest.post(way_in)).expect(200)
 
 
+@pytest.mark.virtual_days
 async def test_messages_go_with_the_banned(chat_world: World, autojump_clock: MockClock) -> None:
     alice, bob = chat_world.alice, chat_world.bob
     channel = f"/v1/channels/{chat_world.channel_id}/messages"

@@ -209,6 +209,7 @@ async def test_what_stays_and_what_is_lost(chat_world: World) -> None:
     assert after["read_states"] == before["read_states"] != []
 
 
+@pytest.mark.virtual_days
 @pytest.mark.rule("001.leave.22")
 async def test_a_time_out_goes_on_after_coming_back(chat_world: World, autojump_clock: MockClock) -> None:
     alice, bob, guild_id = chat_world.alice, chat_world.bob, chat_world.guild_id

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 import trio
 from trio.testing import MockClock
 
@@ -34,6 +35,7 @@ async def schedule(person: Person) -> dict[str, Any]:
     return told
 
 
+@pytest.mark.virtual_days
 async def test_a_day_later_everything_is_gone(chat_world: World, autojump_clock: MockClock) -> None:
     alice, bob = chat_world.alice, chat_world.bob
     direct = await conversation(bob, alice)
@@ -61,6 +63,7 @@ async def test_a_day_later_everything_is_gone(chat_world: World, autojump_clock:
     assert (await at_bob.expect("USER_UPDATE")).data["pending_bulk_message_deletion"] is None
 
 
+@pytest.mark.virtual_days
 async def test_it_can_be_called_off(chat_world: World, autojump_clock: MockClock) -> None:
     bob = chat_world.bob
     written = await write(bob, chat_world.channel_id, 3)
@@ -73,6 +76,7 @@ async def test_it_can_be_called_off(chat_world: World, autojump_clock: MockClock
     assert await ids(bob, chat_world.channel_id) == written
 
 
+@pytest.mark.virtual_days
 async def test_a_second_wish_takes_the_place_of_the_first(chat_world: World, autojump_clock: MockClock) -> None:
     bob = chat_world.bob
     await write(bob, chat_world.channel_id, 1)
@@ -88,6 +92,7 @@ async def test_a_second_wish_takes_the_place_of_the_first(chat_world: World, aut
     assert await ids(bob, chat_world.channel_id) == []
 
 
+@pytest.mark.virtual_days
 async def test_a_server_that_was_down_at_the_moment_makes_up_for_it(
     chat_world: World, chat_server: ChatServer, autojump_clock: MockClock
 ) -> None:

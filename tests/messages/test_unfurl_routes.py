@@ -392,6 +392,7 @@ async def test_hostile_pages_hold_nobody_up(chat_world: World, chat_server: Chat
         assert (await listening.expect("MESSAGE_UPDATE")).data["embeds"][0]["title"] == "no picture"
 
 
+@pytest.mark.virtual_days
 async def test_too_many_messages_that_wait_are_sent_all_the_same(
     chat_world: World, mock_clock: trio.testing.MockClock
 ) -> None:

@@ -239,6 +239,7 @@ async def test_a_channel_goes_with_its_threads(chat_world: World) -> None:
     refused(await knowing(chat_world.bob).get(f"/v1/channels/{opened['id']}"), 404, "UNKNOWN_CHANNEL")
 
 
+@pytest.mark.virtual_days
 async def test_threads_archive_themselves(
     chat_world: World, chat_server: ChatServer, autojump_clock: trio.testing.MockClock
 ) -> None:
