@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Final
 
 import hypothesis.strategies as st
+import pytest
 import trio
 import trio.testing
 from hypothesis import settings
@@ -194,3 +195,31 @@ async def test_a_delivery_costs_one_that_rests_nothing_until_it_is_looked_at() -
     assert rests.numbering.sequence == 0
     rests.settle = settle
     assert rests.numbering.sequence == rests.numbering.retained_count == 3
+
+
+async def test_who_rests_is_looked_up_a_few_times_for_each_delivery_however_many_wait(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    resting, rest = Resting(), [session(number) for number in range(250)]
+    for each in rest:
+        resting.add(each)
+    looks = 0
+    split = Resting._split
+
+    def counted(self: Resting, receivers: Sequence[GatewaySession]) -> of_resting.Split:
+        nonlocal looks
+        looks += 1
+        self._splits.clear()  # as though another session had lost its socket
+        return split(self, receivers)
+
+    monkeypatch.setattr(Resting, "_split", counted)
+    fanout = Fanout(resting=resting)
+    deliveries = 320
+    for _ in range(deliveries):
+        fanout.queue(Delivery(OutgoingEvent(EventName.MESSAGE_CREATE, b"{}"), tuple(rest)))
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(fanout.run)
+        await trio.testing.wait_all_tasks_blocked()
+        nursery.cancel_scope.cancel()
+    assert rest[0].numbering.sequence == deliveries
+    assert looks <= 2 * deliveries

@@ -3,6 +3,7 @@
 Area: gateway. Rules: 000.states.
 """
 
+import itertools
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -13,7 +14,7 @@ from trio.testing import MockClock
 
 from chat.domain.presence.account_presence import SessionPresence
 from chat.gateway.session import GatewaySession
-from chat.gateway.session_table import SessionTable
+from chat.gateway.session_table import DUE_PER_TURN, SessionTable
 from chat.registries.statuses import Status
 
 
@@ -120,3 +121,21 @@ async def test_a_session_that_is_ended_is_gone_at_once(autojump_clock: MockClock
         assert list(table.of_user(1)) == [second]
         table.end(second)
         assert list(table.of_user(1)) == []
+
+
+async def test_many_that_drop_at_once_go_offline_a_few_at_a_turn(autojump_clock: MockClock) -> None:
+    class Turns(trio.abc.Instrument):
+        def after_io_wait(self, timeout: float) -> None:
+            heard.append(len(told.heard))
+
+    heard: list[int] = []
+    async with keeping() as (table, told):
+        for number in range(5 * DUE_PER_TURN):
+            dropped = session(str(number), number)
+            table.add(dropped)
+            table.detach(dropped)
+        trio.lowlevel.add_instrument(turns := Turns())
+        await trio.sleep(70)
+        trio.lowlevel.remove_instrument(turns)
+    assert [what for what, _, _ in told.heard] == ["offline"] * 5 * DUE_PER_TURN + ["end"] * 5 * DUE_PER_TURN
+    assert max(after - before for before, after in itertools.pairwise(heard)) == DUE_PER_TURN
