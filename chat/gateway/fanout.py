@@ -155,8 +155,9 @@ class Fanout:
 
     def flush_later(self, socket: Flushable) -> None:
         """Have this socket written at the end of the present batch."""
+        if not self._unflushed:
+            self._wake.set()
         self._unflushed.append(socket)
-        self._wake.set()
 
     async def run(self) -> None:
         """Deliver until cancelled."""
