@@ -144,12 +144,16 @@ class Numbering:
 
     def _evict(self) -> None:
         """Make room; the runs of what is not retained take none."""
-        while (events := self.retained_count - REPLAY_DISPATCHES) > 0 or self._bytes > REPLAY_BYTES:
-            first = self._entries[0]
+        entries = self._entries
+        while (events := len(entries) - self._room) > 0 or self._bytes > REPLAY_BYTES:
+            first = entries[0]
             if isinstance(first, EventRun):
-                ends, gone = first.ends, self._gone
-                least = bisect.bisect_left(ends, ends[gone] + self._bytes - REPLAY_BYTES, gone)
-                self._drop_of_run(first, min(max(events, least - gone), len(first.events) - gone))
+                gone = self._gone
+                if self._bytes > REPLAY_BYTES:
+                    ends = first.ends
+                    least = bisect.bisect_left(ends, ends[gone] + self._bytes - REPLAY_BYTES, gone)
+                    events = max(events, least - gone)
+                self._drop_of_run(first, min(events, len(first.events) - gone))
                 self.replay_floor = self._trimmed
             elif self._drop_first(first):
                 self.replay_floor = self._trimmed

@@ -210,7 +210,7 @@ class Outbox:
         """Hand over frames until none is left or the system takes no more; tell whether any byte went."""
         frames, wrote = self._frames, False
         try:
-            while frames or self._take_latest():
+            while frames or (self._latest is not None and self._take_latest()):
                 batch = frames[0] if len(frames) == 1 and not self._offset else self._next_batch()
                 sent = self._transport.try_send(batch)
                 if sent == self.pending_bytes:

@@ -131,7 +131,7 @@ class EventRun:
     """Events that go to the same receivers one right after the other, so that each receiver takes them in one step
     and retains them as one thing that all of them share. `forms` is the place that an `OutgoingEvent` has as well."""
 
-    __slots__ = ("_frames", "all_retained", "ends", "events", "forms", "size")
+    __slots__ = ("_forms", "_latest", "all_retained", "ends", "events", "forms", "size")
 
     def __init__(self, events: Sequence[OutgoingEvent]) -> None:
         self.events = tuple(events)
@@ -140,18 +140,23 @@ class EventRun:
         self.size = self.ends[-1]
         self.all_retained = all(event.retained for event in events)
         self.forms: dict[int, Any] | None = None
-        self._frames: dict[int, bytes] = {}
+        self._forms: dict[int, bytes] = {}
+        # What the latest receiver got, with the first sequences from which all have as many digits.
+        self._latest: tuple[int, int, bytes] = (1, 0, b"")
 
     def frames(self, first: int) -> bytes:
         """The text frames of all events, for a receiver to whom the first is Dispatch number `first`."""
+        least, most, form = self._latest
         sequences = tuple(range(first, first + len(self.events)))
+        if least <= first <= most:
+            return form % sequences
         digits = len(b"%d" % first)
         if len(b"%d" % sequences[-1]) != digits:
             return b"".join([event.frame(sequence) for sequence, event in zip(sequences, self.events, strict=True)])
-        frames = self._frames.get(digits)
-        if frames is None:
-            frames = self._frames[digits] = b"".join([_frame_form(event, digits) for event in self.events])
-        return frames % sequences
+        form = self._forms.get(digits) or b"".join([_frame_form(event, digits) for event in self.events])
+        self._forms[digits] = form
+        self._latest = 10 ** (digits - 1), 10**digits - len(self.events), form
+        return form % sequences
 
 
 def _frame_form(event: OutgoingEvent, digits: int) -> bytes:
