@@ -14,6 +14,7 @@ from chat.testing import options
 
 LEFT_OUT: Final = {
     "own_gateway": "the development routes do this to the server's own gateway only",
+    "own_parts": "the test reaches into the parts of the server's own gateway",
     "virtual_days": "a node wakes up ten times a second: virtual days take minutes, and time must not stand still",
 }
 """Marks of tests that do not run against a node, with the reason."""

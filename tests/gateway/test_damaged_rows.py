@@ -266,6 +266,7 @@ class Broken:
         raise ValueError("a defect")
 
 
+@pytest.mark.own_parts
 @pytest.mark.parametrize("task", ["reader", "deadlines", "fan-out", "replay"])
 async def test_a_defect_in_any_task_of_a_socket_closes_that_socket_alone(
     chat_server: ChatServer, chat_world: World, autojump_clock: MockClock, task: str

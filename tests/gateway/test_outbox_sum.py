@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 import trio
 import trio.testing
 from hypothesis import given
@@ -60,6 +61,7 @@ def test_the_sum_is_that_of_what_waits_and_never_beyond_the_limit(history: list[
     assert not together._waiting
 
 
+@pytest.mark.own_parts
 async def test_the_socket_for_which_most_waits_closes_and_its_session_stays(
     chat_server: ChatServer, chat_world: World, autojump_clock: MockClock
 ) -> None:
