@@ -100,6 +100,7 @@ class NodeServer:
             addresses=self._addresses,
             refuse=self._refuse,
             maximum_connections=maximum_connections,
+            greets=True,
             per_address=self._half_sent,
         )
         async with trio.open_nursery() as nursery:
