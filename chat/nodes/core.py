@@ -199,7 +199,7 @@ class CoreNodes:
             logger.warning("a gateway node did not hear everything", node=line.name)
             self._end_sessions(line)
         with trio.move_on_after(RETRY_SECONDS):  # others hear of the end of those
-            for line in self.lines.values():
+            for line in self._not_heard():
                 await line.link.confirmed()
         try:
             await self._broker.forget(CORE_LEASE)
