@@ -109,9 +109,6 @@ class SessionStarts:
             return machine.StartRefused(close_codes.FAILED_TO_START_SESSION)
         self._in_progress += 1
         try:
-            if self.turns.available_tokens:  # it waits for nothing but turns of the loop
-                async with self.turns:
-                    return await self._in_turn(identify, address, make)
             with trio.move_on_after(START_SECONDS):
                 async with self.turns:
                     return await self._in_turn(identify, address, make)
