@@ -16,6 +16,7 @@ from typing import Final
 
 import attrs
 
+from chat.store.administration.instance import NEWEST_DELETED, newest_deleted, remove_value
 from chat.store.connections import connect
 from chat.store.guilds import guilds
 from chat.store.messages.attachments import INSTANCE
@@ -49,7 +50,7 @@ _QUERY: Final = f"SELECT max(id) FROM ({' UNION ALL '.join(f'SELECT max(id) AS i
 def last_id(connection: sqlite3.Connection) -> int:
     """The highest snowflake of all, 0 in an empty database: new ones are above it, even if the clock was set back."""
     highest: int | None = connection.execute(_QUERY).fetchone()[0]
-    return highest or 0
+    return max(highest or 0, newest_deleted(connection))
 
 
 PAGES_AT_ONCE: Final = 1_024
@@ -116,6 +117,7 @@ def erase_everything(connection: sqlite3.Connection) -> None:
         if name not in KEPT:
             connection.execute(f"DELETE FROM {name}")  # noqa: S608 - the name is one of the schema's own
     connection.execute("DELETE FROM caller_changes")  # what the schema noted of all that
+    remove_value(connection, NEWEST_DELETED)
 
 
 TOLD_MAXIMUM: Final = 20

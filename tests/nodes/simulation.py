@@ -28,6 +28,7 @@ import trio
 
 from chat.gateway.session import GatewaySession
 from chat.nodes import link
+from chat.nodes.node import Node
 from chat.nodes.recovery import Remains
 from chat.nodes.relay import HeldNumbering
 from chat.testing.deterministic import run_deterministically
@@ -382,9 +383,8 @@ class Simulation:
         while len(self._nodes) < 2:
             await self._start_node()
         with trio.fail_after(RECOVERY_SECONDS):
-            for node in self._nodes:
-                while not node.over.is_set() and (node.server.node.drain_asked.is_set() or not node.server.node.is_up):  # noqa: ASYNC110 - virtual time
-                    await trio.sleep(0.05)
+            while not all(_may_serve(node.server.node) for node in self._nodes):  # noqa: ASYNC110 - virtual time
+                await trio.sleep(0.05)
             await self._bring_carol_back()
             for place, route in self._all_places():
                 await self._serves(place, route)
@@ -551,6 +551,10 @@ class Simulation:
 
         with mock.patch.object(Remains, "_base", counted_base), mock.patch.object(Remains, "_next", counted_next):
             yield
+
+
+def _may_serve(node: Node) -> bool:
+    return node.is_up and not node.drain_asked.is_set()
 
 
 def _is_through(held: GatewaySession, session: SimulatedSession) -> bool:

@@ -69,6 +69,21 @@ async def test_after_a_restart_on_a_clock_that_went_back_ids_go_on(
     assert [message["content"] for message in newest] == ["from the past", "from the future"]
 
 
+async def test_the_id_of_a_deleted_message_is_not_gone_below(
+    chat_server: ChatServer, chat_world: World, autojump_clock: trio.testing.MockClock
+) -> None:
+    alice, channel = chat_world.alice.rest, chat_world.channel_id
+    chat_server.clock.skip(10 * 86_400_000)
+    deleted = (await alice.send_message(channel, "from the future")).expect(200)["id"]
+    await alice.delete_message(channel, deleted)
+    chat_server.clock.set_back()
+    await chat_server.restart()
+    after = (await alice.send_message(channel, "from the past")).expect(200)["id"]
+    assert int(after) > int(deleted)
+    told = (await alice.get(f"/v1/channels/{channel}")).expect(200)
+    assert told["last_message_id"] == after
+
+
 async def test_what_a_command_made_beside_the_server_counts_too(
     chat_server: ChatServer, chat_world: World, autojump_clock: trio.testing.MockClock
 ) -> None:

@@ -20,6 +20,9 @@ TOUCHED: Final = "touched"
 
 NODES_EPOCH: Final = "nodes_epoch"
 
+NEWEST_DELETED: Final = "newest_deleted_message"
+"""The key of the highest id of a message that was the newest of all when it was deleted."""
+
 CONFIGURED: Final = "setup_configured"
 """The key of the mark that the instance is set up. Triggers on `users.acls` write it."""
 
@@ -56,6 +59,18 @@ def next_epoch(connection: sqlite3.Connection, at_least: int) -> int:
     epoch = max(int(value_of(connection, NODES_EPOCH) or 0) + 1, at_least)
     set_value(connection, NODES_EPOCH, str(epoch))
     return epoch
+
+
+def note_deleted(connection: sqlite3.Connection, message_id: int) -> None:
+    """A message is deleted: where it was the newest of all, nothing else says that its id was given."""
+    newest: int | None = connection.execute("SELECT max(id) FROM messages").fetchone()[0]
+    if message_id > max(newest or 0, newest_deleted(connection)):
+        set_value(connection, NEWEST_DELETED, str(message_id))
+
+
+def newest_deleted(connection: sqlite3.Connection) -> int:
+    """The highest id that `note_deleted` noted, 0 for none."""
+    return int(value_of(connection, NEWEST_DELETED) or 0)
 
 
 def chosen_settings(connection: sqlite3.Connection) -> dict[str, Any]:

@@ -12,6 +12,7 @@ import attrs
 
 from chat.registries.message_types import THREAD_MESSAGE_FLAGS, THREAD_MESSAGE_TYPES, MessageReferenceType
 from chat.snowflake import MAXIMUM
+from chat.store.administration import instance
 from chat.store.messages import attachments, read_states
 from chat.store.messages.attachments import Attachment
 
@@ -353,6 +354,8 @@ def delete_many(connection: sqlite3.Connection, channel_id: int, message_ids: It
         ).fetchone()
         if row is not None:
             gone.append((message_id, bool(row[0])))
+    if gone:
+        instance.note_deleted(connection, gone[-1][0])
     return gone
 
 
