@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import attrs
 
-from chat.bench import identify, world
+from chat.bench import identify, many_guilds, world
 from chat.bench.gateway import generator, serving
 from chat.bench.measuring import (
     HERE,
@@ -74,12 +74,15 @@ class Plan:
     seconds: float = 2.0
     growth: GrowthPlan = attrs.field(factory=GrowthPlan)
     identifies: identify.Plan = attrs.field(factory=identify.Plan)
+    many_guilds: many_guilds.Plan = attrs.field(factory=many_guilds.Plan)
     against: Path | None = None
     """Another checkout, whose server is measured in the same rounds."""
     parts: frozenset[str] = EVERY_PART
 
 
-QUICK: Final = Plan(rounds=1, seconds=0.05, growth=QUICK_GROWTH, identifies=identify.QUICK)
+QUICK: Final = Plan(
+    rounds=1, seconds=0.05, growth=QUICK_GROWTH, identifies=identify.QUICK, many_guilds=many_guilds.QUICK
+)
 
 TARGETS: Final[Mapping[str, float]] = {
     "health": 20_000,
@@ -120,6 +123,8 @@ def run(plan: Plan) -> Report:
         if plan.parts >= IDENTIFIES:
             identifies = attrs.evolve(plan.identifies, rounds=plan.rounds)
             figures += identify.figures(identifies, plan.against, notes)
+            many = attrs.evolve(plan.many_guilds, rounds=plan.rounds)
+            figures += many_guilds.figures(many, plan.against, notes)
         if "growth" in plan.parts:
             figures += _growth(load, plan.growth, notes)
     return Report("http", tuple(figures), tuple(notes))

@@ -15,8 +15,11 @@ from typing import Any, Final
 import attrs
 
 from chat.bench.load_generator import PATIENCE_SECONDS, rates
-from chat.bench.load_sessions import Session, Watch, connect, read
+from chat.bench.load_sessions import Session, ThreadsSession, Watch, connect, read
 from chat.bench.measuring import cpu_seconds
+
+READ_BYTES: Final = 262_144
+"""A Ready of many guilds has more than a million."""
 
 POLLING_SECONDS: Final = 0.05
 QUIET_CPU_SECONDS: Final = 0.001
@@ -32,20 +35,28 @@ class Storm:
     pid: int
     tokens: list[str]
     at_once: int
+    staying: bool = False
+    """Whether the sockets stay open until this process ends."""
+    threads: bool = False
+    """Whether the clients know threads."""
+
+
+_staying: list[Session] = []
 
 
 def identify_all(storm: Storm) -> dict[str, Any]:
-    """Connect, open the WebSocket, identify and read Ready, for all; then close every socket, which is measured apart.
+    """Connect, open the WebSocket, identify and read Ready, for all; then close every socket, which is measured apart,
+    unless they stay.
 
     Raises ConnectionError when one is refused, or nothing happens for PATIENCE_SECONDS.
     """
     watch = Watch()
-    poll = select.epoll()
+    poll, kind = select.epoll(), ThreadsSession if storm.threads else Session
     sessions: dict[int, Session] = {}
     began, own, servers = time.monotonic(), time.process_time(), cpu_seconds(storm.pid)
     for number, token in enumerate(storm.tokens):
         connected = connect(storm.port, number)
-        session = Session(connected, token, watch, sampled=True)
+        session = kind(connected, token, watch, sampled=True)
         sessions[connected.fileno()] = session
         poll.register(connected.fileno(), select.EPOLLIN)
         session.open(storm.port)
@@ -53,12 +64,16 @@ def identify_all(storm: Storm) -> dict[str, Any]:
     _read_until_ready(watch, len(sessions), poll, sessions)
     seconds, own = time.monotonic() - began, time.process_time() - own
     identified = _cpu_when_quiet(storm.pid)
+    if storm.staying:
+        _staying.extend(sessions.values())
+        sessions.clear()
     for session in sessions.values():
         session.socket.close()
     left = _cpu_when_quiet(storm.pid)
     leaving = left - identified  # none on a machine so busy that the server had no turn yet
-    return rates(len(sessions), seconds, identified - servers, own) | {
-        "leaving_per_cpu_second": len(sessions) / leaving if leaving else 0.0
+    count = len(storm.tokens)
+    return rates(count, seconds, identified - servers, own) | {
+        "leaving_per_cpu_second": count / leaving if leaving else 0.0
     }
 
 
@@ -66,7 +81,7 @@ def _read_until_ready(watch: Watch, count: int, poll: select.epoll, sessions: di
     heard = time.monotonic()
     while watch.ready < count:
         for descriptor, _ in poll.poll(0.1):
-            sessions[descriptor].take(read(descriptor))
+            sessions[descriptor].take(read(descriptor, READ_BYTES))
             heard = time.monotonic()
         if watch.closed or time.monotonic() - heard > PATIENCE_SECONDS:
             raise ConnectionError("a client that identifies is not served")

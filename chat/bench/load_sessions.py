@@ -19,7 +19,7 @@ import orjson
 
 from chat.compat.discord.intents import ALL_INTENTS
 from chat.protocol.frames import TINY_BYTES
-from chat.registries.opcodes import Opcode
+from chat.registries.opcodes import IdentifyFlag, Opcode
 
 MARKER: Final = b"measured:"
 """Comes before the time of sending in each message; begins nothing else that a server says."""
@@ -86,7 +86,7 @@ class Session:
         self._watch = watch
         self._sampled = sampled
         self._sequence = 0
-        self._received = b""
+        self._received = bytearray()
         self._carry = b""
         self._latest = b""
 
@@ -149,10 +149,11 @@ class Session:
         start, length = frame_extent(received, 0)
         if not start or len(received) < start + length:
             return None
-        self._received = received[start + length :]
-        if received[0] & 15 == 8:
-            raise ConnectionError(f"closed by the server: {received[start : start + length]!r}")
-        return received[start : start + length]
+        first, payload = received[0], bytes(received[start : start + length])
+        del received[: start + length]
+        if first & 15 == 8:
+            raise ConnectionError(f"closed by the server: {payload!r}")
+        return payload
 
     def _decoded(self, payload: bytes) -> bytes:
         return payload
@@ -191,6 +192,14 @@ class Session:
 
     def _become_ready(self) -> None:
         """Ready has come."""
+
+
+class ThreadsSession(Session):
+    """A session that knows threads, as those of the web client do."""
+
+    __slots__ = ()
+
+    identifies_with: ClassVar[Mapping[str, object]] = {"flags": IdentifyFlag.CHANNEL_THREADS.value}
 
 
 class MountedSession(Session):
@@ -234,7 +243,7 @@ class CompressedSession(Session):
 
     def _count(self, data: bytes) -> int:
         # `_missing` bytes still belong to the latest frame, whose header was read before.
-        data = self._received + data
+        data = bytes(self._received) + data
         position, frames = self._missing, 0
         while position + 2 <= len(data):
             start, length = frame_extent(data, position)
@@ -242,7 +251,7 @@ class CompressedSession(Session):
                 break
             frames += 1
             position = start + length
-        self._received = data[position:] if position < len(data) else b""
+        self._received = bytearray(data[position:])
         self._missing = max(0, position - len(data))
         acknowledged = min(frames, self._acknowledgements_due)
         self._acknowledgements_due -= acknowledged
@@ -250,7 +259,7 @@ class CompressedSession(Session):
         return frames - acknowledged
 
 
-def frame_extent(data: bytes, position: int) -> tuple[int, int]:
+def frame_extent(data: bytes | bytearray, position: int) -> tuple[int, int]:
     """Where the payload of an unmasked frame begins and how long it is; (0, 0) when the header is not all there."""
     length = data[position + 1]
     if length <= TINY_BYTES:
@@ -262,9 +271,9 @@ def frame_extent(data: bytes, position: int) -> tuple[int, int]:
     return start, int.from_bytes(data[position + 2 : start], "big")
 
 
-def read(descriptor: int) -> bytes:
-    """What has arrived; empty when the connection is over. Raises BlockingIOError when nothing has."""
+def read(descriptor: int, maximum: int = READ_BYTES) -> bytes:
+    """What has arrived, at most so much; empty when the connection is over. Raises BlockingIOError when nothing has."""
     try:
-        return os.read(descriptor, READ_BYTES)
+        return os.read(descriptor, maximum)
     except ConnectionError:
         return b""

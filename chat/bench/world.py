@@ -112,6 +112,10 @@ def _sign_up(connection: sqlite3.Connection, people: Sequence[Account], tokens: 
     """Write accounts, and sign the first of them in with these tokens."""
     for account in people:
         accounts.insert(connection, account)
+    _sign_in(connection, people, tokens, now)
+
+
+def _sign_in(connection: sqlite3.Connection, people: Sequence[Account], tokens: Sequence[str], now: int) -> None:
     for account, token in zip(people, tokens, strict=False):
         auth_sessions.insert(connection, AuthSession(token_hash(token), account.id, now, now))
 
@@ -232,6 +236,88 @@ class _Composition:
             parent_id=None if is_category else self._channel_ids[category],
             overwrites=overwrites if self._is_hidden(number) and not is_category else (),
         )
+
+
+# Many small guilds with the same accounts in all of them
+
+COMMUNITY_MEMBERS: Final = 300
+COMMUNITY_CHANNELS: Final = 10
+"""Two of them categories, one for voice."""
+
+COMMUNITY_ROLES: Final = 5
+"""Beside @everyone."""
+
+
+@attrs.frozen
+class Communities:
+    """Guilds as small communities have them. `tokens` sign in members of all of them, `newcomers` members of one."""
+
+    tokens: tuple[str, ...] = attrs.field(repr=False)
+    newcomers: tuple[str, ...] = attrs.field(repr=False)
+
+
+def prepare_communities(
+    directory: Path, *, guild_count: int, signed_in: int, member_count: int = COMMUNITY_MEMBERS
+) -> Communities:
+    """Make the database in a new data directory: guilds with so many members each, `signed_in` of whom are in all of
+    them; as many besides are in one. Raises OperatorError."""
+    clock = SystemClock()
+    next_id = SnowflakeGenerator(clock, WORLD_WORKER)
+    mint = TokenMint(secrets.SystemRandom())
+    now = clock.now_ms() - AGE_MS
+    people = [_account(next_id(), number, now) for number in range(member_count + signed_in)]
+    communities = Communities(*(tuple(mint.session_token() for _ in range(signed_in)) for _ in range(2)))
+
+    def populate(connection: sqlite3.Connection) -> None:
+        for account in people:
+            accounts.insert(connection, account)
+        everywhere, newcomers = people[:member_count], people[member_count:]
+        _sign_in(connection, everywhere[-signed_in:], communities.tokens, now)
+        _sign_in(connection, newcomers, communities.newcomers, now)
+        for number in range(guild_count):
+            _insert_community(connection, everywhere if number else people, next_id, now)
+
+    _write(directory, populate)
+    return communities
+
+
+def _insert_community(
+    connection: sqlite3.Connection, people: Sequence[Account], next_id: Callable[[], int], now: int
+) -> None:
+    """A guild of these accounts, every second with a role and every fourth with two; the highest role shows a channel
+    that is hidden from the others."""
+    guild_id = next_id()
+    ranks = [Role(next_id(), guild_id, f"Rank {number}", 1 + number, 0) for number in range(COMMUNITY_ROLES)]
+    view = Permission.VIEW_CHANNEL.value
+    hidden = (
+        Overwrite(guild_id, OverwriteType.ROLE, 0, view),
+        Overwrite(ranks[-1].id, OverwriteType.ROLE, view, 0),
+    )
+    categories = [Channel(next_id(), guild_id, ChannelType.GUILD_CATEGORY, f"part-{at}", position=at) for at in (0, 1)]
+    inside = [
+        Channel(
+            next_id(),
+            guild_id,
+            ChannelType.GUILD_VOICE if at == COMMUNITY_CHANNELS - 1 else ChannelType.GUILD_TEXT,
+            f"about-matter-{at}",
+            position=at,
+            parent_id=categories[at % 2].id,
+            topic="What is to be said of it, and nothing else",
+            overwrites=hidden if at == len(categories) else (),
+        )
+        for at in range(len(categories), COMMUNITY_CHANNELS)
+    ]
+    members = [
+        Member(
+            guild_id,
+            account.id,
+            now,
+            join_source=JoinSource.INSTANT_INVITE,
+            role_ids=frozenset(ranks[number // step % COMMUNITY_ROLES].id for step in (2, 4) if number % step == 0),
+        )
+        for number, account in enumerate(people)
+    ]
+    insert_guild(connection, _guild(guild_id, people, now), [*categories, *inside], members, ranks)
 
 
 # A channel with any number of messages

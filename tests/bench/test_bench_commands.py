@@ -33,6 +33,7 @@ GUILD_COSTS = (
 
 REQUESTS = ("health", "get_guild", "get_own_user", "get_messages", "post_message")
 IDENTIFIES = {"identify_per_cpu_second", "identify_floor_per_cpu_second", "leaving_per_cpu_second"}
+READIES = {f"ready_{guilds}_{time}" for guilds in ("1_guild", "3_guilds") for time in ("first", "again")}
 GROWTH_COSTS = ("get_own_user", "get_guild", "read_newest", "read_middle", "post")
 
 FIGURES = {
@@ -66,6 +67,7 @@ FIGURES = {
         *(f"{name}_ratio" for name in ("get_guild", "post_message")),
         *(f"{name}_stock_ratio" for name in ("get_guild", "post_message")),
         *IDENTIFIES,
+        *READIES,
         "read_newest_300",
         "read_middle_300",
         "search_rare_300",
@@ -160,6 +162,7 @@ def test_another_checkout_is_measured_beside_this_one() -> None:
     alone = {name for name in FIGURES["http"] if not name.endswith(("_300", "_sessions"))}
     compared = (*REQUESTS, "identify")
     against = {f"against_{name}_per_cpu_second" for name in compared} | {f"{name}_against_ratio" for name in compared}
+    against |= {f"against_{name}" for name in READIES} | {f"{name}_against_ratio" for name in READIES}
     assert set(report["figures"]) == alone | against
 
 
