@@ -63,9 +63,13 @@ def next_epoch(connection: sqlite3.Connection, at_least: int) -> int:
 
 def note_deleted(connection: sqlite3.Connection, message_id: int) -> None:
     """A message is deleted: where it was the newest of all, nothing else says that its id was given."""
-    newest: int | None = connection.execute("SELECT max(id) FROM messages").fetchone()[0]
-    if message_id > max(newest or 0, newest_deleted(connection)):
-        set_value(connection, NEWEST_DELETED, str(message_id))
+    connection.execute(
+        """
+        INSERT INTO instance (key, value) SELECT ?1, ?2 WHERE ?2 > (SELECT coalesce(max(id), 0) FROM messages)
+            ON CONFLICT (key) DO UPDATE SET value = excluded.value WHERE value + 0 < excluded.value + 0
+        """,
+        (NEWEST_DELETED, message_id),
+    )
 
 
 def newest_deleted(connection: sqlite3.Connection) -> int:
