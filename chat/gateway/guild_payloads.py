@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -13,10 +13,11 @@ from chat.domain.presence.voice_states import VoiceStates
 from chat.domain.standing.guild_events import unavailable_guild
 from chat.domain.standing.guild_json import GuildJson, guild_json
 from chat.domain.standing.guild_states import GuildState, GuildStates
-from chat.domain.standing.thread_access import ThreadLookup
+from chat.domain.standing.thread_access import ThreadLookup, shown_objects
 from chat.gateway.rooms import GuildRoom
 from chat.gateway.session import GatewaySession
 from chat.registries.events import EventName
+from chat.store.threads import ShownThread
 
 
 @attrs.define(eq=False)
@@ -36,16 +37,24 @@ class GuildPayloads:
     def whole(self, room: GuildRoom, session: GatewaySession, *, every_thread: bool = False) -> orjson.Fragment:
         """The guild ready object of a guild that the session is connected to. People are shown the threads that they
         are in, or `every_thread` that they see."""
-        guild = self._guild(room, session, full_users=True, every_thread=every_thread)
+        shown = self._shown_to(room.state, session, every=every_thread) if session.threads else ()
+        guild = self._guild(room, session, full_users=True, shown_threads=shown)
         return orjson.Fragment(guild.with_online_count(self._presences.online_count(room.guild_id)))
 
-    def _guild(self, room: GuildRoom, session: GatewaySession, *, full_users: bool, every_thread: bool) -> GuildJson:
+    def _guild(
+        self,
+        room: GuildRoom,
+        session: GatewaySession,
+        *,
+        full_users: bool,
+        shown_threads: Sequence[Mapping[str, Any]],
+    ) -> GuildJson:
         return guild_json(
             room.state,
             user_id=session.user_id,
             seen=room.shown_to(session.user_id),
             threads=session.threads,
-            shown_threads=self._shown_to(room.state, session, every=every_thread) if session.threads else (),
+            shown_threads=shown_threads,
             full_users=full_users,
             voice_states=self._voice_states.of_guild(room.guild_id, seen_by=session.user_id),
         )
@@ -76,19 +85,25 @@ class GuildPayloads:
     def _shown_to(self, state: GuildState, session: GatewaySession, *, every: bool) -> Sequence[dict[str, Any]]:
         return self.threads.shown_to(state, session.user_id, joined_only=not (session.bot or every))
 
-    def in_ready(self, room: GuildRoom, session: GatewaySession) -> GuildJson | dict[str, Any]:
+    def in_ready(self, room: GuildRoom, session: GatewaySession, joined: Sequence[ShownThread]) -> GuildJson | bytes:
         """An entry of a user's Ready: the whole guild but for its `online_count`, for a closed guild the stub. Members'
-        users are cut to their id."""
-        if not self.is_open_to(room.state, session):
-            return unavailable_guild(room.state)
-        return self._guild(room, session, full_users=False, every_thread=False)
+        users are cut to their id. `joined` are the active threads that the account is in."""
+        state = room.state
+        if not self.is_open_to(state, session):
+            return orjson.dumps(unavailable_guild(state))
+        if joined or self._voice_states.is_any_in(room.guild_id):
+            return self._guild(
+                room, session, full_users=False, shown_threads=shown_objects(state, session.user_id, joined)
+            )
+        seen = room.shown_to(session.user_id)
+        return state.encoded.in_ready(state, session.user_id, seen, threads=session.threads)
 
-    def unsent(self, guild_id: int, session: GatewaySession) -> dict[str, Any]:
+    def unsent(self, guild_id: int, session: GatewaySession) -> bytes:
         """An entry of Ready for a guild that is not sent yet, or cannot be read."""
         state = self._guild_states.get(guild_id)
         if state is not None and not self.is_open_to(state, session):
-            return unavailable_guild(state)
-        return {"id": str(guild_id), "unavailable": True}
+            return orjson.dumps(unavailable_guild(state))
+        return orjson.dumps({"id": str(guild_id), "unavailable": True})
 
 
 def _listed(state: GuildState, threads: Sequence[dict[str, Any]]) -> dict[str, Any]:

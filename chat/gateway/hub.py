@@ -112,14 +112,17 @@ class Hub:
 
     def connect(self, session: GatewaySession, guild_id: int) -> GuildRoom | None:
         """Put the session into the guild's room; None when the guild cannot be read."""
+        room = self.rooms.get(guild_id)
+        if room is not None:
+            room.connect(session)
+            return room
         state = self._guild_states.get(guild_id)
         if state is None:
             return None
-        room = self.rooms.get(guild_id) or GuildRoom(state, self._presences, self._voice_states)
+        room = GuildRoom(state, self._presences, self._voice_states)
         room.connect(session)
-        if guild_id not in self.rooms:
-            self._guild_states.hold(guild_id)
-            self.rooms[guild_id] = room
+        self._guild_states.hold(guild_id)
+        self.rooms[guild_id] = room
         return room
 
     def open_room(self, session: GatewaySession, guild_id: int) -> GuildRoom | None:

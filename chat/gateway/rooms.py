@@ -68,14 +68,17 @@ class GuildRoom:
 
     def connect(self, session: GatewaySession) -> None:
         """From now on the session hears the guild."""
-        if session.user_id not in self.sessions_by_user:
+        user_id = session.user_id
+        of_user = self.sessions_by_user.get(user_id)
+        if of_user is None:
             # First what may fail on what is stored: a session is in a room altogether or not at all.
-            sight = self.seen_by(session.user_id)
-            moderated = self.state.thread_moderated_channels(session.user_id)
-            self._presences.account_connected(self.guild_id, session.user_id)
-            self._shown[session.user_id], self._moderated[session.user_id] = sight, moderated
+            sight = self.seen_by(user_id)
+            moderated = self.state.thread_moderated_channels(user_id)
+            self._presences.account_connected(self.guild_id, user_id)
+            self._shown[user_id], self._moderated[user_id] = sight, moderated
+            of_user = self.sessions_by_user[user_id] = {}
+        of_user[session] = None
         self.sessions[session] = None
-        self.sessions_by_user.setdefault(session.user_id, {})[session] = None
         session.guild_ids.add(self.guild_id)
         self._recipients.clear()
 

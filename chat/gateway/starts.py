@@ -7,7 +7,7 @@ the first step on the session collects what its guilds say; Ready goes out first
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import attrs
@@ -33,6 +33,7 @@ from chat.gateway.session import BeginSession, GatewaySession, MakeSession
 from chat.gateway.session_table import SessionTable
 from chat.protocol import machine
 from chat.protocol.commands import Identify, Resume
+from chat.protocol.frames import OutgoingEvent
 from chat.registries import close_codes
 from chat.registries.events import EventName
 from chat.registries.limits import PRESENCE_HOLD_MS, SESSION_ID_CHARACTERS, SESSION_STARTS_IN_PROGRESS
@@ -52,9 +53,11 @@ BURST_PAUSE_BYTES: Final = 1_048_576
 
 READY_VERSION: Final = 1
 
-GUILDS_PER_TURN: Final = 32
-"""Guilds that a session enters before other tasks get a turn; one in which there is no session yet counts for eight,
-since it may have to be read from the store."""
+GUILDS_PER_TURN: Final = 128
+"""Guilds that a session enters before other tasks get a turn, about half a millisecond."""
+
+COLD_GUILD: Final = 32
+"""For so many counts one in which there is no session yet, since it may have to be read from the store."""
 
 
 @attrs.define(kw_only=True, eq=False)
@@ -147,7 +150,7 @@ class SessionStarts:
         self._table.add(session)
         try:
             data = await self._ready(session, principal.account, guild_ids, settings)
-            session.ready = outgoing(EventName.READY, data)
+            session.ready = OutgoingEvent.in_parts(EventName.READY, data, retained=False)
             if not session.bot and session.hears_account_events:
                 for call in self._accounts.calls(user_id):
                     session.dispatch(outgoing(EventName.CALL_CREATE, call))  # waits for Ready
@@ -171,93 +174,86 @@ class SessionStarts:
 
     async def _ready(
         self, session: GatewaySession, account: Account, guild_ids: Sequence[int], settings: Mapping[str, Any] | None
-    ) -> dict[str, Any]:
-        """The payload of Ready; a user's session is connected to its guilds on the way, a bot's only afterwards.
+    ) -> list[bytes]:
+        """The payload of Ready in parts; a user's session is connected to its guilds on the way, a bot's only
+        afterwards.
 
         What changes the settings meanwhile waits in the session, and follows Ready.
         """
-        guilds: list[GuildJson | dict[str, Any]] = []
-        if session.bot:
+        guilds: list[GuildJson | bytes] = []
+        if session.bot:  # its guilds arrive one by one after Ready
             session.joining_guild_ids = frozenset(guild_ids)
-        entered, several = 0, len(guild_ids) > 1 and not session.bot
-        for at, guild_id in enumerate(guild_ids):
-            if several and not entered:  # the others are entered in the same turn: nothing changes in between
-                self._core.guild_states.meet(session.user_id, guild_ids[at : at + GUILDS_PER_TURN])
-            entered += 1 if guild_id in self._hub.rooms else 8
-            guilds.append(self._entered(session, guild_id))
-            if entered >= GUILDS_PER_TURN:
-                entered = 0
+            guilds += [self._guild_payloads.unsent(guild_id, session) for guild_id in guild_ids]
+        while len(guilds) < len(guild_ids):
+            if guilds:
                 await trio.lowlevel.checkpoint()
                 account = self._accounts.account(session.user_id)
+            guilds += self._entered(session, guild_ids[len(guilds) : len(guilds) + GUILDS_PER_TURN])
         user, has = partial_user(account), self._accounts.belongings(account.id)
         friends = self._presences.seen_by(account.id) if has.relationships or has.private_channels else ()
         # The session counts towards its account's presence from now on, and stands in the list of its Ready.
         self._presences.session_selected(account.id, session.id, session.presence, Known(user, friends))
         own = self._accounts.members_of_ready(account, has, threads=session.threads)
-        if session.bot:  # a bot's guilds arrive one by one after Ready
-            return self._members_of_ready(session, own, guilds, settings, relationships=[], presences=[])
-        relationships = self._accounts.relationships(account.id) if has.relationships else []
-        online = [other for other in friends if self._presences.is_online(other)]
-        presences = [self._presences.presence_object(other) for other in online]
-        data = self._members_of_ready(session, own, guilds, settings, relationships, presences)
-        named = {user_id for guild in guilds if isinstance(guild, GuildJson) for user_id in guild.user_ids}
-        named.update([int(relationship["id"]) for relationship in relationships])
-        for private in data["private_channels"]:
-            named.update([int(recipient["id"]) for recipient in private.get("recipients", ())])
-        if named <= {account.id}:
-            data["users"] = [user] if named else []
-        else:
-            data["users"] = self._accounts.partial_users(sorted(named))
-        return data
-
-    def _entered(self, session: GatewaySession, guild_id: int) -> GuildJson | dict[str, Any]:
-        """Connect a user's session to a guild; returns what Ready says of the guild, a bot's included."""
-        if not session.bot:
-            room = self._hub.connect(session, guild_id)
-            if room is not None:
-                return self._guild_payloads.in_ready(room, session)
-        return self._guild_payloads.unsent(guild_id, session)
-
-    def _encoded(self, guilds: Sequence[GuildJson | dict[str, Any]]) -> orjson.Fragment:
-        """Ready's `guilds`; who is online is counted only now, the session itself included."""
-        online = self._presences.online_count
-        pieces: list[bytes] = []
-        for guild in guilds:
-            pieces.append(b",")
-            if isinstance(guild, GuildJson):
-                pieces += guild.pieces(online(guild.guild_id))
-            else:
-                pieces.append(orjson.dumps(guild))
-        pieces[:1] = [b"["]
-        pieces.append(b"]")
-        return orjson.Fragment(b"".join(pieces))
-
-    def _members_of_ready(
-        self,
-        session: GatewaySession,
-        own: Mapping[str, Any],
-        guilds: Sequence[GuildJson | dict[str, Any]],
-        settings: Mapping[str, Any] | None,
-        relationships: list[dict[str, Any]],
-        presences: list[dict[str, Any]],
-    ) -> dict[str, Any]:
         data: dict[str, Any] = {
-            "session_id": session.id,
-            "version": READY_VERSION,
-            "guilds": self._encoded(guilds),
-            "relationships": relationships,
-            "presences": presences,
+            "relationships": [],
+            "presences": [],
             "users": [],
-            "sessions": self._presences.session_presences(session.user_id),
+            "sessions": self._presences.session_presences(account.id),
             "user_settings": settings,
             **own,
             "country_code": "US",
         }
+        if not session.bot:
+            if has.relationships:
+                data["relationships"] = self._accounts.relationships(account.id)
+            online = [other for other in friends if self._presences.is_online(other)]
+            data["presences"] = [self._presences.presence_object(other) for other in online]
+            named = _named(guilds, data["relationships"], data["private_channels"])
+            if named <= {account.id}:
+                data["users"] = [user] if named else []
+            else:
+                data["users"] = self._accounts.partial_users(sorted(named))
+        return self._in_parts(session, guilds, data)
+
+    def _entered(self, session: GatewaySession, guild_ids: Sequence[int]) -> list[GuildJson | bytes]:
+        """Connect a user's session to the first of these guilds, as many as one turn has time for; returns what Ready
+        says of each."""
+        rooms, connect, in_ready = self._hub.rooms, self._hub.connect, self._guild_payloads.in_ready
+        if len(guild_ids) > 1:  # all are entered in the same turn: nothing changes in between
+            self._core.guild_states.meet(session.user_id, guild_ids)
+        threads = self._guild_payloads.threads.joined(session.user_id, guild_ids) if session.threads else {}
+        guilds: list[GuildJson | bytes] = []
+        entered = 0
+        for guild_id in guild_ids:
+            entered += 1 if guild_id in rooms else COLD_GUILD
+            room = connect(session, guild_id)
+            if room is None:
+                guilds.append(self._guild_payloads.unsent(guild_id, session))
+            else:
+                guilds.append(in_ready(room, session, threads.get(guild_id, ())))
+            if entered >= GUILDS_PER_TURN:
+                break
+        return guilds
+
+    def _in_parts(
+        self, session: GatewaySession, guilds: Sequence[GuildJson | bytes], behind: dict[str, Any]
+    ) -> list[bytes]:
+        """Ready, most of it shared with that of other sessions. Who is online is counted only now, the session itself
+        included. `behind` are the members that follow `guilds`."""
         if session.session_id_hash is not None:
-            data["auth_session_id_hash"] = session.session_id_hash
+            behind["auth_session_id_hash"] = session.session_id_hash
         if session.shard is not None:
-            data["shard"] = session.shard.as_pair()
-        return data
+            behind["shard"] = session.shard.as_pair()
+        online = self._presences.online_count
+        parts: list[bytes] = []
+        for guild in guilds:
+            if isinstance(guild, bytes):
+                parts += (b",", guild)
+            else:
+                parts += (b",", guild.beginning, guild.before, b"%d" % online(guild.guild_id), guild.after)
+        first = orjson.dumps({"session_id": session.id, "version": READY_VERSION})
+        parts[:1] = [first[:-1], b',"guilds":[']
+        return [*parts, b"],", orjson.dumps(behind)[1:]]
 
     async def introduce_guilds(self, session: GatewaySession) -> None:
         """After a bot's Ready: one Guild Create or Guild Delete for each of its guilds (gateway.md, Ready).
@@ -320,3 +316,16 @@ class SessionStarts:
             self._address_bans.note_failure(address)
             return machine.ResumeRefused(close_codes.INVALID_TOKEN)
         return session
+
+
+def _named(
+    guilds: Iterable[GuildJson | bytes],
+    relationships: Iterable[Mapping[str, Any]],
+    private_channels: Iterable[Mapping[str, Any]],
+) -> set[int]:
+    """The accounts whose user objects stand in `users` of Ready."""
+    named = {user_id for guild in guilds if isinstance(guild, GuildJson) for user_id in guild.user_ids}
+    named.update([int(relationship["id"]) for relationship in relationships])
+    for private in private_channels:
+        named.update([int(recipient["id"]) for recipient in private.get("recipients", ())])
+    return named

@@ -10,9 +10,9 @@ from __future__ import annotations
 import functools
 import struct
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import accumulate
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import orjson
 
@@ -96,21 +96,40 @@ class OutgoingEvent:
     makes of it, by its own keys; None until then.
     """
 
-    __slots__ = ("_heads", "forms", "name", "prefix", "retained", "size", "suffix")
+    __slots__ = ("_heads", "_parts", "_suffix", "forms", "name", "prefix", "retained", "size")
+
+    _parts: tuple[bytes, ...]
+    """What is to be joined to the suffix of an event that has none."""
 
     def __init__(self, name: str, data: bytes, *, retained: bool = True) -> None:
         self.name = name
         self.prefix = encode_event_prefix(name)
-        self.suffix = b',"d":%b}' % data
-        self.size = len(self.prefix) + len(self.suffix)
+        self._suffix: bytes | None = b',"d":%b}' % data
+        self.size = len(self.prefix) + len(self._suffix)
         self.retained = retained and self.size <= RETAINED_EVENT_BYTES
         self.forms: dict[int, Any] | None = None
         self._heads: dict[int, bytes] = {}
 
+    @classmethod
+    def in_parts(cls, name: str, data: Iterable[bytes], *, retained: bool = True) -> Self:
+        """An event with its data in parts, most of which other events have too: it keeps them as they are, and joins
+        them each time that it is written down."""
+        event = cls(name, b"", retained=retained)
+        event._parts = (b',"d":', *data, b"}")
+        event._suffix = None
+        event.size = len(event.prefix) + sum(map(len, event._parts))
+        event.retained = retained and event.size <= RETAINED_EVENT_BYTES
+        return event
+
+    @property
+    def suffix(self) -> bytes:
+        """What follows the sequence."""
+        return b"".join(self._parts) if self._suffix is None else self._suffix
+
     @property
     def data(self) -> bytes:
         """The encoded JSON of `d`."""
-        return self.suffix[5:-1]
+        return b"".join(self._parts[1:-1]) if self._suffix is None else self._suffix[5:-1]
 
     def payload(self, sequence: int) -> bytes:
         """The payload for a receiver to whom this is Dispatch number `sequence`."""
@@ -120,11 +139,13 @@ class OutgoingEvent:
         """The same as a whole text frame, ready for the socket."""
         digits = b"%d" % sequence
         try:
-            return self._heads[len(digits)] + digits + self.suffix
+            return self._heads[len(digits)] + digits + self._suffix  # type: ignore[operator]  # with a head there is one
         except KeyError:
             head = frame_header(TEXT, self.size + len(digits)) + self.prefix
+            if self._suffix is None:
+                return b"".join((head, digits, *self._parts))
             self._heads[len(digits)] = head
-            return head + digits + self.suffix
+            return head + digits + self._suffix
 
 
 class EventRun:

@@ -134,9 +134,9 @@ _BY_IDS: Final = f"{_SELECT} WHERE threads.id IN (SELECT value FROM json_each(?)
 _ACTIVE_OF_GUILD: Final = (
     f"{_SHOWN} WHERE threads.guild_id = :guild_id AND threads.archived = 0 ORDER BY threads.id DESC"
 )
-_JOINED_OF_GUILD: Final = f"""
+_JOINED_IN_GUILDS: Final = f"""
     {_JOINED}
-     WHERE own.user_id = :user_id AND threads.guild_id = :guild_id AND threads.archived <= :archived_too
+     WHERE own.user_id = :user_id AND threads.guild_id BETWEEN :first AND :last AND threads.archived <= :archived_too
      ORDER BY threads.id DESC
 """
 _ARCHIVED: Final = f"""
@@ -235,7 +235,14 @@ def joined(
     connection: sqlite3.Connection, guild_id: int, user_id: int, *, archived_too: bool = False
 ) -> list[ShownThread]:
     """Those of the guild's threads that the account is in, the newest first; the active ones, if not all."""
-    return _all_shown(connection, _JOINED_OF_GUILD, guild_id=guild_id, user_id=user_id, archived_too=archived_too)
+    return joined_in_guilds(connection, guild_id, guild_id, user_id, archived_too=archived_too)
+
+
+def joined_in_guilds(
+    connection: sqlite3.Connection, first: int, last: int, user_id: int, *, archived_too: bool = False
+) -> list[ShownThread]:
+    """The same for all guilds with ids from `first` to `last` together."""
+    return _all_shown(connection, _JOINED_IN_GUILDS, first=first, last=last, user_id=user_id, archived_too=archived_too)
 
 
 def archived(

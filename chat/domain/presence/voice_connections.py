@@ -104,6 +104,10 @@ class VoiceConnections:
         """The connections in a guild."""
         return [self._states[connection_id] for connection_id in self._by_guild.get(guild_id, ())]
 
+    def is_any_in(self, guild_id: int) -> bool:
+        """Whether there is a connection in the guild."""
+        return guild_id in self._by_guild
+
     def of_account(self, user_id: int) -> list[VoiceState]:
         """The connections of an account, wherever they are."""
         return [self._states[connection_id] for connection_id in self._by_account.get(user_id, ())]

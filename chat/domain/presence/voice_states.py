@@ -94,6 +94,10 @@ class VoiceStates:
             if seen_by is None or self._sees(guild, seen_by, state.channel_id)
         ]
 
+    def is_any_in(self, guild_id: int) -> bool:
+        """Whether anyone is connected to a channel of the guild."""
+        return self._connections.is_any_in(guild_id)
+
     def of_channel(self, channel_id: int) -> list[dict[str, Any]]:
         """The voice state objects of a channel or a call."""
         return [self._object(state) for state in self._connections.in_channel(channel_id)]

@@ -26,17 +26,21 @@ if TYPE_CHECKING:
 SIGHTS_KEPT: Final = 8
 """Sets of channels for which a guild keeps its JSON: most of its members see one of few."""
 
-MEMBERS_KEPT: Final = 4_096
-"""Members whose JSON a guild keeps."""
+MEMBERS_KEPT: Final = 2_048
+"""Members whose Ready a guild keeps."""
+
+_Kept = tuple["Member", int, int, frozenset[int], bool, "GuildJson"]
+"""A guild in the Ready of a member, behind all that it was made of: the member, the guild's version and its number of
+members, the channels that are seen, and whether threads are known."""
 
 
 class EncodedGuild:
-    """What sessions of a guild share of its JSON, and members as they see themselves in Ready."""
+    """What sessions of a guild share of its JSON, and what it is in the Ready of members."""
 
     def __init__(self) -> None:
         self._around: dict[bool, tuple[tuple[object, ...], bytes, bytes]] = {}
         self._beginnings: dict[tuple[frozenset[int], bool], tuple[int, bytes]] = {}
-        self._own: dict[int, tuple[Member, bytes, bytes]] = {}
+        self._kept: dict[int, _Kept] = {}
 
     def beginning(self, state: GuildState, seen: frozenset[int], *, threads: bool) -> bytes:
         """The guild up to its members, with the channels among `seen`."""
@@ -63,17 +67,29 @@ class EncodedGuild:
             )
         return known[1], known[2]
 
-    def own(self, state: GuildState, member: Member) -> tuple[bytes, bytes]:
-        """The member with nothing of its user but the id, and when it joined."""
-        known = self._own.get(member.user_id)
-        # A time-out ends by itself.
-        if known is None or known[0] is not member or member.communication_disabled_until is not None:
-            if len(self._own) >= MEMBERS_KEPT:
-                self._own.clear()
-            encoded = orjson.dumps(state.member_object(member, {"id": str(member.user_id)}))
-            joined_at = orjson.dumps(iso_timestamp(member.joined_at))
-            known = self._own[member.user_id] = member, encoded, joined_at
-        return known[1], known[2]
+    def in_ready(self, state: GuildState, user_id: int, seen: frozenset[int], *, threads: bool) -> GuildJson:
+        """The guild as Ready has it while nobody is in voice there and the account is in no active thread, which is as
+        a rule so."""
+        member = state.member(user_id)
+        known = self._kept.get(user_id)
+        if known is not None:
+            of_member, version, member_count, of_seen, with_threads, kept = known
+            if (
+                of_member is member
+                and version == state.version
+                and member_count == state.member_count
+                and of_seen is seen
+                and with_threads is threads
+            ):
+                return kept
+        made = guild_json(
+            state, user_id=user_id, seen=seen, threads=threads, shown_threads=(), full_users=False, voice_states=()
+        )
+        if member is not None and member.communication_disabled_until is None:  # a time-out ends by itself
+            if len(self._kept) >= MEMBERS_KEPT:
+                self._kept.clear()
+            self._kept[user_id] = member, state.version, state.member_count, seen, threads, made
+        return made
 
     def __len__(self) -> int:
         """How many bytes are kept, but for those of members."""
@@ -86,20 +102,17 @@ class GuildJson:
     """A guild for one session, whole but for how many of its members are online."""
 
     guild_id: int
-    _beginning: bytes
+    beginning: bytes
     """Up to its members; thousands of sessions share it."""
-    _before: bytes
-    _after: bytes
+    before: bytes
+    """From there to the number that are online."""
+    after: bytes
     user_ids: Collection[int]
     """Who is among `members`."""
 
-    def pieces(self, online_count: int) -> tuple[bytes, bytes]:
-        """All of it, to be joined with others in one copy."""
-        return self._beginning, b"%b%d%b" % (self._before, online_count, self._after)
-
     def with_online_count(self, online_count: int) -> bytes:
         """All of it."""
-        return b"".join(self.pieces(online_count))
+        return b"".join((self.beginning, self.before, b"%d" % online_count, self.after))
 
 
 def guild_json(
@@ -120,23 +133,19 @@ def guild_json(
     member and every participant in voice.
     """
     own = state.member(user_id)
-    members, joined_at = (b"", b"null") if own is None else state.encoded.own(state, own)
-    user_ids: Collection[int] = () if own is None else (user_id,)
-    if full_users or voice_states:
-        objects = _members(state, [user_id, *(int(entry["user_id"]) for entry in voice_states)], full_users)
-        members, user_ids = orjson.dumps([*objects.values()])[1:-1], objects.keys()
+    objects = _members(state, [user_id, *(int(entry["user_id"]) for entry in voice_states)], full_users)
     beginning = state.encoded.beginning(state, seen, threads=threads)
     return GuildJson(
         state.id,
         beginning,
-        b'[%b],"member_count":%d,"online_count":' % (members, state.member_count),
+        b'%b,"member_count":%d,"online_count":' % (orjson.dumps([*objects.values()]), state.member_count),
         b',"presences":[],"voice_states":%b,"joined_at":%b,"threads":%b}'
         % (
             orjson.dumps(voice_states) if voice_states else b"[]",
-            joined_at,
+            orjson.dumps(None if own is None else iso_timestamp(own.joined_at)),
             orjson.dumps(shown_threads) if shown_threads else b"[]",
         ),
-        user_ids,
+        tuple(objects),
     )
 
 

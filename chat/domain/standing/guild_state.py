@@ -20,7 +20,7 @@ from chat.domain.standing.guild_json import EncodedGuild
 from chat.domain.standing.guild_objects import expression_object, guild_object, member_object, role_object
 from chat.domain.standing.permissions import Rank
 from chat.registries.channel_types import CHANNEL_THREADS_TYPES, ChannelType, OverwriteType
-from chat.registries.guild_features import GuildFeature
+from chat.registries.guild_features import UNAVAILABLE_GUILD_FEATURES, GuildFeature
 from chat.registries.permissions import FULL_MASK, Permission
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
@@ -174,6 +174,8 @@ class GuildState:
         """Whether the guild is closed to an account with, or without, the staff flag (guilds.md, Unavailable
         guilds)."""
         features = self.guild.features
+        if UNAVAILABLE_GUILD_FEATURES.isdisjoint(features):
+            return False
         return GuildFeature.UNAVAILABLE_FOR_EVERYONE in features or (
             not is_staff and GuildFeature.UNAVAILABLE_FOR_EVERYONE_BUT_STAFF in features
         )

@@ -5,7 +5,7 @@ transaction of the store sees, for what is judged once more where it is written 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import attrs
@@ -135,7 +135,15 @@ class ThreadLookup:
             found = threads.joined(self._database.reader, state.id, user_id)
         else:
             found = threads.active_of_guild(self._database.reader, state.id, user_id)
-        return [thread_object(shown.thread, own=shown.own) for shown in seen_of(state, user_id, found)]
+        return shown_objects(state, user_id, found)
+
+    def joined(self, user_id: int, guild_ids: Sequence[int]) -> dict[int, list[ShownThread]]:
+        """The active threads of these guilds that the account is in, by guild, the newest first; whether it sees them
+        is for `shown_objects` to say."""
+        found: dict[int, list[ShownThread]] = {}
+        for shown in threads.joined_in_guilds(self._database.reader, min(guild_ids), max(guild_ids), user_id):
+            found.setdefault(shown.thread.channel.guild_id or 0, []).append(shown)
+        return found
 
     def any_below(self, state: GuildState, channel_ids: frozenset[int]) -> bool:
         """Whether there are active threads below any of these channels."""
@@ -190,6 +198,11 @@ def seen_of(state: GuildState, user_id: int, found: Iterable[ShownThread]) -> li
         if views and (manages or shown.own is not None or not shown.thread.is_private):
             kept.append(shown)
     return kept
+
+
+def shown_objects(state: GuildState, user_id: int, found: Iterable[ShownThread]) -> list[dict[str, Any]]:
+    """Those of the guild's threads that the account sees, as the wire has them."""
+    return [thread_object(shown.thread, own=shown.own) for shown in seen_of(state, user_id, found)]
 
 
 def permissions_in_thread(parent_permissions: int) -> int:
