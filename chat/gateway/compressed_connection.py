@@ -36,18 +36,21 @@ class CompressedConnection(Connection):
             self._outbox.push(binary_frame(self._compressor.compress(data)))
 
     def deliver(self, sequence: int, event: OutgoingEvent) -> None:
-        """Compress and frame a numbered Dispatch; it leaves when the present batch is flushed."""
+        """Compress and frame a numbered Dispatch; it leaves when the present batch does."""
         if self._tap is not None:
             self._tap.dispatched(self.session, sequence, event)
-        self._push(event.payload(sequence))
-        if not self._unflushed:
-            self._unflushed = True
-            self._parts.fanout.flush_later(self)
+        if self._compressor is not None:
+            self._leave(binary_frame(self._compressor.compress(event.payload(sequence))))
 
     def deliver_run(self, first: int, run: EventRun) -> None:
         """Compress and frame several numbered Dispatches, each as a message of its own."""
-        for sequence, event in enumerate(run.events, first):
-            self.deliver(sequence, event)
+        if self._tap is not None:
+            for sequence, event in enumerate(run.events, first):
+                self._tap.dispatched(self.session, sequence, event)
+        if self._compressor is not None:
+            compress = self._compressor.compress
+            payloads = [event.payload(sequence) for sequence, event in enumerate(run.events, first)]
+            self._leave(b"".join([binary_frame(compress(payload)) for payload in payloads]))
 
     def send_payload(self, data: bytes) -> None:
         if self._tap is not None:

@@ -280,21 +280,27 @@ class Connection:
     # Sending
 
     def deliver(self, sequence: int, event: OutgoingEvent) -> None:
-        """Frame a numbered Dispatch; it leaves when the present batch is flushed."""
+        """Frame a numbered Dispatch; it leaves when the present batch does."""
         if self._tap is not None:
             self._tap.dispatched(self.session, sequence, event)
-        self._outbox.push(event.frame(sequence))
-        if not self._unflushed:
-            self._unflushed = True
-            self._parts.fanout.flush_later(self)
+        self._leave(event.frame(sequence))
 
     def deliver_run(self, first: int, run: EventRun) -> None:
         """Frame several numbered Dispatches at once."""
         if self._tap is not None:
             for sequence, event in enumerate(run.events, first):
                 self._tap.dispatched(self.session, sequence, event)
-        self._outbox.push(run.frames(first))
-        if not self._unflushed:
+        self._leave(run.frames(first))
+
+    def _leave(self, frames: bytes) -> None:
+        """Send what a batch brings: at once where it is all that the batch has for this socket, or when it is
+        flushed."""
+        if self._unflushed:
+            self._outbox.push(frames)
+        elif self._parts.fanout.has_no_more:
+            self._outbox.send(frames)
+        else:
+            self._outbox.push(frames)
             self._unflushed = True
             self._parts.fanout.flush_later(self)
 

@@ -120,6 +120,11 @@ class DelayedOutbox:
         """Send what went on already."""
         self.outbox.flush()
 
+    def send(self, frame: bytes) -> None:
+        """`push` and `flush` in one."""
+        self.push(frame)
+        self.flush()
+
     def hold(self) -> None:
         self.outbox.hold()
 

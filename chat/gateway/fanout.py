@@ -1,7 +1,7 @@
 """Delivery: a queue of events with their receivers, worked off in order, a few hundred deliveries a turn of the loop.
 
 Events that wait together are delivered together: each is numbered for all its sessions first, and every socket that got
-something is then written once. A lone event goes out in the same turn.
+something is then written once: as soon as it has the last of them. A lone event goes out in the same turn.
 """
 
 from __future__ import annotations
@@ -132,6 +132,8 @@ class Fanout:
     on_batch: Callable[[int], None] = attrs.field(default=lambda _: None, init=False)
     """Told how many deliveries of a batch are numbered for all their receivers, with none half done."""
     _queue: collections.deque[Delivery] = attrs.field(factory=collections.deque, init=False)
+    has_no_more: bool = attrs.field(default=False, init=False)
+    """Whether what a session is dispatched now is all that this batch has for it, so that its socket need not wait."""
     backlog: Callable[[], int] = attrs.field(init=False)
     """How many events are not delivered yet."""
     _unflushed: list[Flushable] = attrs.field(factory=list, init=False)
@@ -230,10 +232,12 @@ class Fanout:
             if start % SESSIONS_PER_TURN == 0 and start:
                 await trio.lowlevel.checkpoint()
             some = receivers[start : start + SESSIONS_PER_STEP]
+            self.has_no_more = last
             if together is None:
                 self._deliver_one(run[0], some)
             else:
                 self._deliver_together(run, together, some)
+            self.has_no_more = False
             if last and len(self._unflushed) <= SESSIONS_PER_TURN:
                 self._flush(self._unflushed)
                 self._unflushed.clear()
@@ -262,9 +266,11 @@ class Fanout:
                 if not session.ignored_events:
                     session.dispatch_run(together)
                     continue
+                has_no_more, self.has_no_more = self.has_no_more, False
                 for delivery in run:
                     if session.wants(delivery.event, delivery.mentions):
                         session.dispatch(delivery.event)
+                self.has_no_more = has_no_more
             except Exception:  # noqa: BLE001 - logged there
                 _failed(session)
 

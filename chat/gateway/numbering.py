@@ -62,18 +62,19 @@ class Numbering:
 
     def number_run(self, run: EventRun) -> int:
         """Number all events of the run, like `number` one after the other; returns the first sequence."""
-        first = self.sequence + 1
+        before = self.sequence
         if run.all_retained:
-            self._entries.append(run)
-            self.sequence += len(run.events)
-            self._room -= len(run.events) - 1
-            self._bytes += run.size
-            if len(self._entries) > self._room or self._bytes > REPLAY_BYTES:
+            entries, count = self._entries, run.count
+            entries.append(run)
+            self.sequence = before + count
+            self._room = room = self._room - count + 1
+            self._bytes = size = self._bytes + run.size
+            if len(entries) > room or size > REPLAY_BYTES:
                 self._evict()
         else:
             for event in run.events:
                 self.number(event)
-        return first
+        return before + 1
 
     @property
     def retained_count(self) -> int:

@@ -112,9 +112,20 @@ class Outbox:
             self._write()
 
     def send(self, frame: bytes) -> None:
-        """`push` and `flush` in one."""
-        self.push(frame)
-        self.flush()
+        """`push` and `flush` in one, and cheaper than these where nothing is pending."""
+        if self.pending_bytes or self._blocked or self._sealed or self._latest is not None:
+            self.push(frame)
+            self.flush()
+            return
+        try:
+            sent = self._transport.try_send(frame)
+        except (trio.BrokenResourceError, trio.ClosedResourceError):
+            self.abort()
+            return
+        if sent != len(frame):
+            self._frames.append(frame)
+            self._offset, self.pending_bytes = sent, len(frame) - sent
+            self._block()
 
     def send_latest(self, frame: bytes) -> None:
         """Send a frame when nothing else waits; until then a later one replaces it."""

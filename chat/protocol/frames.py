@@ -152,10 +152,11 @@ class EventRun:
     """Events that go to the same receivers one right after the other, so that each receiver takes them in one step
     and retains them as one thing that all of them share. `forms` is the place that an `OutgoingEvent` has as well."""
 
-    __slots__ = ("_forms", "_latest", "all_retained", "ends", "events", "forms", "size")
+    __slots__ = ("_forms", "_latest", "all_retained", "count", "ends", "events", "forms", "size")
 
     def __init__(self, events: Sequence[OutgoingEvent]) -> None:
         self.events = tuple(events)
+        self.count = len(events)
         self.ends = array("Q", accumulate((event.size for event in events), initial=0))
         """How large the first n events are together, for each n from 0 on."""
         self.size = self.ends[-1]
@@ -168,7 +169,7 @@ class EventRun:
     def frames(self, first: int) -> bytes:
         """The text frames of all events, for a receiver to whom the first is Dispatch number `first`."""
         least, most, form = self._latest
-        sequences = tuple(range(first, first + len(self.events)))
+        sequences = (first, first + 1) if self.count == 2 else tuple(range(first, first + self.count))
         if least <= first <= most:
             return form % sequences
         digits = len(b"%d" % first)

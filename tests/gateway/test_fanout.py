@@ -21,16 +21,22 @@ class Socket:
         self._waits = False
         self.delivered: list[tuple[int, str]] = []
         self.flushes = 0
+        self.sends = 0
+        """How often the fan-out said that it has no more for this socket, so that it may be written at once."""
 
     def deliver(self, sequence: int, event: OutgoingEvent) -> None:
         self.delivered.append((sequence, orjson.loads(event.data)["n"]))
-        if not self._waits:
+        if self._fanout.has_no_more and not self._waits:
+            self.sends += 1
+        elif not self._waits:
             self._waits = True
             self._fanout.flush_later(self)
 
     def deliver_run(self, first: int, run: EventRun) -> None:
-        for sequence, event in enumerate(run.events, first):
-            self.deliver(sequence, event)
+        self.deliver(first, run.events[0])
+        self.delivered.extend(
+            (sequence, orjson.loads(event.data)["n"]) for sequence, event in enumerate(run.events[1:], first + 1)
+        )
 
     def flush(self) -> None:
         self._waits = False
@@ -83,8 +89,30 @@ async def test_events_queued_together_are_numbered_in_order_and_flushed_once(aut
         await trio.testing.wait_all_tasks_blocked()
         nursery.cancel_scope.cancel()
     assert socket.delivered == [(number + 1, number) for number in range(8)]
-    assert socket.flushes == 1
+    assert (socket.sends, socket.flushes) == (0, 1)
     assert fanout.backlog() == 0
+
+
+async def test_a_socket_is_written_with_the_last_that_a_batch_has_for_it(autojump_clock: MockClock) -> None:
+    fanout = Fanout()
+    (one, first), (other, second), (choosy, third) = (
+        session(fanout),
+        session(fanout),
+        session(fanout, ignored=frozenset({"TYPING_STOP"})),
+    )
+    everybody = (one, other, choosy)
+    fanout.queue(Delivery(event(0), (one,)))
+    for number in range(1, 4):
+        fanout.queue(Delivery(event(number), everybody))
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(fanout.run)
+        await trio.testing.wait_all_tasks_blocked()
+        nursery.cancel_scope.cancel()
+    assert first.delivered == [(number + 1, number) for number in range(4)]
+    assert second.delivered == third.delivered == [(number, number) for number in range(1, 4)]
+    assert (first.sends, first.flushes) == (0, 1)  # it waited with what the first run had brought
+    assert (second.sends, second.flushes) == (1, 0)
+    assert (third.sends, third.flushes) == (0, 1)  # it is dispatched one event after the other
 
 
 async def test_a_large_audience_gives_other_tasks_their_turn(autojump_clock: MockClock) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 import trio
 import trio.testing
@@ -97,19 +99,21 @@ async def test_a_held_outbox_has_a_writer_once_it_is_released(nursery: trio.Nurs
 @given(
     st.lists(st.binary(min_size=1, max_size=400), max_size=30),
     st.integers(1, 500),
-    st.lists(st.booleans(), min_size=30, max_size=30),
+    st.lists(st.sampled_from([Outbox.push, Outbox.send, Outbox.flush]), min_size=30, max_size=30),
 )
 def test_whatever_the_peer_takes_at_a_time_it_gets_every_byte_in_order(
-    frames: list[bytes], capacity: int, flushes: list[bool]
+    frames: list[bytes], capacity: int, ways: list[Callable[..., None]]
 ) -> None:
     async def main() -> bytes:
         outbox, client, _ = _open_outbox(capacity)
         async with trio.open_nursery() as nursery:
             nursery.start_soon(outbox.run_writer)
-            for frame, flush in zip(frames, flushes, strict=False):
-                outbox.push(frame)
-                if flush:
+            for frame, way in zip(frames, ways, strict=False):
+                if way is Outbox.flush:
+                    outbox.push(frame)
                     outbox.flush()
+                else:
+                    way(outbox, frame)
             outbox.seal(b"last")
             outbox.push(b"ignored")
             nursery.start_soon(outbox.delivered)
