@@ -58,11 +58,6 @@ class CompressedConnection(Connection):
         self._push(data)
         self.flush()
 
-    def _send_dispatch(self, sequence: int, event: OutgoingEvent) -> None:
-        if self._tap is not None:
-            self._tap.dispatched(self.session, sequence, event)
-        self._push(event.payload(sequence))
-
     def _decode(self, data: bytes) -> Payload | Close:
         if self._decompressor is None:
             self._decompressor = Decompressor()

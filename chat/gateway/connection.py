@@ -316,11 +316,6 @@ class Connection:
         self._outbox.push(text_frame(data))
         self.flush()
 
-    def _send_dispatch(self, sequence: int, event: OutgoingEvent) -> None:
-        if self._tap is not None:
-            self._tap.dispatched(self.session, sequence, event)
-        self._outbox.push(event.frame(sequence))
-
     @property
     def pending_bytes(self) -> int:
         """How much waits for the peer."""
@@ -484,7 +479,7 @@ class Connection:
         for position, (sequence, event) in enumerate(queue.entries(), 1):
             if self._replay_queue is not queue:
                 return
-            self._send_dispatch(sequence, event)
+            self.deliver(sequence, event)
             if self._outbox.pending_bytes > REPLAY_PAUSE_BYTES:
                 await self.drained(REPLAY_PAUSE_BYTES)
             if position % REPLAY_DISPATCHES_PER_TURN == 0:
@@ -495,7 +490,7 @@ class Connection:
 
     def _send_resumed(self) -> None:
         if self.session is not None:
-            self._send_dispatch(self.session.numbering.sequence, RESUMED)
+            self.deliver(self.session.numbering.sequence, RESUMED)
             self.flush()
             self._parts.commands.session_resumed(self.session)
 
