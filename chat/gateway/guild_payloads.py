@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import KeysView, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -11,10 +11,10 @@ import orjson
 from chat.domain.presence.presences import Presences
 from chat.domain.presence.voice_states import VoiceStates
 from chat.domain.standing.guild_events import unavailable_guild
-from chat.domain.standing.guild_json import GuildJson, guild_json
+from chat.domain.standing.guild_json import GuildJson, guild_json, kept_ready
 from chat.domain.standing.guild_states import GuildState, GuildStates
 from chat.domain.standing.thread_access import ThreadLookup, shown_objects
-from chat.gateway.rooms import GuildRoom
+from chat.gateway.rooms import GuildRoom, RoomAccount
 from chat.gateway.session import GatewaySession
 from chat.registries.events import EventName
 from chat.store.threads import ShownThread
@@ -29,6 +29,10 @@ class GuildPayloads:
     _voice_states: VoiceStates
     threads: ThreadLookup
     """Finds the threads of guilds."""
+    _with_voice: KeysView[int] = attrs.field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self._with_voice = self._voice_states.guild_ids()
 
     def is_open_to(self, state: GuildState, session: GatewaySession) -> bool:
         """Whether the guild is available to the session's account, and known to this node at all."""
@@ -85,18 +89,26 @@ class GuildPayloads:
     def _shown_to(self, state: GuildState, session: GatewaySession, *, every: bool) -> Sequence[dict[str, Any]]:
         return self.threads.shown_to(state, session.user_id, joined_only=not (session.bot or every))
 
-    def in_ready(self, room: GuildRoom, session: GatewaySession, joined: Sequence[ShownThread]) -> GuildJson | bytes:
+    def in_ready(
+        self, room: GuildRoom, account: RoomAccount, session: GatewaySession, joined: Sequence[ShownThread]
+    ) -> GuildJson | bytes:
         """An entry of a user's Ready: the whole guild but for its `online_count`, for a closed guild the stub. Members'
-        users are cut to their id. `joined` are the active threads that the account is in."""
+        users are cut to their id. `account` is the session's; `joined` are the active threads that it is in."""
         state = room.state
-        if not self.is_open_to(state, session):
+        if (state.is_closed or self._guild_states.missing_guild_ids) and not self.is_open_to(state, session):
             return orjson.dumps(unavailable_guild(state))
-        if joined or self._voice_states.is_any_in(room.guild_id):
+        if joined or room.guild_id in self._with_voice:
             return self._guild(
                 room, session, full_users=False, shown_threads=shown_objects(state, session.user_id, joined)
             )
-        seen = room.shown_to(session.user_id)
-        return state.encoded.in_ready(state, session.user_id, seen, threads=session.threads)
+        kept, seen, threads = account.ready, account.sees, session.threads
+        if kept is not None and kept.holds(state, seen, threads):
+            return kept.json
+        member = state.member(session.user_id)
+        if member is None or member.communication_disabled_until is not None:  # a time-out ends by itself
+            return self._guild(room, session, full_users=False, shown_threads=())
+        account.ready = kept = kept_ready(state, member, seen, threads)
+        return kept.json
 
     def unsent(self, guild_id: int, session: GatewaySession) -> bytes:
         """An entry of Ready for a guild that is not sent yet, or cannot be read."""

@@ -139,7 +139,7 @@ class Hub:
             return
         room.disconnect(session)
         self._subscriptions.forget(session, guild_id)
-        if not room.sessions:
+        if not room.accounts:
             del self.rooms[guild_id]
             self._guild_states.release(guild_id)
 
@@ -211,7 +211,7 @@ class Hub:
                 return self._without_decliners(guild_id, self._with_passive(room, recipients, event), event)
             case ToThread(guild_id, parent_id, member_ids, message_id, only, without):
                 room = self._room(guild_id, event.name)
-                if room is None or (only is not None and only not in room.sessions_by_user):
+                if room is None or (only is not None and only not in room.accounts):
                     return ()
                 recipients = room.recipients(parent_id) if message_id is None else room.readers(parent_id, message_id)
                 receivers = self._without_decliners(guild_id, self._with_passive(room, recipients, event), event)
@@ -267,7 +267,7 @@ class Hub:
                 session for session in recipients.passive if _is_mentioned(room, session, mentions)
             )
         if event.name in PASSIVE_WHEN_OWN:
-            return recipients.full + tuple(room.sessions_by_user.get(_subject(event), ()))
+            return recipients.full + room.sessions_of(_subject(event))
         return recipients.full
 
     def _without_decliners(
@@ -302,7 +302,7 @@ class Hub:
     def _close_room(self, deleted: GuildDeleted) -> None:
         guild_id = deleted.guild_id
         room = self.rooms.get(guild_id)
-        sessions = [] if room is None else list(room.sessions)
+        sessions = [] if room is None else room.sessions
         sessions += [session for session in self._table if guild_id in session.joining_guild_ids]
         self._disconnect_all(sessions, guild_id)
         self.send(sessions, EventName.GUILD_DELETE, {"id": str(guild_id), "guild_id": str(guild_id)})
@@ -338,7 +338,7 @@ class Hub:
         lost: dict[int, list[GatewaySession]] = {}
         gained: dict[int, list[GatewaySession]] = {}
         for sight in sights:
-            sessions = room.sessions_by_user.get(sight.user_id, ())
+            sessions = room.sessions_of(sight.user_id)
             for told, channel_ids in ((lost, sight.lost), (gained, sight.gained)):
                 for channel_id in channel_ids:
                     told.setdefault(channel_id, []).extend(sessions)
@@ -362,12 +362,12 @@ class Hub:
         for thread in private:
             for sight in sights:
                 if thread.parent_id in sight.moderation_lost and sight.user_id not in thread.member_ids:
-                    sessions = room.sessions_by_user.get(sight.user_id, ())
+                    sessions = room.sessions_of(sight.user_id)
                     knowing = [session for session in sessions if session.threads]
                     self.send(knowing, EventName.THREAD_DELETE, thread.gone)
 
     def _show_threads(self, room: GuildRoom, sight: Sight) -> None:
-        for session in room.sessions_by_user.get(sight.user_id, ()):
+        for session in room.sessions_of(sight.user_id):
             # A session that is shown only the threads that it is in sees no others by managing them.
             every = self.shows_every_thread(session, room.guild_id)
             channel_ids = sight.gained | sight.moderation_gained if every else sight.gained
@@ -410,9 +410,9 @@ class Hub:
         if room is None:
             return
         alike: dict[tuple[frozenset[int], bool], list[GatewaySession]] = {}
-        for user_id, sessions in room.sessions_by_user.items():
+        for user_id, account in room.accounts.items():
             seen = room.seen_by(user_id)
-            for session in sessions:
+            for session in account.sessions:
                 alike.setdefault((seen, session.threads), []).append(session)
         for (seen, threads), receivers in alike.items():
             told = [

@@ -14,6 +14,7 @@ import attrs
 from chat.domain.guilds.member_lists import SEE_VIEWERS
 from chat.domain.presence.presences import Presences
 from chat.domain.presence.voice_states import VoiceStates
+from chat.domain.standing.guild_json import KeptReady
 from chat.domain.standing.guild_states import GuildState
 from chat.gateway.session import GatewaySession
 from chat.registries.channel_types import CHANNEL_THREADS_TYPES
@@ -52,6 +53,19 @@ class Recipients:
 
 
 @attrs.define(eq=False)
+class RoomAccount:
+    """An account with sessions in a guild."""
+
+    sees: frozenset[int]
+    """The channels that it was told of, as `GuildRoom.look_again` found them last."""
+    moderates: frozenset[int]
+    """Those below which it was told of every thread."""
+    sessions: tuple[GatewaySession, ...] = ()
+    ready: KeptReady | None = None
+    """The guild as it stood in the account's latest Ready."""
+
+
+@attrs.define(eq=False)
 class GuildRoom:
     """The sessions connected to one guild."""
 
@@ -59,43 +73,50 @@ class GuildRoom:
     _presences: Presences
     _voice_states: VoiceStates
     guild_id: int = attrs.field(default=attrs.Factory(lambda room: room.state.guild.id, takes_self=True), init=False)
-    sessions: dict[GatewaySession, None] = attrs.field(factory=dict, init=False)
-    sessions_by_user: dict[int, dict[GatewaySession, None]] = attrs.field(factory=dict, init=False)
+    accounts: dict[int, RoomAccount] = attrs.field(factory=dict, init=False)
+    """The accounts with sessions here, by id."""
     _recipients: dict[tuple[int, int], Recipients] = attrs.field(factory=dict, init=False)
-    _shown: dict[int, frozenset[int]] = attrs.field(factory=dict, init=False)
-    _moderated: dict[int, frozenset[int]] = attrs.field(factory=dict, init=False)
     _large: bool = attrs.field(default=False, init=False)
 
-    def connect(self, session: GatewaySession) -> None:
-        """From now on the session hears the guild."""
+    def connect(self, session: GatewaySession) -> RoomAccount:
+        """From now on the session hears the guild; returns its account."""
         user_id = session.user_id
-        of_user = self.sessions_by_user.get(user_id)
-        if of_user is None:
+        account = self.accounts.get(user_id)
+        if account is None:
             # First what may fail on what is stored: a session is in a room altogether or not at all.
-            sight = self.seen_by(user_id)
-            moderated = self.state.thread_moderated_channels(user_id)
+            visible, moderated = self.state.sights(user_id)
+            account = RoomAccount(self._with_voice(user_id, visible), moderated)
             self._presences.account_connected(self.guild_id, user_id)
-            self._shown[user_id], self._moderated[user_id] = sight, moderated
-            of_user = self.sessions_by_user[user_id] = {}
-        of_user[session] = None
-        self.sessions[session] = None
+            self.accounts[user_id] = account
+        if session not in account.sessions:
+            account.sessions += (session,)
         session.guild_ids.add(self.guild_id)
         self._recipients.clear()
+        return account
 
     def disconnect(self, session: GatewaySession) -> None:
         """The session no longer hears the guild."""
-        if session not in self.sessions:
+        user_id = session.user_id
+        account = self.accounts.get(user_id)
+        if account is None or session not in account.sessions:
             return
-        del self.sessions[session]
-        of_user = self.sessions_by_user[session.user_id]
-        del of_user[session]
-        if not of_user:
-            del self.sessions_by_user[session.user_id]
-            del self._shown[session.user_id], self._moderated[session.user_id]
-            self._presences.account_disconnected(self.guild_id, session.user_id)
+        account.sessions = tuple([other for other in account.sessions if other is not session])
+        if not account.sessions:
+            del self.accounts[user_id]
+            self._presences.account_disconnected(self.guild_id, user_id)
         session.guild_ids.discard(self.guild_id)
         session.active_guilds -= {self.guild_id}
         self._recipients.clear()
+
+    @property
+    def sessions(self) -> list[GatewaySession]:
+        """Every session in the room, those of an account together."""
+        return [session for account in self.accounts.values() for session in account.sessions]
+
+    def sessions_of(self, user_id: int) -> tuple[GatewaySession, ...]:
+        """The account's sessions in the room."""
+        account = self.accounts.get(user_id)
+        return () if account is None else account.sessions
 
     def forget_recipients(self) -> None:
         """Which sessions are passive changed: list receivers afresh."""
@@ -106,12 +127,13 @@ class GuildRoom:
         self._recipients.clear()
         differences: _Differences = {}
         changed: list[Sight] = []
-        for seeing in list(self._shown) if user_id is None else [user_id] * (user_id in self._shown):
-            before, after = self._shown[seeing], self.seen_by(seeing)
-            moderated_before, moderated = self._moderated[seeing], self.state.thread_moderated_channels(seeing)
+        for seeing in list(self.accounts) if user_id is None else [user_id] * (user_id in self.accounts):
+            account = self.accounts[seeing]
+            visible, moderated = self.state.sights(seeing)
+            before, after, moderated_before = account.sees, self._with_voice(seeing, visible), account.moderates
             if after is before and moderated is moderated_before:
                 continue
-            self._shown[seeing], self._moderated[seeing] = after, moderated
+            account.sees, account.moderates = after, moderated
             # Most accounts share few sets of channels, and each pair of them is compared once.
             gained, lost = _differences(before, after, differences)
             begun, ended = _differences(moderated_before, moderated, differences)
@@ -121,11 +143,13 @@ class GuildRoom:
 
     def shown_to(self, user_id: int) -> frozenset[int]:
         """The channels that the account of a connected session sees: what `look_again` found last."""
-        return self._shown[user_id]
+        return self.accounts[user_id].sees
 
     def seen_by(self, user_id: int) -> frozenset[int]:
         """The channels that an account sees; being in a voice channel is seeing it (gateway.md, Routing)."""
-        visible = self.state.visible_channels(user_id)
+        return self._with_voice(user_id, self.state.visible_channels(user_id))
+
+    def _with_voice(self, user_id: int, visible: frozenset[int]) -> frozenset[int]:
         connected = self._voice_states.channels_of(self.guild_id, user_id)
         return visible if connected <= visible else visible | connected & self.state.channels.keys()
 
@@ -167,17 +191,18 @@ class GuildRoom:
     def _has_just_lost(self, user_id: int, channel_id: int) -> bool:
         """Whether the account saw a channel that is deleted, and is not told of that yet: what happens to those in it
         is judged on the state before (gateway.md, Audiences)."""
-        return channel_id not in self.state.channels and channel_id in self._shown.get(user_id, ())
+        account = self.accounts.get(user_id)
+        return channel_id not in self.state.channels and account is not None and channel_id in account.sees
 
     def _compute(self, channel_id: int, permission: int) -> Recipients:
         full: list[GatewaySession] = []
         passive: list[GatewaySession] = []
         channel = self.state.channels.get(channel_id)
         known_to_threads = channel is not None and channel.type in CHANNEL_THREADS_TYPES
-        for user_id, sessions in self.sessions_by_user.items():
+        for user_id, account in self.accounts.items():
             if not self._may_receive(user_id, channel_id, permission):
                 continue
-            for session in sessions:
+            for session in account.sessions:
                 if known_to_threads and not session.threads:
                     continue
                 quiet = self._large and not session.bot and self.guild_id not in session.active_guilds

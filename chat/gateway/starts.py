@@ -218,19 +218,25 @@ class SessionStarts:
     def _entered(self, session: GatewaySession, guild_ids: Sequence[int]) -> list[GuildJson | bytes]:
         """Connect a user's session to the first of these guilds, as many as one turn has time for; returns what Ready
         says of each."""
-        rooms, connect, in_ready = self._hub.rooms, self._hub.connect, self._guild_payloads.in_ready
+        rooms, in_ready = self._hub.rooms, self._guild_payloads.in_ready
         if len(guild_ids) > 1:  # all are entered in the same turn: nothing changes in between
             self._core.guild_states.meet(session.user_id, guild_ids)
         threads = self._guild_payloads.threads.joined(session.user_id, guild_ids) if session.threads else {}
         guilds: list[GuildJson | bytes] = []
         entered = 0
         for guild_id in guild_ids:
-            entered += 1 if guild_id in rooms else COLD_GUILD
-            room = connect(session, guild_id)
-            if room is None:
-                guilds.append(self._guild_payloads.unsent(guild_id, session))
+            room = rooms.get(guild_id)
+            if room is not None:
+                account = room.connect(session)
+                entered += 1
             else:
-                guilds.append(in_ready(room, session, threads.get(guild_id, ())))
+                entered += COLD_GUILD
+                room = self._hub.connect(session, guild_id)
+                if room is None:
+                    guilds.append(self._guild_payloads.unsent(guild_id, session))
+                    continue
+                account = room.accounts[session.user_id]
+            guilds.append(in_ready(room, account, session, threads.get(guild_id, ())))
             if entered >= GUILDS_PER_TURN:
                 break
         return guilds

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from trio.testing import MockClock
 
-from chat.domain.standing.guild_json import guild_json
+from chat.domain.standing.guild_json import KeptReady, guild_json, kept_ready
 from chat.domain.standing.guild_states import GuildState, GuildStates
 from chat.store.guard import UNGUARDED
 from chat.testing import ChatServer, World
@@ -57,19 +57,32 @@ async def test_what_is_kept_is_as_if_it_were_encoded_afresh(
 ) -> None:
     core = chat_server.server.core
     ids = {"guild": chat_world.guild_id, "bob": chat_world.bob.id}
+    alice, bob = int(chat_world.alice.id), int(chat_world.bob.id)
     seen: set[bytes] = set()
+    readies: dict[int, KeptReady] = {}
+    held: list[tuple[str, int]] = []
 
-    def require_alike() -> None:
+    def require_alike(after: str = "") -> None:
         kept = core.guild_states.get(int(ids["guild"]))
         afresh = GuildStates(core.database, core.clock).get(int(ids["guild"]))
         assert kept is not None
         assert afresh is not None
-        for user_id in (int(chat_world.alice.id), int(chat_world.bob.id)):
+        for user_id in (alice, bob):
             for threads in (True, False):
                 for full_users in (True, False):
                     encoded = told(kept, user_id, threads=threads, full_users=full_users)
                     assert encoded == told(afresh, user_id, threads=threads, full_users=full_users)
-        seen.add(told(kept, int(chat_world.alice.id), threads=True, full_users=True))
+            channels = kept.visible_channels(user_id)
+            if user_id in readies and readies[user_id].holds(kept, channels, True):
+                held.append((after, user_id))
+            else:
+                member = kept.member(user_id)
+                assert member is not None
+                readies[user_id] = kept_ready(kept, member, channels, True)
+            assert readies[user_id].holds(kept, channels, True)
+            ready = readies[user_id].json.with_online_count(1)
+            assert ready == told(afresh, user_id, threads=True, full_users=False)
+        seen.add(told(kept, alice, threads=True, full_users=True))
 
     require_alike()
     for name, (method, path, body) in CHANGES:
@@ -77,9 +90,15 @@ async def test_what_is_kept_is_as_if_it_were_encoded_afresh(
         assert answer.status < 300, (path, answer.body)
         if name:
             ids[name] = answer.expect(answer.status)["id"]
-        require_alike()
+        require_alike(after=path.format(**ids))
     rename = "UPDATE guilds SET name = 'elsewhere'"
     await core.database.write(lambda connection: connection.execute(rename).rowcount, guard=UNGUARDED)
     core.guild_states.refresh(int(ids["guild"]))
     require_alike()
     assert len(seen) >= len(CHANGES) - 3  # all but what changes bob alone is seen by alice
+    members = f"/v1/guilds/{ids['guild']}/members"
+    assert held == [
+        (f"{members}/{bob}/roles/{ids['role']}", alice),
+        (f"{members}/@me", bob),
+        (f"{members}/{bob}", alice),
+    ]

@@ -9,7 +9,7 @@ region is what the operator names for the clients' own use, and every instance h
 from __future__ import annotations
 
 import enum
-from collections.abc import Sequence, Set
+from collections.abc import KeysView, Sequence, Set
 from typing import Any, Final
 
 import attrs
@@ -104,9 +104,9 @@ class VoiceConnections:
         """The connections in a guild."""
         return [self._states[connection_id] for connection_id in self._by_guild.get(guild_id, ())]
 
-    def is_any_in(self, guild_id: int) -> bool:
-        """Whether there is a connection in the guild."""
-        return guild_id in self._by_guild
+    def guild_ids(self) -> KeysView[int]:
+        """The guilds with connections, at any time that it is looked at."""
+        return self._by_guild.keys()
 
     def of_account(self, user_id: int) -> list[VoiceState]:
         """The connections of an account, wherever they are."""

@@ -12,7 +12,7 @@ ask for an acknowledgement (`mutation_id`), which says what became of the change
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, KeysView
 from typing import Any, Final
 
 import attrs
@@ -94,9 +94,9 @@ class VoiceStates:
             if seen_by is None or self._sees(guild, seen_by, state.channel_id)
         ]
 
-    def is_any_in(self, guild_id: int) -> bool:
-        """Whether anyone is connected to a channel of the guild."""
-        return self._connections.is_any_in(guild_id)
+    def guild_ids(self) -> KeysView[int]:
+        """The guilds in which anyone is in voice, at any time that it is looked at."""
+        return self._connections.guild_ids()
 
     def of_channel(self, channel_id: int) -> list[dict[str, Any]]:
         """The voice state objects of a channel or a call."""

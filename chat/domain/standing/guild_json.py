@@ -26,21 +26,13 @@ if TYPE_CHECKING:
 SIGHTS_KEPT: Final = 8
 """Sets of channels for which a guild keeps its JSON: most of its members see one of few."""
 
-MEMBERS_KEPT: Final = 2_048
-"""Members whose Ready a guild keeps."""
-
-_Kept = tuple["Member", int, int, frozenset[int], bool, "GuildJson"]
-"""A guild in the Ready of a member, behind all that it was made of: the member, the guild's version and its number of
-members, the channels that are seen, and whether threads are known."""
-
 
 class EncodedGuild:
-    """What sessions of a guild share of its JSON, and what it is in the Ready of members."""
+    """What sessions of a guild share of its JSON."""
 
     def __init__(self) -> None:
         self._around: dict[bool, tuple[tuple[object, ...], bytes, bytes]] = {}
         self._beginnings: dict[tuple[frozenset[int], bool], tuple[int, bytes]] = {}
-        self._kept: dict[int, _Kept] = {}
 
     def beginning(self, state: GuildState, seen: frozenset[int], *, threads: bool) -> bytes:
         """The guild up to its members, with the channels among `seen`."""
@@ -67,32 +59,8 @@ class EncodedGuild:
             )
         return known[1], known[2]
 
-    def in_ready(self, state: GuildState, user_id: int, seen: frozenset[int], *, threads: bool) -> GuildJson:
-        """The guild as Ready has it while nobody is in voice there and the account is in no active thread, which is as
-        a rule so."""
-        member = state.member(user_id)
-        known = self._kept.get(user_id)
-        if known is not None:
-            of_member, version, member_count, of_seen, with_threads, kept = known
-            if (
-                of_member is member
-                and version == state.version
-                and member_count == state.member_count
-                and of_seen is seen
-                and with_threads is threads
-            ):
-                return kept
-        made = guild_json(
-            state, user_id=user_id, seen=seen, threads=threads, shown_threads=(), full_users=False, voice_states=()
-        )
-        if member is not None and member.communication_disabled_until is None:  # a time-out ends by itself
-            if len(self._kept) >= MEMBERS_KEPT:
-                self._kept.clear()
-            self._kept[user_id] = member, state.version, state.member_count, seen, threads, made
-        return made
-
     def __len__(self) -> int:
-        """How many bytes are kept, but for those of members."""
+        """How many bytes are kept."""
         around = sum(len(before) + len(after) for _, before, after in self._around.values())
         return around + sum(len(beginning) for _, beginning in self._beginnings.values())
 
@@ -147,6 +115,42 @@ def guild_json(
         ),
         tuple(objects),
     )
+
+
+@attrs.define(eq=False)
+class KeptReady:
+    """A guild in the Ready of an account that is in no active thread, while nobody is in voice, which is as a rule so:
+    with all that it was made of."""
+
+    _member: Member
+    _changes: tuple[int, int, int]
+    """The state's versions and its number of members."""
+    _seen: frozenset[int]
+    _threads: bool
+    json: GuildJson
+
+    def holds(self, state: GuildState, seen: frozenset[int], threads: bool) -> bool:
+        """Whether the guild would be the same now; `seen` has to be the very same set."""
+        if self._seen is not seen or self._threads is not threads:
+            return False
+        changes = state.version, state.members_version, state.member_count
+        if self._changes == changes:
+            return True
+        version, _, member_count = self._changes
+        if (version, member_count) != (state.version, state.member_count):
+            return False
+        if state.member(self._member.user_id) is not self._member:
+            return False
+        self._changes = changes  # another member changed
+        return True
+
+
+def kept_ready(state: GuildState, member: Member, seen: frozenset[int], threads: bool) -> KeptReady:
+    """The guild of a member without active threads and voice, as Ready has it."""
+    json = guild_json(
+        state, user_id=member.user_id, seen=seen, threads=threads, shown_threads=(), full_users=False, voice_states=()
+    )
+    return KeptReady(member, (state.version, state.members_version, state.member_count), seen, threads, json)
 
 
 def _members(state: GuildState, user_ids: Iterable[int], full_users: bool) -> dict[int, dict[str, Any]]:

@@ -84,6 +84,8 @@ class GuildState:
         """Its wire objects as JSON."""
         self.version = 0
         """Rises with everything that the objects of the guild, its roles, expressions and channels show."""
+        self.members_version = 0
+        """Rises when somebody joins, changes as a member, or leaves."""
         self.replace(guild, roles, channels)
 
     # Members
@@ -94,7 +96,7 @@ class GuildState:
         if member is None:
             member = members.by_id(self._reader, self.id, user_id)
             if member is not None:
-                self.put_member(member)
+                self.remember_member(member)
         return member
 
     def knows_member(self, user_id: int) -> bool:
@@ -165,6 +167,22 @@ class GuildState:
         """The channels that the account sees with every thread below them: it manages threads there."""
         return self._channels_of(user_id, "moderated", self._moderated_by)
 
+    def sights(self, user_id: int) -> tuple[frozenset[int], frozenset[int]]:
+        """`visible_channels` and `thread_moderated_channels` of the account, for less than both cost."""
+        member = self.member(user_id)
+        if member is None:
+            return frozenset(), frozenset()
+        granted = self._granted_to(member.role_ids)
+        if (
+            granted.visible is None
+            or granted.moderated is None
+            or user_id == self.guild.owner_id
+            or granted.guild_mask == FULL_MASK
+            or user_id in self._member_overwrites
+        ):
+            return self.visible_channels(user_id), self.thread_moderated_channels(user_id)
+        return granted.visible, granted.moderated
+
     def rank(self, member: Member) -> Rank:
         """Where the member stands among the others."""
         is_owner = member.user_id == self.guild.owner_id
@@ -174,8 +192,6 @@ class GuildState:
         """Whether the guild is closed to an account with, or without, the staff flag (guilds.md, Unavailable
         guilds)."""
         features = self.guild.features
-        if UNAVAILABLE_GUILD_FEATURES.isdisjoint(features):
-            return False
         return GuildFeature.UNAVAILABLE_FOR_EVERYONE in features or (
             not is_staff and GuildFeature.UNAVAILABLE_FOR_EVERYONE_BUT_STAFF in features
         )
@@ -316,7 +332,7 @@ class GuildState:
     def replace(self, guild: Guild, roles: Iterable[Role], channels: Iterable[Channel]) -> None:
         """Everything may have changed: take over what the store holds now, members on their next use."""
         self.version += 1
-        self.guild = guild
+        self._take_guild(guild)
         self.member_count = guild.member_count
         """How many members the guild has; kept here, for it changes more often than the rest of the row."""
         self.roles = {role.id: role for role in roles}
@@ -325,7 +341,6 @@ class GuildState:
         self._members.clear()
         self._expressions = None
         self._expression_objects.clear()
-        self._guild_object = None
         self._role_objects.clear()
         self._forget_channel_objects()
         self._forget_permissions()
@@ -335,11 +350,21 @@ class GuildState:
         self.version += 1
         if guild.owner_id != self.guild.owner_id:
             self._forget_permissions()
+        self._take_guild(guild)
+
+    def _take_guild(self, guild: Guild) -> None:
         self.guild = guild
         self._guild_object = None
+        self.is_closed = not UNAVAILABLE_GUILD_FEATURES.isdisjoint(guild.features)
+        """Whether there are accounts that `unavailable_for` keeps out."""
 
     def put_member(self, member: Member) -> None:
         """A member joined, or changed nickname or roles."""
+        self.members_version += 1
+        self.remember_member(member)
+
+    def remember_member(self, member: Member) -> None:
+        """A membership was read from the store."""
         if member.user_id not in self._members and len(self._members) >= MEMBERS_PER_GUILD:
             del self._members[next(iter(self._members))]
         if len(self._role_sets) >= ROLE_SETS_PER_GUILD:
@@ -348,6 +373,7 @@ class GuildState:
         self._members[member.user_id] = member if shared is member.role_ids else attrs.evolve(member, role_ids=shared)
 
     def drop_member(self, user_id: int) -> None:
+        self.members_version += 1
         self._members.pop(user_id, None)
 
     def put_role(self, role: Role) -> None:

@@ -79,7 +79,7 @@ class GuildStates:
         if len(unknown) > 1:
             for member in members.of_user(self._database.reader, user_id, min(unknown), max(unknown)):
                 if member.guild_id in unknown:
-                    unknown[member.guild_id].put_member(member)
+                    unknown[member.guild_id].remember_member(member)
 
     def guild_of_channel(self, channel_id: int) -> int | None:
         """The guild that a channel belongs to; None for an unknown channel and for one outside guilds."""

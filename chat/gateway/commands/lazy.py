@@ -177,8 +177,8 @@ class PassiveUpdates:
     async def _tell(self, room: GuildRoom, channel_ids: set[int], *, voice: bool) -> None:
         spoken_in = _voice_channels(room) if voice else set()
         addressed: dict[frozenset[int], list[GatewaySession]] = {}
-        for position, (user_id, sessions) in enumerate(tuple(room.sessions_by_user.items()), start=1):
-            passive = [session for session in sessions if _is_passive(session, room.guild_id)]
+        for position, (user_id, account) in enumerate(tuple(room.accounts.items()), start=1):
+            passive = [session for session in account.sessions if _is_passive(session, room.guild_id)]
             visible = self._visible(room, user_id, channel_ids, spoken_in) if passive else frozenset()
             if visible or (voice and passive):
                 addressed.setdefault(visible, []).extend(passive)
