@@ -102,13 +102,15 @@ class GuildPayloads:
                 room, session, full_users=False, shown_threads=shown_objects(state, session.user_id, joined)
             )
         kept, seen, threads = account.ready, account.sees, session.threads
-        if kept is not None and kept.holds(state, seen, threads):
-            return kept.json
+        if kept is not None:
+            known = kept.now(state, seen, threads)
+            if known is not None:
+                return known
         member = state.member(session.user_id)
         if member is None or member.communication_disabled_until is not None:  # a time-out ends by itself
             return self._guild(room, session, full_users=False, shown_threads=())
-        account.ready = kept = kept_ready(state, member, seen, threads)
-        return kept.json
+        account.ready, made = kept_ready(state, member, seen, threads)
+        return made
 
     def unsent(self, guild_id: int, session: GatewaySession) -> bytes:
         """An entry of Ready for a guild that is not sent yet, or cannot be read."""

@@ -29,6 +29,7 @@ from chat.gateway.admission import Admission, NodeState
 from chat.gateway.guild_payloads import GuildPayloads
 from chat.gateway.hub import Hub, outgoing
 from chat.gateway.parts import Elsewhere, ResumeFailure, StartFailure, judged
+from chat.gateway.rooms import RoomAccount
 from chat.gateway.session import BeginSession, GatewaySession, MakeSession
 from chat.gateway.session_table import SessionTable
 from chat.protocol import machine
@@ -226,17 +227,18 @@ class SessionStarts:
         entered = 0
         for guild_id in guild_ids:
             room = rooms.get(guild_id)
+            account: RoomAccount | None
             if room is not None:
                 account = room.connect(session)
                 entered += 1
             else:
                 entered += COLD_GUILD
                 room = self._hub.connect(session, guild_id)
-                if room is None:
-                    guilds.append(self._guild_payloads.unsent(guild_id, session))
-                    continue
-                account = room.accounts[session.user_id]
-            guilds.append(in_ready(room, account, session, threads.get(guild_id, ())))
+                account = None if room is None else room.accounts[session.user_id]
+            if room is None or account is None:
+                guilds.append(self._guild_payloads.unsent(guild_id, session))
+            else:
+                guilds.append(in_ready(room, account, session, threads.get(guild_id, ())))
             if entered >= GUILDS_PER_TURN:
                 break
         return guilds
@@ -253,10 +255,10 @@ class SessionStarts:
         online = self._presences.online_count
         parts: list[bytes] = []
         for guild in guilds:
-            if isinstance(guild, bytes):
-                parts += (b",", guild)
-            else:
+            if isinstance(guild, GuildJson):
                 parts += (b",", guild.beginning, guild.before, b"%d" % online(guild.guild_id), guild.after)
+            else:
+                parts += (b",", guild)
         first = orjson.dumps({"session_id": session.id, "version": READY_VERSION})
         parts[:1] = [first[:-1], b',"guilds":[']
         return [*parts, b"],", orjson.dumps(behind)[1:]]

@@ -60,7 +60,7 @@ async def test_what_is_kept_is_as_if_it_were_encoded_afresh(
     alice, bob = int(chat_world.alice.id), int(chat_world.bob.id)
     seen: set[bytes] = set()
     readies: dict[int, KeptReady] = {}
-    held: list[tuple[str, int]] = []
+    made: list[tuple[str, int]] = []
 
     def require_alike(after: str = "") -> None:
         kept = core.guild_states.get(int(ids["guild"]))
@@ -73,15 +73,14 @@ async def test_what_is_kept_is_as_if_it_were_encoded_afresh(
                     encoded = told(kept, user_id, threads=threads, full_users=full_users)
                     assert encoded == told(afresh, user_id, threads=threads, full_users=full_users)
             channels = kept.visible_channels(user_id)
-            if user_id in readies and readies[user_id].holds(kept, channels, True):
-                held.append((after, user_id))
-            else:
+            ready = readies[user_id].now(kept, channels, True) if user_id in readies else None
+            if ready is None:
+                made.append((after, user_id))
                 member = kept.member(user_id)
                 assert member is not None
-                readies[user_id] = kept_ready(kept, member, channels, True)
-            assert readies[user_id].holds(kept, channels, True)
-            ready = readies[user_id].json.with_online_count(1)
-            assert ready == told(afresh, user_id, threads=True, full_users=False)
+                readies[user_id], ready = kept_ready(kept, member, channels, True)
+            assert readies[user_id].now(kept, channels, True) is ready
+            assert ready.with_online_count(1) == told(afresh, user_id, threads=True, full_users=False)
         seen.add(told(kept, alice, threads=True, full_users=True))
 
     require_alike()
@@ -96,9 +95,20 @@ async def test_what_is_kept_is_as_if_it_were_encoded_afresh(
     core.guild_states.refresh(int(ids["guild"]))
     require_alike()
     assert len(seen) >= len(CHANGES) - 3  # all but what changes bob alone is seen by alice
-    members = f"/v1/guilds/{ids['guild']}/members"
-    assert held == [
-        (f"{members}/{bob}/roles/{ids['role']}", alice),
-        (f"{members}/@me", bob),
-        (f"{members}/{bob}", alice),
-    ]
+    guild = f"/v1/guilds/{ids['guild']}"
+    assert made == [
+        ("", alice),
+        ("", bob),
+        (f"{guild}/channels", alice),
+        (f"{guild}/channels", bob),
+        (f"/v1/channels/{ids['channel']}/permissions/{ids['guild']}", bob),
+        (f"{guild}/members/{bob}/roles/{ids['role']}", bob),
+        (f"{guild}/members/@me", alice),
+        (f"{guild}/members/{bob}", bob),
+        (f"{guild}/roles/{ids['role']}", alice),
+        (f"{guild}/roles/{ids['role']}", bob),
+        (f"/v1/channels/{ids['channel']}", alice),
+        (f"/v1/channels/{ids['channel']}", bob),
+        ("", alice),
+        ("", bob),
+    ], "a Ready is made anew where other channels are seen or the member changed, and nowhere else"

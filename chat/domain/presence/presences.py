@@ -189,11 +189,16 @@ class Presences:
 
     def account_connected(self, guild_id: int, user_id: int) -> None:
         """The account has a session in the guild from now on."""
-        connected = self._connected.setdefault(guild_id, set())
-        if user_id in connected:
+        connected = self._connected.get(guild_id)
+        if connected is None:
+            connected = self._connected[guild_id] = set()
+        elif user_id in connected:
             return
         connected.add(user_id)
-        self._guilds.setdefault(user_id, set()).add(guild_id)
+        guilds = self._guilds.get(user_id)
+        if guilds is None:
+            guilds = self._guilds[user_id] = set()
+        guilds.add(guild_id)
         if self.is_online(user_id):
             self._count(guild_id, 1)
 

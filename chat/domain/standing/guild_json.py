@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Final
 import attrs
 import orjson
 
-from chat.clock import iso_timestamp
 from chat.domain.standing.guild_objects import EMOJIS, STICKERS
 from chat.domain.standing.user_objects import partial_user
 
@@ -100,17 +99,16 @@ def guild_json(
     guild; with `full_users` false the `user` of each member is reduced to its id. `members` holds the receiver's own
     member and every participant in voice.
     """
-    own = state.member(user_id)
     objects = _members(state, [user_id, *(int(entry["user_id"]) for entry in voice_states)], full_users)
-    beginning = state.encoded.beginning(state, seen, threads=threads)
+    joined_at = objects[user_id]["joined_at"] if user_id in objects else None
     return GuildJson(
         state.id,
-        beginning,
+        state.encoded.beginning(state, seen, threads=threads),
         b'%b,"member_count":%d,"online_count":' % (orjson.dumps([*objects.values()]), state.member_count),
         b',"presences":[],"voice_states":%b,"joined_at":%b,"threads":%b}'
         % (
             orjson.dumps(voice_states) if voice_states else b"[]",
-            orjson.dumps(None if own is None else iso_timestamp(own.joined_at)),
+            orjson.dumps(joined_at),
             orjson.dumps(shown_threads) if shown_threads else b"[]",
         ),
         tuple(objects),
@@ -123,34 +121,36 @@ class KeptReady:
     with all that it was made of."""
 
     _member: Member
-    _changes: tuple[int, int, int]
-    """The state's versions and its number of members."""
+    _members_version: int
+    _member_count: int
     _seen: frozenset[int]
     _threads: bool
-    json: GuildJson
+    _version: int
+    _json: GuildJson
 
-    def holds(self, state: GuildState, seen: frozenset[int], threads: bool) -> bool:
-        """Whether the guild would be the same now; `seen` has to be the very same set."""
-        if self._seen is not seen or self._threads is not threads:
-            return False
-        changes = state.version, state.members_version, state.member_count
-        if self._changes == changes:
-            return True
-        version, _, member_count = self._changes
-        if (version, member_count) != (state.version, state.member_count):
-            return False
-        if state.member(self._member.user_id) is not self._member:
-            return False
-        self._changes = changes  # another member changed
-        return True
+    def now(self, state: GuildState, seen: frozenset[int], threads: bool) -> GuildJson | None:
+        """The guild as it is now; None where more of it changed than what all its members see. `seen` has to be the
+        very same set."""
+        if self._seen is not seen or self._threads is not threads or self._member_count != state.member_count:
+            return None
+        if self._members_version != state.members_version:
+            if state.member(self._member.user_id) is not self._member:
+                return None
+            self._members_version = state.members_version
+        if self._version != state.version:
+            before = self._json
+            beginning = state.encoded.beginning(state, seen, threads=threads)
+            self._json = GuildJson(state.id, beginning, before.before, before.after, before.user_ids)
+            self._version = state.version
+        return self._json
 
 
-def kept_ready(state: GuildState, member: Member, seen: frozenset[int], threads: bool) -> KeptReady:
+def kept_ready(state: GuildState, member: Member, seen: frozenset[int], threads: bool) -> tuple[KeptReady, GuildJson]:
     """The guild of a member without active threads and voice, as Ready has it."""
     json = guild_json(
         state, user_id=member.user_id, seen=seen, threads=threads, shown_threads=(), full_users=False, voice_states=()
     )
-    return KeptReady(member, (state.version, state.members_version, state.member_count), seen, threads, json)
+    return KeptReady(member, state.members_version, state.member_count, seen, threads, state.version, json), json
 
 
 def _members(state: GuildState, user_ids: Iterable[int], full_users: bool) -> dict[int, dict[str, Any]]:

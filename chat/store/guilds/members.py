@@ -4,6 +4,7 @@ account is connected; and of `kept_timeouts`, time-outs of accounts that are no 
 
 from __future__ import annotations
 
+import functools
 import itertools
 import json
 import sqlite3
@@ -19,6 +20,9 @@ from chat.store.accounts.accounts import by_id as account_by_id
 
 NO_ROLES: Final[frozenset[int]] = frozenset()
 """One for all members that have none."""
+
+ROLE_SETS_KEPT: Final = 16_384
+"""Sets of roles, in all guilds, of which members that are read have one and the same: a few megabytes."""
 
 
 @attrs.frozen
@@ -85,8 +89,13 @@ def of_user(connection: sqlite3.Connection, user_id: int, first: int, last: int)
 
 
 def _with_roles(row: Sequence[Any]) -> Member:
-    *columns, held = row
-    return Member(*(*columns, frozenset(map(int, held.split(","))) if held else NO_ROLES))
+    return Member(*(*row[:-1], _role_set(row[-1]) if row[-1] else NO_ROLES))
+
+
+@functools.lru_cache(maxsize=ROLE_SETS_KEPT)
+def _role_set(ids: str) -> frozenset[int]:
+    """The same set for all members that have the same roles."""
+    return frozenset(map(int, ids.split(",")))
 
 
 def exists(connection: sqlite3.Connection, guild_id: int, user_id: int) -> bool:
