@@ -191,23 +191,24 @@ class CoreNodes:
         theirs. What nodes say from now on is for the next life of the core."""
         await self._moving.finish()
         self.is_ending = True
-        with trio.move_on_after(DRAIN_SECONDS):
-            while lines := self._not_heard():  # what a command had begun to answer goes on meanwhile
-                for line in lines:  # what a dead one has not heard is for those that take its place
-                    await line.link.confirmed()
-        for line in self._not_heard():
-            logger.warning("a gateway node did not hear everything", node=line.name)
-            self._end_sessions(line)
-        with trio.move_on_after(RETRY_SECONDS):  # others hear of the end of those
-            for line in self._not_heard():
-                await line.link.confirmed()
+        await self._all_heard()
         try:
             await self._broker.forget(CORE_LEASE)
         except BrokerUnavailable:
             logger.warning("the broker is not reachable at the end")
+        await self._all_heard()  # what was said meanwhile, too: the next life begins behind it
+
+    async def _all_heard(self) -> None:
+        while lines := self._not_heard():  # what a command had begun to answer goes on meanwhile
+            with trio.move_on_after(DRAIN_SECONDS) as waiting:
+                for line in lines:  # what a dead one has not heard is for those that take its place
+                    await line.link.confirmed()
+            for line in self._not_heard() if waiting.cancelled_caught else ():
+                logger.warning("a gateway node did not hear everything", node=line.name)
+                self._end_sessions(line)
 
     def _not_heard(self) -> list[Line]:
-        return [line for line in self.lines.values() if line.link.unconfirmed]
+        return [line for line in self.lines.values() if line.link.unconfirmed and line.sessions]
 
     def _backlog(self) -> int:
         slowest = max((line.link.unconfirmed for line in self.lines.values() if not line.is_dead), default=0)
@@ -369,10 +370,9 @@ class CoreNodes:
     def _place_again(self, session: GatewaySession, kept: KeptPlace) -> None:
         """A session of a node was kept over a restart of the core."""
         self.epoch = max(self.epoch, kept.epoch + 1)
-        is_new = kept.node not in self.lines
+        if kept.node not in self.lines:
+            self._line(kept.node).send(Follows(Position(kept.epoch, kept.number)))
         line = self._line(kept.node)
-        if is_new:
-            line.send(Follows(Position(kept.epoch, kept.number)))
         line.take_seat(session, kept.slot)
         self.relay.place(session, line, kept.slot)
 

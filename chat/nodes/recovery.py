@@ -197,17 +197,59 @@ class Remains:
 
     async def numbering(self, slot: int, facts: SessionFacts, until: Position, seq: int) -> Numbering:
         """The numbering of the session in this slot after everything up to `until`, so that a Resume from `seq` finds
-        what it needs if anything does. Raises Lost, BrokerUnavailable."""
+        what it needs if anything does. Raises Lost, BrokerUnavailable.
+
+        A Resume from a wrong sequence costs the session nothing: then the next one finds what it needs.
+        """
         async with self._reading:
             await self._read_bases()
             await self._read_log(until)
-        position, numbering = self._base(slot, until, seq)
-        if position is not None and not self._log.reaches_back_to(position) and position < until:
+        if self._rest is not None and self._rest[0] <= until and slot in self._rest[1]:
+            position, numberings = self._rest
+            return await self._folded(slot, facts, position, numberings.pop(slot), until, seq)
+        numbering = await self._from_checkpoint(slot, facts, until, seq)
+        if not numbering.acknowledged <= seq <= numbering.sequence:
+            return await self._from_checkpoint(slot, facts, until, numbering.acknowledged)
+        return numbering
+
+    async def _from_checkpoint(self, slot: int, facts: SessionFacts, until: Position, seq: int) -> Numbering:
+        """Fold from the newest checkpoint that is not above what the client has; where there is none, from the
+        session's beginning or from the oldest that there is."""
+        oldest: Checkpoint | None = None
+        for checkpoint in reversed(self._checkpoints or ()):
+            if slot not in checkpoint.standings or not checkpoint.position <= until:
+                continue
+            if oldest is not None and not self._reaches_back_to(checkpoint.position, until):
+                break
+            oldest = checkpoint
+            if checkpoint.standings[slot].sequence <= seq:
+                return await self._folded(slot, facts, *_base(checkpoint, slot), until, seq)
+        try:
+            return await self._folded(slot, facts, None, None, until, seq)
+        except Lost:
+            if oldest is None:
+                raise
+            return await self._folded(slot, facts, *_base(oldest, slot), until, seq)
+
+    async def _folded(
+        self,
+        slot: int,
+        facts: SessionFacts,
+        position: Position | None,
+        numbering: Numbering | None,
+        until: Position,
+        seq: int,
+    ) -> Numbering:
+        if position is not None and not self._reaches_back_to(position, until):
             raise Lost("the log does not reach back to the checkpoint")
         folded = await self._fold(slot, facts, position, numbering, until, seq)
         if folded is None or isinstance(folded, HeldNumbering):
             raise Lost("nothing is known of the session")
         return folded
+
+    def _reaches_back_to(self, position: Position, until: Position) -> bool:
+        """Whether all that was said after the position and up to `until` is there."""
+        return self._log.reaches_back_to(position) or not position < until
 
     async def _read_bases(self) -> None:
         if self._checkpoints is None:
@@ -226,18 +268,6 @@ class Remains:
             await trio.lowlevel.checkpoint()
         if until.number and (self._log.ends is None or self._log.ends < until):
             raise Lost("the log is not whole")
-
-    def _base(self, slot: int, until: Position, seq: int) -> tuple[Position | None, Numbering | None]:
-        """Where the fold begins: whole, or at the newest checkpoint that is not above what the client has."""
-        if self._rest is not None and self._rest[0] <= until and slot in self._rest[1]:
-            position, numberings = self._rest
-            return position, numberings.pop(slot)
-        for checkpoint in reversed(self._checkpoints or ()):
-            standing = checkpoint.standings.get(slot)
-            if checkpoint.position <= until and standing is not None and standing.sequence <= seq:
-                numbering = Numbering.restored(standing.sequence, standing.acknowledged, standing.sequence, ())
-                return checkpoint.position, numbering
-        return None, None
 
     async def _fold(
         self,
@@ -296,6 +326,12 @@ class Remains:
                 self._slots.popitem(last=False)
             found = self._slots[slots] = frozenset(slot_numbers(slots))
         return found
+
+
+def _base(checkpoint: Checkpoint, slot: int) -> tuple[Position, Numbering]:
+    """Where a fold from a checkpoint begins. What the session retained before it is not there."""
+    standing = checkpoint.standings[slot]
+    return checkpoint.position, Numbering.restored(standing.sequence, standing.acknowledged, standing.sequence, ())
 
 
 def slot_numbers(slots: bytes) -> Iterable[int]:

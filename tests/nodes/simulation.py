@@ -531,17 +531,16 @@ class Simulation:
     @contextlib.contextmanager
     def _watching_recovery(self) -> Iterator[None]:
         """Count what take-overs are made of."""
-        base, following, reach = Remains._base, Remains._next, self.history.reach
+        folded, following, reach = Remains._folded, Remains._next, self.history.reach
 
-        def counted_base(remains: Remains, *arguments: Any) -> Any:
-            found = base(remains, *arguments)
-            if found[0] is None:
+        async def counted_folded(remains: Remains, slot: int, facts: Any, position: Any, *arguments: Any) -> Any:
+            if position is None:
                 reach("taken over from the session's beginning")
-            elif remains._rest is None:
+            elif remains._rest is None or remains._rest[0] != position:
                 reach("taken over from a checkpoint")
             else:
                 reach("taken over whole from a node that ended")
-            return found
+            return await folded(remains, slot, facts, position, *arguments)
 
         async def counted_next(remains: Remains, message: Any, numbering: Any, *arguments: Any) -> Any:
             if isinstance(numbering, HeldNumbering):
@@ -549,7 +548,7 @@ class Simulation:
                 reach({"Arrive": "fold over a transfer", "ArriveFromDead": "take-over chain"}.get(kind, "other"))
             return await following(remains, message, numbering, *arguments)
 
-        with mock.patch.object(Remains, "_base", counted_base), mock.patch.object(Remains, "_next", counted_next):
+        with mock.patch.object(Remains, "_folded", counted_folded), mock.patch.object(Remains, "_next", counted_next):
             yield
 
 

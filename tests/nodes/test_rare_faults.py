@@ -231,6 +231,61 @@ async def test_a_core_that_ends_waits_for_what_it_says_while_it_waits(tmp_path: 
         await (await resume(world.alice, client, one.route())).expect("RESUMED")
 
 
+async def test_a_core_that_ends_waits_for_what_it_says_at_the_very_end(tmp_path: Path, autojump_clock: Clock) -> None:
+    async with open_cluster(tmp_path, nodes=2) as cluster:
+        world, (one, other) = cluster.world, cluster.nodes
+        client = await world.alice.connect(route=one.route())
+        await hears(client, await post(cluster, "1"))
+        line, core = line_of(cluster, one), cluster.core.server.nodes
+        assert core is not None
+        one.server.node.drain()  # its sessions wait for a Resume anywhere
+        await one.over.wait()
+        await client.expect_opcode(7)
+        cluster.broker.engine.delay_seconds = 0.3
+        async with trio.open_nursery() as both:
+            both.start_soon(cluster.core.drain)
+            while not core.is_ending:  # noqa: ASYNC110 - virtual time
+                await trio.sleep(0.01)
+            await line.link.confirmed()
+            await trio.sleep(0.1)
+            line.send(WhenDrained(0, 0, 0))
+        cluster.broker.engine.delay_seconds = 0.0
+        await cluster.core.start()
+        missed = await post(cluster, "2")
+        again = await resume(world.alice, client, other.route())
+        await hears(again, missed)
+        await again.expect("RESUMED")
+
+
+@pytest.mark.parametrize("beyond", [1, 1_000])
+async def test_a_resume_from_a_wrong_sequence_costs_a_session_of_a_dead_node_nothing(
+    tmp_path: Path, autojump_clock: Clock, beyond: int
+) -> None:
+    async with open_cluster(tmp_path, nodes=2) as cluster:
+        world, (one, other) = cluster.world, cluster.nodes
+        client = await world.alice.connect(route=one.route())
+        await hears(client, await post(cluster, "1"))
+        await client.heartbeat()
+        client.drop()
+        missed = []
+        for number in range(2, 5):  # with a checkpoint behind each
+            missed.append(await post(cluster, str(number)))
+            await trio.sleep(CHECKPOINT_SECONDS + 1)
+        assert client.session_id is not None
+        session, known = one.server.node.table.get(client.session_id), client.sequence
+        assert session is not None
+        assert known is not None
+        await one.kill()
+        client.sequence = session.numbering.sequence + beyond
+        refused = await resume(world.alice, client, other.route())
+        assert (await refused.closed()).code == 4007
+        client.sequence = known
+        again = await resume(world.alice, client, other.route())
+        for message_id in missed:
+            await hears(again, message_id)
+        await again.expect("RESUMED")
+
+
 @pytest.mark.parametrize("loses", [True, False])
 async def test_a_log_whose_end_is_lost_before_a_restart_of_the_core_is_noticed(
     tmp_path: Path, autojump_clock: Clock, loses: bool
