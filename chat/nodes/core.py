@@ -208,7 +208,7 @@ class CoreNodes:
                 self._end_sessions(line)
 
     def _not_heard(self) -> list[Line]:
-        return [line for line in self.lines.values() if line.link.unconfirmed and line.sessions]
+        return [line for line in self.lines.values() if line.link.unconfirmed and line.has_sessions]
 
     def _backlog(self) -> int:
         slowest = max((line.link.unconfirmed for line in self.lines.values() if not line.is_dead), default=0)
@@ -370,9 +370,9 @@ class CoreNodes:
     def _place_again(self, session: GatewaySession, kept: KeptPlace) -> None:
         """A session of a node was kept over a restart of the core."""
         self.epoch = max(self.epoch, kept.epoch + 1)
-        if kept.node not in self.lines:
-            self._line(kept.node).send(Follows(Position(kept.epoch, kept.number)))
-        line = self._line(kept.node)
+        is_new, line = kept.node not in self.lines, self._line(kept.node)
+        if is_new:
+            line.send(Follows(Position(kept.epoch, kept.number)))
         line.take_seat(session, kept.slot)
         self.relay.place(session, line, kept.slot)
 

@@ -138,6 +138,11 @@ class Line:
         if question in self._questions:
             self._questions[question].send_nowait(answer)
 
+    @property
+    def has_sessions(self) -> bool:
+        """Whether a session is here that has not ended."""
+        return not all(session.ended for session in self.sessions.values())
+
     def bury(self) -> None:
         """The node is dead. What is said from now on is for the nodes that take its sessions over."""
         self.is_dead = True

@@ -252,6 +252,7 @@ async def test_a_core_that_ends_waits_for_what_it_says_at_the_very_end(tmp_path:
         cluster.broker.engine.delay_seconds = 0.0
         await cluster.core.start()
         missed = await post(cluster, "2")
+        await trio.sleep(DEAD_SECONDS)
         again = await resume(world.alice, client, other.route())
         await hears(again, missed)
         await again.expect("RESUMED")
