@@ -247,7 +247,7 @@ async def test_a_core_that_ends_waits_for_what_it_says_at_the_very_end(tmp_path:
             while not core.is_ending:  # noqa: ASYNC110 - virtual time
                 await trio.sleep(0.01)
             await line.link.confirmed()
-            await trio.sleep(0.1)
+            await trio.sleep(0.25)
             line.send(WhenDrained(0, 0, 0))
         cluster.broker.engine.delay_seconds = 0.0
         await cluster.core.start()
