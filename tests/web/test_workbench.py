@@ -143,7 +143,7 @@ def test_a_long_list_has_few_elements_and_is_gone_through_by_keys(page: Page, ho
     for number in range(120):
         send(home, f"number {number}")
     expect(page.locator("#traffic-count")).to_contain_text("3")
-    page.wait_for_function("document.querySelector('.rows-space').offsetHeight > 360 * 28")
+    page.wait_for_function("() => document.querySelector('.rows-space').offsetHeight > 360 * 28")
     assert page.locator(".entry").count() < 60
     rows = page.locator("#traffic-list")
     rows.focus()

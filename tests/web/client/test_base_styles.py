@@ -80,7 +80,7 @@ def test_every_sign_is_a_drawing(visit: MakeVisitor) -> None:
         .filter((sign) => sign.getBBox().width === 0)
         .map((sign) => sign.firstChild.getAttribute("href"))"""
     assert len(SIGNS) > 50
-    visitor.page.wait_for_function(f"({empty})().length === 0")
+    visitor.page.wait_for_function(f"() => ({empty})().length === 0")
 
 
 def test_every_sign_that_is_used_is_there() -> None:

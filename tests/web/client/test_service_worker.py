@@ -29,7 +29,7 @@ def ready(page: Page) -> str:
         await navigator.serviceWorker.register("/service-worker.js");
         await navigator.serviceWorker.ready;
     }""")
-    page.wait_for_function("navigator.serviceWorker.controller !== null")
+    page.wait_for_function("() => navigator.serviceWorker.controller !== null")
     return str(found[-1]["registrationId"])
 
 
