@@ -199,16 +199,15 @@ class CoreNodes:
         await self._all_heard()  # what was said meanwhile, too: the next life begins behind it
 
     async def _all_heard(self) -> None:
-        while lines := self._not_heard():  # what a command had begun to answer goes on meanwhile
+        while lines := [line for line in self.lines.values() if line.has_to_hear]:
             with trio.move_on_after(DRAIN_SECONDS) as waiting:
-                for line in lines:  # what a dead one has not heard is for those that take its place
+                for line in lines:  # what a command had begun to answer goes on meanwhile
                     await line.link.confirmed()
-            for line in self._not_heard() if waiting.cancelled_caught else ():
-                logger.warning("a gateway node did not hear everything", node=line.name)
-                self._end_sessions(line)
-
-    def _not_heard(self) -> list[Line]:
-        return [line for line in self.lines.values() if line.link.unconfirmed and line.has_sessions]
+            for line in lines if waiting.cancelled_caught else ():
+                if line.has_to_hear:
+                    logger.warning("a gateway node did not hear everything", node=line.name)
+                    self._end_sessions(line)
+                    line.bury()
 
     def _backlog(self) -> int:
         slowest = max((line.link.unconfirmed for line in self.lines.values() if not line.is_dead), default=0)

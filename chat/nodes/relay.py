@@ -139,9 +139,11 @@ class Line:
             self._questions[question].send_nowait(answer)
 
     @property
-    def has_sessions(self) -> bool:
-        """Whether a session is here that has not ended."""
-        return not all(session.ended for session in self.sessions.values())
+    def has_to_hear(self) -> bool:
+        """Whether something was said that the node, or where it is dead those that take its sessions over, has not
+        heard."""
+        lives = not self.is_dead or not all(session.ended for session in self.sessions.values())
+        return lives and self.link.unconfirmed > 0
 
     def bury(self) -> None:
         """The node is dead. What is said from now on is for the nodes that take its sessions over."""
