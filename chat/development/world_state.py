@@ -60,8 +60,7 @@ class MemberChange:
     roles: Maybe[frozenset[Snowflake]] = OMITTED
 
     def applied_to(self, member: Member) -> Member:
-        return attrs.evolve(
-            member,
+        return member._replace(
             joined_at=member.joined_at if isinstance(self.joined_at, Omitted) else self.joined_at,
             role_ids=member.role_ids if isinstance(self.roles, Omitted) else self.roles - {member.guild_id},
         )

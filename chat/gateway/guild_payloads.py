@@ -11,7 +11,7 @@ import orjson
 from chat.domain.presence.presences import Presences
 from chat.domain.presence.voice_states import VoiceStates
 from chat.domain.standing.guild_events import unavailable_guild
-from chat.domain.standing.guild_json import GuildJson, guild_json, kept_ready
+from chat.domain.standing.guild_json import GuildJson, guild_json, own_rest
 from chat.domain.standing.guild_states import GuildState, GuildStates
 from chat.domain.standing.thread_access import ThreadLookup, shown_objects
 from chat.gateway.rooms import GuildRoom, RoomAccount
@@ -101,16 +101,13 @@ class GuildPayloads:
             return self._guild(
                 room, session, full_users=False, shown_threads=shown_objects(state, session.user_id, joined)
             )
-        kept, seen, threads = account.ready, account.sees, session.threads
-        if kept is not None:
-            known = kept.now(state, seen, threads)
-            if known is not None:
-                return known
         member = state.member(session.user_id)
-        if member is None or member.communication_disabled_until is not None:  # a time-out ends by itself
-            return self._guild(room, session, full_users=False, shown_threads=())
-        account.ready, made = kept_ready(state, member, seen, threads)
-        return made
+        if member is not account.told_of or member is None:
+            if member is None or member.communication_disabled_until is not None:  # a time-out ends by itself
+                return self._guild(room, session, full_users=False, shown_threads=())
+            account.told_of, account.told = member, own_rest(state, member)
+        beginning = state.encoded.beginning(state, account.sees, threads=session.threads)
+        return GuildJson(room.guild_id, state.member_count, beginning, account.told, (session.user_id,))
 
     def unsent(self, guild_id: int, session: GatewaySession) -> bytes:
         """An entry of Ready for a guild that is not sent yet, or cannot be read."""

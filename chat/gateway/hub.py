@@ -77,7 +77,7 @@ class Hub:
     _table: SessionTable
     _fanout: Fanout
     _subscriptions: Subscriptions
-    _guild_payloads: GuildPayloads
+    guild_payloads: GuildPayloads
     rooms: dict[int, GuildRoom] = attrs.field(factory=dict, init=False)
     reactions: ReactionDebounce = attrs.field(init=False)
 
@@ -287,7 +287,7 @@ class Hub:
             room = self.connect(session, guild_id)
             if room is None:
                 continue
-            name, data = self._guild_payloads.on_joining(room, session)
+            name, data = self.guild_payloads.on_joining(room, session)
             self.send((session,), name, data)
 
     def _disconnect_account(self, left: GuildLeft) -> None:
@@ -354,11 +354,11 @@ class Hub:
         """Thread List Sync for what stands below the channels that accounts see now; Thread Delete for private threads
         that those do not see any longer who managed threads and are not in them."""
         gained = frozenset().union(*(sight.gained | sight.moderation_gained for sight in sights))
-        if gained and self._guild_payloads.threads.any_below(room.state, gained):
+        if gained and self.guild_payloads.threads.any_below(room.state, gained):
             for sight in sights:
                 self._show_threads(room, sight)
         lost = frozenset().union(*(sight.moderation_lost for sight in sights))
-        private = self._guild_payloads.threads.private_below(room.state, lost) if lost else ()
+        private = self.guild_payloads.threads.private_below(room.state, lost) if lost else ()
         for thread in private:
             for sight in sights:
                 if thread.parent_id in sight.moderation_lost and sight.user_id not in thread.member_ids:
@@ -372,7 +372,7 @@ class Hub:
             every = self.shows_every_thread(session, room.guild_id)
             channel_ids = sight.gained | sight.moderation_gained if every else sight.gained
             if session.threads and channel_ids:
-                data = self._guild_payloads.threads_below(room.state, session, channel_ids, every=every)
+                data = self.guild_payloads.threads_below(room.state, session, channel_ids, every=every)
                 if data is not None:
                     self.send((session,), EventName.THREAD_LIST_SYNC, data)
 
@@ -432,7 +432,7 @@ class Hub:
         self._subscriptions.guild_changed(guild_id)
         for session in room.sessions:
             every = self.shows_every_thread(session, room.guild_id)
-            name, data = self._guild_payloads.on_joining(room, session, every_thread=every)
+            name, data = self.guild_payloads.on_joining(room, session, every_thread=every)
             self.send((session,), name, data)
 
 

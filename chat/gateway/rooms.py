@@ -14,8 +14,7 @@ import attrs
 from chat.domain.guilds.member_lists import SEE_VIEWERS
 from chat.domain.presence.presences import Presences
 from chat.domain.presence.voice_states import VoiceStates
-from chat.domain.standing.guild_json import KeptReady
-from chat.domain.standing.guild_states import GuildState
+from chat.domain.standing.guild_states import GuildState, Member
 from chat.gateway.session import GatewaySession
 from chat.registries.channel_types import CHANNEL_THREADS_TYPES
 from chat.registries.guild_features import UNAVAILABLE_GUILD_FEATURES
@@ -61,8 +60,10 @@ class RoomAccount:
     moderates: frozenset[int]
     """Those below which it was told of every thread."""
     sessions: tuple[GatewaySession, ...] = ()
-    ready: KeptReady | None = None
-    """The guild as it stood in the account's latest Ready."""
+    told_of: Member | None = None
+    """Its membership, as its latest Ready had it."""
+    told: bytes = b""
+    """The end of the guild in that Ready (`own_rest`)."""
 
 
 @attrs.define(eq=False)
@@ -151,7 +152,7 @@ class GuildRoom:
 
     def _with_voice(self, user_id: int, visible: frozenset[int]) -> frozenset[int]:
         connected = self._voice_states.channels_of(self.guild_id, user_id)
-        return visible if connected <= visible else visible | connected & self.state.channels.keys()
+        return visible if not connected or connected <= visible else visible | connected & self.state.channels.keys()
 
     @property
     def available_to_members(self) -> bool:

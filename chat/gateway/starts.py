@@ -256,7 +256,7 @@ class SessionStarts:
         parts: list[bytes] = []
         for guild in guilds:
             if isinstance(guild, GuildJson):
-                parts += (b",", guild.beginning, guild.before, b"%d" % online(guild.guild_id), guild.after)
+                parts += (b",", guild.beginning, guild.rest % (guild.member_count, online(guild.guild_id)))
             else:
                 parts += (b",", guild)
         first = orjson.dumps({"session_id": session.id, "version": READY_VERSION})

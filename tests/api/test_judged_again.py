@@ -420,7 +420,7 @@ async def test_a_repeated_nickname_does_not_undo_a_moderators_change(scene: Scen
     def renamed(connection: sqlite3.Connection) -> None:
         member = members.by_id(connection, scene.guild_id, bob)
         assert member is not None
-        members.replace(connection, attrs.evolve(member, nick="Polite"))
+        members.replace(connection, member._replace(nick="Polite"))
 
     request = sent("PATCH", "/v1/guilds/{guild_id}/members/@me", nick="Rude", avatar=IMAGE)
     answer, _, _ = await scene.during(renamed, request)

@@ -224,7 +224,7 @@ class MemberChanges:
             before = members.by_id(connection, guild_id, user_id)
             if before is None:
                 raise ApiError(ErrorCode.UNKNOWN_MEMBER)
-            after = attrs.evolve(before, **columns)
+            after = before._replace(**columns)
             pictures.store(connection)
             entries = [
                 self._write_columns(connection, before, after, actor),
@@ -248,7 +248,7 @@ class MemberChanges:
     def _write_columns(
         self, connection: sqlite3.Connection, before: Member, after: Member, actor: Actor
     ) -> AuditLogEntry | None:
-        if attrs.evolve(after, role_ids=before.role_ids) != before:
+        if after._replace(role_ids=before.role_ids) != before:
             members.replace(connection, after)
         action = AuditAction.MEMBER_UPDATE
         return self._core.audit_log.record_change(

@@ -252,7 +252,7 @@ class Roles:
                 members.remove_roles(connection, guild_id, user_id, [role_id])
             else:
                 members.add_roles(connection, guild_id, user_id, [role_id])
-            after = attrs.evolve(before, role_ids=before.role_ids ^ {role_id})
+            after = before._replace(role_ids=before.role_ids ^ {role_id})
             return after, self.record_roles(connection, Actor(principal.user_id, reason), before, after)
 
         def then(result: tuple[Member, AuditLogEntry | None]) -> None:

@@ -199,7 +199,7 @@ class Presences:
         if guilds is None:
             guilds = self._guilds[user_id] = set()
         guilds.add(guild_id)
-        if self.is_online(user_id):
+        if user_id in self._published:
             self._count(guild_id, 1)
 
     def account_disconnected(self, guild_id: int, user_id: int) -> None:

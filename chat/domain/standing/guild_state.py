@@ -69,7 +69,6 @@ class GuildState:
         self._reader = reader
         self._clock = clock
         self._members: dict[int, Member] = {}
-        self._role_sets: dict[frozenset[int], frozenset[int]] = {}
         self._granted: dict[frozenset[int], _Granted] = {}
         self._member_overwrites: dict[int, dict[int, Overwrite]] = {}
         self._moderation_given: frozenset[int] | None = None
@@ -84,8 +83,6 @@ class GuildState:
         """Its wire objects as JSON."""
         self.version = 0
         """Rises with everything that the objects of the guild, its roles, expressions and channels show."""
-        self.members_version = 0
-        """Rises when somebody joins, changes as a member, or leaves."""
         self.replace(guild, roles, channels)
 
     # Members
@@ -360,20 +357,16 @@ class GuildState:
 
     def put_member(self, member: Member) -> None:
         """A member joined, or changed nickname or roles."""
-        self.members_version += 1
         self.remember_member(member)
 
     def remember_member(self, member: Member) -> None:
         """A membership was read from the store."""
-        if member.user_id not in self._members and len(self._members) >= MEMBERS_PER_GUILD:
-            del self._members[next(iter(self._members))]
-        if len(self._role_sets) >= ROLE_SETS_PER_GUILD:
-            self._role_sets.clear()
-        shared = self._role_sets.setdefault(member.role_ids, member.role_ids)
-        self._members[member.user_id] = member if shared is member.role_ids else attrs.evolve(member, role_ids=shared)
+        known = self._members
+        if len(known) >= MEMBERS_PER_GUILD and member.user_id not in known:
+            del known[next(iter(known))]
+        known[member.user_id] = member
 
     def drop_member(self, user_id: int) -> None:
-        self.members_version += 1
         self._members.pop(user_id, None)
 
     def put_role(self, role: Role) -> None:

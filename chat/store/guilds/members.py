@@ -10,7 +10,7 @@ import json
 import sqlite3
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import attrs
 
@@ -25,9 +25,9 @@ ROLE_SETS_KEPT: Final = 16_384
 """Sets of roles, in all guilds, of which members that are read have one and the same: a few megabytes."""
 
 
-@attrs.frozen
-class Member:
-    """One row of `members` with the member's roles, everyone's left out."""
+class Member(NamedTuple):
+    """One row of `members` with the member's roles, everyone's left out. A tuple is made from a row in a third of the
+    time that a class of attrs takes, and they are read by the hundred thousand."""
 
     guild_id: int
     user_id: int
@@ -37,8 +37,8 @@ class Member:
     avatar: str | None = None
     banner: str | None = None
     accent_color: int | None = None
-    mute: bool = attrs.field(default=False, converter=bool)
-    deaf: bool = attrs.field(default=False, converter=bool)
+    mute: bool = False
+    deaf: bool = False
     communication_disabled_until: int | None = None
     """Unix milliseconds; a moment in the past means nothing."""
     profile_flags: int = 0
@@ -54,7 +54,7 @@ class Member:
         return self.communication_disabled_until is not None and self.communication_disabled_until > now_ms
 
 
-_FIELDS: Final = tuple(field.name for field in attrs.fields(Member) if field.name != "role_ids")
+_FIELDS: Final = Member._fields[:-1]
 _COLUMNS: Final = ", ".join(_FIELDS)
 _BY_ID: Final = f"""
     SELECT {_COLUMNS}, (SELECT group_concat(role_id) FROM member_roles WHERE guild_id = ?1 AND user_id = ?2)
@@ -89,7 +89,17 @@ def of_user(connection: sqlite3.Connection, user_id: int, first: int, last: int)
 
 
 def _with_roles(row: Sequence[Any]) -> Member:
-    return Member(*(*row[:-1], _role_set(row[-1]) if row[-1] else NO_ROLES))
+    return _member(row, _role_set(row[-1]) if row[-1] else NO_ROLES)
+
+
+_MUTE: Final = _FIELDS.index("mute")
+"""Its place in a row; `deaf` follows."""
+
+
+def _member(row: Sequence[Any], role_ids: frozenset[int]) -> Member:
+    """From a row that begins with the columns."""
+    mute, deaf = row[_MUTE : _MUTE + 2]
+    return Member._make((*row[:_MUTE], mute != 0, deaf != 0, *row[_MUTE + 2 : len(_FIELDS)], role_ids))
 
 
 @functools.lru_cache(maxsize=ROLE_SETS_KEPT)
@@ -145,12 +155,12 @@ def of_guild(connection: sqlite3.Connection, guild_id: int, after: int, limit: i
         (guild_id, after, rows[-1][1]),
     ):
         roles[user_id].append(role_id)
-    return [Member(*(*row, frozenset(roles.get(row[1], ())))) for row in rows]
+    return [_member(row, frozenset(roles.get(row[1], ()))) for row in rows]
 
 
 def insert(connection: sqlite3.Connection, member: Member) -> None:
     """Add a membership and its roles."""
-    connection.execute(_INSERT, tuple(getattr(member, name) for name in _FIELDS))
+    connection.execute(_INSERT, member[:-1])
     add_roles(connection, member.guild_id, member.user_id, member.role_ids)
 
 

@@ -1,0 +1,58 @@
+"""The end of a guild in Ready that is kept for an account says what one made afresh says."""
+
+from __future__ import annotations
+
+import sqlite3
+
+import orjson
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chat.domain.standing.guild_json import guild_json, own_rest
+from chat.domain.standing.guild_state import GuildState
+from chat.store.guilds.guilds import Guild
+from chat.store.guilds.members import Member
+from tests.guilds.guild_world import HandClock
+
+GUILD = 1
+YEAR_3000_MS = 32_503_680_000_000
+
+members = st.builds(
+    Member,
+    guild_id=st.just(GUILD),
+    user_id=st.integers(2, 2**63 - 1),
+    joined_at=st.integers(0, YEAR_3000_MS),
+    nick=st.none() | st.sampled_from(("Bo", "100 %", "%d%%b", '"\\', "ü")),
+    avatar=st.none() | st.just("a_0123"),
+    accent_color=st.none() | st.integers(0, 0xFFFFFF),
+    mute=st.booleans(),
+    deaf=st.booleans(),
+    profile_flags=st.integers(0, 3),
+    mention_flags=st.integers(0, 3),
+    join_source=st.none() | st.integers(0, 7),
+    role_ids=st.frozensets(st.integers(2, 2**63 - 1), max_size=4),
+)
+plain = members.map(lambda member: Member(GUILD, member.user_id, member.joined_at, role_ids=member.role_ids))
+
+
+@given(member=plain | members, online_count=st.integers(0, 10**6))
+def test_the_kept_end_is_the_one_that_is_made_afresh(member: Member, online_count: int) -> None:
+    guild = Guild(id=GUILD, owner_id=999, name="50 % off", created_at=0, member_count=3)
+    state = GuildState(sqlite3.connect(":memory:"), HandClock(), guild, (), ())
+    state.put_member(member)
+    state.put_expressions(())
+    afresh = guild_json(
+        state,
+        user_id=member.user_id,
+        seen=frozenset(),
+        threads=False,
+        shown_threads=(),
+        full_users=False,
+        voice_states=(),
+    )
+    assert own_rest(state, member) == afresh.rest
+    sent = orjson.loads(afresh.with_online_count(online_count))
+    (own,) = sent["members"]
+    assert (own["nick"], own["roles"]) == (member.nick, [str(role_id) for role_id in sorted(member.role_ids)])
+    assert (sent["name"], sent["member_count"], sent["online_count"]) == ("50 % off", 3, online_count)
+    assert sent["joined_at"] == own["joined_at"]
