@@ -267,7 +267,8 @@ class Hub:
                 session for session in recipients.passive if _is_mentioned(room, session, mentions)
             )
         if event.name in PASSIVE_WHEN_OWN:
-            return recipients.full + room.sessions_of(_subject(event))
+            subject = _subject(event)
+            return recipients.full + tuple(session for session in recipients.passive if session.user_id == subject)
         return recipients.full
 
     def _without_decliners(

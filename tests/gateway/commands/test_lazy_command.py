@@ -11,7 +11,7 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from chat.bus.audience import ToChannel
+from chat.bus.audience import ToChannel, ToGuild
 from chat.bus.bus import Event, GuildLeft
 from chat.registries.channel_types import ChannelType, OverwriteType
 from chat.registries.events import EventName
@@ -248,6 +248,19 @@ async def test_passive_sessions_of_large_guilds_learn_every_30_seconds_where_was
     assert len(harbour.alice.heard(EventName.MESSAGE_CREATE)) == 3
     await trio.sleep(60)
     assert len(harbour.bob.heard(EventName.PASSIVE_UPDATES)) == 1
+
+
+async def test_in_a_large_guild_each_session_hears_of_its_own_member_once(harbour: Harbour) -> None:
+    await harbour.stage.crowd(harbour.guild, 248)
+    await harbour.subscribes(harbour.alice, active=True)
+    for name in ("alice", "bob"):
+        data = {"guild_id": str(harbour.guild.id), "user": {"id": harbour.id_of(name)}}
+        harbour.stage.world.bus.publish(Event(EventName.GUILD_MEMBER_UPDATE, data, ToGuild(harbour.guild.id)))
+    await harbour.stage.settled()
+    # The active one hears of both, the passive one of its own.
+    heard = {client: client.heard(EventName.GUILD_MEMBER_UPDATE) for client in (harbour.alice, harbour.bob)}
+    assert [data["user"]["id"] for data in heard[harbour.alice]] == [harbour.id_of("alice"), harbour.id_of("bob")]
+    assert [data["user"]["id"] for data in heard[harbour.bob]] == [harbour.id_of("bob")]
 
 
 async def test_in_a_guild_of_250_nobody_is_passive(autojump_clock: MockClock, harbour: Harbour) -> None:
