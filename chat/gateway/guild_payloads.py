@@ -101,13 +101,17 @@ class GuildPayloads:
             return self._guild(
                 room, session, full_users=False, shown_threads=shown_objects(state, session.user_id, joined)
             )
-        member = state.member(session.user_id)
-        if member is not account.told_of or member is None:
+        if account.told_at != state.members_version:
+            member = state.member(session.user_id)
             if member is None or member.communication_disabled_until is not None:  # a time-out ends by itself
                 return self._guild(room, session, full_users=False, shown_threads=())
-            account.told_of, account.told = member, own_rest(state, member)
-        beginning = state.encoded.beginning(state, account.sees, threads=session.threads)
-        return GuildJson(room.guild_id, state.member_count, beginning, account.told, (session.user_id,))
+            if member is not account.told_of:
+                account.told_of, account.told = member, own_rest(state, member)
+            account.told_at = state.members_version
+        if account.begun_at != state.version or account.threads is not session.threads:
+            account.beginning = state.encoded.beginning(state, account.sees, threads=session.threads)
+            account.begun_at, account.threads = state.version, session.threads
+        return GuildJson(room.guild_id, state.member_count, account.beginning, account.told, (session.user_id,))
 
     def unsent(self, guild_id: int, session: GatewaySession) -> bytes:
         """An entry of Ready for a guild that is not sent yet, or cannot be read."""

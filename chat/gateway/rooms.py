@@ -64,6 +64,14 @@ class RoomAccount:
     """Its membership, as its latest Ready had it."""
     told: bytes = b""
     """The end of the guild in that Ready (`own_rest`)."""
+    told_at: int = -1
+    """`GuildState.members_version` when the membership was known to be that."""
+    beginning: bytes = b""
+    """The guild up to its members, as that Ready had it."""
+    begun_at: int = -1
+    """`GuildState.version` at which it is that for what the account sees; -1 where it is not."""
+    threads: bool = False
+    """Whether it has what only sessions with thread access are told of."""
 
 
 @attrs.define(eq=False)
@@ -134,7 +142,7 @@ class GuildRoom:
             before, after, moderated_before = account.sees, self._with_voice(seeing, visible), account.moderates
             if after is before and moderated is moderated_before:
                 continue
-            account.sees, account.moderates = after, moderated
+            account.sees, account.moderates, account.begun_at = after, moderated, -1
             # Most accounts share few sets of channels, and each pair of them is compared once.
             gained, lost = _differences(before, after, differences)
             begun, ended = _differences(moderated_before, moderated, differences)
