@@ -21,6 +21,7 @@ from chat.auth.keys import Keys
 from chat.auth.passwords import STRONG, HashCost, Passwords
 from chat.auth.tokens import TokenMint
 from chat.bus.bus import Bus
+from chat.classes import frozen
 from chat.clock import Clock, MovableClock
 from chat.config import Settings
 from chat.config.loading import Overrides
@@ -54,7 +55,7 @@ if TYPE_CHECKING:
     from chat.nodes.broker import Broker
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Surroundings:
     """What a server stands on: everything that a test replaces."""
 
@@ -84,7 +85,7 @@ class Surroundings:
     """Set for a server with development routes: the clock that they move."""
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Parts:
     """What a server is made of."""
 

@@ -18,8 +18,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import attrs
-
+from chat.classes import frozen
 from chat.registries.error_codes import ErrorCode, FieldCode
 
 
@@ -56,7 +55,7 @@ class ApiError(ChatError):
         return {"code": self.code, "message": self.message, **self.members}
 
 
-@attrs.frozen
+@frozen
 class FieldError:
     """One wrong field: `path` is dot-joined with array indices; `root` where no field is meant, `body` for bad JSON."""
 

@@ -15,6 +15,7 @@ from typing import Final
 import attrs
 
 from chat.bus.bus import Bus, Event
+from chat.classes import frozen
 from chat.clock import Clock
 from chat.errors import StorageUnavailable
 from chat.observation import Observation
@@ -35,7 +36,7 @@ FAILURES: Final = 500
 """The least status that says that the server is at fault."""
 
 
-@attrs.frozen
+@frozen
 class AtHand:
     """What can only be asked for at the moment."""
 

@@ -18,6 +18,7 @@ import attrs
 import structlog
 import trio
 
+from chat.classes import define, frozen
 from chat.clock import Clock
 from chat.errors import ApiError, StorageUnavailable
 from chat.registries.acls import Acl
@@ -56,7 +57,7 @@ ERROR_CHARACTERS: Final = 500
 MILLISECONDS: Final = 1_000
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Progress:
     """How far a step brought its job. What is None stays as it was."""
 
@@ -75,7 +76,7 @@ class _JobCancelled(Exception):
     """The job was cancelled, or removed."""
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class JobRun:
     """One run of a job, as its handler sees it."""
 
@@ -141,7 +142,7 @@ class JobRun:
 Handler = Callable[[JobRun], Awaitable[None]]
 
 
-@attrs.frozen
+@frozen
 class Ending:
     """What is to be done when a job is over, whichever way: for those who keep more about it than its row."""
 
@@ -151,7 +152,7 @@ class Ending:
     """After the commit, on the loop's thread."""
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class Jobs:
     _database: Database
     _clock: Clock

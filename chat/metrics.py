@@ -15,7 +15,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-import attrs
 import trio
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, disable_created_metrics
 from prometheus_client.exposition import choose_encoder
@@ -28,6 +27,7 @@ from chat.api.bodies import Receive
 from chat.api.http_server import HttpServer
 from chat.api.operation import Policy, Request, Routes
 from chat.auth.client_address import ClientAddresses, is_forwarded, parse_address
+from chat.classes import define, frozen
 from chat.clock import Clock
 from chat.domain.administration.gateway_nodes import GONE, NodesStanding, NodeState
 from chat.errors import ApiError, StorageUnavailable
@@ -60,7 +60,7 @@ SESSIONS_PER_TURN: Final = 500
 """Sessions that are added up before other tasks get a turn."""
 
 
-@attrs.frozen
+@frozen
 class Standing:
     """What is in hand at one moment."""
 
@@ -378,7 +378,7 @@ async def _answer(metrics: Metrics, accept: str) -> Streamed:
     return Streamed(200, headers={"Content-Type": media_type}, pieces=pieces, length=len(text))
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class MetricsApp:
     """The page as an ASGI application of its own."""
 

@@ -9,6 +9,8 @@ from typing import Any, Final
 import attrs
 import trio
 
+from chat.classes import define
+
 SEEN: Final = "chat.seen"
 """Where an observed request's ASGI scope holds its Observation."""
 
@@ -20,7 +22,7 @@ UNKNOWN: Final = "unknown"
 """The route of what is found nowhere: what was asked for is not told, so that there are not endlessly many."""
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class Observation:
     """One request, filled in on its way."""
 

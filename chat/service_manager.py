@@ -17,6 +17,8 @@ from typing import Final
 import attrs
 import trio
 
+from chat.classes import define
+
 WATCHDOG_SHARE: Final = 3
 """How many pings fit into the time after which the manager loses patience."""
 
@@ -26,7 +28,7 @@ START_EXTENSION_SECONDS: Final = 60
 EXTENDED_EVERY_SECONDS: Final = 15.0
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class ServiceManager:
     """The manager of this process. `watchdog_seconds` is how long it waits for a sign of life, if it does."""
 

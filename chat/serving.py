@@ -21,6 +21,7 @@ import trio
 
 from chat.assembly import Surroundings
 from chat.auth.passwords import CHEAP
+from chat.classes import frozen
 from chat.clock import SkippingClock, SystemClock
 from chat.collector import start_is_over, sweep
 from chat.config import Loaded, Settings
@@ -57,7 +58,7 @@ QUIET_CONNECTIONS: Final = 256
 """Gateway connections up to which a full collection is short enough to go unnoticed."""
 
 
-@attrs.frozen
+@frozen
 class ServerAddresses:
     """Where a server that can serve is reached."""
 

@@ -20,6 +20,7 @@ import attrs
 from chat.admin import buckets
 from chat.api.operation import Bucket, Handler, Operation, Request, Routes, declaring
 from chat.auth.policy import Acls, Policy
+from chat.classes import define
 from chat.domain.administration.admin_audit_log import Acting
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminAction
@@ -29,7 +30,7 @@ def _alternatives(acls: Iterable[Acl | tuple[Acl, ...]]) -> Acls:
     return tuple(frozenset(acl) if isinstance(acl, tuple) else frozenset({acl}) for acl in acls)
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class AdminOperation(Operation):
     """A declared administrative operation."""
 

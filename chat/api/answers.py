@@ -18,6 +18,7 @@ import trio
 
 from chat import __version__
 from chat.api.bodies import Receive
+from chat.classes import frozen
 from chat.errors import ApiError
 
 RawHeaders = list[tuple[bytes, bytes]]
@@ -88,7 +89,7 @@ PREFLIGHT_HEADERS: Final = {
 """The answer to a browser that asks beforehand what it may send."""
 
 
-@attrs.frozen
+@frozen
 class Answer:
     """An answer with a status or headers of its own. `body` is an object for JSON; None sends no body."""
 
@@ -97,7 +98,7 @@ class Answer:
     headers: Mapping[str, str] = attrs.field(factory=dict)
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Streamed(Answer):
     """An answer whose body is made while it is sent; `body` stays None.
 

@@ -45,6 +45,7 @@ from chat.api.http_wire import (
     body_seconds,
     error_answer,
 )
+from chat.classes import define
 from chat.port import request_head
 from chat.port.transport import Transport
 
@@ -238,7 +239,7 @@ class HttpProtocol(H11Protocol):
         await self.send(Closed())
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class AsgiRequest:
     """One request, answered by the ASGI application."""
 

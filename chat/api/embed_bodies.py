@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 import attrs
 
 from chat.api.fields import Items, Length, Refusal, Schema, UtcTimestamp
+from chat.classes import frozen
 from chat.clock import iso_timestamp
 from chat.domain.policy.embeds import (
     AUTHOR_CHARACTERS,
@@ -67,7 +68,7 @@ Url = Annotated[str, _Url()]
 MediaUrl = Annotated[str, _Url(own_files=True)]
 
 
-@attrs.frozen
+@frozen
 class EmbedAuthorBody:
     """Who is named above the title."""
 
@@ -76,7 +77,7 @@ class EmbedAuthorBody:
     icon_url: MediaUrl | None = None
 
 
-@attrs.frozen
+@frozen
 class EmbedFooterBody:
     """What stands below."""
 
@@ -84,7 +85,7 @@ class EmbedFooterBody:
     icon_url: MediaUrl | None = None
 
 
-@attrs.frozen
+@frozen
 class EmbedMediaBody:
     """A picture."""
 
@@ -92,7 +93,7 @@ class EmbedMediaBody:
     description: Annotated[str, Length(0, DESCRIPTION_CHARACTERS)] | None = None
 
 
-@attrs.frozen
+@frozen
 class EmbedFieldBody:
     """A name with a value."""
 
@@ -101,7 +102,7 @@ class EmbedFieldBody:
     inline: bool | None = False
 
 
-@attrs.frozen
+@frozen
 class EmbedBody:
     """A rich embed."""
 

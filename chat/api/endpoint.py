@@ -36,6 +36,7 @@ from chat.auth.policy import ADMITTED_BEFORE_BUCKET, ADMITTED_UNCOUNTED, BOT_IN_
 from chat.auth.principal import CredentialKind, Principal
 from chat.auth.remembered import RememberedCallers
 from chat.bus.bus import BACKLOG_LIMIT
+from chat.classes import frozen
 from chat.domain.areas import Areas
 from chat.domain.core import Core
 from chat.errors import ApiError, InvalidFormBody, RateLimited, StorageUnavailable
@@ -57,7 +58,7 @@ _NO_LIMIT: Final = int(UserFlag.RATE_LIMIT_BYPASS)
 _NO_HEADERS: Final[Mapping[str, str]] = {}
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Backend:
     """What endpoints and handlers stand on: the domain by its areas, and what the API has beside it."""
 

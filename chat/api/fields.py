@@ -14,6 +14,7 @@ from typing import Annotated, Any, Final, Literal, Protocol, TypeVar, Union, run
 
 import attrs
 
+from chat.classes import frozen
 from chat.registries.error_codes import FieldCode
 from chat.snowflake import MAXIMUM as SNOWFLAKE_MAXIMUM
 
@@ -72,7 +73,7 @@ class Described(Protocol):
         ...
 
 
-@attrs.frozen
+@frozen
 class Length:
     """Bounds on the characters of text.
 
@@ -105,7 +106,7 @@ class Exact:
         return value
 
 
-@attrs.frozen
+@frozen
 class Range:
     """Bounds on a number, both included."""
 
@@ -122,7 +123,7 @@ class Range:
             raise Refusal(self.code)
 
 
-@attrs.frozen
+@frozen
 class Items:
     """Bounds on the number of items of a list, or of members of an object."""
 
@@ -144,7 +145,7 @@ class Items:
             raise Refusal(self.code)
 
 
-@attrs.frozen
+@frozen
 class Pattern:
     """Text that as a whole matches a regular expression."""
 
@@ -163,7 +164,7 @@ class Pattern:
 _DECIMAL: Final = re.compile(r"0|[1-9][0-9]{0,29}", re.ASCII)
 
 
-@attrs.frozen
+@frozen
 class Decimal:
     """A whole number of up to 64 bits, from a string of decimal digits or, with `numbers`, from a JSON integer."""
 
@@ -254,7 +255,7 @@ def named_members(body: Any) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not OMITTED}
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class SudoFields:
     """To be inherited by the bodies of operations that ask for sudo mode; `Request.proof` makes a proof of them."""
 

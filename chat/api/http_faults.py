@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from typing import Final
 
-import attrs
-
+from chat.classes import define
 from chat.errors import ApiError, RateLimited
 from chat.registries.error_codes import STATUS_FALLBACKS, ErrorCode
 
@@ -17,7 +16,7 @@ FALLBACK_CODE: Final = ErrorCode.GENERAL_ERROR
 DEFAULT_RETRY_SECONDS: Final = 1.0
 
 
-@attrs.define
+@define
 class HttpFault:
     """Requests to be answered with an error: `method` and `path` None match every one; `times` is what is left."""
 

@@ -9,11 +9,11 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 from wsgiref.handlers import format_date_time
 
-import attrs
 import trio
 
 from chat.api.http_connection import HttpConnection, Operations
 from chat.api.http_wire import KEEP_ALIVE_SECONDS, Write
+from chat.classes import frozen
 from chat.clock import Clock
 from chat.port.transport import Transport
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from chat.api.asgi_host import AsgiHost
 
 
-@attrs.frozen
+@frozen
 class Deferred:
     """An application that is made when the first request needs it.
 

@@ -44,6 +44,7 @@ from chat.api.request import ReadHeaders, Request
 from chat.api.routing import RouteTable
 from chat.auth.address_bans import AddressBans
 from chat.auth.client_address import ClientAddresses, ConnectionCounts, parse_address
+from chat.classes import define, frozen
 from chat.errors import ApiError, RateLimited
 from chat.observation import CAUSE, SEEN, UNKNOWN, Observation, Observer, told, watching
 from chat.registries.error_codes import ErrorCode, FieldCode
@@ -51,7 +52,7 @@ from chat.registries.error_codes import ErrorCode, FieldCode
 log: Final = structlog.get_logger("chat.api")
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class Found:
     """Where a request leads. `method` and `path` are the documented ones, whatever was asked for at a mount."""
 
@@ -111,7 +112,7 @@ FOUND_LENGTH: Final = 160
 _UNCOUNTED: Final = nullcontext()
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class Kernel:
     """Every operation of the API, and what happens around each.
 

@@ -12,6 +12,7 @@ import attrs
 from chat.api.answers import Answer, Streamed
 from chat.api.fields import Range
 from chat.api.operation import Request
+from chat.classes import frozen
 from chat.domain.policy.assemble import PolicyArea
 from chat.errors import ApiError
 from chat.media.delivery import GUARDED, Delivery, File, delivery, with_ending
@@ -25,7 +26,7 @@ EXTERNAL_FRESH: Final = "public, max-age=3600"
 Side = Annotated[int, Range(1, SIZES[-1])]
 
 
-@attrs.frozen
+@frozen
 class PictureQuery:
     """How a picture is wanted: the pixels of its longer side, how good, and whether it may move (media.md,
     Renditions)."""

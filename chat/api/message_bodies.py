@@ -17,6 +17,7 @@ from chat.api.embed_bodies import EmbedBodies, stored_embeds
 from chat.api.fields import OMITTED, Items, Length, Maybe, Pattern, Range, Refusal, Schema, Snowflake
 from chat.api.operation import Request
 from chat.api.structuring import body_structure
+from chat.classes import frozen
 from chat.domain.messages.message_drafts import (
     ALL_MENTIONS,
     AllowedMentions,
@@ -79,7 +80,7 @@ Ids = Annotated[list[Snowflake], Items(0, ALLOWED_MENTION_IDS)]
 EmbedIndex = Annotated[int, Range(0, ATTACHMENT_BODIES)]
 
 
-@attrs.frozen
+@frozen
 class AllowedMentionsBody:
     """Which mentions shall count."""
 
@@ -89,7 +90,7 @@ class AllowedMentionsBody:
     replied_user: bool = False
 
 
-@attrs.frozen
+@frozen
 class MessageReferenceBody:
     """The message that is answered (type 0), or carried on (type 1) with those files and embeds that are named, or all
     of them."""
@@ -103,7 +104,7 @@ class MessageReferenceBody:
     embed_indices: Annotated[list[EmbedIndex], Items(0, ATTACHMENT_BODIES)] | None = None
 
 
-@attrs.frozen
+@frozen
 class AttachmentBody:
     """What a message says of a file: `id` is its number in the form, or the id of an attachment that is there already;
     `uploaded_filename` names an earlier upload."""
@@ -123,7 +124,7 @@ class AttachmentBody:
 Attachments = Annotated[list[AttachmentBody], Items(0, ATTACHMENT_BODIES, FieldCode.TOO_MANY_FILES)]
 
 
-@attrs.frozen
+@frozen
 class CreateMessage:
     """The body of a message to be."""
 
@@ -139,7 +140,7 @@ class CreateMessage:
     favorite_meme_id: Snowflake | None = None
 
 
-@attrs.frozen
+@frozen
 class EditMessage:
     """Changes to a message; what is absent stays. A null text or null embeds are none (a convention of the field).
     `attachments` names those that stay, and new ones."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 import attrs
 
 from chat.api.answers import EXPOSE_HEADERS, EXPOSED, PREFLIGHT_HEADERS, Answer
+from chat.classes import frozen
 
 if TYPE_CHECKING:
     from chat.api.request import Request
@@ -37,7 +38,7 @@ class Dialect(Protocol):
         ...
 
 
-@attrs.frozen
+@frozen
 class Mount:
     """A prefix of paths, and the prefix that counts in its place."""
 

@@ -22,6 +22,7 @@ from chat.api.request import Request as Request
 from chat.api.schemas.shapes import NOTHING, Answers, ObjectShape, Shape, by_status
 from chat.auth.policy import Acls
 from chat.auth.policy import Policy as Policy
+from chat.classes import define
 from chat.config import Settings
 from chat.registries.error_codes import ErrorCode
 from chat.registries.scopes import Scope
@@ -56,7 +57,7 @@ class InstanceKind(enum.Enum):
         return (settings.sign_in == "username") is (self is InstanceKind.USERNAME)
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class Operation:
     """A declared operation: its whole contract. `Routes.operation` takes the same arguments, and so does `Routes` for
     what the operations of one module share."""

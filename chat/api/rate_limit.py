@@ -16,6 +16,8 @@ from typing import Final
 import attrs
 import trio
 
+from chat.classes import frozen
+
 PRUNE_AT: Final = 10_000
 """Buckets in memory at which the empty ones are looked for and dropped; after that again at twice what is left."""
 
@@ -23,7 +25,7 @@ BUCKETS_LIMIT: Final = 200_000
 """Buckets in memory at most (some 40 MB): beyond it the oldest goes, empty or not."""
 
 
-@attrs.frozen
+@frozen
 class Bucket:
     """A limit: `limit` requests per `window_ms` milliseconds.
 
@@ -69,7 +71,7 @@ FREE: Final = Bucket("", 1 << 40, 1_000)
 """Stands for a bucket in which nothing is counted at present."""
 
 
-@attrs.frozen
+@frozen
 class Standing:
     """How full a bucket is: requests that would pass now, and seconds until it is empty."""
 

@@ -18,6 +18,7 @@ from chat.auth.client_address import FORWARDED_HEADER, FORWARDED_HEADERS, TEST_H
 from chat.auth.credentials import Credential, parse_authorization
 from chat.auth.passwords import Asker
 from chat.auth.principal import Principal
+from chat.classes import define
 from chat.domain.policy.origins import Origins
 from chat.domain.signing_in.sudo import SudoProof
 from chat.errors import RateLimited
@@ -92,7 +93,7 @@ class ReadHeaders:
         """The caller's own id, if it is a plain word of up to 128 characters."""
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class Request:
     """One request on its way: what its handler knows of it beside path, query and body, and what its endpoint does."""
 

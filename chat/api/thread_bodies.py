@@ -8,6 +8,7 @@ from typing import Annotated, Any, Final, Literal
 import attrs
 
 from chat.api.fields import OMITTED, Items, Length, Maybe, Range, Snowflake, named_members
+from chat.classes import frozen
 from chat.domain.guilds.channel_fields import TagWish
 from chat.domain.threads.thread_changes import ThreadChange
 from chat.errors import InvalidFormBody
@@ -27,7 +28,7 @@ AppliedTags = Annotated[list[Snowflake], Items(0, APPLIED_TAGS)]
 EmojiName = Annotated[str, Length(1, EMOJI_CHARACTERS)]
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class ReactionBody:
     """The emoji that clients offer to react with to a post."""
 
@@ -35,7 +36,7 @@ class ReactionBody:
     emoji_name: EmojiName | None = None
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class TagBody:
     """A tag of a forum; `id` of one that is there already."""
 
@@ -46,7 +47,7 @@ class TagBody:
     emoji_name: EmojiName | None = None
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class ForumFields:
     """What the body of a channel says that holds threads."""
 

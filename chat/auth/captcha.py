@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-import attrs
 import structlog
 
 from chat.auth.outgoing_http import OutgoingHttp, unavailable
+from chat.classes import define
 from chat.config.settings import CaptchaSettings
 from chat.errors import ApiError
 from chat.registries.error_codes import ErrorCode
@@ -33,7 +33,7 @@ OUR_MISTAKES: Final = frozenset(
 log: Final = structlog.get_logger("chat.captcha")
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class Captcha:
     """Asks the service that the settings name."""
 

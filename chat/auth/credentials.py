@@ -20,6 +20,7 @@ import attrs
 
 from chat.auth.principal import CredentialKind, Principal
 from chat.auth.tokens import admin_key_of, application_of, is_session_token, session_token_hash, token_hash
+from chat.classes import frozen
 from chat.registries.scopes import ADMIN_APPLICATION_ID, ADMIN_SCOPE
 from chat.store.accounts import account_deletions, accounts
 from chat.store.administration import admin_api_keys
@@ -27,7 +28,7 @@ from chat.store.applications import applications, oauth2_grants
 from chat.store.signing_in import auth_sessions
 
 
-@attrs.frozen
+@frozen
 class Credential:
     """What one request presented.
 

@@ -14,6 +14,8 @@ from typing import Any, Final
 import attrs
 import jwt
 
+from chat.classes import frozen
+
 ALGORITHMS: Final[Mapping[str, tuple[str, frozenset[str] | None]]] = {
     "RS256": ("RSA", None),
     "PS256": ("RSA", None),
@@ -59,7 +61,7 @@ class ForeignNonce(InvalidIdToken):
     """The token answers another sign-in than this one."""
 
 
-@attrs.frozen
+@frozen
 class Expected:
     """What a token has to say."""
 

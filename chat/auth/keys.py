@@ -13,6 +13,7 @@ from typing import Final
 
 import attrs
 
+from chat.classes import define
 from chat.clock import Clock
 from chat.registries.limits import SUDO_PROOF_MS
 
@@ -35,7 +36,7 @@ SUDO_TOKEN_TYPE: Final = f"{SUDO_TYPE}+jwt"
 _SUDO_CLAIMS: Final = ("sub", "aud", "iat", "exp", "type")
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class Keys:
     """Keys derived from the instance's secret (HKDF, RFC 5869). `chance` makes nonces."""
 
@@ -70,7 +71,7 @@ class Keys:
             return None
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class SudoTokens:
     """Issues and checks the sudo proof as a token: a JSON Web Token that nothing else is ever taken for (RFC 8725).
 

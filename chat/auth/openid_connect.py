@@ -19,6 +19,7 @@ import structlog
 
 from chat.auth.outgoing_http import OutgoingHttp, is_protected, unusable
 from chat.auth.tokens import base64url
+from chat.classes import define, frozen
 from chat.clock import Clock
 from chat.config.settings import SsoSettings
 from chat.errors import ApiError
@@ -39,7 +40,7 @@ WELL_KNOWN: Final = "/.well-known/openid-configuration"
 log: Final = structlog.get_logger("chat.sso")
 
 
-@attrs.frozen
+@frozen
 class ProviderMetadata:
     """The part of a provider's discovery document that a sign-in needs."""
 
@@ -53,7 +54,7 @@ class ProviderMetadata:
     """How clients may prove themselves at the token endpoint."""
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class OpenIdProvider:
     """One provider, by its issuer: its endpoints and its keys.
 
@@ -132,7 +133,7 @@ class CodeRefused(Exception):
     """The code is worth nothing, or belongs to another sign-in."""
 
 
-@attrs.frozen
+@frozen
 class Claims:
     """What the provider says of a person."""
 

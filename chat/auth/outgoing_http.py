@@ -19,6 +19,7 @@ import orjson
 import structlog
 import trio
 
+from chat.classes import frozen
 from chat.errors import ApiError
 from chat.registries.error_codes import ErrorCode
 from chat.store.guard import UNGUARDED, Guard
@@ -70,7 +71,7 @@ def is_protected(url: str) -> bool:
     return parts.scheme == "https" or (parts.scheme == "http" and _is_this_machine(host))
 
 
-@attrs.frozen
+@frozen
 class Reply:
     """A service's answer, of any status."""
 

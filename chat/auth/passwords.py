@@ -23,6 +23,7 @@ import trio
 from argon2.exceptions import InvalidHashError, VerificationError
 
 from chat.auth.client_address import subnet_of
+from chat.classes import define, frozen
 from chat.errors import RateLimited
 from chat.store.guard import UNGUARDED, Guard
 
@@ -47,7 +48,7 @@ SHORTEST: Final = 8
 LONGEST: Final = 256
 
 
-@attrs.frozen
+@frozen
 class HashCost:
     """Parameters of argon2id: `memory_kib` KiB, `passes` over them, `lanes` in parallel."""
 
@@ -66,7 +67,7 @@ SALT_BYTES: Final = 16
 DIGEST_BYTES: Final = 32
 
 
-@attrs.frozen
+@frozen
 class Asker:
     """A caller who asks for a turn: a network, and the account where the caller is its holder."""
 
@@ -83,7 +84,7 @@ OURSELVES: Final = Asker("")
 """The program, for its own purposes."""
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class _Waiter:
     asker: Asker
     called: trio.Event = attrs.field(factory=trio.Event)

@@ -7,6 +7,7 @@ from collections.abc import Collection
 
 import attrs
 
+from chat.classes import frozen
 from chat.registries.acls import Acl
 from chat.store.accounts.accounts import Account
 from chat.store.guard import UNGUARDED, Guard
@@ -21,7 +22,7 @@ class CredentialKind(enum.Enum):
     ADMIN_KEY = "admin_key"
 
 
-@attrs.frozen
+@frozen
 class Principal:
     """A resolved credential: the account, and through what it was named."""
 

@@ -13,8 +13,7 @@ import re
 import string
 from typing import Final
 
-import attrs
-
+from chat.classes import define
 from chat.snowflake import MAXIMUM
 
 SESSION_TOKEN_PREFIX: Final = "cht_"  # noqa: S105 - public
@@ -43,7 +42,7 @@ _ADMIN_KEY: Final = re.compile(
 _BOT_TOKEN: Final = re.compile(r"(0|[1-9][0-9]{0,18})\.[A-Za-z0-9_-]{43}", re.ASCII)
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class TokenMint:
     """Makes tokens from a source of chance: `secrets.SystemRandom()` where people rely on them."""
 

@@ -12,10 +12,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-import attrs
 import structlog
 
 from chat.auth.tokens import base64url, from_base64url
+from chat.classes import frozen
 from chat.config import Settings
 
 TIMEOUT_MS: Final = 60_000
@@ -38,7 +38,7 @@ _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 log: Final = structlog.get_logger("chat.accounts")
 
 
-@attrs.frozen
+@frozen
 class RelyingParty:
     """Who asks: the instance, as authenticators know it (signing_in.md, Passkeys)."""
 
@@ -54,7 +54,7 @@ class RelyingParty:
         return cls(settings.relying_party_id, settings.service_name, origins)
 
 
-@attrs.frozen
+@frozen
 class Descriptor:
     """A credential that an authenticator may be asked for."""
 
@@ -126,7 +126,7 @@ class UnreadablePublicKey(ValueError):
     """A credential's public key is of no kind that was offered, or is none at all."""
 
 
-@attrs.frozen
+@frozen
 class NewCredential:
     """A credential as its authenticator has just made it."""
 
@@ -140,7 +140,7 @@ class NewCredential:
     backed_up: bool
 
 
-@attrs.frozen
+@frozen
 class Claim:
     """What an assertion says of itself before anything is checked."""
 

@@ -36,6 +36,7 @@ from chat.backup.contents import (
 )
 from chat.backup.pacing import settle_file
 from chat.backup.place import Backup, BackupPlace, KnownFile, is_shared
+from chat.classes import define, frozen
 from chat.clock import Clock
 from chat.errors import OperatorError
 from chat.store.connections import connect
@@ -56,7 +57,7 @@ MEGABYTE: Final = 1_000_000
 BROKEN_TOLD: Final = 5
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Wishes:
     """How a backup is to be made."""
 
@@ -72,7 +73,7 @@ class Wishes:
     begin_anew: bool = False
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class BackupMaking:
     """One backup on its way."""
 

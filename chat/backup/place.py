@@ -27,8 +27,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
-import attrs
-
 from chat.backup.contents import (
     CHECKSUMS,
     DESCRIPTION,
@@ -40,6 +38,7 @@ from chat.backup.contents import (
     described,
 )
 from chat.backup.pacing import settle
+from chat.classes import define, frozen
 from chat.config import Settings
 from chat.errors import OperatorError
 
@@ -67,7 +66,7 @@ def directory_of(settings: Settings, data: Path) -> Path | None:
     return None if configured is None else Path(os.path.abspath(data / configured))
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Backup:
     """One backup of a directory; `bytes` are of all its files, `new_bytes` what it took of the disk itself."""
 
@@ -95,7 +94,7 @@ class Backup:
             raise OperatorError(f"the backup {self.path} is not whole: {'; '.join(self.problems)}")
 
 
-@attrs.frozen
+@frozen
 class KnownFile:
     """A file that lies in the directory already."""
 
@@ -108,7 +107,7 @@ def stamp(now_ms: int) -> str:
     return time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(now_ms / 1_000))
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class BackupPlace:
     """A directory of backups. Everything in here is for a process of its own, or a thread."""
 

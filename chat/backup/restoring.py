@@ -17,8 +17,6 @@ import tarfile
 from pathlib import Path
 from typing import BinaryIO, Final, Protocol, cast
 
-import attrs
-
 from chat.backup.contents import (
     CHECKSUMS,
     DATABASE,
@@ -33,6 +31,7 @@ from chat.backup.contents import (
     described,
 )
 from chat.backup.place import Backup, BackupPlace, is_shared, sync_directory
+from chat.classes import frozen
 from chat.errors import OperatorError
 from chat.store.connections import connect
 from chat.store.data_directory import RESTORED, RESTORING, SIGNING_KEY_BYTES, DataDirectory
@@ -60,7 +59,7 @@ class Source(Protocol):
         it was written."""
 
 
-@attrs.frozen
+@frozen
 class TarFile:
     """What `chat backup FILE` has written."""
 
@@ -109,7 +108,7 @@ class TarFile:
         return count - 1
 
 
-@attrs.frozen
+@frozen
 class OfDirectory:
     """A backup of a directory of backups."""
 

@@ -23,6 +23,7 @@ import structlog
 import trio
 
 from chat.backup.place import BUSY, directory_of
+from chat.classes import define
 from chat.clock import Clock
 from chat.config import Settings
 from chat.errors import StorageUnavailable
@@ -60,7 +61,7 @@ def own_command() -> list[str]:
     return [sys.executable] if getattr(sys, "frozen", False) else [sys.executable, "-m", "chat"]
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class _Output:
     """What a process has said, as far as it is needed, and when it said something last, on the machine's own clock: the
     clock of a development server jumps."""
@@ -71,7 +72,7 @@ class _Output:
     is_stalled: bool = False
 
 
-@attrs.define(eq=False, kw_only=True)
+@define(eq=False, kw_only=True)
 class BackupSchedule:
     """Makes backups when they are due."""
 

@@ -10,8 +10,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-import attrs
-
 from chat.bench import world
 from chat.bench.measuring import (
     HERE,
@@ -25,6 +23,7 @@ from chat.bench.measuring import (
     resident_bytes,
     started,
 )
+from chat.classes import frozen
 
 BURST: Final = 8
 PAIR: Final = 2
@@ -33,7 +32,7 @@ KIBIBYTE: Final = 1024
 ENVIRONMENT: Final = {"CHAT_RATE_LIMITS": "false", "CHAT_LOG_LEVEL": "error", "CHAT_COMPAT__DISCORD": "on"}
 
 
-@attrs.frozen
+@frozen
 class Plan:
     """How much is measured. Every figure is the median of `rounds` rounds."""
 
@@ -46,7 +45,7 @@ class Plan:
 QUICK: Final = Plan(sessions=(20,), rounds=1, seconds=0.05, latency_seconds=0.1)
 
 
-@attrs.frozen
+@frozen
 class Load:
     """A server or a floor, and the generator whose sessions it holds."""
 

@@ -14,8 +14,7 @@ import socket
 import sys
 from typing import Final
 
-import attrs
-
+from chat.classes import define
 from chat.protocol.frames import TEXT, frame_header, text_frame
 from chat.registries.opcodes import Opcode
 
@@ -30,7 +29,7 @@ READ_BYTES: Final = 65_536
 BACKLOG: Final = 4_096
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class Client:
     """A connection; `sequence` is 0 until it has identified."""
 

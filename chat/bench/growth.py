@@ -17,12 +17,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-import attrs
-
 from chat.bench import world
 from chat.bench.gateway import observe, serving
 from chat.bench.http import MESSAGE
 from chat.bench.measuring import LOAD_CORE, Figure, Process, Report, note_if_busy, started
+from chat.classes import frozen
 from chat.clock import SystemClock
 from chat.snowflake import snowflake_at
 from chat.store.connections import connect
@@ -48,13 +47,13 @@ _MESSAGES: Final = f"""
 """  # noqa: S608
 
 
-@attrs.frozen
+@frozen
 class Size:
     accounts: int
     messages: int
 
 
-@attrs.frozen
+@frozen
 class Plan:
     """How large the instances are. Every cost is the median of `rounds` rounds."""
 

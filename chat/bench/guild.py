@@ -29,6 +29,7 @@ from chat.bench.gateway import observe, serving
 from chat.bench.load_sessions import Session, Watch, client_frame, connect
 from chat.bench.measuring import Figure, Process, Report, cpu_seconds, resident_bytes
 from chat.bench.world import LargeGuild
+from chat.classes import define, frozen
 from chat.errors import OperatorError
 from chat.registries.opcodes import Opcode
 from chat.registries.permissions import Permission
@@ -49,7 +50,7 @@ FIRST_LIST_MS: Final = 50.0
 LONGEST_TURN_MS: Final = 20.0
 
 
-@attrs.frozen
+@frozen
 class Plan:
     """How large the guilds are, and how often each operation is measured."""
 
@@ -159,7 +160,7 @@ def _measure_operations(
     measured.repeat("member_role_while_watched", give_role_while_watched)
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class _Measurement:
     """CPU time of the server, operation by operation."""
 

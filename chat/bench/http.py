@@ -29,6 +29,7 @@ from chat.bench.measuring import (
     started,
 )
 from chat.bench.world import COMMON_WORD, RARE_MESSAGES, RARE_WORD, Messages
+from chat.classes import frozen
 
 CONNECTIONS: Final = 16
 POSTING_CONNECTIONS: Final = 32
@@ -50,7 +51,7 @@ AUTHOR: Final = 2.0
 INDEXED: Final = frozenset({"read_newest", "read_middle", "search_rare"})
 
 
-@attrs.frozen
+@frozen
 class GrowthPlan:
     """How many messages there are, how long each thing is measured, and how many sessions hear what is posted."""
 
@@ -68,7 +69,7 @@ IDENTIFIES: Final = frozenset({"identifies"})
 EVERY_PART: Final = REQUESTS | IDENTIFIES | {"growth"}
 
 
-@attrs.frozen
+@frozen
 class Plan:
     rounds: int = 5
     seconds: float = 2.0
@@ -102,7 +103,7 @@ server.listen(0, "127.0.0.1", () => console.log(JSON.stringify({ port: server.ad
 """
 
 
-@attrs.frozen
+@frozen
 class Target:
     """Something to ask: of which process, on which port, as whom, and what."""
 

@@ -10,8 +10,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-import attrs
-
 from chat.bench.gateway import serving
 from chat.bench.measuring import (
     HERE,
@@ -23,6 +21,7 @@ from chat.bench.measuring import (
     note_if_busy,
     started,
 )
+from chat.classes import frozen
 
 AT_ONCE: Final = 32
 FLOOR_FRAME_BYTES: Final = 100
@@ -40,7 +39,7 @@ print(json.dumps([here.guild_id, here.channel_id, here.tokens, dict(ENVIRONMENT)
 """Run by another checkout's Python, which makes a database as that checkout knows it."""
 
 
-@attrs.frozen
+@frozen
 class Plan:
     """Each round so many accounts identify, which have no other session."""
 

@@ -12,11 +12,10 @@ import sys
 import time
 from typing import Any, Final
 
-import attrs
-
 from chat.bench.load_generator import PATIENCE_SECONDS, rates
 from chat.bench.load_sessions import Session, ThreadsSession, Watch, connect, read
 from chat.bench.measuring import cpu_seconds
+from chat.classes import frozen
 
 READ_BYTES: Final = 262_144
 """A Ready of many guilds has more than a million."""
@@ -26,7 +25,7 @@ QUIET_CPU_SECONDS: Final = 0.001
 """A process that takes less between two looks has nothing more to do."""
 
 
-@attrs.frozen
+@frozen
 class Storm:
     """Clients that connect and identify, each as the holder of one of the tokens, `at_once` of them under way. `pid`
     is the process whose CPU time counts."""

@@ -7,12 +7,11 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
-import attrs
-
 from chat.bench import world
 from chat.bench.gateway import generator, observe, serving
 from chat.bench.load_sessions import CLIENTS_PER_ADDRESS
 from chat.bench.measuring import Figure, Report, resident_bytes
+from chat.classes import frozen
 from chat.errors import OperatorError
 
 MEGABYTE: Final = 1_000_000
@@ -20,7 +19,7 @@ SESSIONS_PER_MEMBER: Final = 100
 RESERVED_DESCRIPTORS: Final = 256
 
 
-@attrs.frozen
+@frozen
 class Plan:
     connections: int = 10_000
     seconds: float = 120.0

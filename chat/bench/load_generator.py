@@ -22,8 +22,6 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-import attrs
-
 from chat.bench.load_sessions import (
     MARKER,
     TIME_DIGITS,
@@ -35,6 +33,7 @@ from chat.bench.load_sessions import (
     read,
 )
 from chat.bench.measuring import cpu_seconds
+from chat.classes import frozen
 
 SAMPLED: Final = 10
 """Every so many sessions one is read closely."""
@@ -113,7 +112,7 @@ class HttpClient:
 # The gateway
 
 
-@attrs.frozen
+@frozen
 class Specification:
     """Whom to connect to and as whom. `pid` is the process whose CPU time counts."""
 
@@ -134,7 +133,7 @@ class Specification:
 KINDS: Final = {"plain": Session, "compressed": CompressedSession, "mounted": MountedSession}
 
 
-@attrs.frozen
+@frozen
 class Phase:
     """One measurement: `window` messages under way all the time, each until it has reached everyone, or `rate` messages
     a second, or neither."""
@@ -363,7 +362,7 @@ def _latencies(milliseconds: list[float]) -> dict[str, float]:
 # HTTP
 
 
-@attrs.frozen
+@frozen
 class Order:
     """What to ask of whom. `pid` is the process whose CPU time counts; the tokens are used in turn, and an
     empty one stands for no credential.

@@ -17,6 +17,7 @@ from typing import ClassVar, Final
 import attrs
 import orjson
 
+from chat.classes import define
 from chat.compat.discord.intents import ALL_INTENTS
 from chat.protocol.frames import TINY_BYTES
 from chat.registries.opcodes import IdentifyFlag, Opcode
@@ -57,7 +58,7 @@ def client_frame(payload: bytes, *, first_byte: int = 0x81) -> bytes:
     return bytes((first_byte, 0xFE)) + length.to_bytes(2, "big") + b"\0\0\0\0" + payload
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class Watch:
     """What all sessions of a generator report to."""
 

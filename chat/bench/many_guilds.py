@@ -29,6 +29,7 @@ from chat.bench.measuring import (
     note_if_busy,
     started,
 )
+from chat.classes import frozen
 
 READY_MS: Final = 2.0
 """For one Identify, the first of an account as well."""
@@ -45,7 +46,7 @@ print(json.dumps(here and [here.tokens, here.newcomers, dict(ENVIRONMENT)]), flu
 """Run by another checkout's Python, which makes a database as that checkout knows it; null if it cannot."""
 
 
-@attrs.frozen
+@frozen
 class Plan:
     """Each round so many accounts identify, one after the other; `online` others are there from the beginning."""
 
@@ -58,7 +59,7 @@ class Plan:
 QUICK: Final = Plan(guilds=3, clients=2, online=1, rounds=1)
 
 
-@attrs.frozen
+@frozen
 class _Server:
     """A server with the tokens of accounts in all of its guilds, and of those in one."""
 

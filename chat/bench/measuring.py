@@ -15,9 +15,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-import attrs
-
 import chat
+from chat.classes import frozen
 from chat.errors import OperatorError
 
 MEASURED_CORE: Final = 0
@@ -127,7 +126,7 @@ def _python_path() -> list[str]:
     return [] if present is None else [present]
 
 
-@attrs.frozen
+@frozen
 class Figure:
     """One result. `at_least` and `at_most` are what is asked for, where something is."""
 
@@ -153,7 +152,7 @@ class Figure:
         return "" if self.at_most is None else f"at most {self.at_most:g}"
 
 
-@attrs.frozen
+@frozen
 class Report:
     """The figures of one bench. `notes` say what a reader has to know before believing them."""
 

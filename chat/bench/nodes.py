@@ -12,8 +12,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
-import attrs
-
 from chat.bench import world
 from chat.bench.gateway import ENVIRONMENT, KIBIBYTE, LATENCY_RATE, PAIR, generator, serving
 from chat.bench.measuring import (
@@ -28,6 +26,7 @@ from chat.bench.measuring import (
     resident_bytes,
     started,
 )
+from chat.classes import frozen
 from chat.errors import OperatorError
 
 BROKERS: Final = ("valkey-server", "redis-server")
@@ -41,7 +40,7 @@ PATIENCE_SECONDS: Final = 10.0
 READY: Final = b"GET /_ready HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 
-@attrs.frozen
+@frozen
 class Plan:
     """How many sessions, how often, and how many identify in the storm."""
 
@@ -55,7 +54,7 @@ class Plan:
 QUICK: Final = Plan(sessions=20, rounds=1, seconds=0.05, latency_seconds=0.2, storm=20)
 
 
-@attrs.frozen
+@frozen
 class Cluster:
     """A broker, a core and nodes on ports."""
 

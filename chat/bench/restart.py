@@ -9,19 +9,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-import attrs
-
 from chat.bench import world
 from chat.bench.gateway import generator, observe, serving
 from chat.bench.http import MESSAGE
 from chat.bench.measuring import LOAD_CORE, Figure, Process, Report, note_if_busy, resident_bytes, started
+from chat.classes import frozen
 from chat.registries.limits import REPLAY_DISPATCHES
 
 CONNECTIONS: Final = 16
 MEGABYTE: Final = 1_000_000
 
 
-@attrs.frozen
+@frozen
 class Plan:
     """How many sessions are retained, and how many messages each of them holds at least."""
 
@@ -79,7 +78,7 @@ def _measure(count: int, plan: Plan, notes: list[str]) -> Iterator[Figure]:
         yield Figure(f"memory_after_{count}", after / before, "of that before the stop", at_most=1.3)
 
 
-@attrs.frozen
+@frozen
 class Posting:
     """Messages of the members, one connection each."""
 

@@ -8,15 +8,14 @@ import time
 from pathlib import Path
 from typing import Final
 
-import attrs
-
 from chat.bench import world
 from chat.bench.measuring import MEASURED_CORE, Figure, Report, resident_bytes, started
+from chat.classes import frozen
 
 MEGABYTE: Final = 1_000_000
 
 
-@attrs.frozen
+@frozen
 class Plan:
     """How often it is started, and how long it idles before its memory is read."""
 

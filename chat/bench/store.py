@@ -10,10 +10,10 @@ import time
 from pathlib import Path
 from typing import Final
 
-import attrs
 import trio
 
 from chat.bench.measuring import Figure, Report, median_ratio
+from chat.classes import frozen
 from chat.store.connections import connect
 from chat.store.database import Database, open_database
 from chat.store.guard import UNGUARDED
@@ -24,7 +24,7 @@ INSERT: Final = "INSERT INTO measured (content) VALUES (?)"
 CONTENT: Final = "a chat message of usual length, such as people write when they have something to say"
 
 
-@attrs.frozen
+@frozen
 class Plan:
     rounds: int = 5
     seconds: float = 1.0

@@ -14,9 +14,8 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
-import attrs
-
 from chat.bench.measuring import MEASURED_CORE, Figure, Report, started
+from chat.classes import define, frozen
 from chat.errors import OperatorError
 
 if TYPE_CHECKING:
@@ -61,7 +60,7 @@ each text was there."""
 PRESSED: Final = "() => addEventListener('keydown', () => (window.pressedAt = Date.now()), {once: true, capture: true})"
 
 
-@attrs.frozen
+@frozen
 class Plan:
     """How large the world is, and for how long people talk."""
 
@@ -77,7 +76,7 @@ class Plan:
 QUICK: Final = Plan(visits=1, guilds=3, channels=8, messages=120, talk_seconds=0.5, exchanges=2)
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class Host:
     """The server under measurement, and requests to it."""
 

@@ -15,6 +15,7 @@ import attrs
 import trio
 
 from chat.auth.tokens import TokenMint, token_hash
+from chat.classes import frozen
 from chat.clock import SystemClock
 from chat.development.seeded_world import insert_guild
 from chat.domain.accounts import guild_folders
@@ -48,7 +49,7 @@ AGE_MS: Final = 86_400_000
 """How long the members have been there: no rule about new ones holds them back."""
 
 
-@attrs.frozen
+@frozen
 class World:
     """A guild with one text channel; each of `tokens` signs one member in."""
 
@@ -139,7 +140,7 @@ HIDDEN_SHARE: Final = 4
 """One channel of so many is hidden from everyone and shown by one role."""
 
 
-@attrs.frozen
+@frozen
 class LargeGuild:
     """What a measurement needs to know. `tokens` sign in members of the guild, `strangers` accounts outside of it."""
 
@@ -248,7 +249,7 @@ COMMUNITY_ROLES: Final = 5
 """Beside @everyone."""
 
 
-@attrs.frozen
+@frozen
 class Communities:
     """Guilds as small communities have them. `tokens` sign in members of all of them, `newcomers` members of one."""
 
@@ -335,7 +336,7 @@ WORDS_PER_MESSAGE: Final = 12
 SLICE_MESSAGES: Final = 20_000
 
 
-@attrs.frozen
+@frozen
 class Messages:
     middle_id: int
     """A message with as many before it as behind it."""

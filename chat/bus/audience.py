@@ -6,15 +6,15 @@ sessions at the moment of publication, so an event is judged on the state at its
 
 from __future__ import annotations
 
-import attrs
+from chat.classes import frozen
 
 
-@attrs.frozen
+@frozen
 class ToSession:
     session_id: str
 
 
-@attrs.frozen
+@frozen
 class ToAccounts:
     """Every session of these accounts (the account itself, or the recipients of a private channel); with `threads` only
     those that know threads."""
@@ -23,7 +23,7 @@ class ToAccounts:
     threads: bool = False
 
 
-@attrs.frozen
+@frozen
 class ToGuild:
     """Every session connected to the guild; `permission` narrows it to members who hold that bit in the guild."""
 
@@ -31,7 +31,7 @@ class ToGuild:
     permission: int = 0
 
 
-@attrs.frozen
+@frozen
 class ToChannel:
     """Every session that can view the channel of a guild.
 
@@ -45,7 +45,7 @@ class ToChannel:
     permission: int = 0
 
 
-@attrs.frozen
+@frozen
 class ToThread:
     """Every session with thread access that sees a thread below this channel.
 
@@ -62,7 +62,7 @@ class ToThread:
     without: int | None = None
 
 
-@attrs.frozen
+@frozen
 class ToPresenceSubscribers:
     """Sessions that asked, by Lazy Request, to be told of this account's presence in a guild they share with it.
 
@@ -73,7 +73,7 @@ class ToPresenceSubscribers:
     without: tuple[int, ...] = ()
 
 
-@attrs.frozen
+@frozen
 class ToUnsubscribed:
     """Sessions of an account that did not ask, by Lazy Request, to be told of another one's presence."""
 
@@ -84,7 +84,7 @@ class ToUnsubscribed:
 Audience = ToPresenceSubscribers | ToUnsubscribed | ToSession | ToAccounts | ToGuild | ToChannel | ToThread
 
 
-@attrs.frozen
+@frozen
 class Mentions:
     """Whom a message names, for sessions that otherwise would not be told."""
 

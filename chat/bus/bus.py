@@ -16,6 +16,7 @@ import structlog
 import trio
 
 from chat.bus.audience import Audience, Mentions
+from chat.classes import frozen
 from chat.errors import ApiError
 from chat.registries.error_codes import ErrorCode
 from chat.registries.events import EventName
@@ -32,7 +33,7 @@ LOOK_SECONDS: Final = 0.005
 logger = structlog.get_logger(__name__)
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class Event:
     """A Dispatch to be: its name, its payload `d` and whom it is for.
 
@@ -49,7 +50,7 @@ class Event:
     only_threads: bool = False
 
 
-@attrs.frozen
+@frozen
 class CredentialsRevoked:
     """Gateway sessions of this account end: those of one sign-in (`session_id_hash`), or all where that is None."""
 
@@ -57,14 +58,14 @@ class CredentialsRevoked:
     session_id_hash: str | None = None
 
 
-@attrs.frozen
+@frozen
 class AccountDisconnected:
     """The account's last gateway session is over."""
 
     user_id: int
 
 
-@attrs.frozen
+@frozen
 class GuildJoined:
     """An account became a member; its sessions are connected to the guild and receive Guild Create."""
 
@@ -72,7 +73,7 @@ class GuildJoined:
     user_id: int
 
 
-@attrs.frozen
+@frozen
 class GuildLeft:
     """An account is no longer a member; its sessions leave the guild and receive Guild Delete."""
 
@@ -80,14 +81,14 @@ class GuildLeft:
     user_id: int
 
 
-@attrs.frozen
+@frozen
 class GuildDeleted:
     """The guild itself is gone: every session leaves it and receives Guild Delete."""
 
     guild_id: int
 
 
-@attrs.frozen
+@frozen
 class GuildStateChanged:
     """Roles, overwrites, channels or members' roles changed: who may see what is computed afresh.
 
@@ -101,7 +102,7 @@ class GuildStateChanged:
     deleted: Mapping[int, Mapping[str, Any]] = attrs.field(factory=dict, eq=False)
 
 
-@attrs.frozen
+@frozen
 class GuildChannelsChanged:
     """Several channels changed at once: every session gets all those that it sees, in one Channel Update Bulk.
 
@@ -112,14 +113,14 @@ class GuildChannelsChanged:
     channel_ids: frozenset[int] | None = None
 
 
-@attrs.frozen
+@frozen
 class GuildAvailabilityChanged:
     """The guild's availability features or the node's missing guilds changed."""
 
     guild_id: int
 
 
-@attrs.frozen
+@frozen
 class AcquaintanceChanged:
     """Two accounts became friends or came into a group together, or are so no longer: who sees whose presence is to be
     looked at."""
@@ -128,7 +129,7 @@ class AcquaintanceChanged:
     other_id: int
 
 
-@attrs.frozen
+@frozen
 class SavedPresenceChanged:
     """The settings of an account name another status, another custom status, or both, which its sessions take on.
 
@@ -139,7 +140,7 @@ class SavedPresenceChanged:
     settings: Mapping[str, Any] = attrs.field(eq=False)
 
 
-@attrs.frozen
+@frozen
 class AccountShownDifferently:
     """An account's name, face or public flags changed."""
 

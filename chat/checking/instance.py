@@ -12,9 +12,8 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-import attrs
-
 from chat.auth.keys import Keys
+from chat.classes import frozen
 from chat.clock import SystemClock
 from chat.config import load_settings
 from chat.domain.administration.command_line import unopened
@@ -38,7 +37,7 @@ Tell = Callable[[str, float], None]
 """Hears what is looked at, and how many percent are done."""
 
 
-@attrs.frozen
+@frozen
 class Problem:
     """Something that is wrong, and the check that found it."""
 
@@ -46,7 +45,7 @@ class Problem:
     problem: str
 
 
-@attrs.frozen
+@frozen
 class Step:
     """A part of the check."""
 

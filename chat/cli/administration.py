@@ -12,8 +12,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mappin
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-import attrs
-
+from chat.classes import frozen
 from chat.cli import importing
 from chat.cli.options import InWords, fields_of, json_option, no_words, print_object, print_objects, settings_file
 
@@ -37,7 +36,7 @@ FIRST_WORKER: Final = 2
 """Of snowflakes made by commands; the server's own is below, and each process takes one by its number."""
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Instance:
     """The parts of the program that commands use, on the database of one data directory."""
 

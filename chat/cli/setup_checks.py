@@ -14,12 +14,12 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-import attrs
 import h11
 import orjson
 import trio
 
 from chat import __version__
+from chat.classes import frozen
 from chat.clock import iso_timestamp
 from chat.config.settings import Settings, is_loopback
 from chat.errors import OperatorError
@@ -40,7 +40,7 @@ WEBSOCKET_KEY: Final = "dGhlIHNhbXBsZSBub25jZQ=="
 """The sample of RFC 6455, 1.2: nothing is said on the connection."""
 
 
-@attrs.frozen
+@frozen
 class Found:
     """What a check found. `holds` is None where it cannot be known yet."""
 
@@ -49,7 +49,7 @@ class Found:
     words: str
 
 
-@attrs.frozen
+@frozen
 class _Answer:
     status: int
     headers: dict[str, str]

@@ -10,6 +10,7 @@ from typing import Any, Final, TypeVar
 import attrs
 import click
 
+from chat.classes import define, frozen
 from chat.config.declare import UnexpectedValueError
 from chat.config.loading import SETTINGS, Loaded
 from chat.config.settings import Settings, is_loopback
@@ -41,7 +42,7 @@ FRONTS: Final[Mapping[str, str]] = {
 """What stands between people and the server."""
 
 
-@attrs.frozen
+@frozen
 class Present:
     """An instance as it is before the questions."""
 
@@ -66,7 +67,7 @@ class Present:
         return self.chosen.get(name, SETTINGS[name].of(self.loaded.settings))
 
 
-@attrs.define(kw_only=True)
+@define(kw_only=True)
 class Wish:
     """What is to be. Settings by their dotted names; None takes one out of the file."""
 
@@ -126,7 +127,7 @@ def judged(judge: Callable[[str], T]) -> Callable[[str], T]:
     return ask
 
 
-@attrs.define
+@define
 class _Interview:
     _present: Present
     wish: Wish = attrs.field(factory=Wish)

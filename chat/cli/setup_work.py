@@ -18,6 +18,7 @@ from typing import Any, Final
 import attrs
 import click
 
+from chat.classes import define
 from chat.cli.administration import Instance, account_fields, administer
 from chat.cli.guild import GUILD_COLUMNS, make_invite
 from chat.cli.options import fields_of, settings_file
@@ -55,7 +56,7 @@ OPTIONS: Final[Mapping[str, str]] = {
 """Options that are settings."""
 
 
-@attrs.define
+@define
 class Outcome:
     """What was done: settings that the file has now, the account with a password that was made here, the guild with an
     invite into it."""

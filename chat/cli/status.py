@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-import attrs
 import click
 
+from chat.classes import frozen
 from chat.cli.options import instance_options, is_terminal, json_option, print_json, settings_file
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ SPANS: Final[Mapping[str, int]] = {"last_minute": 60, "last_hour": 3_600, "last_
 """Seconds that are shown together."""
 
 
-@attrs.frozen
+@frozen
 class Status:
     """What is known of an instance at a moment. Nothing is there of spans in which no server ran."""
 

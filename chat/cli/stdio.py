@@ -26,7 +26,7 @@ from collections.abc import Mapping
 from typing import Any, Final, TextIO
 from urllib.parse import urlencode
 
-import attrs
+from chat.classes import frozen
 
 LINE_BYTES: Final = 1_048_576
 """A longer line is refused."""
@@ -35,7 +35,7 @@ REQUEST_SECONDS: Final = 600.0
 """Moving the clock by a year takes its time."""
 
 
-@attrs.frozen
+@frozen
 class Command:
     """Where a command goes: the method with members, and without any (None: the same)."""
 

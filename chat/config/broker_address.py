@@ -8,11 +8,13 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 import attrs
 
+from chat.classes import frozen
+
 PORT: Final = 6379
 FORM: Final = "an address such as rediss://user:password@broker.example:6379/0"
 
 
-@attrs.frozen
+@frozen
 class BrokerAddress:
     """A server of Redis or Valkey. `authority` is a file of certificates that are trusted in place of the system's."""
 

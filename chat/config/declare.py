@@ -15,6 +15,8 @@ from typing import Any, Final, Literal
 
 import attrs
 
+from chat.classes import frozen
+
 _METADATA: Final = "chat.config"
 
 
@@ -22,7 +24,7 @@ class UnexpectedValueError(ValueError):
     """A value that a setting cannot have; the message says what it should have been."""
 
 
-@attrs.frozen
+@frozen
 class Declaration:
     """What is known of a setting besides its type.
 
@@ -48,7 +50,7 @@ def setting(default: Any, help: str, **declaration: Any) -> Any:
     return attrs.field(default=default, repr=not declared.secret, metadata={_METADATA: declared})
 
 
-@attrs.frozen
+@frozen
 class Setting:
     """A setting as it is known from outside: `name` is dotted, `path` the attributes that lead to its value."""
 

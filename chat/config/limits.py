@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-import attrs
-
+from chat.classes import frozen
 from chat.config.declare import setting
 from chat.registries.limits import BIO_CHARACTERS
 
@@ -25,7 +24,7 @@ def _bytes(default: int, help: str, *, follows: str | None = None) -> int:
     return _count(default, help, unit="bytes", follows=follows)
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Limits:
     """How many, how long, how large."""
 

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import attrs
 
+from chat.classes import frozen
 from chat.config.declare import Setting, UnexpectedValueError, settings_of
 from chat.config.limits import Limits
 from chat.config.settings import Settings, is_loopback
@@ -43,7 +44,7 @@ DEVELOPMENT: Final[Mapping[str, object]] = {
 _SECTIONS: Final = frozenset(name.rpartition(".")[0] for name in SETTINGS) - {""}
 
 
-@attrs.frozen
+@frozen
 class Loaded:
     """Settings, and of each by its dotted name where its value came from."""
 
@@ -59,7 +60,7 @@ class Loaded:
         return self.origins["public_url"] == DEFAULT and not is_loopback(self.settings.host)
 
 
-@attrs.frozen
+@frozen
 class _Given:
     """A value that some place gives to a setting."""
 

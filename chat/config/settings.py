@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 import attrs
 
+from chat.classes import frozen
 from chat.config import broker_address
 from chat.config.declare import setting
 from chat.config.limits import Limits
@@ -100,7 +101,7 @@ def origin_of(host: str, port: int, *, tls: bool = False) -> str:
     return f"{scheme}://[{reachable}]:{port}" if ":" in reachable else f"{scheme}://{reachable}:{port}"
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class GatewaySettings:
     """The documents' numbers of the gateway, for tests that want lower ones."""
 
@@ -123,7 +124,7 @@ class GatewaySettings:
     )
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class MailSettings:
     mode: Literal["off", "keep", "smtp"] = setting("off", "send none, keep it for /v1/_dev/mail, or send it by SMTP")
     host: str | None = setting(None, "the SMTP server", accepts=_is_text, form="a host name")
@@ -134,7 +135,7 @@ class MailSettings:
     tls: Literal["starttls", "implicit", "off"] = setting("starttls", "how the connection to the server is protected")
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class SsoSettings:
     enabled: bool = setting(False, "offer single sign-on")
     enforced: bool = setting(False, "refuse every other way to sign in")
@@ -155,7 +156,7 @@ class SsoSettings:
         return self.is_on and self.enforced
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class CaptchaSettings:
     """A challenge before registration, login and password recovery."""
 
@@ -167,7 +168,7 @@ class CaptchaSettings:
     )
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class IpBanSettings:
     """Addresses with repeated authentication failures are banned for a while."""
 
@@ -183,7 +184,7 @@ class IpBanSettings:
     )
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class ReverseDnsSettings:
     """Names of addresses, for administrators who may see addresses."""
 
@@ -194,24 +195,24 @@ class ReverseDnsSettings:
     )  # fmt: skip
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class ContentPolicySettings:
     blocked_phrases: tuple[str, ...] = setting((), "text that is refused with CONTENT_BLOCKED")
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class DiscoverySettings:
     enabled: bool = setting(True, "guilds may apply to be found by anybody")
     minimum_members: int = setting(10, "members that a guild needs to apply", minimum=1)
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class VoiceSettings:
     regions: tuple[str, ...] = setting((), "regions that a voice channel may ask for")
     vip_regions: tuple[str, ...] = setting((), "regions for guilds with VIP_VOICE alone")
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class WebauthnSettings:
     rp_id: str | None = setting(
         None, "the relying party", accepts=_is_text, form="a host name",
@@ -219,7 +220,7 @@ class WebauthnSettings:
     )  # fmt: skip
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class MediaSettings:
     """Uploaded files; pictures, films, sounds and pages that lie elsewhere."""
 
@@ -236,7 +237,7 @@ class MediaSettings:
     link_embeds: bool = setting(True, "show what a link in a message leads to; fetched by the server")
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class ArchiveSettings:
     """Archives of accounts and guilds, which administrators order."""
 
@@ -246,7 +247,7 @@ class ArchiveSettings:
     )  # fmt: skip
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class BackupSettings:
     """Backups that the server makes by itself, into a directory of their own."""
 
@@ -263,7 +264,7 @@ class BackupSettings:
     before_migration: bool = setting(True, "back up before a new version migrates the database; false: migrate without")
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class StorageSettings:
     warn_bytes: int = setting(
         2_147_483_648, "room on the disk of the data directory under which administrators are warned; 0 for no warning",
@@ -271,7 +272,7 @@ class StorageSettings:
     )  # fmt: skip
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class PushSettings:
     """Notifications on devices, by way of the push services of their browsers."""
 
@@ -285,7 +286,7 @@ class PushSettings:
     )
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class BillingSettings:
     """Purchases; only where self_hosted is false."""
 
@@ -293,7 +294,7 @@ class BillingSettings:
     store_token: str | None = setting(None, "what the store service knows this instance by", secret=True)
 
 
-@attrs.frozen
+@frozen
 class CompatSettings:
     """Programs that were written for other services of this family."""
 
@@ -301,7 +302,7 @@ class CompatSettings:
     discord: Literal["on", "off"] = setting("off", "client libraries of that service: /api/v10 and /gateway?v=10")
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Settings:
     host: str = setting("127.0.0.1", "the address to listen on", accepts=_is_text, form="a host name or address")
     port: int = setting(8080, "the port to listen on; 0 picks a free one", minimum=0, maximum=65_535)

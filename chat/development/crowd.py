@@ -19,6 +19,7 @@ from chat.api.fields import Items, Range, Snowflake
 from chat.api.operation import Policy, Request, Routes
 from chat.auth.tokens import token_hash
 from chat.bus.bus import GuildJoined
+from chat.classes import frozen
 from chat.development.node import Development
 from chat.development.seeded_world import DATE_OF_BIRTH, DEVELOPMENT_WORKER, insert_guild
 from chat.domain.administration.account_fields import found
@@ -59,7 +60,7 @@ GUILDS_PER_TURN: Final = 16
 T = TypeVar("T")
 
 
-@attrs.frozen
+@frozen
 class Crowd:
     """How many guilds, on which shard, with how many channels, and with how many members beside the one named.
 
@@ -90,7 +91,7 @@ class Crowd:
         raise InvalidFormBody.at("shard", FieldCode.INVALID_FORMAT)
 
 
-@attrs.frozen
+@frozen
 class Made:
     """Ids, ascending, and the tokens of accounts that have one."""
 

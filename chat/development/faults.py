@@ -7,12 +7,11 @@ import enum
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Final
 
-import attrs
-
 from chat.api.fields import SNOWFLAKE, Length, Range, Refusal
 from chat.api.http_faults import HttpFault
 from chat.api.operation import Policy, Request, Routes
 from chat.api.structuring import body_structure
+from chat.classes import frozen
 from chat.development.node import Development
 from chat.errors import FieldError, InvalidFormBody
 from chat.gateway.connection import Connection
@@ -53,7 +52,7 @@ SESSION_ACTIONS: Final = frozenset({FaultAction.INVALID_SESSION, FaultAction.END
 """Actions that reach sessions without a socket too."""
 
 
-@attrs.frozen
+@frozen
 class Target:
     """Whom a fault strikes: one session, the sessions of one account, or, where neither is named, everything."""
 
@@ -72,7 +71,7 @@ class Target:
         return self.session_id in (None, session.id) and self.user_id in (None, session.user_id)
 
 
-@attrs.frozen
+@frozen
 class SocketFault:
     """A fault and whom it strikes. `close` goes with CLOSE, `stall_ms` with STALL, `delay` with DELAY."""
 
@@ -203,7 +202,7 @@ class _CodeForm:
         raise Refusal
 
 
-@attrs.frozen
+@frozen
 class FaultRequest:
     """The body. Which members matter depends on `action`."""
 

@@ -15,10 +15,10 @@ import functools
 from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
-import attrs
 import orjson
 import trio
 
+from chat.classes import frozen
 from chat.clock import Clock, iso_timestamp
 from chat.gateway.session import GatewaySession
 from chat.protocol.frames import OutgoingEvent
@@ -58,7 +58,7 @@ Who = tuple[str | None, int | None]
 NOBODY: Final[Who] = (None, None)
 
 
-@attrs.frozen
+@frozen
 class Received:
     """A message of a client."""
 
@@ -66,13 +66,13 @@ class Received:
     decoded: Payload | Close
 
 
-@attrs.frozen
+@frozen
 class Ended:
     close: Close
     by_client: bool
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Exchanged:
     """A request and its answer. `path` is as it was asked for, query included; `route` as it is declared. What came of
     it has at least the number `began_at`."""
@@ -325,7 +325,7 @@ TOLD: Final = ("kind", "direction", "op", "method", "status")
 """What is asked of an entry as it is told."""
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Wanted:
     """Which entries: those that agree with everything that is named here. Times are Unix milliseconds."""
 

@@ -13,6 +13,7 @@ from chat.api import buckets
 from chat.api.fields import OMITTED, Items, Length, Maybe, Omitted, Range
 from chat.api.operation import Policy, Request, Routes
 from chat.api.rate_limit import GLOBAL, Bucket, RateLimiter
+from chat.classes import define, frozen
 from chat.errors import FieldError, InvalidFormBody
 from chat.gateway.gateway import Gateway
 from chat.registries.error_codes import FieldCode
@@ -24,7 +25,7 @@ CHOSEN_MAXIMUM: Final = 1_000
 SIMILAR_NAMES: Final = 5
 
 
-@attrs.frozen
+@frozen
 class ChosenLimit:
     """How one bucket is to count; omitted members are those of production."""
 
@@ -39,7 +40,7 @@ class ChosenLimit:
         return attrs.evolve(bucket, limit=self.limit or bucket.limit, window_ms=self.window_ms or bucket.window_ms)
 
 
-@attrs.frozen
+@frozen
 class LimitsChange:
     """What is to be different. A bucket of null goes back to what `enabled` says of all."""
 
@@ -50,7 +51,7 @@ class LimitsChange:
     )
 
 
-@attrs.define
+@define
 class Limits:
     """Every bucket of the server by its name, with the operations that count in it, and what was chosen of them."""
 

@@ -22,6 +22,7 @@ from chat.api.http_faults import HttpFaults
 from chat.api.rate_limit import RateLimiter
 from chat.auth.address_bans import AddressBans
 from chat.bus.bus import Bus, GuildAvailabilityChanged
+from chat.classes import define, frozen
 from chat.clock import MovableClock, SkippingClock, iso_timestamp
 from chat.development.seeded_world import HashPassword, SeededWorld, hash_passwords, populate
 from chat.domain.areas import Areas
@@ -35,7 +36,7 @@ from chat.store.guard import UNGUARDED
 from chat.store.whole_database import erase_everything, last_id
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Development:
     """Parts of the server that only its development routes reach.
 
@@ -60,7 +61,7 @@ class Development:
         return sum(session.place is not None for session in self.gateway.table)
 
 
-@attrs.frozen
+@frozen
 class NodeChange:
     """What is to be different; omitted members keep what they are."""
 
@@ -73,7 +74,7 @@ class NodeChange:
     missing_guild_ids: Maybe[frozenset[Snowflake]] = OMITTED
 
 
-@attrs.frozen
+@frozen
 class NodeControl:
     gateway: Gateway
     database: Database
@@ -200,7 +201,7 @@ ANSWER_SECONDS_IN_ALL: Final = 3.0
 POLL_SECONDS: Final = 0.001
 
 
-@attrs.define
+@define
 class Patience:
     """Real time that one advance may still spend on waiting."""
 
@@ -210,7 +211,7 @@ class Patience:
     """Who was waited for in vain, and is not waited for again."""
 
 
-@attrs.frozen
+@frozen
 class ClockMover:
     """Advances a server's clock. `connections` are the gateway's sockets."""
 

@@ -12,9 +12,9 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-import attrs
 import orjson
 
+from chat.classes import define, frozen
 from chat.development.history import Ended, Entry, Exchanged, Received
 from chat.development.python_text import Names
 from chat.development.seeded_world import SeededWorld
@@ -41,13 +41,13 @@ QUIET_PATHS: Final = ("/v1/_dev/history",)
 INDENT: Final = 4
 
 
-@attrs.frozen
+@frozen
 class Recording:
     source: str
     left_out: list[str]
 
 
-@attrs.define
+@define
 class _Step:
     """Lines of the test; `made` is the variable that the first of them sets, if somebody needs it."""
 
@@ -55,7 +55,7 @@ class _Step:
     made: str | None = None
 
 
-@attrs.define
+@define
 class _Socket:
     variable: str
     actor: str

@@ -8,11 +8,11 @@ from __future__ import annotations
 import os
 from typing import Annotated, Any, Final
 
-import attrs
 import trio
 
 from chat.api.fields import OMITTED, Maybe, Omitted, Range, Snowflake, named_members
 from chat.api.operation import Policy, Request, Routes
+from chat.classes import frozen
 from chat.development import crowd, faults, limits, snapshots, watching
 from chat.development.node import OFFSET_MAXIMUM_MS, ClockMover, Development, NodeChange, node_of, reset
 from chat.development.seeded_world import describe
@@ -88,7 +88,7 @@ async def _session_object(session: GatewaySession) -> dict[str, Any]:
 TIMERS_MAXIMUM: Final = 1_000
 
 
-@attrs.frozen
+@frozen
 class ClockChange:
     """What is to become of time: stand still or go on, be moved by milliseconds, or by timers."""
 
@@ -156,7 +156,7 @@ async def set_guild_state(
     return await change_guild(development, guild_id, body)
 
 
-@attrs.frozen
+@frozen
 class RelationshipOfTwo:
     """What `user_id` is to have with `target_user_id`."""
 

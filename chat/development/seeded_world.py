@@ -18,6 +18,7 @@ import cattrs
 import orjson
 
 from chat.auth.tokens import TokenMint, token_hash, token_preview
+from chat.classes import frozen
 from chat.clock import Clock
 from chat.domain.accounts import guild_folders
 from chat.domain.guilds.guild_plan import EVERYONE_NAME
@@ -58,7 +59,7 @@ PASSWORD_CHARACTERS: Final = 20
 HashPassword = Callable[[str], Awaitable[str]]
 
 
-@attrs.frozen
+@frozen
 class SeededAccount:
     """A person of the world, with what signs it in."""
 
@@ -70,7 +71,7 @@ class SeededAccount:
     token: str = attrs.field(repr=False)
 
 
-@attrs.frozen
+@frozen
 class SeededBot:
     """The bot of the world's first user."""
 
@@ -82,7 +83,7 @@ class SeededBot:
     verify_key: str
 
 
-@attrs.frozen
+@frozen
 class SeededWorld:
     """Everything that tells one seeded world from another.
 
@@ -205,7 +206,7 @@ def compose(chance: random.Random, made_at: int) -> SeededWorld:
     )
 
 
-@attrs.frozen
+@frozen
 class _Standing:
     moment: int
 

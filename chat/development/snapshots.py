@@ -24,6 +24,7 @@ import orjson
 import trio
 
 from chat.api.operation import Policy, Request, Routes
+from chat.classes import frozen
 from chat.clock import iso_timestamp
 from chat.development.node import Development, end_sessions, forget, node_of
 from chat.errors import ApiError, FieldError, InvalidFormBody, OperatorError
@@ -46,7 +47,7 @@ NAME_TOLD: Final = "A name has 1 to 64 of A-Z a-z 0-9 _ -."
 T = TypeVar("T")
 
 
-@attrs.frozen
+@frozen
 class Snapshot:
     name: str
     created_at: int
@@ -56,7 +57,7 @@ class Snapshot:
     """Of the database."""
 
 
-@attrs.frozen
+@frozen
 class Snapshots:
     """The snapshots of one data directory. Everything but `take` and `go_back` is about files alone."""
 

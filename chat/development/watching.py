@@ -13,6 +13,7 @@ import trio
 from chat.api.answers import EncodedPairs, Streamed
 from chat.api.fields import OMITTED, Length, Maybe, Omitted, Pattern, Range, Snowflake, Timestamp
 from chat.api.operation import Operation, Policy, Request, Routes
+from chat.classes import frozen
 from chat.clock import MovableClock
 from chat.development.history import (
     HISTORY_BYTES,
@@ -46,7 +47,7 @@ UNTOLD_PREFIX: Final = "/v1/_dev/"
 """Reading below it is not written down: it would fill the history of who looks at it."""
 
 
-@attrs.frozen
+@frozen
 class RequestsIntoHistory:
     """The kernel's tap (`chat.api.kernel.RequestTap`)."""
 
@@ -86,7 +87,7 @@ class RequestsIntoHistory:
         self.history.add(len(answer) + len(request.body or b""), 0, NOBODY, 0, told)
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class HistoryQuery:
     """What is asked of the history; entries agree with every member that is given."""
 
@@ -114,12 +115,12 @@ class HistoryQuery:
         return Wanted(**members, since_ms=self.since, until_ms=self.until)
 
 
-@attrs.frozen
+@frozen
 class HistoryChange:
     recording: Maybe[bool] = OMITTED
 
 
-@attrs.frozen
+@frozen
 class StreamQuery:
     """From which number on; what is to come where none is given."""
 
@@ -206,7 +207,7 @@ async def stream_history(request: Request, development: Development, history: Hi
     )
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class RecordingQuery:
     """What is to be said as a test: between two numbers, with the frames of one session or of all."""
 

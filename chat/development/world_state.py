@@ -28,6 +28,7 @@ from chat.api.fields import (
 )
 from chat.bus.audience import ToGuild
 from chat.bus.bus import Event, GuildJoined, GuildLeft, GuildStateChanged
+from chat.classes import frozen
 from chat.development.node import Development
 from chat.domain.accounts import guild_folders
 from chat.domain.administration.account_fields import found
@@ -52,7 +53,7 @@ from chat.store.guilds.members import Member
 EVERY_DISABLED_OPERATION = sum(operation.value for operation in DisabledOperation)
 
 
-@attrs.frozen
+@frozen
 class MemberChange:
     """A member as it is to be; what is omitted stays, or is that of someone who joins now."""
 
@@ -66,7 +67,7 @@ class MemberChange:
         )
 
 
-@attrs.frozen
+@frozen
 class GuildChange:
     """What is to be different; omitted members keep what they are. A member of null is removed."""
 
@@ -89,7 +90,7 @@ class Movement(enum.Enum):
     LEFT = enum.auto()
 
 
-@attrs.frozen
+@frozen
 class _Written:
     """What was written: the guild before and after, each member that moved, and settings with other folders."""
 
@@ -239,7 +240,7 @@ Email = Annotated[
 Names = Annotated[tuple[Annotated[str, Length(1, 100)], ...], Items(0, NAMES_MAXIMUM)]
 
 
-@attrs.frozen
+@frozen
 class AccountChange:
     """What is to be different; omitted members keep what they are. Each is the column of its name."""
 

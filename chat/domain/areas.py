@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import attrs
-
+from chat.classes import frozen
 from chat.domain.accounts.assemble import AccountsArea
 from chat.domain.administration.assemble import AdministrationArea
 from chat.domain.applications.assemble import ApplicationsArea
@@ -18,7 +17,7 @@ from chat.domain.threads.assemble import ThreadsArea
 from chat.domain.webhooks.assemble import WebhooksArea
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Areas:
     """Every service of the domain, by area; an area stands on those before it."""
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import attrs
-
+from chat.classes import frozen
 from chat.domain.ground import Ground
 from chat.domain.policy.blocked_values import BlockedValues
 from chat.domain.policy.errands import Errands
@@ -16,7 +15,7 @@ from chat.domain.standing.guild_states import GuildStates
 from chat.media.delivery import MediaAddresses
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Core(Ground):
     """The ground, and the rules that every area asks."""
 

@@ -6,12 +6,11 @@ import random
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-import attrs
-
 from chat.auth.keys import Keys
 from chat.auth.passwords import Passwords
 from chat.auth.tokens import TokenMint
 from chat.bus.bus import Bus
+from chat.classes import frozen
 from chat.clock import Clock
 from chat.config import Settings
 from chat.config.loading import Overrides
@@ -22,7 +21,7 @@ Background = tuple[Callable[[], Awaitable[None]], ...]
 """What an area runs as long as the server does."""
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Ground:
     """What a server has before any rule: settings, store, time, chance and the bus."""
 

@@ -15,6 +15,7 @@ import attrs
 import trio
 
 from chat.auth.client_address import ConnectionCounts
+from chat.classes import define
 from chat.gateway.delay import DelayRules
 from chat.registries.limits import ADDRESS_COMMAND_BUDGET, ADDRESS_COMMAND_BUDGET_WINDOW_MS, IDENTIFY_BUDGET_WINDOW_MS
 
@@ -92,7 +93,7 @@ class Admission:
         self._payloads.clear()
 
 
-@attrs.define
+@define
 class NodeState:
     """What the node accepts at present, as the gateway's state table names it."""
 

@@ -6,6 +6,7 @@ from typing import Protocol
 
 import attrs
 
+from chat.classes import define
 from chat.gateway.connection import Connection
 from chat.protocol import payload
 from chat.protocol.frames import EventRun, OutgoingEvent, binary_frame
@@ -22,7 +23,7 @@ class StreamCompressor(Protocol):
         ...
 
 
-@attrs.define(eq=False, weakref_slot=False)
+@define(eq=False, weakref_slot=False)
 class CompressedConnection(Connection):
     """A zstd-stream socket: one compressor for all that the server says, one decompressor for what the client says."""
 

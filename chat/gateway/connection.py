@@ -14,6 +14,7 @@ import attrs
 import structlog
 import trio
 
+from chat.classes import define
 from chat.gateway.commands.budgets import RollingWindow
 from chat.gateway.delay import NO_DELAY, Delay, DelayedOutbox
 from chat.gateway.outbox import Outbox
@@ -51,7 +52,7 @@ REPLAY_DISPATCHES_PER_TURN: Final = 64
 RESUMED: Final = OutgoingEvent(EventName.RESUMED, b"{}", retained=False)
 
 
-@attrs.define(eq=False, weakref_slot=False)
+@define(eq=False, weakref_slot=False)
 class Connection:
     """One uncompressed socket; see chat.gateway.compressed_connection for the other kind."""
 
@@ -69,8 +70,7 @@ class Connection:
     _nursery: trio.Nursery = attrs.field(init=False)
     _alarm: trio.CancelScope = attrs.field(factory=trio.CancelScope, init=False)
     _reading: trio.CancelScope = attrs.field(factory=trio.CancelScope, init=False)
-    _held: trio.CancelScope | None = attrs.field(default=None, init=False)
-    """Of the task that tries a held Identify again."""
+    _held: trio.CancelScope | None = attrs.field(default=None, init=False)  # of a held Identify
     _budget: RollingWindow | None = attrs.field(default=None, init=False)
     _decompressor: Decompressor | None = attrs.field(default=None, init=False)
     _unflushed: bool = attrs.field(default=False, init=False)

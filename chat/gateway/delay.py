@@ -13,6 +13,7 @@ from typing import Final
 import attrs
 import trio
 
+from chat.classes import define, frozen
 from chat.gateway.outbox import Outbox
 
 DELAYED_BYTES: Final = 4 * 1_048_576
@@ -22,7 +23,7 @@ RULES_MAXIMUM: Final = 1_000
 """Rules of one node; beyond them the oldest is forgotten."""
 
 
-@attrs.frozen
+@frozen
 class Delay:
     """Each frame leaves `ms` milliseconds late, by chance up to `jitter_ms` more or less, never before the one before
     it."""
@@ -38,7 +39,7 @@ class Delay:
 NO_DELAY: Final = Delay(0)
 
 
-@attrs.frozen
+@frozen
 class DelayRule:
     """Whose sockets are late: those of a session, of an account, or all where neither is named."""
 
@@ -55,7 +56,7 @@ class DelayRule:
         return self.session_id in (None, session_id) and self.user_id in (None, user_id)
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class DelayRules:
     """The rules of a node; of those that include a socket the latest counts."""
 
@@ -79,7 +80,7 @@ class DelayRules:
         return None
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class DelayedOutbox:
     """Stands in front of an outbox and takes its frames; `run` passes each on when its time has come.
 

@@ -17,6 +17,7 @@ import structlog
 import trio
 
 from chat.bus.audience import Mentions
+from chat.classes import define, frozen
 from chat.gateway.resting import Resting
 from chat.gateway.session import GatewaySession
 from chat.protocol.frames import EventRun, OutgoingEvent
@@ -58,7 +59,7 @@ class Flushable(Protocol):
         ...
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class Delivery:
     """An event on its way to sessions; `thread_event` replaces it for sessions that know threads."""
 
@@ -82,7 +83,7 @@ class Delivery:
         return self.thread_event if session.threads and self.thread_event is not None else self.event
 
 
-@attrs.define(eq=False, weakref_slot=False)
+@define(eq=False, weakref_slot=False)
 class Expectation:
     """How many events, at most `maximum`, are worth waiting for before a costly delivery.
 
@@ -120,7 +121,7 @@ class Expectation:
             self._together -= (self._together - count + 1) // 2
 
 
-@attrs.define(eq=False, weakref_slot=False)
+@define(eq=False, weakref_slot=False)
 class Fanout:
     """Carries events to sessions, in the order in which they were queued."""
 

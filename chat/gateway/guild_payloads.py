@@ -8,6 +8,7 @@ from typing import Any
 import attrs
 import orjson
 
+from chat.classes import define
 from chat.domain.presence.presences import Presences
 from chat.domain.presence.voice_states import VoiceStates
 from chat.domain.standing.guild_events import unavailable_guild
@@ -20,7 +21,7 @@ from chat.registries.events import EventName
 from chat.store.threads import ShownThread
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class GuildPayloads:
     """Builds the guild objects of gateway.md, Guild payloads, for one session at a time."""
 

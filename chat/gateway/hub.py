@@ -35,6 +35,7 @@ from chat.bus.bus import (
     SavedPresenceChanged,
     Turn,
 )
+from chat.classes import define
 from chat.domain.presence.account_presence import taking_on
 from chat.domain.presence.presences import Presences
 from chat.domain.presence.voice_states import VoiceStates
@@ -67,7 +68,7 @@ def outgoing(name: EventName, data: object) -> OutgoingEvent:
     return OutgoingEvent(name, orjson.dumps(data), retained=name not in NEVER_RETAINED)
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class Hub:
     """Knows every room, and who receives what."""
 

@@ -17,6 +17,7 @@ import attrs
 import structlog
 import trio
 
+from chat.classes import define
 from chat.port.transport import Transport
 
 BATCH_BYTES: Final = 262_144
@@ -31,7 +32,7 @@ logger = structlog.get_logger(__name__)
 _waiting_bytes = operator.attrgetter("pending_bytes")
 
 
-@attrs.define(eq=False, weakref_slot=False)
+@define(eq=False, weakref_slot=False)
 class OutboxSum:
     """What waits in all outboxes together. Beyond `limit` bytes the largest outbox counts as full.
 
@@ -57,7 +58,7 @@ class OutboxSum:
             largest.overflow()
 
 
-@attrs.define(eq=False, weakref_slot=False)
+@define(eq=False, weakref_slot=False)
 class Outbox:
     """Frames on their way to the peer. Any task may push and flush; one runs `run_writer`, from the beginning or from
     the first time that something waits on: `begin_writer` is called once then.

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Protocol
 
-import attrs
 import trio
 
+from chat.classes import frozen
 from chat.gateway.admission import Admission, NodeState
 from chat.gateway.fanout import Fanout
 from chat.gateway.numbering import ResumeVerdict
@@ -24,7 +24,7 @@ StartFailure = machine.StartPostponed | machine.StartDiscarded | machine.StartRe
 ResumeFailure = machine.ResumeUnknown | machine.ResumeRefused
 
 
-@attrs.frozen
+@frozen
 class Elsewhere:
     """A session that another process holds; `fetch` brings it here, or says why it cannot."""
 
@@ -67,7 +67,7 @@ class Commands(Protocol):
         ...
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class GatewayParts:
     admission: Admission
     node: NodeState

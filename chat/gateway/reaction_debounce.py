@@ -16,6 +16,7 @@ import attrs
 import trio
 
 from chat.bus.bus import Event
+from chat.classes import define, frozen
 from chat.gateway.session import GatewaySession
 from chat.registries.events import EventName
 from chat.registries.limits import REACTION_DEBOUNCE_ADDITIONS, REACTION_DEBOUNCE_MS
@@ -38,13 +39,13 @@ ADDITION: Final = ("user_id", "emoji", "member")
 Send = Callable[[Sequence[GatewaySession], EventName, object], None]
 
 
-@attrs.frozen
+@frozen
 class _Addition:
     told: Mapping[str, Any]
     receivers: tuple[GatewaySession, ...]
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class _Window:
     """Additions to one message; `closes_at` is Trio time."""
 
@@ -54,7 +55,7 @@ class _Window:
     additions: list[_Addition] = attrs.field(factory=list)
 
 
-@attrs.define(eq=False, weakref_slot=False)
+@define(eq=False, weakref_slot=False)
 class ReactionDebounce:
     """Holds additions back. `send` dispatches to sessions."""
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final
 import attrs
 import structlog
 
+from chat.classes import define, frozen
 from chat.gateway.session import GatewaySession
 from chat.protocol.frames import EventRun
 
@@ -44,7 +45,7 @@ SPLITS: Final = 256
 logger = structlog.get_logger(__name__)
 
 
-@attrs.frozen
+@frozen
 class Split:
     """Receivers of an event; `receivers` is held so that its identity stays its own."""
 
@@ -53,7 +54,7 @@ class Split:
     resting: frozenset[GatewaySession]
 
 
-@attrs.define(eq=False, weakref_slot=False)
+@define(eq=False, weakref_slot=False)
 class Resting:
     """The sessions without a socket, and what they have heard and not numbered yet."""
 

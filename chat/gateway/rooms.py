@@ -11,6 +11,7 @@ from typing import Final
 
 import attrs
 
+from chat.classes import define, frozen
 from chat.domain.guilds.member_lists import SEE_VIEWERS
 from chat.domain.presence.presences import Presences
 from chat.domain.presence.voice_states import VoiceStates
@@ -30,7 +31,7 @@ _Differences = dict[tuple[int, int], tuple[frozenset[int], frozenset[int]]]
 """What came and what went between two sets of channels, by their identities while both are held."""
 
 
-@attrs.frozen
+@frozen
 class Sight:
     """What an account sees differently from before, as channel ids."""
 
@@ -43,7 +44,7 @@ class Sight:
     """Channels seen before and now below which it sees private threads no longer, unless it is in them."""
 
 
-@attrs.frozen
+@frozen
 class Recipients:
     """Sessions that receive an event whole, and those of passive members that only hear some kinds of it."""
 
@@ -51,7 +52,7 @@ class Recipients:
     passive: tuple[GatewaySession, ...] = ()
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class RoomAccount:
     """An account with sessions in a guild."""
 
@@ -74,7 +75,7 @@ class RoomAccount:
     """Whether it has what only sessions with thread access are told of."""
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class GuildRoom:
     """The sessions connected to one guild."""
 

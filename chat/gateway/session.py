@@ -13,6 +13,7 @@ import attrs
 
 from chat.auth.principal import Principal
 from chat.bus.audience import Mentions
+from chat.classes import define, frozen
 from chat.domain.presence.account_presence import SessionPresence
 from chat.gateway.numbering import Numbering
 from chat.protocol.commands import Identify, Shard, shard_of
@@ -60,7 +61,7 @@ class Receiver(Protocol):
         ...
 
 
-@attrs.define(eq=False, weakref_slot=False)
+@define(eq=False, weakref_slot=False)
 class GatewaySession:
     """One session of an account (gateway.md, Sequences).
 
@@ -228,7 +229,7 @@ BeginSession = Callable[[GatewaySession], None]
 """Has a session's Ready dispatched, in the moment in which it is called."""
 
 
-@attrs.frozen
+@frozen
 class KeptPlace:
     """Where a session was when the core ended, and how far the core had spoken with that node: the number of its last
     word in that life (`epoch`)."""
@@ -288,7 +289,7 @@ class ReplayingSocket(Receiver, Protocol):
         ...
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class ReplayQueue:
     """Stands in for the socket while a replay runs: live Dispatches wait here, in order, until it is through."""
 

@@ -15,6 +15,7 @@ import attrs
 import structlog
 import trio
 
+from chat.classes import define
 from chat.gateway.resting import Resting
 from chat.gateway.session import GatewaySession
 from chat.registries.limits import OFFLINE_PUBLICATION_MS, SESSION_RETENTION_MS
@@ -32,7 +33,7 @@ DUE_PER_TURN: Final = 64
 once."""
 
 
-@attrs.define(eq=False, weakref_slot=False)
+@define(eq=False, weakref_slot=False)
 class SessionTable:
     """Finds sessions by id and by account, and ends them."""
 

@@ -18,6 +18,7 @@ import trio
 from chat.auth.address_bans import AddressBans
 from chat.auth.credentials import resolve_gateway_token
 from chat.auth.principal import Principal
+from chat.classes import define
 from chat.domain.accounts.account_states import AccountStates
 from chat.domain.core import Core
 from chat.domain.presence.account_presence import initial_presence
@@ -61,7 +62,7 @@ COLD_GUILD: Final = 32
 """For so many counts one in which there is no session yet, since it may have to be read from the store."""
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class SessionStarts:
     _core: Core
     _accounts: AccountStates

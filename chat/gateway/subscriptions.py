@@ -11,6 +11,7 @@ from typing import Final
 
 import attrs
 
+from chat.classes import define
 from chat.gateway.session import GatewaySession
 from chat.protocol.requests import MemberRange
 
@@ -21,7 +22,7 @@ ListKey = tuple[int, int]
 """The guild and the channel whose viewers a member list shows."""
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class Interest:
     """What one session watches in one guild."""
 
@@ -30,7 +31,7 @@ class Interest:
     thread_member_lists: tuple[int, ...] = ()
 
 
-@attrs.define(eq=False, weakref_slot=False)
+@define(eq=False, weakref_slot=False)
 class Subscriptions:
     _interests: dict[int, dict[GatewaySession, Interest]] = attrs.field(factory=dict, init=False)
     _presence: dict[int, dict[GatewaySession, int]] = attrs.field(factory=dict, init=False)

@@ -19,6 +19,7 @@ import attrs
 import trio
 from wsproto.frame_protocol import Frame, FrameDecoder, Opcode, ParseFailed
 
+from chat.classes import define, frozen
 from chat.gateway.outbox import Outbox, OutboxSum
 from chat.port.transport import Transport
 from chat.protocol.frames import (
@@ -37,7 +38,7 @@ FRAGMENTS_MAXIMUM: Final = 4_096
 """Frames of one message; a client that splits 16 KiB into more keeps us busy to no purpose."""
 
 
-@attrs.frozen
+@frozen
 class Message:
     """One whole message; `text` tells the type of its frames, not that the data is UTF-8."""
 
@@ -45,24 +46,24 @@ class Message:
     text: bool
 
 
-@attrs.frozen
+@frozen
 class MessageTooLarge:
     """The message in progress exceeds the limit on bytes or on fragments. Nothing of it is kept."""
 
 
-@attrs.frozen
+@frozen
 class Ping:
     """A ping with its payload, at most 125 bytes."""
 
     payload: bytes
 
 
-@attrs.frozen
+@frozen
 class Pong:
     """A pong: unasked, it says nothing."""
 
 
-@attrs.frozen
+@frozen
 class PeerClose:
     """The peer's close frame; code 1005 when it named none."""
 
@@ -70,7 +71,7 @@ class PeerClose:
     reason: str
 
 
-@attrs.frozen
+@frozen
 class Breach:
     """The bytes break RFC 6455 and cannot be understood further; `code` is what to close with, without a reason."""
 
@@ -80,7 +81,7 @@ class Breach:
 Incoming = Message | MessageTooLarge | Ping | Pong | PeerClose | Breach
 
 
-@attrs.define(eq=False, weakref_slot=False)
+@define(eq=False, weakref_slot=False)
 class FrameReader:
     """Bytes in, events out. After MessageTooLarge data is skipped; after PeerClose or Breach nothing more comes.
 
@@ -192,7 +193,7 @@ CLOSE_SECONDS: Final = 2.0
 """How long a closing handshake may take."""
 
 
-@attrs.frozen
+@frozen
 class Closed:
     """Nothing more will be received.
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 import sqlite3
 from typing import Final
 
-import attrs
-
+from chat.classes import frozen
 from chat.config import Settings
 from chat.mail.mailer import Action, Letter, Mail, MailKind
 from chat.store.accounts import user_settings
@@ -18,7 +17,7 @@ from chat.words import ENGLISH, language_of, said
 SURFACE: Final = "letters"
 
 
-@attrs.frozen
+@frozen
 class Letterhead:
     """Who writes, and in which language."""
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 import attrs
 import structlog
 
+from chat.classes import frozen
 from chat.clock import Clock
 from chat.store import mails
 from chat.store.mails import KeptMail
@@ -48,7 +49,7 @@ class MailKind(enum.StrEnum):
     """Ours, beyond the contract's list."""
 
 
-@attrs.frozen
+@frozen
 class Action:
     """The one thing that a mail asks for: a link, and the words on its button."""
 
@@ -56,7 +57,7 @@ class Action:
     link: str = attrs.field(repr=False)
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Letter:
     """The content of a mail, in the order in which it is read.
 
@@ -83,7 +84,7 @@ class Letter:
         return "\n\n".join((*parts, *self.closing)) + "\n"
 
 
-@attrs.frozen
+@frozen
 class Mail:
     """One mail. `token` is the secret that its link carries, where it carries one."""
 

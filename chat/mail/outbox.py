@@ -21,6 +21,7 @@ import attrs
 import structlog
 import trio
 
+from chat.classes import define, frozen
 from chat.clock import Clock
 from chat.errors import StorageUnavailable
 from chat.mail import smtp
@@ -85,7 +86,7 @@ OUTCOMES: Final = ("sent", "postponed", "refused", "given_up")
 """What may become of an attempt to send a mail."""
 
 
-@attrs.frozen
+@frozen
 class Sender:
     """Who writes: the settings of mail, and how the instance calls itself."""
 
@@ -137,7 +138,7 @@ class Sender:
         connection.send(message, sender=self.address, recipient=deliverable)
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class Outbox:
     """Takes mail, and sends it while `run` runs.
 

@@ -20,8 +20,7 @@ from email.policy import SMTP
 from email.utils import format_datetime
 from typing import TYPE_CHECKING, Final
 
-import attrs
-
+from chat.classes import define, frozen
 from chat.config.settings import MailSettings
 from chat.errors import OperatorError
 from chat.mail.mailer import Letter
@@ -121,7 +120,7 @@ class ServerUnusable(Exception):
     """The server cannot be reached, or will not deal with us; the text says why."""
 
 
-@attrs.frozen
+@frozen
 class Refused(Exception):
     """The server will not have this one mail: for now, or (`permanent`) for ever.
 
@@ -136,7 +135,7 @@ class Refused(Exception):
         return self.reply
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class SmtpConnection:
     """A connection that is ready for messages. To be closed."""
 

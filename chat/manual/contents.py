@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-import attrs
+from chat.classes import frozen
 
 
-@attrs.frozen
+@frozen
 class Part:
     """Some pages that belong together."""
 

@@ -10,6 +10,7 @@ from typing import Final
 import attrs
 import orjson
 
+from chat.classes import frozen
 from chat.manual.contents import PARTS, Part
 from chat.manual.rendering import Rendered, rendered
 from chat.web.manual import FRONT, Entry, Group, Page
@@ -19,7 +20,7 @@ ASYNCAPI_FILE: Final = FOLDER / "asyncapi.json"
 """Made of the registries, as `tests/docs/gateway_pages.py` does it."""
 
 
-@attrs.frozen
+@frozen
 class Source:
     """Where a page comes from: its title, and what makes its Markdown."""
 

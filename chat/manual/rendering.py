@@ -27,6 +27,7 @@ from pygments.lexers.python import PythonLexer
 from pygments.lexers.shell import BashLexer
 from pygments.lexers.textfmts import HttpLexer
 
+from chat.classes import frozen
 from chat.web.manual import Heading, Page, address_of
 
 LEXERS: Final[Mapping[str, Callable[[], Lexer]]] = {
@@ -45,7 +46,7 @@ _PAGE_LINK: Final = re.compile(r"(?P<page>[a-z0-9-]+)\.md(?P<anchor>#[\w-]+)?")
 _NOT_IN_ANCHOR: Final = re.compile(r"[^a-z0-9]+")
 
 
-@attrs.frozen
+@frozen
 class Section:
     """What stands below one heading as plain text, for those who search."""
 
@@ -55,7 +56,7 @@ class Section:
     text: str
 
 
-@attrs.frozen
+@frozen
 class Rendered:
     """A page, and what is searched of it."""
 

@@ -8,12 +8,11 @@ import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import attrs
-
+from chat.classes import frozen
 from chat.media.storage import MediaStorage
 
 
-@attrs.frozen
+@frozen
 class Found:
     """Files, and their bytes."""
 

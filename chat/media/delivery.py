@@ -16,9 +16,8 @@ from collections.abc import Mapping
 from typing import Final
 from urllib.parse import quote
 
-import attrs
-
 from chat.auth.keys import Keys
+from chat.classes import frozen
 from chat.clock import Clock
 from chat.media.content_types import IMAGE_TYPES
 from chat.store.messages.attachments import Attachment
@@ -86,7 +85,7 @@ GUARDED: Final = {
 _RANGE: Final = re.compile(r"bytes=(?:([0-9]{1,18})-([0-9]{0,18})|-([0-9]{1,18}))", re.ASCII)
 
 
-@attrs.frozen
+@frozen
 class File:
     """What is to be handed out."""
 
@@ -99,7 +98,7 @@ class File:
     """Offered for saving."""
 
 
-@attrs.frozen
+@frozen
 class Delivery:
     """Status, headers, and which bytes go out (`start` up to `stop`; none when they are equal)."""
 

@@ -10,8 +10,7 @@ import struct
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
-import attrs
-
+from chat.classes import frozen
 from chat.media.content_types import brands, content_type
 
 HEADER_BYTES: Final = 262_144
@@ -21,7 +20,7 @@ PIXELS_MAXIMUM: Final = 32_000_000
 """Images with more pixels are refused (Synapse's number)."""
 
 
-@attrs.frozen
+@frozen
 class ImageHeader:
     """What an image says of itself."""
 

@@ -20,8 +20,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-import attrs
-
+from chat.classes import frozen
 from chat.media.content_types import content_type
 from chat.media.image_header import HEADER_BYTES, PIXELS_MAXIMUM, image_header
 from chat.media.renditions import MOVING_FORMATS, Rendition
@@ -201,7 +200,7 @@ SIDE_MAXIMUM: Final = 100
 """Pixels; the format's own bound."""
 
 
-@attrs.frozen
+@frozen
 class _Waves:
     """A channel: its mean, its other waves scaled to 0..1, and by how much they were scaled."""
 

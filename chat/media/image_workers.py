@@ -20,6 +20,7 @@ import attrs
 import structlog
 import trio
 
+from chat.classes import define
 from chat.errors import ApiError
 from chat.media.renditions import Rendition
 from chat.registries.error_codes import ErrorCode
@@ -52,7 +53,7 @@ class ImageRefused(Exception):
     """The file is no picture that can be redrawn, or it took too long."""
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class _Worker:
     """A process, how much it has done, and since when it rests."""
 

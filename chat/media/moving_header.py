@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import BinaryIO, Final
 
-import attrs
+from chat.classes import frozen
 
 STEPS: Final = 64
 """Boxes, chunks or elements on one level that are looked at."""
@@ -24,7 +24,7 @@ SECONDS_MAXIMUM: Final = 1_000_000
 """A film that lasts longer says something wrong."""
 
 
-@attrs.frozen
+@frozen
 class MovingHeader:
     """Pixels as they are shown, and whole seconds; None for what the file does not tell."""
 

@@ -13,6 +13,7 @@ import attrs
 from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
 
+from chat.classes import define, frozen
 from chat.errors import ApiError, InvalidFormBody
 from chat.media.storage import Incoming
 from chat.registries.error_codes import ErrorCode, FieldCode
@@ -24,7 +25,7 @@ OTHER_PARTS: Final = 16
 """Parts besides the files that a form may have."""
 
 
-@attrs.frozen
+@frozen
 class Part:
     """Where the bytes of a part go: `name` is the field's, `filename` None for what is no file."""
 
@@ -32,7 +33,7 @@ class Part:
     filename: str | None
 
 
-@attrs.define
+@define
 class Form:
     """What came: fields by name, and files in the order of their parts."""
 
@@ -100,7 +101,7 @@ def _callbacks(events: list[tuple[str, bytes]]) -> Any:
     }
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class _Reader:
     """Follows the parser's events through one form."""
 

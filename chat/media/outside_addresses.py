@@ -14,8 +14,9 @@ from collections.abc import Sequence
 from typing import Final
 from urllib.parse import SplitResult, quote, urlsplit, urlunsplit
 
-import attrs
 import trio
+
+from chat.classes import frozen
 
 URL_CHARACTERS: Final = 2_048
 LEAST_OTHER_PORT: Final = 1_024
@@ -41,7 +42,7 @@ class OutsideRefused(Exception):
     """There is nothing at this address, or it may not be asked."""
 
 
-@attrs.frozen
+@frozen
 class Target:
     """One place to connect to: the address that was judged, and what the URL says."""
 

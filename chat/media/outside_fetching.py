@@ -23,6 +23,7 @@ import h11
 import structlog
 import trio
 
+from chat.classes import frozen
 from chat.errors import ApiError
 from chat.media.content_types import IMAGE_TYPES, MOVING_TYPES, SNIFFED_BYTES, content_type
 from chat.media.outside_addresses import Guard, OutsideRefused, Target
@@ -191,7 +192,7 @@ _ENCODINGS: Final = {
 encodings that Python knows are traps."""
 
 
-@attrs.frozen
+@frozen
 class OutsidePage:
     """The beginning of what is at `url`, after redirects. `content_type` is the declared one, without parameters."""
 
@@ -304,7 +305,7 @@ SERVED_TYPES: Final = IMAGE_TYPES | MOVING_TYPES
 log: Final = structlog.get_logger("chat.media")
 
 
-@attrs.frozen
+@frozen
 class OutsideMedia:
     """An answer from outside whose kind has been seen; `length` is None where the other side does not say.
 

@@ -18,6 +18,7 @@ from urllib.parse import urljoin
 
 import attrs
 
+from chat.classes import define, frozen
 from chat.clock import iso_timestamp
 from chat.media.content_types import IMAGE_TYPES, MOVING_TYPES, content_type
 from chat.media.image_header import HEADER_BYTES, image_header
@@ -46,7 +47,7 @@ _RAW: Final = {
 """Elements whose content is passed over, or is text."""
 
 
-@attrs.frozen
+@frozen
 class Link:
     """A `link` element: what the other page is to this one, its media type, and where it is."""
 
@@ -55,7 +56,7 @@ class Link:
     address: str
 
 
-@attrs.define
+@define
 class PageHead:
     """What was found. `metas` has the first value of each name or property, both in lower case."""
 

@@ -14,10 +14,10 @@ from collections import OrderedDict
 from pathlib import Path
 from typing import Final
 
-import attrs
 import structlog
 import trio
 
+from chat.classes import frozen
 from chat.errors import StorageUnavailable
 from chat.media.image_workers import ImageRefused, ImageWorkers
 from chat.media.renditions import Rendition
@@ -35,13 +35,13 @@ REFUSALS_REMEMBERED: Final = 4_096
 log: Final = structlog.get_logger("chat.media")
 
 
-@attrs.frozen
+@frozen
 class KeptRendition:
     path: Path
     size: int
 
 
-@attrs.frozen
+@frozen
 class _Found:
     """A file below `derived`, with its bytes and when it was used last."""
 

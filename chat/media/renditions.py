@@ -10,7 +10,7 @@ import bisect
 from collections.abc import Mapping
 from typing import Final, Literal
 
-import attrs
+from chat.classes import frozen
 
 SIZES: Final = (
     16, 20, 22, 24, 28, 32, 40, 44, 48, 56, 60, 64, 80, 96, 100, 128, 160, 240, 256, 300, 320, 480, 512, 600, 640, 1024,
@@ -40,7 +40,7 @@ REDRAWN_TYPES: Final = frozenset(
 """What can be redrawn; drawings (SVG) have no pixels and fit every size."""
 
 
-@attrs.frozen
+@frozen
 class Rendition:
     """A picture to be made: it fits into `width` by `height` pixels and is never larger than it was."""
 
@@ -62,7 +62,7 @@ def next_size(pixels: int) -> int:
     return SIZES[min(bisect.bisect_left(SIZES, pixels), len(SIZES) - 1)]
 
 
-@attrs.frozen
+@frozen
 class Original:
     """What is known of a picture as it came. `width` and `height` None: unknown."""
 

@@ -25,9 +25,9 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, I
 from pathlib import Path
 from typing import Any, BinaryIO, Final, TypeVar
 
-import attrs
 import trio
 
+from chat.classes import frozen
 from chat.errors import StorageUnavailable
 from chat.media.image_header import HEADER_BYTES
 from chat.media.zip_writing import list_of
@@ -290,7 +290,7 @@ def stored_keys(directory: Path) -> Iterator[str]:
 _ARCHIVE_NAME: Final = re.compile(r"([0-9]{1,20})\.zip(\.part|\.part\.list)?", re.ASCII)
 
 
-@attrs.frozen
+@frozen
 class ArchiveFile:
     """What there is of an archive."""
 
@@ -299,7 +299,7 @@ class ArchiveFile:
     is_whole: bool
 
 
-@attrs.frozen
+@frozen
 class ArchiveFiles:
     """The directory with the archives; every method is for a thread."""
 

@@ -19,6 +19,8 @@ from typing import BinaryIO, Final
 
 import attrs
 
+from chat.classes import frozen
+
 PIECE_BYTES: Final = 1_048_576
 COMPRESSION_LEVEL: Final = 6
 
@@ -48,7 +50,7 @@ class PositionLost(Exception):
     """The files hold less than the position says: only a fresh start helps."""
 
 
-@attrs.frozen
+@frozen
 class ZipPosition:
     """How much is whole: bytes of the file, bytes of the list of its entries, and how many entries those are."""
 
@@ -57,7 +59,7 @@ class ZipPosition:
     entries: int = 0
 
 
-@attrs.frozen
+@frozen
 class _Entry:
     name: bytes
     method: int

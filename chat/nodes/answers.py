@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-import attrs
-
+from chat.classes import define
 from chat.gateway.connection import Connection
 from chat.gateway.numbering import ResumeVerdict
 from chat.gateway.session import GatewaySession
@@ -15,7 +14,7 @@ from chat.nodes.remote import ReportingTable, Seats
 from chat.registries.close_codes import Close
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class Answers:
     """Answers the core. What is counted counts everything that the core said before it asked."""
 

@@ -21,6 +21,7 @@ from chat.auth.address_bans import AddressBans
 from chat.auth.client_address import ClientAddresses
 from chat.auth.principal import Principal
 from chat.bus.bus import Bus
+from chat.classes import define
 from chat.clock import Clock
 from chat.config import Settings
 from chat.domain.presence.account_presence import SessionPresence
@@ -91,7 +92,7 @@ WAITING_EVENTS: Final = 254
 logger = structlog.get_logger(__name__)
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class CoreNodes:
     """The nodes of a server. `running` around the gateway's own; `prepare` before sessions are taken up."""
 

@@ -6,8 +6,7 @@ import struct
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-import attrs
-
+from chat.classes import frozen
 from chat.nodes.codec import Malformed
 
 _LENGTH: Final = struct.Struct("!I")
@@ -15,7 +14,7 @@ _FRAME: Final = struct.Struct("!BQQQBB")
 _FORMAT: Final = 1
 
 
-@attrs.frozen
+@frozen
 class Entry:
     """What one side appends at once: messages with consecutive numbers from `first` on, and how far it has heard the
     other side. `gap` says that something before is missing here."""

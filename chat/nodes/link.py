@@ -16,6 +16,7 @@ import attrs
 import structlog
 import trio
 
+from chat.classes import define
 from chat.nodes.broker import Broker, BrokerUnavailable
 from chat.nodes.entries import Entry, encode_entry
 from chat.registries.limits import NODE_UNCONFIRMED_BYTES
@@ -48,7 +49,7 @@ RETRY_MAXIMUM_SECONDS: Final = 0.25
 logger = structlog.get_logger(__name__)
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class Link:
     """One side. `run` appends; `accept` takes what was read from the other side's stream."""
 

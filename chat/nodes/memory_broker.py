@@ -16,12 +16,13 @@ from typing import TypeVar
 import attrs
 import trio
 
+from chat.classes import define, frozen
 from chat.nodes.broker import BEGINNING, COMMAND_SECONDS, READ_BYTES, BrokerUnavailable, id_order
 
 Answer = TypeVar("Answer")
 
 
-@attrs.frozen
+@frozen
 class _Entry:
     id: str
     order: tuple[int, int]
@@ -29,13 +30,13 @@ class _Entry:
     data: bytes
 
 
-@attrs.define
+@define
 class _Stream:
     entries: deque[_Entry] = attrs.field(factory=deque)
     vanishes: float = math.inf
 
 
-@attrs.define
+@define
 class _Key:
     value: bytes
     vanishes: float

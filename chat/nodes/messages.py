@@ -8,6 +8,7 @@ from typing import ClassVar, Final
 import attrs
 
 from chat.bus.audience import Mentions
+from chat.classes import frozen
 from chat.gateway.fanout import Delivery
 from chat.gateway.session import GatewaySession
 from chat.protocol.frames import OutgoingEvent
@@ -25,7 +26,7 @@ class Message:
     """Members that are byte strings."""
 
 
-@attrs.frozen
+@frozen
 class SessionFacts:
     """What a node has to know of a session to number its events."""
 
@@ -42,7 +43,7 @@ class SessionFacts:
         return cls(session.id, session.user_id, session.bot, session.threads, ignored)
 
 
-@attrs.frozen
+@frozen
 class Position:
     """A place in what a core says to a node: numbers begin anew with each life of the core (`epoch`)."""
 
@@ -59,7 +60,7 @@ class Position:
 # From the core to a node
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class Deliver(Message):
     """An event for the sessions in `slots` (16-bit numbers, little-endian)."""
 
@@ -76,7 +77,7 @@ class Deliver(Message):
         return Delivery(self.event, receivers, self.mentions, self.thread_event, self.ignoring_session)
 
 
-@attrs.frozen
+@frozen
 class Welcome(Message):
     """The answer to Hello. Sessions in slots that are not among `kept` are over. `version` is the core's, `mounts` are
     other ways to speak with its gateway; `names_addresses` is its setting `gateway.address_header_for_tests`."""
@@ -94,7 +95,7 @@ class Welcome(Message):
     names_addresses: bool = False
 
 
-@attrs.frozen
+@frozen
 class Began(Message):
     """A session is there, as an Identify asked. `waiting` (name, whether retained) follows its Ready, with the encoded
     `d` of each. Ready (number 1, never replayed) lies at the key `ready`, or comes last in `data` where that is empty.
@@ -111,7 +112,7 @@ class Began(Message):
     data: tuple[bytes, ...] = ()
 
 
-@attrs.frozen
+@frozen
 class Refused(Message):
     """There is no session for an Identify or a Resume: `outcome` names the machine's input, `code` and `reason` are its
     close, if it has one."""
@@ -124,7 +125,7 @@ class Refused(Message):
     reason: str = ""
 
 
-@attrs.frozen
+@frozen
 class Ended(Message):
     """The session is over, and the slot is free."""
 
@@ -133,7 +134,7 @@ class Ended(Message):
     slot: int
 
 
-@attrs.frozen
+@frozen
 class Payload(Message):
     """A payload that is no Dispatch, for the socket that holds the session."""
 
@@ -144,7 +145,7 @@ class Payload(Message):
     data: tuple[bytes, ...]
 
 
-@attrs.frozen
+@frozen
 class ResumeHere(Message):
     """The session that a Resume names lives on this very node."""
 
@@ -154,7 +155,7 @@ class ResumeHere(Message):
     slot: int
 
 
-@attrs.frozen
+@frozen
 class Judge(Message):
     """Would the session accept a Resume from this sequence? Answered with Judged."""
 
@@ -165,7 +166,7 @@ class Judge(Message):
     seq: int
 
 
-@attrs.frozen
+@frozen
 class Export(Message):
     """The session leaves this node: put its numbering at the key, tell its socket to reconnect. Answered with
     Exported."""
@@ -177,7 +178,7 @@ class Export(Message):
     key: str
 
 
-@attrs.frozen
+@frozen
 class Seat(Message):
     """From here on the session's events come to this slot; its numbering arrives later. `request` is the Resume that
     brings it."""
@@ -189,7 +190,7 @@ class Seat(Message):
     facts: SessionFacts
 
 
-@attrs.frozen
+@frozen
 class Arrive(Message):
     """The numbering of a session that has a seat lies at the key."""
 
@@ -199,7 +200,7 @@ class Arrive(Message):
     key: str
 
 
-@attrs.frozen
+@frozen
 class ArriveFromDead(Message):
     """The numbering of a session that has a seat follows from what a dead node left, up to `until`; `seq` is what the
     client has."""
@@ -213,14 +214,14 @@ class ArriveFromDead(Message):
     seq: int
 
 
-@attrs.frozen
+@frozen
 class Drain(Message):
     """Send every session elsewhere, and end."""
 
     kind = 13
 
 
-@attrs.frozen
+@frozen
 class WhenDrained(Message):
     """Answer with Drained once fewer than so many bytes wait for the session's peer."""
 
@@ -231,7 +232,7 @@ class WhenDrained(Message):
     below: int
 
 
-@attrs.frozen
+@frozen
 class Follows(Message):
     """The first word of a core that took up the sessions of its life before: by then it had said so much. Who has not
     heard all of it has sessions with a hole."""
@@ -241,7 +242,7 @@ class Follows(Message):
     said: Position
 
 
-@attrs.frozen
+@frozen
 class Standing(Message):
     """How far has the session counted? Answered with Stands."""
 
@@ -251,7 +252,7 @@ class Standing(Message):
     slot: int
 
 
-@attrs.frozen
+@frozen
 class Strike(Message):
     """Do this to the socket that holds the session, which is retained: `close` it with code and reason, have it
     `reconnect`, `drop` it without a close frame, `stall` its frames for so long."""
@@ -268,7 +269,7 @@ class Strike(Message):
 # From a node to the core
 
 
-@attrs.frozen
+@frozen
 class Hello(Message):
     """A node is there."""
 
@@ -279,7 +280,7 @@ class Hello(Message):
     protocol: int
 
 
-@attrs.frozen
+@frozen
 class AskIdentify(Message):
     """A client identifies, at a mount where one is named; its upgrade named this host. `d` is its payload."""
 
@@ -294,7 +295,7 @@ class AskIdentify(Message):
     host: str | None = None
 
 
-@attrs.frozen
+@frozen
 class AskResume(Message):
     kind = 34
 
@@ -306,7 +307,7 @@ class AskResume(Message):
     mount: str = ""
 
 
-@attrs.frozen
+@frozen
 class Command(Message):
     """What a session asks for; `d` is the payload's."""
 
@@ -318,7 +319,7 @@ class Command(Message):
     d: tuple[bytes, ...]
 
 
-@attrs.frozen
+@frozen
 class Attached(Message):
     """A socket took the session up."""
 
@@ -328,7 +329,7 @@ class Attached(Message):
     address: str
 
 
-@attrs.frozen
+@frozen
 class ResumeDone(Message):
     """Its replay is through."""
 
@@ -337,7 +338,7 @@ class ResumeDone(Message):
     slot: int
 
 
-@attrs.frozen
+@frozen
 class Detached(Message):
     """The session has no socket any more."""
 
@@ -346,7 +347,7 @@ class Detached(Message):
     slot: int
 
 
-@attrs.frozen
+@frozen
 class Gone(Message):
     """The session is of no use: its client never learnt of it, or its numbers are lost."""
 
@@ -355,7 +356,7 @@ class Gone(Message):
     slot: int
 
 
-@attrs.frozen
+@frozen
 class Judged(Message):
     """`verdict` is the name of a `ResumeVerdict`."""
 
@@ -365,28 +366,28 @@ class Judged(Message):
     verdict: str
 
 
-@attrs.frozen
+@frozen
 class Exported(Message):
     kind = 41
 
     question: int
 
 
-@attrs.frozen
+@frozen
 class Drained(Message):
     kind = 42
 
     question: int
 
 
-@attrs.frozen
+@frozen
 class Bye(Message):
     """The node ends. What its sessions had numbered by then it has left behind."""
 
     kind = 43
 
 
-@attrs.frozen
+@frozen
 class Figures(Message):
     """What the node has in hand, told every few seconds."""
 
@@ -402,7 +403,7 @@ class Figures(Message):
     draining: bool = False
 
 
-@attrs.frozen
+@frozen
 class UnnamedProxy(Message):
     """Somebody at this address sends headers of a proxy, and is no trusted one."""
 
@@ -411,7 +412,7 @@ class UnnamedProxy(Message):
     address: str
 
 
-@attrs.frozen
+@frozen
 class Stands(Message):
     """Sequences as `Numbering` has them, and how many Dispatches wait for a Resume."""
 

@@ -16,6 +16,7 @@ import attrs
 import structlog
 import trio
 
+from chat.classes import define
 from chat.gateway.gateway import Gateway
 from chat.gateway.numbering import Numbering, ResumeVerdict
 from chat.gateway.parts import Elsewhere, ResumeFailure, judged, verdict_on
@@ -48,7 +49,7 @@ logger = structlog.get_logger(__name__)
 UNAVAILABLE: Final = machine.ResumeRefused(close_codes.SESSION_UNAVAILABLE)
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class Moving:
     """Brings sessions to where they are resumed."""
 

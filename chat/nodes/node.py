@@ -15,6 +15,7 @@ import structlog
 import trio
 
 from chat import __version__
+from chat.classes import define
 from chat.gateway.admission import Admission, NodeState
 from chat.gateway.connection import Connection
 from chat.gateway.fanout import Fanout
@@ -80,7 +81,7 @@ class Fenced(Exception):
     """The core took this node for dead and took its name away, or hears nothing of it."""
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class Node:
     """One life of a node, under one name. `run` returns when it has drained, and raises Fenced."""
 

@@ -13,6 +13,7 @@ import trio
 
 from chat import __version__
 from chat.auth.client_address import ClientAddresses, ConnectionCounts
+from chat.classes import define
 from chat.errors import ApiError, OperatorError
 from chat.nodes.broker import Broker, BrokerUnavailable
 from chat.nodes.messages import PROTOCOL, UnnamedProxy, Welcome
@@ -30,7 +31,7 @@ ID_BITS: Final = 64
 logger = structlog.get_logger(__name__)
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class NodeServer:
     """A node on a port. When the core took it for dead it goes on under another name."""
 

@@ -17,6 +17,7 @@ import attrs
 import orjson
 import trio
 
+from chat.classes import define, frozen
 from chat.domain.presence.account_presence import NO_SESSION
 from chat.gateway.numbering import Numbering
 from chat.gateway.retention import EventLine, SharedRuns
@@ -91,7 +92,7 @@ def session_of(facts: SessionFacts) -> GatewaySession:
     )
 
 
-@attrs.frozen
+@frozen
 class Standing:
     """How far a session had counted."""
 
@@ -100,7 +101,7 @@ class Standing:
     replay_floor: int
 
 
-@attrs.frozen
+@frozen
 class Checkpoint:
     """How far each session had counted, by slot, when the node had numbered everything up to `position`."""
 
@@ -147,7 +148,7 @@ def decode_state(data: bytes) -> tuple[Position, dict[int, Numbering]]:
     return Position(*values["position"]), numberings
 
 
-@attrs.define
+@define
 class Log:
     """What a core said to a node, without what it said twice."""
 

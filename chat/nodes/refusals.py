@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import Final
 
-import attrs
 import orjson
 import trio
 
 from chat.auth.address_bans import REASON, AddressBans, BlockedNetworks, Refusals
+from chat.classes import define
 from chat.clock import Clock
 from chat.nodes.broker import Broker, BrokerUnavailable
 from chat.store.signing_in.address_bans import AddressBan
@@ -27,7 +27,7 @@ AGAIN_SECONDS: Final = 20.0
 """The list is written again, since a broker may forget it, and a node that is partitioned keeps what it knows."""
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class RefusalsAtCore:
     """Writes the list whenever it has changed."""
 

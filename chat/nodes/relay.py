@@ -19,6 +19,7 @@ import attrs
 import structlog
 import trio
 
+from chat.classes import define, frozen
 from chat.gateway.fanout import Delivery
 from chat.gateway.numbering import Numbering, ResumeVerdict
 from chat.gateway.session import GatewaySession, KeptPlace
@@ -44,7 +45,7 @@ class NodeGone(Exception):
     """The node that was asked is dead."""
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class Line:
     """What the core knows of one node, and says to it."""
 
@@ -153,7 +154,7 @@ class Line:
             asked.send_nowait(None)
 
 
-@attrs.frozen(eq=False, weakref_slot=False)
+@frozen(eq=False, weakref_slot=False)
 class Place:
     """Where a session lives that is not this process's; as its receiver it stands for the socket there."""
 
@@ -265,7 +266,7 @@ class HeldNumbering(Numbering):
         session.replace_numbering(numbering)
 
 
-@attrs.frozen
+@frozen
 class Split:
     """Receivers of an event by where they live; `receivers` is held so that its identity stays its own."""
 
@@ -278,7 +279,7 @@ class Split:
     lines: tuple[tuple[Line, bytes], ...]
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class Relay:
     """Takes what the fan-out is to deliver to sessions of nodes."""
 

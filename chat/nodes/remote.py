@@ -10,6 +10,7 @@ import attrs
 import orjson
 import trio
 
+from chat.classes import define, frozen
 from chat.gateway.admission import NodeState
 from chat.gateway.numbering import Numbering
 from chat.gateway.parts import Elsewhere, ResumeFailure, StartFailure, judged
@@ -103,7 +104,7 @@ def _tell_socket(session: GatewaySession) -> None:
         session.receiver.session_ended()
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class _Waiting:
     """A socket that waits for the core's word."""
 
@@ -124,7 +125,7 @@ class _Waiting:
                 self.error = error
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class RemoteStarts:
     """Asks the core for sessions. `is_up` is whether it can be asked."""
 
@@ -245,7 +246,7 @@ def outcome_of(refused: Refused) -> machine.Input:
     return kind()
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class RemoteCommands:
     """Passes commands on. What closes the socket is judged here, in its place among the client's payloads."""
 
@@ -277,14 +278,14 @@ class RemoteCommands:
             self._say(ResumeDone(slot))
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class _Seat:
     held: HeldNumbering
     request: int
     settled: trio.Event = attrs.field(factory=trio.Event)
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class Seats:
     """Sessions whose numbering is on its way here, with the Resume that brings each."""
 

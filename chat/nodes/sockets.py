@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import attrs
 
+from chat.classes import frozen
 from chat.gateway.compressed_connection import CompressedConnection
 from chat.gateway.connection import Connection
 from chat.gateway.parts import Elsewhere, GatewayParts, StartFailure
@@ -16,7 +17,7 @@ from chat.port.upgrade import UpgradeRequest
 from chat.protocol.commands import ConnectionQuery, Identify, Resume, parse_connection_query
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class StartsAtMount:
     """The starts of a socket at a mount, whose sessions the core makes otherwise."""
 

@@ -19,6 +19,7 @@ import structlog
 import trio
 
 from chat.auth.client_address import ClientAddresses, ConnectionCounts
+from chat.classes import define
 from chat.errors import ApiError, OperatorError, RateLimited
 from chat.observation import UNKNOWN, Observation, Observer, told
 from chat.port import request_head
@@ -213,7 +214,7 @@ def not_ready(status: str, reason: str) -> Callable[[bytes], bytes]:
 DRAINING: Final = not_ready("draining", "this server is going away")
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class Port:
     """The open port. `serve` runs it; `drain` ends it in good order."""
 

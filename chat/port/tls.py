@@ -15,10 +15,10 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Final
 
-import attrs
 import structlog
 import trio
 
+from chat.classes import define
 from chat.clock import iso_timestamp
 from chat.errors import OperatorError
 from chat.port import request_head
@@ -43,7 +43,7 @@ PLAIN: Final = request_head.refusal(400, ErrorCode.BAD_REQUEST, "This port speak
 log: Final = structlog.get_logger(__name__)
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class Certificates:
     """The certificate that new connections are shown. Connections keep the one that they began with."""
 

@@ -11,11 +11,11 @@ import binascii
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
-import attrs
 import h11
 from wsproto.utilities import generate_accept_token
 
 from chat.auth.client_address import FORWARDED_HEADER, TEST_HEADER, ClientAddresses, is_forwarded
+from chat.classes import frozen
 from chat.port.request_head import plain_request, refusal
 from chat.registries.error_codes import ErrorCode
 
@@ -27,7 +27,7 @@ SWITCHING: Final = (
 )
 
 
-@attrs.frozen
+@frozen
 class UpgradeRequest:
     """A request for a gateway connection.
 

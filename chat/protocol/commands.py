@@ -14,6 +14,7 @@ from urllib.parse import parse_qsl
 
 import attrs
 
+from chat.classes import frozen
 from chat.protocol.payload import parse_snowflake
 from chat.protocol.presence import InitialPresence, parse_initial_presence
 from chat.registries.close_codes import (
@@ -44,7 +45,7 @@ STREAM_VALUES: Final = frozenset({"1", "true"})
 """The values of `stream` that let `compress` take effect."""
 
 
-@attrs.frozen
+@frozen
 class ConnectionQuery:
     """Whether the version is ours, and whether both directions are one zstd stream each."""
 
@@ -68,14 +69,14 @@ def parse_connection_query(query_string: str) -> ConnectionQuery:
     )
 
 
-@attrs.frozen
+@frozen
 class Heartbeat:
     """Opcode 1; `sequence` is what stood in `d`, of any type: without a session it is not looked at."""
 
     sequence: Any
 
 
-@attrs.frozen
+@frozen
 class IdentifyProperties:
     """What the client says it runs on; `mobile` counts only where no presence was given."""
 
@@ -88,7 +89,7 @@ class IdentifyProperties:
     longitude: str | None = None
 
 
-@attrs.frozen
+@frozen
 class Identify:
     """Opcode 2."""
 
@@ -103,7 +104,7 @@ class Identify:
     """The payload that it was read from, for a node that passes it on."""
 
 
-@attrs.frozen
+@frozen
 class Resume:
     """Opcode 6; `seq` may lie anywhere, its bounds are the session's."""
 
@@ -112,7 +113,7 @@ class Resume:
     seq: int
 
 
-@attrs.frozen
+@frozen
 class SessionCommand:
     """Any of `SESSION_COMMANDS`, its members not yet read."""
 
@@ -224,7 +225,7 @@ def _flags(d: Mapping[str, Any]) -> int:
     return value
 
 
-@attrs.frozen
+@frozen
 class Shard:
     """One of `count` parts of an account's guilds; `id` counts from zero."""
 

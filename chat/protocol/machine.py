@@ -14,8 +14,7 @@ from collections import deque
 from collections.abc import Mapping
 from typing import Any, Final
 
-import attrs
-
+from chat.classes import frozen
 from chat.protocol.commands import Heartbeat, Identify, Resume, SessionCommand, parse_identify, parse_resume
 from chat.protocol.payload import Payload
 from chat.protocol.transitions import (
@@ -258,7 +257,7 @@ class Input:
     __slots__ = ()
 
 
-@attrs.frozen
+@frozen
 class Opened(Input):
     """The WebSocket is accepted, and this is what was found out about it; judged in the order of the fields."""
 
@@ -268,115 +267,115 @@ class Opened(Input):
     """False only where compression was asked for and cannot be loaded."""
 
 
-@attrs.frozen
+@frozen
 class Received(Input):
     """A client message, decompressed and decoded."""
 
     payload: Payload
 
 
-@attrs.frozen
+@frozen
 class Faulted(Input):
     """A client message that fails before or after the machine: size, compression, JSON, or the members of a command."""
 
     close: Close
 
 
-@attrs.frozen
+@frozen
 class CommandBudgetExceeded(Input):
     """The client sends more payloads than a socket, a session or an address may."""
 
 
-@attrs.frozen
+@frozen
 class DeadlineReached(Input):
     """The moment that `next_deadline` named may have come; too early does no harm."""
 
 
-@attrs.frozen
+@frozen
 class SessionStarted(Input):
     """The session of the latest `BeginStart` exists; Ready is sent."""
 
 
-@attrs.frozen
+@frozen
 class StartRefused(Input):
     """The start failed for good."""
 
     close: Close
 
 
-@attrs.frozen
+@frozen
 class StartPostponed(Input):
     """The start failed for now: draining, at capacity, paused, outside the rollout, RPC failure, timeout."""
 
 
-@attrs.frozen
+@frozen
 class StartDiscarded(Input):
     """The address has used up its Identify budget: as if nothing had been sent."""
 
 
-@attrs.frozen
+@frozen
 class HeldRetried(Input):
     """The timer of the latest `HoldIdentify` fired."""
 
 
-@attrs.frozen
+@frozen
 class ResumeAccepted(Input):
     """The session of the latest `BeginResume` is attached to this socket."""
 
 
-@attrs.frozen
+@frozen
 class ResumeRefused(Input):
     """Wrong token, sequence out of bounds, or a session that cannot be reached."""
 
     close: Close
 
 
-@attrs.frozen
+@frozen
 class ResumeUnknown(Input):
     """No such session, or no longer, or too much of it is evicted."""
 
 
-@attrs.frozen
+@frozen
 class ReplayFinished(Input):
     """All retained Dispatches are sent."""
 
 
-@attrs.frozen
+@frozen
 class SequenceAccepted(Input):
     """The session knows the sequence of the oldest unanswered `ConfirmSequence`."""
 
 
-@attrs.frozen
+@frozen
 class SequenceRefused(Input):
     """The session does not: it is above the current one."""
 
 
-@attrs.frozen
+@frozen
 class SequenceUnconfirmed(Input):
     """The session could not be asked. The machine waits 5,000 ms by itself; this is for who knows sooner."""
 
 
-@attrs.frozen
+@frozen
 class SessionEnded(Input):
     """The session's process ended, or its credential is revoked: there is nothing to resume."""
 
 
-@attrs.frozen
+@frozen
 class Displaced(Input):
     """Another socket attached the session with Resume."""
 
 
-@attrs.frozen
+@frozen
 class DrainRequested(Input):
     """The node drains, or transfers the session."""
 
 
-@attrs.frozen
+@frozen
 class ProcessEnding(Input):
     """The process is about to end: no socket can stay."""
 
 
-@attrs.frozen
+@frozen
 class TransportEnded(Input):
     """The socket is gone, however it went."""
 
@@ -384,7 +383,7 @@ class TransportEnded(Input):
 Subject = Heartbeat | Identify | Resume | SessionCommand | Close | None
 
 
-@attrs.frozen
+@frozen
 class Settled:
     """What happened: its kind, and the command or the Close that the steps of the table speak of."""
 

@@ -14,14 +14,13 @@ import math
 import re
 from typing import Any, Final, Literal
 
-import attrs
-
+from chat.classes import frozen
 from chat.registries.close_codes import DECODE_FAILED, INVALID_PAYLOAD, PAYLOAD_TOO_LARGE, Close
 from chat.registries.limits import INBOUND_MESSAGE_BYTES, JSON_DEPTH_MAXIMUM
 from chat.registries.opcodes import Opcode
 
 
-@attrs.frozen
+@frozen
 class Payload:
     """One decoded client payload; `d` is None both for null and for absence, which `has_d` tells apart."""
 

@@ -8,8 +8,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
 
-import attrs
-
+from chat.classes import frozen
 from chat.protocol.payload import ABSENT, Absent, parse_snowflake
 from chat.protocol.visible_text import is_empty, without_nul
 from chat.registries.close_codes import INVALID_PRESENCE_PAYLOAD, Close
@@ -20,7 +19,7 @@ CustomStatusInput = Mapping[str, Any] | None | Absent
 """A custom status not yet judged (see `choose_custom_status`): null clears, ABSENT keeps."""
 
 
-@attrs.frozen
+@frozen
 class InitialPresence:
     """Identify's `presence`. A status of None leaves the choice to what the account has saved."""
 
@@ -36,7 +35,7 @@ class InitialPresence:
         return self.status
 
 
-@attrs.frozen
+@frozen
 class PresenceUpdate:
     """Opcode 3."""
 
@@ -100,7 +99,7 @@ def _custom_status_input(presence: Mapping[str, Any]) -> CustomStatusInput:
     return ABSENT
 
 
-@attrs.frozen
+@frozen
 class CustomStatus:
     """What stands beside an account's status; `expires_at_ms` in Unix milliseconds."""
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import attrs
-
+from chat.classes import frozen
 from chat.protocol.payload import parse_snowflake, parse_snowflakes
 from chat.protocol.visible_text import without_nul
 from chat.registries.limits import (
@@ -34,7 +33,7 @@ MemberRange = tuple[int, int]
 """First and last position of a part of a member list, both included."""
 
 
-@attrs.frozen
+@frozen
 class MemberRequest:
     """Opcode 8. With `user_ids` neither `query` nor `limit` counts."""
 
@@ -52,7 +51,7 @@ class MemberRequest:
         return not self.user_ids and self.query == "" and self.limit == 0
 
 
-@attrs.frozen
+@frozen
 class GuildSubscription:
     """One guild of opcode 14, its members in the order in which they are applied; None leaves things as they are."""
 
@@ -66,14 +65,14 @@ class GuildSubscription:
     thread_member_lists: tuple[int, ...] | None = None
 
 
-@attrs.frozen
+@frozen
 class LazyRequest:
     """Opcode 14."""
 
     subscriptions: tuple[GuildSubscription, ...]
 
 
-@attrs.frozen
+@frozen
 class GuildCountsRequest:
     """Opcode 15."""
 
@@ -81,7 +80,7 @@ class GuildCountsRequest:
     nonce: str | None
 
 
-@attrs.frozen
+@frozen
 class ChannelMemberCountsRequest:
     """Opcode 16."""
 
@@ -90,7 +89,7 @@ class ChannelMemberCountsRequest:
     nonce: str | None
 
 
-@attrs.frozen
+@frozen
 class ForumUnreadsRequest:
     """Opcode 28: for each thread the last message that the client has read in it, if any."""
 

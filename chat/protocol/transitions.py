@@ -25,8 +25,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-import attrs
-
+from chat.classes import frozen
 from chat.protocol.commands import Identify, Resume, SessionCommand
 from chat.registries.close_codes import (
     ALREADY_AUTHENTICATED,
@@ -47,44 +46,44 @@ class Effect:
     __slots__ = ()
 
 
-@attrs.frozen
+@frozen
 class SendHello(Effect):
     """Hello, with the heartbeat interval that the machine was made with."""
 
 
-@attrs.frozen
+@frozen
 class SendHeartbeatAck(Effect):
     """Opcode 11."""
 
 
-@attrs.frozen
+@frozen
 class SendHeartbeatRequest(Effect):
     """The server's own opcode 1."""
 
 
-@attrs.frozen
+@frozen
 class SendInvalidSession(Effect):
     """Opcode 9 with false."""
 
 
-@attrs.frozen
+@frozen
 class SendReconnect(Effect):
     """Opcode 7; `CloseSocket` follows."""
 
 
-@attrs.frozen
+@frozen
 class SendResumed(Effect):
     """Resumed, with the session's current sequence, which it does not advance."""
 
 
-@attrs.frozen
+@frozen
 class CloseSocket(Effect):
     """The close frame, and the end of this connection."""
 
     close: Close
 
 
-@attrs.frozen
+@frozen
 class BeginStart(Effect):
     """Create a session; answer with one of SessionStarted, StartRefused, StartPostponed, StartDiscarded.
 
@@ -95,48 +94,48 @@ class BeginStart(Effect):
     retried: bool = False
 
 
-@attrs.frozen
+@frozen
 class BeginResume(Effect):
     """Find and attach a session; answer with one of ResumeAccepted, ResumeRefused, ResumeUnknown."""
 
     resume: Resume
 
 
-@attrs.frozen
+@frozen
 class Replay(Effect):
     """Send every retained Dispatch above the sequence of the Resume; answer with ReplayFinished."""
 
 
-@attrs.frozen
+@frozen
 class DetachSession(Effect):
     """The session leaves this socket and is retained; the socket goes on."""
 
 
-@attrs.frozen
+@frozen
 class RetainSession(Effect):
     """The socket is done for; its session is retained for 60,000 ms."""
 
 
-@attrs.frozen
+@frozen
 class HoldIdentify(Effect):
     """Start a timer of 1,000 to 1,999 ms, in place of one that runs; answer with HeldRetried."""
 
     identify: Identify
 
 
-@attrs.frozen
+@frozen
 class DropHeldIdentify(Effect):
     """Stop that timer."""
 
 
-@attrs.frozen
+@frozen
 class ConfirmSequence(Effect):
     """Record the sequence as acknowledged; answer with SequenceAccepted or SequenceRefused, in order of asking."""
 
     sequence: int
 
 
-@attrs.frozen
+@frozen
 class Process(Effect):
     """Do what the client asks of its session."""
 
@@ -234,7 +233,7 @@ class Step(enum.Enum):
     """Close with what the input carries."""
 
 
-@attrs.frozen
+@frozen
 class Rule:
     """What a kind of event does in a state: the steps in order, then the next state."""
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-import attrs
-
+from chat.classes import frozen
 from chat.protocol.payload import ABSENT, Absent, parse_snowflake
 from chat.protocol.visible_text import without_nul
 
@@ -17,7 +16,7 @@ STREAM_KEY_CHARACTERS: Final = 256
 """The longest key of a stream."""
 
 
-@attrs.frozen
+@frozen
 class VoiceStateCommand:
     """Opcode 4. A channel of None leaves: the guild's, the call of `connection_id`, or with neither, all."""
 

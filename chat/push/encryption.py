@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Final
 import attrs
 
 from chat.auth.keys import Keys
+from chat.classes import frozen
 from chat.clock import Clock
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ PLAIN_BYTES: Final = RECORD_BYTES - (SALT_BYTES + 4 + 1 + POINT_BYTES) - TAG_BYT
 """The longest message."""
 
 
-@attrs.frozen
+@frozen
 class Receiver:
     """Whom a message is for: the browser's public key (an uncompressed point) and what it shares with the sender."""
 

@@ -27,6 +27,7 @@ import h11
 import structlog
 import trio
 
+from chat.classes import define, frozen
 from chat.media.outside_addresses import Guard, OutsideRefused, Target, parsed
 from chat.media.outside_fetching import connected
 
@@ -54,7 +55,7 @@ class Result(enum.Enum):
     REFUSED = "never"
 
 
-@attrs.frozen
+@frozen
 class Outcome:
     """The result, and for LATER how many seconds the push service asked for, if it did."""
 
@@ -62,7 +63,7 @@ class Outcome:
     pause_seconds: float | None = None
 
 
-@attrs.frozen
+@frozen
 class PushRequest:
     """What is sent: an encrypted message, to be kept for `ttl_seconds` where the device cannot be reached; of those
     with the same `topic` only the last."""
@@ -181,7 +182,7 @@ JITTER: Final = 0.25
 log: Final = structlog.get_logger("chat.push")
 
 
-@attrs.frozen
+@frozen
 class Notice:
     """What a device is told: JSON, and how. A later one with the same `topic` takes its place."""
 
@@ -201,7 +202,7 @@ class Recipient(Protocol):
 To = TypeVar("To", bound=Recipient)
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class _Line(Generic[To]):
     """The notices of one subscription, and how often the first one was tried."""
 
@@ -210,7 +211,7 @@ class _Line(Generic[To]):
     attempts: int = 0
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class PushQueue(Generic[To]):
     """Sends notices while `run` runs.
 

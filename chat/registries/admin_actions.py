@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-import attrs
+from chat.classes import frozen
 
 
 class AdminTarget(enum.StrEnum):
@@ -52,7 +52,7 @@ class AdminTarget(enum.StrEnum):
     """The instance itself: its policy and its limits."""
 
 
-@attrs.frozen
+@frozen
 class AdminActionKind:
     """What entries of an action are about, and the keys of their metadata."""
 

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-import attrs
-
+from chat.classes import frozen
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminAction, AdminTarget
 
@@ -41,7 +40,7 @@ class Blocklist(enum.StrEnum):
     """Text that no name or biography may hold."""
 
 
-@attrs.frozen
+@frozen
 class BlocklistKind:
     """What belongs to a list: who may change and ask it, and how the audit log calls that."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import enum
 from typing import Final
 
-import attrs
+from chat.classes import frozen
 
 
 class CloseCode(enum.IntEnum):
@@ -51,7 +51,7 @@ class CloseCode(enum.IntEnum):
     """The query does not ask for version 1."""
 
 
-@attrs.frozen
+@frozen
 class Close:
     """One way to end a socket: a code and the reason text that goes with it.
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-import attrs
+from chat.classes import frozen
 
 
 class EventName(enum.StrEnum):
@@ -288,7 +288,7 @@ class Audience(enum.Enum):
     """A rule of its own, told beside the event's name."""
 
 
-@attrs.frozen
+@frozen
 class EventRule:
     """How one kind of Dispatch is delivered.
 

@@ -8,8 +8,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-import attrs
-
+from chat.classes import frozen
 from chat.registries.acls import Acl
 
 
@@ -69,7 +68,7 @@ class JobType(enum.StrEnum):
     """Delete files that nothing needs, or count them."""
 
 
-@attrs.frozen
+@frozen
 class JobKind:
     """How jobs of a type are treated.
 

@@ -22,8 +22,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
-import attrs
-
+from chat.classes import frozen
 from chat.errors import OperatorError
 from chat.store.administration import sealed_secrets
 from chat.store.connections import connect
@@ -44,7 +43,7 @@ RESTORING: Final = ".restoring"
 RESTORED: Final = ".restored"
 
 
-@attrs.frozen
+@frozen
 class DataDirectory:
     """A directory of one instance, and the paths in it."""
 

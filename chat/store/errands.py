@@ -7,10 +7,10 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import attrs
+from chat.classes import frozen
 
 
-@attrs.frozen
+@frozen
 class StoredErrand:
     id: int
     kind: str

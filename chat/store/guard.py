@@ -20,13 +20,15 @@ from typing import Any, Final, TypeVar
 
 import attrs
 
+from chat.classes import define
+
 T = TypeVar("T")
 Unit = Callable[[sqlite3.Connection], T]
 Claims = Callable[[sqlite3.Connection, list[Any]], None]
 """Judges what it granted once more, and raises what refuses it now."""
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class Guard:
     """The judgement of one request. `check` judges the caller, in the writer's thread, and raises what refuses it."""
 

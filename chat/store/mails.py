@@ -7,8 +7,10 @@ from typing import Final
 
 import attrs
 
+from chat.classes import frozen
 
-@attrs.frozen
+
+@frozen
 class KeptMail:
     """One row of `mails`; `created_at` is Unix milliseconds."""
 
@@ -41,7 +43,7 @@ def clear(connection: sqlite3.Connection) -> None:
 # On its way
 
 
-@attrs.frozen
+@frozen
 class OutgoingMail:
     """One row of `mail_outbox`. Times are Unix milliseconds."""
 

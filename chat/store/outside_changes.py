@@ -12,9 +12,9 @@ import sqlite3
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
 
-import attrs
 import trio
 
+from chat.classes import frozen
 from chat.errors import StorageUnavailable
 from chat.store.database import Database
 from chat.store.guard import UNGUARDED
@@ -56,7 +56,7 @@ NODE_DRAIN: Final = "node_drain"
 """A gateway node is to send its sessions elsewhere and to end. Body: `node`, its id."""
 
 
-@attrs.frozen
+@frozen
 class OutsideChange:
     """A note: `kind` is one of the constants of this module; `created_at` is Unix milliseconds."""
 

@@ -7,8 +7,10 @@ from typing import Final
 
 import attrs
 
+from chat.classes import frozen
 
-@attrs.frozen
+
+@frozen
 class Asset:
     """One row of `assets`. With a `source_url` it lies outside and there is no file."""
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable
 
-import attrs
+from chat.classes import frozen
 
 
-@attrs.frozen
+@frozen
 class RetainedSession:
     """A session at rest. `stored_at` is Unix milliseconds: retention is counted from there or from the new start."""
 
@@ -22,7 +22,7 @@ class RetainedSession:
     stored_at: int
 
 
-@attrs.frozen
+@frozen
 class RetainedEvent:
     """A Dispatch that sessions at rest hold: what it is called, and its encoded `d`."""
 

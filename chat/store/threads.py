@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import attrs
 
+from chat.classes import frozen
 from chat.registries.channel_types import ChannelType
 from chat.registries.limits import THREAD_MEMBER_IDS_SHOWN
 from chat.snowflake import EPOCH_MS, MAXIMUM
@@ -34,7 +35,7 @@ def _mute(value: str | Mapping[str, Any] | None) -> Mapping[str, Any] | None:
     return json.loads(value) if isinstance(value, str) else value
 
 
-@attrs.frozen
+@frozen
 class Thread:
     """One row of `threads` with its channel. Times are Unix milliseconds, `auto_archive_duration` minutes.
 
@@ -65,7 +66,7 @@ class Thread:
         return self.channel.type == ChannelType.PRIVATE_THREAD
 
 
-@attrs.frozen
+@frozen
 class ThreadMember:
     """One row of `thread_members`; `mute_config` as the wire has it."""
 
@@ -77,7 +78,7 @@ class ThreadMember:
     mute_config: Mapping[str, Any] | None = attrs.field(default=None, converter=_mute)
 
 
-@attrs.frozen
+@frozen
 class ShownThread:
     """A thread with the membership in it of the account that it is shown to."""
 
@@ -85,7 +86,7 @@ class ShownThread:
     own: ThreadMember | None = None
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class ThreadQuery:
     """What to search the threads below a channel for. The name holds all words of `name`, without regard to case;
     without `tag_ids` tags do not matter; `archived` None takes both."""
@@ -102,7 +103,7 @@ class ThreadQuery:
     before_id: int = MAXIMUM
 
 
-@attrs.frozen
+@frozen
 class FoundThreads:
     """A page of what a search found, and how many there are."""
 

@@ -14,8 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
-import attrs
-
+from chat.classes import frozen
 from chat.store.administration.instance import NEWEST_DELETED, newest_deleted, remove_value
 from chat.store.connections import connect
 from chat.store.guilds import guilds
@@ -124,7 +123,7 @@ TOLD_MAXIMUM: Final = 20
 """Things of one kind that are told one by one."""
 
 
-@attrs.frozen
+@frozen
 class StoredFile:
     """A file that rows speak of: its key, and its bytes."""
 

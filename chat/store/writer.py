@@ -13,6 +13,7 @@ from typing import Any, Final
 import attrs
 import structlog
 
+from chat.classes import define, frozen
 from chat.errors import StorageUnavailable
 from chat.observation import Observation
 
@@ -37,7 +38,7 @@ _UNAVAILABLE: Final = frozenset(
 _LOCKED: Final = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class Request:
     """One unit of work on its way to the writer and back.
 
@@ -88,7 +89,7 @@ SlowObserver = Callable[[str, str, float, Observation | None], None]
 the request that waits for it."""
 
 
-@attrs.frozen
+@frozen
 class Slowness:
     """From how many seconds on who hears of it."""
 

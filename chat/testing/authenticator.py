@@ -25,6 +25,8 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed25519
 from cryptography.hazmat.primitives.hashes import SHA256
 from webauthn.helpers import encode_cbor
 
+from chat.classes import define, frozen
+
 Algorithm = Literal["ES256", "EdDSA"]
 
 COSE_NUMBERS: Final[Mapping[str, int]] = {"ES256": -7, "EdDSA": -8}
@@ -44,7 +46,7 @@ class NotAllowed(Exception):
     """What a browser says when no passkey fits the options, or the authenticator has one that they exclude."""
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Lie:
     """What is to be wrong about one response; None leaves the truth."""
 
@@ -68,7 +70,7 @@ class Lie:
 HONEST: Final = Lie()
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class Passkey:
     """One credential that an authenticator holds."""
 
@@ -94,7 +96,7 @@ class Passkey:
         return self.private_key.sign(data, ec.ECDSA(SHA256()))
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class SoftwareAuthenticator:
     """An authenticator plugged into a browser that shows a page of `origin`.
 

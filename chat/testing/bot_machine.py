@@ -33,12 +33,12 @@ from collections import Counter, deque
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Final
 
-import attrs
 import trio
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, precondition, rule
 
+from chat.classes import define
 from chat.testing.dev_server import environment_of
 from chat.testing.stepped_run import SteppedMachine, in_run
 from chat.testing.world import World
@@ -69,7 +69,7 @@ MACHINE_SETTINGS: Final = settings(
 )
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class Debt:
     """A message that the bot is to answer with `text`; `excused` when a session was lost before it did."""
 

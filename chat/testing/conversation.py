@@ -11,8 +11,9 @@ from collections import deque
 from collections.abc import Iterator
 from typing import Any, Final
 
-import attrs
 import trio
+
+from chat.classes import frozen
 
 ENTRIES: Final = 256
 """Entries that are remembered; the oldest go first."""
@@ -27,7 +28,7 @@ TO_SERVER: Final = ">"
 FROM_SERVER: Final = "<"
 
 
-@attrs.frozen
+@frozen
 class Entry:
     """One message. `seconds` is Trio's time, `direction` is TO_SERVER or FROM_SERVER, `what` is text or JSON."""
 

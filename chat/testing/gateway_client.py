@@ -21,11 +21,11 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-import attrs
 import trio
 import zstandard
 from trio_websocket import ConnectionClosed, ConnectionRejected, WebSocketConnection, wrap_client_stream
 
+from chat.classes import frozen
 from chat.registries.close_codes import Close
 from chat.registries.opcodes import Opcode
 from chat.testing.conversation import FROM_SERVER, TO_SERVER
@@ -79,7 +79,7 @@ class HandshakeRefused(Exception):
         self.body = body
 
 
-@attrs.frozen
+@frozen
 class ServerPayload:
     """A payload of the server: the members that it has, and whether it came in a binary frame."""
 

@@ -17,13 +17,13 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any, Final
 
-import attrs
 import trio
 import trio.testing
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import invariant, precondition, rule
 
+from chat.classes import define
 from chat.registries.close_codes import (
     ALREADY_AUTHENTICATED,
     DRAIN_REQUESTED,
@@ -70,7 +70,7 @@ MACHINE_SETTINGS: Final = settings(
 """For a machine whose every step goes through a whole server; follows the Hypothesis profile that is loaded."""
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class Socket:
     """An open connection and the session that it holds."""
 

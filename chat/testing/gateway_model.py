@@ -14,6 +14,7 @@ from typing import Any
 
 import attrs
 
+from chat.classes import define
 from chat.registries.close_codes import INVALID_SEQUENCE, INVALID_TOKEN, Close
 from chat.registries.events import EVENTS, EventName
 from chat.registries.limits import SESSION_RETENTION_MS
@@ -29,7 +30,7 @@ class Outcome(enum.Enum):
     INVALID_SESSION = "Invalid Session false; the socket stays"
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class ModelSession:
     """One session. Times are Trio's, in seconds."""
 

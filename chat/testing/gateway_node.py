@@ -8,6 +8,7 @@ from typing import Final
 import attrs
 import trio
 
+from chat.classes import define
 from chat.nodes.memory_broker import MemoryBroker
 from chat.nodes.node_server import NodeServer
 from chat.port.listener import Listener, open_listeners
@@ -20,7 +21,7 @@ LOOK_SECONDS: Final = 0.05
 LOOPBACK: Final = "127.0.0.1"
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class GatewayNode:
     """A node that serves; `kill` ends it without a word."""
 

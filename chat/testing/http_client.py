@@ -12,6 +12,7 @@ import attrs
 import h11
 import trio
 
+from chat.classes import define, frozen
 from chat.testing.conversation import FROM_SERVER, TO_SERVER
 from chat.testing.network import Route
 
@@ -35,7 +36,7 @@ class NoAnswer(Exception):
     """The connection ended before the answer did."""
 
 
-@attrs.frozen
+@frozen
 class Response:
     """What the server answered; header names are in lower case."""
 
@@ -67,7 +68,7 @@ class Response:
         return self.json() if self.body else None
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class _Exchange:
     """One connection, used by one request at a time. `since` is when it became idle."""
 

@@ -29,6 +29,7 @@ from urllib.parse import urlsplit
 import attrs
 import trio
 
+from chat.classes import frozen
 from chat.port.transport import Transport
 from chat.testing.conversation import Conversation
 
@@ -260,7 +261,7 @@ class Route(Protocol):
         ...
 
 
-@attrs.frozen
+@frozen
 class MemoryRoute:
     """Through a network in memory, as if from `address`. `gateway` is the network of a gateway node, if any."""
 
@@ -284,7 +285,7 @@ class MemoryRoute:
         return attrs.evolve(self, address=address)
 
 
-@attrs.frozen
+@frozen
 class TcpRoute:
     """Over TCP. `ssl_context` is that of a server behind TLS; `gateway_port` that of a gateway node there."""
 

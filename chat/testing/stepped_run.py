@@ -20,12 +20,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, ClassVar, Concatenate, Final, ParamSpec, TypeVar
 
-import attrs
 import outcome
 import trio
 import trio.testing
 from hypothesis.stateful import RuleBasedStateMachine
 
+from chat.classes import define
 from chat.testing.conversation import Conversation
 from chat.testing.network import TcpRoute
 from chat.testing.server import ChatServer, open_chat_server
@@ -39,7 +39,7 @@ QUESTIONS: Final = 1
 """Questions that wait at once: the host asks one and waits."""
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class _Question:
     """A function to be called in the run, and what came of it."""
 

@@ -22,6 +22,7 @@ import trio
 from werkzeug.datastructures import Accept
 
 import chat.words
+from chat.classes import frozen
 from chat.web.packs import joined
 
 HERE: Final = Path(__file__).parent
@@ -89,7 +90,7 @@ def packing_for(accepted: Accept) -> str:
     return next((name for name in PACKINGS if name != IDENTITY and accepted.quality(name) > 0), IDENTITY)
 
 
-@attrs.frozen
+@frozen
 class Asset:
     """One file; `tag` is of its content."""
 
@@ -98,7 +99,7 @@ class Asset:
     tag: str
 
 
-@attrs.frozen
+@frozen
 class Packed:
     """A file as it is sent."""
 
@@ -106,7 +107,7 @@ class Packed:
     packing: str
 
 
-@attrs.frozen
+@frozen
 class Assets:
     """All of them, and the address of their folder."""
 

@@ -13,6 +13,7 @@ import attrs
 from jinja2 import Environment
 from markupsafe import Markup
 
+from chat.classes import frozen
 from chat.web.assets import TAG_LENGTH, Asset, AssetStore
 
 FRONT: Final = "index"
@@ -28,7 +29,7 @@ KEPT: Final = 64
 """Pages that are kept as they are sent; some 30 KB each."""
 
 
-@attrs.frozen
+@frozen
 class Heading:
     """A heading below the page's title, and its anchor."""
 
@@ -37,7 +38,7 @@ class Heading:
     title: str
 
 
-@attrs.frozen
+@frozen
 class Page:
     """One page; `html` is made of our own Markdown."""
 
@@ -52,7 +53,7 @@ class Page:
         return address_of(self.name)
 
 
-@attrs.frozen
+@frozen
 class Entry:
     """A page as the table of contents names it."""
 
@@ -65,7 +66,7 @@ class Entry:
         return address_of(self.name)
 
 
-@attrs.frozen
+@frozen
 class Group:
     """A part of the table of contents."""
 

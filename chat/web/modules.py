@@ -14,6 +14,8 @@ from typing import Final
 
 import attrs
 
+from chat.classes import frozen
+
 _PARTS: Final = re.compile(
     r"""
       (?P<comment> //[^\n]* | /\*[\s\S]*?\*/ )
@@ -45,7 +47,7 @@ class ModuleError(Exception):
     """A module that does not keep to the rules; the message names it."""
 
 
-@attrs.frozen
+@frozen
 class Import:
     """An import of one module by another."""
 
@@ -56,7 +58,7 @@ class Import:
     """The name that stands for all exports."""
 
 
-@attrs.frozen
+@frozen
 class Module:
     """One module; paths are those of files, from the folder in which all lie."""
 

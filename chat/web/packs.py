@@ -13,6 +13,7 @@ from typing import Final
 
 import attrs
 
+from chat.classes import frozen
 from chat.web.modules import Import, Module, ModuleError, read_module, with_dynamic
 
 CORE: Final = "main"
@@ -40,7 +41,7 @@ def joined(sources: Mapping[str, str]) -> dict[str, str]:
     return packs
 
 
-@attrs.frozen
+@frozen
 class Library:
     """All modules, read when they are needed."""
 

@@ -25,6 +25,7 @@ from quart import Blueprint, Request, Response, request
 
 from chat import __version__
 from chat.auth.credentials import resolve_authorization
+from chat.classes import frozen
 from chat.clock import Clock
 from chat.config import Settings
 from chat.domain.policy.origins import Origins
@@ -156,7 +157,7 @@ TOTP_URI_LENGTH: Final = 512
 """Characters of an otpauth address; issuer, name and secret take about 150."""
 
 
-@attrs.frozen
+@frozen
 class Rendered:
     """A page as it is sent, and its entity tag."""
 

@@ -13,6 +13,7 @@ from typing import Final
 
 import attrs
 
+from chat.classes import frozen
 from chat.errors import OperatorError
 
 INDEX: Final = "index.html"
@@ -32,7 +33,7 @@ HEADERS: Final[Mapping[str, str]] = {
 """What may be asked of an application that is not known here."""
 
 
-@attrs.frozen
+@frozen
 class WebappFile:
     """One file as it is sent; `tag` changes when it does."""
 

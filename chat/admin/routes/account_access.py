@@ -6,13 +6,12 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Final
 
-import attrs
-
 from chat.admin import buckets
 from chat.admin.operation import AdminRoutes, acting
 from chat.api.fields import Length, Range, Snowflake, Timestamp
 from chat.api.operation import Request
 from chat.api.schemas.administration.administration import PASSKEYS, REGISTRATIONS, RESET_LINK, TERMINATED, USER
+from chat.classes import frozen
 from chat.domain.administration.account_closing import DeletionWish
 from chat.domain.administration.assemble import AdministrationArea
 from chat.errors import InvalidFormBody
@@ -29,7 +28,7 @@ DAYS: Final = 60
 REASON_LENGTH: Final = 512
 
 
-@attrs.frozen
+@frozen
 class Ban:
     """The body of PUT …/ban."""
 
@@ -38,7 +37,7 @@ class Ban:
     notify_user: bool = True
 
 
-@attrs.frozen
+@frozen
 class Unban:
     """The body of DELETE …/ban."""
 
@@ -46,7 +45,7 @@ class Unban:
     public_reason: Annotated[str, Length(0, REASON_LENGTH)] | None = None
 
 
-@attrs.frozen
+@frozen
 class AnnotateBan:
     """The body of POST …/ban/notes."""
 
@@ -78,7 +77,7 @@ async def annotate_ban(request: Request, administration: AdministrationArea, use
     await administration.bans.annotate(acting(request), user_id, body.ban_audit_log_id, body.note)
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class ScheduleDeletion:
     """The body of PUT …/deletion."""
 
@@ -100,7 +99,7 @@ def wish_of(body: Any, replaces: int | None = None) -> DeletionWish:
     )
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class CancelDeletion:
     """The body of DELETE …/deletion."""
 

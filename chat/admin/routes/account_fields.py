@@ -12,6 +12,7 @@ from chat.admin.operation import AdminRoutes, acting
 from chat.api.fields import FlagBits, Items, Length, Pattern, Range, Refusal, Schema
 from chat.api.operation import Request
 from chat.api.schemas.administration.administration import USER
+from chat.classes import frozen
 from chat.domain.administration.assemble import AdministrationArea
 from chat.registries.acls import ACLS_MAXIMUM, Acl
 from chat.registries.admin_actions import AdminAction
@@ -43,7 +44,7 @@ class Date:
         raise Refusal(FieldCode.INVALID_DATE_OF_BIRTH_FORMAT)
 
 
-@attrs.frozen
+@frozen
 class ChangeUsername:
     """The body of PATCH …/username."""
 
@@ -51,21 +52,21 @@ class ChangeUsername:
     discriminator: Annotated[str, Pattern(re.compile(r"[0-9]{1,4}", re.ASCII), FieldCode.INVALID_FORMAT)] | None = None
 
 
-@attrs.frozen
+@frozen
 class ChangeEmail:
     """The body of PATCH …/email."""
 
     email: Annotated[str, Length(1, EMAIL_LENGTH, FieldCode.EMAIL_LENGTH_INVALID)]
 
 
-@attrs.frozen
+@frozen
 class ChangeDateOfBirth:
     """The body of PATCH …/date-of-birth."""
 
     date_of_birth: Annotated[str, Date()]
 
 
-@attrs.frozen
+@frozen
 class ClearFields:
     """The body of DELETE …/profile-fields."""
 
@@ -74,35 +75,35 @@ class ClearFields:
     ]
 
 
-@attrs.frozen
+@frozen
 class SetBot:
     """The body of PUT …/bot-status."""
 
     bot: bool
 
 
-@attrs.frozen
+@frozen
 class SetSystem:
     """The body of PUT …/system-status."""
 
     system: bool
 
 
-@attrs.frozen
+@frozen
 class SetAcls:
     """The body of PUT …/acls."""
 
     acls: Annotated[list[Acl], Items(0, ACLS_MAXIMUM)]
 
 
-@attrs.frozen
+@frozen
 class SetTraits:
     """The body of PUT …/traits."""
 
     traits: Annotated[list[Annotated[str, Length(1, TRAIT_LENGTH)]], Items(0, TRAITS_MAXIMUM)]
 
 
-@attrs.frozen
+@frozen
 class UpdateFlags:
     """The body of PATCH …/flags."""
 
@@ -113,7 +114,7 @@ class UpdateFlags:
 PremiumFlags = Annotated[list[Annotated[int, Range(0, PREMIUM_FLAGS_LARGEST)]], Items(0, FLAGS_MAXIMUM)]
 
 
-@attrs.frozen
+@frozen
 class UpdatePremiumFlags:
     """The body of PATCH …/premium-flags."""
 

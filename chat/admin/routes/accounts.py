@@ -26,6 +26,7 @@ from chat.api.schemas.administration.administration import (
     USERS,
     USERS_FOUND,
 )
+from chat.classes import frozen
 from chat.domain.administration.account_lists import Window
 from chat.domain.administration.admin_users import Selection
 from chat.domain.administration.assemble import AdministrationArea
@@ -48,7 +49,7 @@ IDS_MAXIMUM: Final = 100
 OFFSET_MAXIMUM: Final = 100_000
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class SearchUsers:
     """The query of GET /v1/admin/users; `user_id` may be repeated."""
 
@@ -73,7 +74,7 @@ TRUE: Final = frozenset({"true", "True", "1"})
 """What counts as true of a parameter that is text (administration.md, Account lists)."""
 
 
-@attrs.frozen
+@frozen
 class ListGuilds:
     """The query of GET …/guilds."""
 
@@ -83,7 +84,7 @@ class ListGuilds:
     with_counts: str = "false"
 
 
-@attrs.frozen
+@frozen
 class ListPrivateChannels:
     """The query of GET …/dm-channels."""
 
@@ -93,7 +94,7 @@ class ListPrivateChannels:
     limit: Annotated[int, Range(1, 200)] = 50
 
 
-@attrs.frozen
+@frozen
 class ReadChangeLog:
     """The query of GET …/change-log."""
 
@@ -197,7 +198,7 @@ async def read_change_log(
     return await lists.change_log(acting(request), user_id, query.limit, token)
 
 
-@attrs.frozen
+@frozen
 class Category:
     """Which kind of relationship, in the query string or in the body."""
 

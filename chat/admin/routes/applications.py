@@ -5,8 +5,6 @@ from __future__ import annotations
 
 from typing import Annotated, Final
 
-import attrs
-
 from chat.admin import buckets
 from chat.admin.operation import AdminRoutes, acting
 from chat.api.fields import Items, Length, Range, Snowflake
@@ -20,6 +18,7 @@ from chat.api.schemas.administration.administration import (
     SUCCESS,
 )
 from chat.api.schemas.shapes import listed, record
+from chat.classes import frozen
 from chat.domain.administration.admin_api_keys import LIFETIME_DAYS_MAXIMUM, NAME_LENGTH, NewKey
 from chat.domain.administration.assemble import AdministrationArea
 from chat.registries.acls import ACLS, ACLS_MAXIMUM, Acl
@@ -30,14 +29,14 @@ routes = AdminRoutes()
 APPLICATION: Final = record({"application": ADMIN_APPLICATION})
 
 
-@attrs.frozen
+@frozen
 class ListApplications:
     """The query of GET /v1/admin/applications."""
 
     owner_id: Snowflake
 
 
-@attrs.frozen
+@frozen
 class TransferApplication:
     """The body of POST …/transfer-ownership."""
 
@@ -90,7 +89,7 @@ Name = Annotated[str, Length(1, NAME_LENGTH)]
 KeyAcls = Annotated[tuple[Acl, ...], Items(0, ACLS_MAXIMUM)]
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class CreateKey:
     """The body of POST /v1/admin/api-keys."""
 
@@ -99,7 +98,7 @@ class CreateKey:
     expires_in_days: Annotated[int, Range(1, LIFETIME_DAYS_MAXIMUM)] | None = None
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class ChangeKey:
     """The body of PATCH /v1/admin/api-keys/{key_id}."""
 

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from typing import Annotated, Final
 
-import attrs
-
 from chat.admin import buckets
 from chat.admin.operation import AdminRoutes, acting
 from chat.api.fields import Length, Range
 from chat.api.operation import Request
 from chat.api.schemas.administration.moderation import BLOCKED_VALUE, BLOCKLIST_ANSWER, BLOCKLIST_PAGE
+from chat.classes import frozen
 from chat.domain.administration.assemble import AdministrationArea
 from chat.domain.administration.blocklists import VALUE_LENGTH
 from chat.registries.acls import Acl
@@ -28,7 +27,7 @@ AFTER_LENGTH: Final = 4 * VALUE_LENGTH
 """Characters; the form in which values are compared can be longer than what was given."""
 
 
-@attrs.frozen
+@frozen
 class ListEntries:
     """The query of GET /v1/admin/blocklists/{list}."""
 
@@ -36,14 +35,14 @@ class ListEntries:
     limit: Annotated[int, Range(1, 200)] = 50
 
 
-@attrs.frozen
+@frozen
 class Value:
     """The body of POST …/check and of DELETE."""
 
     value: Annotated[str, Length(1, AFTER_LENGTH)]
 
 
-@attrs.frozen
+@frozen
 class NewEntry(Value):
     """The body of POST: what is blocked, and why; without `reason` it is that of X-Audit-Log-Reason."""
 

@@ -21,6 +21,7 @@ from chat.api.schemas.administration.moderation import (
 )
 from chat.api.schemas.guilds.guilds import AUDIT_LOG, BAN
 from chat.api.schemas.shapes import listed, record
+from chat.classes import frozen
 from chat.domain.administration.assemble import AdministrationArea
 from chat.domain.administration.guilds import GuildSearch, GuildWishes
 from chat.domain.guilds.bans import NewBan
@@ -50,7 +51,7 @@ GUILD: Final = record({"guild": ADMIN_GUILD_DETAILS})
 Features = Annotated[list[GuildFeature], Items(0, 64)]
 
 
-@attrs.frozen
+@frozen
 class SearchGuilds:
     """The query of GET /v1/admin/guilds."""
 
@@ -61,7 +62,7 @@ class SearchGuilds:
     offset: Annotated[int, Range(0, 100_000)] = 0
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class GuildSettings:
     """Settings of a guild; what is not sent stays."""
 
@@ -81,7 +82,7 @@ class GuildSettings:
         return {name: value for name, value in values.items() if not isinstance(value, Omitted)}
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class ChangeGuild(GuildSettings):
     """The body of PATCH /v1/admin/guilds/{guild_id}; settings stand in it themselves or below `settings`."""
 
@@ -154,7 +155,7 @@ async def shut_down_guild(request: Request, administration: AdministrationArea, 
     await administration.guilds.shut_down(acting(request), guild_id)
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class ReadGuildAuditLog:
     """The query of GET …/audit-logs, as the guild's own operation has it."""
 
@@ -230,7 +231,7 @@ DELETED_SECONDS_MAXIMUM: Final = 7 * DAY_SECONDS
 DURATION_SECONDS_MAXIMUM: Final = 10 * 365 * DAY_SECONDS
 
 
-@attrs.frozen
+@frozen
 class SearchMembers:
     """The query of GET …/members."""
 
@@ -239,7 +240,7 @@ class SearchMembers:
     offset: Annotated[int, Range(0, 100_000)] = 0
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class BanMember:
     """The body of PUT …/bans/{user_id}, as the guild's own operation has it; a duration of 0 is for good."""
 

@@ -24,6 +24,7 @@ from chat.api.schemas.administration.administration import (
     LIMIT_CONFIG,
 )
 from chat.api.schemas.shapes import COUNT, record
+from chat.classes import frozen
 from chat.config.loading import POLICY
 from chat.domain.administration.assemble import AdministrationArea
 from chat.registries.acls import Acl
@@ -40,7 +41,7 @@ LARGEST: Final = (1 << 53) - 1
 """What JSON holds exactly."""
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class ChangeInstanceConfig:
     """The body of PATCH /v1/admin/instance/config; what is not sent stays, `reset` names what is to be again as the
     settings say."""
@@ -70,7 +71,7 @@ class ChangeInstanceConfig:
     ] = attrs.Factory(list)
 
 
-@attrs.frozen
+@frozen
 class ChangeLimitConfig:
     """The body of PATCH /v1/admin/instance/limit-config: limits by name; `reset` names what is to be again as the
     settings say."""
@@ -132,21 +133,21 @@ async def change_limit_config(request: Request, administration: AdministrationAr
     return await administration.configuration.change_limits(acting(request), body.limits or {}, body.reset)
 
 
-@attrs.frozen
+@frozen
 class ListGatewayGuilds:
     """The query of GET /v1/admin/gateway/guilds."""
 
     limit: Annotated[int, Range(1, 200)] = 50
 
 
-@attrs.frozen
+@frozen
 class ReadHistory:
     """The query of GET /v1/admin/instance/figures/history."""
 
     period: Literal["day", "week"] = "day"
 
 
-@attrs.frozen
+@frozen
 class ReloadGuilds:
     """The body of POST /v1/admin/gateway/reload; without `guild_ids` all that are in memory."""
 
@@ -211,7 +212,7 @@ async def reload_guilds(request: Request, administration: AdministrationArea, bo
     return {"reloaded_count": await administration.figures.reload(acting(request), guild_ids)}
 
 
-@attrs.frozen
+@frozen
 class SearchEntries:
     """The query of GET /v1/admin/audit-logs."""
 

@@ -14,6 +14,7 @@ from chat.api.fields import FlagBits, Items, Length, Range, Snowflake
 from chat.api.operation import Request
 from chat.api.schemas.administration.administration import ARCHIVE, ARCHIVE_ADDRESS, JOB
 from chat.api.schemas.shapes import listed, nullable, record
+from chat.classes import frozen
 from chat.domain.administration.assemble import AdministrationArea
 from chat.errors import InvalidFormBody
 from chat.registries.acls import Acl
@@ -26,7 +27,7 @@ from chat.registries.reports import DeletionReason
 routes = AdminRoutes(answers=JOB)
 
 
-@attrs.frozen
+@frozen
 class ListJobs:
     """The query of GET /v1/admin/jobs."""
 
@@ -66,7 +67,7 @@ Flags = Annotated[list[FlagBits], Items(0, FLAGS_MAXIMUM)]
 Features = Annotated[list[GuildFeature], Items(0, FLAGS_MAXIMUM)]
 
 
-@attrs.frozen
+@frozen
 class UpdateUserFlags:
     """The body of POST …/update-user-flags."""
 
@@ -75,7 +76,7 @@ class UpdateUserFlags:
     remove_flags: Flags = attrs.field(factory=list)
 
 
-@attrs.frozen
+@frozen
 class UpdateGuildFeatures:
     """The body of POST …/update-guild-features."""
 
@@ -84,7 +85,7 @@ class UpdateGuildFeatures:
     remove_features: Features = attrs.field(factory=list)
 
 
-@attrs.frozen
+@frozen
 class AddGuildMembers:
     """The body of POST …/add-guild-members."""
 
@@ -92,7 +93,7 @@ class AddGuildMembers:
     user_ids: Ids
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class ScheduleUserDeletions:
     """The body of POST …/schedule-user-deletions: as that of PUT …/deletion, for many."""
 
@@ -154,14 +155,14 @@ ANY_ARCHIVE_ACL: Final = (Acl.ARCHIVE_VIEW_ALL, Acl.ARCHIVE_TRIGGER_USER, Acl.AR
 """Who may order archives sees their own; only with `archive:view_all` those of others too."""
 
 
-@attrs.frozen
+@frozen
 class OrderArchive:
     """The body of POST …/archives."""
 
     include_attachments: bool = False
 
 
-@attrs.frozen
+@frozen
 class ListArchives:
     """The query of GET /v1/admin/archives."""
 

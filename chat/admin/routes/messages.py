@@ -5,8 +5,6 @@ from __future__ import annotations
 
 from typing import Annotated, Final
 
-import attrs
-
 from chat.admin import buckets
 from chat.admin.operation import AdminRoutes, acting
 from chat.api.fields import Items, Length, Range, Snowflake
@@ -14,6 +12,7 @@ from chat.api.operation import Request
 from chat.api.schemas.administration.administration import ALL_MESSAGES, ENTRY_CHANNEL, SHRED, SHRED_ORDERED
 from chat.api.schemas.messages import MESSAGE
 from chat.api.schemas.shapes import COUNT, SNOWFLAKE, listed, record, wire_object
+from chat.classes import frozen
 from chat.domain.administration.assemble import AdministrationArea
 from chat.domain.administration.messages import Entry, MessageSelector
 from chat.domain.messages.message_reading import Page
@@ -27,7 +26,7 @@ routes = AdminRoutes(bucket_of_changes=buckets.MESSAGE)
 FOUND = record({"channel": ENTRY_CHANNEL, "message": MESSAGE})
 
 
-@attrs.frozen
+@frozen
 class ListMessages:
     """The query of GET /v1/admin/channels/{channel_id}/messages; `around` counts before `after`, that before
     `before`."""
@@ -38,7 +37,7 @@ class ListMessages:
     limit: Annotated[int, Range(1, 100)] = 50
 
 
-@attrs.frozen
+@frozen
 class FindMessage:
     """The query of GET /v1/admin/messages: one of these; `link` is the address of a message or of a file in one."""
 
@@ -105,14 +104,14 @@ FALSE: Final = frozenset({"false", "False", "0"})
 ENTRIES_MAXIMUM: Final = 1_000
 
 
-@attrs.frozen
+@frozen
 class DeleteMessages:
     """The query of DELETE …/messages: text, so that all but a clear word leaves a dry run."""
 
     dry_run: str = "true"
 
 
-@attrs.frozen
+@frozen
 class ShredEntry:
     """A message shred entry."""
 
@@ -120,7 +119,7 @@ class ShredEntry:
     message_id: Snowflake
 
 
-@attrs.frozen
+@frozen
 class OrderShred:
     """The body of POST …/message-shreds."""
 
@@ -170,7 +169,7 @@ ORDERED = wire_object(
 )
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class SendSystemDm:
     """The body of POST /v1/admin/system-dms: to these accounts, or to everyone."""
 

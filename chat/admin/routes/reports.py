@@ -17,6 +17,7 @@ from chat.api.schemas.administration.moderation import (
     REPORTS_FOUND,
     REVIEWED_APPLICATION,
 )
+from chat.classes import frozen
 from chat.domain.administration.assemble import AdministrationArea
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminAction
@@ -29,7 +30,7 @@ routes = AdminRoutes()
 COMMENT_LENGTH: Final = 512
 
 
-@attrs.frozen
+@frozen
 class SearchReports:
     """The query of GET /v1/admin/reports."""
 
@@ -44,7 +45,7 @@ class SearchReports:
     offset: Annotated[int, Range(0, 100_000)] = 0
 
 
-@attrs.frozen
+@frozen
 class ResolveReport:
     """The body of POST …/resolve: what the reporter is told beside that it was dealt with."""
 
@@ -80,7 +81,7 @@ async def resolve_report(
 REASON_LENGTH: Final = 512
 
 
-@attrs.frozen
+@frozen
 class ListApplications:
     """The query of GET /v1/admin/discovery/applications."""
 
@@ -89,7 +90,7 @@ class ListApplications:
     offset: Annotated[int, Range(0, 100_000)] = 0
 
 
-@attrs.frozen
+@frozen
 class Decision:
     """The body of a decision: what the guild is told of its reason."""
 

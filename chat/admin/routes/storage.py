@@ -5,13 +5,12 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import attrs
-
 from chat.admin.operation import AdminRoutes, acting
 from chat.api.fields import Items
 from chat.api.operation import Request
 from chat.api.schemas.administration.storage import STORAGE
 from chat.api.schemas.shapes import SNOWFLAKE, record
+from chat.classes import frozen
 from chat.domain.administration.assemble import AdministrationArea
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminAction
@@ -20,7 +19,7 @@ from chat.registries.jobs import CleanUp
 routes = AdminRoutes()
 
 
-@attrs.frozen
+@frozen
 class CleanStorage:
     """The body of POST /v1/admin/storage/clean; a dry run counts and deletes nothing."""
 

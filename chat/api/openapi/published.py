@@ -5,14 +5,14 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 
-import attrs
 import orjson
 import trio
 
 from chat.api.operation import Routes
+from chat.classes import frozen
 
 
-@attrs.frozen
+@frozen
 class Edition:
     """The document as bytes, and what tells it from another one (an entity tag, with its quotes)."""
 

@@ -12,6 +12,7 @@ from chat.api.fields import Exact, Length, Pattern, Snowflake
 from chat.api.operation import Policy, Request, Routes
 from chat.api.schemas.administration.administration import REPORTED
 from chat.api.schemas.shapes import TEXT, record
+from chat.classes import frozen
 from chat.domain.administration.assemble import AdministrationArea
 from chat.domain.administration.outside_reports import ReportedThing, Reporter
 from chat.domain.administration.reports import NewReport
@@ -28,7 +29,7 @@ CODE_LENGTH: Final = 64
 COUNTRY: Final = re.compile("[A-Z]{2}")
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Reported:
     """What every report says."""
 
@@ -40,7 +41,7 @@ class Reported:
         return NewReport(category=self.category, additional_info=self.additional_info)
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class ReportUser(Reported):
     """The body of POST /v1/reports/user."""
 
@@ -48,7 +49,7 @@ class ReportUser(Reported):
     guild_id: Snowflake | None = None
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class ReportMessage(Reported):
     """The body of POST /v1/reports/message."""
 
@@ -56,7 +57,7 @@ class ReportMessage(Reported):
     message_id: Snowflake
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class ReportGuild(Reported):
     """The body of POST /v1/reports/guild."""
 
@@ -86,21 +87,21 @@ async def report_guild(request: Request, administration: AdministrationArea, bod
 # Without an account
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class SendReportCode:
     """The body of POST /v1/reports/dsa/email/send."""
 
     email: Annotated[str, Length(1, 254)]
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class VerifyReportCode(SendReportCode):
     """The body of POST /v1/reports/dsa/email/verify."""
 
     code: Annotated[str, Exact(), Length(1, CODE_LENGTH)] = attrs.field(repr=False)
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class ReportFromOutside(Reported):
     """The body of POST /v1/reports/dsa: what is reported, named in one of the ways that its kind has."""
 

@@ -12,6 +12,7 @@ from chat.api import buckets
 from chat.api.fields import Exact, Length
 from chat.api.operation import Answer, Policy, Request, Routes
 from chat.api.schemas.instance import DISCOVERY, HEALTH, HINDERED, OWN_PLACE
+from chat.classes import frozen
 from chat.domain.administration.admin_audit_log import Acting
 from chat.domain.administration.assemble import AdministrationArea
 from chat.domain.policy.readiness import Hindrance, Readiness
@@ -25,7 +26,7 @@ NAME_LENGTH: Final = 64
 DESCRIPTION_LENGTH: Final = 500
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class SetUpInstance:
     """The body of POST /v1/instance/setup: the token of the set-up link, and the first choices."""
 

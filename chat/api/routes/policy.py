@@ -20,6 +20,7 @@ from chat.api.media_answers import PictureQuery, Side, file_at, held_file, pictu
 from chat.api.operation import Bucket, Policy, Request, Routes
 from chat.api.schemas.messages import FILE, UPLOADED_FILE
 from chat.api.schemas.shapes import binary
+from chat.classes import frozen
 from chat.domain.accounts.account_images import member_images
 from chat.domain.administration.assemble import AdministrationArea
 from chat.domain.messages.assemble import MessagesArea
@@ -58,7 +59,7 @@ _IMAGE: Final = re.compile(r"((?:a_)?[0-9a-z]{1,64})\.([a-z]{2,5})", re.ASCII)
 _DEFAULT_AVATAR: Final = re.compile(r"([0-5])\.png", re.ASCII)
 
 
-@attrs.frozen
+@frozen
 class Signature:
     """The part of an archive's address that makes it hold: moment of expiry and signature."""
 
@@ -66,7 +67,7 @@ class Signature:
     hm: Annotated[str, Length(0, 256)] | None = None
 
 
-@attrs.frozen
+@frozen
 class SignedPicture(PictureQuery):
     """The part of an attachment's address that makes it hold, moment of expiry and signature; and how a picture is
     wanted that is one."""

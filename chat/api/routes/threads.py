@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Final, Literal
 
-import attrs
-
 from chat.api import buckets
 from chat.api.fields import SNOWFLAKE, Length, Range, Refusal, Schema, Snowflake, Timestamp
 from chat.api.message_bodies import CreateMessage, message_draft, received_post
@@ -14,6 +12,7 @@ from chat.api.schemas.guilds.channels import THREAD, THREAD_MEMBER, THREADS
 from chat.api.schemas.messages import FOUND_THREADS, POST
 from chat.api.schemas.shapes import either, listed
 from chat.api.thread_bodies import AppliedTags, ArchiveMinutes, Slowmode, ThreadName
+from chat.classes import frozen
 from chat.clock import iso_timestamp
 from chat.domain.messages.assemble import MessagesArea
 from chat.domain.threads.assemble import ThreadsArea
@@ -32,7 +31,7 @@ MEMBER_FLAGS_MAXIMUM: Final = 0b1111
 """HAS_INTERACTED, ALL_MESSAGES, ONLY_MENTIONS, NO_MESSAGES (threads.md, Thread object)."""
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class StartFromMessage:
     """The body of POST /v1/channels/{channel_id}/messages/{message_id}/threads."""
 
@@ -41,7 +40,7 @@ class StartFromMessage:
     rate_limit_per_user: Slowmode | None = None
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Start(StartFromMessage):
     """The body of POST /v1/channels/{channel_id}/threads; `message` and `applied_tags` are those of a post."""
 
@@ -51,7 +50,7 @@ class Start(StartFromMessage):
     applied_tags: AppliedTags | None = None
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class MembersPage:
     """The query of GET /v1/channels/{thread_id}/thread-members."""
 
@@ -59,7 +58,7 @@ class MembersPage:
     limit: Annotated[int, Range(1, 100)] = 100
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class ArchivedPage:
     """The query of the lists of archived threads; `before` is a moment."""
 
@@ -67,7 +66,7 @@ class ArchivedPage:
     limit: Annotated[int, Range(1, 100)] = 50
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class JoinedPage:
     """The query of the list of the caller's archived private threads; `before` is a thread's id."""
 
@@ -89,7 +88,7 @@ class _Ids:
         return [SNOWFLAKE.read(part.strip()) for part in parts]
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class SearchThreads:
     """The query of GET /v1/channels/{channel_id}/threads/search."""
 
@@ -105,7 +104,7 @@ class SearchThreads:
     max_id: Snowflake = SNOWFLAKE.maximum
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class ThreadsMuteConfig:
     """How long a thread is muted."""
 
@@ -113,7 +112,7 @@ class ThreadsMuteConfig:
     selected_time_window: Annotated[int, Range(-1, INT32_MAXIMUM)] = -1
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class MemberSettings:
     """The body of PATCH /v1/channels/{thread_id}/thread-members/@me/settings."""
 

@@ -17,14 +17,14 @@ import enum
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-import attrs
+from chat.classes import frozen
 
 JSON: Final = "application/json"
 
 _NO_MEMBERS: Final[Mapping[str, Any]] = {}
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class Shape:
     """What a value looks like: `schema` is JSON Schema (2020-12) in which a Shape may stand for a schema.
 
@@ -36,7 +36,7 @@ class Shape:
     media_type: str | None = JSON
 
 
-@attrs.frozen(eq=False, kw_only=True)
+@frozen(eq=False, kw_only=True)
 class ObjectShape(Shape):
     """An object whose members are known, so that others can be made of it."""
 

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final
 
-import attrs
 import orjson
 
+from chat.classes import define, frozen
 from chat.compat.discord.intents import HEARD_BY_THEMSELVES, WITH_CONTENT, Intent, is_heard
 from chat.compat.discord.objects import Object, completed
 from chat.domain.accounts.account_states import AccountStates
@@ -26,7 +26,7 @@ CUSTOM_STATUS: Final = 4
 NO_ONE: Final[frozenset[int]] = frozenset()
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class Form:
     """What an event is for sessions with the same intents: `events` for most of them, `others` for the accounts of
     `exempt`."""
@@ -43,7 +43,7 @@ class Form:
 NOTHING: Final = Form(())
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class RunForm:
     """What a run is for sessions with the same intents; the accounts of `exempt` take its events one by one."""
 
@@ -51,7 +51,7 @@ class RunForm:
     exempt: frozenset[int]
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class Translation:
     """An event in the words of the mount, before intents: several where one of ours is many of theirs."""
 
@@ -75,7 +75,7 @@ WHOLE: Final = -1
 """The key, among an event's forms, of its Translation: no set of intents is negative."""
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class Translator:
     """Puts events into the words of the mount. It looks up what ours leave out and theirs must have."""
 

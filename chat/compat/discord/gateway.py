@@ -6,9 +6,8 @@ from __future__ import annotations
 import functools
 from typing import Any, ClassVar
 
-import attrs
-
 from chat.auth.principal import Principal
+from chat.classes import frozen
 from chat.compat.discord.events import Translator
 from chat.compat.discord.session import MountedSession
 from chat.compat.discord.sockets import MOUNT, mounted_connection
@@ -22,7 +21,7 @@ from chat.port.upgrade import UpgradeRequest
 from chat.protocol.commands import ConnectionQuery, Identify
 
 
-@attrs.frozen(eq=False)
+@frozen(eq=False)
 class DiscordGateway:
     """The mount, as `Gateway.mount` has it."""
 

@@ -9,8 +9,7 @@ import enum
 from collections.abc import Mapping
 from typing import Any, Final
 
-import attrs
-
+from chat.classes import frozen
 from chat.registries.close_codes import Close
 from chat.registries.events import EventName
 
@@ -44,7 +43,7 @@ class Intent(enum.IntFlag):
 ALL_INTENTS: Final = int(sum(Intent))
 
 
-@attrs.frozen
+@frozen
 class Asked:
     """The intents that an event comes with, in a guild and in a conversation; one of several is enough. None: it comes
     unasked."""

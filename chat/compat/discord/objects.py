@@ -13,10 +13,12 @@ from typing import Any, Final
 
 import attrs
 
+from chat.classes import frozen
+
 Object = dict[str, Any]
 
 
-@attrs.frozen
+@frozen
 class Kind:
     """A kind of object: the members by which it is known, of which few others have the first; those that it gets where
     it has none of that name; and what is made of its own."""

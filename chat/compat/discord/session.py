@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Final
 import attrs
 import orjson
 
+from chat.classes import define
 from chat.compat.discord.events import Translator
 from chat.compat.discord.objects import ALLOWED_INTENTS
 from chat.compat.discord.sockets import MOUNT
@@ -41,7 +42,7 @@ OF_OURS: Final = frozenset(
 """Members of Ready that belong to clients of this server's own protocol."""
 
 
-@attrs.define(eq=False, weakref_slot=False)
+@define(eq=False, weakref_slot=False)
 class MountedSession(GatewaySession):
     """`intents` are those of its Identify; `resume_url` is what Ready names, which a revived session has sent."""
 

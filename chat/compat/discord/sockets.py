@@ -15,6 +15,7 @@ from urllib.parse import parse_qs
 
 import attrs
 
+from chat.classes import define
 from chat.compat.discord.intents import read_intents
 from chat.compat.discord.tokens import without_scheme
 from chat.gateway.compressed_connection import CompressedConnection, StreamCompressor
@@ -117,12 +118,12 @@ class _Mounted(_Socket):
         return self._make
 
 
-@attrs.define(eq=False, weakref_slot=False)
+@define(eq=False, weakref_slot=False)
 class MountedConnection(_Mounted, Connection):
     _make: MakeSession = attrs.field(kw_only=True)
 
 
-@attrs.define(eq=False, weakref_slot=False)
+@define(eq=False, weakref_slot=False)
 class CompressedMountedConnection(_Mounted, CompressedConnection):
     _compressor: StreamCompressor | None = attrs.field(kw_only=True)
     _make: MakeSession = attrs.field(kw_only=True)

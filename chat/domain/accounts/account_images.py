@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import attrs
 
+from chat.classes import define, frozen
 from chat.domain.core import Core
 from chat.domain.policy import images
 from chat.domain.policy.images import AVATARS, BANNERS, PreparedImage
@@ -28,7 +29,7 @@ def member_images(guild_id: int) -> Mapping[str, str]:
     return {field: f"{kind} of guild {guild_id}" for field, kind in ACCOUNT_IMAGES.items()}
 
 
-@attrs.frozen
+@frozen
 class AccountImageChanges:
     """The image fields of one request, judged: None for an image that goes."""
 
@@ -60,7 +61,7 @@ class AccountImageChanges:
             images.store(connection, image)
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class AccountImages:
     """Takes avatars and banners; moving avatars, and banners, are for premium and for bots."""
 

@@ -7,8 +7,7 @@ import sqlite3
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import attrs
-
+from chat.classes import define
 from chat.domain.core import Core
 from chat.domain.messages.read_states import read_states_of
 from chat.domain.presence.voice_connections import region_objects
@@ -23,7 +22,7 @@ from chat.store.accounts.belongings import Belongings
 from chat.store.guilds import guilds
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class AccountStates:
     """Reads the state of one account at a time, inline: each part is a point read or a short index range."""
 

@@ -10,6 +10,7 @@ import attrs
 import structlog
 
 from chat.auth.principal import CredentialKind, Principal
+from chat.classes import define, frozen
 from chat.domain.accounts.account_images import ACCOUNT_IMAGES, AccountImages
 from chat.domain.accounts.account_states import own_user
 from chat.domain.core import Core
@@ -45,7 +46,7 @@ ERASED_AFTER_MS: Final = MINIMUM_DAYS_ON_REQUEST * 24 * 3_600_000
 """How long an account waits for its holder to come back."""
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class CredentialChange:
     """A new password, another address, or both, and the proof that it is the holder who wants it."""
 
@@ -56,7 +57,7 @@ class CredentialChange:
     proof: SudoProof
 
 
-@attrs.frozen
+@frozen
 class _Checked:
     """A change of credentials that the holder has proved to want."""
 
@@ -68,7 +69,7 @@ _NOTHING: Final = _Checked()
 NO_MARKS: Final[Mapping[str, bool]] = {}
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class Accounts:
     _core: Core
     _new_passwords: NewPasswords
@@ -226,7 +227,7 @@ class Accounts:
         return self._new_passwords.replaced(connection, account, checked.password_hash)
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class AccountClosing:
     """Closes accounts for their holders: for a while, or for good (administration.md, Scheduled deletion).
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import attrs
-
+from chat.classes import frozen
 from chat.domain.accounts.account_images import AccountImages
 from chat.domain.accounts.account_states import AccountStates
 from chat.domain.accounts.accounts import AccountClosing, Accounts
@@ -22,7 +21,7 @@ from chat.push.encryption import Vapid
 from chat.push.sending import PushSender
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class AccountsArea:
     accounts: Accounts
     account_closing: AccountClosing

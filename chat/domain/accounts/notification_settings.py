@@ -11,11 +11,10 @@ import sqlite3
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-import attrs
-
 from chat.auth.principal import Principal
 from chat.bus.audience import Mentions, ToAccounts
 from chat.bus.bus import Event
+from chat.classes import define, frozen
 from chat.clock import iso_timestamp
 from chat.domain.core import Core
 from chat.errors import ApiError
@@ -57,7 +56,7 @@ DEFAULTS: Final[Mapping[str, Any]] = {
 """The settings of an account that never changed any."""
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class UserGuildSettings:
     """Changes an account's settings for one guild; what was never changed has its default."""
 
@@ -93,7 +92,7 @@ class UserGuildSettings:
         return await self._core.database.write(unit, then, guard=principal.guard)
 
 
-@attrs.frozen
+@frozen
 class HeardMessage:
     """A message as these rules see it. `places` are the ids of its channel and of what is above it, the nearest first;
     `default` is what holds for who chose nothing."""
@@ -104,7 +103,7 @@ class HeardMessage:
     in_thread: bool = False
 
 
-@attrs.frozen
+@frozen
 class Listener:
     """An account and what it has chosen: `settings` is its user guild settings object, if it ever changed one."""
 

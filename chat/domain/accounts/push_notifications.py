@@ -27,6 +27,7 @@ import trio
 
 from chat.bus.audience import Mentions, ToAccounts, ToChannel, ToThread
 from chat.bus.bus import Event
+from chat.classes import define, frozen
 from chat.domain.accounts.notification_settings import ALL_MESSAGES, OUTSIDE_GUILDS, HeardMessage, Listener, is_notified
 from chat.domain.accounts.push_subscriptions import PushSubscriptions
 from chat.domain.core import Core
@@ -64,7 +65,7 @@ NONE_NAMED: Final = Mentions()
 log: Final = structlog.get_logger("chat.push")
 
 
-@attrs.frozen
+@frozen
 class _Heard:
     """A message that was published, and what its event says of it."""
 
@@ -81,7 +82,7 @@ class _Heard:
         return int(self.data["channel_id"])
 
 
-@attrs.frozen
+@frozen
 class _Found:
     """What the store knows of those whom a message may concern."""
 
@@ -93,7 +94,7 @@ class _Found:
     subscriptions: Sequence[PushSubscription]
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class PushNotifications:
     """Sees messages go by on the bus, and tells devices. Nothing is sent unless `run` runs."""
 
@@ -307,7 +308,7 @@ _MARKS: Final = re.compile(
 )
 
 
-@attrs.frozen
+@frozen
 class Place:
     """Where a message was written: names as the receiver knows them. `name` is of the channel or the group."""
 

@@ -17,6 +17,7 @@ import attrs
 from chat.auth.principal import Principal
 from chat.auth.tokens import digest_of
 from chat.bus.bus import GuildDeleted, GuildJoined, GuildLeft
+from chat.classes import define
 from chat.domain.core import Core
 from chat.errors import ApiError, InvalidFormBody
 from chat.push.encryption import Receiver
@@ -33,7 +34,7 @@ GUILDS_REMEMBERED: Final = 4_096
 ID_DIGITS: Final = 32
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class PushSubscriptions:
     """The operations on subscriptions, and who has any. `sender` None where the operator wants none of it."""
 

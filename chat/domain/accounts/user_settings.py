@@ -10,11 +10,11 @@ import sqlite3
 from collections.abc import Mapping
 from typing import Any, Final
 
-import attrs
 import trio
 
 from chat.bus.audience import ToAccounts
 from chat.bus.bus import Event, SavedPresenceChanged
+from chat.classes import define, frozen
 from chat.domain.accounts import guild_folders
 from chat.domain.accounts.guild_folders import FOLDERS, GUILD_LISTS, POSITIONS, ordered, settings_changed
 from chat.domain.core import Core
@@ -40,7 +40,7 @@ CHANGES_AT_ONCE: Final = 100
 """Settings that one transaction changes at most."""
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class UserSettings:
     """Reads and changes settings; what was never changed has its default."""
 
@@ -91,7 +91,7 @@ def _with_motion(connection: sqlite3.Connection, custom_status: Mapping[str, Any
     return {**custom_status, "emoji_animated": emoji is not None and emoji.animated}
 
 
-@attrs.frozen
+@frozen
 class _Fallen:
     """What became of an account's settings: the whole object, and the status where that is another one."""
 
@@ -163,7 +163,7 @@ NOTES_MAXIMUM: Final = 2_000
 """Notes of one account: all of them stand in its Ready."""
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class UserNotes:
     _core: Core
 

@@ -17,6 +17,7 @@ from typing import Any, Final
 import attrs
 import structlog
 
+from chat.classes import define, frozen
 from chat.clock import iso_timestamp
 from chat.domain.administration.account_fields import AdministeredAccounts, Edited, found
 from chat.domain.administration.admin_audit_log import Acting, AdminAuditLog, text_of
@@ -56,7 +57,7 @@ NEUTRAL: Final = frozenset({DeletionReason.USER_REQUESTED, DeletionReason.INACTI
 """Reasons that the holder is told of without reproach."""
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class AdministeredBans:
     """Bans accounts and lifts bans. Each method raises UNKNOWN_USER for an account that does not exist."""
 
@@ -152,7 +153,7 @@ def _in_a_century(now_ms: int) -> int:
     return int(now.replace(year=now.year + PERMANENT_BAN_YEARS, day=day).timestamp() * 1_000)
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class DeletionWish:
     """A deletion as an administrator asks for it. `replaces` is the moment of the one that it replaces (Unix ms)."""
 
@@ -169,7 +170,7 @@ class DeletionWish:
         return max(self.days, MINIMUM_DAYS_ON_REQUEST if is_requested else MINIMUM_DAYS)
 
 
-@attrs.frozen
+@frozen
 class _Scheduled:
     """What the unit that schedules came to: the address that it blocked, and the reports that are left to resolve."""
 
@@ -178,7 +179,7 @@ class _Scheduled:
     resolving: Errand | None
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class AdministeredDeletions:
     """Schedules erasures and takes them back. Each method raises UNKNOWN_USER for an account that does not exist."""
 

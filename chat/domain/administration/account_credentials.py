@@ -14,6 +14,7 @@ import attrs
 
 from chat.auth.tokens import id_hash
 from chat.auth.webauthn import credential_id_of
+from chat.classes import define
 from chat.clock import iso_timestamp
 from chat.domain.administration.account_fields import (
     AdministeredAccounts,
@@ -40,7 +41,7 @@ from chat.store.signing_in import auth_sessions, one_time_codes, pending_registr
 NO_ADDRESS: Final = FieldCode.USER_DOES_NOT_HAVE_AN_EMAIL_ADDRESS
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class AdministeredCredentials:
     """Opens and closes the ways into accounts. Each method raises UNKNOWN_USER for an account that does not exist."""
 
@@ -189,7 +190,7 @@ SHOWN: Final = 200
 """Registrations of one answer; once they are decided on, the next are shown."""
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class AdministeredRegistrations:
     """Lists registrations that wait and decides on them."""
 

@@ -23,6 +23,7 @@ import trio
 
 from chat.bus.audience import ToAccounts
 from chat.bus.bus import Event
+from chat.classes import define, frozen
 from chat.domain.core import Core
 from chat.domain.guilds.guild_ownership import GuildSuccession, Succession
 from chat.domain.guilds.memberships import Departure, Memberships
@@ -75,7 +76,7 @@ def erased(account: Account) -> Account:
     )
 
 
-@attrs.frozen
+@frozen
 class _Stage:
     """One of STAGES, of the job's account or of a bot of its own."""
 
@@ -101,7 +102,7 @@ class _Stage:
         return outcome[0]
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class AccountErasure(DueWork):
     """Orders erasures when they are due, and does them."""
 

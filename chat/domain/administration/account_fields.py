@@ -14,6 +14,7 @@ from typing import Any, Final
 import attrs
 import trio
 
+from chat.classes import define
 from chat.domain.administration.admin_audit_log import Acting, AdminAuditLog
 from chat.domain.administration.admin_users import AdminAccountViews
 from chat.domain.core import Core
@@ -47,7 +48,7 @@ Edit = Callable[[sqlite3.Connection, Account], Edited]
 """In a unit of writing: what becomes of an account."""
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class AdministeredAccounts:
     """Changes accounts for administrators. Each method returns the Admin user object, and raises UNKNOWN_USER for an
     account that does not exist."""

@@ -16,6 +16,7 @@ import structlog
 import trio
 
 from chat.auth.tokens import id_hash
+from chat.classes import define, frozen
 from chat.clock import iso_timestamp, optional_timestamp
 from chat.domain.administration.account_fields import found
 from chat.domain.administration.admin_audit_log import Acting, AdminAuditLog, in_the_name_of
@@ -74,7 +75,7 @@ _LISTS: Final = {
 }
 
 
-@attrs.frozen
+@frozen
 class Window:
     """Which part of a list to read: ids above `after` and below `before`, `limit` at most."""
 
@@ -88,7 +89,7 @@ class Window:
         return {name: value for name, value in named.items() if value is not None}
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class AdministeredLists:
     """Reads what is around accounts. Each method raises UNKNOWN_USER for an account that does not exist, but for those
     that say otherwise."""
@@ -272,7 +273,7 @@ def _origin(session: AuthSession, facts: AddressFacts, agent: Agent) -> dict[str
     }
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class AdministeredRelationships:
     """Removes friendships and requests for both accounts, and blocks for the one that set them."""
 
@@ -349,7 +350,7 @@ class AdministeredRelationships:
             raise ApiError(ErrorCode.INTERNAL_SERVER_ERROR) from error
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class AdministeredApplications:
     """Shows applications and gives them to other owners."""
 

@@ -13,6 +13,7 @@ import attrs
 
 from chat.auth.principal import Principal
 from chat.auth.tokens import TokenMint, token_hash
+from chat.classes import define, frozen
 from chat.clock import Clock, iso_timestamp, optional_timestamp
 from chat.domain.policy.due_work import NotedUses
 from chat.errors import ApiError
@@ -30,7 +31,7 @@ LIFETIME_DAYS_MAXIMUM: Final = 365
 DAY_MS: Final = 86_400_000
 
 
-@attrs.frozen
+@frozen
 class NewKey:
     """What a key is made with; without `expires_in_days` it never expires."""
 
@@ -39,7 +40,7 @@ class NewKey:
     expires_in_days: int | None = None
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class AdminApiKeys(NotedUses[int, int]):
     """Makes, lists, changes and takes back admin API keys; each account sees its own."""
 

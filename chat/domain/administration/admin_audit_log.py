@@ -8,9 +8,8 @@ import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-import attrs
-
 from chat.auth.principal import CredentialKind, Principal
+from chat.classes import define, frozen
 from chat.domain.administration.administration_objects import channel_outline, summary_of
 from chat.domain.standing.audit_log import INSTANCE
 from chat.errors import ApiError
@@ -33,7 +32,7 @@ NO_TARGET: Final = 0
 """The target of what is about no single thing."""
 
 
-@attrs.frozen
+@frozen
 class Acting:
     """The administrator behind a request, and the reason that came with it."""
 
@@ -66,7 +65,7 @@ def the_instance(reason: str | None = None) -> Acting:
     return in_the_name_of(INSTANCE, reason)
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class AdminAuditLog:
     """Writes entries; what was refused or failed leaves none."""
 
@@ -131,7 +130,7 @@ RELATED: Final = {"related_users": "user_id", "related_guilds": "guild_id", "rel
 """Which keys of the metadata name something: those that are this word or end in it."""
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class AdminAuditReading:
     _database: Database
 

@@ -8,8 +8,7 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Any, Final
 
-import attrs
-
+from chat.classes import define, frozen
 from chat.clock import iso_timestamp, optional_timestamp
 from chat.domain.administration.admin_audit_log import NO_TARGET, Acting, AdminAuditLog
 from chat.domain.administration.administration_objects import optional_id
@@ -112,7 +111,7 @@ def _deletion(deletion: AccountDeletion | None) -> dict[str, Any]:
     return dict(zip(_DELETION, values, strict=True))
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class AdminAccountViews:
     """Makes Admin user objects, with what the administrator may not see taken out."""
 
@@ -168,7 +167,7 @@ _DIGITS: Final = re.compile(r"[0-9]{1,20}", re.ASCII)
 _TAG: Final = re.compile(r"(.+)#([0-9]{1,4})", re.ASCII | re.DOTALL)
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Selection:
     """Which accounts are wanted. Of the selectors the first that is there counts, in this order; without any, every
     account is found."""
@@ -182,7 +181,7 @@ class Selection:
     offset: int = 0
 
 
-@attrs.frozen
+@frozen
 class _Found:
     """What a selector found: accounts, how many there are in all, and what the audit log keeps of the question."""
 
@@ -192,7 +191,7 @@ class _Found:
     metadata: dict[str, Any]
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class AccountSearches:
     """Searches accounts. Without `billing` there is no subscription to be asked for."""
 

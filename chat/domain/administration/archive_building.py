@@ -26,6 +26,7 @@ from typing import Any, Final
 import attrs
 import orjson
 
+from chat.classes import define, frozen
 from chat.clock import iso_timestamp
 from chat.media.delivery import file_name
 from chat.media.zip_writing import ZipPosition, ZipWriter
@@ -48,7 +49,7 @@ ROWS_OF_A_POINT: Final = 200
 FILES_OF_A_POINT: Final = 5
 
 
-@attrs.frozen
+@frozen
 class Document:
     """An entry that we write."""
 
@@ -56,7 +57,7 @@ class Document:
     content: bytes
 
 
-@attrs.frozen
+@frozen
 class Upload:
     """An entry that is a file of the storage, under its key there."""
 
@@ -65,7 +66,7 @@ class Upload:
     size: int
 
 
-@attrs.frozen
+@frozen
 class Page:
     """What one step adds: entries, how many rows they hold, and what the next page begins above (None for none)."""
 
@@ -78,7 +79,7 @@ Read = Callable[[sqlite3.Connection, int, Any, int], Page]
 """Reads the page of a subject (its id) above a place; the number counts the pages of the part from 1."""
 
 
-@attrs.frozen
+@frozen
 class Part:
     """One kind of thing. `place` is where it lies in the archive, `rows_of_a_point` how many weigh as much as one
     step."""
@@ -217,7 +218,7 @@ class NoRoom(Exception):
     """The disk has too little left for the archive; the text says so to an administrator."""
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Wish:
     """What an archive is to be of."""
 
@@ -228,7 +229,7 @@ class Wish:
     """ACLs that the administrator does not hold: what it takes them to see is left out."""
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class BuildState:
     """How far it is: the part that is read, what its next page begins above, and what was written so far."""
 
@@ -256,7 +257,7 @@ class BuildState:
         return BuildState(**{**kept, "counts": tuple(kept["counts"]), "position": ZipPosition(**kept["position"])})
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class ArchiveBuild:
     """The steps of one archive. `stored` says where the storage has the file of a key."""
 

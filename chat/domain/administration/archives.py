@@ -20,6 +20,7 @@ import attrs
 import structlog
 import trio
 
+from chat.classes import define
 from chat.clock import iso_timestamp, optional_timestamp
 from chat.domain.administration.account_fields import found
 from chat.domain.administration.admin_audit_log import Acting, AdminAuditLog
@@ -76,7 +77,7 @@ _ACTIONS: Final[Mapping[ArchiveSubject, AdminAction]] = {
 log: Final = structlog.get_logger("chat.archives")
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class Archives:
     """Takes orders for archives, builds them, hands them out and clears them away."""
 

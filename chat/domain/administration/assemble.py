@@ -8,6 +8,7 @@ import attrs
 
 from chat.auth.outgoing_http import OutgoingHttp
 from chat.auth.typed_codes import TypedCodes
+from chat.classes import frozen
 from chat.domain.accounts.assemble import AccountsArea
 from chat.domain.administration.account_closing import AdministeredBans, AdministeredDeletions
 from chat.domain.administration.account_credentials import AdministeredCredentials, AdministeredRegistrations
@@ -56,7 +57,7 @@ from chat.media.storage import ArchiveFiles
 from chat.push.encryption import Vapid
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class GatewayView:
     """What administrators see of the gateway: what it has in hand, and how many sessions hear a guild."""
 
@@ -64,7 +65,7 @@ class GatewayView:
     sessions_in: Callable[[int], int]
 
 
-@attrs.frozen(kw_only=True, slots=False)
+@frozen(kw_only=True, slots=False)
 class _AccountServices:
     views: AdminAccountViews
     accounts: AdministeredAccounts
@@ -79,7 +80,7 @@ class _AccountServices:
     purchases: StorePurchases
 
 
-@attrs.frozen(kw_only=True, slots=False)
+@frozen(kw_only=True, slots=False)
 class _GuildServices:
     guilds: AdministeredGuilds
     guild_members: AdministeredGuildMembers
@@ -87,7 +88,7 @@ class _GuildServices:
     discovery_review: AdministeredDiscovery
 
 
-@attrs.frozen(kw_only=True, slots=False)
+@frozen(kw_only=True, slots=False)
 class _InstanceServices:
     figures: InstanceFigures
     setup: InstanceSetup
@@ -95,13 +96,13 @@ class _InstanceServices:
     discovery: Discovery
 
 
-@attrs.frozen(kw_only=True, slots=False)
+@frozen(kw_only=True, slots=False)
 class _StorageServices:
     storage: Storage
     disk_watch: DiskWatch
 
 
-@attrs.frozen(kw_only=True, slots=False)
+@frozen(kw_only=True, slots=False)
 class AdministrationArea(_AccountServices, _GuildServices, _InstanceServices, _StorageServices):
     log: AdminAuditLog
     audit_reading: AdminAuditReading

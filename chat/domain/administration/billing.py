@@ -51,6 +51,7 @@ import attrs
 import structlog
 
 from chat.auth.outgoing_http import OutgoingHttp, Reply
+from chat.classes import frozen
 from chat.config.settings import BillingSettings
 from chat.errors import ApiError
 from chat.registries.error_codes import ErrorCode
@@ -85,7 +86,7 @@ class BillingUnavailable(ApiError):
         super().__init__(ErrorCode.STORE_BILLING_UNAVAILABLE, headers={"Retry-After": str(RETRY_AFTER_SECONDS)})
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class PurchaseLink:
     """A purchase that belongs to an account, as far as it never changes. `bound_at` (Unix ms) is since when."""
 
@@ -101,7 +102,7 @@ class PurchaseLink:
     bound_at: int | None = None
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class PurchaseReading:
     """How a purchase stands, as its store tells it; times are Unix milliseconds. The members are those of the Admin
     store purchase object (administration.md, Store purchases)."""
@@ -125,7 +126,7 @@ class PurchaseReading:
     last_event_at: int | None
 
 
-@attrs.frozen
+@frozen
 class ProcessorSubscription:
     """A subscription at the payment processor, and the charge behind its latest invoice, if that was paid."""
 

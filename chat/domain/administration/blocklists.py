@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import attrs
 
+from chat.classes import define
 from chat.clock import iso_timestamp
 from chat.domain.administration.account_fields import found as found_account
 from chat.domain.administration.admin_audit_log import NO_TARGET, Acting, AdminAuditLog
@@ -45,7 +46,7 @@ SHORTEST_PREFIX: Final = MappingProxyType({4: 8, 6: 16})
 TEXTS: Final = frozenset({Blocklist.PHRASE, Blocklist.PROFILE_SUBSTRING})
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class Blocklists:
     """Keeps the lists; `blocked` holds them in memory."""
 

@@ -17,6 +17,7 @@ import attrs
 from chat.auth.keys import Keys
 from chat.auth.passwords import Passwords
 from chat.bus.bus import Bus, GuildAvailabilityChanged, GuildStateChanged
+from chat.classes import define, frozen
 from chat.clock import Clock
 from chat.config import Settings
 from chat.domain.administration.admin_audit_log import NO_TARGET, AdminAuditLog, the_instance
@@ -55,7 +56,7 @@ from chat.store.standing.guild_audit_log import AuditLogEntry
 _ACLS: Final = frozenset(ACLS)
 
 
-@attrs.frozen
+@frozen
 class NewAccount:
     """An account as the operator asks for it."""
 
@@ -65,7 +66,7 @@ class NewAccount:
     acls: tuple[str, ...] = ()
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class Administration:
     """Makes, finds and changes accounts of people."""
 
@@ -245,7 +246,7 @@ def announce(bus: Bus, state: GuildState, before: Guild) -> None:
         bus.publish(GuildAvailabilityChanged(after.id))
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class InviteAdministration:
     """Makes, lists and deletes invites into guilds for the instance."""
 

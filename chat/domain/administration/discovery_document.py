@@ -9,6 +9,7 @@ from typing import Any, Final
 import attrs
 import orjson
 
+from chat.classes import define
 from chat.config import Limits, Settings
 from chat.config.loading import Overrides
 from chat.config.settings import CaptchaSettings
@@ -32,7 +33,7 @@ HOSTS_MAXIMUM: Final = 64
 _PREMIUM_SUFFIX: Final = "_premium"
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class Discovery:
     """Both documents, made from the settings. `vapid` has what browsers subscribe with, if they may."""
 

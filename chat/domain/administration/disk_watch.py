@@ -6,10 +6,10 @@ from __future__ import annotations
 import sqlite3
 from typing import Final
 
-import attrs
 import structlog
 import trio
 
+from chat.classes import define
 from chat.domain.administration.storage import DiskRoom, Storage
 from chat.domain.core import Core
 from chat.errors import StorageUnavailable
@@ -32,7 +32,7 @@ MEGABYTE: Final = 1_000_000
 log: Final = structlog.get_logger("chat.storage")
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class DiskWatch:
     """Looks how much of the disk is left."""
 

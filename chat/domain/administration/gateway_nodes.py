@@ -19,6 +19,7 @@ import attrs
 import cattrs
 import orjson
 
+from chat.classes import frozen
 from chat.clock import iso_timestamp
 
 WRITE_SECONDS: Final = 2.0
@@ -44,7 +45,7 @@ GONE: Final = frozenset({NodeState.ENDED, NodeState.DEAD, NodeState.REFUSED})
 """States that a node does not come back from: it starts anew under another id."""
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class NodeStanding:
     """One node. `sessions` are the core's own count; the other figures are what it told last."""
 
@@ -66,7 +67,7 @@ class NodeStanding:
     resident_bytes: int = 0
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class NodesStanding:
     """All nodes of a core at a moment (`at`, Unix milliseconds). A node that is gone stays for two minutes, and as long
     as sessions wait for it."""

@@ -11,8 +11,7 @@ import sqlite3
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-import attrs
-
+from chat.classes import define, frozen
 from chat.domain.administration.admin_audit_log import Acting, AdminAuditLog
 from chat.domain.administration.administration_objects import admin_guild_member, user_summary
 from chat.domain.administration.guilds import known_guild, require_guild
@@ -36,7 +35,7 @@ from chat.store.guilds.members import with_accounts
 from chat.store.standing.guild_audit_log import AuditLogPage
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class AdministeredGuildMembers:
     """Lists, adds, removes and bans members. Each method raises UNKNOWN_GUILD for a guild that does not exist."""
 
@@ -149,7 +148,7 @@ class AdministeredGuildMembers:
         self._log.record(connection, acting, action, user_id, {"guild_id": guild_id, **(metadata or {})})
 
 
-@attrs.frozen
+@frozen
 class _Actions:
     """How the administrative log calls what is done to one kind of expression."""
 
@@ -164,7 +163,7 @@ ACTIONS: Final[Mapping[str, _Actions]] = {
 }
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class AdministeredGuildContents:
     """Reads audit log and expressions, and purges expressions. Each method raises UNKNOWN_GUILD for a guild that does
     not exist."""

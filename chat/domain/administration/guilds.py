@@ -15,6 +15,7 @@ from typing import Any
 import attrs
 
 from chat.bus.bus import GuildStateChanged
+from chat.classes import define, frozen
 from chat.domain.administration.admin_audit_log import NO_TARGET, Acting, AdminAuditLog
 from chat.domain.administration.administration_objects import admin_guild, admin_guild_details, summary_of
 from chat.domain.core import Core
@@ -40,7 +41,7 @@ from chat.store.guilds.guild_discovery import DiscoveryApplication
 from chat.store.guilds.guilds import Guild
 
 
-@attrs.frozen
+@frozen
 class GuildSearch:
     """Which guilds to list. `text` is part of a name, a custom invite code or an id."""
 
@@ -51,7 +52,7 @@ class GuildSearch:
     offset: int
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class GuildWishes:
     """What is to be different about a guild; None stays as it is.
 
@@ -117,7 +118,7 @@ def features_metadata(added: Collection[str], removed: Collection[str], after: G
     return {"add_features": sorted(added), "remove_features": sorted(removed), "new_features": sorted(after.features)}
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class AdministeredGuilds:
     """Lists, shows, changes and deletes guilds. Each method raises UNKNOWN_GUILD for a guild that does not exist."""
 
@@ -279,7 +280,7 @@ def _require_discoverable(before: Guild, after: Guild) -> None:
         raise InvalidFormBody.at("verification_level", FieldCode.DISCOVERABLE_GUILD_VERIFICATION_LEVEL_TOO_LOW)
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class AdministeredDiscovery:
     """Lists applications and decides on them; takes guilds out of discovery."""
 

@@ -25,6 +25,7 @@ from chat import __version__
 from chat.auth.keys import Keys
 from chat.auth.principal import CredentialKind, Principal
 from chat.bus.bus import GuildStateChanged
+from chat.classes import define, frozen
 from chat.clock import iso_timestamp
 from chat.config.declare import UnexpectedValueError
 from chat.config.loading import LIMITS, POLICY, SECTION, Overrides, checked, effective
@@ -58,7 +59,7 @@ ORDERED: Final = (
 """Limits of which the first may not be above the second."""
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class InstanceConfiguration:
     """Shows and changes what is in force; kept in the store, so it outlives a restart."""
 
@@ -194,7 +195,7 @@ def _require_order(settings: Settings) -> None:
 SETUP_KEY_PURPOSE: Final = "set-up link"
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class InstanceSetup:
     """Knows whether the instance is set up, and the token of the link for it."""
 
@@ -247,7 +248,7 @@ COUNTED_MS: Final = 15_000
 """How long what was counted in the store is answered again: counting a million messages takes a moment."""
 
 
-@attrs.frozen
+@frozen
 class Period:
     """A time that is shown: how many points of how many seconds, made of rows of so many."""
 
@@ -279,7 +280,7 @@ def _point(span: Figures) -> dict[str, Any]:
     }
 
 
-@attrs.frozen
+@frozen
 class GatewayFigures:
     """What the gateway has in hand. `backlog` is events that are not delivered yet."""
 
@@ -290,13 +291,13 @@ class GatewayFigures:
     backlog: int
 
 
-@attrs.frozen
+@frozen
 class _Counted:
     at: int
     stored: StoredFigures
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class InstanceFigures:
     """Counts, and reads guilds into memory afresh.
 

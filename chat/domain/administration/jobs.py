@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import attrs
 
+from chat.classes import define, frozen
 from chat.clock import iso_timestamp, optional_timestamp
 from chat.domain.administration.account_closing import AdministeredDeletions, DeletionWish
 from chat.domain.administration.account_fields import AdministeredAccounts
@@ -37,7 +38,7 @@ SHOWN_ENTRIES: Final = 20
 """Entries of a list in a payload that the ledger shows; a shred may name a thousand."""
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class JobLedger:
     _database: Database
     _orders: Jobs
@@ -122,7 +123,7 @@ Act = Callable[[Acting, int, Mark], Awaitable[object]]
 """Does one item; False where there was nothing to do, and `Mark` was not called."""
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class BulkJobs:
     """Orders changes of many accounts and guilds, and makes them. Each order returns the job as the ledger has it."""
 
@@ -277,7 +278,7 @@ class BulkJobs:
         await run.step(lambda _: outcome.progress(position + 1))
 
 
-@attrs.frozen
+@frozen
 class _Outcome:
     """What became of the items so far, as the job's result has it."""
 

@@ -12,8 +12,7 @@ import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-import attrs
-
+from chat.classes import define, frozen
 from chat.clock import iso_timestamp
 from chat.domain.administration.admin_audit_log import NO_TARGET, Acting, AdminAuditLog
 from chat.domain.administration.administration_objects import channel_outline
@@ -47,7 +46,7 @@ _TO_ATTACHMENT: Final = re.compile(r"/attachments/[0-9]{1,19}/([0-9]{1,19})/")
 """URLs that people copy: of a message in a client, of a file in the media of the instance."""
 
 
-@attrs.frozen
+@frozen
 class MessageSelector:
     """How one message is named; the first that is there counts."""
 
@@ -63,7 +62,7 @@ class MessageSelector:
         return "link" if self.attachment_id is None else "attachment_id"
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class AdministeredMessages:
     """Reads messages and deletes single ones for administrators, who need not see the channel. UNKNOWN_CHANNEL and
     UNKNOWN_MESSAGE are raised for what does not exist."""
@@ -196,7 +195,7 @@ WORDS: Final[Mapping[JobStatus, str]] = {
 """How a shred calls the states of a job."""
 
 
-@attrs.frozen
+@frozen
 class Entry:
     """One message that is to go, as it was named."""
 
@@ -204,7 +203,7 @@ class Entry:
     message_id: int
 
 
-@attrs.frozen
+@frozen
 class Count:
     """What an account wrote. `channels` is summed by pages and so an upper bound; `last_id` is the newest."""
 
@@ -213,7 +212,7 @@ class Count:
     last_id: int
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class MessageShreds:
     """Orders shreds, does them, and tells how far they are."""
 

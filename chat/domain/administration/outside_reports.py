@@ -12,12 +12,12 @@ import re
 import sqlite3
 from typing import Any, Final
 
-import attrs
 import orjson
 import structlog
 
 from chat.auth.tokens import token_hash
 from chat.auth.typed_codes import TypedCodes
+from chat.classes import define, frozen
 from chat.domain.administration.messages import TO_MESSAGE
 from chat.domain.administration.reports import NewReport
 from chat.domain.core import Core
@@ -50,7 +50,7 @@ _TAG: Final = re.compile(r"([A-Za-z0-9_]{1,32})(?:#([0-9]{1,4}))?")
 log: Final = structlog.get_logger("chat.reports")
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Reporter:
     """The full legal name of the reporter, and the country of residence (ISO 3166-1, two letters)."""
 
@@ -58,7 +58,7 @@ class Reporter:
     country: str
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class ReportedThing:
     """What is reported: of each kind one of the ways to name it."""
 
@@ -72,7 +72,7 @@ class ReportedThing:
     message_link: str | None = None
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class OutsideReports:
     """Takes reports of people without an account."""
 

@@ -12,6 +12,7 @@ import orjson
 import structlog
 
 from chat.auth.principal import Principal
+from chat.classes import define, frozen
 from chat.clock import iso_timestamp, optional_timestamp
 from chat.domain.administration.admin_audit_log import NO_TARGET, Acting, AdminAuditLog, in_the_name_of
 from chat.domain.administration.administration_objects import optional_id, summary_of
@@ -42,7 +43,7 @@ RESOLVED_AT_MOST: Final = 10_000
 """Reports that one deletion resolves; the rest stay pending for an administrator to look at."""
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class NewReport:
     """What a reporter says of it."""
 
@@ -55,7 +56,7 @@ class NewReport:
         return Report(core.snowflakes(), kind, self.category, pending, additional_info=info, **about)
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class Reports:
     _core: Core
     _messages: Messages
@@ -222,7 +223,7 @@ def _address_of_reporter(connection: sqlite3.Connection, report: Report) -> str 
     return None if reporter is None or reporter.is_deleted else reporter.email
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class ReportReading:
     """Lists and shows reports. Who made one is for holders of report:view:reporter_pii."""
 

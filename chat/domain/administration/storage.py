@@ -17,6 +17,7 @@ from typing import Any, Final
 import attrs
 import trio
 
+from chat.classes import define, frozen
 from chat.clock import iso_timestamp, optional_timestamp
 from chat.domain.administration.admin_audit_log import NO_TARGET, Acting, AdminAuditLog
 from chat.domain.core import Core
@@ -49,7 +50,7 @@ KEYS_AT_ONCE: Final = 1_000
 ROWS_AT_ONCE: Final = 200
 
 
-@attrs.frozen
+@frozen
 class DiskRoom:
     """The disk of the data directory."""
 
@@ -63,7 +64,7 @@ class DiskRoom:
         return self.free_bytes < self.warn_bytes
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class Storage:
     """Tells what takes the room, and cleans up."""
 

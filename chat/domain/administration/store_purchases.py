@@ -24,6 +24,7 @@ import attrs
 import structlog
 import trio
 
+from chat.classes import define, frozen
 from chat.clock import iso_timestamp, optional_timestamp
 from chat.domain.administration.account_fields import found
 from chat.domain.administration.admin_audit_log import Acting, AdminAuditLog
@@ -52,7 +53,7 @@ Key = tuple[StoreProvider, PurchaseEnvironment, str]
 """What tells one purchase from all others: the store, whether it is the real one, and its token there."""
 
 
-@attrs.frozen
+@frozen
 class _Refreshed:
     """What a refresh came to: the account as it was and as it is, and its purchases."""
 
@@ -61,7 +62,7 @@ class _Refreshed:
     purchases: Sequence[StorePurchase]
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class StorePurchases:
     """Lists and refreshes purchases; without `billing` there is no store to be reached."""
 
@@ -337,7 +338,7 @@ def store_purchase(purchase: StorePurchase, now_ms: int) -> dict[str, Any]:
 # Subscriptions of accounts that are to go
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class SubscriptionCancellations:
     """Orders and does the job. Without `billing` nothing is paid for, and nothing is ordered."""
 

@@ -11,8 +11,7 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Any, Final
 
-import attrs
-
+from chat.classes import define, frozen
 from chat.domain.administration.admin_audit_log import Acting, AdminAuditLog
 from chat.domain.core import Core
 from chat.domain.messages.message_drafts import require_content
@@ -42,7 +41,7 @@ ACCOUNT: Final = "system_account"
 USERNAME: Final = "system"
 
 
-@attrs.frozen
+@frozen
 class _Sent:
     """What was written to one account, in which conversation."""
 
@@ -51,7 +50,7 @@ class _Sent:
     written: WrittenMessage
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class SystemDms:
     _core: Core
     _usernames: Usernames

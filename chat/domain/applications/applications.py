@@ -10,6 +10,7 @@ import attrs
 import structlog
 
 from chat.auth.principal import Principal
+from chat.classes import define, frozen
 from chat.domain.accounts.account_images import ACCOUNT_IMAGES, AccountImages
 from chat.domain.applications.application_objects import (
     application_object,
@@ -50,7 +51,7 @@ BOT_FLAGS: Final = int(UserFlag.FRIENDLY_BOT | UserFlag.FRIENDLY_BOT_MANUAL_APPR
 """Bits of a bot's flags that its owner may set."""
 
 
-@attrs.frozen
+@frozen
 class NewApplication:
     """What an application is created with."""
 
@@ -60,7 +61,7 @@ class NewApplication:
     bot_require_code_grant: bool = False
 
 
-@attrs.frozen
+@frozen
 class BotChange:
     """What is to be different about a bot account.
 
@@ -73,7 +74,7 @@ class BotChange:
     flags: int | None = None
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class Applications:
     """Creates, reads, changes and deletes applications. Only the owner may: each method that names one raises
     UNKNOWN_APPLICATION or ACCESS_DENIED for all others."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import attrs
-
+from chat.classes import frozen
 from chat.domain.accounts.assemble import AccountsArea
 from chat.domain.applications.applications import Applications
 from chat.domain.applications.oauth2_authorization import BotInstallation, OAuth2Authorization
@@ -16,7 +15,7 @@ from chat.domain.policy.assemble import PolicyArea
 from chat.domain.signing_in.assemble import SigningInArea
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class ApplicationsArea:
     applications: Applications
     oauth2_authorization: OAuth2Authorization

@@ -17,6 +17,7 @@ import structlog
 
 from chat.auth.principal import Principal
 from chat.auth.tokens import token_hash
+from chat.classes import define, frozen
 from chat.domain.applications.application_objects import bot_of
 from chat.domain.applications.oauth2_protocol import (
     Challenge,
@@ -56,7 +57,7 @@ CONSENT_PAGE: Final = "/oauth2/authorize"
 """The page that asks for consent, below the instance's public address."""
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class AuthorizationRequest:
     """The parameters of an authorisation request, None where they were not sent."""
 
@@ -69,7 +70,7 @@ class AuthorizationRequest:
     code_challenge_method: str | None = None
 
 
-@attrs.frozen
+@frozen
 class _Terms:
     """An authorisation request that can be granted. Without `redirect_uri` no code is wanted."""
 
@@ -210,7 +211,7 @@ NEW_ROLE_POSITION: Final = 1
 """New roles go to the bottom, above that of all members (applications.md, Installing a bot)."""
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class BotInstallation:
     _core: Core
     _memberships: Memberships

@@ -7,9 +7,8 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Any
 
-import attrs
-
 from chat.auth.principal import Principal
+from chat.classes import define
 from chat.clock import iso_timestamp
 from chat.domain.applications.application_objects import authorized_application, bot_of, public_application
 from chat.domain.applications.oauth2_authorization import code_kind
@@ -26,7 +25,7 @@ from chat.store.applications.oauth2_grants import Grant
 from chat.store.signing_in import tickets
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class OAuth2Identity:
     """Reads what access tokens tell, and lists and ends authorisations."""
 

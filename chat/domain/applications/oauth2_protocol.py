@@ -25,6 +25,7 @@ from urllib.parse import urlencode, urlsplit
 import attrs
 
 from chat.auth.tokens import token_hash
+from chat.classes import frozen
 from chat.config import Settings
 from chat.errors import ApiError
 from chat.registries.error_codes import ErrorCode
@@ -120,7 +121,7 @@ _VERIFIER: Final = re.compile(r"[A-Za-z0-9._~-]{43,128}", re.ASCII)
 _S256_CHALLENGE: Final = re.compile(r"[A-Za-z0-9_-]{43}", re.ASCII)
 
 
-@attrs.frozen
+@frozen
 class Challenge:
     """What an authorisation request says of the verifier to come; `method` is S256."""
 
@@ -171,7 +172,7 @@ _NO_SECRET: Final = token_hash("")
 """Compared with where an application is unknown or has no secret, so that all take the same path."""
 
 
-@attrs.frozen
+@frozen
 class ClientCredentials:
     """What a request says of the client that sends it."""
 
@@ -179,7 +180,7 @@ class ClientCredentials:
     secret: str | None = attrs.field(default=None, repr=False)
 
 
-@attrs.frozen
+@frozen
 class Client:
     """The application behind a request, and whether it has shown its secret."""
 

@@ -15,6 +15,7 @@ import attrs
 import structlog
 
 from chat.auth.tokens import token_hash
+from chat.classes import define, frozen
 from chat.domain.applications.oauth2_authorization import code_kind
 from chat.domain.applications.oauth2_protocol import (
     Challenge,
@@ -45,7 +46,7 @@ REFRESH_LIFETIME_MS: Final = 2_592_000_000
 TOKEN_TYPE: Final = "Bearer"  # noqa: S105 - public
 
 
-@attrs.frozen
+@frozen
 class CodeExchange:
     """What is presented to have a code exchanged."""
 
@@ -54,7 +55,7 @@ class CodeExchange:
     verifier: str | None = attrs.field(default=None, repr=False)
 
 
-@attrs.frozen
+@frozen
 class _Pair:
     """An access token and a refresh token that are told once."""
 
@@ -62,7 +63,7 @@ class _Pair:
     refresh: str = attrs.field(repr=False)
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class OAuth2Tokens:
     _core: Core
     _clients: OAuth2Clients

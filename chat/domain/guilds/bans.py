@@ -15,12 +15,11 @@ import sqlite3
 from collections.abc import Callable
 from typing import Any, Final
 
-import attrs
-
 from chat.auth.client_address import network_of
 from chat.auth.principal import Principal
 from chat.bus.audience import ToGuild
 from chat.bus.bus import Event
+from chat.classes import define, frozen
 from chat.clock import iso_timestamp
 from chat.domain.core import Core
 from chat.domain.guilds.memberships import Departure, Memberships
@@ -53,7 +52,7 @@ First = Callable[[sqlite3.Connection], Any]
 def _nothing(_: sqlite3.Connection) -> None: ...
 
 
-@attrs.frozen
+@frozen
 class NewBan:
     """A ban as it is asked for. `duration_seconds` None bans for good."""
 
@@ -62,20 +61,20 @@ class NewBan:
     duration_seconds: int | None = None
 
 
-@attrs.frozen
+@frozen
 class _Removed:
     departure: Departure | None
     entry: AuditLogEntry
 
 
-@attrs.frozen
+@frozen
 class _Banned(_Removed):
     ban: Ban
     messages: Errand | None
     """What is left to do where messages go along."""
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class Bans:
     _core: Core
     _memberships: Memberships
@@ -335,7 +334,7 @@ class AuthorsMessages:
             await errand.step(portion, then)
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class OwnMessages:
     """The operations bulk-delete-mine, where the membership stays, and Leave guild with `delete_messages`, where it
     does not (guilds.md, Deletion of own messages)."""

@@ -16,6 +16,7 @@ from typing import Any, Final
 
 import attrs
 
+from chat.classes import frozen
 from chat.config.limits import Limits
 from chat.domain.standing.guild_objects import EMOJIS
 from chat.domain.standing.guild_states import GuildState
@@ -164,7 +165,7 @@ FORUM_FIELDS: Final = frozenset(
 """Members of a channel's body that belong to forums and media channels alone."""
 
 
-@attrs.frozen
+@frozen
 class TagWish:
     """A tag as a body asks for it; `id` names one that exists."""
 

@@ -15,6 +15,7 @@ import attrs
 from chat.auth.principal import Principal
 from chat.bus.audience import ToGuild
 from chat.bus.bus import Event
+from chat.classes import define, frozen
 from chat.domain.core import Core
 from chat.domain.messages.message_objects import author_object
 from chat.domain.policy import images
@@ -40,7 +41,7 @@ UNLIMITED_SLOTS: Final = 999_999
 """Slots with UNLIMITED_EMOJI or UNLIMITED_STICKERS (guilds.md, Guild features)."""
 
 
-@attrs.frozen
+@frozen
 class _Kind:
     """What differs between emojis and stickers."""
 
@@ -76,7 +77,7 @@ KINDS: Final[Mapping[str, _Kind]] = {
 }
 
 
-@attrs.frozen
+@frozen
 class NewExpression:
     """An expression as it is asked for; `image` is base64 text. Description and tags are for stickers."""
 
@@ -86,7 +87,7 @@ class NewExpression:
     tags: tuple[str, ...] = ()
 
 
-@attrs.frozen
+@frozen
 class _Made:
     """An expression that is to be, with its image."""
 
@@ -94,7 +95,7 @@ class _Made:
     image: PreparedImage
 
 
-@attrs.frozen
+@frozen
 class _Written:
     """What a unit wrote: the guild's whole set after it, the log's entries, and what did not fit."""
 
@@ -104,7 +105,7 @@ class _Written:
     refused: int = 0
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class Expressions:
     """The operations on emojis and stickers; `kind` is EMOJIS or STICKERS."""
 

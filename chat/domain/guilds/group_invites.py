@@ -13,6 +13,7 @@ import attrs
 from chat.auth.principal import Principal
 from chat.bus.audience import ToAccounts
 from chat.bus.bus import Event
+from chat.classes import define, frozen
 from chat.domain.core import Core
 from chat.domain.guilds.invite_objects import group_invite_object, stranger_view, with_metadata
 from chat.domain.people.groups import Groups
@@ -31,7 +32,7 @@ from chat.store.standing import private_channels
 from chat.store.standing.private_channels import PrivateChannel
 
 
-@attrs.frozen
+@frozen
 class _Made:
     """An invite that was asked for; not `is_new` if it existed before."""
 
@@ -39,7 +40,7 @@ class _Made:
     is_new: bool
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class GroupInvites:
     """The operations on invites that lead into groups. `is_online` tells whether others see an account as online."""
 

@@ -12,6 +12,7 @@ import attrs
 
 from chat.auth.principal import Principal
 from chat.bus.bus import GuildAvailabilityChanged, GuildChannelsChanged, GuildStateChanged
+from chat.classes import define, frozen
 from chat.clock import iso_timestamp
 from chat.domain.core import Core
 from chat.domain.guilds import guild_changes
@@ -40,7 +41,7 @@ from chat.store.guilds.guilds import Guild
 from chat.store.standing.guild_audit_log import AuditLogEntry
 
 
-@attrs.frozen
+@frozen
 class _Rules:
     """What holds for one image field."""
 
@@ -73,7 +74,7 @@ GUILD_IMAGES: Final[Mapping[str, _Rules]] = {
 """The image fields of Modify guild by name."""
 
 
-@attrs.frozen
+@frozen
 class GuildImageChanges:
     """The image fields of one request, judged: None for an image that goes."""
 
@@ -180,7 +181,7 @@ SNOWFLAKES: Final = ("owner_id", "system_channel_id", "rules_channel_id", "afk_c
 """Columns that hold snowflakes."""
 
 
-@attrs.frozen
+@frozen
 class JudgedFields:
     """Fields of a guild that can be written as they are here: columns, and images that come or go. What was only
     repeated is not among them."""
@@ -191,7 +192,7 @@ class JudgedFields:
     """The guild that they were judged for; it may be another one by now."""
 
 
-@attrs.frozen
+@frozen
 class ChangedGuild:
     before: Guild
     after: Guild
@@ -199,7 +200,7 @@ class ChangedGuild:
     entry: AuditLogEntry | None
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class GuildChanges:
     _core: Core
     _factors: SecondFactors

@@ -14,6 +14,7 @@ import attrs
 
 from chat.auth.principal import Principal
 from chat.bus.bus import GuildChannelsChanged, GuildStateChanged
+from chat.classes import define, frozen
 from chat.domain.core import Core
 from chat.domain.guilds.channel_fields import stored_fields, voice_defaults, with_forum
 from chat.domain.guilds.permission_overwrites import overwrites_of_body
@@ -41,7 +42,7 @@ MANAGE_CHANNELS: Final = Permission.MANAGE_CHANNELS
 MANAGE_ROLES: Final = Permission.MANAGE_ROLES
 
 
-@attrs.frozen
+@frozen
 class Move:
     """Where a channel is to stand; None keeps its place. `parent` tells whether `parent_id` was given at all."""
 
@@ -54,7 +55,7 @@ class Move:
     """Whether it takes over the overwrites of its new parent."""
 
 
-@attrs.frozen
+@frozen
 class _Written:
     """What was written: channels that changed, the guild where it changed too, and the log's entries."""
 
@@ -65,7 +66,7 @@ class _Written:
     """Active threads that went with a channel."""
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class GuildChannels:
     _core: Core
     _regions: VoiceRegions

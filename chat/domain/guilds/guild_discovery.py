@@ -13,6 +13,7 @@ from typing import Any
 import attrs
 
 from chat.auth.principal import Principal
+from chat.classes import define, frozen
 from chat.clock import iso_timestamp
 from chat.domain.core import Core
 from chat.domain.guilds.guild_changes import ChangedGuild, GuildChanges
@@ -32,7 +33,7 @@ from chat.store.guilds.guild_discovery import DiscoveryApplication
 from chat.store.guilds.guilds import Guild
 
 
-@attrs.frozen
+@frozen
 class Found:
     """A guild that is present in discovery, with what it says of itself; None of one that never applied."""
 
@@ -45,7 +46,7 @@ def categories() -> list[dict[str, Any]]:
     return [{"id": int(category), "name": name} for category, name in CATEGORY_NAMES.items()]
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class GuildDiscovery:
     """The operations on public discovery. `online_count` says how many members of a guild are online."""
 
@@ -107,7 +108,7 @@ class GuildDiscovery:
         }
 
 
-@attrs.frozen
+@frozen
 class Wish:
     """What a guild says of itself; None keeps what it has said."""
 

@@ -21,6 +21,7 @@ import trio
 
 from chat.auth.principal import Principal
 from chat.bus.bus import Event, GuildDeleted, GuildStateChanged
+from chat.classes import define, frozen
 from chat.domain.accounts import guild_folders
 from chat.domain.core import Core
 from chat.domain.guilds.guild_changes import ChangedGuild, GuildChanges
@@ -199,7 +200,7 @@ REASON: Final = "The account of the owner was erased."
 """As the guild's audit log has it."""
 
 
-@attrs.frozen
+@frozen
 class Succession:
     """A guild has lost its owner, and was handed over, or is gone if `changed` is None."""
 
@@ -207,7 +208,7 @@ class Succession:
     changed: ChangedGuild | None
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class GuildSuccession:
     _core: Core
     _changes: GuildChanges

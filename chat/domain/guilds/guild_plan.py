@@ -10,6 +10,7 @@ from typing import Final
 
 import attrs
 
+from chat.classes import frozen
 from chat.config import Limits
 from chat.domain.standing.guild_states import Channel, Member, Role
 from chat.registries.channel_types import ChannelType
@@ -29,7 +30,7 @@ NO_COLUMNS: Final = frozenset({"type", "parent", "overwrites"})
 """Fields of a planned channel that are no columns as they are."""
 
 
-@attrs.frozen
+@frozen
 class PlannedRole:
     """A role beside everyone's."""
 
@@ -41,7 +42,7 @@ class PlannedRole:
     unicode_emoji: str | None = None
 
 
-@attrs.frozen
+@frozen
 class PlannedOverwrite:
     """What a channel allows and denies one role."""
 
@@ -52,7 +53,7 @@ class PlannedOverwrite:
     deny: int
 
 
-@attrs.frozen
+@frozen
 class PlannedChannel:
     """A channel; a bit rate is in bits a second, the rate limit in seconds."""
 
@@ -71,7 +72,7 @@ class PlannedChannel:
     overwrites: tuple[PlannedOverwrite, ...] = ()
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class GuildPlan:
     """A guild without a name, an owner and ids."""
 
@@ -92,7 +93,7 @@ class GuildPlan:
     system_channel_flags: int = 0
 
 
-@attrs.frozen
+@frozen
 class NewGuild:
     """The rows of a guild that is to come into being."""
 

@@ -19,6 +19,7 @@ from typing import Any, Final
 
 import attrs
 
+from chat.classes import frozen
 from chat.config import Limits
 from chat.domain.guilds.channel_fields import channel_name
 from chat.domain.guilds.guild_plan import (
@@ -66,7 +67,7 @@ _CHANNEL_TYPES: Final[Mapping[int, ChannelType]] = {
 _OVERWRITE_TYPES: Final[Mapping[str, float]] = {"role": FOR_A_ROLE, "member": 1}
 
 
-@attrs.frozen
+@frozen
 class TemplateRole:
     """A role of a template. `permissions` is as it came, and judged by `plan_of`."""
 
@@ -75,7 +76,7 @@ class TemplateRole:
     planned: PlannedRole
 
 
-@attrs.frozen
+@frozen
 class TemplateOverwrite:
     """An entry of a channel's `permission_overwrites`. The masks are as they came: those of skipped entries do not
     matter."""
@@ -86,7 +87,7 @@ class TemplateOverwrite:
     deny: object
 
 
-@attrs.frozen
+@frozen
 class TemplateChannel:
     """A channel of a template; `planned` is it as a voice channel, which has all fields."""
 
@@ -97,7 +98,7 @@ class TemplateChannel:
     planned: PlannedChannel
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Template:
     """A template whose members are of their types; `plan` is without its roles and channels."""
 

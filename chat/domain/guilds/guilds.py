@@ -12,6 +12,7 @@ import attrs
 
 from chat.auth.principal import CredentialKind, Principal
 from chat.bus.bus import GuildJoined
+from chat.classes import define, frozen
 from chat.domain.accounts import guild_folders
 from chat.domain.core import Core
 from chat.domain.guilds.guild_plan import default_plan, founded
@@ -38,7 +39,7 @@ NAME_CHARACTERS: Final = 100
 """The longest name of a guild (guilds.md, Create guild)."""
 
 
-@attrs.frozen
+@frozen
 class GuildPage:
     """Which of the caller's guilds to list; `after` decides where both cursors are given."""
 
@@ -48,7 +49,7 @@ class GuildPage:
     with_counts: bool = False
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class GuildWish:
     """A guild as it is asked for: the body of Create guild, of which only the types were judged."""
 
@@ -61,7 +62,7 @@ class GuildWish:
     """The template as it came; None is the default guild."""
 
 
-@attrs.frozen
+@frozen
 class _Listed:
     """A page of guilds with the caller's masks in them."""
 
@@ -73,7 +74,7 @@ WHOLE_MAXIMUM: Final = 1_024
 """Whole guilds that are kept, one for each set of channels that is seen; all are forgotten when there are more."""
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class Guilds:
     """The operations on guilds. `online_count` says how many members of a guild are online."""
 

@@ -14,6 +14,7 @@ import attrs
 from chat.auth.principal import Principal
 from chat.bus.audience import ToChannel
 from chat.bus.bus import Event
+from chat.classes import define, frozen
 from chat.domain.core import Core
 from chat.domain.guilds.group_invites import GroupInvites
 from chat.domain.guilds.invite_objects import invite_object, with_metadata
@@ -56,7 +57,7 @@ class Randomness(Protocol):
         ...
 
 
-@attrs.frozen
+@frozen
 class _Made:
     """An invite that was asked for; `entry` is None if it existed before."""
 
@@ -64,7 +65,7 @@ class _Made:
     entry: AuditLogEntry | None = None
 
 
-@attrs.frozen
+@frozen
 class InviteTerms:
     """What an invite is to be like: `max_age` in seconds, 0 for ever; `max_uses` 0 without limit.
 
@@ -77,7 +78,7 @@ class InviteTerms:
     temporary: bool = False
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class Invites:
     """The operations on invites. `online_count` says how many members of a guild are online, `is_connected` whether an
     account has a gateway session."""

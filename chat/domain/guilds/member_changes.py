@@ -10,9 +10,8 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-import attrs
-
 from chat.auth.principal import Principal
+from chat.classes import define, frozen
 from chat.clock import iso_timestamp
 from chat.domain.accounts.account_images import ACCOUNT_IMAGES, AccountImageChanges, AccountImages, member_images
 from chat.domain.core import Core
@@ -55,7 +54,7 @@ LOGGED: Final = ("nick", "mute", "deaf")
 """Fields that the audit log compares as they are."""
 
 
-@attrs.frozen
+@frozen
 class _Written:
     before: Member
     after: Member
@@ -70,7 +69,7 @@ class _Written:
         )
 
 
-@attrs.frozen
+@frozen
 class _Move:
     """Voice connections, and where they go; None ends them."""
 
@@ -78,7 +77,7 @@ class _Move:
     channel_id: int | None
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class MemberChanges:
     _core: Core
     _roles: Roles

@@ -14,9 +14,8 @@ import sys
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final
 
-import attrs
-
 from chat.auth.principal import Principal
+from chat.classes import define, frozen
 from chat.domain.core import Core
 from chat.domain.standing.guild_states import GuildState
 from chat.domain.standing.permissions import channel_permissions, guild_permissions
@@ -70,7 +69,7 @@ class ChannelViewers:
         return bool(mask & VIEW_CHANNEL)
 
 
-@attrs.frozen
+@frozen
 class Group:
     """A heading of the list: a role's id, ONLINE or OFFLINE, and how many members stand below it."""
 
@@ -89,7 +88,7 @@ def is_seen_by_all(state: GuildState, channel_id: int) -> bool:
     return bool(mask & VIEW_CHANNEL) and not taken
 
 
-@attrs.frozen
+@frozen
 class MemberList:
     groups: tuple[Group, ...]
     _starts: tuple[int, ...]
@@ -185,7 +184,7 @@ def _hoist_order(role: Role) -> tuple[int, int, int]:
     return -hoisted_at, -role.position, role.id
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class MemberSearches:
     _core: Core
     _rosters: Rosters

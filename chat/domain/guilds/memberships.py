@@ -12,12 +12,11 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-import attrs
-
 from chat.auth.client_address import network_of
 from chat.auth.principal import Principal
 from chat.bus.audience import ToGuild, ToThread
 from chat.bus.bus import Event, GuildJoined, GuildLeft
+from chat.classes import define, frozen
 from chat.domain.accounts import guild_folders
 from chat.domain.core import Core
 from chat.domain.messages.message_events import WrittenMessage, message_created, write_join_message
@@ -44,7 +43,7 @@ KEPT_MS: Final = 365 * 86_400_000
 """How long after leaving a time-out is resumed."""
 
 
-@attrs.frozen
+@frozen
 class Preparation:
     """What was made for a newcomer before it joined: the roles that it gets, and how others are told of them."""
 
@@ -53,7 +52,7 @@ class Preparation:
     """Called after the commit, before others hear of the newcomer."""
 
 
-@attrs.frozen
+@frozen
 class _Joined:
     member: Member
     member_count: int
@@ -62,7 +61,7 @@ class _Joined:
     prepared: Preparation | None
 
 
-@attrs.frozen
+@frozen
 class Departure:
     """What the end of a membership wrote."""
 
@@ -74,7 +73,7 @@ class Departure:
     """Threads that the member was in."""
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class Memberships:
     _core: Core
 

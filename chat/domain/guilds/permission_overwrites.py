@@ -13,6 +13,7 @@ import attrs
 
 from chat.auth.principal import Principal
 from chat.bus.bus import GuildStateChanged
+from chat.classes import define, frozen
 from chat.domain.core import Core
 from chat.domain.standing.audit_log import Actor, changes_between
 from chat.domain.standing.guild_events import channel_updated
@@ -30,13 +31,13 @@ OVERWRITES_MAXIMUM: Final = 500
 """Overwrites that one channel may have."""
 
 
-@attrs.frozen
+@frozen
 class _Written:
     channel: Channel
     entry: AuditLogEntry | None
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class PermissionOverwrites:
     _core: Core
 

@@ -16,6 +16,7 @@ import attrs
 from chat.auth.principal import Principal
 from chat.bus.audience import ToGuild
 from chat.bus.bus import Event, GuildStateChanged
+from chat.classes import define, frozen
 from chat.domain.core import Core
 from chat.domain.standing.access import GuildAccess, require_guild
 from chat.domain.standing.audit_log import Actor
@@ -33,7 +34,7 @@ from chat.store.guilds import members, roles
 from chat.store.standing.guild_audit_log import AuditLogEntry
 
 
-@attrs.frozen
+@frozen
 class NewRole:
     """A role as it is asked for; `permissions` is a mask."""
 
@@ -44,7 +45,7 @@ class NewRole:
     mentionable: bool = False
 
 
-@attrs.frozen
+@frozen
 class WrittenRoles:
     """What was written: the role that it is about with the event that tells of it, others that moved, and the log's
     entries."""
@@ -56,7 +57,7 @@ class WrittenRoles:
     entries: Sequence[AuditLogEntry | None]
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class Roles:
     _core: Core
 

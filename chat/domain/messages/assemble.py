@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import attrs
-
+from chat.classes import frozen
 from chat.domain.core import Core
 from chat.domain.ground import Background
 from chat.domain.messages.crossposting import Crossposting
@@ -27,7 +26,7 @@ from chat.domain.signing_in.assemble import SigningInArea
 from chat.domain.standing.assemble import StandingArea
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class MessagesArea:
     messages: Messages
     sending: MessageSending

@@ -17,6 +17,7 @@ import trio
 
 from chat.bus.audience import ToChannel
 from chat.bus.bus import Event
+from chat.classes import frozen
 from chat.domain.core import Core
 from chat.domain.messages.message_events import message_created, message_updated
 from chat.domain.messages.message_reading import StoredMessages, with_context
@@ -63,7 +64,7 @@ def is_switched_off(features: frozenset[str]) -> bool:
     return GuildFeature.ANNOUNCEMENT_CHANNELS_DISABLED in features
 
 
-@attrs.frozen
+@frozen
 class _Copied:
     """A copy as a delivery left it."""
 

@@ -18,6 +18,7 @@ import attrs
 from chat.auth.principal import Principal
 from chat.bus.audience import ToAccounts
 from chat.bus.bus import Event
+from chat.classes import define, frozen
 from chat.domain.core import Core
 from chat.domain.messages.message_drafts import AttachmentDraft
 from chat.domain.messages.uploads import Uploads
@@ -46,7 +47,7 @@ SHOWN_PARTS: Final = ("image", "video", "audio", "thumbnail")
 KEPT_FLAGS: Final = int(AttachmentFlag.IS_ANIMATED)
 
 
-@attrs.frozen
+@frozen
 class Words:
     """What an account says of a meme; None leaves it as it is, or to be found."""
 
@@ -55,7 +56,7 @@ class Words:
     tags: tuple[str, ...] | None = None
 
 
-@attrs.frozen
+@frozen
 class Source:
     """Which part of a message to keep: one of its attachments, or what one of its embeds shows; without either the
     first that there is."""
@@ -66,7 +67,7 @@ class Source:
     embed_index: int | None = None
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class FavoriteMemes:
     _core: Core
     _media: MediaLibrary

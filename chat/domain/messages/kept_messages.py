@@ -12,6 +12,7 @@ import attrs
 from chat.auth.principal import Principal
 from chat.bus.audience import ToAccounts
 from chat.bus.bus import Event
+from chat.classes import define
 from chat.domain.core import Core
 from chat.domain.messages.message_events import message_saved
 from chat.domain.messages.message_reading import StoredMessages, one_message, viewer_of, with_context
@@ -35,7 +36,7 @@ ROUNDS: Final = 10
 BATCH: Final = 100
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class Readable:
     """Judges for one account what it may read, each channel once. For the length of one request."""
 
@@ -79,7 +80,7 @@ class Readable:
         }
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class RecentMentions:
     _core: Core
 
@@ -140,7 +141,7 @@ class RecentMentions:
                 self._core.bus.publish(Event(EventName.RECENT_MENTION_DELETE, data, audience))
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class SavedMessages:
     _core: Core
 

@@ -12,13 +12,13 @@ import sqlite3
 from collections.abc import Mapping
 from typing import Any, Final
 
-import attrs
 import orjson
 import structlog
 import trio
 
 from chat.bus.audience import Audience, ToChannel, ToThread
 from chat.bus.bus import Event
+from chat.classes import frozen
 from chat.domain.core import Core
 from chat.domain.messages.message_events import message_changed
 from chat.domain.messages.message_reading import StoredMessages, with_context
@@ -211,7 +211,7 @@ class Unfurling:
         return await trio.to_thread.run_sync(work) if self._core.in_threads else work()
 
 
-@attrs.frozen
+@frozen
 class _Seen:
     """A message whose links are to be looked at: who hears of it, and what they are told beside the message."""
 

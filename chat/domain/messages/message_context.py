@@ -21,6 +21,7 @@ from typing import Any, Final
 import attrs
 
 from chat.auth.principal import Principal
+from chat.classes import frozen
 from chat.clock import iso_timestamp
 from chat.domain.core import Core
 from chat.domain.messages.message_drafts import AllowedMentions, AttachmentDraft, Forward, MessageDraft, ReplyTo, Sender
@@ -78,7 +79,7 @@ _TOKENS: Final = re.compile(
 )
 
 
-@attrs.frozen
+@frozen
 class ParsedMentions:
     """What a text names, in the order of first appearance, whether or not it may."""
 
@@ -133,7 +134,7 @@ def without_emojis(content: str, emoji_ids: Container[int]) -> str:
     return _TOKENS.sub(plain, content)
 
 
-@attrs.frozen
+@frozen
 class CountedMentions:
     """The mentions of a message, ids ascending. `here` excludes `everyone`, which says more."""
 
@@ -187,7 +188,7 @@ def count_mentions(
     )
 
 
-@attrs.frozen
+@frozen
 class JudgedText:
     """A text as it is sent, with what the message keeps of the channels and emojis in it."""
 
@@ -239,7 +240,7 @@ def _mentioned_channels(access: ChannelAccess, parsed: ParsedMentions) -> tuple[
 NO_ACCOUNTS: Final[Mapping[int, Account]] = {}
 
 
-@attrs.frozen
+@frozen
 class ForwardSource:
     """A message that is to be forwarded, in a channel whose history the sender may read."""
 
@@ -247,7 +248,7 @@ class ForwardSource:
     forward: Forward
 
 
-@attrs.frozen
+@frozen
 class Carried:
     source: MessageReference
     snapshot: Mapping[str, Any]
@@ -370,7 +371,7 @@ def _copied_files(
     )
 
 
-@attrs.frozen
+@frozen
 class MessageContext:
     """What a draft refers to, as it is stored."""
 
@@ -394,7 +395,7 @@ def _extra(sender: Sender, draft: MessageDraft, files: int, **of_context: Sequen
     return attrs.evolve(sender.extra or MessageExtra(), **members) if members else sender.extra
 
 
-@attrs.frozen
+@frozen
 class _Found:
     stored: StoredMessages
     named: Mapping[int, Account]

@@ -7,10 +7,9 @@ import sqlite3
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
-import attrs
-
 from chat.auth.principal import Principal
 from chat.bus.bus import Bus
+from chat.classes import frozen
 from chat.domain.core import Core
 from chat.domain.messages.message_events import message_deleted, messages_deleted, pins_changed
 from chat.domain.messages.message_reading import require_of_webhook
@@ -50,7 +49,7 @@ PURGED_MAXIMUM: Final = 1_000
 LINK_SCHEMES: Final = ("http://", "https://")
 
 
-@attrs.frozen
+@frozen
 class Removed:
     """What went from a channel: ids of messages, oldest first; and its newest pin where pins went with them."""
 
@@ -86,7 +85,7 @@ def announce_lost_pins(bus: Bus, access: ChannelAccess, removed: Removed) -> Non
         bus.publish(pins_changed(access, removed.last_pin))
 
 
-@attrs.frozen
+@frozen
 class Deleted:
     """A message that went, with what its channel lost; `entry` where the guild's audit log tells of it."""
 
@@ -99,7 +98,7 @@ _BulkDeletion = tuple[Removed, AuditLogEntry | None]
 """What one unit deleted, and the entry that tells of it."""
 
 
-@attrs.frozen
+@frozen
 class Purge:
     """Which messages of a channel a purge takes, the newest first, at most `limit`.
 

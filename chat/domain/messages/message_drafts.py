@@ -9,6 +9,7 @@ from typing import Any, Final
 import attrs
 
 from chat.auth.principal import Principal
+from chat.classes import frozen
 from chat.config import Settings
 from chat.domain.messages.message_objects import webhook_author
 from chat.domain.policy.instance_policy import require_room
@@ -23,7 +24,7 @@ from chat.store.messages.messages import Message, MessageExtra
 from chat.store.webhooks.webhooks import Webhook
 
 
-@attrs.frozen
+@frozen
 class AllowedMentions:
     """Which mentions in the text shall count (messages.md, Mentions).
 
@@ -49,7 +50,7 @@ ALL_MENTIONS: Final = AllowedMentions(parse=frozenset({"users", "roles", "everyo
 """What counts where a draft has no `allowed_mentions`."""
 
 
-@attrs.frozen
+@frozen
 class ReplyTo:
     """The message that a draft answers. Without `required` the draft is sent as an ordinary message when it is gone."""
 
@@ -58,7 +59,7 @@ class ReplyTo:
     required: bool = True
 
 
-@attrs.frozen
+@frozen
 class Forward:
     """The message that a draft carries on. None carries all of its files or embeds; a list those that it names."""
 
@@ -68,7 +69,7 @@ class Forward:
     embed_indices: tuple[int, ...] | None = None
 
 
-@attrs.frozen
+@frozen
 class AttachmentDraft:
     """A file on the disk that becomes part of the message. `is_promised` where an earlier upload left its row."""
 
@@ -78,7 +79,7 @@ class AttachmentDraft:
     """The attachment whose bytes it shares: one of a forwarded message, or a favourite meme."""
 
 
-@attrs.frozen
+@frozen
 class MessageDraft:
     """A message to be sent. `embeds` are as they are stored (`chat.domain.policy.embeds`)."""
 
@@ -99,7 +100,7 @@ class MessageDraft:
         return bool(self.attachments or self.embeds or self.sticker_ids or self.forward)
 
 
-@attrs.frozen
+@frozen
 class KeptAttachment:
     """What an edit says of a file that stays; None leaves its words as they are."""
 
@@ -107,7 +108,7 @@ class KeptAttachment:
     description: str | None = None
 
 
-@attrs.frozen
+@frozen
 class MessageEdit:
     """Changes to a message; None keeps what is there. `kept_attachments` are those that stay, by id; `attachments` are
     new ones; `removed_attachment` takes a single one away. `attachment_order` places those that stay by their ids, and
@@ -160,7 +161,7 @@ def require_content(content: str, maximum: int, *, needed: bool = True) -> None:
         raise ApiError(ErrorCode.CANNOT_SEND_EMPTY_MESSAGE)
 
 
-@attrs.frozen
+@frozen
 class Sender:
     id: int
     wire: Mapping[str, Any]

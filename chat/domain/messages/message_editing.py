@@ -14,6 +14,7 @@ from typing import Any, Final
 import attrs
 
 from chat.auth.principal import Principal
+from chat.classes import define, frozen
 from chat.config import Limits
 from chat.domain.core import Core
 from chat.domain.messages.message_context import (
@@ -62,7 +63,7 @@ EDITABLE_FLAGS: Final = MessageFlag.SUPPRESS_EMBEDS.value
 MANAGE_MESSAGES: Final = Permission.MANAGE_MESSAGES.value
 
 
-@attrs.frozen
+@frozen
 class _NewText:
     """A new text, and what it names."""
 
@@ -70,13 +71,13 @@ class _NewText:
     counted: CountedMentions
 
 
-@attrs.frozen
+@frozen
 class _Edited:
     stored: StoredMessages
     for_author: StoredMessages
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class MessageEditing:
     _core: Core
     _deletion: MessageDeletion

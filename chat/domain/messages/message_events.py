@@ -28,6 +28,7 @@ import attrs
 
 from chat.bus.audience import Audience, Mentions, ToChannel, ToThread
 from chat.bus.bus import Event
+from chat.classes import define, frozen
 from chat.clock import iso_timestamp
 from chat.domain.core import Core
 from chat.domain.messages.message_reading import StoredMessages, with_context
@@ -161,7 +162,7 @@ UNREAD_BY_AUTHOR: Final = frozenset({MessageType.USER_JOIN, *THREAD_MESSAGE_TYPE
 is read by its author, if that had read everything before."""
 
 
-@attrs.frozen
+@frozen
 class WrittenMessage:
     """A system message as it is stored, with what its wire object needs."""
 
@@ -196,7 +197,7 @@ def system_message_created(access: ChannelAccess, written: WrittenMessage, addre
     return message_created(access, written.message, written.stored.wire(written.message, addresses))
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class SystemMessages:
     """Writes and publishes system messages for other services."""
 

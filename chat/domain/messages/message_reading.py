@@ -18,6 +18,7 @@ import attrs
 import trio
 
 from chat.auth.principal import Principal
+from chat.classes import define, frozen
 from chat.domain.core import Core
 from chat.domain.messages.message_objects import (
     NO_PARTS,
@@ -55,7 +56,7 @@ WARM_PAGE: Final = 50
 """Messages of a page that is read on the loop: some 0.15 ms of it."""
 
 
-@attrs.frozen
+@frozen
 class Viewer:
     """Whom messages are read for. Where an event is made for many, there is none."""
 
@@ -68,7 +69,7 @@ def viewer_of(principal: Principal) -> Viewer:
     return Viewer(principal.user_id, sees_threads(principal))
 
 
-@attrs.frozen
+@frozen
 class Page:
     """Which messages of a channel to read: the newest, or those next to one cursor. `around` includes its message."""
 
@@ -78,7 +79,7 @@ class Page:
     around: int | None = None
 
 
-@attrs.frozen
+@frozen
 class StoredMessages:
     """Messages with everything that their wire objects need."""
 
@@ -241,7 +242,7 @@ def _thread_parts(connection: sqlite3.Connection, found: Sequence[Message], view
     }
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class Messages:
     """The operations that read messages. Of several channels those are left out that the caller may not read."""
 

@@ -21,6 +21,7 @@ import trio
 
 from chat.auth.principal import Principal
 from chat.bus.bus import Event
+from chat.classes import define, frozen
 from chat.domain.core import Core
 from chat.domain.messages.message_reading import StoredMessages, Viewer, viewer_of, with_context
 from chat.domain.messages.message_search_scopes import Whereabouts, search_scope
@@ -121,7 +122,7 @@ class MessageSearchIndex:
         )
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Search:
     """A whole request: where, what, and which page of it.
 
@@ -138,7 +139,7 @@ class Search:
     after: int | None = None
 
 
-@attrs.frozen
+@frozen
 class _Found:
     total: int
     stored: StoredMessages
@@ -146,7 +147,7 @@ class _Found:
     """Where the next page begins; None behind the last one."""
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class MessageSearches:
     """The operation that searches messages, if the index is enabled."""
 

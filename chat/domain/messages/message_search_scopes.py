@@ -19,6 +19,7 @@ import attrs
 import trio
 
 from chat.auth.principal import Principal
+from chat.classes import define, frozen
 from chat.domain.core import Core
 from chat.domain.standing.access import GuildChannelAccess
 from chat.domain.standing.guild_states import Channel, GuildState, Member
@@ -67,7 +68,7 @@ WITH_DMS: Final = frozenset(SearchScope) - {SearchScope.CURRENT, SearchScope.ALL
 OPEN_ONLY: Final = frozenset({SearchScope.OPEN_DMS, SearchScope.OPEN_DMS_AND_ALL_GUILDS})
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Whereabouts:
     """Where to look, as it is asked for. `channel_ids` narrow the scope; None narrows nothing."""
 
@@ -79,7 +80,7 @@ class Whereabouts:
     include_nsfw: bool = False
 
 
-@attrs.frozen
+@frozen
 class _Open:
     """A place that the caller may search."""
 
@@ -116,7 +117,7 @@ async def search_scope(core: Core, principal: Principal, asked: Whereabouts) -> 
     )
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class _Range:
     """What a scope comes to for the caller."""
 

@@ -11,10 +11,9 @@ import sqlite3
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-import attrs
-
 from chat.auth.principal import Principal
 from chat.bus.bus import Event
+from chat.classes import define
 from chat.clock import iso_timestamp
 from chat.config import Limits
 from chat.domain.core import Core
@@ -342,7 +341,7 @@ class MessageSending:
         )
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class TypingIndicators:
     """The operation Typing Start; it stores nothing."""
 

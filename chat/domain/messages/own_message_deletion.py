@@ -17,6 +17,7 @@ import structlog
 import trio
 
 from chat.auth.principal import Principal
+from chat.classes import frozen
 from chat.domain.core import Core
 from chat.domain.messages.message_deletion import Removed, announce_removed, remove_messages
 from chat.domain.policy.due_work import DueWork
@@ -40,7 +41,7 @@ BATCH_MESSAGES: Final = 100
 log: Final = structlog.get_logger("chat.messages")
 
 
-@attrs.frozen
+@frozen
 class _Batch:
     """What went; or, when nothing was left, the account with and without its scheduled deletion."""
 

@@ -10,6 +10,7 @@ import attrs
 from chat.auth.principal import Principal
 from chat.bus.audience import ToAccounts
 from chat.bus.bus import Event
+from chat.classes import define, frozen
 from chat.clock import iso_timestamp
 from chat.domain.core import Core
 from chat.domain.messages.message_events import SystemMessages, WrittenMessage, message_updated, pins_changed
@@ -29,7 +30,7 @@ from chat.store.messages.messages import Message
 from chat.store.standing.guild_audit_log import AuditLogEntry
 
 
-@attrs.frozen
+@frozen
 class _Change:
     stored: StoredMessages
     last_pin: int | None
@@ -37,7 +38,7 @@ class _Change:
     note: WrittenMessage | None = None
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class Pins:
     _core: Core
     _private_channels: PrivateChannels

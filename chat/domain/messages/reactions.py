@@ -17,6 +17,7 @@ import attrs
 
 from chat.auth.principal import Principal
 from chat.bus.bus import Event
+from chat.classes import define, frozen
 from chat.domain.core import Core
 from chat.domain.messages.message_objects import author_object, emoji_object
 from chat.domain.messages.message_reading import accounts_by_id
@@ -81,7 +82,7 @@ def _usable_emoji(connection: sqlite3.Connection, access: ChannelAccess, emoji: 
     return Emoji(known.name, known.id, known.animated)
 
 
-@attrs.frozen
+@frozen
 class ReactionPlace:
     """A message and where it stands."""
 
@@ -113,7 +114,7 @@ def _reaction_added(place: ReactionPlace, account: Account, emoji: Emoji, *, fir
 _EventOf = Callable[[ReactionPlace], Event]
 
 
-@attrs.frozen
+@frozen
 class ReactionUsers:
     """Accounts that reacted with one emoji, as others see them, in order of their ids."""
 
@@ -121,7 +122,7 @@ class ReactionUsers:
     has_more: bool
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class Reactions:
     _core: Core
 

@@ -18,6 +18,7 @@ import attrs
 from chat.auth.principal import Principal
 from chat.bus.audience import ToAccounts
 from chat.bus.bus import Event
+from chat.classes import define, frozen
 from chat.clock import iso_timestamp
 from chat.domain.core import Core
 from chat.domain.messages.message_context import CountedMentions
@@ -43,7 +44,7 @@ SUPPRESS_ROLES: Final = "suppress_roles"
 """User guild settings: such mentions shall not count (messages.md, Read states)."""
 
 
-@attrs.frozen
+@frozen
 class Notified:
     """Whom a message notifies: accounts one by one, those online, and roles or everyone (`mass`)."""
 
@@ -94,7 +95,7 @@ def notified_by(
     return Notified(access.guild_id, tuple(counted.notified_user_ids(access)), here_ids, tuple(mass))
 
 
-@attrs.frozen
+@frozen
 class UnreadMassMentions:
     """Unread messages of one channel that name a role of an account, everyone or those online, and that the account
     wants to count. `is_seen` tells whether it sees the channel."""
@@ -160,7 +161,7 @@ def read_state_object(state: ReadState) -> dict[str, Any]:
     return data
 
 
-@attrs.frozen
+@frozen
 class ReadUpTo:
     """How far an account has read a channel.
 
@@ -174,7 +175,7 @@ class ReadUpTo:
     manual: bool = False
 
 
-@attrs.frozen
+@frozen
 class _Told:
     """What one acknowledgement led to. `mass` is left unread beside `mention_count`."""
 
@@ -185,7 +186,7 @@ class _Told:
     mass: UnreadMassMentions | None
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class ReadStates:
     _core: Core
 

@@ -14,6 +14,7 @@ from typing import Final
 import attrs
 import trio
 
+from chat.classes import define
 from chat.clock import Clock
 from chat.errors import ApiError
 from chat.registries.error_codes import ErrorCode
@@ -31,7 +32,7 @@ NonceKey = tuple[int, int, str]
 """Author, channel, nonce."""
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class Sending:
     """One message on its way, or sent, under its nonce. `message_id` is set at its commit."""
 

@@ -10,6 +10,7 @@ from typing import Final, Protocol
 import attrs
 
 from chat.bus.bus import Event
+from chat.classes import define, frozen
 from chat.domain.core import Core
 from chat.domain.messages.message_context import CountedMentions
 from chat.domain.messages.message_drafts import Sender
@@ -52,7 +53,7 @@ class Opening(Protocol):
         ...
 
 
-@attrs.frozen
+@frozen
 class _Written:
     """What a message did to its thread."""
 
@@ -62,7 +63,7 @@ class _Written:
     """Who was in it, where it came back from the archive."""
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class InThread:
     """A message on its way into a thread: what its unit does there, and what is told of it."""
 

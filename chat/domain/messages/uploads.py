@@ -18,6 +18,7 @@ import trio
 
 from chat.auth.principal import Principal
 from chat.auth.tokens import token_hash
+from chat.classes import frozen
 from chat.clock import iso_timestamp
 from chat.config import Limits
 from chat.domain.core import Core
@@ -61,7 +62,7 @@ SENT_FLAGS: Final = int(AttachmentFlag.IS_SPOILER)
 """Bits that a sender may set."""
 
 
-@attrs.frozen
+@frozen
 class PromisedFile:
     """A file that is to be uploaded; `id` is the client's own name for it, `size` its bytes."""
 
@@ -70,7 +71,7 @@ class PromisedFile:
     size: int
 
 
-@attrs.frozen
+@frozen
 class AttachmentWish:
     """What a message says of one of its files: `id` is the number of a file in the form, `upload` the name of an
     earlier upload; `duration` (seconds) and `waveform` (base64) are those of a recording."""
@@ -85,7 +86,7 @@ class AttachmentWish:
     waveform: str | None = None
 
 
-@attrs.frozen
+@frozen
 class Owner:
     """Whose files they are, where they go, and how large each may be (bytes)."""
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import attrs
-
+from chat.classes import frozen
 from chat.domain.core import Core
 from chat.domain.ground import Background
 from chat.domain.messages.assemble import MessagesArea
@@ -17,7 +16,7 @@ from chat.domain.standing.assemble import StandingArea
 from chat.domain.standing.private_channels import PrivateChannels
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class PeopleArea:
     private_channels: PrivateChannels
     groups: Groups

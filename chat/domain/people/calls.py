@@ -22,6 +22,7 @@ import trio
 from chat.auth.principal import Principal
 from chat.bus.audience import ToAccounts
 from chat.bus.bus import Event
+from chat.classes import define
 from chat.clock import iso_timestamp
 from chat.domain.core import Core
 from chat.domain.messages.message_events import SystemMessages, message_updated
@@ -59,7 +60,7 @@ RECIPIENTS_CHANGED: Final = frozenset({EventName.CHANNEL_RECIPIENT_ADD, EventNam
 log: Final = structlog.get_logger("chat.calls")
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class Calls:
     """The operations on calls. Hears the bus; `run` must be running for calls to be written down and to end."""
 

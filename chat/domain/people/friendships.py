@@ -22,6 +22,7 @@ from typing import Any, Final
 import attrs
 
 from chat.auth.principal import Principal
+from chat.classes import define, frozen
 from chat.domain.accounts.guild_folders import settings_changed
 from chat.domain.core import Core
 from chat.domain.standing.relationships import Change, Relationships, RelationshipType, both_sides, neither_side
@@ -53,7 +54,7 @@ SHARING_COOLDOWN_MS: Final = 86_400_000
 """How long a choice for all friends at once stands at least."""
 
 
-@attrs.frozen
+@frozen
 class _Sharing:
     """A choice for all friends at once, written; `settings` are None if they were the same before."""
 
@@ -63,7 +64,7 @@ class _Sharing:
     friends: list[Relationship]
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class Friendships:
     _core: Core
     _relationships: Relationships

@@ -16,6 +16,7 @@ import attrs
 from chat.auth.principal import Principal
 from chat.bus.audience import ToAccounts
 from chat.bus.bus import AcquaintanceChanged, Event
+from chat.classes import define, frozen
 from chat.domain.core import Core
 from chat.domain.messages.message_events import SystemMessages, WrittenMessage
 from chat.domain.people.friendships import Unaddable, group_refusal
@@ -42,7 +43,7 @@ NAME_LENGTH: Final = 100
 NICK_LENGTH: Final = 32
 
 
-@attrs.frozen
+@frozen
 class _Arrival:
     """An account came to a group. `joined` is None if it was there already."""
 
@@ -50,7 +51,7 @@ class _Arrival:
     written: WrittenMessage | None = None
 
 
-@attrs.frozen
+@frozen
 class GroupDeparture:
     """An account is in a group no longer; `after` is what is left of it, None if the group is gone."""
 
@@ -63,14 +64,14 @@ class GroupDeparture:
     written: WrittenMessage | None = None
 
 
-@attrs.frozen
+@frozen
 class _Change:
     before: PrivateChannel
     after: PrivateChannel
     written: tuple[WrittenMessage | None, ...]
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class Groups:
     _core: Core
     _private_channels: PrivateChannels

@@ -11,9 +11,8 @@ from __future__ import annotations
 import sqlite3
 from typing import Any, Final
 
-import attrs
-
 from chat.auth.principal import Principal
+from chat.classes import define
 from chat.clock import iso_timestamp
 from chat.domain.core import Core
 from chat.domain.standing.relationships import RelationshipType
@@ -36,7 +35,7 @@ WORDS: Final = ("bio", "pronouns", "banner", "accent_color")
 """What an account shows of itself, everywhere or in one guild."""
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class UserProfiles:
     _core: Core
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import attrs
-
 from chat.auth.address_bans import BlockedNetworks
+from chat.classes import frozen
 from chat.domain.ground import Background, Ground
 from chat.domain.policy.blocked_values import BlockedValues
 from chat.domain.policy.errands import Errands
@@ -16,7 +15,7 @@ from chat.media.delivery import MediaAddresses
 from chat.media.storage import MediaStorage
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class PolicyArea:
     blocked: BlockedValues
     policy: InstancePolicy

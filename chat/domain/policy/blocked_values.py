@@ -16,6 +16,7 @@ from typing import Any, Final, Protocol
 import attrs
 
 from chat.auth.address_bans import BlockedNetworks
+from chat.classes import define
 from chat.config import Settings
 from chat.domain.policy.embeds import Embeds, addresses_of, texts_of
 from chat.domain.policy.images import ANIMATED_PREFIX, HASH_CHARACTERS
@@ -281,7 +282,7 @@ def domain_and_above(domain: str) -> Iterator[str]:
         domain = domain.partition(".")[2]
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class Held:
     """Values, each in the form that `form` makes of it."""
 

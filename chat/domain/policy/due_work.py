@@ -11,6 +11,7 @@ import attrs
 import structlog
 import trio
 
+from chat.classes import define
 from chat.clock import Clock
 from chat.errors import StorageUnavailable
 from chat.store.database import Database
@@ -78,7 +79,7 @@ class DueWork(ABC):
         return min(self.LOOK_SECONDS, max(SHORTEST_SECONDS, (due - self._clock.now_ms()) / MILLISECONDS))
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class NotedUses(ABC, Generic[K, U]):
     """Notes the uses of things, of which the last one counts."""
 

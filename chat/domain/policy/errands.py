@@ -15,10 +15,10 @@ import sqlite3
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final, TypeVar
 
-import attrs
 import structlog
 import trio
 
+from chat.classes import frozen
 from chat.errors import StorageUnavailable
 from chat.registries.jobs import ErrandKind
 from chat.store import errands
@@ -106,7 +106,7 @@ class Errand:
         return self.id
 
 
-@attrs.frozen
+@frozen
 class _Portion:
     left: State | None
     errand_id: int | None

@@ -16,6 +16,7 @@ from typing import Final
 
 import attrs
 
+from chat.classes import frozen
 from chat.errors import InvalidFormBody
 from chat.media.image_header import ImageHeader
 from chat.media.image_intake import LengthRefused, SizeRefused, decoded, intake_header
@@ -37,7 +38,7 @@ ANIMATED_PREFIX: Final = "a_"
 HASH_CHARACTERS: Final = 32
 
 
-@attrs.frozen
+@frozen
 class PreparedImage:
     """An image that was looked at and found good, and is nowhere yet."""
 
@@ -55,7 +56,7 @@ class PreparedImage:
         return self.hash.startswith(ANIMATED_PREFIX)
 
 
-@attrs.frozen
+@frozen
 class TakenImage:
     """What a text in a body held: bytes, what they say of themselves, and the hash that names them."""
 

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import attrs
 
+from chat.classes import frozen
 from chat.clock import Clock
 from chat.config import Settings
 from chat.domain.policy import account_rules
@@ -23,7 +24,7 @@ from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
 
 
-@attrs.frozen
+@frozen
 class TagChange:
     """The tag asked for; None keeps the username, or leaves the discriminator to the instance."""
 

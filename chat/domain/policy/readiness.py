@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-import attrs
 import trio
 
+from chat.classes import frozen
 from chat.errors import StorageUnavailable
 from chat.store.administration import instance
 from chat.store.database import Database
@@ -23,7 +23,7 @@ PATIENCE_SECONDS: Final = 5.0
 """A store that has written nothing by then is told to be stuck."""
 
 
-@attrs.frozen
+@frozen
 class Hindrance:
     """What keeps the server from its work: a word for programs, and the reason for people."""
 

@@ -3,10 +3,9 @@ presence, its friends."""
 
 from __future__ import annotations
 
-import attrs
-
 from chat.bus.audience import ToAccounts, ToGuild
 from chat.bus.bus import AccountShownDifferently, Bus, CredentialsRevoked, Event
+from chat.classes import define
 from chat.clock import Clock
 from chat.config import Settings
 from chat.domain.standing.guild_states import GuildStates
@@ -21,7 +20,7 @@ from chat.store.database import Database
 from chat.store.guilds import guilds
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class AccountEvents:
     """Publishes what follows from a change of an account; to be called after the commit."""
 

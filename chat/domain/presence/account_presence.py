@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import attrs
 
+from chat.classes import define, frozen
 from chat.clock import iso_timestamp
 from chat.protocol.payload import ABSENT
 from chat.protocol.presence import CustomStatus, InitialPresence, parse_custom_status
@@ -16,7 +17,7 @@ ALL_SESSIONS: Final = "all"
 """The session id under which the aggregate stands among the session presences (gateway.md, Presences)."""
 
 
-@attrs.frozen
+@frozen
 class SessionPresence:
     """What one session selected."""
 
@@ -29,7 +30,7 @@ class SessionPresence:
 NO_SESSION: Final = SessionPresence(Status.OFFLINE)
 
 
-@attrs.frozen
+@frozen
 class AccountPresence:
     """What others see of an account; `status` is one of PUBLISHED_STATUSES."""
 
@@ -78,7 +79,7 @@ def taking_on(presence: SessionPresence, settings: Mapping[str, Any]) -> Session
     return SessionPresence(status, presence.afk, presence.mobile, custom_status)
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class _Selection:
     """A session's presence, and whether it counts."""
 
@@ -86,7 +87,7 @@ class _Selection:
     counts: bool = True
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class AccountSessions:
     """The sessions of one account, added up as they come and go: a bot may have thousands."""
 

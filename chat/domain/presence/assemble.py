@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-import attrs
-
+from chat.classes import frozen
 from chat.domain.ground import Ground
 from chat.domain.policy.assemble import PolicyArea
 from chat.domain.presence.account_events import AccountEvents
@@ -20,7 +19,7 @@ from chat.domain.standing.user_objects import find_partial_user
 from chat.store.standing import private_channels
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class PresenceArea:
     presences: Presences
     voice_states: VoiceStates

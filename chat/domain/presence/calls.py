@@ -9,6 +9,7 @@ from typing import Any, Final
 import attrs
 import trio
 
+from chat.classes import define
 from chat.clock import iso_timestamp
 from chat.domain.presence.voice_states import VoiceStates
 from chat.domain.standing.relationships import RelationshipType
@@ -18,7 +19,7 @@ from chat.store.guilds import guilds
 from chat.store.standing import relationships
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class Call:
     """A call in a conversation. `created_at` is Unix milliseconds, times to come are Trio's."""
 
@@ -50,7 +51,7 @@ class Call:
         }
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class ActiveCalls:
     _voice_states: VoiceStates
     by_channel: dict[int, Call] = attrs.field(factory=dict, init=False)

@@ -27,6 +27,7 @@ from chat.bus.bus import (
     SavedPresenceChanged,
     Turn,
 )
+from chat.classes import define, frozen
 from chat.clock import Clock
 from chat.domain.presence.account_presence import (
     ALL_SESSIONS,
@@ -48,7 +49,7 @@ _LONGEST_WAIT_SECONDS: Final = 3600.0
 """The time of day may be set anew while we wait for a moment far ahead."""
 
 
-@attrs.frozen
+@frozen
 class Known:
     """What is known already of an account whose session starts: its user object, and who is told of it without
     asking."""
@@ -57,7 +58,7 @@ class Known:
     friends: tuple[int, ...]
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class Presences:
     """The presences of all accounts with gateway sessions, and how many of each guild are online."""
 

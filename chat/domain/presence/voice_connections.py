@@ -15,6 +15,7 @@ from typing import Any, Final
 import attrs
 
 from chat.auth.principal import Principal
+from chat.classes import define, frozen
 from chat.clock import Clock
 from chat.config.settings import VoiceSettings
 from chat.domain.standing.access import Access, GuildChannelAccess
@@ -49,7 +50,7 @@ class VoiceRefusal(enum.Enum):
         self.message = message
 
 
-@attrs.frozen
+@frozen
 class VoiceCaller:
     """The gateway session that a voice command comes from."""
 
@@ -59,7 +60,7 @@ class VoiceCaller:
     e2ee_capable: bool
 
 
-@attrs.frozen
+@frozen
 class VoiceState:
     connection_id: str
     user_id: int
@@ -77,7 +78,7 @@ class VoiceState:
     viewer_stream_keys: tuple[str, ...] = ()
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class VoiceConnections:
     """All voice connections by their ids, and by session, guild and channel."""
 
@@ -215,7 +216,7 @@ CONNECTIONS_PER_ACCOUNT: Final = 100
 """Voice connections that an account may have in all channels together: as many as one channel may allow."""
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class VoiceRules:
     """Judges by what the guild in memory says now, and by the connections that there are already."""
 
@@ -282,7 +283,7 @@ def region_objects(named: Sequence[str]) -> list[dict[str, str]]:
     return [AUTOMATIC, *({"id": region, "name": region, "emoji": "globe"} for region in named)]
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class VoiceRegions:
     """The instance's regions, and which channels may have them."""
 

@@ -19,6 +19,7 @@ import attrs
 
 from chat.bus.audience import Audience, ToAccounts, ToChannel, ToSession
 from chat.bus.bus import Bus, Event, GuildDeleted, GuildLeft, GuildStateChanged, Turn
+from chat.classes import define
 from chat.clock import Clock
 from chat.domain.presence.voice_connections import (
     VoiceCaller,
@@ -46,7 +47,7 @@ Outcome = tuple[VoiceState | None, VoiceRefusal | None]
 """The connection that a command was about, and why it was rejected."""
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class VoiceStates:
     """Every voice connection. Hears the bus, so that no account stays connected where it no longer belongs."""
 

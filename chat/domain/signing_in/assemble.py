@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-import attrs
-
 from chat.auth.keys import SudoTokens
 from chat.auth.openid_connect import OpenIdConnect
 from chat.auth.outgoing_http import OutgoingHttp
 from chat.auth.typed_codes import TypedCodes
 from chat.auth.webauthn import RelyingParty
+from chat.classes import frozen
 from chat.domain.core import Core
 from chat.domain.ground import Background
 from chat.domain.policy.assemble import PolicyArea
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
     from chat.mail.outbox import Outbox
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Guesses:
     """How often sudo mode may be guessed at: a code more or not, seconds to wait before another password."""
 
@@ -47,7 +46,7 @@ class Guesses:
     wait_to_guess_password: Callable[[int], float]
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class SigningInArea:
     address_lookups: AddressLookups
     user_agents: UserAgents
@@ -83,7 +82,7 @@ class SigningInArea:
         return (self.sign_ins.run, *(() if self.outbox is None else (self.outbox.run,)))
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class _Proofs:
     """By what accounts prove themselves."""
 

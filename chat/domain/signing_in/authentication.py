@@ -19,6 +19,7 @@ import structlog
 from chat.auth.passwords import Asker
 from chat.auth.principal import Principal
 from chat.auth.tokens import token_hash
+from chat.classes import define, frozen
 from chat.domain.core import Core
 from chat.domain.signing_in.ip_authorization import IpAuthorization
 from chat.domain.signing_in.mfa_codes import MfaCodes
@@ -54,7 +55,7 @@ Then = Callable[[Account, Account], None]
 """After the commit, with the account before and after: what is to be published."""
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Way:
     """How the account is signed in."""
 
@@ -69,7 +70,7 @@ class Way:
     """When a credential was shown, where that was not in this very request; None where none was shown at all."""
 
 
-@attrs.frozen
+@frozen
 class MfaChallenge:
     """The answer to a right password that is not enough (signing_in.md, Second step)."""
 
@@ -89,7 +90,7 @@ class MfaChallenge:
         }
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class LoginTickets:
     """Tickets of those who have proved the password and have yet to prove a second factor.
 
@@ -166,7 +167,7 @@ def timed_out() -> InvalidFormBody:
     return InvalidFormBody.at("ticket", FieldCode.SESSION_TIMEOUT)
 
 
-@attrs.frozen
+@frozen
 class SignedIn:
     """A sign-in that is written."""
 
@@ -180,7 +181,7 @@ class SignedIn:
         return self.sign_in.answer(self.account)
 
 
-@attrs.frozen
+@frozen
 class _Outcome:
     """What a unit of writing came to. `waits` is told to a client whose IP address has to be authorised first."""
 
@@ -190,7 +191,7 @@ class _Outcome:
     waits: ApiError | None = None
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class Authentication:
     _core: Core
     _sign_ins: SignIns
@@ -327,7 +328,7 @@ def person_called(connection: sqlite3.Connection, username: str) -> Account | No
     return min(accounts.by_username(connection, username), key=lambda account: account.bot, default=None)
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class LoginCompletion:
     _authentication: Authentication
     _tickets: LoginTickets

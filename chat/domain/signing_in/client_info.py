@@ -15,10 +15,10 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-import attrs
 import structlog
 import trio
 
+from chat.classes import define, frozen
 from chat.domain.signing_in.reverse_dns import ReverseDns
 from chat.store.signing_in.auth_sessions import AuthSession
 
@@ -44,7 +44,7 @@ _UNKNOWN_TO_THE_RULES: Final = (("python", "Python"), ("node", "Node.js"), ("und
 _MOBILE_SYSTEMS: Final = frozenset({"iOS", "iPadOS", "Android"})
 
 
-@attrs.frozen
+@frozen
 class AddressFacts:
     """What was found out about an address; None where nothing was."""
 
@@ -57,7 +57,7 @@ class AddressFacts:
 NOTHING_KNOWN: Final = AddressFacts()
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class AddressLookups:
     """Looks addresses up; either half may be missing on an instance. A look-up that fails, or takes too long, tells
     nothing, and the caller goes on without."""
@@ -91,7 +91,7 @@ class AddressLookups:
         return places
 
 
-@attrs.frozen
+@frozen
 class Findings:
     """What was found out about several addresses."""
 
@@ -116,7 +116,7 @@ class Findings:
         return self._places is not None and bool(self._asked) and not self._places
 
 
-@attrs.frozen
+@frozen
 class Agent:
     """What a User-Agent header says; None where it says nothing."""
 
@@ -218,7 +218,7 @@ ADDRESSES_IN_ONE_GO: Final = 64
 log: Final = structlog.get_logger("chat.lookups")
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Place:
     """Where an address is, as far as the file says; codes are ISO 3166, degrees decimal."""
 

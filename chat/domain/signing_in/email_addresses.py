@@ -14,6 +14,7 @@ from typing import Final
 import attrs
 
 from chat.auth.tokens import token_hash
+from chat.classes import define
 from chat.domain.core import Core
 from chat.domain.policy import account_rules
 from chat.domain.policy.account_rules import present
@@ -44,7 +45,7 @@ REPLACEMENT_KIND: Final = "email_replacement"
 TOKEN_KIND: Final = "email_token"  # noqa: S105 - a kind of ticket
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class EmailAddresses:
     """Moves accounts from address to address."""
 
@@ -128,7 +129,7 @@ def require_free_address(
         raise InvalidFormBody.at(path, FieldCode.EMAIL_ALREADY_IN_USE)
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class EmailVerification:
     _core: Core
     _mailer: Mailer
@@ -204,7 +205,7 @@ class EmailVerification:
         await self._core.database.write(unit, lambda changed: self._core.account_events.changed(*changed), guard=guard)
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class MailBounces:
     """Marks the accounts that have a dead address."""
 

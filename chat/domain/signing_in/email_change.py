@@ -26,6 +26,7 @@ import attrs
 import structlog
 
 from chat.auth.tokens import token_hash
+from chat.classes import define, frozen
 from chat.domain.core import Core
 from chat.domain.policy import account_rules
 from chat.domain.policy.account_rules import present
@@ -89,7 +90,7 @@ STAGES: Final[Mapping[tuple[Stage, Step], Stage]] = {
 """Where each step leads; a step that is not here is refused, and changes nothing."""
 
 
-@attrs.frozen
+@frozen
 class Started:
     """A change has begun: its ticket, and either a code to the old address or the proof that it is not needed."""
 
@@ -99,7 +100,7 @@ class Started:
     proof: str | None = attrs.field(repr=False)
 
 
-@attrs.frozen
+@frozen
 class NewAsked:
     """A code is on its way to the new address."""
 
@@ -108,7 +109,7 @@ class NewAsked:
     issued: Issued
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class EmailChanges:
     _core: Core
     _mailer: Mailer
@@ -344,7 +345,7 @@ def _bounced(account: Account | None) -> Account:
     return account
 
 
-@attrs.frozen
+@frozen
 class AddressWish:
     """What a body says of the address."""
 
@@ -356,7 +357,7 @@ Move = Callable[[sqlite3.Connection, Account], Account]
 """In a unit of writing: the account with its new address, for the caller to write."""
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class AddressWishes:
     _core: Core
     _mailer: Mailer

@@ -28,6 +28,7 @@ from chat.auth.principal import Principal
 from chat.auth.tokens import base64url, token_hash
 from chat.auth.typed_codes import ALPHABET
 from chat.auth.webauthn import claim_of
+from chat.classes import define, frozen
 from chat.clock import iso_timestamp
 from chat.domain.core import Core
 from chat.domain.signing_in.authentication import Authentication, SignedIn, Way, passkey_failed
@@ -62,7 +63,7 @@ _CODE_CHALLENGE: Final = re.compile(r"[A-Za-z0-9_-]{43}", re.ASCII)
 log: Final = structlog.get_logger("chat.accounts")
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class Handoffs:
     """Gives out codes, takes people's consent to them, and signs programs in."""
 
@@ -174,7 +175,7 @@ def _key(code: str) -> bytes:
     return token_hash("handoff " + "".join(code.upper().replace("-", "").split()))
 
 
-@attrs.frozen
+@frozen
 class Bridge:
     """A bridge as its program learns of it."""
 
@@ -187,7 +188,7 @@ class Bridge:
         return {"bridge_id": self.id, "url": self.url, "expires_at": iso_timestamp(self.expires_at)}
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class PasskeyBridge:
     """Starts bridges, takes passkeys on them, and lets programs over them."""
 

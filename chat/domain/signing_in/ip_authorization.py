@@ -17,6 +17,7 @@ import structlog
 from chat.auth.client_address import network_of
 from chat.auth.passwords import Asker
 from chat.auth.tokens import token_hash
+from chat.classes import define, frozen
 from chat.domain.core import Core
 from chat.domain.signing_in.sign_ins import Client, SignIns, Standing
 from chat.domain.standing.user_objects import partial_user
@@ -50,7 +51,7 @@ MOST_NETWORKS: Final = 100
 SEALED_FOR: Final = "session token to be fetched"
 
 
-@attrs.frozen
+@frozen
 class Demand:
     """The secrets of one refusal: the waiting client's, and that of the mail."""
 
@@ -58,7 +59,7 @@ class Demand:
     link: str = attrs.field(repr=False)
 
 
-@attrs.frozen
+@frozen
 class Fetched:
     """What a poll brings once the link was followed."""
 
@@ -77,7 +78,7 @@ class Fetched:
         }
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class IpAuthorization:
     """Knows the networks of accounts, and has new ones confirmed by mail."""
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import attrs
-
+from chat.classes import define
 from chat.clock import iso_timestamp
 from chat.store import mails
 from chat.store.database import Database
@@ -14,7 +13,7 @@ from chat.store.guard import UNGUARDED
 from chat.store.mails import KeptMail
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class MailSink:
     """What `mail.mode` = `keep` has collected."""
 

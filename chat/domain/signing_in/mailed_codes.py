@@ -15,6 +15,7 @@ import attrs
 
 from chat.auth.tokens import token_hash
 from chat.auth.typed_codes import TypedCodes
+from chat.classes import define, frozen
 from chat.domain.core import Core
 from chat.errors import InvalidFormBody, RateLimited
 from chat.registries.error_codes import FieldCode
@@ -37,7 +38,7 @@ Found = Callable[[sqlite3.Connection], tuple[Account, Ticket]]
 """Finds the account and the ticket of a step, and raises what refuses the step."""
 
 
-@attrs.frozen
+@frozen
 class Issued:
     """A code that goes out, and until when it counts. Times are Unix milliseconds."""
 
@@ -47,7 +48,7 @@ class Issued:
     """From when on another one can be asked for."""
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class MailedCodes:
     """Keeps track of tickets that wait for codes. A ticket counts only while the account has the email address that it
     had when the ticket was opened."""

@@ -15,11 +15,11 @@ import string
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-import attrs
 import structlog
 
 from chat.auth.keys import Keys
 from chat.auth.typed_codes import matching_step, oldest_step
+from chat.classes import define
 from chat.clock import Clock
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
@@ -39,7 +39,7 @@ _INSIGNIFICANT: Final = re.compile(r"[^A-Za-z0-9]", re.ASCII)
 log: Final = structlog.get_logger("chat.accounts")
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class BackupCodes:
     """Ten one-time codes for a lost authenticator: makes them and knows them again.
 
@@ -99,7 +99,7 @@ def significant(code: str) -> str:
     return _INSIGNIFICANT.sub("", code).lower()
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class MfaCodes:
     """Knows right codes from wrong ones. The caller limits how often they are guessed."""
 

@@ -7,11 +7,11 @@ import sqlite3
 from collections.abc import Mapping
 from typing import Any, Final
 
-import attrs
 import structlog
 
 from chat.auth.tokens import token_hash
 from chat.auth.webauthn import Descriptor, RelyingParty, asserted, authentication_options, claim_of
+from chat.classes import define
 from chat.domain.core import Core
 from chat.errors import ApiError
 from chat.registries.error_codes import ErrorCode
@@ -46,7 +46,7 @@ class ChallengeContext(enum.StrEnum):
     """Sudo mode."""
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class WebauthnChallenges:
     """Issues challenges and takes them back. Each is good for one answer, for five minutes, for one purpose and, where
     the account is known, for one account."""
@@ -72,7 +72,7 @@ class WebauthnChallenges:
         return ticket is not None and ticket.user_id == user_id
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class PasskeyAssertions:
     _core: Core
     _challenges: WebauthnChallenges

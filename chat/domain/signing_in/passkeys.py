@@ -21,6 +21,7 @@ from chat.auth.webauthn import (
 )
 from chat.bus.audience import ToAccounts
 from chat.bus.bus import Event
+from chat.classes import define, frozen
 from chat.clock import iso_timestamp
 from chat.domain.core import Core
 from chat.domain.signing_in.passkey_assertions import ChallengeContext, WebauthnChallenges, descriptors, user_handle
@@ -40,7 +41,7 @@ CREDENTIALS: Final = 10
 """Passkeys that an account may have (signing_in.md, Passkeys)."""
 
 
-@attrs.frozen
+@frozen
 class Removal:
     """What follows from taking a passkey away: the account before and after, and the passkeys that it has left."""
 
@@ -49,7 +50,7 @@ class Removal:
     remaining: list[dict[str, Any]]
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class Passkeys:
     _core: Core
     _challenges: WebauthnChallenges

@@ -12,6 +12,7 @@ import structlog
 
 from chat.auth.passwords import Asker
 from chat.auth.principal import Principal
+from chat.classes import define
 from chat.domain.core import Core
 from chat.domain.policy import account_rules
 from chat.domain.policy.account_rules import present
@@ -37,7 +38,7 @@ WAITS: Final = "waits"
 PROVED: Final = "proved"
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class NewPasswords:
     """Hashes new passwords and puts them in place of the old, whichever way the holder proved to be one."""
 
@@ -84,7 +85,7 @@ class NewPasswords:
         self._core.account_events.changed(before, after)
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class PasswordChanges:
     """Takes accounts through the steps of POST /v1/users/@me/password-change/...
 

@@ -16,6 +16,7 @@ import structlog
 from chat.auth.passwords import Asker
 from chat.auth.tokens import token_hash
 from chat.auth.typed_codes import TypedCodes
+from chat.classes import define
 from chat.domain.core import Core
 from chat.domain.policy.account_rules import present
 from chat.domain.policy.changes import note_changes
@@ -47,7 +48,7 @@ UNSENT_KIND: Final = "password_reset_of_nobody"
 """The kind of the rows that are written where no mail goes out: expired from the beginning."""
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class PasswordRecovery:
     """Sends reset links and takes their tokens. A link proves control of the email address."""
 
@@ -144,7 +145,7 @@ class PasswordRecovery:
         return account if account.email is not None and email_key(account.email) == email_key(issued.email) else None
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class EmailReverts:
     """Takes an account back whose address was changed: POST /v1/auth/email-revert.
 
@@ -221,7 +222,7 @@ def _refused_revert() -> InvalidFormBody:
     return InvalidFormBody.at("token", FieldCode.INVALID_OR_EXPIRED_REVERT_TOKEN)
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class RecoveryKits:
     """Gives recovery kits out and takes their codes: a code on paper, for a forgotten password on a username instance
     (signing_in.md, Recovery kit)."""

@@ -11,6 +11,7 @@ import attrs
 import structlog
 
 from chat.auth.passwords import Asker
+from chat.classes import define, frozen
 from chat.clock import Clock
 from chat.domain.core import Core
 from chat.domain.policy import account_rules
@@ -38,7 +39,7 @@ ADULT_SETTINGS: Final[Mapping[str, Any]] = {"friend_source_flags": 7, "sensitive
 """What an adult's settings begin with in place of the defaults (accounts.md, User settings)."""
 
 
-@attrs.frozen
+@frozen
 class Applicant:
     """What people say of themselves who want an account."""
 
@@ -54,7 +55,7 @@ class Applicant:
     registration_url_code: str | None = attrs.field(default=None, repr=False)
 
 
-@attrs.frozen
+@frozen
 class AwaitsApproval:
     """An account that is made, and cannot sign in until an administrator has approved it."""
 
@@ -65,7 +66,7 @@ class AwaitsApproval:
         return {"registration_pending_approval": True, "user_id": str(self.account.id)}
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class Registration:
     """Makes accounts for people: POST /v1/auth/register."""
 
@@ -199,7 +200,7 @@ class Registration:
         return settings
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class PendingRegistrations:
     """Lists and decides what waits for an administrator where the setting `registration` is `approval`."""
 

@@ -13,10 +13,10 @@ from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-import attrs
 import structlog
 import trio
 
+from chat.classes import frozen
 from chat.config.settings import host_and_port
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ _HOST_NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,63}(?:\.[A-Za-z0-9_-]{1,63})*",
 log: Final = structlog.get_logger("chat.lookups")
 
 
-@attrs.frozen
+@frozen
 class _Kept:
     """A result: the name, None for none, and until when it holds on the run's clock."""
 

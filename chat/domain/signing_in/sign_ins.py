@@ -13,6 +13,7 @@ import attrs
 
 from chat.auth.principal import Principal
 from chat.auth.tokens import digest_of, id_hash, token_hash
+from chat.classes import define, frozen
 from chat.clock import iso_timestamp
 from chat.domain.core import Core
 from chat.domain.policy.due_work import NotedUses
@@ -36,7 +37,7 @@ CLOSED_BY_HOLDER: Final = int(UserFlag.DISABLED | UserFlag.SELF_DELETED)
 """What the holder's own sign-in takes back (signing_in.md, Login)."""
 
 
-@attrs.frozen
+@frozen
 class Client:
     """Where a request comes from: address, User-Agent and what native clients say of themselves."""
 
@@ -52,7 +53,7 @@ class Client:
         return {"address": self.address, "user_agent": self.user_agent, "os": self.os, "platform": self.platform}
 
 
-@attrs.frozen
+@frozen
 class SignIn:
     """A sign-in about to be written, with the token that is told once."""
 
@@ -64,7 +65,7 @@ class SignIn:
         return {"token": self.token, "user_id": str(account.id), "user": partial_user(account)}
 
 
-@attrs.frozen
+@frozen
 class Standing:
     """How an account stood when a part of what it takes to sign in was proved.
 
@@ -99,7 +100,7 @@ class Standing:
         return bool(account.flags & CLOSED_BY_HOLDER & ~self.closed)
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class SignIns(NotedUses[str, tuple[int, int, str]]):
     """The sign-ins of all accounts; of their uses it notes account, moment and IP address."""
 

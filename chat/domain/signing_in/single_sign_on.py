@@ -19,6 +19,7 @@ import structlog
 
 from chat.auth.openid_connect import Claims, CodeRefused, OpenIdConnect
 from chat.auth.tokens import token_hash
+from chat.classes import define, frozen
 from chat.domain.core import Core
 from chat.domain.policy import account_rules
 from chat.domain.policy.profiles import Usernames
@@ -49,7 +50,7 @@ _PATH: Final = re.compile(r"/[!-\[\]-~]*", re.ASCII)
 """Printable, without white space and without backslash, which browsers take for a slash."""
 
 
-@attrs.frozen
+@frozen
 class Arrival:
     """A person who came back from the provider and is signed in, and where they wanted to go."""
 
@@ -57,7 +58,7 @@ class Arrival:
     redirect_to: str | None
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class SingleSignOn:
     """Signs people in by what the provider says; `connect` is None where single sign-on is off."""
 
@@ -200,7 +201,7 @@ def _handed_over(connection: sqlite3.Connection, account: Account, now_ms: int) 
     )
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class SsoAccounts:
     """Makes accounts at the first single sign-on (setting `sso.auto_provision`): no password, the verified address,
     names as near to the provider's as they can be."""

@@ -16,6 +16,7 @@ import structlog
 
 from chat.auth.keys import SudoTokens
 from chat.auth.passwords import OURSELVES, Asker, Passwords
+from chat.classes import define
 from chat.domain.signing_in.mfa_codes import MfaCodes
 from chat.domain.signing_in.passkey_assertions import ChallengeContext, PasskeyAssertions
 from chat.domain.signing_in.sign_ins import SignIns
@@ -30,7 +31,7 @@ from chat.store.guard import UNGUARDED, Guard
 log: Final = structlog.get_logger("chat.accounts")
 
 
-@attrs.define
+@define
 class SudoProof:
     """What a request brings along as proof, and the token that it takes back."""
 
@@ -53,7 +54,7 @@ class SudoProof:
     """The code that proved a factor in this request, and is used up."""
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class SecondFactors:
     """TOTP, backup codes and passkeys as proofs, for sign-in and sudo mode. How factors come and go is in
     `chat.domain.signing_in.totp` and `chat.domain.signing_in.passkeys`."""
@@ -95,7 +96,7 @@ class SecondFactors:
         return proved
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class SudoMode:
     _passwords: Passwords
     _factors: SecondFactors

@@ -9,6 +9,7 @@ import attrs
 import structlog
 
 from chat.auth.typed_codes import matching_step, normalised_secret, oldest_step
+from chat.classes import define
 from chat.domain.core import Core
 from chat.domain.signing_in.email_addresses import EmailVerification
 from chat.domain.signing_in.mfa_codes import MfaCodes, public_codes, sealed_secret, significant
@@ -23,7 +24,7 @@ from chat.store.signing_in import one_time_codes
 log: Final = structlog.get_logger("chat.accounts")
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class Totp:
     """An account's authenticator app and its backup codes."""
 

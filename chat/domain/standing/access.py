@@ -19,6 +19,7 @@ import attrs
 
 from chat.auth.principal import Principal
 from chat.bus.audience import Audience, ToChannel
+from chat.classes import define, frozen
 from chat.domain.standing.guild_states import Channel, Guild, GuildState, GuildStates, Member
 from chat.errors import ApiError
 from chat.registries.channel_types import PRIVATE_CHANNEL_TYPES, THREAD_CHANNEL_TYPES, ChannelType
@@ -46,7 +47,7 @@ MESSAGE_CHANNEL_TYPES: Final = frozenset(
 """Channels that hold messages of their own."""
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class Granted:
     """What an operation was granted in a guild, or else in a channel."""
 
@@ -58,7 +59,7 @@ class Granted:
     needs_voice: bool = False
 
 
-@attrs.frozen
+@frozen
 class GuildAccess:
     """A guild, the caller's membership in it and what the caller may do there."""
 
@@ -67,7 +68,7 @@ class GuildAccess:
     permissions: int
 
 
-@attrs.frozen
+@frozen
 class ChannelAccess:
     """A channel that the caller sees, and what the caller may do in it: in a guild or outside of guilds."""
 
@@ -159,7 +160,7 @@ class ChannelAccess:
         """The newest pin of the channel is of this moment (Unix milliseconds) now; called after the commit."""
 
 
-@attrs.frozen
+@frozen
 class GuildChannelAccess(ChannelAccess):
     state: GuildState
     member: Member
@@ -225,7 +226,7 @@ class GuildChannelAccess(ChannelAccess):
             self.state.put_channel(attrs.evolve(channel, last_pin_timestamp=last_pin))
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class Access:
     """Gives access to guilds and channels, or refuses it.
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-import attrs
-
+from chat.classes import frozen
 from chat.domain.ground import Ground
 from chat.domain.standing.access import Access
 from chat.domain.standing.audit_log import AuditLog
@@ -19,7 +18,7 @@ from chat.domain.standing.user_objects import find_partial_user
 from chat.store.accounts.accounts import Account
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class StandingArea:
     guild_states: GuildStates
     relationships: Relationships

@@ -14,6 +14,7 @@ import attrs
 from chat.auth.principal import Principal
 from chat.bus.audience import ToGuild
 from chat.bus.bus import Bus, Event
+from chat.classes import define, frozen
 from chat.clock import Clock
 from chat.domain.standing.access import Access
 from chat.domain.standing.permissions import sees_threads
@@ -40,7 +41,7 @@ COUNTED_MS: Final = 300_000
 """How long repeated actions are counted in one entry."""
 
 
-@attrs.frozen
+@frozen
 class Actor:
     """Who does something to a guild, and the reason given (X-Audit-Log-Reason)."""
 
@@ -54,7 +55,7 @@ def entry_created(entry: AuditLogEntry) -> Event:
     return Event(EventName.GUILD_AUDIT_LOG_ENTRY_CREATE, data, ToGuild(entry.guild_id, VIEW_AUDIT_LOG))
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class AuditLog:
     _database: Database
     _access: Access

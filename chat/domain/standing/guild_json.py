@@ -13,9 +13,9 @@ import operator
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-import attrs
 import orjson
 
+from chat.classes import define
 from chat.clock import iso_timestamp
 from chat.domain.standing.guild_objects import EMOJIS, STICKERS, member_object
 from chat.domain.standing.user_objects import partial_user
@@ -70,7 +70,7 @@ class EncodedGuild:
         return around + sum(len(beginning) for _, beginning in self._beginnings.values())
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class GuildJson:
     """A guild for one session, whole but for how many of its members are online."""
 

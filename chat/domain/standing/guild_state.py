@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import attrs
 
+from chat.classes import define
 from chat.clock import Clock
 from chat.domain.standing import permissions
 from chat.domain.standing.channel_objects import channel_object
@@ -41,7 +42,7 @@ ROLE_SETS_PER_GUILD: Final = 4_096
 """Distinct sets of roles whose results are kept; more of them and the results are computed afresh."""
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class _Granted:
     """What one set of roles means in a guild."""
 

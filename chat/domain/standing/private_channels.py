@@ -17,6 +17,7 @@ import attrs
 from chat.auth.principal import Principal
 from chat.bus.audience import Audience, ToAccounts
 from chat.bus.bus import Bus, Event
+from chat.classes import define, frozen
 from chat.clock import optional_timestamp
 from chat.config import Settings
 from chat.domain.standing.access import ChannelAccess
@@ -52,7 +53,7 @@ PRIVATE_PERMISSIONS: Final = int(
 """What an account may do in its conversations."""
 
 
-@attrs.frozen
+@frozen
 class PrivateChannelAccess(ChannelAccess):
     """A conversation of the caller. `recipients` are its accounts, the caller included."""
 
@@ -88,7 +89,7 @@ class PrivateChannelAccess(ChannelAccess):
         return self.conversations.object_of(self.private, self.user_id)
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class PrivateChannels:
     """Opens, lists and finds conversations. `partial_user_of` gives the user object of an account."""
 

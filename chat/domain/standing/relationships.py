@@ -11,6 +11,7 @@ import attrs
 
 from chat.bus.audience import ToAccounts
 from chat.bus.bus import AcquaintanceChanged, Bus, Event
+from chat.classes import define
 from chat.clock import Clock, iso_timestamp
 from chat.domain.standing.user_objects import user_settings_object
 from chat.registries.events import EventName
@@ -53,7 +54,7 @@ Change = tuple[Relationship | None, Relationship | None]
 """What an account had with another, and what it has now."""
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class Relationships:
     """The relationships of all accounts. `partial_user_of` gives the user object of an account."""
 

@@ -17,6 +17,7 @@ import attrs
 import trio
 
 from chat.bus.bus import Bus, Event, GuildDeleted, GuildJoined, GuildLeft, Turn
+from chat.classes import define, frozen
 from chat.registries.events import EventName
 from chat.registries.limits import MEMBERS_FULL_LIST_MAXIMUM
 from chat.store.database import Database
@@ -34,7 +35,7 @@ _MEMBER_EVENTS: Final = frozenset(
 )
 
 
-@attrs.frozen
+@frozen
 class RosterMember:
     """A member as a roster keeps it; `names` are the nick, the global name and the username, those that there are."""
 
@@ -183,7 +184,7 @@ class Rosters:
             roster.put(RosterMember.of(member))
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class _Loading:
     """A roster on its way, and who changed meanwhile."""
 

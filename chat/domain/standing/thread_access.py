@@ -8,9 +8,8 @@ import sqlite3
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
-import attrs
-
 from chat.bus.audience import Audience, ToThread
+from chat.classes import define, frozen
 from chat.clock import Clock
 from chat.domain.standing.access import Access, ChannelAccess, GuildChannelAccess
 from chat.domain.standing.guild_states import GuildState, GuildStates, Member, Readable
@@ -29,7 +28,7 @@ SEND_MESSAGES_IN_THREADS: Final = Permission.SEND_MESSAGES_IN_THREADS.value
 MANAGE_THREADS: Final = Permission.MANAGE_THREADS.value
 
 
-@attrs.frozen
+@frozen
 class ThreadAccess(GuildChannelAccess):
     """A thread of a guild's channel; `channel` is the thread's own, `permissions` say what holds inside it."""
 
@@ -98,7 +97,7 @@ class ThreadAccess(GuildChannelAccess):
         """A thread's last message is kept by the store alone."""
 
 
-@attrs.frozen
+@frozen
 class PrivateThread:
     """An active private thread: the channel above it, who is in it, and what is told where it goes out of sight."""
 
@@ -107,7 +106,7 @@ class PrivateThread:
     gone: Mapping[str, Any]
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class ThreadLookup:
     _database: Readable
 
@@ -213,7 +212,7 @@ def permissions_in_thread(parent_permissions: int) -> int:
     return without | SEND_MESSAGES if parent_permissions & SEND_MESSAGES_IN_THREADS else without
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class ChannelWitness:
     """Finds any channel of the instance, for its audience, without any check.
 
@@ -240,7 +239,7 @@ class ChannelWitness:
         return GuildChannelAccess(witness.user_id, channel, 0, state, witness)
 
 
-@attrs.frozen
+@frozen
 class _Transaction:
     reader: sqlite3.Connection
 

@@ -12,6 +12,7 @@ import attrs
 
 from chat.bus.audience import ToThread
 from chat.bus.bus import Event
+from chat.classes import frozen
 from chat.clock import iso_timestamp, optional_timestamp
 from chat.domain.standing.guild_states import GuildState
 from chat.domain.standing.user_objects import partial_user
@@ -90,7 +91,7 @@ def _metadata(thread: Thread) -> dict[str, Any]:
     return data
 
 
-@attrs.frozen
+@frozen
 class KnownThread:
     """A thread as a unit left it, and who may know of it."""
 

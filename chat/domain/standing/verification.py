@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import sqlite3
 
-import attrs
-
+from chat.classes import frozen
 from chat.domain.standing.guild_states import GuildState, Member
 from chat.errors import ApiError
 from chat.registries.error_codes import ErrorCode
@@ -61,7 +60,7 @@ def require_verification(state: GuildState, member: Member, account: Account, no
         raise ApiError(ErrorCode.GUILD_VERIFICATION_REQUIRED)
 
 
-@attrs.frozen
+@frozen
 class FactorsHeld:
     """The means by which an account could prove itself in sudo mode."""
 

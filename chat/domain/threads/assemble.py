@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import attrs
-
+from chat.classes import frozen
 from chat.domain.core import Core
 from chat.domain.ground import Background
 from chat.domain.messages.assemble import MessagesArea
@@ -14,7 +13,7 @@ from chat.domain.threads.thread_lists import ThreadLists
 from chat.domain.threads.threads import Threads
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class ThreadsArea:
     threads: Threads
     thread_lists: ThreadLists

@@ -9,10 +9,9 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Any
 
-import attrs
-
 from chat.auth.principal import Principal
 from chat.bus.bus import Event
+from chat.classes import define
 from chat.domain.core import Core
 from chat.domain.messages.message_drafts import MessageDraft, Sender
 from chat.domain.messages.message_sending import MessageSending
@@ -51,7 +50,7 @@ def require_tags(forum: Channel, wanted: Sequence[int], *, before: Sequence[int]
         raise ApiError(ErrorCode.FORUM_TAG_REQUIRED)
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class PostOpening:
     """Makes a post in the unit of its first message (`chat.domain.messages.thread_writing.Opening`)."""
 
@@ -102,7 +101,7 @@ class PostOpening:
         return self._known.thread
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class Posts:
     _core: Core
     _sending: MessageSending

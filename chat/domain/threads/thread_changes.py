@@ -14,6 +14,7 @@ import attrs
 import trio
 
 from chat.auth.principal import Principal
+from chat.classes import define, frozen
 from chat.domain.core import Core
 from chat.domain.messages.message_events import message_updated
 from chat.domain.messages.message_reading import StoredMessages, with_context
@@ -56,7 +57,7 @@ THREADS_AT_ONCE: Final = 100
 """Threads that one transaction archives at most."""
 
 
-@attrs.frozen
+@frozen
 class ThreadChange:
     """Changes to a thread; None keeps what is there."""
 
@@ -70,7 +71,7 @@ class ThreadChange:
     applied_tags: tuple[int, ...] | None = None
 
 
-@attrs.frozen
+@frozen
 class _Standing:
     """What the caller is to a thread."""
 
@@ -79,7 +80,7 @@ class _Standing:
     may_write: bool
 
 
-@attrs.frozen
+@frozen
 class _Changed:
     """What a change wrote; no entry where nothing changed."""
 
@@ -89,14 +90,14 @@ class _Changed:
     """Who is in it, where it came back from the archive."""
 
 
-@attrs.frozen
+@frozen
 class _Deleted:
     known: KnownThread
     entry: AuditLogEntry
     starter: StoredMessages | None
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class ThreadChanges:
     _core: Core
     _threads: Threads

@@ -7,9 +7,8 @@ import sqlite3
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-import attrs
-
 from chat.auth.principal import Principal
+from chat.classes import define
 from chat.domain.core import Core
 from chat.domain.messages.message_reading import viewer_of, with_context
 from chat.domain.standing.access import GuildChannelAccess
@@ -34,7 +33,7 @@ _Named = dict[int, list[int]]
 """The first members of threads, by the thread's id."""
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class ThreadLists:
     _core: Core
 

@@ -16,6 +16,7 @@ import attrs
 from chat.auth.principal import Principal
 from chat.bus.audience import ToAccounts
 from chat.bus.bus import Event
+from chat.classes import frozen
 from chat.domain.core import Core
 from chat.domain.messages.message_events import SystemMessages, WrittenMessage, message_updated
 from chat.domain.messages.message_reading import StoredMessages, require_message, with_context
@@ -66,7 +67,7 @@ _BELOW: Final = {
 """Which threads a channel holds; forums hold posts (`chat.domain.threads.posts`)."""
 
 
-@attrs.frozen
+@frozen
 class NewThread:
     """A thread to be. What is None is as the channel above has it."""
 
@@ -78,7 +79,7 @@ class NewThread:
     applied_tags: tuple[int, ...] = ()
 
 
-@attrs.frozen
+@frozen
 class _Started:
     known: KnownThread
     own: ThreadMember

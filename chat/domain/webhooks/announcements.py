@@ -15,6 +15,7 @@ import attrs
 from chat.auth.principal import Principal
 from chat.bus.audience import ToChannel
 from chat.bus.bus import Event
+from chat.classes import define, frozen
 from chat.domain.core import Core
 from chat.domain.messages.crossposting import CROSSPOSTED, FOLLOWING_TYPES, IS_CROSSPOST, Crossposting, is_switched_off
 from chat.domain.messages.message_events import SystemMessages, WrittenMessage, message_updated
@@ -41,7 +42,7 @@ PUBLISHABLE_TYPES: Final = frozenset({MessageType.DEFAULT, MessageType.REPLY})
 """Messages that an account wrote; those of the system are about the channel where they stand."""
 
 
-@attrs.frozen
+@frozen
 class _Followed:
     """What following wrote; of what is followed already only the webhook."""
 
@@ -50,7 +51,7 @@ class _Followed:
     told: WrittenMessage | None = None
 
 
-@attrs.frozen
+@frozen
 class _Published:
     message: Message
     stored: StoredMessages
@@ -58,7 +59,7 @@ class _Published:
     is_new: bool
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class Announcements:
     _core: Core
     _system_messages: SystemMessages

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import attrs
-
+from chat.classes import frozen
 from chat.domain.core import Core
 from chat.domain.messages.assemble import MessagesArea
 from chat.domain.policy.assemble import PolicyArea
@@ -12,7 +11,7 @@ from chat.domain.webhooks.announcements import Announcements
 from chat.domain.webhooks.webhooks import Webhooks
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class WebhooksArea:
     webhooks: Webhooks
     announcements: Announcements

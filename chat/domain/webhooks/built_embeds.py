@@ -8,8 +8,7 @@ import datetime
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-import attrs
-
+from chat.classes import frozen
 from chat.clock import iso_timestamp
 from chat.domain.policy.embeds import (
     AUTHOR_CHARACTERS,
@@ -32,7 +31,7 @@ LATEST_SECONDS: Final = 253_402_300_799
 """The end of the year 9999."""
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Named:
     """A name with a URL and a picture: the author above an embed, or the words below it."""
 
@@ -41,7 +40,7 @@ class Named:
     icon_url: str = ""
 
 
-@attrs.frozen
+@frozen
 class Field:
     name: str
     value: str

@@ -19,6 +19,7 @@ from chat.auth.keys import Keys
 from chat.auth.principal import Principal
 from chat.bus.audience import ToChannel
 from chat.bus.bus import Event
+from chat.classes import frozen
 from chat.config import Limits
 from chat.domain.core import Core
 from chat.domain.messages.assemble import MessagesArea
@@ -71,7 +72,7 @@ WEBHOOK_PERMISSIONS: Final = int(
 """What a webhook may do in its channel."""
 
 
-@attrs.frozen
+@frozen
 class WebhookChange:
     """Changes to a webhook; None keeps what is there. An avatar of "" takes it away."""
 
@@ -80,7 +81,7 @@ class WebhookChange:
     channel_id: int | None = None
 
 
-@attrs.frozen
+@frozen
 class Disguise:
     """The name and avatar that one message is sent under in place of the webhook's own."""
 
@@ -88,7 +89,7 @@ class Disguise:
     avatar_url: str | None = attrs.field(default=None, repr=False)
 
 
-@attrs.frozen
+@frozen
 class Place:
     """Where in its channel a webhook writes: in this thread, in a new post, or in the channel itself."""
 

@@ -8,6 +8,7 @@ from typing import Final
 import attrs
 import trio
 
+from chat.classes import define
 from chat.protocol.requests import LazyRequest, MemberRequest
 from chat.protocol.voice import VoiceStateCommand
 from chat.registries.limits import (
@@ -40,7 +41,7 @@ class RollingWindow:
         return True
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class SocketWork:
     """What one socket has spent, and what it has running and waiting; gone when the socket is."""
 
@@ -67,7 +68,7 @@ class SocketWork:
             scope.cancel()
 
 
-@attrs.define(eq=False, weakref_slot=False)
+@define(eq=False, weakref_slot=False)
 class FullListWindows:
     """When each bot may have each guild's whole list again."""
 

@@ -16,6 +16,7 @@ import structlog
 import trio
 
 from chat.bus.bus import Bus, GuildLeft, Turn
+from chat.classes import define
 from chat.clock import Clock
 from chat.domain.presence.account_presence import SessionPresence
 from chat.domain.presence.presences import Presences
@@ -54,7 +55,7 @@ Request = Callable[[], Awaitable[None]]
 R = TypeVar("R")
 
 
-@attrs.define(kw_only=True, eq=False)
+@define(kw_only=True, eq=False)
 class CommandHandler:
     """Carries out the commands of all sessions. `run` must be running for requests that take time."""
 

@@ -14,6 +14,7 @@ import trio
 
 from chat.bus.audience import ToChannel
 from chat.bus.bus import Bus, Event, Turn
+from chat.classes import define
 from chat.domain.presence.presences import Presences
 from chat.domain.presence.voice_states import VoiceStates
 from chat.gateway.commands.member_lists import MemberListUpdates, ThreadMemberLists
@@ -31,7 +32,7 @@ MEMBERS_PER_TURN: Final = 128
 """Memberships looked up before other tasks get a turn: about a millisecond."""
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class LazyCommands:
     """Carries out opcode 14, guild by guild; one that the session is not in is passed over."""
 
@@ -127,7 +128,7 @@ ACCOUNTS_PER_TURN: Final = 512
 """Accounts judged before other tasks get a turn."""
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class PassiveUpdates:
     """Tells passive sessions where messages were written, and who is in voice. Hears the bus."""
 

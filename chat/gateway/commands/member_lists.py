@@ -24,6 +24,7 @@ import trio
 
 from chat.bus.audience import ToPresenceSubscribers
 from chat.bus.bus import Bus, Event, GuildDeleted, GuildJoined, GuildLeft, Turn
+from chat.classes import define
 from chat.domain.guilds.member_lists import Group, MemberList, MemberListBuilder, first_members, is_seen_by_all
 from chat.domain.presence.presences import Presences
 from chat.domain.standing.rosters import MEMBERS_PER_TURN, Rosters
@@ -59,7 +60,7 @@ THREAD_MEMBERS_PER_TURN: Final = 100
 """Members of a thread looked up before other tasks get a turn: about a millisecond."""
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class _Shown:
     """What the watchers of a list have been sent."""
 
@@ -68,7 +69,7 @@ class _Shown:
     updated_at: float = float("-inf")
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class MemberListUpdates:
     """Sends member lists to those who watch them. Hears the bus."""
 
@@ -310,7 +311,7 @@ def _digest(data: bytes) -> bytes:
     return hashlib.blake2b(data, digest_size=16).digest()
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class ThreadMemberLists:
     """Sends lists of thread members to those who watch them. Hears the bus.
 

@@ -13,6 +13,7 @@ from typing import Any, Final
 import attrs
 import trio
 
+from chat.classes import define
 from chat.domain.guilds.member_lists import ChannelViewers
 from chat.domain.presence.presences import Presences
 from chat.domain.standing.guild_states import GuildState
@@ -42,7 +43,7 @@ PAUSE_BYTES: Final = 1_048_576
 """The next chunk waits while the socket has more than this unsent."""
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class RequestCommands:
     """Answers opcodes 8, 15, 16 and 28."""
 

@@ -12,10 +12,10 @@ import collections
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
-import attrs
 import orjson
 import trio
 
+from chat.classes import define
 from chat.domain.presence.voice_connections import VoiceCaller, VoiceRefusal
 from chat.domain.presence.voice_states import VoiceStates, enters_call
 from chat.gateway.commands.budgets import SocketWork
@@ -37,7 +37,7 @@ _MESSAGES: Final = {
 }
 
 
-@attrs.define(eq=False)
+@define(eq=False)
 class VoiceCommands:
     """Carries out opcode 4. `start_soon` runs a task beside the sockets; without `prepare_call` there are no calls."""
 

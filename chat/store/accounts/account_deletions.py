@@ -7,8 +7,10 @@ from typing import Final
 
 import attrs
 
+from chat.classes import frozen
 
-@attrs.frozen
+
+@frozen
 class AccountDeletion:
     """One row of `account_deletions`. Times are Unix milliseconds."""
 

@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple
 
 import attrs
 
+from chat.classes import frozen
 from chat.registries.user_flags import UserFlag
 from chat.store.connections import to_signed
 
@@ -32,7 +33,7 @@ def _texts(value: str | Sequence[str]) -> tuple[str, ...]:
     return tuple(value)
 
 
-@attrs.frozen
+@frozen
 class Account:
     """One row of `users`, its fields in the order of the columns. Times are Unix milliseconds."""
 
@@ -305,7 +306,7 @@ def _row(account: Account) -> dict[str, Any]:
     return row
 
 
-@attrs.frozen
+@frozen
 class AccountChange:
     """One row of `account_changes`, without its number, which the store gives."""
 

@@ -9,8 +9,10 @@ from typing import Final
 
 import attrs
 
+from chat.classes import frozen
 
-@attrs.frozen
+
+@frozen
 class PushSubscription:
     """One row of `push_subscriptions`. `created_at` is Unix milliseconds."""
 

@@ -10,8 +10,7 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-import attrs
-
+from chat.classes import frozen
 from chat.registries.user_flags import UserFlag
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
@@ -20,7 +19,7 @@ AT_ONCE: Final = 500
 """Rows that one portion deletes at most."""
 
 
-@attrs.frozen
+@frozen
 class OwnRows:
     """Rows of a table that are an account's: those that hold its id in `column`. `key` is the primary key."""
 

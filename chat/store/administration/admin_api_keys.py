@@ -9,10 +9,11 @@ from typing import Any, Final
 
 import attrs
 
+from chat.classes import frozen
 from chat.store.connections import texts
 
 
-@attrs.frozen
+@frozen
 class AdminApiKey:
     """One row of `admin_api_keys`. Times are Unix milliseconds."""
 

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import attrs
 
+from chat.classes import frozen
 from chat.store.administration.listings import Wanted, fitting
 
 
@@ -16,7 +17,7 @@ def _parsed(value: Any) -> Any:
     return json.loads(value) if isinstance(value, str) else value
 
 
-@attrs.frozen
+@frozen
 class AdminAuditLogEntry:
     """One row of `admin_audit_log`. Every value of `metadata` is text."""
 
@@ -55,7 +56,7 @@ def by_id(connection: sqlite3.Connection, entry_id: int) -> AdminAuditLogEntry |
     return None if row is None else AdminAuditLogEntry(*row)
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class EntriesWanted(Wanted):
     """Which entries are wanted: by words, administrator, target; `sort` is of SORTS."""
 

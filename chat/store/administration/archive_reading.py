@@ -18,6 +18,7 @@ from typing import Any, Final
 
 import attrs
 
+from chat.classes import frozen
 from chat.clock import iso_timestamp
 from chat.registries.jobs import ArchiveSubject
 from chat.store.connections import to_unsigned
@@ -38,7 +39,7 @@ GUILD_IMAGES: Final = ("icons", "banners", "splashes", "embed-splashes")
 EXPRESSIONS: Final = ("emojis", "stickers")
 
 
-@attrs.frozen
+@frozen
 class FoundFile:
     """An uploaded file: its key in the storage, and the path that it gets in an archive."""
 
@@ -48,7 +49,7 @@ class FoundFile:
     size: int
 
 
-@attrs.frozen
+@frozen
 class Expected:
     """How much there is at the moment."""
 
@@ -280,7 +281,7 @@ TRUTHS: Final = frozenset(
 )
 
 
-@attrs.frozen
+@frozen
 class Table:
     """Rows of one kind about a subject, an account or a guild. `name` is the path of their file in an archive without
     its ending. They are read by pages, in the order of `key`."""

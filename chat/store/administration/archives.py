@@ -9,13 +9,14 @@ from typing import Any, Final
 
 import attrs
 
+from chat.classes import frozen
 from chat.registries.jobs import ArchiveSubject
 
 SWEPT_AT_ONCE: Final = 200
 """Rows that one unit of the sweep deals with."""
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Archive:
     """One row of `archives`; times are Unix milliseconds, the size is bytes."""
 

@@ -9,12 +9,13 @@ from typing import Any, Final
 
 import attrs
 
+from chat.classes import frozen
 from chat.store.administration import instance
 
 KEY: Final = "backups"
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class BackupRecord:
     """Moments are Unix milliseconds. What begins with `made_` is of the last backup that is whole."""
 

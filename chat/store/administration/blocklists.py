@@ -8,8 +8,10 @@ from typing import Final
 
 import attrs
 
+from chat.classes import frozen
 
-@attrs.frozen
+
+@frozen
 class BlockedValue:
     """One row of `blocklists`. `value` is in the form under which it is compared; times are Unix milliseconds."""
 

@@ -17,6 +17,8 @@ from typing import Any, Final
 
 import attrs
 
+from chat.classes import frozen
+
 MINUTE: Final = 60
 QUARTER: Final = 900
 """Seconds that a row spans."""
@@ -30,7 +32,7 @@ BOUNDS_MS: Final = tuple(SHORTEST_MS * GROWTH**step for step in range(74))
 """Upper bounds of the buckets, up to a minute; whatever takes longer is in one more."""
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Figures:
     """A span of time. `at` is Unix milliseconds; from `online` on it is the most at one time."""
 

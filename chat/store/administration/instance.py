@@ -10,8 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-import attrs
-
+from chat.classes import frozen
 from chat.registries.user_flags import UserFlag
 from chat.store.messages.attachments import INSTANCE
 
@@ -107,7 +106,7 @@ def chosen_settings_in_file(path: Path) -> dict[str, Any]:
         return {}
 
 
-@attrs.frozen
+@frozen
 class StoredFigures:
     """What the store holds. `upload_bytes` is all files and images, `database_bytes` the database's pages."""
 
@@ -122,7 +121,7 @@ class StoredFigures:
     waiting_jobs: int
 
 
-@attrs.frozen
+@frozen
 class WaitingFigures:
     """What is still to be done, and what has been stored: counts that take no time."""
 

@@ -9,10 +9,11 @@ from typing import Any, Final
 
 import attrs
 
+from chat.classes import frozen
 from chat.registries.jobs import JobStatus, JobType
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Job:
     """One row of `jobs`; times are Unix milliseconds."""
 

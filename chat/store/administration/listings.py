@@ -9,6 +9,7 @@ from typing import Any, Final, TypeVar
 
 import attrs
 
+from chat.classes import frozen
 from chat.registries.channel_types import ChannelType
 from chat.snowflake import MAXIMUM
 from chat.store.connections import beginning_with
@@ -16,7 +17,7 @@ from chat.store.connections import beginning_with
 T = TypeVar("T", bound=attrs.AttrsInstance)
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Wanted:
     """Which rows are wanted, a page of them; `text` is words that they hold."""
 

@@ -7,11 +7,12 @@ from typing import Final
 
 import attrs
 
+from chat.classes import frozen
 from chat.registries.reports import ReportStatus
 from chat.store.administration.listings import Wanted, fitting
 
 
-@attrs.frozen
+@frozen
 class Report:
     """One row of `reports`. `kind`, `category` and `status` are of `chat.registries.reports`."""
 
@@ -56,7 +57,7 @@ def by_id(connection: sqlite3.Connection, report_id: int) -> Report | None:
     return None if row is None else Report(*row)
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class ReportsWanted(Wanted):
     """Which reports are wanted: those that fit everything that is not None."""
 

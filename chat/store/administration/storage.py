@@ -6,12 +6,11 @@ from __future__ import annotations
 import sqlite3
 from typing import Any, Final
 
-import attrs
-
+from chat.classes import frozen
 from chat.registries.user_flags import UserFlag
 
 
-@attrs.frozen
+@frozen
 class Part:
     """Some files that belong together."""
 
@@ -20,7 +19,7 @@ class Part:
     files: int
 
 
-@attrs.frozen
+@frozen
 class Share:
     """What a guild, or an account, takes of the room. `name` is None for one that is gone."""
 

@@ -7,6 +7,7 @@ from typing import Final
 
 import attrs
 
+from chat.classes import frozen
 from chat.registries.store_purchases import PurchaseEnvironment, PurchaseKind, PurchaseState, StoreProvider
 
 
@@ -14,7 +15,7 @@ def _optional_bool(value: int | None) -> bool | None:
     return None if value is None else bool(value)
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class StorePurchase:
     """One row of `store_purchases`. Times are Unix milliseconds; texts are the store's own."""
 

@@ -8,10 +8,11 @@ from typing import Final
 
 import attrs
 
+from chat.classes import frozen
 from chat.store.connections import texts
 
 
-@attrs.frozen
+@frozen
 class Application:
     """One row of `applications`. Times are Unix milliseconds."""
 

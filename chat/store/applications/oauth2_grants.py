@@ -12,11 +12,12 @@ from typing import Final
 
 import attrs
 
+from chat.classes import frozen
 from chat.store.accounts.accounts import Account, qualified_columns
 from chat.store.connections import texts
 
 
-@attrs.frozen
+@frozen
 class Grant:
     """One row of `oauth2_grants`. Times are Unix milliseconds."""
 
@@ -92,7 +93,7 @@ PURGED_AT_ONCE: Final = 100
 """Expired rows that one insertion clears away: more than it adds, so the table shrinks back by itself."""
 
 
-@attrs.frozen
+@frozen
 class Token:
     """One row of `oauth2_tokens`. Times are Unix milliseconds."""
 
@@ -105,7 +106,7 @@ class Token:
     used_at: int | None = None
 
 
-@attrs.frozen
+@frozen
 class Bearer:
     """What an access token stands for."""
 

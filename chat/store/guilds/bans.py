@@ -7,8 +7,10 @@ from typing import Final
 
 import attrs
 
+from chat.classes import frozen
 
-@attrs.frozen
+
+@frozen
 class Ban:
     """One row of `bans`. Times are Unix milliseconds."""
 

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import attrs
 
+from chat.classes import frozen
 from chat.registries.channel_types import PRIVATE_CHANNEL_TYPES, THREAD_CHANNEL_TYPES, ChannelType
 
 
@@ -21,7 +22,7 @@ def _optional_truth(value: int | None) -> bool | None:
     return None if value is None else bool(value)
 
 
-@attrs.frozen
+@frozen
 class ForumTag:
     """A tag that the posts of a forum may have; `moderated` ones are given by those who manage threads."""
 
@@ -32,7 +33,7 @@ class ForumTag:
     emoji_name: str | None = None
 
 
-@attrs.frozen
+@frozen
 class ForumReaction:
     """The emoji that clients offer to react with to a post: one of a guild by its id, or a character."""
 
@@ -40,7 +41,7 @@ class ForumReaction:
     emoji_name: str | None = None
 
 
-@attrs.frozen
+@frozen
 class Forum:
     """What only forums and media channels have."""
 
@@ -70,7 +71,7 @@ def _forum(value: str | Forum | None) -> Forum | None:
     )
 
 
-@attrs.frozen
+@frozen
 class Overwrite:
     """What a channel allows and denies beyond the roles, for one role (type 0) or one member (type 1)."""
 
@@ -80,7 +81,7 @@ class Overwrite:
     deny: int
 
 
-@attrs.frozen
+@frozen
 class Channel:
     """One row of `channels` with its overwrites, in order of their targets.
 

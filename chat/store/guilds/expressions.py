@@ -9,13 +9,15 @@ from typing import Any, Final
 
 import attrs
 
+from chat.classes import frozen
+
 
 def _tags(value: str | Iterable[str]) -> tuple[str, ...]:
     """A column that holds a JSON list of texts, or such texts themselves."""
     return tuple(json.loads(value) if isinstance(value, str) else value)
 
 
-@attrs.frozen
+@frozen
 class Expression:
     """One row of `expressions`: an emoji or a sticker, as `kind` says."""
 
@@ -69,7 +71,7 @@ def _values(expression: Expression) -> tuple[Any, ...]:
     return tuple(json.dumps(expression.tags) if name == "tags" else getattr(expression, name) for name in _FIELDS)
 
 
-@attrs.frozen
+@frozen
 class ExpressionPlace:
     """Where an expression comes from, and whether that place is for adults."""
 

@@ -7,8 +7,10 @@ from typing import Final
 
 import attrs
 
+from chat.classes import frozen
 
-@attrs.frozen
+
+@frozen
 class DiscoveryApplication:
     """One row. `category` and `status` are of `chat.registries.guild_values`; times are Unix milliseconds."""
 

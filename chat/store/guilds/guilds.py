@@ -9,13 +9,15 @@ from typing import Any, Final
 
 import attrs
 
+from chat.classes import frozen
+
 
 def _features(value: str | Iterable[str]) -> frozenset[str]:
     """A column that holds a JSON list of names, or such names themselves."""
     return frozenset(json.loads(value) if isinstance(value, str) else value)
 
 
-@attrs.frozen
+@frozen
 class Guild:
     """One row of `guilds`. Times are Unix milliseconds, `afk_timeout` seconds.
 

@@ -8,6 +8,8 @@ from typing import Any, Final
 
 import attrs
 
+from chat.classes import frozen
+
 
 class InviteType(enum.IntEnum):
     """What an invite leads into (guilds.md, Invites)."""
@@ -19,7 +21,7 @@ class InviteType(enum.IntEnum):
     STICKER_PACK = 3
 
 
-@attrs.frozen
+@frozen
 class Invite:
     """One row of `invites`. `max_age` is seconds, 0 for ever; `max_uses` 0 is no limit; `_at` is Unix milliseconds."""
 

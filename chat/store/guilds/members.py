@@ -12,8 +12,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
-import attrs
-
+from chat.classes import frozen
 from chat.registries.user_flags import UserFlag
 from chat.store.accounts.accounts import Account
 from chat.store.accounts.accounts import by_id as account_by_id
@@ -236,7 +235,7 @@ def delete_timeouts_over(connection: sqlite3.Connection, guild_id: int, now: int
     connection.execute("DELETE FROM kept_timeouts WHERE guild_id = ? AND until <= ?", (guild_id, now))
 
 
-@attrs.frozen
+@frozen
 class NamedMember:
     """A member's names and roles, everyone's left out."""
 

@@ -8,8 +8,10 @@ from typing import Final
 
 import attrs
 
+from chat.classes import frozen
 
-@attrs.frozen
+
+@frozen
 class Role:
     """One row of `roles`. The role with the guild's own id is everyone's."""
 

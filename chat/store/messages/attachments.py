@@ -10,6 +10,8 @@ from typing import Any, Final
 
 import attrs
 
+from chat.classes import frozen
+
 INSTANCE: Final = -1
 """In `media_usage`, in the place of an account: the files of all accounts and all images."""
 
@@ -17,7 +19,7 @@ PURGED_AT_ONCE: Final = 500
 """Rows that one unit of the sweep clears away."""
 
 
-@attrs.frozen
+@frozen
 class Attachment:
     """One row of `attachments`. `size` is bytes, `width` and `height` pixels, `expires_at` Unix milliseconds,
     `duration` seconds."""
@@ -147,7 +149,7 @@ def delete(connection: sqlite3.Connection, attachment_ids: Iterable[int]) -> Non
     )
 
 
-@attrs.frozen
+@frozen
 class Usage:
     """What files take: bytes of an account, stored or promised, how many files wait for a message, and the bytes of all
     accounts with all images."""

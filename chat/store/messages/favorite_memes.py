@@ -8,11 +8,12 @@ from typing import Final
 
 import attrs
 
+from chat.classes import frozen
 from chat.store.messages import attachments
 from chat.store.messages.attachments import Attachment
 
 
-@attrs.frozen
+@frozen
 class FavoriteMeme:
     """One row with its file, which has the same id."""
 

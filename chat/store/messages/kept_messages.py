@@ -9,11 +9,12 @@ from typing import Final
 
 import attrs
 
+from chat.classes import frozen
 from chat.snowflake import EPOCH_MS, MAXIMUM
 from chat.store.messages.read_states import BLOCKED, EVERYONE, HERE
 
 
-@attrs.frozen
+@frozen
 class MentionFilter:
     """Which mentions to find: messages between two ids, both excluded; whether of those that name the account only by
     a role, or only as one of everyone, and whether of those in guilds; in one guild only."""
@@ -28,7 +29,7 @@ class MentionFilter:
     """This message alone."""
 
 
-@attrs.frozen
+@frozen
 class Mention:
     """A message that mentions the account."""
 
@@ -126,7 +127,7 @@ def _dismissed_up_to(connection: sqlite3.Connection, user_id: int) -> int:
     return 0 if row is None else row[0]
 
 
-@attrs.frozen
+@frozen
 class SavedMessage:
     """One row; `id` grows with the order in which messages were saved."""
 

@@ -24,6 +24,7 @@ from typing import Any, Final
 
 import attrs
 
+from chat.classes import frozen
 from chat.registries.channel_types import ChannelType
 from chat.snowflake import MAXIMUM
 from chat.store.messages.message_search_entries import (
@@ -112,7 +113,7 @@ def containing_phrase(text: str) -> str | None:
     return phrase(sequence) if sequence else None
 
 
-@attrs.frozen
+@frozen
 class Place:
     """A channel, thread or conversation, from the message `floor` on: its own messages, those of the public and those
     of the private threads below it."""
@@ -124,7 +125,7 @@ class Place:
     private_threads: bool = False
 
 
-@attrs.frozen
+@frozen
 class Scope:
     """Where to look: in `places`, and not in what `excluded` names. `guild_ids` are the guilds that hold all of the
     places; none where one lies outside guilds."""
@@ -134,7 +135,7 @@ class Scope:
     excluded: tuple[Place, ...] = ()
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Criteria:
     """What to look for. All of it has to hold; of a tuple, one member has to, but every phrase and everything of
     `has`. Ids include their bounds. An empty tuple asks for nothing."""

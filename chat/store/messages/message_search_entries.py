@@ -19,6 +19,7 @@ from typing import Any, Final
 
 import attrs
 
+from chat.classes import frozen
 from chat.registries.channel_types import THREAD_CHANNEL_TYPES, ChannelType
 from chat.registries.message_types import WRITTEN_MESSAGE_TYPES, MessageFlag
 from chat.store.messages import messages
@@ -119,7 +120,7 @@ Entry = tuple[str, str]
 """The columns `words` and `filters`."""
 
 
-@attrs.frozen
+@frozen
 class Surroundings:
     """What an entry says of a message beyond its own row."""
 

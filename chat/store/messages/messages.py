@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import attrs
 
+from chat.classes import frozen
 from chat.registries.message_types import THREAD_MESSAGE_FLAGS, THREAD_MESSAGE_TYPES, MessageReferenceType
 from chat.snowflake import MAXIMUM
 from chat.store.administration import instance
@@ -19,7 +20,7 @@ from chat.store.messages.attachments import Attachment
 THREAD_FLAGS: Final = THREAD_MESSAGE_FLAGS.value
 
 
-@attrs.frozen
+@frozen
 class MessageReference:
     """The message that another one answers."""
 
@@ -34,7 +35,7 @@ def _reference(value: str | MessageReference | None) -> MessageReference | None:
     return MessageReference(**json.loads(value)) if isinstance(value, str) else value
 
 
-@attrs.frozen
+@frozen
 class MessageExtra:
     """What few messages have. Dicts are parts of the wire object as it is shown (messages.md, Message object)."""
 
@@ -70,7 +71,7 @@ def _extra(value: str | MessageExtra | None) -> MessageExtra | None:
     return MessageExtra(**json.loads(value)) if isinstance(value, str) else value
 
 
-@attrs.frozen
+@frozen
 class Message:
     """One row of `messages` with whom it mentions, in ascending order of id, and its attachments. `edited_at` and
     `pinned_at` are Unix milliseconds; `has_reactions` says that another table holds reactions."""

@@ -12,8 +12,10 @@ from collections.abc import Sequence
 
 import attrs
 
+from chat.classes import frozen
 
-@attrs.frozen
+
+@frozen
 class Emoji:
     """What people react with: a Unicode emoji, or one of a guild (`id`)."""
 
@@ -27,7 +29,7 @@ class Emoji:
         return self.name if self.id is None else str(self.id)
 
 
-@attrs.frozen
+@frozen
 class Reaction:
     """One row of `message_reactions`."""
 
@@ -36,7 +38,7 @@ class Reaction:
     user_count: int
 
 
-@attrs.frozen
+@frozen
 class ReactionView:
     """A reaction as one account sees it: `me` tells whether the account is among those who reacted so."""
 

@@ -15,6 +15,7 @@ from typing import Final
 
 import attrs
 
+from chat.classes import frozen
 from chat.registries.channel_types import ChannelType
 from chat.registries.message_types import MessageType
 from chat.snowflake import EPOCH_MS
@@ -39,7 +40,7 @@ _SPOKEN: Final = ", ".join(str(int(kind)) for kind in (MessageType.DEFAULT, Mess
 """Messages of conversations that count for all others there: what accounts say, and calls."""
 
 
-@attrs.frozen
+@frozen
 class ReadState:
     """One row of `read_states`, with the type of the channel. `last_pin_timestamp` is Unix milliseconds."""
 
@@ -51,7 +52,7 @@ class ReadState:
     channel_type: int = 0
 
 
-@attrs.frozen
+@frozen
 class Acknowledgement:
     """How far an account says that it has read a channel.
 
@@ -65,7 +66,7 @@ class Acknowledgement:
     version: int
 
 
-@attrs.frozen
+@frozen
 class Taken:
     """What an acknowledgement came to: the type of its channel, and what is counted as left of what names the account.
 
@@ -260,7 +261,7 @@ def _count_after(connection: sqlite3.Connection, user_id: int, channel_id: int, 
     return int(count)
 
 
-@attrs.frozen
+@frozen
 class MassMention:
     """One row of `mass_mentions`."""
 

@@ -7,7 +7,7 @@ import json
 import sqlite3
 from typing import Any, Final
 
-import attrs
+from chat.classes import frozen
 
 ROWS_MAXIMUM: Final = 10_000
 """Links that are remembered; those that expire first go when there are more."""
@@ -15,7 +15,7 @@ ROWS_MAXIMUM: Final = 10_000
 PURGED_AT_ONCE: Final = 500
 
 
-@attrs.frozen
+@frozen
 class Unfurled:
     """What is shown of a link; None for one of which nothing is."""
 

@@ -8,8 +8,10 @@ from typing import Final
 
 import attrs
 
+from chat.classes import frozen
 
-@attrs.frozen
+
+@frozen
 class AddressBan:
     """One row of `address_bans`: an IPv4 address or an IPv6 network of 64 bits. Times are Unix milliseconds."""
 

@@ -13,11 +13,12 @@ from typing import Final
 
 import attrs
 
+from chat.classes import frozen
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account, qualified_columns
 
 
-@attrs.frozen
+@frozen
 class AuthSession:
     """One row of `auth_sessions`. Times are Unix milliseconds."""
 
@@ -34,7 +35,7 @@ class AuthSession:
     Nothing to know of one that has ended."""
 
 
-@attrs.frozen
+@frozen
 class EndedAuthSession:
     """One row of `ended_auth_sessions`: a sign-in, and when it ended (Unix milliseconds)."""
 

@@ -9,8 +9,10 @@ from collections.abc import Sequence
 
 import attrs
 
+from chat.classes import frozen
 
-@attrs.frozen
+
+@frozen
 class BackupCode:
     """One row of `backup_codes`. Times are Unix milliseconds."""
 
@@ -68,7 +70,7 @@ def use_totp_step(connection: sqlite3.Connection, user_id: int, step: int, *, ol
     return cursor.rowcount > 0
 
 
-@attrs.frozen
+@frozen
 class RecoveryKit:
     """One row of `recovery_kits`; `created_at` is Unix milliseconds."""
 

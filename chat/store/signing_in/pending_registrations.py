@@ -7,8 +7,10 @@ from typing import Final
 
 import attrs
 
+from chat.classes import frozen
 
-@attrs.frozen
+
+@frozen
 class PendingRegistration:
     """One row of `pending_registrations`. Times are Unix milliseconds."""
 

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import attrs
 
+from chat.classes import frozen
 from chat.store.accounts.accounts import email_key
 
 PURGED_AT_ONCE: Final = 100
@@ -26,7 +27,7 @@ def _members(value: str | Mapping[str, Any]) -> dict[str, Any]:
     return json.loads(value) if isinstance(value, str) else dict(value)
 
 
-@attrs.frozen
+@frozen
 class Ticket:
     """One row of `tickets`. Times are Unix milliseconds."""
 
@@ -104,7 +105,7 @@ def delete_of_user(connection: sqlite3.Connection, user_id: int, *kinds: str) ->
         connection.execute("DELETE FROM tickets WHERE user_id = ? AND kind = ?", (user_id, kind))
 
 
-@attrs.frozen
+@frozen
 class EmailToken:
     """One row of `email_tokens`. Times are Unix milliseconds; `kind` is that of the mail."""
 

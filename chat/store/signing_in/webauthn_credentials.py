@@ -12,6 +12,8 @@ from typing import Any, Final
 
 import attrs
 
+from chat.classes import frozen
+
 REPLACED_KEPT: Final = 100
 """Replaced passkeys that an account keeps at most; of more the oldest go."""
 
@@ -21,7 +23,7 @@ def _texts(value: str | Sequence[str]) -> tuple[str, ...]:
     return tuple(json.loads(value)) if isinstance(value, str) else tuple(value)
 
 
-@attrs.frozen
+@frozen
 class WebauthnCredential:
     """One row of `webauthn_credentials`. Times are Unix milliseconds."""
 

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import attrs
 
+from chat.classes import frozen
 from chat.registries.audit_actions import AUDIT_LOG_RETENTION_MS
 from chat.snowflake import MAXIMUM, snowflake_at, snowflake_time_ms
 
@@ -20,7 +21,7 @@ def _parsed(value: Any) -> Any:
     return json.loads(value) if isinstance(value, str) else value
 
 
-@attrs.frozen
+@frozen
 class AuditLogEntry:
     """One row of `guild_audit_log`.
 
@@ -37,7 +38,7 @@ class AuditLogEntry:
     changes: Sequence[Mapping[str, Any]] | None = attrs.field(default=None, converter=_parsed)
 
 
-@attrs.frozen
+@frozen
 class AuditLogPage:
     """Which entries of a guild to read, the newest first; `after` and `before` are entries' ids."""
 

@@ -8,12 +8,13 @@ from typing import Final
 
 import attrs
 
+from chat.classes import frozen
 from chat.registries.channel_types import ChannelType
 from chat.store.guilds import channels
 from chat.store.guilds.channels import Channel
 
 
-@attrs.frozen
+@frozen
 class PrivateChannel:
     """A conversation and its accounts, in ascending order of id. `nicks` are the names that some have in a group."""
 

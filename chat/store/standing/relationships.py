@@ -8,8 +8,10 @@ from typing import Final
 
 import attrs
 
+from chat.classes import frozen
 
-@attrs.frozen
+
+@frozen
 class Relationship:
     """What `user_id` has with `target_id`; `type` is one of `chat.domain.standing.relationships.RelationshipType`."""
 

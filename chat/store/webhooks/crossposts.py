@@ -9,8 +9,10 @@ from collections.abc import Iterable
 
 import attrs
 
+from chat.classes import frozen
 
-@attrs.frozen
+
+@frozen
 class Follow:
     """One row of `channel_follows`: what a webhook of type 2 brings."""
 
@@ -19,7 +21,7 @@ class Follow:
     source_channel_id: int
 
 
-@attrs.frozen
+@frozen
 class FollowedSource:
     """A followed channel as those see it who follow it."""
 
@@ -30,7 +32,7 @@ class FollowedSource:
     channel_name: str | None
 
 
-@attrs.frozen
+@frozen
 class Delivery:
     """One row of `crosspost_deliveries`: a webhook's copy of a message is not what the message is. `is_first` until
     there is a copy; `attempts` that failed."""

@@ -7,6 +7,8 @@ from typing import Final
 
 import attrs
 
+from chat.classes import frozen
+
 INCOMING: Final = 1
 """The type of webhooks that are executed from outside (webhooks.md, Webhooks of channels)."""
 
@@ -14,7 +16,7 @@ CHANNEL_FOLLOWER: Final = 2
 """The type of webhooks that bring what is published in another channel (webhooks.md, Webhooks of channels)."""
 
 
-@attrs.frozen
+@frozen
 class Webhook:
     id: int
     guild_id: int

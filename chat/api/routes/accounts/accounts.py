@@ -13,6 +13,7 @@ from chat.api.fields import OMITTED, Exact, Length, Maybe, Refusal, Schema, Sudo
 from chat.api.operation import Policy, Request, Routes
 from chat.api.schemas.accounts import OWN_ARCHIVE, PARTIAL_USER, PRIVATE_USER
 from chat.api.schemas.shapes import ADDRESS, BOOLEAN, SNOWFLAKE, TEXT, TIMESTAMP, mapped, nullable, record
+from chat.classes import frozen
 from chat.domain.accounts.accounts import CredentialChange
 from chat.domain.accounts.assemble import AccountsArea
 from chat.domain.administration.assemble import AdministrationArea
@@ -65,7 +66,7 @@ PROFILE_FIELDS: Final = ("global_name", "bio", "pronouns", "accent_color", "avat
 """Members of a change that are columns of the account by the same name."""
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class ChangeOwnAccount(SudoFields):
     """The body of PATCH /v1/users/@me."""
 
@@ -94,7 +95,7 @@ def profile_of(body: Any) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not OMITTED}
 
 
-@attrs.frozen
+@frozen
 class WantedTag:
     """The query of GET /v1/users/check-tag."""
 
@@ -182,7 +183,7 @@ def _limit_username_changes(request: Request) -> None:
         raise InvalidFormBody.at("username", FieldCode.USERNAME_CHANGED_TOO_MANY_TIMES) from None
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class CloseAccount(SudoFields):
     """The body of disable and delete."""
 
@@ -199,14 +200,14 @@ async def delete_own_account(request: Request, accounts: AccountsArea, body: Clo
     await accounts.account_closing.delete(request.principal.account, request.proof(body))
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class OrderArchive(SudoFields):
     """The body of POST /v1/users/@me/harvest."""
 
     include_attachments: bool = False
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class FetchArchive(SudoFields):
     """The body of POST /v1/users/@me/harvest/download."""
 
@@ -246,7 +247,7 @@ async def get_own_archive_address(
     return await administration.archives.own_address(account.id, request.guard)
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class WriteNote:
     """The body of PUT /v1/users/@me/notes/{user_id}: nothing, or null, takes the note away."""
 

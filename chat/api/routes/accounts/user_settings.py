@@ -21,6 +21,7 @@ from chat.api.schemas.accounts import (
     USER_GUILD_SETTINGS,
     USER_SETTINGS,
 )
+from chat.classes import frozen
 from chat.clock import iso_timestamp
 from chat.domain.accounts.assemble import AccountsArea
 from chat.domain.core import Core
@@ -58,7 +59,7 @@ ZeroToOne = Annotated[int, Range(0, 1)]
 ZeroToTwo = Annotated[int, Range(0, 2)]
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Folder:
     """One folder of the guild list."""
 
@@ -70,7 +71,7 @@ class Folder:
     guild_ids: Ids = attrs.field(factory=list)
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class CustomStatus:
     """What an account says about its state; a custom emoji takes the place of a plain one (gateway.md, Identify)."""
 
@@ -80,7 +81,7 @@ class CustomStatus:
     emoji_name: Annotated[str, Length(1, 32)] | None = None
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class ChangeSettings:
     """The body of PATCH /v1/users/@me/settings; every member is a setting."""
 
@@ -124,7 +125,7 @@ class ChangeSettings:
     default_share_voice_activity: Maybe[bool] = OMITTED
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class ShareVoiceActivity:
     """The body of PUT /v1/users/@me/settings/voice-activity-sharing."""
 
@@ -198,7 +199,7 @@ def _custom_status(status: CustomStatus) -> Mapping[str, Any]:
     }
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class UserGuildSettingsMuteConfig:
     """Until when something is muted; `selected_time_window` is the choice, in seconds, that led there."""
 
@@ -206,7 +207,7 @@ class UserGuildSettingsMuteConfig:
     selected_time_window: Annotated[int, Range(WINDOW_MINIMUM, INT32_MAXIMUM)] = WINDOW_MINIMUM
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class ChannelOverride:
     """What holds for one channel instead."""
 
@@ -217,7 +218,7 @@ class ChannelOverride:
     unread_badges: Badges | None = None
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class ChangeGuildSettings:
     """The body of both operations; every member is a setting. `channel_overrides` is sent whole; one that says nothing
     is none."""
@@ -285,7 +286,7 @@ KEY_CHARACTERS = 256
 USER_AGENT_CHARACTERS = 512
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class PushKeys:
     """What a browser gives out with a subscription (RFC 8291), in base64 of either alphabet."""
 
@@ -293,7 +294,7 @@ class PushKeys:
     auth: Annotated[str, Exact(), Length(1, KEY_CHARACTERS)] = attrs.field(repr=False)
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Subscribe:
     """The body of POST /v1/users/@me/push/subscribe, as `PushSubscription.toJSON()` has it."""
 

@@ -13,6 +13,7 @@ from chat.api.operation import Policy, Request, Routes
 from chat.api.routes.accounts.accounts import Discriminator, profile_of
 from chat.api.schemas.applications import APPLICATION, BOT, BOT_TOKEN, CLIENT_SECRET, NEW_APPLICATION, OWN_APPLICATION
 from chat.api.schemas.shapes import either, listed
+from chat.classes import frozen
 from chat.domain.applications.applications import NAME_LENGTH, BotChange, NewApplication
 from chat.domain.applications.assemble import ApplicationsArea
 from chat.domain.policy.profiles import TagChange
@@ -28,7 +29,7 @@ Name = Annotated[str, Length(1, NAME_LENGTH)]
 Redirects = Annotated[tuple[Annotated[str, Length(1, REDIRECT_LENGTH)], ...], Items(0, REDIRECTS_MAXIMUM)]
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class CreateApplication:
     """The body of POST /v1/oauth2/applications."""
 
@@ -38,7 +39,7 @@ class CreateApplication:
     bot_require_code_grant: bool = False
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class ChangeApplication:
     """The body of PATCH /v1/oauth2/applications/{application_id}."""
 
@@ -48,7 +49,7 @@ class ChangeApplication:
     bot_require_code_grant: Maybe[bool] = OMITTED
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class ChangeBot:
     """The body of PATCH /v1/oauth2/applications/{application_id}/bot."""
 

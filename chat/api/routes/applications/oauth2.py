@@ -37,6 +37,7 @@ from chat.api.schemas.shapes import (
     text,
 )
 from chat.auth.principal import CredentialKind
+from chat.classes import frozen
 from chat.domain.applications.assemble import ApplicationsArea
 from chat.domain.applications.oauth2_authorization import AuthorizationRequest
 from chat.domain.applications.oauth2_protocol import NOT_STORED, OAuth2Error, OAuth2ErrorCode
@@ -69,7 +70,7 @@ class _ClientId:
 ClientId = Annotated[str, _ClientId()]
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Consent:
     """The body of POST /v1/oauth2/authorize/consent: the parameters of the authorisation request, and for a bot the
     guild that it is to join with what permissions."""
@@ -89,7 +90,7 @@ class Consent:
         return AuthorizationRequest(**{name: getattr(self, name) for name in _REQUEST_PARAMETERS})
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class RevokeAuthorizations:
     """The body of POST /v1/oauth2/@me/authorizations/revoke."""
 

@@ -19,6 +19,7 @@ from chat.api.schemas.guilds.guilds import (
     STICKERS_MADE,
 )
 from chat.api.schemas.shapes import listed
+from chat.classes import frozen
 from chat.domain.guilds.assemble import GuildsArea
 from chat.domain.guilds.expressions import NewExpression
 from chat.domain.standing.guild_objects import EMOJIS, STICKERS
@@ -52,7 +53,7 @@ AT_ONCE: Final = 50
 """Expressions that one request may make."""
 
 
-@attrs.frozen
+@frozen
 class CreateEmoji:
     """The body of POST /v1/guilds/{guild_id}/emojis; `image` is base64 or a data URL."""
 
@@ -60,28 +61,28 @@ class CreateEmoji:
     image: Annotated[str, Exact()] = attrs.field(repr=False)
 
 
-@attrs.frozen
+@frozen
 class CreateEmojis:
     """The body of POST /v1/guilds/{guild_id}/emojis/bulk."""
 
     emojis: Annotated[list[CreateEmoji], Items(1, AT_ONCE)]
 
 
-@attrs.frozen
+@frozen
 class CloneEmoji:
     """The body of POST /v1/guilds/{guild_id}/emojis/clone."""
 
     source_emoji_id: Snowflake
 
 
-@attrs.frozen
+@frozen
 class ChangeEmoji:
     """The body of PATCH /v1/guilds/{guild_id}/emojis/{emoji_id}."""
 
     name: Maybe[EmojiName] = OMITTED
 
 
-@attrs.frozen
+@frozen
 class CreateSticker:
     """The body of POST /v1/guilds/{guild_id}/stickers; `image` is base64 or a data URL."""
 
@@ -91,21 +92,21 @@ class CreateSticker:
     tags: Tags | None = None
 
 
-@attrs.frozen
+@frozen
 class CreateStickers:
     """The body of POST /v1/guilds/{guild_id}/stickers/bulk."""
 
     stickers: Annotated[list[CreateSticker], Items(1, AT_ONCE)]
 
 
-@attrs.frozen
+@frozen
 class CloneSticker:
     """The body of POST /v1/guilds/{guild_id}/stickers/clone."""
 
     source_sticker_id: Snowflake
 
 
-@attrs.frozen
+@frozen
 class ChangeSticker:
     """The body of PATCH /v1/guilds/{guild_id}/stickers/{sticker_id}; null clears."""
 
@@ -114,7 +115,7 @@ class ChangeSticker:
     tags: Maybe[Tags | None] = OMITTED
 
 
-@attrs.frozen
+@frozen
 class DeleteExpression:
     """The query of a deletion: whether the image goes as well."""
 

@@ -29,6 +29,7 @@ from chat.api.schemas.guilds.guilds import VOICE_REGION
 from chat.api.schemas.messages import SLOWMODE
 from chat.api.schemas.shapes import either, listed
 from chat.api.thread_bodies import THREAD_FIELDS, AppliedTags, ArchiveMinutes, ForumFields, forum_fields, thread_change
+from chat.classes import frozen
 from chat.domain.core import Core
 from chat.domain.guilds.assemble import GuildsArea
 from chat.domain.guilds.guild_channels import Move
@@ -86,7 +87,7 @@ WarningText = Annotated[str, Length(0, 200, FieldCode.STRING_LENGTH_INVALID)]
 Url = Annotated[str, Length(1, URL_LENGTH), Pattern(re.compile(r"https?://[^\s]+"))]
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class OverwriteEntry:
     """An overwrite inside a channel's body."""
 
@@ -96,7 +97,7 @@ class OverwriteEntry:
     deny: PermissionBits | None = None
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class PutOverwrite:
     """The body of PUT /v1/channels/{channel_id}/permissions/{target_id}."""
 
@@ -105,7 +106,7 @@ class PutOverwrite:
     deny: PermissionBits | None = None
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class ChannelFields(ForumFields):
     """What both making and changing a channel take."""
 
@@ -124,7 +125,7 @@ class ChannelFields(ForumFields):
     permission_overwrites: Maybe[Annotated[list[OverwriteEntry], Items(0, OVERWRITES_MAXIMUM)] | None] = OMITTED
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class CreateChannel(ChannelFields):
     """The body of POST /v1/guilds/{guild_id}/channels."""
 
@@ -132,7 +133,7 @@ class CreateChannel(ChannelFields):
     name: ChannelName
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class ChangeChannel(ChannelFields):
     """The body of PATCH /v1/channels/{channel_id}; `icon`, `owner_id` and `nicks` are for groups, other members for
     threads."""
@@ -149,7 +150,7 @@ class ChangeChannel(ChannelFields):
     name: Maybe[ChannelName | None] = OMITTED
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class MoveEntry:
     """One entry of the body of PATCH /v1/guilds/{guild_id}/channels."""
 
@@ -193,7 +194,7 @@ async def reorder_channels(
     await guilds.guild_channels.reorder(request.principal, guild_id, moves, request.audit_log_reason)
 
 
-@attrs.frozen
+@frozen
 class Departure:
     """The query of DELETE: `silent` leaves the system message out when the caller leaves a group."""
 

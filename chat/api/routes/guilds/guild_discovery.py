@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated, Final
 
-import attrs
-
 from chat.api.fields import Length, Range
 from chat.api.operation import Bucket, Policy, Request, Routes
 from chat.api.schemas.guilds.guilds import DISCOVERED_GUILD, DISCOVERY_APPLICATION, DISCOVERY_CATEGORY
 from chat.api.schemas.shapes import BOOLEAN, COUNT, listed, nullable, record
+from chat.classes import frozen
 from chat.domain.guilds.assemble import GuildsArea
 from chat.domain.guilds.guild_discovery import Wish, categories
 from chat.registries.guild_values import DiscoveryCategory
@@ -27,7 +26,7 @@ APPLICATION: Final = "/v1/guilds/{guild_id}/discovery"
 Description = Annotated[str, Length(10, 300)]
 
 
-@attrs.frozen
+@frozen
 class ListDiscovery:
     """The query of GET /v1/discovery/guilds."""
 
@@ -37,7 +36,7 @@ class ListDiscovery:
     query: Annotated[str, Length(1, 100)] | None = None
 
 
-@attrs.frozen
+@frozen
 class Apply:
     """The body of POST …/discovery."""
 
@@ -45,7 +44,7 @@ class Apply:
     description: Description
 
 
-@attrs.frozen
+@frozen
 class ChangeApplication:
     """The body of PATCH …/discovery; what is absent or null stays."""
 

@@ -11,6 +11,7 @@ from chat.api.operation import Answer, Bucket, Policy, Request, Routes
 from chat.api.schemas.guilds.channels import GUILD_CHANNEL
 from chat.api.schemas.guilds.guilds import AUDIT_LOG, GUILD, LISTED_GUILD, ROLE, VANITY_URL, WHOLE_GUILD
 from chat.api.schemas.shapes import NOTHING, listed
+from chat.classes import frozen
 from chat.domain.core import Core
 from chat.domain.guilds.assemble import GuildsArea
 from chat.domain.guilds.guilds import GuildPage, GuildWish
@@ -35,7 +36,7 @@ READ_AUDIT_LOG: Final = Bucket("guild:audit_log::guild_id", limit=40, window_ms=
 INT32_MAXIMUM: Final = (1 << 31) - 1
 
 
-@attrs.frozen
+@frozen
 class CreateGuild:
     """The body of Create guild."""
 
@@ -46,7 +47,7 @@ class CreateGuild:
     """Read by `chat.domain.guilds.guild_template`."""
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class ModifyGuild(SudoFields):
     """The body of Modify guild; what is not sent stays."""
 
@@ -72,14 +73,14 @@ class ModifyGuild(SudoFields):
     embed_splash: Maybe[Annotated[str, Exact()] | None] = OMITTED
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class TransferOwnership(SudoFields):
     """The body of POST /v1/guilds/{guild_id}/transfer-ownership."""
 
     new_owner_id: Snowflake
 
 
-@attrs.frozen
+@frozen
 class ChangeVanityUrl:
     """The body of PATCH /v1/guilds/{guild_id}/vanity-url: null gives the code up."""
 
@@ -89,7 +90,7 @@ class ChangeVanityUrl:
 SUDO_MEMBERS: Final = frozenset(field.name for field in attrs.fields(SudoFields))
 
 
-@attrs.frozen
+@frozen
 class ListGuilds:
     """The query of List current user guilds."""
 
@@ -99,7 +100,7 @@ class ListGuilds:
     with_counts: bool = False
 
 
-@attrs.frozen
+@frozen
 class LeaveGuild:
     """The query of Leave guild."""
 
@@ -230,7 +231,7 @@ async def list_guild_channels(request: Request, guilds: GuildsArea, guild_id: in
     return await guilds.guilds.channels(request.principal, guild_id)
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class ReadAuditLog:
     """The query of GET /v1/guilds/{guild_id}/audit-logs."""
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated, Final
 
-import attrs
-
 from chat.api.fields import Range
 from chat.api.operation import Bucket, Policy, Request, Routes
 from chat.api.schemas.guilds.guilds import INVITE, INVITE_WITH_METADATA
 from chat.api.schemas.shapes import listed
+from chat.classes import frozen
 from chat.domain.guilds.assemble import GuildsArea
 from chat.domain.guilds.invites import InviteTerms
 
@@ -26,7 +25,7 @@ MAX_AGE_SECONDS: Final = 604_800
 MAX_USES: Final = 100
 
 
-@attrs.frozen
+@frozen
 class CreateInvite:
     """The body of an invite to be: `max_age` in seconds, 0 for ever; `max_uses` 0 without limit."""
 

@@ -11,6 +11,7 @@ from chat.api.operation import Bucket, Policy, Request, Routes
 from chat.api.routes.accounts.accounts import Color, Pronouns
 from chat.api.schemas.guilds.guilds import BAN, MEMBER, MEMBER_SEARCH
 from chat.api.schemas.shapes import listed
+from chat.classes import frozen
 from chat.domain.guilds.assemble import GuildsArea
 from chat.domain.guilds.bans import NewBan
 
@@ -35,7 +36,7 @@ OFFSET_MAXIMUM: Final = 100_000
 Nick = Annotated[str, Length(1, NICK_LENGTH)]
 
 
-@attrs.frozen
+@frozen
 class ListMembers:
     """The query of the member list: `after` is a user id."""
 
@@ -43,7 +44,7 @@ class ListMembers:
     limit: Annotated[int, Range(1, 1000)] = 100
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class SearchMembers:
     """The body of POST /v1/guilds/{guild_id}/members-search."""
 
@@ -52,7 +53,7 @@ class SearchMembers:
     offset: Annotated[int, Range(0, OFFSET_MAXIMUM)] = 0
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class ChangeMember:
     """The body of PATCH /v1/guilds/{guild_id}/members/{user_id}."""
 
@@ -66,7 +67,7 @@ class ChangeMember:
     connection_id: str | None = None
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class ChangeOwnMember:
     """The body of PATCH /v1/guilds/{guild_id}/members/@me."""
 
@@ -137,7 +138,7 @@ CHANGE_BAN: Final = Bucket("guild:bans:change::guild_id", limit=20, window_ms=10
 KICK: Final = Bucket("guild:member:remove::guild_id", limit=20, window_ms=10_000)
 
 
-@attrs.frozen
+@frozen
 class ListBans:
     """The query of GET /v1/guilds/{guild_id}/bans: `after` is a user id."""
 
@@ -145,7 +146,7 @@ class ListBans:
     limit: Annotated[int, Range(1, 1_000)] = 1_000
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class PutBan:
     """The body of PUT /v1/guilds/{guild_id}/bans/{user_id}: what to delete in days (older clients) or seconds."""
 

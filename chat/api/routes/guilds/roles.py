@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Annotated, Final
 
-import attrs
-
 from chat.api.fields import OMITTED, Items, Length, Maybe, PermissionBits, Range, Snowflake, named_members
 from chat.api.operation import Bucket, Policy, Request, Routes
 from chat.api.schemas.guilds.guilds import ROLE
+from chat.classes import frozen
 from chat.domain.guilds.assemble import GuildsArea
 from chat.domain.guilds.roles import NewRole
 from chat.errors import InvalidFormBody
@@ -31,7 +30,7 @@ Color = Annotated[int, Range(0, COLOR_MAXIMUM)]
 Position = Annotated[int, Range(0, POSITION_MAXIMUM)]
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class CreateRole:
     """The body of POST /v1/guilds/{guild_id}/roles."""
 
@@ -42,7 +41,7 @@ class CreateRole:
     mentionable: bool = False
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class ChangeRole:
     """The body of PATCH /v1/guilds/{guild_id}/roles/{role_id}."""
 
@@ -54,7 +53,7 @@ class ChangeRole:
     mentionable: Maybe[bool] = OMITTED
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class RolePosition:
     """One entry of the body of PATCH /v1/guilds/{guild_id}/roles; without `position` it stays where it is."""
 
@@ -62,7 +61,7 @@ class RolePosition:
     position: Position | None = None
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class HoistPosition:
     """One entry of the body of PATCH /v1/guilds/{guild_id}/roles/hoist-positions."""
 

@@ -12,6 +12,7 @@ from chat.api.fields import OMITTED, Items, Length, Maybe, Range, Snowflake
 from chat.api.operation import Policy, Request, Routes
 from chat.api.schemas.messages import FAVORITE_MEME, MESSAGE, SAVED_MESSAGE
 from chat.api.schemas.shapes import listed
+from chat.classes import frozen
 from chat.domain.messages.assemble import MessagesArea
 from chat.domain.messages.favorite_memes import NAME_LENGTH, Source, Words
 from chat.media.outside_addresses import URL_CHARACTERS
@@ -30,7 +31,7 @@ EMBEDS: Final = 100
 Limit = Annotated[int, Range(1, PAGE_MAXIMUM)]
 
 
-@attrs.frozen
+@frozen
 class ListMentions:
     """The query of the list of mentions: those before a message; with those that name a role of the caller's or
     everyone, and those in guilds; in one guild alone."""
@@ -43,14 +44,14 @@ class ListMentions:
     guild_id: Snowflake | None = None
 
 
-@attrs.frozen
+@frozen
 class ReadMentions:
     """Messages to take off the list of mentions; without any, all."""
 
     message_ids: Annotated[list[Snowflake], Items(1, PAGE_MAXIMUM)] | None = None
 
 
-@attrs.frozen
+@frozen
 class ListSavedMessages:
     """The query of the list of saved messages: those saved before another, by the entry's `id`."""
 
@@ -58,7 +59,7 @@ class ListSavedMessages:
     before: Snowflake | None = None
 
 
-@attrs.frozen
+@frozen
 class SaveMessage:
     """A message to keep."""
 
@@ -121,7 +122,7 @@ AltText = Annotated[str, Length(1, ALT_TEXT_LENGTH)]
 Tags = Annotated[list[Annotated[str, Length(1, TAG_LENGTH)]], Items(0, TAGS)]
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class MemeWords:
     """What the bodies that keep a meme say of it."""
 
@@ -130,7 +131,7 @@ class MemeWords:
     tags: Tags | None = None
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class KeepMeme(MemeWords):
     """Which part of a message to keep, and the words for it."""
 
@@ -138,14 +139,14 @@ class KeepMeme(MemeWords):
     embed_index: Annotated[int, Range(0, EMBEDS)] | None = None
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class FetchMeme(MemeWords):
     """The URL of a file, and the words for it."""
 
     url: Annotated[str, Length(1, URL_CHARACTERS)]
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class ChangeMeme:
     """Other words; what is absent stays, and a null text or null tags are none."""
 

@@ -13,6 +13,7 @@ from chat.api.operation import Answer, Policy, Request, Routes
 from chat.api.schemas.accounts import PENDING_MESSAGE_DELETION
 from chat.api.schemas.messages import PURGED
 from chat.api.schemas.shapes import NOTHING
+from chat.classes import frozen
 from chat.domain.guilds.assemble import GuildsArea
 from chat.domain.messages.assemble import MessagesArea
 from chat.domain.messages.message_deletion import BATCH_MESSAGES, PURGED_DEFAULT, PURGED_MAXIMUM, Purge
@@ -27,7 +28,7 @@ CONTAINED_CHARACTERS: Final = 512
 MessageIds = Annotated[list[Snowflake], Items(1, BATCH_MESSAGES)]
 
 
-@attrs.frozen
+@frozen
 class BulkDelete:
     """The body of POST .../messages/bulk-delete: the ids, under either name that clients use."""
 
@@ -35,7 +36,7 @@ class BulkDelete:
     messages: MessageIds | None = None
 
 
-@attrs.frozen
+@frozen
 class PurgeMessages:
     """The body of POST .../messages/purge: which messages go, the newest first; all conditions have to hold. Personal
     notes are emptied without regard to them."""
@@ -50,7 +51,7 @@ class PurgeMessages:
     pinned: bool = False
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class DeleteOwnMessages(SudoFields):
     """The body of both operations that delete everything written."""
 

@@ -11,12 +11,11 @@ import datetime
 import enum
 from typing import Annotated, Any, Final
 
-import attrs
-
 from chat.api.answers import Answer
 from chat.api.fields import Items, Length, Range, Refusal, Schema, Snowflake, Timestamp
 from chat.api.operation import Bucket, Policy, Request, Routes
 from chat.api.schemas.messages import INDEXING, SEARCH_RESULTS
+from chat.classes import frozen
 from chat.domain.messages.assemble import MessagesArea
 from chat.domain.messages.message_search import Search
 from chat.domain.messages.message_search_scopes import SearchScope, Whereabouts
@@ -91,7 +90,7 @@ Filenames = Annotated[list[Text], Items(0, 100)]
 Extensions = Annotated[list[Annotated[str, Length(1, 32)]], Items(0, 50)]
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class SearchMessages:
     """The body of POST /v1/search/messages. Every member may be absent or null.
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 
 from typing import Annotated, Final
 
-import attrs
-
 from chat.api import buckets
 from chat.api.fields import Items, Length, Range, Snowflake
 from chat.api.message_bodies import CreateMessage, EditMessage, message_draft, received_edit, received_message
 from chat.api.operation import Bucket, Policy, Request, Routes
 from chat.api.schemas.messages import CHANNELS_MESSAGES, EMBED, MESSAGE, NEWEST_MESSAGES
 from chat.api.schemas.shapes import listed
+from chat.classes import frozen
 from chat.domain.core import Core
 from chat.domain.messages.assemble import MessagesArea
 from chat.domain.messages.message_drafts import AttachmentDraft
@@ -33,7 +32,7 @@ PRELOADED_CHANNELS: Final = 100
 URL_CHARACTERS: Final = 2_048
 
 
-@attrs.frozen
+@frozen
 class ListMessages:
     """The query of the message list."""
 
@@ -142,7 +141,7 @@ async def remove_attachment(
     await messages.editing.remove_attachment(request.principal, channel_id, message_id, attachment_id, reason)
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class MessageWindow:
     """Which messages of one channel."""
 
@@ -153,14 +152,14 @@ class MessageWindow:
     around: Snowflake | None = None
 
 
-@attrs.frozen
+@frozen
 class BulkListMessages:
     """The body of POST /v1/channels/messages/bulk."""
 
     requests: Annotated[list[MessageWindow], Items(1, WINDOWS)]
 
 
-@attrs.frozen
+@frozen
 class PreloadMessages:
     """The body of the two operations that preload."""
 
@@ -194,7 +193,7 @@ async def preload_channel_messages(request: Request, messages: MessagesArea, bod
     return await messages.messages.newest(request.principal, body.channels)
 
 
-@attrs.frozen
+@frozen
 class Unfurl:
     """The link to look at."""
 

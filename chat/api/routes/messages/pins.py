@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated, Final
 
-import attrs
-
 from chat.api import buckets
 from chat.api.fields import Range, Timestamp
 from chat.api.operation import Policy, Request, Routes
 from chat.api.schemas.messages import MESSAGE, PINS
 from chat.api.schemas.shapes import listed
+from chat.classes import frozen
 from chat.domain.messages.assemble import MessagesArea
 
 routes = Routes(policy=Policy.USER)
@@ -18,7 +17,7 @@ routes = Routes(policy=Policy.USER)
 PINS_OF_A_PAGE: Final = 50
 
 
-@attrs.frozen
+@frozen
 class ListPins:
     """The query of the paged list; `before` is the `pinned_at` of the last pin of the page before."""
 

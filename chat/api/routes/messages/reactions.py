@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated, Final
 
-import attrs
-
 from chat.api.buckets import REACTION_CHANGE, REACTION_LIST
 from chat.api.fields import Length, Range, Snowflake
 from chat.api.operation import Policy, Request, Routes
 from chat.api.schemas.accounts import PARTIAL_USER
 from chat.api.schemas.messages import REACTION_USERS
 from chat.api.schemas.shapes import listed
+from chat.classes import frozen
 from chat.domain.messages.assemble import MessagesArea
 from chat.domain.messages.reactions import ReactionUsers, parse_emoji
 
@@ -22,14 +21,14 @@ USERS_DEFAULT: Final = 25
 SESSION_ID_CHARACTERS: Final = 64
 
 
-@attrs.frozen
+@frozen
 class ChangeReaction:
     """The query of a change to reactions: the gateway session that shows it already, which a guild leaves out."""
 
     session_id: Annotated[str, Length(1, SESSION_ID_CHARACTERS)] | None = None
 
 
-@attrs.frozen
+@frozen
 class ListReactionUsers:
     """The query of the lists of accounts that reacted with one emoji."""
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Final
 
-import attrs
-
 from chat.api.buckets import READ_STATE, READ_STATES
 from chat.api.fields import Items, Range, Snowflake
 from chat.api.operation import Policy, Request, Routes
+from chat.classes import frozen
 from chat.domain.messages.assemble import MessagesArea
 from chat.domain.messages.read_states import ReadUpTo
 
@@ -20,7 +19,7 @@ ACKNOWLEDGED_AT_ONCE: Final = 100
 MentionCount = Annotated[int, Range(0, MENTION_COUNT_MAXIMUM)]
 
 
-@attrs.frozen
+@frozen
 class AcknowledgeMessage:
     """How many mentions are left unread, and whether the place was chosen by hand."""
 
@@ -28,7 +27,7 @@ class AcknowledgeMessage:
     manual: bool | None = None
 
 
-@attrs.frozen
+@frozen
 class AcknowledgedChannel:
     """How far one channel was read."""
 
@@ -38,7 +37,7 @@ class AcknowledgedChannel:
     manual: bool | None = None
 
 
-@attrs.frozen
+@frozen
 class AcknowledgeChannels:
     """How far several channels were read."""
 

@@ -10,6 +10,7 @@ from chat.api.fields import Items, Length, Range, Refusal, Schema
 from chat.api.operation import Bucket, Policy, Request, Routes
 from chat.api.schemas.messages import PROMISED_UPLOAD, UPLOADED_FILE
 from chat.api.schemas.shapes import listed, record
+from chat.classes import frozen
 from chat.domain.messages.assemble import MessagesArea
 from chat.domain.messages.uploads import PromisedFile
 from chat.errors import InvalidFormBody
@@ -40,7 +41,7 @@ class _ClientId:
         return without_nul(value)
 
 
-@attrs.frozen
+@frozen
 class FileBody:
     """A file to be uploaded; `file_size` is exact."""
 
@@ -52,7 +53,7 @@ class FileBody:
 Files = Annotated[list[FileBody], Items(0, FILES, FieldCode.TOO_MANY_FILES)]
 
 
-@attrs.frozen
+@frozen
 class PromiseUploads:
     """The files; clients call the list by either name."""
 
@@ -60,14 +61,14 @@ class PromiseUploads:
     attachments: Files = attrs.field(factory=list)
 
 
-@attrs.frozen
+@frozen
 class UploadBody:
     """An upload by its name."""
 
     upload_filename: Annotated[str, Length(1, UPLOAD_NAME_CHARACTERS)]
 
 
-@attrs.frozen
+@frozen
 class CompleteUploads:
     """Uploads that shall have arrived."""
 

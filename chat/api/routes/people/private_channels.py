@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from typing import Annotated, Final
 
-import attrs
-
 from chat.api import buckets
 from chat.api.fields import OMITTED, Items, Length, Maybe, Omitted, Snowflake
 from chat.api.operation import Bucket, Policy, Request, Routes
 from chat.api.schemas.guilds.channels import PRIVATE_CHANNEL
 from chat.api.schemas.people import CALL_ELIGIBILITY
 from chat.api.schemas.shapes import listed
+from chat.classes import frozen
 from chat.domain.core import Core
 from chat.domain.people.assemble import PeopleArea
 from chat.domain.standing.private_channels import PrivateChannelAccess
@@ -29,7 +28,7 @@ RECIPIENTS_MAXIMUM: Final = 1_000
 """More than any instance lets into a group."""
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class OpenPrivateChannel:
     """The body of POST /v1/users/@me/channels: `recipient_id` for a conversation of two, `recipients` for a group."""
 
@@ -37,7 +36,7 @@ class OpenPrivateChannel:
     recipients: Annotated[list[Snowflake], Items(0, RECIPIENTS_MAXIMUM)] | None = None
 
 
-@attrs.frozen
+@frozen
 class Removal:
     """The query of taking an account out of a group: `silent` leaves the system message out."""
 
@@ -125,14 +124,14 @@ CALL_STOP_RINGING: Final = Bucket("channel:call:stop_ringing::channel_id", limit
 CALL_END: Final = Bucket("channel:call:end::channel_id", limit=10, window_ms=10_000)
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class ChangeCall:
     """The body of PATCH /v1/channels/{channel_id}/call; null lets the server choose the region."""
 
     region: Maybe[Annotated[str, Length(1, 64)] | None] = OMITTED
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class RingRecipients:
     """The body of both ways to ring: accounts of the conversation, or all."""
 

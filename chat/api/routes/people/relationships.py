@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Annotated, Final, Literal
 
-import attrs
-
 from chat.api import buckets
 from chat.api.fields import OMITTED, Length, Maybe, Range, Snowflake, named_members
 from chat.api.operation import Policy, Request, Routes
@@ -13,6 +11,7 @@ from chat.api.routes.accounts.accounts import Discriminator
 from chat.api.schemas.accounts import RELATIONSHIP
 from chat.api.schemas.people import PROFILE
 from chat.api.schemas.shapes import COUNT, listed, record
+from chat.classes import frozen
 from chat.domain.people.assemble import PeopleArea
 from chat.errors import InvalidFormBody
 from chat.registries.error_codes import ErrorCode, FieldCode
@@ -25,7 +24,7 @@ BLOCK: Final = 2
 """The `type` with which PUT blocks instead of accepting."""
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class RequestByTag:
     """The body of POST /v1/users/@me/relationships."""
 
@@ -33,14 +32,14 @@ class RequestByTag:
     discriminator: Discriminator = 0
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Decide:
     """The body of PUT /v1/users/@me/relationships/{user_id}: `type` 2 to block, anything else to accept."""
 
     type: Literal[1, 2, 3, 4] | None = None
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class ChangeFriendship:
     """The body of PATCH /v1/users/@me/relationships/{user_id}; one member at least."""
 
@@ -48,7 +47,7 @@ class ChangeFriendship:
     share_voice_activity: Maybe[bool] = OMITTED
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Ignore:
     """The body of POST /v1/users/@me/relationships/bulk-ignore: which requests to turn down."""
 
@@ -128,7 +127,7 @@ async def end_relationship(request: Request, people: PeopleArea, user_id: int) -
     await people.friendships.remove(request.principal, user_id)
 
 
-@attrs.frozen
+@frozen
 class WantedProfile:
     """The query of a profile: also as a member of which guild, and whether with what the two have in common."""
 

@@ -19,6 +19,7 @@ from chat.api.schemas.signing_in import AUTH_SESSION, REGISTRATION, SIGN_IN
 from chat.auth.client_address import network_of, subnet_of
 from chat.auth.passwords import Asker
 from chat.auth.principal import CredentialKind, Principal
+from chat.classes import frozen
 from chat.domain.guilds.assemble import GuildsArea
 from chat.domain.signing_in.assemble import SigningInArea
 from chat.domain.signing_in.authentication import MfaChallenge, SignedIn
@@ -39,7 +40,7 @@ InviteCode = Annotated[str, Length(1, 256)]
 Token = Annotated[str, Exact(), Length(1, 256)]
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Register:
     """The body of register."""
 
@@ -54,7 +55,7 @@ class Register:
     theme: Literal["dark", "dark_legacy", "coal", "light", "system"] | None = None
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Login:
     """The body of login: `email`, or `username` on a username instance."""
 
@@ -64,14 +65,14 @@ class Login:
     invite_code: InviteCode | None = None
 
 
-@attrs.frozen
+@frozen
 class Verify:
     """The body of verify: the token of the mail."""
 
     token: Token = attrs.field(repr=False)
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class EndSessions(SudoFields):
     """The body of sessions/logout."""
 

@@ -15,6 +15,7 @@ from chat.api.schemas.accounts import PRIVATE_USER
 from chat.api.schemas.shapes import TEXT, record
 from chat.api.schemas.signing_in import EMAIL_CHANGE, NEW_EMAIL_ASKED, PASSWORD_CHANGE, PASSWORD_CHANGED
 from chat.auth.tokens import id_hash
+from chat.classes import frozen
 from chat.clock import iso_timestamp
 from chat.domain.accounts.assemble import AccountsArea
 from chat.domain.policy import account_rules
@@ -29,19 +30,19 @@ Secret = Annotated[str, Exact(), Length(1, 256)]
 Code = Annotated[str, Exact(), Length(1, 32)]
 
 
-@attrs.frozen
+@frozen
 class EmailChangeTicket:
     """The body of the steps that mail a code again."""
 
     ticket: Secret = attrs.field(repr=False)
 
 
-@attrs.frozen
+@frozen
 class PasswordChangeTicket(EmailChangeTicket):
     """The body of resend."""
 
 
-@attrs.frozen
+@frozen
 class TypedCode:
     """The body of verify."""
 
@@ -49,12 +50,12 @@ class TypedCode:
     code: Code = attrs.field(repr=False)
 
 
-@attrs.frozen
+@frozen
 class VerifyOriginal(TypedCode):
     """The body of verify-original."""
 
 
-@attrs.frozen
+@frozen
 class RequestNew:
     """The body of request-new."""
 
@@ -63,7 +64,7 @@ class RequestNew:
     original_proof: Secret = attrs.field(repr=False)
 
 
-@attrs.frozen
+@frozen
 class VerifyNew:
     """The body of verify-new."""
 
@@ -72,21 +73,21 @@ class VerifyNew:
     original_proof: Secret = attrs.field(repr=False)
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Apply(SudoFields):
     """The body of apply."""
 
     email_token: Secret = attrs.field(repr=False)
 
 
-@attrs.frozen
+@frozen
 class RequestReplacement:
     """The body of bounced/request-new."""
 
     new_email: str
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class VerifyReplacement(SudoFields):
     """The body of bounced/verify-new."""
 
@@ -225,7 +226,7 @@ def _new_asked(asked: NewAsked) -> dict[str, Any]:
     }
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class Complete(SudoFields):
     """The body of complete."""
 

@@ -19,13 +19,14 @@ from chat.api.schemas.signing_in import (
     SIGN_IN,
     WEBAUTHN_REQUEST_OPTIONS,
 )
+from chat.classes import frozen
 from chat.domain.guilds.assemble import GuildsArea
 from chat.domain.signing_in.assemble import SigningInArea
 
 routes = Routes(policy=Policy.NONE, bots_refused_with=NO_BOTS)
 
 
-@attrs.frozen
+@frozen
 class CompleteHandoff:
     """The body of complete."""
 
@@ -78,21 +79,21 @@ async def complete_handoff(request: Request, signing_in: SigningInArea, body: Co
 BridgeId = Annotated[str, Exact(), Length(1, 256)]
 
 
-@attrs.frozen
+@frozen
 class StartBridge:
     """The body of start: the unpadded base64url of the SHA-256 of a secret (S256 of RFC 7636)."""
 
     code_challenge: Annotated[str, Length(1, 256)]
 
 
-@attrs.frozen
+@frozen
 class GetBridgeOptions:
     """The body of authentication-options, sent by the page at the bridge's address."""
 
     bridge_id: BridgeId = attrs.field(repr=False)
 
 
-@attrs.frozen
+@frozen
 class CompleteBridge:
     """The body of complete, sent by the page: an assertion."""
 
@@ -101,7 +102,7 @@ class CompleteBridge:
     challenge: Annotated[str, Exact(), Length(1, 1_024)] = attrs.field(repr=False)
 
 
-@attrs.frozen
+@frozen
 class RedeemBridge:
     """The body of redeem, sent by the program: the secret whose hash it started with."""
 

@@ -14,6 +14,7 @@ from chat.api.rate_limit import RateLimiter
 from chat.api.routes.signing_in.authentication import NO_BOTS, accept_invite, answer_to_sign_in, client_of, tried_by
 from chat.api.schemas.shapes import either
 from chat.api.schemas.signing_in import COMPLETED, NOT_COMPLETED, SIGN_IN, WEBAUTHN_REQUEST_OPTIONS
+from chat.classes import frozen
 from chat.domain.guilds.assemble import GuildsArea
 from chat.domain.signing_in.assemble import SigningInArea
 from chat.domain.signing_in.authentication import passkey_failed, wrong_code
@@ -24,7 +25,7 @@ LoginTicket = Annotated[str, Exact(), Length(1, 256)]
 Challenge = Annotated[str, Exact(), Length(1, 1_024)]
 
 
-@attrs.frozen
+@frozen
 class CompleteWithCode:
     """The body of login/mfa/totp: a code of the authenticator or a backup code."""
 
@@ -32,14 +33,14 @@ class CompleteWithCode:
     ticket: LoginTicket = attrs.field(repr=False)
 
 
-@attrs.frozen
+@frozen
 class GetOptions:
     """The body of login/mfa/webauthn/authentication-options."""
 
     ticket: LoginTicket = attrs.field(repr=False)
 
 
-@attrs.frozen
+@frozen
 class CompleteWithPasskey:
     """The body of login/mfa/webauthn: an assertion."""
 
@@ -48,7 +49,7 @@ class CompleteWithPasskey:
     ticket: LoginTicket = attrs.field(repr=False)
 
 
-@attrs.frozen
+@frozen
 class Authenticate:
     """The body of webauthn/authenticate: an assertion."""
 
@@ -118,21 +119,21 @@ def _may_try(request: Request, user_id: int, *, signing_in: SigningInArea, limit
     return not limiter.take(buckets.MFA_LOGINS_OF_ACCOUNT, key)
 
 
-@attrs.frozen
+@frozen
 class AuthorizeIp:
     """The body of authorize-ip: the token of the mail."""
 
     token: Annotated[str, Exact(), Length(1, 256)] = attrs.field(repr=False)
 
 
-@attrs.frozen
+@frozen
 class ResendAuthorization:
     """The body of ip-authorization/resend."""
 
     ticket: LoginTicket = attrs.field(repr=False)
 
 
-@attrs.frozen
+@frozen
 class PollAuthorization:
     """The query of ip-authorization/poll."""
 

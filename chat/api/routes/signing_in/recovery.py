@@ -13,6 +13,7 @@ from chat.api.routes.signing_in.authentication import NO_BOTS, answer_to_sign_in
 from chat.api.schemas.shapes import BOOLEAN, TEXT, listed, record
 from chat.api.schemas.signing_in import SIGN_IN
 from chat.auth.client_address import network_of
+from chat.classes import frozen
 from chat.domain.guilds.assemble import GuildsArea
 from chat.domain.policy import account_rules
 from chat.domain.signing_in.assemble import SigningInArea
@@ -26,14 +27,14 @@ Email = Annotated[str, Length(1, 256)]
 Password = Annotated[str, Exact(), Length(1, 256, FieldCode.PASSWORD_LENGTH_INVALID)]
 
 
-@attrs.frozen
+@frozen
 class Forgot:
     """The body of forgot."""
 
     email: Email
 
 
-@attrs.frozen
+@frozen
 class NewPassword:
     """The body of reset and of email-revert: the token of a mail, and the password to be."""
 
@@ -41,7 +42,7 @@ class NewPassword:
     password: Password = attrs.field(repr=False)
 
 
-@attrs.frozen
+@frozen
 class Recover:
     """The body of recovery: the code of a recovery kit, and the password to be."""
 
@@ -50,14 +51,14 @@ class Recover:
     password: Password = attrs.field(repr=False)
 
 
-@attrs.frozen
+@frozen
 class SuggestUsernames:
     """The body of username-suggestions."""
 
     global_name: Annotated[str, Length(1, 256)]
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class MakeRecoveryKit(SudoFields):
     """The body of recovery-kit."""
 

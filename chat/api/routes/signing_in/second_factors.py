@@ -17,6 +17,7 @@ from chat.api.schemas.signing_in import (
     WEBAUTHN_CREDENTIAL,
     WEBAUTHN_REQUEST_OPTIONS,
 )
+from chat.classes import frozen
 from chat.domain.signing_in.assemble import SigningInArea
 from chat.domain.signing_in.passkey_assertions import ChallengeContext
 from chat.protocol.visible_text import without_nul
@@ -48,7 +49,7 @@ Code = Annotated[str, Exact(), Length(1, 32)]
 Challenge = Annotated[str, Exact(), Length(1, 1_024)]
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class EnableTotp(SudoFields):
     """The body of mfa/totp/enable; `secret` is Base32."""
 
@@ -56,21 +57,21 @@ class EnableTotp(SudoFields):
     code: Code = attrs.field(repr=False)
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class DisableTotp(SudoFields):
     """The body of mfa/totp/disable: a code of the authenticator or a backup code."""
 
     code: Code = attrs.field(repr=False)
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class GetBackupCodes(SudoFields):
     """The body of mfa/backup-codes."""
 
     regenerate: bool = False
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class RegisterCredential:
     """The body of mfa/webauthn/credentials: a registration response."""
 
@@ -79,14 +80,14 @@ class RegisterCredential:
     name: CredentialName
 
 
-@attrs.frozen
+@frozen
 class RenameCredential:
     """The body of PATCH mfa/webauthn/credentials/{credential}."""
 
     name: CredentialName
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class SetPasskeySecondFactor(SudoFields):
     """The body of PUT mfa/webauthn."""
 

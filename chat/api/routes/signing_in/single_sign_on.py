@@ -11,13 +11,14 @@ from chat.api.fields import Exact, Length
 from chat.api.operation import Policy, Request, Routes
 from chat.api.routes.signing_in.authentication import NO_BOTS, answer_to_sign_in, client_of
 from chat.api.schemas.signing_in import SSO_SIGNED_IN, SSO_START, SSO_STATUS
+from chat.classes import frozen
 from chat.domain.guilds.assemble import GuildsArea
 from chat.domain.signing_in.assemble import SigningInArea
 
 routes = Routes(policy=Policy.NONE, bots_refused_with=NO_BOTS)
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class StartSingleSignOn:
     """The body of sso/start: a path of this instance to go to afterwards, and its own return address if one likes."""
 
@@ -25,7 +26,7 @@ class StartSingleSignOn:
     redirect_uri: Annotated[str, Length(1, 2_048)] | None = None
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class CompleteSingleSignOn:
     """The body of sso/complete: what the provider gave the browser to bring along."""
 

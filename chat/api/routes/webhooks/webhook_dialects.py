@@ -15,6 +15,7 @@ from chat.api.fields import Items, Length
 from chat.api.operation import Bucket, Policy, Request, Routes
 from chat.api.routes.webhooks.webhooks import EXECUTE, InThread, Name
 from chat.api.schemas.shapes import binary
+from chat.classes import frozen
 from chat.domain.core import Core
 from chat.domain.messages.message_drafts import AllowedMentions, MessageDraft
 from chat.domain.webhooks.assemble import WebhooksArea
@@ -43,7 +44,7 @@ OK: Final = b"ok"
 Told = dict[str, Any]
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class GithubDelivery:
     """What GitHub tells of an event, as far as anything of it is shown."""
 
@@ -70,7 +71,7 @@ class GithubDelivery:
     sender: Told | None = None
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class SlackMessage:
     """A message in Slack's form; what only Slack knows (`channel`, `icon_emoji`, `mrkdwn`) is ignored."""
 
@@ -80,7 +81,7 @@ class SlackMessage:
     attachments: Annotated[list[Told], Items(0, SLACK_ATTACHMENTS)] | None = None
 
 
-@attrs.frozen(kw_only=True)
+@frozen(kw_only=True)
 class InstatusNotice:
     """What a status page tells."""
 

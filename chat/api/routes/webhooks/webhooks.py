@@ -20,6 +20,7 @@ from chat.api.schemas.guilds.guilds import WEBHOOK
 from chat.api.schemas.messages import MESSAGE
 from chat.api.schemas.shapes import NOTHING, listed
 from chat.api.thread_bodies import AppliedTags
+from chat.classes import frozen
 from chat.domain.messages.assemble import MessagesArea
 from chat.domain.messages.uploads import Owner
 from chat.domain.threads.threads import NewThread
@@ -59,7 +60,7 @@ Image = Annotated[str, Exact(), Length(0, IMAGE_CHARACTERS)]
 Name = Annotated[str, Length(0, DRAFT_CHARACTERS, FieldCode.WEBHOOK_NAME_LENGTH_INVALID)]
 
 
-@attrs.frozen
+@frozen
 class CreateWebhook:
     """A webhook to be."""
 
@@ -67,7 +68,7 @@ class CreateWebhook:
     avatar: Image | None = attrs.field(default=None, repr=False)
 
 
-@attrs.frozen
+@frozen
 class ChangeWebhook:
     """Changes to a webhook; an avatar of null takes it away."""
 
@@ -76,7 +77,7 @@ class ChangeWebhook:
     channel_id: Snowflake | None = None
 
 
-@attrs.frozen
+@frozen
 class ExecuteWebhook(CreateMessage):
     """A message, and the name and avatar to show in place of the webhook's own; for a forum, the name and the tags of
     the post that it begins."""
@@ -87,14 +88,14 @@ class ExecuteWebhook(CreateMessage):
     applied_tags: AppliedTags | None = None
 
 
-@attrs.frozen
+@frozen
 class InThread:
     """The query of what is done in a thread of the webhook's channel."""
 
     thread_id: Snowflake | None = None
 
 
-@attrs.frozen
+@frozen
 class Execution(InThread):
     """The query of an execution: `wait` asks for the message."""
 
@@ -304,7 +305,7 @@ def _change(body: ChangeWebhook) -> WebhookChange:
     return WebhookChange(body.name, avatar, body.channel_id)
 
 
-@attrs.frozen
+@frozen
 class FollowChannel:
     """The channel that is to follow."""
 
