@@ -70,6 +70,8 @@ class Numbering:
             self._room = room = self._room - count + 1
             self._bytes = size = self._bytes + run.size
             if len(entries) > room or size > REPLAY_BYTES:
+                if count >= REPLAY_DISPATCHES:
+                    self._evict_all_before(run)
                 self._evict()
         else:
             for event in run.events:
@@ -158,6 +160,22 @@ class Numbering:
                 self.replay_floor = self._trimmed
             elif self._drop_first(first):
                 self.replay_floor = self._trimmed
+
+    def _evict_all_before(self, run: EventRun) -> None:
+        """Keep nothing but the run, which is the last entry, and the ones before it that took no room."""
+        entries, count = self._entries, run.count
+        entries.pop()
+        skipped = 0
+        if entries and isinstance(last := entries[-1], int):
+            skipped = last
+            entries.pop()
+        self._trimmed = self.replay_floor = self.sequence - count - skipped
+        self._gone, self._bytes, self._room = 0, run.size, REPLAY_DISPATCHES - count + 1
+        entries.clear()
+        if skipped:
+            entries.append(skipped)
+            self._room += 1
+        entries.append(run)
 
     def _trim(self, sequence: int) -> None:
         while self._entries and self._trimmed < sequence:

@@ -41,7 +41,13 @@ class NumberingMachine(RuleBasedStateMachine):
 
     @rule(kinds=st.lists(st.sampled_from(sorted(EVENTS)), min_size=1, max_size=8))
     def a_run_is_numbered(self, kinds: list[str]) -> None:
-        run = EventRun([EVENTS[kind] for kind in kinds])
+        self._number_run(EventRun([EVENTS[kind] for kind in kinds]))
+
+    @rule(times=st.sampled_from([1_000, REPLAY_DISPATCHES - 1, REPLAY_DISPATCHES, REPLAY_DISPATCHES + 1]))
+    def a_run_takes_the_place_of_others(self, times: int) -> None:
+        self._number_run(EventRun([EVENTS["small"]] * times))
+
+    def _number_run(self, run: EventRun) -> None:
         assert self.numbering.number_run(run) == self.sequence + 1
         for event in run.events:
             self._note(event)
