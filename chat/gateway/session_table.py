@@ -28,7 +28,7 @@ logger = structlog.get_logger(__name__)
 SessionCallback = Callable[[GatewaySession], None]
 
 
-DUE_PER_TURN: Final = 64
+DUE_PER_TURN: Final = 16
 """Sessions that go offline or end in one turn of the loop, a few milliseconds: thousands may lose their sockets at
 once."""
 
