@@ -30,6 +30,7 @@ CHANGES: Final[tuple[tuple[str, Change], ...]] = (
     ("", ("PATCH", "/v1/channels/{channel}", {"name": "quarterdeck"})),
     ("", ("POST", "/v1/channels/{channel}/messages", {"content": "ahoy"})),
     ("", ("PUT", "/v1/channels/{channel}/permissions/{guild}", {"type": 0, "allow": "0", "deny": "1024"})),
+    ("", ("PUT", "/v1/channels/{channel}/permissions/{role}", {"type": 0, "allow": "1024", "deny": "0"})),
     ("", ("PUT", "/v1/guilds/{guild}/members/{bob}/roles/{role}", None)),
     ("", ("PATCH", "/v1/guilds/{guild}/members/@me", {"nick": "Al"})),
     ("", ("PATCH", "/v1/guilds/{guild}/members/{bob}", {"communication_disabled_until": "2026-06-01T00:00:00Z"})),
