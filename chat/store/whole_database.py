@@ -98,7 +98,7 @@ come down to nothing with them."""
 
 
 def erase_everything(connection: sqlite3.Connection) -> None:
-    """Delete every row of this program's tables but those of `KEPT`.
+    """Delete every row of this program's tables but those of `KEPT`, and of the indexes for searching.
 
     What was created last goes first, so that no row refers to one that is gone.
     """
@@ -107,7 +107,7 @@ def erase_everything(connection: sqlite3.Connection) -> None:
         SELECT tables.name
           FROM pragma_table_list AS tables
           JOIN sqlite_master AS master ON master.type = 'table' AND master.name = tables.name
-         WHERE tables.schema = 'main' AND tables.type = 'table'
+         WHERE tables.schema = 'main' AND tables.type IN ('table', 'virtual')
            AND tables.name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND tables.name NOT LIKE '\\_%' ESCAPE '\\'
          ORDER BY master.rowid DESC
         """

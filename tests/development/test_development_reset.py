@@ -5,9 +5,12 @@ from __future__ import annotations
 from datetime import datetime
 
 import pytest
+import trio
+from trio.testing import MockClock
 
 from chat.registries.opcodes import Opcode
 from chat.snowflake import snowflake_time_ms
+from chat.testing.server import ChatServer
 from chat.testing.world import World
 
 
@@ -57,6 +60,29 @@ async def test_a_reset_keeps_ids_tokens_and_passwords(world: World) -> None:
     assert (await world.bot.rest.get("/v1/users/@me")).expect(200)["id"] == world.bot.id
     listed = (await world.bob.rest.get("/v1/users/@me/guilds")).expect(200)
     assert [entry["id"] for entry in listed] == [world.guild_id]
+
+
+async def test_a_reset_leaves_nothing_of_before_in_the_search_indexes(
+    chat_server: ChatServer, chat_world: World, autojump_clock: MockClock
+) -> None:
+    def entries() -> dict[str, int]:
+        reader = chat_server.database.reader
+        names = reader.execute(
+            "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'virtual'"
+        ).fetchall()
+        return {name: reader.execute(f"SELECT count(*) FROM {name}").fetchone()[0] for (name,) in names}  # noqa: S608
+
+    before = entries()
+    (await chat_world.alice.rest.send_message(chat_world.channel_id, "gone soon")).expect(200)
+    await registered(chat_world, "dora")
+    report = {"user_id": chat_world.alice.id, "category": "harassment", "additional_info": "rude"}
+    (await chat_world.bob.rest.post("/v1/reports/user", report)).expect(200)
+    (await chat_world.admin.rest.get("/v1/admin/instance/config")).expect(200)
+    await trio.sleep(60)
+    assert all(entries()[name] > count for name, count in before.items())
+    (await chat_world.anyone.post("/v1/_dev/reset")).expect(204)
+    await trio.sleep(60)
+    assert entries() == before
 
 
 async def test_a_reset_ends_sessions_with_opcode_9(world: World) -> None:
