@@ -151,6 +151,8 @@ class LargeGuild:
     """A role that many members have, and that shows hidden channels."""
     silent_user_id: int
     """A member who is never connected."""
+    some_user_ids: tuple[int, ...]
+    """A hundred members, in a small guild all."""
     tokens: tuple[str, ...] = attrs.field(repr=False)
     strangers: tuple[str, ...] = attrs.field(repr=False)
 
@@ -187,6 +189,7 @@ class _Composition:
             hidden_channel_id=self._channel_ids[next(number for number in texts if self._is_hidden(number))],
             role_id=self._role_ids[0],
             silent_user_id=self._people[-1].id,
+            some_user_ids=tuple(account.id for account in self._people[-100:]),
             tokens=tuple(mint.session_token() for _ in range(signed_in)),
             strangers=tuple(mint.session_token() for _ in range(stranger_count)),
         )

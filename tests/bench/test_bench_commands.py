@@ -27,6 +27,9 @@ GUILD_COSTS = (
     "join",
     "leave",
     "first_member_list",
+    "first_member_list_of_a_role",
+    "first_member_list_without_a_role",
+    "first_member_list_without_members",
     "member_list",
     "member_role_while_watched",
 )

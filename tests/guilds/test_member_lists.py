@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat.domain.guilds.member_lists import OFFLINE, ONLINE, ChannelViewers, Group, MemberList, MemberListBuilder
+from chat.domain.guilds.channel_viewers import ChannelViewers
+from chat.domain.guilds.member_lists import OFFLINE, ONLINE, Group, MemberList, MemberListBuilder
 from chat.registries.channel_types import OverwriteType
 from chat.registries.permissions import Permission
 from chat.store.guilds.channels import Channel, Overwrite

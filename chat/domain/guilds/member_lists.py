@@ -17,13 +17,12 @@ from typing import Any, Final
 from chat.auth.principal import Principal
 from chat.classes import define, frozen
 from chat.domain.core import Core
+from chat.domain.guilds.channel_viewers import ChannelViewers, Viewers
 from chat.domain.standing.guild_states import GuildState
-from chat.domain.standing.permissions import channel_permissions, guild_permissions
 from chat.domain.standing.rosters import RosterMember, Rosters
 from chat.domain.standing.user_objects import partial_user
-from chat.registries.channel_types import OverwriteType
 from chat.registries.limits import MEMBERS_FULL_LIST_MAXIMUM
-from chat.registries.permissions import FULL_MASK, Permission
+from chat.registries.permissions import Permission
 from chat.snowflake import MAXIMUM
 from chat.store.accounts.accounts import Account
 from chat.store.guilds import members
@@ -36,37 +35,11 @@ ONLINE: Final = "online"
 OFFLINE: Final = "offline"
 """The last group."""
 
-VIEW_CHANNEL: Final = Permission.VIEW_CHANNEL.value
+FEW_VIEWERS: Final = 4
+"""Where one member in so many sees a channel, it is faster to look up each of them than to go through all."""
+
 SEE_VIEWERS: Final = (Permission.VIEW_CHANNEL | Permission.VIEW_CHANNEL_MEMBERS).value
 """What a member needs to be told who can see a channel (gateway.md, Requests for counts)."""
-
-
-class ChannelViewers:
-    """Judges who sees one channel, as the guild's state is now; remembers the answer for each set of roles."""
-
-    def __init__(self, state: GuildState, channel_id: int) -> None:
-        self._state = state
-        self._channel = state.channels[channel_id]
-        self._own = {
-            overwrite.target_id for overwrite in self._channel.overwrites if overwrite.type == OverwriteType.MEMBER
-        }
-        self._by_roles: dict[frozenset[int], bool] = {}
-
-    def include(self, user_id: int, role_ids: frozenset[int]) -> bool:
-        if user_id == self._state.guild.owner_id:
-            return True
-        if user_id in self._own:
-            return self._judge(user_id, role_ids)
-        sees = self._by_roles.get(role_ids)
-        if sees is None:
-            sees = self._by_roles[role_ids] = self._judge(user_id, role_ids)
-        return sees
-
-    def _judge(self, user_id: int, role_ids: frozenset[int]) -> bool:
-        mask = guild_permissions(self._state.roles, self._state.id, role_ids)
-        if mask != FULL_MASK:
-            mask = channel_permissions(mask, self._channel, self._state.id, user_id, role_ids)
-        return bool(mask & VIEW_CHANNEL)
 
 
 @frozen
@@ -78,14 +51,6 @@ class Group:
 
     def as_object(self) -> dict[str, Any]:
         return {"id": self.id, "count": self.count}
-
-
-def is_seen_by_all(state: GuildState, channel_id: int) -> bool:
-    """Whether every member sees the channel, whatever its roles are."""
-    channel = state.channels[channel_id]
-    mask = channel_permissions(guild_permissions(state.roles, state.id, ()), channel, state.id, 0, frozenset())
-    taken = any(overwrite.deny & VIEW_CHANNEL for overwrite in channel.overwrites if overwrite.target_id != state.id)
-    return bool(mask & VIEW_CHANNEL) and not taken
 
 
 @frozen
@@ -123,7 +88,7 @@ class MemberListBuilder:
     """Takes the members of a guild in the order of their names, and makes the list of a channel."""
 
     def __init__(self, state: GuildState, channel_id: int) -> None:
-        self._viewers = ChannelViewers(state, channel_id)
+        self.viewers = ChannelViewers(state, channel_id)
         self._hoisted = [str(role.id) for role in hoisted_roles(state.roles.values())]
         self._ranks = {int(role_id): rank for rank, role_id in enumerate(self._hoisted)}
         self._group_of_roles: dict[frozenset[int], str] = {}
@@ -131,13 +96,17 @@ class MemberListBuilder:
 
     def add(self, user_id: int, role_ids: frozenset[int], is_online: bool) -> None:
         """Put the next member under its group, if it sees the channel."""
-        if not self._viewers.include(user_id, role_ids):
+        if not self.viewers.include(user_id, role_ids):
             return
         group = OFFLINE
         if is_online:
             found = self._group_of_roles.get(role_ids)
             group = self._group_of_roles[role_ids] = self._hoisting_group(role_ids) if found is None else found
         self._members[group].append(user_id)
+
+    def add_offline(self, user_ids: Iterable[int]) -> None:
+        """Put the next members below, of whom it is known that they are offline and see the channel."""
+        self._members[OFFLINE] += user_ids
 
     def _hoisting_group(self, role_ids: Iterable[int]) -> str:
         ranks = [self._ranks[role_id] for role_id in role_ids if role_id in self._ranks]
@@ -156,22 +125,47 @@ class MemberListBuilder:
 
 
 def first_members(
-    guild_id: int, member_count: int, online: Collection[int], limit: int, connection: sqlite3.Connection
+    viewers: ChannelViewers, member_count: int, online: Collection[int], limit: int, connection: sqlite3.Connection
 ) -> tuple[list[RosterMember], list[int], int]:
-    """What the beginning of a list takes in a channel that every member sees, without the whole roster: those of these
-    accounts that are members, in order of their names; the first of the other members; and how many others would
+    """What the beginning of a channel's list takes, without the whole roster: those of these accounts that are members
+    and see the channel, in order of their names; the first of the other members who see it; and how many others would
     follow. Like a roster it ends with MEMBERS_FULL_LIST_MAXIMUM members."""
     last_id = None
     if member_count > MEMBERS_FULL_LIST_MAXIMUM:
-        last_id = members.nth_id(connection, guild_id, MEMBERS_FULL_LIST_MAXIMUM)
+        last_id = members.nth_id(connection, viewers.guild_id, MEMBERS_FULL_LIST_MAXIMUM)
     if last_id is None:
         last_id = MAXIMUM
-    listed = [user_id for user_id in online if user_id <= last_id]
-    found = [RosterMember.of(member) for member in members.named_among(connection, guild_id, listed)]
-    others = members.first_by_name(connection, guild_id, last_id, listed, limit)
+    listed = {user_id for user_id in online if user_id <= last_id}
+    found = [
+        RosterMember.of(member)
+        for member in members.named_among(connection, viewers.guild_id, listed)
+        if viewers.include(member.user_id, member.role_ids)
+    ]
+    total = min(member_count, MEMBERS_FULL_LIST_MAXIMUM)
+    known = viewers.read(connection, last_id)
+    named = _viewers_by_name(connection, viewers.guild_id, last_id, known, total, limit + len(listed))
+    others = [user_id for user_id in named if user_id not in listed][:limit]
     # The count is the guild's state's, which may be a moment apart from the store; then the list is soon made again.
-    further = min(member_count, MEMBERS_FULL_LIST_MAXIMUM) - len(found) - len(others)
+    further = known.count(total) - len(found) - len(others)
     return sorted(found, key=lambda member: member.place), others, max(further, 0)
+
+
+def _viewers_by_name(
+    connection: sqlite3.Connection, guild_id: int, last_id: int, viewers: Viewers, total: int, limit: int
+) -> list[int]:
+    """The first viewers by name, at most `limit`."""
+    count = viewers.count(total)
+    if count * FEW_VIEWERS > total:
+        # Names have little to do with roles: among twice as many members as would do on average there are enough.
+        looked_at = 2 * limit * total // count if viewers.exceptions else limit
+        named = members.first_by_name(connection, guild_id, last_id, looked_at)
+        seeing = [user_id for user_id in named if viewers.include(user_id)]
+        if len(seeing) >= min(limit, count):
+            return seeing[:limit]
+    among = viewers.exceptions
+    if viewers.others_see:
+        among = members.ids_of_all(connection, guild_id, last_id) - among
+    return members.first_by_name(connection, guild_id, last_id, limit, among=among)
 
 
 def hoisted_roles(roles: Iterable[Role]) -> list[Role]:

@@ -25,7 +25,7 @@ import trio
 from chat.bus.audience import ToPresenceSubscribers
 from chat.bus.bus import Bus, Event, GuildDeleted, GuildJoined, GuildLeft, Turn
 from chat.classes import define
-from chat.domain.guilds.member_lists import Group, MemberList, MemberListBuilder, first_members, is_seen_by_all
+from chat.domain.guilds.member_lists import Group, MemberList, MemberListBuilder, first_members
 from chat.domain.presence.presences import Presences
 from chat.domain.standing.rosters import MEMBERS_PER_TURN, Rosters
 from chat.domain.standing.thread_access import ThreadLookup
@@ -227,12 +227,7 @@ class MemberListUpdates:
             return known
         changes = self._changes
         online = list(itertools.islice(self._presences.online_in(key[0]), FIRST_ROWS + 1))
-        if (
-            room.state.member_count >= LARGE_GUILD
-            and last_row < FIRST_ROWS
-            and len(online) <= FIRST_ROWS
-            and is_seen_by_all(room.state, key[1])
-        ):
+        if room.state.member_count >= LARGE_GUILD and last_row < FIRST_ROWS and len(online) <= FIRST_ROWS:
             member_list = await self._beginning(room, key, online)
         else:
             member_list = await self._whole(room, key)
@@ -243,13 +238,12 @@ class MemberListUpdates:
         return member_list
 
     async def _beginning(self, room: GuildRoom, key: ListKey, online: Collection[int]) -> MemberList:
-        query = functools.partial(first_members, key[0], room.state.member_count, online, FIRST_ROWS)
-        found, others, further = await self._database.read(query)
         builder = MemberListBuilder(room.state, key[1])
+        query = functools.partial(first_members, builder.viewers, room.state.member_count, online, FIRST_ROWS)
+        found, others, further = await self._database.read(query)
         for member in found:
             builder.add(member.user_id, member.role_ids, is_online=True)
-        for user_id in others:
-            builder.add(user_id, frozenset(), is_online=False)
+        builder.add_offline(others)
         return builder.finish(further)
 
     async def _whole(self, room: GuildRoom, key: ListKey) -> MemberList:

@@ -14,7 +14,7 @@ import attrs
 import trio
 
 from chat.classes import define
-from chat.domain.guilds.member_lists import ChannelViewers
+from chat.domain.guilds.channel_viewers import ChannelViewers
 from chat.domain.presence.presences import Presences
 from chat.domain.standing.guild_states import GuildState
 from chat.domain.standing.rosters import MEMBERS_PER_TURN, Roster, Rosters

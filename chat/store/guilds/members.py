@@ -5,12 +5,13 @@ account is connected; and of `kept_timeouts`, time-outs of accounts that are no 
 from __future__ import annotations
 
 import functools
-import itertools
 import json
 import sqlite3
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
+
+import orjson
 
 from chat.classes import frozen
 from chat.registries.user_flags import UserFlag
@@ -302,28 +303,52 @@ def _folded(name: str) -> str:
     return f"CASE WHEN length(CAST({name} AS BLOB)) = length({name}) THEN lower({name}) ELSE casefold({name}) END"
 
 
-_FIRST_BY_NAME: Final = f"""
-    SELECT members.user_id
-      FROM members JOIN users ON users.id = members.user_id
-     WHERE members.guild_id = ? AND members.user_id <= ?
-     ORDER BY CASE WHEN members.nick IS NOT NULL THEN {_folded("members.nick")}
-                   WHEN users.global_name IS NOT NULL THEN {_folded("users.global_name")}
-                   ELSE users.username_key END,
-              members.user_id
-     LIMIT ?
-"""  # noqa: S608 - our own words
+_SHOWN_NAME: Final = f"""
+    CASE WHEN members.nick IS NOT NULL THEN {_folded("members.nick")}
+         WHEN users.global_name IS NOT NULL THEN {_folded("users.global_name")}
+         ELSE users.username_key END
+"""
+_AMONG: Final = "AND members.user_id IN (SELECT value FROM json_each(?))"
 
 
 def first_by_name(
-    connection: sqlite3.Connection, guild_id: int, last_id: int, besides: Collection[int], limit: int
+    connection: sqlite3.Connection, guild_id: int, last_id: int, limit: int, *, among: Collection[int] | None = None
 ) -> list[int]:
-    """The members of the guild up to `last_id` besides these, in order of the case-folded name that is shown and then
-    of user id, at most `limit`: a scan of the guild that keeps no more than these."""
+    """The members of the guild up to `last_id`, all or those among these, in order of the case-folded name that is
+    shown and then of user id, at most `limit`: a scan that keeps no more than these."""
     connection.create_function("casefold", 1, str.casefold, deterministic=True)
-    # To look each member up among those takes longer than to sort so many more.
-    left_out = frozenset(besides)
-    rows = connection.execute(_FIRST_BY_NAME, (guild_id, last_id, limit + len(left_out)))
-    return list(itertools.islice((user_id for (user_id,) in rows if user_id not in left_out), limit))
+    rows = connection.execute(
+        f"""
+        SELECT members.user_id
+          FROM members JOIN users ON users.id = members.user_id
+         WHERE members.guild_id = ? AND members.user_id <= ? {"" if among is None else _AMONG}
+         ORDER BY {_SHOWN_NAME}, members.user_id
+         LIMIT ?
+        """,  # noqa: S608 - our own words
+        (guild_id, last_id, *(() if among is None else (json.dumps(list(among)),)), limit),
+    )
+    return [user_id for (user_id,) in rows]
+
+
+def ids_of_roles(connection: sqlite3.Connection, guild_id: int, role_ids: Collection[int], last_id: int) -> set[int]:
+    """The members up to `last_id` who have one of these roles. They come as one text, which takes half the time of a
+    row each."""
+    (found,) = connection.execute(
+        """
+        SELECT json_group_array(user_id) FROM member_roles
+         WHERE guild_id = ? AND role_id IN (SELECT value FROM json_each(?)) AND user_id <= ?
+        """,
+        (guild_id, json.dumps(list(role_ids)), last_id),
+    ).fetchone()
+    return set(orjson.loads(found))
+
+
+def ids_of_all(connection: sqlite3.Connection, guild_id: int, last_id: int) -> set[int]:
+    """The members up to `last_id`."""
+    (found,) = connection.execute(
+        "SELECT json_group_array(user_id) FROM members WHERE guild_id = ? AND user_id <= ?", (guild_id, last_id)
+    ).fetchone()
+    return set(orjson.loads(found))
 
 
 def nth_id(connection: sqlite3.Connection, guild_id: int, place: int) -> int | None:

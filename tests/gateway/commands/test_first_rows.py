@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from chat.domain.guilds.member_lists import is_seen_by_all
 from chat.gateway.commands import member_lists
 from chat.registries.channel_types import OverwriteType
 from chat.registries.events import EventName
@@ -42,9 +41,30 @@ async def shown(stage: Stage, client: Client, guild_id: int, channel_id: int, *r
     return update
 
 
-@pytest.mark.parametrize("maximum", [100_000, 154, 153, 120])
+def overwrites(kind: str, everyone_id: int, role_id: int, user_ids: list[int]) -> list[Overwrite]:
+    """Those of a channel that is hidden from many or from some."""
+    members = [Overwrite(user_id, OverwriteType.MEMBER, 0, VIEW) for user_id in user_ids]
+    return {
+        "none": [],
+        "shown to a role": [
+            Overwrite(everyone_id, OverwriteType.ROLE, 0, VIEW),
+            Overwrite(role_id, OverwriteType.ROLE, VIEW, 0),
+        ],
+        "hidden from a role": [Overwrite(role_id, OverwriteType.ROLE, 0, VIEW)],
+        "hidden from members": members,
+        "hidden from most": [Overwrite(role_id, OverwriteType.ROLE, 0, VIEW), *members],
+    }[kind]
+
+
+SIGHTS = ("none", "shown to a role", "hidden from a role", "hidden from members", "hidden from most")
+
+
+@pytest.mark.parametrize(
+    ("maximum", "sight"),
+    [*((100_000, sight) for sight in SIGHTS), (154, "none"), (153, "none"), (120, "none"), (120, "hidden from a role")],
+)
 async def test_the_beginning_is_that_of_the_whole_list(
-    stage: Stage, monkeypatch: pytest.MonkeyPatch, maximum: int
+    stage: Stage, monkeypatch: pytest.MonkeyPatch, maximum: int, sight: str
 ) -> None:
     for module in ("guilds.member_lists", "standing.rosters"):
         monkeypatch.setattr(f"chat.domain.{module}.MEMBERS_FULL_LIST_MAXIMUM", maximum)
@@ -63,6 +83,8 @@ async def test_the_beginning_is_that_of_the_whole_list(
         await place.change("INSERT INTO member_roles VALUES (?, ?, ?)", place.id, user_id, role_id)
     await place.change("UPDATE roles SET hoist = 1 WHERE id = ?", role_id)
     alice, *_ = [stage.connect(person, place) for person in people[:3]]
+    for overwrite in overwrites(sight, place.id, role_id, crowd[:100]):
+        await place.overwrite(place.general, overwrite)
     for ranges in ([[0, 99]], [[0, 0], [100, 199]], [[120, 150]], [[200, 299]]):
         updates = []
         for threshold in (0, 1_000_000):
@@ -72,13 +94,14 @@ async def test_the_beginning_is_that_of_the_whole_list(
             updates.append(await shown(stage, alice, place.id, place.general, *ranges))
             assert stage.rosters.is_loaded(place.id) is bool(threshold)
         assert updates[0] == updates[1]
-        assert updates[0]["member_count"] == min(maximum, 154)
-        assert updates[0]["online_count"] == (0 if maximum == 120 else 3)  # the crowd has the lower ids
+        if sight == "none":
+            assert updates[0]["member_count"] == min(maximum, 154)
+            assert updates[0]["online_count"] == (0 if maximum == 120 else 3)  # the crowd has the lower ids
+        else:
+            assert 0 < updates[0]["member_count"] < min(maximum, 154)
 
 
-async def test_a_list_that_not_all_see_and_rows_far_below_take_the_whole_roster(
-    stage: Stage, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_rows_far_below_take_the_whole_roster(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(member_lists, "LARGE_GUILD", 0)
     alice, bob = await stage.world.person("alice"), await stage.world.person("bob")
     place = await stage.world.guild(alice, bob)
@@ -96,18 +119,22 @@ async def test_a_list_that_not_all_see_and_rows_far_below_take_the_whole_roster(
     assert len(further["ops"][1]["items"]) == 100
 
 
-async def test_who_sees_a_channel_whatever_its_roles(stage: Stage) -> None:
-    alice, bob = await stage.world.person("alice"), await stage.world.person("bob")
-    place = await stage.world.guild(alice, bob)
+async def test_viewers_whose_names_come_last_are_found(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Half of the members see it, but none of those whose names come first."""
+    monkeypatch.setattr(member_lists, "LARGE_GUILD", 0)
+    monkeypatch.setattr(member_lists, "FIRST_ROWS", 10)
+    alice = await stage.world.person("alice")
+    place = await stage.world.guild(alice)
+    crowd = await stage.crowd(place, 100)
     role_id = await place.role(0)
-    assert is_seen_by_all(place.state, place.general)
-    for target_id, kind, allow, deny, expected in (
-        (place.id, OverwriteType.ROLE, 0, VIEW, False),
-        (place.id, OverwriteType.ROLE, VIEW, 0, True),
-        (role_id, OverwriteType.ROLE, 0, VIEW, False),
-        (role_id, OverwriteType.ROLE, VIEW, 0, True),
-        (bob.user_id, OverwriteType.MEMBER, 0, VIEW, False),
-    ):
-        await place.overwrite(place.general, Overwrite(target_id, kind, allow, deny))
-        assert is_seen_by_all(place.state, place.general) is expected, (target_id, allow, deny)
-        await place.overwrite(place.general, Overwrite(target_id, kind, 0, 0))
+    for number, user_id in enumerate(crowd):
+        await place.change("UPDATE members SET nick = ? WHERE user_id = ?", f"{number:03}", user_id)
+        if number < 50:
+            await place.change("INSERT INTO member_roles VALUES (?, ?, ?)", place.id, user_id, role_id)
+    await place.overwrite(place.general, Overwrite(role_id, OverwriteType.ROLE, 0, VIEW))
+    client = stage.connect(alice, place)
+    update = await shown(stage, client, place.id, place.general, [0, 5])
+    assert not stage.rosters.is_loaded(place.id)
+    below = [item["member"]["user"]["id"] for item in update["ops"][0]["items"] if "member" in item][1:]
+    assert below
+    assert below == [str(user_id) for user_id in crowd[50 : 50 + len(below)]]
