@@ -1,8 +1,8 @@
 """`define` and `frozen`: the decorators of attrs, with fewer methods to compile.
 
 attrs writes `__init__`, `__repr__`, `__eq__` and `__hash__` of every class as source and compiles it. A start makes
-more than 800 classes, and these methods took a third of it. `__init__` is worth it, since objects are made all the
-time. The others are closures here, which do the same. A comparison is as fast as before: one call reads all attributes.
+more than 800 classes, and the last three took a quarter of it. Here these are closures, which do the same; a comparison
+takes some 0.1 microseconds more. `__init__` stays compiled, since objects are made all the time.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chat.domain.guilds import member_lists
-from chat.domain.guilds.member_lists import Group, MemberListBuilder, first_members
+from chat.domain.guilds.member_lists import Group, MemberListBuilder, count_viewers, first_members
 from chat.registries.channel_types import OverwriteType
 from chat.registries.permissions import Permission
 from chat.store.data_directory import DataDirectory
@@ -138,6 +138,7 @@ def test_the_beginning_of_a_list_is_that_of_a_plain_computation(
         with pytest.MonkeyPatch.context() as patched:
             patched.setattr(member_lists, "MEMBERS_FULL_LIST_MAXIMUM", maximum)
             found, others, further = first_members(builder.viewers, len(people), online, limit, connection)
+            counts = count_viewers(builder.viewers, len(people), online, connection)
     finally:
         connection.execute("ROLLBACK")
     for member in found:
@@ -145,6 +146,7 @@ def test_the_beginning_of_a_list_is_that_of_a_plain_computation(
     builder.add_offline(others)
     listed = builder.finish(further)
     rows = expected_rows(state, dict(list(people.items())[:maximum]))
+    assert counts == (listed.member_count, listed.online_count)
     assert listed.groups == tuple(row for row in rows if isinstance(row, Group))
     assert listed.rows(0, 99) == rows[: listed.rows_known]
     assert listed.rows_known >= min(len(rows), limit)

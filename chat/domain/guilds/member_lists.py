@@ -130,11 +130,7 @@ def first_members(
     """What the beginning of a channel's list takes, without the whole roster: those of these accounts that are members
     and see the channel, in order of their names; the first of the other members who see it; and how many others would
     follow. Like a roster it ends with MEMBERS_FULL_LIST_MAXIMUM members."""
-    last_id = None
-    if member_count > MEMBERS_FULL_LIST_MAXIMUM:
-        last_id = members.nth_id(connection, viewers.guild_id, MEMBERS_FULL_LIST_MAXIMUM)
-    if last_id is None:
-        last_id = MAXIMUM
+    last_id = _last_listed(connection, viewers.guild_id, member_count)
     listed = {user_id for user_id in online if user_id <= last_id}
     found = [
         RosterMember.of(member)
@@ -148,6 +144,24 @@ def first_members(
     # The count is the guild's state's, which may be a moment apart from the store; then the list is soon made again.
     further = known.count(total) - len(found) - len(others)
     return sorted(found, key=lambda member: member.place), others, max(further, 0)
+
+
+def count_viewers(
+    viewers: ChannelViewers, member_count: int, online: Collection[int], connection: sqlite3.Connection
+) -> tuple[int, int]:
+    """How many members see the channel, and how many of those do who are online; they end where a list ends."""
+    last_id = _last_listed(connection, viewers.guild_id, member_count)
+    known = viewers.read(connection, last_id)
+    seen_by_online = sum(known.include(user_id) for user_id in online if user_id <= last_id)
+    return known.count(min(member_count, MEMBERS_FULL_LIST_MAXIMUM)), seen_by_online
+
+
+def _last_listed(connection: sqlite3.Connection, guild_id: int, member_count: int) -> int:
+    """The highest user id that a list of so many members includes."""
+    last_id = None
+    if member_count > MEMBERS_FULL_LIST_MAXIMUM:
+        last_id = members.nth_id(connection, guild_id, MEMBERS_FULL_LIST_MAXIMUM)
+    return MAXIMUM if last_id is None else last_id
 
 
 def _viewers_by_name(

@@ -6,6 +6,7 @@ What a session may not know of is left out of the answer.
 
 from __future__ import annotations
 
+import functools
 import sqlite3
 from collections.abc import Sequence
 from typing import Any, Final
@@ -15,9 +16,10 @@ import trio
 
 from chat.classes import define
 from chat.domain.guilds.channel_viewers import ChannelViewers
+from chat.domain.guilds.member_lists import count_viewers
 from chat.domain.presence.presences import Presences
 from chat.domain.standing.guild_states import GuildState
-from chat.domain.standing.rosters import MEMBERS_PER_TURN, Roster, Rosters
+from chat.domain.standing.rosters import Rosters
 from chat.domain.standing.thread_access import ThreadLookup
 from chat.domain.standing.user_objects import partial_user
 from chat.gateway.commands.budgets import FullListWindows, SocketWork
@@ -142,29 +144,25 @@ class RequestCommands:
         room = self._hub.open_room(session, request.guild_id)
         counts = []
         if room is not None:
-            roster = await self._rosters.get(request.guild_id)
             counts = [
-                await self._count(room, channel_id, roster)
+                await self._count(room, channel_id)
                 for channel_id in request.channel_ids
                 if room.shows_viewers_to(session, channel_id)
             ]
         data = _with_nonce({"counts": counts}, request.nonce)
         self._hub.send((session,), EventName.CHANNEL_MEMBER_COUNTS_UPDATE, data)
 
-    async def _count(self, room: GuildRoom, channel_id: int, roster: Roster) -> dict[str, Any]:
-        viewers = ChannelViewers(room.state, channel_id)
-        members = online = 0
-        for position, member in enumerate(roster, start=1):
-            if viewers.include(member.user_id, member.role_ids):
-                members += 1
-                online += self._presences.is_online(member.user_id)
-            if position % MEMBERS_PER_TURN == 0:
-                await trio.lowlevel.checkpoint()
+    async def _count(self, room: GuildRoom, channel_id: int) -> dict[str, Any]:
+        online = list(self._presences.online_in(room.guild_id))
+        query = functools.partial(
+            count_viewers, ChannelViewers(room.state, channel_id), room.state.member_count, online
+        )
+        member_count, online_count = await self._database.read(query)
         return {
             "guild_id": str(room.guild_id),
             "channel_id": str(channel_id),
-            "member_count": members,
-            "online_count": online,
+            "member_count": member_count,
+            "online_count": online_count,
         }
 
     # Forum unreads
