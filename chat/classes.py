@@ -21,15 +21,15 @@ else:
 
     def define(cls=None, *, eq=True, **options):
         """As `attrs.define`: compared by value and without a hash; with `eq=False` each object equals itself alone."""
-        return _decorated(attrs.define, cls, eq, False, options)
+        return _decorated(attrs.define, cls, options, compared=eq, hashed=False)
 
     def frozen(cls=None, *, eq=True, **options):
         """As `attrs.frozen`: compared and hashed by value; with `eq=False` each object equals itself alone."""
-        return _decorated(attrs.frozen, cls, eq, True, options)
+        return _decorated(attrs.frozen, cls, options, compared=eq, hashed=True)
 
 
 def _decorated(
-    make: Callable[..., Any], cls: type | None, compared: bool, hashed: bool, options: dict[str, Any]
+    make: Callable[..., Any], cls: type | None, options: dict[str, Any], *, compared: bool, hashed: bool
 ) -> Any:
     def decorate(cls: type) -> type:
         made: type = make(cls, eq=False, repr=False, **options)
