@@ -228,6 +228,7 @@ class Server:
                 http_faults=faults,
                 forget=(
                     self._callers.start_anew,
+                    self.areas.messages.messages.known_authors.start_anew,
                     self.areas.standing.rosters.forget,
                     self.take_up_chosen_settings,
                     self.areas.administration.setup.forget,

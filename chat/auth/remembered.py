@@ -14,7 +14,7 @@ from typing import Final
 
 from chat.auth.credentials import Credential, resolve
 from chat.auth.principal import CredentialKind, Principal
-from chat.store.accounts import caller_changes
+from chat.store.accounts.caller_changes import Follower
 
 CALLERS_MAXIMUM: Final = 4_096
 """Callers in memory (some 2 KB each); the one that came first goes for another."""
@@ -32,8 +32,7 @@ class RememberedCallers:
         self._reader = reader
         self._callers: dict[_Key, Principal] = {}
         self._of_account: dict[int, set[_Key]] = {}
-        self._read_up_to = -1
-        self._version = -1  # of the database when it was looked at last
+        self._changes = Follower(reader)
 
     def __len__(self) -> int:
         """How many callers are remembered."""
@@ -56,24 +55,17 @@ class RememberedCallers:
 
     def _catch_up(self) -> None:
         """Forget the callers that have changed."""
-        # The version is older than the changes that are read after it: what is committed between is read again.
-        [version] = self._reader.execute("PRAGMA data_version").fetchone()
-        if version == self._version:
-            return
-        if self._read_up_to < 0:
-            self._read_up_to = caller_changes.newest(self._reader)
+        changed = self._changes.changed()
+        if changed is None:
+            self._forget_all()
         else:
-            for number, user_id in caller_changes.after(self._reader, self._read_up_to):
-                if number != self._read_up_to + 1:
-                    self._forget_all()
-                self._read_up_to = number
+            for user_id in changed:
                 self._forget(user_id)
-        self._version = version
 
     def start_anew(self) -> None:
         """Forget everybody, where the changes themselves were taken back or erased (`/v1/_dev/reset`)."""
         self._forget_all()
-        self._read_up_to = self._version = -1
+        self._changes.start_anew()
 
     def _forget_all(self) -> None:
         self._callers.clear()

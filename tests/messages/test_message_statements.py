@@ -89,9 +89,11 @@ async def test_a_page_of_plain_messages_is_read_with_these_statements_and_no_oth
         "SELECT users",  # whom that one names
         "SELECT users",  # the authors of all others
     ]
-    async with watching(world) as watch:
-        await world.messages.of_channel(world.alice, harbour.general, Page(30))
-    assert watch.statements == ["SELECT messages", "SELECT users"]
+    # Soon after, on the loop: the authors the first time and after something changed, later not even these.
+    for authors in (["SELECT caller_changes", "SELECT users"], []):
+        async with watching(world) as watch:
+            await world.messages.of_channel(world.alice, harbour.general, Page(30))
+        assert watch.statements == ["SELECT messages", "PRAGMA", *authors]
 
 
 async def test_a_message_that_names_somebody_costs_what_that_asks_for(world: GuildWorld, harbour: GuildPlace) -> None:

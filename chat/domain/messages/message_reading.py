@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import math
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import attrs
@@ -20,12 +20,12 @@ import trio
 from chat.auth.principal import Principal
 from chat.classes import define, frozen
 from chat.domain.core import Core
+from chat.domain.messages.known_authors import KnownAuthors, authors
 from chat.domain.messages.message_objects import (
     NO_PARTS,
     Accounts,
     Parts,
     account_ids,
-    author_object,
     plain_message_object,
     reaction_objects,
     stored_message_object,
@@ -54,6 +54,9 @@ WARM_SECONDS: Final = 60.0
 
 WARM_PAGE: Final = 50
 """Messages of a page that is read on the loop: some 0.15 ms of it."""
+
+AuthorsOf = Callable[[sqlite3.Connection, Collection[int]], Mapping[int, dict[str, Any]]]
+"""The partial users of authors, by id."""
 
 
 @frozen
@@ -134,17 +137,23 @@ def page_of_objects(
     """The wire objects of such a page. Most messages are nothing but text: these go straight from their columns into
     their objects, and share those of their authors."""
     rows = _rows_of_page(connection, channel_id, page, floor, threads=viewer.sees_threads)
-    return _objects(channel_id, rows, floor, addresses, viewer, connection)
+    return _objects(channel_id, rows, floor, addresses, viewer, authors, connection)
 
 
 def short_page_of_objects(
-    channel_id: int, page: Page, floor: int, addresses: Addresses, viewer: Viewer, connection: sqlite3.Connection
+    authors_of: AuthorsOf,
+    channel_id: int,
+    page: Page,
+    floor: int,
+    addresses: Addresses,
+    viewer: Viewer,
+    connection: sqlite3.Connection,
 ) -> list[dict[str, Any]] | None:
     """As `page_of_objects`, by reading no more rows than the page has; None where some are not for the viewer."""
     rows = _rows_of_page(connection, channel_id, page, floor, threads=True)
     if not viewer.sees_threads and any(row[3] in THREAD_MESSAGE_TYPES for row in rows):
         return None
-    return _objects(channel_id, rows, floor, addresses, viewer, connection)
+    return _objects(channel_id, rows, floor, addresses, viewer, authors_of, connection)
 
 
 def _objects(
@@ -153,6 +162,7 @@ def _objects(
     floor: int,
     addresses: Addresses,
     viewer: Viewer,
+    authors_of: AuthorsOf,
     connection: sqlite3.Connection,
 ) -> list[dict[str, Any]]:
     others = [row for row in rows if not messages.is_plain(row)]
@@ -160,11 +170,9 @@ def _objects(
     if others:
         stored = with_context(connection, messages.from_rows(connection, others), viewer=viewer)
         whole = {message.id: stored.wire(message, addresses, floor) for message in stored.messages}
-    author_ids = {row[2] for row in rows if row[0] not in whole}
-    known = accounts.shown(connection, author_ids)
-    authors = {author_id: author_object(author_id, known.get(author_id)) for author_id in author_ids}
+    shown = authors_of(connection, {row[2] for row in rows if row[0] not in whole})
     channel = str(channel_id)
-    return [whole.get(row[0]) or plain_message_object(row, channel, authors[row[2]]) for row in rows]
+    return [whole.get(row[0]) or plain_message_object(row, channel, shown[row[2]]) for row in rows]
 
 
 def _rows_of_page(
@@ -250,6 +258,10 @@ class Messages:
     _warm: dict[int, float] = attrs.field(factory=dict, init=False)
     """When the newest page of a channel was read last. It is in memory then: reading it again waits for no disk, so it
     costs less on the loop than the way to a reader's thread and back."""
+    known_authors: KnownAuthors = attrs.field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self.known_authors = KnownAuthors(self._core.database.reader)
 
     async def get(self, principal: Principal, channel_id: int, message_id: int) -> dict[str, Any]:
         """One message.
@@ -294,7 +306,8 @@ class Messages:
         now = trio.current_time()
         found: list[dict[str, Any]] | None = None
         if now - self._warm.pop(channel_id, -math.inf) < WARM_SECONDS:
-            found = self._core.database.read_here(functools.partial(short_page_of_objects, *wanted))
+            query_here = functools.partial(short_page_of_objects, self.known_authors.objects, *wanted)
+            found = self._core.database.read_here(query_here)
         if found is None:
             found = await self._core.database.read(query)
         if len(self._warm) >= WARM_CHANNELS:
