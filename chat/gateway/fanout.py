@@ -228,7 +228,7 @@ class Fanout:
         if self._resting.sessions:
             for delivery in run:
                 receivers = self._resting.take(delivery)
-        together = EventRun([delivery.event for delivery in run]) if len(run) > 1 else None
+        together = EventRun([delivery.event for delivery in run]) if len(run) > 1 and receivers else None
         for start in range(0, len(receivers), SESSIONS_PER_STEP):
             if start % SESSIONS_PER_TURN == 0 and start:
                 await trio.lowlevel.checkpoint()
@@ -242,6 +242,8 @@ class Fanout:
             if last and len(self._unflushed) <= SESSIONS_PER_TURN:
                 self._flush(self._unflushed)
                 self._unflushed.clear()
+        while self._resting.sessions and self._resting.keep_pace():
+            await trio.lowlevel.checkpoint()
         return len(receivers)
 
     def _deliver_one(self, delivery: Delivery, receivers: Sequence[GatewaySession]) -> None:

@@ -241,6 +241,7 @@ class Gateway:
     async def write_down_sessions(self) -> None:
         """Store the sessions that may be resumed after the restart."""
         now = self._core.clock.now_ms()
+        self.table.resting.settle()  # for all at once, or each would be numbered alone while it is written down
         sessions, events = at_rest((session for session in self.table if session.starting is None), now)
         await self._core.database.write(
             lambda connection: retained_sessions.store(connection, sessions, events), guard=UNGUARDED

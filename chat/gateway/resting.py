@@ -2,15 +2,19 @@
 
 Such a session sends nothing, so its numbers are due only when it is resumed, written down or looked at. Until then the
 deliveries wait here in a batch, however many sessions rest. A session that is looked at is numbered alone. A full batch
-is numbered for all, a few sessions with each delivery that comes after, so no turn of the loop has much to do.
+is numbered for all while the next one fills: first its sessions are sorted by what they heard, then some are numbered
+with each delivery that comes. What that takes is counted as work, and the caller lets other tasks have a turn when it
+was enough (`Resting.keep_pace`).
 
-Sessions that heard the same of a batch share one run of events. Of those that differ, because one of them was looked at
-meanwhile or heard more, each block of a batch is shared as far as they heard the same of that.
+Sessions that heard the same of a batch share one run of events. Where few heard the same, each block of a batch is
+shared as far as they heard the same of that.
 """
 
 from __future__ import annotations
 
 import collections
+import functools
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
@@ -25,19 +29,38 @@ if TYPE_CHECKING:
     from chat.gateway.fanout import Delivery
 
 DELIVERIES: Final = 4_096
-"""So many are a full batch: as many as a session retains. To number a batch for a session takes ten microseconds."""
+"""So many are a full batch: as many as a session retains."""
 
 DELIVERIES_BYTES: Final = 4_194_304
-"""How large a batch is at most, but for its last delivery."""
+"""Events of such a size are a full batch."""
+
+LISTED: Final = 262_144
+"""So many entries in its lists of sessions are a full batch, some 16 MiB: while thousands rest, who they are changes
+all the time, and each time there are new lists."""
+
+OWN_RECEIVERS: Final = 64
+"""Receivers from which on a list that the delivery before has not is not kept with a delivery."""
 
 BLOCK: Final = 256
 """Deliveries of a block."""
 
-SHARED_FROM: Final = 16
-"""Sessions from which on a run of the whole batch is made for what they heard."""
+SHARED_FROM: Final = 64
+"""Sessions from which on a run of the whole batch is made for what they heard. For fewer the runs of its blocks, which
+others have in part as well, are less work."""
 
-NUMBERED_WITHIN: Final = 512
-"""Deliveries within which a full batch is numbered for all sessions."""
+NUMBERED_WITHIN: Final = 1 / 8
+"""A full batch is numbered for all sessions before such a part of the next one is full: the memory of two is rarely
+needed."""
+
+WORK_PER_TURN: Final = 16_384
+"""How much is done before other tasks get a turn, one to two milliseconds. One of it is a session that is looked for in
+a list, or an event that comes into a run."""
+
+RUN_WORK: Final = 32
+"""So much is a run that is numbered for a session."""
+
+EVENT_WORK: Final = 8
+"""So much is an event that is numbered alone."""
 
 SPLITS: Final = 256
 """Lists of receivers of which is remembered who of them rests."""
@@ -63,9 +86,10 @@ class Resting:
     _open: Batch = attrs.field(factory=lambda: Batch(), init=False)
     _full: Batch = attrs.field(factory=lambda: Batch(), init=False)
     _due: dict[GatewaySession, int] = attrs.field(factory=dict, init=False)
-    """The sessions for which the full batch is to be numbered, with what they heard of it."""
-    _at_once: int = attrs.field(default=0, init=False)
-    """For so many of them it is numbered with each delivery."""
+    """The sessions for which the full batch is to be numbered, each with the place in it."""
+    _due_at_first: int = attrs.field(default=0, init=False)
+    _work: int = attrs.field(default=0, init=False)
+    """What was done since other tasks had a turn."""
     _splits: dict[int, Split] = attrs.field(factory=dict, init=False)
 
     def add(self, session: GatewaySession) -> None:
@@ -85,161 +109,261 @@ class Resting:
             self._splits.clear()
 
     def most_awake(self, lists: Sequence[Sequence[GatewaySession]], *, enough: int) -> int:
-        """How many do not rest, of the list of which most do not. Where it is clear whether they are `enough`, less may
-        be said: while thousands lose their sockets at once, nothing looks at each session of each list."""
+        """How many do not rest, of the list of which most do not. Where it is clear whether they are `enough`, or other
+        tasks are to have a turn, less may be said."""
         long = {id(receivers): receivers for receivers in lists if len(receivers) >= enough}
-        least = max(map(len, long.values()), default=0) - len(self.sessions)
-        if least >= enough:
-            return least
-        return max((len(self._split(receivers).awake) for receivers in long.values()), default=0)
+        most = max(map(len, long.values()), default=0) - len(self.sessions)
+        for receivers in long.values():
+            if most >= enough or self._work >= WORK_PER_TURN:
+                break
+            most = max(most, len(self._split(receivers).awake))
+        return max(most, 0)
 
     def take(self, delivery: Delivery) -> Sequence[GatewaySession]:
-        """Keep the delivery for those of its receivers that rest; returns the others."""
+        """Keep the delivery for those of its receivers that rest; returns the others. `keep_pace` is to come soon."""
         split = self._split(delivery.receivers)
         if split.resting:
             self._open.take(delivery, split.resting)
-            if self._due:
-                self._settle_due(self._at_once)
-            if len(self._open) >= DELIVERIES or self._open.size >= DELIVERIES_BYTES:
-                self._close()
         return split.awake
+
+    def keep_pace(self) -> bool:
+        """Number the full batch for some sessions, or let the open one be the full one if it is. True where other tasks
+        are to have a turn, after which this is to be called again."""
+        fullness = self._open.fullness()
+        left = max(0, self._due_at_first * (1 - fullness / NUMBERED_WITHIN))
+        while len(self._due) > left and self._work < WORK_PER_TURN:
+            self._work += self._go_on()
+        if not self._due:
+            self._let_go()
+            if fullness >= 1 and self._work < WORK_PER_TURN:
+                self._close()
+        if self._work < WORK_PER_TURN:
+            return False
+        self._work = 0
+        return True
 
     def settle(self) -> None:
         """Number what waits, for all."""
-        self._close()
-        self._settle_due(len(self._due))
+        for _ in range(2):  # of the full batch, and then of the open one
+            while self._due:
+                self._go_on()
+            self._let_go()
+            self._close()
 
     def _close(self) -> None:
         """Let the open batch be the full one, and begin another."""
-        self._settle_due(len(self._due))
-        if not len(self._open):
-            return
-        self._full, self._open = self._open, Batch()
-        self._due = self._full.heard_by(self.sessions)
-        self._full.expect(self._due)
-        self._at_once = -(-len(self._due) // NUMBERED_WITHIN)
-        self.sessions = dict.fromkeys(self.sessions, 0)
+        if len(self._open):
+            self._full, self._open = self._open, Batch()
+            self._due, self.sessions = self.sessions, dict.fromkeys(self.sessions, 0)
+            self._due_at_first = len(self._due)
+            self._work += len(self._due)
 
-    def _settle_due(self, count: int) -> None:
-        for _ in range(min(count, len(self._due))):
-            session, heard = self._due.popitem()
-            _number(session, self._full, heard)
+    def _let_go(self) -> None:
+        """The full batch is numbered for all."""
+        if len(self._full):
+            self._full = Batch()
+
+    def _go_on(self) -> int:
+        """One step: sort the full batch, or number it for one session. Returns the work."""
+        if not self._full.is_sorted:
+            return self._full.sort(self._due)
+        session, start = self._due.popitem()
+        return _number(session, self._full, self._full.part_of(session, start))
 
     def _settle_one(self, session: GatewaySession) -> None:
-        due, start = self._due.pop(session, 0), self.sessions[session]
+        due, start = self._due.pop(session, None), self.sessions[session]
         self.sessions[session] = len(self._open)
-        if due:
-            _number(session, self._full, due)
+        if due is not None:
+            _number(session, self._full, self._full.heard_by(session, due))
         if start < len(self._open):
-            _number(session, self._open, self._open.heard_by_one(session, start))
+            _number(session, self._open, self._open.heard_by(session, start))
 
     def _split(self, receivers: Sequence[GatewaySession]) -> Split:
         split = self._splits.get(id(receivers))
         if split is None:
-            resting = frozenset([session for session in receivers if session in self.sessions])
-            awake = receivers if not resting else [session for session in receivers if session not in resting]
+            resting = frozenset(filter(self.sessions.__contains__, receivers))
+            awake = tuple(itertools.filterfalse(resting.__contains__, receivers)) if resting else receivers
             if len(self._splits) >= SPLITS:
                 self._splits.clear()
             split = self._splits[id(receivers)] = Split(receivers, awake, resting)
+            self._work += len(receivers)
         return split
 
 
+@define(eq=False, weakref_slot=False)
+class Part:
+    """What sessions heard of a batch: the bit of each place."""
+
+    places: int
+    is_shared: bool = False
+    """Whether many sessions heard just that."""
+    heard: Sequence[Heard] | None = None
+    """The same in order, once it was made."""
+
+
+NOTHING: Final = Part(0, heard=())
+
+
 class Batch:
-    """Deliveries that came one after the other. What a session heard of them is a number: the bit of each place."""
+    """Deliveries that came one after the other."""
 
     def __init__(self) -> None:
-        self.size = 0
-        """Bytes of the events."""
         self._deliveries: list[Delivery] = []
+        self._bytes = 0
+        self._listed = 0
+        self._latest: Sequence[GatewaySession] = ()
+        """The receivers of the latest."""
+        self._differing = 0
+        """The places of deliveries that not all receivers get alike."""
         self._places: dict[frozenset[GatewaySession], int] = {}
         """By those who heard what stands there: lists of receivers with the same members count as one."""
-        self._shared: frozenset[int] = frozenset()
-        self._whole: dict[int, _Heard] = {}
-        self._blocks: dict[tuple[int, int], _Heard] = {}
+        self._parts: dict[GatewaySession, Part] = {}
+        self._to_sort: Iterator[tuple[frozenset[GatewaySession], int]] | None = None
+        self.is_sorted = False
+        """Whether `part_of` may be asked."""
+        self._ends: dict[tuple[Part, int], Part] = {}
+        self._blocks: dict[tuple[int, int], Sequence[Heard]] = {}
+        self._made = 0
 
     def __len__(self) -> int:
         return len(self._deliveries)
 
+    def fullness(self) -> float:
+        """From 0 to 1, or more for a batch that grew beyond."""
+        return max(len(self._deliveries) / DELIVERIES, self._bytes / DELIVERIES_BYTES, self._listed / LISTED)
+
     def take(self, delivery: Delivery, resting: frozenset[GatewaySession]) -> None:
         """One more, for these sessions."""
-        self._places[resting] = self._places.get(resting, 0) | 1 << len(self._deliveries)
+        place = 1 << len(self._deliveries)
+        places = self._places.get(resting, 0)
+        self._places[resting] = places | place
+        if not places:
+            self._listed += len(resting)
+        if not delivery.is_uniform:
+            self._differing |= place
+        if delivery.receivers is not self._latest:
+            self._latest = delivery.receivers
+            if len(delivery.receivers) >= OWN_RECEIVERS:
+                delivery = attrs.evolve(delivery, receivers=())
         self._deliveries.append(delivery)
-        self.size += delivery.event.size
+        self._bytes += delivery.event.size
 
-    def heard_by_one(self, session: GatewaySession, start: int) -> int:
+    # What a session heard
+
+    def heard_by(self, session: GatewaySession, start: int) -> Part:
         """What the session heard from this place on."""
         heard = 0
         for resting, places in self._places.items():
             if session in resting:
                 heard |= places
-        return heard >> start << start
+        return Part(heard >> start << start)
 
-    def heard_by(self, starts: Mapping[GatewaySession, int]) -> dict[GatewaySession, int]:
-        """What each of these sessions heard from its place on; without those that heard nothing."""
-        heard: dict[GatewaySession, int] = {}
-        for resting, places in self._places.items():
-            for session in resting:
-                heard[session] = heard.get(session, 0) | places
-        for session, start in starts.items():
-            if start and session in heard:
-                heard[session] = heard[session] >> start << start
-        return {session: places for session, places in heard.items() if places and session in starts}
+    def sort(self, starts: Mapping[GatewaySession, int]) -> int:
+        """Sort the sessions by one more of the lists in which they are, and at last count who heard the same from these
+        places on. Nothing more is taken from now on. Returns the work."""
+        if self._to_sort is None:
+            self._to_sort = iter(self._places.items())
+        following = next(self._to_sort, None)
+        if following is None:
+            for part, count in collections.Counter(map(self.part_of, starts, starts.values())).items():
+                part.is_shared = count >= SHARED_FROM
+            self.is_sorted = True
+            return len(starts)
+        resting, places = following
+        finer: dict[Part, Part] = {}
+        for session in resting:
+            part = self._parts.get(session, NOTHING)
+            both = finer.get(part)
+            if both is None:
+                both = finer[part] = Part(part.places | places)
+            self._parts[session] = both
+        return len(resting)
 
-    def expect(self, heard: Mapping[GatewaySession, int]) -> None:
-        """It is going to be numbered for these sessions: what many of them heard shall be one run."""
-        counts = collections.Counter(heard.values())
-        self._shared = frozenset([places for places, count in counts.items() if count >= SHARED_FROM])
+    def part_of(self, session: GatewaySession, start: int) -> Part:
+        """The same as `heard_by` once the sessions are sorted, and the same object for all that heard the same."""
+        part = self._parts.get(session, NOTHING)
+        if not start:
+            return part
+        end = self._ends.get((part, start))
+        if end is None:
+            end = self._ends[part, start] = Part(part.places >> start << start)
+        return end
 
-    def runs(self, heard: int) -> Iterator[_Heard]:
-        """What a session heard, in order."""
-        if heard in self._shared:
-            whole = self._whole.get(heard)
-            if whole is None:
-                whole = self._whole[heard] = self._run(heard, 0)
-            yield whole
-            return
-        for start in range(0, len(self._deliveries), BLOCK):
-            places = heard >> start & (1 << BLOCK) - 1
-            if places:
-                run = self._blocks.get((start, places))
-                if run is None:
-                    run = self._run(places, start)
-                    # A block that is not over yet has another run with each delivery.
-                    if start + BLOCK <= len(self._deliveries):
-                        self._blocks[start, places] = run
-                yield run
+    # Runs
 
-    def _run(self, places: int, start: int) -> _Heard:
-        bits = bin(places)[:1:-1]
-        return _Heard([self._deliveries[start + place] for place, bit in enumerate(bits) if bit == "1"])
+    def runs(self, part: Part) -> tuple[Sequence[Heard], int]:
+        """What that part is, in order; and the work."""
+        if part.heard is not None:
+            return part.heard, 0
+        before = self._made
+        if part.is_shared:
+            part.heard = self._heard(part.places, 0)
+        else:
+            part.heard = [
+                heard
+                for start in range(0, len(self._deliveries), BLOCK)
+                if (places := part.places >> start & (1 << BLOCK) - 1)
+                for heard in self._block(places, start)
+            ]
+        return part.heard, self._made - before
+
+    def _block(self, places: int, start: int) -> Sequence[Heard]:
+        heard = self._blocks.get((start, places))
+        if heard is None:
+            heard = self._heard(places, start)
+            # A block that is not over yet has another run with each delivery.
+            if start + BLOCK <= len(self._deliveries):
+                self._blocks[start, places] = heard
+        return heard
+
+    def _heard(self, places: int, start: int) -> Sequence[Heard]:
+        bits = bin(places)[:1:-1].encode().replace(b"0", b"\0")
+        deliveries = list(itertools.compress(itertools.islice(self._deliveries, start, None), bits))
+        self._made += len(deliveries)
+        if not places & self._differing >> start:
+            return (Heard(deliveries, uniform=True),)
+        return [
+            Heard(list(alike), uniform=uniform)
+            for uniform, alike in itertools.groupby(deliveries, lambda delivery: delivery.is_uniform)
+        ]
 
 
-class _Heard:
-    """Deliveries that the same sessions heard, in order."""
+class Heard:
+    """Deliveries that the same sessions heard, in order; `uniform` where all of them are."""
 
-    def __init__(self, deliveries: Sequence[Delivery]) -> None:
+    def __init__(self, deliveries: Sequence[Delivery], *, uniform: bool) -> None:
         self._deliveries = deliveries
-        self._run = EventRun([delivery.event for delivery in deliveries])
-        self._uniform = all(delivery.is_uniform for delivery in deliveries)
+        self._run = EventRun([delivery.event for delivery in deliveries]) if uniform else None
 
-    def number(self, session: GatewaySession) -> None:
-        """Number them for a session that rests, or has just ended."""
-        if self._uniform and not session.ignored_events:
-            session.dispatch_run(self._run)
-            return
+    @functools.cached_property
+    def _names(self) -> frozenset[str]:
+        return frozenset([delivery.event.name for delivery in self._deliveries])
+
+    def number(self, session: GatewaySession) -> int:
+        """Number them for a session that rests, or has just ended; returns the work."""
+        run, ignored = self._run, session.ignored_events
+        if run is not None and (not ignored or self._names.isdisjoint(ignored)):
+            session.dispatch_run(run)
+            return RUN_WORK
         for delivery in self._deliveries:
             event = delivery.event_for(session)
             if event is not None:
                 session.dispatch(event)
+        return EVENT_WORK * len(self._deliveries)
 
 
-def _number(session: GatewaySession, batch: Batch, heard: int) -> None:
+def _number(session: GatewaySession, batch: Batch, part: Part) -> int:
+    """Returns the work."""
     # A session that is told asks for what it has heard before: that is this.
     settle, session.settle = session.settle, None
+    work = 1
     try:
-        for run in batch.runs(heard):
-            run.number(session)
+        runs, made = batch.runs(part)
+        work += made
+        for heard in runs:
+            work += heard.number(session)
     except Exception:  # one session that cannot be told is no reason to tell no other
         logger.exception("a session was not told", user_id=session.user_id)
     finally:
         session.settle = settle
+    return work

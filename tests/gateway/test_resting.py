@@ -26,7 +26,7 @@ from chat.registries.statuses import Status
 
 SESSIONS: Final = 6
 
-SIZES: Final = {"DELIVERIES": 11, "BLOCK": 4, "SHARED_FROM": 2, "NUMBERED_WITHIN": 3}
+SIZES: Final = {"DELIVERIES": 11, "BLOCK": 4, "SHARED_FROM": 2, "WORK_PER_TURN": 30, "OWN_RECEIVERS": 2}
 """Small batches, so that few events fill several."""
 
 
@@ -110,6 +110,8 @@ class RestingMachine(RuleBasedStateMachine):
             )
             for awake in self.resting.take(delivery):
                 self._tell(awake, delivery)
+            while self.resting.keep_pace():
+                pass
             for receiver in receivers:
                 self._tell(self.twins[receiver.user_id], delivery)
 
@@ -161,7 +163,7 @@ class RestingMachine(RuleBasedStateMachine):
     @invariant()
     def what_waits_is_bounded(self) -> None:
         assert len(self.resting._open) < SIZES["DELIVERIES"]
-        assert not self.resting._due or len(self.resting._open) < SIZES["NUMBERED_WITHIN"]
+        assert not self.resting._due or self.resting._open.fullness() < of_resting.NUMBERED_WITHIN
 
     @staticmethod
     def _tell(told: GatewaySession, delivery: Delivery) -> None:
