@@ -97,6 +97,7 @@ FIGURES = {
         *(f"{cost}_growth" for cost in GROWTH_COSTS),
     },
     "restart": {
+        "first_posts_while_retained_20",
         "post_while_retained_20",
         "longest_turn_20",
         "stopped_after_20",
