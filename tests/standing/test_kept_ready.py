@@ -24,12 +24,17 @@ members = st.builds(
     joined_at=st.integers(0, YEAR_3000_MS),
     nick=st.none() | st.sampled_from(("Bo", "100 %", "%d%%b", '"\\', "ü")),
     avatar=st.none() | st.just("a_0123"),
+    banner=st.none() | st.just("4567"),
     accent_color=st.none() | st.integers(0, 0xFFFFFF),
     mute=st.booleans(),
     deaf=st.booleans(),
+    communication_disabled_until=st.none(),
     profile_flags=st.integers(0, 3),
     mention_flags=st.integers(0, 3),
     join_source=st.none() | st.integers(0, 7),
+    inviter_id=st.none() | st.integers(2, 9),
+    bio=st.none() | st.just("here"),
+    pronouns=st.none() | st.just("it"),
     role_ids=st.frozensets(st.integers(2, 2**63 - 1), max_size=4),
 )
 plain = members.map(lambda member: Member(GUILD, member.user_id, member.joined_at, role_ids=member.role_ids))
