@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pty
 import re
@@ -16,6 +17,7 @@ from tests.patience import PATIENCE_SECONDS
 
 CONTROL_C = b"\x03"
 CONTROL_D = b"\x04"
+UNHEARD_SECONDS = 5
 COLUMNS, LINES = 110, 200
 CODES = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]")
 
@@ -73,6 +75,20 @@ class Terminal:
         while self._receive(until):
             pass
         return self._process.wait(PATIENCE_SECONDS)
+
+    def leave(self, key: bytes) -> int:
+        """Press a key until the command ends, as people do; the exit status. A first one can go unheard: Python looks
+        for signals before it waits for a line, and one that comes in between is seen at the next key."""
+        until = time.monotonic() + PATIENCE_SECONDS
+        while time.monotonic() < until:
+            with contextlib.suppress(OSError):  # nobody holds the other side any more
+                self.type(key)
+            unheard = time.monotonic() + UNHEARD_SECONDS
+            while self._receive(unheard):
+                pass
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                return self._process.wait(UNHEARD_SECONDS)
+        raise AssertionError(f"it goes on: {self.shown[-200:]!r}")
 
     def _receive(self, until: float) -> bool:
         if not select.select([self._own], [], [], max(0, until - time.monotonic()))[0]:

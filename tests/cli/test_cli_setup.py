@@ -116,10 +116,9 @@ def test_who_leaves_at_a_question_leaves_nothing_behind(tmp_path: Path, question
         ):
             terminal.expect(each)
             if each == question:
-                terminal.type(key)
                 break
             terminal.type(f"{answer}\n")
-        assert terminal.ending() == 1
+        assert terminal.leave(key) == 1
         assert terminal.shown.endswith("\nchat: aborted\n")
     assert list(tmp_path.iterdir()) == []
 
@@ -247,8 +246,7 @@ def test_a_certificate_is_looked_at(run: Run, data: Path, tmp_path: Path) -> Non
         terminal.answer("In front [itself]: ", "")
         terminal.answer(f"certificate [{certificate}]: ", "")
         terminal.refused(f"key [{key}]: ", "", f"there is no file {key}")
-        terminal.type(CONTROL_C)
-        assert terminal.ending() == 1
+        assert terminal.leave(CONTROL_C) == 1
 
 
 def test_a_file_that_is_wrong_already_is_not_touched(run: Run, data: Path) -> None:
@@ -271,8 +269,7 @@ def test_what_was_chosen_in_the_console_counts_more(run: Run, data: Path, alice:
         terminal.answer("listens on [8080]: ", "")
         terminal.answer("Send mail [no]: ", "")
         terminal.expect("registration is closed: it was chosen in the console, which counts more than the file.")
-        terminal.type(CONTROL_C)
-        assert terminal.ending() == 1
+        assert terminal.leave(CONTROL_C) == 1
 
 
 @pytest.fixture

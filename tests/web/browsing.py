@@ -28,6 +28,7 @@ from playwright.sync_api import Browser, BrowserContext, CDPSession, ConsoleMess
 
 from tests.durability.prepared import started_and_killed
 from tests.loopback_http import LoopbackHttp
+from tests.patience import PATIENCE_SECONDS
 
 CHROMIUM: Final = shutil.which("chromium") or shutil.which("chromium-browser")
 
@@ -44,7 +45,7 @@ FLAGS: Final = (
     "--no-first-run",
 )
 
-WAIT_MS: Final = 15_000
+WAIT_MS: Final = int(1_000 * PATIENCE_SECONDS)
 """How long anything on a page may take, on a machine whose cores run other tests."""
 
 CLIENT_START: Final = re.compile(r"/static/[0-9a-f]+/(?:packs|client)/main\.js$")
