@@ -78,12 +78,18 @@ async function start() {
   document.title = document.body.dataset["serviceName"] ?? t("shell.name");
   // Until a choice is kept in this browser, light or dark is what the account chose elsewhere.
   if (!appearance) {
-    const unwatch = store.watch(["me"], () => {
+    const follows = () => {
       const theme = store.read.settings?.["theme"];
-      if (!theme) return;
-      unwatch();
+      if (!theme) return false;
       if (keptAppearance() === null) applyAppearance({ ...PLAIN, theme: theme.startsWith("dark") ? "dark" : theme });
-    });
+      return true;
+    };
+    // Ready may have come while the words were read.
+    if (!follows()) {
+      const unwatch = store.watch(["me"], () => {
+        if (follows()) unwatch();
+      });
+    }
   }
   const shell = makeShell({ store, acts, connection });
   void acts.messages.load();
