@@ -72,7 +72,7 @@ class EncodedGuild:
 
 @define(eq=False)
 class GuildJson:
-    """A guild for one session, whole but for how many of its members are online."""
+    """A guild for one session, whole but for how many members it has and how many of them are online."""
 
     guild_id: int
     member_count: int
