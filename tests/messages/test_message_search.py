@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import sqlite3
 from collections.abc import Iterator
@@ -17,13 +18,13 @@ from chat.registries.message_types import MessageType
 from chat.store.connections import connect
 from chat.store.messages import message_search, message_search_entries, messages
 from chat.store.messages.message_search import (
-    Criteria,
-    Place,
     QueryTooSlow,
-    Scope,
     by_relevance,
+    count,
     given_up_after,
+    in_order,
     matching,
+    whole_list,
 )
 from chat.store.messages.message_search_entries import (
     AuthorType,
@@ -34,6 +35,7 @@ from chat.store.messages.message_search_entries import (
     pending,
     pending_among,
 )
+from chat.store.messages.message_search_expressions import Criteria, Place, Scope
 from chat.store.messages.messages import Message, MessageExtra
 from chat.store.migrations import MIGRATIONS, migrate
 
@@ -314,24 +316,61 @@ actions = st.lists(
 )
 
 
+LIMITS = (
+    {},
+    {"NAMED_PLACES": 1},
+    {"FINDS_MAXIMUM": 2},
+    {"FINDS_MAXIMUM": 5},
+    {"FINDS_MAXIMUM": 3, "READ_MAXIMUM": 2},
+    {"FINDS_MAXIMUM": 1, "READ_MAXIMUM": 4, "NAMED_PLACES": 1},
+)
+"""Bounds of the search: those that there are, and such that a handful of messages comes beyond them."""
+
+
+@contextlib.contextmanager
+def rolled_back(connection: sqlite3.Connection) -> Iterator[None]:
+    connection.execute("BEGIN")
+    try:
+        yield
+    finally:
+        connection.execute("ROLLBACK")
+
+
+def look_at_pages(connection: sqlite3.Connection, scope: Scope, criteria: Criteria, ids: list[int]) -> None:
+    """The beginnings of what is found, and what comes behind each message, with the number of all."""
+    bound = message_search.FINDS_MAXIMUM
+    total = min(len(ids), bound)
+    assert count(connection, scope, criteria, most=bound) == total
+    for ascending in (False, True):
+        ordered = ids[::-1] if ascending else ids
+        assert whole_list(connection, scope, criteria, ascending=ascending) == ordered[:bound]
+        for most in (1, 2, 5, 40):
+            page = in_order(connection, scope, criteria, ascending=ascending, most=most)
+            assert page == (ordered[: min(most, bound)], total)
+        for after in (0, 3, 12, 31):
+            behind = [each for each in ordered if (each > after if ascending else each < after)]
+            page = in_order(connection, scope, criteria, ascending=ascending, most=2, after=after)
+            assert page == (behind[:2], total)
+
+
 @pytest.mark.long
 @settings(deadline=None, max_examples=250)
 @given(
     actions,
     st.lists(st.tuples(scopes(), wanted()), min_size=1, max_size=5),
-    st.booleans(),
+    st.sampled_from(LIMITS),
     st.sampled_from([0, 5, 15, 31]),
 )
 def test_a_search_finds_what_a_look_at_every_message_finds(
     connection: sqlite3.Connection,
     actions: list[tuple[str, Message, int]],
     searches: list[tuple[Scope, Criteria]],
-    names_places: bool,
+    limits: dict[str, int],
     border: int,
 ) -> None:
-    connection.execute("BEGIN")
-    named, message_search.NAMED_PLACES = message_search.NAMED_PLACES, 64 if names_places else 1  # type: ignore[misc]
-    try:
+    with pytest.MonkeyPatch.context() as patch, rolled_back(connection):
+        for name, value in limits.items():
+            patch.setattr(message_search, name, value)
         found: dict[int, Message] = {}
         connection.execute("UPDATE message_search_parts SET last_id = ?", (border,))
         for number, (action, drawn, choice) in enumerate(actions, start=1):
@@ -371,9 +410,7 @@ def test_a_search_finds_what_a_look_at_every_message_finds(
             assert matching(connection, scope, criteria, ascending=True) == ids[::-1]
             assert matching(connection, scope, criteria, most=2) == ids[:2]
             assert sorted(by_relevance(connection, criteria, ids), reverse=True) == ids
-    finally:
-        message_search.NAMED_PLACES = named  # type: ignore[misc]
-        connection.execute("ROLLBACK")
+            look_at_pages(connection, scope, criteria, ids)
 
 
 EVERYWHERE = Scope((Place(TEXT, public_threads=True, private_threads=True), Place(VOICE)), (GUILD,))
@@ -381,9 +418,8 @@ EVERYWHERE = Scope((Place(TEXT, public_threads=True, private_threads=True), Plac
 
 @pytest.fixture
 def clean(connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
-    connection.execute("BEGIN")
-    yield connection
-    connection.execute("ROLLBACK")
+    with rolled_back(connection):
+        yield connection
 
 
 def write(connection: sqlite3.Connection, *contents: str, first: int = 1) -> None:

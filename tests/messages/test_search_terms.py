@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat.store.messages.message_search import containing, containing_phrase, every, some, without
+from chat.store.messages.message_search_expressions import containing, containing_phrase, every, some, without
 from chat.store.messages.search_terms import MARK, TERM_LENGTH, chunks, id_term, name_term, terms, word_terms
 
 

@@ -29,11 +29,11 @@ from chat.domain.standing.access import ChannelAccess
 from chat.errors import ApiError, InvalidFormBody, StorageUnavailable
 from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.registries.events import EventName
-from chat.snowflake import MAXIMUM
 from chat.store.guard import UNGUARDED
 from chat.store.messages import message_search, message_search_entries, messages
-from chat.store.messages.message_search import FINDS_MAXIMUM, Criteria, QueryTooSlow, Scope, given_up_after
+from chat.store.messages.message_search import FINDS_MAXIMUM, QueryTooSlow, given_up_after
 from chat.store.messages.message_search_entries import pending_among
+from chat.store.messages.message_search_expressions import Criteria, Scope
 
 log: Final = structlog.get_logger("chat.search")
 
@@ -218,34 +218,32 @@ class MessageSearches:
 def _query(connection: sqlite3.Connection, search: Search, scope: Scope, viewer: Viewer) -> _Found:
     """Runs in a reader's thread."""
     with given_up_after(connection, SEARCH_SECONDS):
-        found = message_search.matching(
-            connection, scope, search.criteria, ascending=search.ascending and not search.by_relevance
-        )
-        page, cursor = _page(connection, search, scope, found)
+        page, cursor, total = (_relevant if search.by_relevance else _in_order)(connection, search, scope)
     out_of_date = pending_among(connection, page)
     stored = {message.id: message for message in messages.by_ids(connection, page)}
     present = [stored[message_id] for message_id in page if message_id in stored and message_id not in out_of_date]
-    return _Found(len(found), with_context(connection, present, viewer=viewer), cursor)
+    return _Found(total, with_context(connection, present, viewer=viewer), cursor)
 
 
-def _page(
-    connection: sqlite3.Connection, search: Search, scope: Scope, found: list[int]
-) -> tuple[list[int], int | None]:
-    """The messages of the page that is asked for, and where the next one begins."""
+_Page = tuple[list[int], int | None, int]
+"""The messages of the page that is asked for, where the next one begins, and how many are found."""
+
+
+def _relevant(connection: sqlite3.Connection, search: Search, scope: Scope) -> _Page:
+    found = message_search.whole_list(connection, scope, search.criteria)
+    ordered = message_search.by_relevance(connection, search.criteria, found)
+    if search.ascending:
+        ordered.reverse()
     size = search.hits_per_page
-    if search.by_relevance:
-        ordered = message_search.by_relevance(connection, search.criteria, found)
-        if search.ascending:
-            ordered.reverse()
-        start = (search.page - 1) * size if search.after is None else search.after
-        return ordered[start : start + size], start + size if start + size < len(ordered) else None
-    if search.after is None:
-        start = (search.page - 1) * size
-        page = found[start : start + size + 1]
-    elif search.ascending:
-        further = attrs.evolve(search.criteria, min_id=max(search.criteria.min_id, min(search.after + 1, MAXIMUM)))
-        page = message_search.matching(connection, scope, further, ascending=True, most=size + 1)
-    else:
-        further = attrs.evolve(search.criteria, max_id=min(search.criteria.max_id, search.after - 1))
-        page = message_search.matching(connection, scope, further, most=size + 1)
-    return page[:size], page[size - 1] if len(page) > size else None
+    start = (search.page - 1) * size if search.after is None else search.after
+    return ordered[start : start + size], start + size if start + size < len(ordered) else None, len(found)
+
+
+def _in_order(connection: sqlite3.Connection, search: Search, scope: Scope) -> _Page:
+    size = search.hits_per_page
+    start = (search.page - 1) * size if search.after is None else 0
+    found, total = message_search.in_order(
+        connection, scope, search.criteria, ascending=search.ascending, most=start + size + 1, after=search.after
+    )
+    page = found[start : start + size]
+    return page, page[-1] if len(found) > start + size else None, total

@@ -33,7 +33,7 @@ from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.registries.permissions import Permission
 from chat.store.guilds import guilds
 from chat.store.messages import message_search
-from chat.store.messages.message_search import Place, Scope
+from chat.store.messages.message_search_expressions import Place, Scope
 
 VIEW_CHANNEL: Final = Permission.VIEW_CHANNEL.value
 MANAGE_THREADS: Final = Permission.MANAGE_THREADS.value

@@ -1,15 +1,17 @@
 """Finding messages in the full-text index, by text and by what is known about them; and where an account may look.
 
-One expression of the index says it all: words, filters, and where to look. It is put together from terms of
-`chat.store.messages.search_terms`, which hold neither quotes nor spaces. Each is quoted, so that no text of a request
-is ever read as the index's own query language.
-
 Where to look is named in the expression if it is a handful of channels. Where it is more, the index gives what the
 guilds hold, and the table of messages says of each find whether its channel is among them: so the work grows with what
 is found, never with the number of channels times that. At most FINDS_MAXIMUM are looked at, counted and paged.
 
 What a handful of accounts wrote in a handful of channels is looked for by the pairs of them, in the part of the index
 that has them (`plain_until`).
+
+How much a search costs is decided by how the index walks its lists. Forwards it takes half the time of backwards, and
+a row that comes to Python costs several times what it takes to find it. So a page is walked to from its own end, and
+what comes behind is only counted, forwards. A word that may go on has no list: the index reads those of all words that
+it begins, however little is asked of them. So it is looked for once in a search, and not at all where the word itself
+is in so many messages that they are counted to the end without it.
 """
 
 from __future__ import annotations
@@ -24,31 +26,33 @@ from typing import Any, Final
 
 import attrs
 
-from chat.classes import frozen
 from chat.registries.channel_types import ChannelType
 from chat.snowflake import MAXIMUM
-from chat.store.messages.message_search_entries import (
-    WITH_AUTHOR,
-    AuthorType,
-    ContentType,
-    EmbedType,
-    Filter,
-    plain_until,
-    value_term,
+from chat.store.messages.message_search_entries import AuthorType, Filter, plain_until, value_term
+from chat.store.messages.message_search_expressions import (
+    Criteria,
+    Place,
+    Scope,
+    every,
+    may_go_on,
+    phrase,
+    place_terms,
+    says,
+    some,
+    unwanted_expressions,
+    wanted_expressions,
+    without,
 )
-from chat.store.messages.search_terms import chunks, id_term, name_term, pair_term, terms, word_terms
-
-PREFIX_LENGTH: Final = 3
-"""Characters from which the last word may be the beginning of a longer one; fewer begin too many."""
-
-CHUNKS_MAXIMUM: Final = 32
-"""Different words of a text that are looked for; further ones are left out, so that one request asks only so much."""
+from chat.store.messages.search_terms import chunks, id_term, terms
 
 FINDS_MAXIMUM: Final = 10_000
 """Messages that one search finds at most."""
 
 RANKED_MAXIMUM: Final = 5_000
 """Of those, the newest that are put in order of relevance; older ones follow in order of time."""
+
+READ_MAXIMUM: Final = 1_000
+"""Messages that are read for a page of a word that many have."""
 
 NAMED_PLACES: Final = 64
 """Places that an expression names at most."""
@@ -70,101 +74,50 @@ _AMONG: Final = f"""
 """  # noqa: S608 - our own words, here and below
 
 
-def phrase(sequence: Sequence[str], *, begins: bool = False) -> str:
-    """These terms one after the other; with `begins` the last one may go on."""
-    return f'"{" ".join(sequence)}"{" *" if begins else ""}'
+def in_order(
+    connection: sqlite3.Connection,
+    scope: Scope,
+    criteria: Criteria,
+    *,
+    ascending: bool = False,
+    most: int,
+    after: int | None = None,
+) -> tuple[list[int], int]:
+    """Of the messages that are looked for the first `most`, by their ids: the newest first, or the oldest, or those
+    that come behind `after`; and how many there are of all, up to FINDS_MAXIMUM. Without `after` no more than these are
+    paged."""
+    if after is None:
+        most, wanted = min(most, FINDS_MAXIMUM), criteria
+    else:
+        wanted = _behind(criteria, after, ascending=ascending)
+    if not _begins_words(criteria):
+        found = matching(connection, scope, wanted, ascending=ascending, most=most)
+        if after is not None:
+            return found, count(connection, scope, criteria, most=FINDS_MAXIMUM)
+        if len(found) < most:
+            return found, len(found)
+        rest = _behind(criteria, found[-1], ascending=ascending)
+        return found, most + count(connection, scope, rest, most=FINDS_MAXIMUM - most)
+    read = _read_through(connection, scope, wanted, ascending=ascending, most=most)
+    if read is not None and _is_found_by_whole_words(connection, scope, criteria):
+        return read, FINDS_MAXIMUM
+    found = whole_list(connection, scope, criteria, ascending=ascending)
+    if after is None:
+        return found[:most], len(found)
+    if len(found) == FINDS_MAXIMUM:
+        return matching(connection, scope, wanted, ascending=ascending, most=most), FINDS_MAXIMUM
+    return [each for each in found if wanted.min_id <= each <= wanted.max_id][:most], len(found)
 
 
-def every(expressions: Iterable[str]) -> str:
-    """What all of these find; at least one."""
-    return f"({' AND '.join(expressions)})"
-
-
-def some(expressions: Iterable[str]) -> str:
-    """What one of these finds; at least one."""
-    return f"({' OR '.join(expressions)})"
-
-
-def without(expression: str, excluded: Iterable[str]) -> str:
-    """What the expression finds and none of the others does."""
-    others = list(excluded)
-    return f"({expression} NOT {some(others)})" if others else expression
-
-
-def containing(text: str) -> str | None:
-    """What has every word of the text, in any order; the last may be the beginning of a word. None when the text has no
-    word, which nothing contains."""
-    found = chunks(text)
-    if not found:
-        return None
-    *others, last = found
-    distinct = list({tuple(chunk): None for chunk in others})[: CHUNKS_MAXIMUM - 1]
-    return every([*(phrase(chunk) for chunk in distinct), phrase(last, begins=may_go_on(last))])
-
-
-def may_go_on(chunk: Sequence[str]) -> bool:
-    """Whether a text that ends with this chunk may end in the middle of a word."""
-    return len(chunk[-1]) >= PREFIX_LENGTH
-
-
-def containing_phrase(text: str) -> str | None:
-    """What has the words of the text one after the other; None when it has none."""
-    sequence = terms(text)
-    return phrase(sequence) if sequence else None
-
-
-@frozen
-class Place:
-    """A channel, thread or conversation, from the message `floor` on: its own messages, those of the public and those
-    of the private threads below it."""
-
-    channel_id: int
-    floor: int = 0
-    itself: bool = True
-    public_threads: bool = False
-    private_threads: bool = False
-
-
-@frozen
-class Scope:
-    """Where to look: in `places`, and not in what `excluded` names. `guild_ids` are the guilds that hold all of the
-    places; none where one lies outside guilds."""
-
-    places: tuple[Place, ...]
-    guild_ids: tuple[int, ...] = ()
-    excluded: tuple[Place, ...] = ()
-
-
-@frozen(kw_only=True)
-class Criteria:
-    """What to look for. All of it has to hold; of a tuple, one member has to, but every phrase and everything of
-    `has`. Ids include their bounds. An empty tuple asks for nothing."""
-
-    content: str | None = None
-    contents: tuple[str, ...] = ()
-    exact_phrases: tuple[str, ...] = ()
-    author_ids: tuple[int, ...] = ()
-    author_types: tuple[AuthorType, ...] = ()
-    mentions: tuple[int, ...] = ()
-    mention_everyone: bool | None = None
-    pinned: bool | None = None
-    has: tuple[ContentType, ...] = ()
-    embed_types: tuple[EmbedType, ...] = ()
-    embed_providers: tuple[str, ...] = ()
-    link_hostnames: tuple[str, ...] = ()
-    attachment_filenames: tuple[str, ...] = ()
-    attachment_extensions: tuple[str, ...] = ()
-    excluded_author_ids: tuple[int, ...] = ()
-    excluded_author_types: tuple[AuthorType, ...] = ()
-    excluded_mentions: tuple[int, ...] = ()
-    excluded_has: tuple[ContentType, ...] = ()
-    excluded_embed_types: tuple[EmbedType, ...] = ()
-    excluded_embed_providers: tuple[str, ...] = ()
-    excluded_link_hostnames: tuple[str, ...] = ()
-    excluded_attachment_filenames: tuple[str, ...] = ()
-    excluded_attachment_extensions: tuple[str, ...] = ()
-    min_id: int = 0
-    max_id: int = MAXIMUM
+def whole_list(
+    connection: sqlite3.Connection, scope: Scope, criteria: Criteria, *, ascending: bool = False
+) -> list[int]:
+    """What `matching` finds, up to FINDS_MAXIMUM; walked to forwards where that is likely to come to the end."""
+    if not ascending and 2 * _having_last_word(connection, criteria) < FINDS_MAXIMUM:
+        found = matching(connection, scope, criteria, ascending=True, most=FINDS_MAXIMUM)
+        if len(found) < FINDS_MAXIMUM:
+            return found[::-1]
+    return matching(connection, scope, criteria, ascending=ascending, most=FINDS_MAXIMUM)
 
 
 def matching(
@@ -176,37 +129,125 @@ def matching(
     most: int = FINDS_MAXIMUM,
 ) -> list[int]:
     """The messages that are looked for, at most so many, by their ids: the newest first, or the oldest."""
-    if not 0 < len(criteria.author_ids) * len(scope.places) <= NAMED_PLACES:
-        return _matching(connection, scope, criteria, ascending=ascending, most=most)
-    border = plain_until(connection)
-    parts = [
-        (max(criteria.min_id, 1), min(criteria.max_id, border), False),
-        (max(criteria.min_id, border + 1), criteria.max_id, True),
-    ]
+    order = "ASC" if ascending else "DESC"
+    sources = list(_sources(connection, scope, criteria))
     found: list[int] = []
-    for min_id, max_id, in_pairs in parts if ascending else reversed(parts):
-        if min_id <= max_id and len(found) < most:
-            part = attrs.evolve(criteria, min_id=min_id, max_id=max_id)
-            left = most - len(found)
-            found += _matching(connection, scope, part, ascending=ascending, most=left, in_pairs=in_pairs)
+    for source, parameters in sources if ascending else reversed(sources):
+        (listed,) = connection.execute(
+            f"""
+            SELECT json_group_array(id)
+              FROM (SELECT message_search.rowid AS id {source} ORDER BY message_search.rowid {order} LIMIT ?)
+            """,  # noqa: S608
+            (*parameters, most - len(found)),
+        ).fetchone()
+        found += sorted(json.loads(listed), reverse=not ascending)  # SQLite does not promise the order of such a list
     return found
 
 
-def _matching(
-    connection: sqlite3.Connection,
-    scope: Scope,
-    criteria: Criteria,
-    *,
-    ascending: bool,
-    most: int,
-    in_pairs: bool = False,
-) -> list[int]:
-    """As `matching`, in one part of the index; with `in_pairs` in that which has authors and places together."""
+def count(connection: sqlite3.Connection, scope: Scope, criteria: Criteria, *, most: int = FINDS_MAXIMUM) -> int:
+    """How many messages `matching` finds, up to so many."""
+    counted = 0
+    for source, parameters in _sources(connection, scope, criteria):
+        (number,) = connection.execute(
+            f"SELECT count(*) FROM (SELECT 1 {source} ORDER BY message_search.rowid LIMIT ?)",  # noqa: S608
+            (*parameters, most - counted),
+        ).fetchone()
+        counted += number
+    return counted
+
+
+def _is_found_by_whole_words(connection: sqlite3.Connection, scope: Scope, criteria: Criteria) -> bool:
+    """Whether FINDS_MAXIMUM messages have the words themselves, so that no more have to be counted."""
+    return count(connection, scope, _of_whole_words(criteria), most=FINDS_MAXIMUM) == FINDS_MAXIMUM
+
+
+def _of_whole_words(criteria: Criteria) -> Criteria:
+    return attrs.evolve(criteria, whole_words=True)
+
+
+def _read_through(
+    connection: sqlite3.Connection, scope: Scope, criteria: Criteria, *, ascending: bool, most: int
+) -> list[int] | None:
+    """What `matching` finds, by reading what is no farther away than the finds of whole words, fits otherwise, and may
+    have the text; None where that would be more than READ_MAXIMUM messages, and for a last word that few have."""
+    if criteria.contents or _having_last_word(connection, criteria) < FINDS_MAXIMUM:
+        return None
+    others = attrs.evolve(criteria, content=None)
+    if count(connection, scope, others, most=FINDS_MAXIMUM) < FINDS_MAXIMUM:
+        return None
+    whole = matching(connection, scope, _of_whole_words(criteria), ascending=ascending, most=most)
+    if len(whole) < most:
+        return None
+    near = attrs.evolve(others, max_id=whole[-1]) if ascending else attrs.evolve(others, min_id=whole[-1])
+    if count(connection, scope, near, most=READ_MAXIMUM + 1) > READ_MAXIMUM:
+        return None
+    found = [
+        message_id
+        for source, parameters in _sources(connection, scope, near)
+        for message_id, words in connection.execute(
+            f"SELECT message_search.rowid, message_search.words {source}",
+            parameters,
+        )
+        if says(words, criteria.content or "")
+    ]
+    return sorted(found, reverse=not ascending)[:most]
+
+
+def _having_last_word(connection: sqlite3.Connection, criteria: Criteria) -> int:
+    """How many messages have the last word of the text, anywhere and up to FINDS_MAXIMUM; as many where none is asked
+    for. This is soon known."""
+    found = chunks(criteria.content or "")
+    if not found:
+        return FINDS_MAXIMUM
+    row = connection.execute(
+        "SELECT count(*) FROM (SELECT 1 FROM message_search WHERE message_search MATCH ? LIMIT ?)",
+        (phrase(found[-1]), FINDS_MAXIMUM),
+    ).fetchone()
+    return int(row[0])
+
+
+def _behind(criteria: Criteria, message_id: int, *, ascending: bool) -> Criteria:
+    """The same, of what comes behind that message."""
+    if ascending:
+        return attrs.evolve(criteria, min_id=max(criteria.min_id, min(message_id + 1, MAXIMUM)))
+    return attrs.evolve(criteria, max_id=min(criteria.max_id, message_id - 1))
+
+
+def _begins_words(criteria: Criteria) -> bool:
+    """Whether words are looked for that may go on."""
+    return not criteria.whole_words and bool(_counted(criteria)[1])
+
+
+_Source = tuple[str, Sequence[Any]]
+"""FROM and WHERE of a statement, and the parameters in them."""
+
+
+def _sources(connection: sqlite3.Connection, scope: Scope, criteria: Criteria) -> Iterator[_Source]:
+    """What finds the messages that are looked for, in each part of the index; the older part first."""
+    if not 0 < len(criteria.author_ids) * len(scope.places) <= NAMED_PLACES:
+        parts = [(criteria.min_id, criteria.max_id, False)]
+    else:
+        border = plain_until(connection)
+        parts = [
+            (max(criteria.min_id, 1), min(criteria.max_id, border), False),
+            (max(criteria.min_id, border + 1), criteria.max_id, True),
+        ]
+    for min_id, max_id, in_pairs in parts:
+        if min_id <= max_id:
+            part = attrs.evolve(criteria, min_id=min_id, max_id=max_id)
+            source = _source(scope, part, in_pairs=in_pairs)
+            if source is not None:
+                yield source
+
+
+def _source(scope: Scope, criteria: Criteria, *, in_pairs: bool) -> _Source | None:
+    """As `_sources`, in one part of the index; with `in_pairs` in that which has authors and places together. None
+    where nothing can be found."""
     author_ids = criteria.author_ids if in_pairs else ()
-    places = [term for place in scope.places for term in _place_terms(place, author_ids)]
-    wanted = _wanted(attrs.evolve(criteria, author_ids=()) if in_pairs else criteria)
+    places = [term for place in scope.places for term in place_terms(place, author_ids)]
+    wanted = wanted_expressions(attrs.evolve(criteria, author_ids=()) if in_pairs else criteria)
     if not places or wanted is None:
-        return []
+        return None
     is_named = in_pairs or len(places) <= NAMED_PLACES
     if is_named:
         where = some(places)
@@ -214,33 +255,19 @@ def _matching(
         where = some(phrase([id_term(Filter.GUILD, guild_id)]) for guild_id in scope.guild_ids)
     else:
         where = some(phrase([value_term(Filter.AUTHOR_TYPE, kind)]) for kind in AuthorType)
-    unwanted = [*_unwanted(criteria), *(term for place in scope.excluded for term in _place_terms(place))]
+    unwanted = [*unwanted_expressions(criteria), *(term for place in scope.excluded for term in place_terms(place))]
     expression = without(every([*wanted, where]), unwanted)
     bounds = (expression, criteria.min_id, criteria.max_id)
-    order = "ASC" if ascending else "DESC"
     if is_named and not any(place.floor for place in scope.places):
-        rows = connection.execute(
-            f"""
-            SELECT rowid FROM message_search
-             WHERE message_search MATCH ? AND rowid BETWEEN ? AND ?
-             ORDER BY rowid {order} LIMIT ?
-            """,  # noqa: S608
-            (*bounds, most),
-        )
-    else:
-        condition, parameters = _among(scope.places)
-        rows = connection.execute(
-            f"""
-            SELECT message_search.rowid
-              FROM message_search
-             CROSS JOIN messages ON messages.id = message_search.rowid
-             CROSS JOIN channels ON channels.id = messages.channel_id
-             WHERE message_search MATCH ? AND message_search.rowid BETWEEN ? AND ? AND ({condition})
-             ORDER BY message_search.rowid {order} LIMIT ?
-            """,  # noqa: S608
-            (*bounds, *parameters, most),
-        )
-    return [message_id for (message_id,) in rows]
+        return "FROM message_search WHERE message_search MATCH ? AND message_search.rowid BETWEEN ? AND ?", bounds
+    condition, parameters = _among(scope.places)
+    source = f"""
+        FROM message_search
+        CROSS JOIN messages ON messages.id = message_search.rowid
+        CROSS JOIN channels ON channels.id = messages.channel_id
+        WHERE message_search MATCH ? AND message_search.rowid BETWEEN ? AND ? AND ({condition})
+    """
+    return source, (*bounds, *parameters)
 
 
 def by_relevance(connection: sqlite3.Connection, criteria: Criteria, found: Sequence[int]) -> list[int]:
@@ -278,70 +305,6 @@ def _counted(criteria: Criteria) -> tuple[list[str], list[str]]:
         if found and may_go_on(found[-1]):
             beginnings.append(words.pop())
     return list(dict.fromkeys(words)), list(dict.fromkeys(beginnings))
-
-
-def _place_terms(place: Place, author_ids: Sequence[int] = ()) -> Iterator[str]:
-    """Where it is; with `author_ids` only what one of these accounts wrote there."""
-    for holds, kind in (
-        (place.itself, Filter.CHANNEL),
-        (place.public_threads, Filter.PUBLIC_THREADS_OF),
-        (place.private_threads, Filter.PRIVATE_THREADS_OF),
-    ):
-        if holds and author_ids:
-            yield from (phrase([pair_term(WITH_AUTHOR[kind], author, place.channel_id)]) for author in author_ids)
-        elif holds:
-            yield phrase([id_term(kind, place.channel_id)])
-
-
-def _wanted(criteria: Criteria) -> list[str] | None:
-    """What has to hold, as expressions; None when it cannot."""
-    wanted = [] if criteria.content is None else [containing(criteria.content)]
-    wanted += [containing_phrase(text) for text in criteria.exact_phrases]
-    if criteria.contents:
-        alternatives = [expression for text in criteria.contents if (expression := containing(text)) is not None]
-        wanted.append(some(alternatives) if alternatives else None)
-    for asked, expressions in _alternatives(criteria, excluded=False):
-        if asked:
-            wanted.append(some(expressions) if expressions else None)
-    wanted += [phrase([value_term(Filter.HAS, kind)]) for kind in criteria.has]
-    wanted += [phrase([term]) for asked, term in _truths(criteria) if asked]
-    found = [expression for expression in wanted if expression is not None]
-    return found if len(found) == len(wanted) else None
-
-
-def _unwanted(criteria: Criteria) -> Iterator[str]:
-    """What may not hold, as expressions."""
-    for _, expressions in _alternatives(criteria, excluded=True):
-        yield from expressions
-    yield from (phrase([value_term(Filter.HAS, kind)]) for kind in criteria.excluded_has)
-    yield from (phrase([term]) for asked, term in _truths(criteria) if asked is False)
-
-
-def _truths(criteria: Criteria) -> Iterator[tuple[bool | None, str]]:
-    yield criteria.mention_everyone, value_term(Filter.MENTION_EVERYONE)
-    yield criteria.pinned, value_term(Filter.PINNED)
-
-
-def _alternatives(criteria: Criteria, *, excluded: bool) -> Iterator[tuple[bool, list[str]]]:
-    """For each filter with alternatives: whether there are any, and their expressions."""
-
-    def values(name: str) -> tuple[Any, ...]:
-        chosen: tuple[Any, ...] = getattr(criteria, f"excluded_{name}" if excluded else name)
-        return chosen
-
-    for name, kind in (("author_ids", Filter.AUTHOR), ("mentions", Filter.MENTION)):
-        yield bool(values(name)), [phrase([id_term(kind, value)]) for value in values(name)]
-    for name, kind in (("author_types", Filter.AUTHOR_TYPE), ("embed_types", Filter.EMBED_TYPE)):
-        yield bool(values(name)), [phrase([value_term(kind, value)]) for value in values(name)]
-    for name, kind in (
-        ("embed_providers", Filter.EMBED_PROVIDER),
-        ("link_hostnames", Filter.LINK_HOSTNAME),
-        ("attachment_extensions", Filter.ATTACHMENT_EXTENSION),
-    ):
-        yield bool(values(name)), [phrase([name_term(kind, value)]) for value in values(name)]
-    names = values("attachment_filenames")
-    sequences = [word_terms(Filter.ATTACHMENT_FILENAME, name) for name in names]
-    yield bool(names), [phrase(sequence) for sequence in sequences if sequence]
 
 
 def _among(places: Iterable[Place]) -> tuple[str, list[Any]]:

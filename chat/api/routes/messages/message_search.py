@@ -22,8 +22,8 @@ from chat.domain.messages.message_search_scopes import SearchScope, Whereabouts
 from chat.errors import InvalidFormBody
 from chat.registries.error_codes import FieldCode
 from chat.snowflake import MAXIMUM, snowflake_at
-from chat.store.messages.message_search import Criteria
 from chat.store.messages.message_search_entries import AuthorType, ContentType, EmbedType
+from chat.store.messages.message_search_expressions import Criteria
 
 routes = Routes()
 
