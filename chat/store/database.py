@@ -32,7 +32,7 @@ from typing import Final, TypeVar
 
 import trio
 
-from chat.errors import StorageUnavailable
+from chat.errors import OperatorError, StorageUnavailable
 from chat.observation import CAUSE
 from chat.store.connections import connect, to_signed, to_unsigned
 from chat.store.guard import UNGUARDED, Guard
@@ -326,7 +326,10 @@ async def open_database(
     def open_connection(read_only: bool) -> sqlite3.Connection:
         return connect(path, read_only=read_only, durable=durable, factory=sqlite3.Connection if read_only else factory)
 
-    database = Database(open_connection, inline=inline, readers=readers)
+    try:
+        database = Database(open_connection, inline=inline, readers=readers)
+    except sqlite3.Error as error:  # a schema that cannot be read
+        raise OperatorError(f"cannot use the database {path}: {error}") from error
     try:
         yield database
     finally:

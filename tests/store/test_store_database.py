@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
 import threading
 import time
@@ -14,7 +15,7 @@ import pytest
 import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
-from chat.errors import StorageUnavailable
+from chat.errors import OperatorError, StorageUnavailable
 from chat.store.administration import instance
 from chat.store.database import (
     GATHERING_TURNS,
@@ -44,6 +45,15 @@ def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Open:
 async def threaded(tmp_path: Path) -> AsyncIterator[Database]:
     async with open_database(fresh_database(tmp_path / "chat.sqlite3"), durable=False) as database:
         yield database
+
+
+async def test_a_schema_that_cannot_be_read_is_the_operators_matter(opened: Open, tmp_path: Path) -> None:
+    with contextlib.closing(sqlite3.connect(tmp_path / "chat.sqlite3")) as connection, connection:
+        connection.execute("PRAGMA writable_schema = ON")
+        connection.execute("UPDATE sqlite_schema SET sql = 'CREATE TABLE instance (' WHERE name = 'instance'")
+    with pytest.raises(OperatorError, match=r"cannot use the database .*malformed database schema"):
+        async with opened():
+            pass
 
 
 def remember(key: str, value: str = "") -> Callable[[sqlite3.Connection], str]:

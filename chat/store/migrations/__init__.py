@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from chat.errors import OperatorError
-from chat.store.connections import connect
+from chat.store.connections import BUSY_TIMEOUT_SECONDS, connect
 
 if TYPE_CHECKING:
     import sqlite_utils
@@ -87,6 +87,10 @@ def prepare(
     Raises OperatorError when the file cannot be used: not a database, not writable, of a newer program.
     """
     try:
+        # The settings of `connect` have SQLite read the whole schema; the version stands in the file's header.
+        with contextlib.closing(sqlite3.connect(path, timeout=BUSY_TIMEOUT_SECONDS)) as bare:
+            if is_current(bare):
+                return
         with contextlib.closing(connect(path, durable=durable)) as connection:
             if not is_current(connection):
                 with while_migrating():
