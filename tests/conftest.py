@@ -14,6 +14,7 @@ from hypothesis import settings
 pytest_plugins = [
     "tests.spec.ledger",
     "tests.long",
+    "tests.two_ends",
     "tests.at_node",
     "tests.canaries",
     "tests.answers",
@@ -26,6 +27,8 @@ settings.register_profile("suite", deadline=None, max_examples=60)  # a busy mac
 settings.register_profile("quick", deadline=None, max_examples=20)  # --hypothesis-profile=quick, while writing
 settings.register_profile("nightly", deadline=None, max_examples=20_000)  # --hypothesis-profile=nightly
 settings.load_profile("suite")
+
+gc.disable()  # until everything is collected, which is all kept
 
 if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
     # Every server that the tests start would compile the whole program anew.
@@ -44,3 +47,4 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(10_000, 20, 20)
+    gc.enable()
