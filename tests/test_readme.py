@@ -85,6 +85,7 @@ def run_in_shell(script: str, folder: Path, typed: str = "") -> str:
     return said
 
 
+@pytest.mark.long
 @pytest.mark.skipif(shutil.which("curl") is None, reason="the conversation is held with curl")
 def test_the_first_conversation_runs_as_printed(tmp_path: Path) -> None:
     start, talk = blocks("sh", "A first conversation")

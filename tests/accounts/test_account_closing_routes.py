@@ -109,7 +109,7 @@ async def test_deleting_says_when(bob: Holder) -> None:
     assert (deletion.reason_code, deletion.scheduled_by) == (1, None)
 
 
-async def test_the_date_survives_a_restart(bob: Holder) -> None:
+async def test_the_date_survives_a_restart(bob: Holder, autojump_clock: Clock) -> None:
     (await bob.person.rest.post(DELETE, {"password": bob.person.password})).expect(204)
     scheduled = deletion_of(bob)
     await bob.server.restart()

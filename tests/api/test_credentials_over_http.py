@@ -138,7 +138,9 @@ async def test_a_credential_in_an_address_authenticates_nothing(chat_world: Worl
     assert answer.status in (401, 404)
 
 
-async def test_two_authorization_headers_are_no_credential(chat_world: World, exchange: Any) -> None:
+async def test_two_authorization_headers_are_no_credential(
+    chat_world: World, exchange: Any, autojump_clock: trio.testing.MockClock
+) -> None:
     line = f"Authorization: {chat_world.alice.token}\r\n"
     received = await exchange(f"GET /v1/users/@me HTTP/1.1\r\nHost: x\r\n{line}{line}\r\n".encode())
     assert received.startswith(b"HTTP/1.1 401")

@@ -77,9 +77,12 @@ class Terminal:
         return self._process.wait(PATIENCE_SECONDS)
 
     def leave(self, key: bytes) -> int:
-        """Press a key until the command ends, as people do; the exit status. A first one can go unheard: Python looks
-        for signals before it waits for a line, and one that comes in between is seen at the next key."""
+        """Press a key until the command ends, as people do; the exit status. It is pressed once the command waits for a
+        line. It can go unheard all the same: Python looks for signals before it waits, and one that comes in between is
+        seen at the next key."""
         until = time.monotonic() + PATIENCE_SECONDS
+        while time.monotonic() < until and not self._waits():
+            time.sleep(0.001)
         while time.monotonic() < until:
             with contextlib.suppress(OSError):  # nobody holds the other side any more
                 self.type(key)
@@ -87,8 +90,16 @@ class Terminal:
             while self._receive(unheard):
                 pass
             with contextlib.suppress(subprocess.TimeoutExpired):
-                return self._process.wait(UNHEARD_SECONDS)
+                return self._process.wait(max(0, unheard - time.monotonic()))
         raise AssertionError(f"it goes on: {self.shown[-200:]!r}")
+
+    def _waits(self) -> bool:
+        """Whether the command sleeps, as it does in front of a question."""
+        try:
+            stat = Path(f"/proc/{os.tcgetpgrp(self._own)}/stat").read_text()
+        except OSError:  # it is over
+            return True
+        return stat.rpartition(")")[2].split()[0] == "S"
 
     def _receive(self, until: float) -> bool:
         if not select.select([self._own], [], [], max(0, until - time.monotonic()))[0]:

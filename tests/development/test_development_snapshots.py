@@ -98,7 +98,7 @@ async def test_a_file_comes_back_with_its_message(
     assert (await chat_world.alice.rest.fetch(url)).body == b"all of it", "the kept name was not the only one"
 
 
-async def test_names(chat_server: ChatServer, chat_world: World, tmp_path: Path) -> None:
+async def test_names(chat_server: ChatServer, chat_world: World, tmp_path: Path, autojump_clock: MockClock) -> None:
     assert (await chat_world.anyone.get("/v1/_dev/snapshots")).expect(200) == []
     await take(chat_world, "b")
     first = await take(chat_world, "a")

@@ -379,7 +379,9 @@ async def test_images_are_handed_out_as_they_came(chat_world: World, kind: Kind,
 
 
 @kinds
-async def test_expressions_are_still_there_after_a_restart(chat_world: World, chat_server: Any, kind: Kind) -> None:
+async def test_expressions_are_still_there_after_a_restart(
+    chat_world: World, chat_server: Any, kind: Kind, autojump_clock: MockClock
+) -> None:
     made = await make(chat_world, kind)
     await chat_server.restart()
     guild = (await chat_world.alice.rest.get(f"/v1/guilds/{chat_world.guild_id}")).expect(200)

@@ -215,7 +215,7 @@ async def test_the_guild_limit_holds_for_those_who_hurry(chat_world: World) -> N
     assert len((await chat_world.alice.rest.get("/v1/users/@me/guilds")).expect(200)) == 3
 
 
-async def test_what_the_owner_hears_and_what_nobody_writes_down(chat_world: World) -> None:
+async def test_what_the_owner_hears_and_what_nobody_writes_down(chat_world: World, autojump_clock: MockClock) -> None:
     alice, bob = chat_world.alice, chat_world.bob
     async with await alice.connect() as client, await bob.connect() as other:
         headers = {"X-Audit-Log-Reason": "because%20we%20can"}

@@ -638,7 +638,9 @@ async def test_a_session_that_is_resumed_still_gathers(chat_world: World, autoju
     await again.expect("MESSAGE_REACTION_ADD_MANY")
 
 
-async def test_what_is_held_back_is_not_lost_when_the_server_stops(chat_world: World, chat_server: ChatServer) -> None:
+async def test_what_is_held_back_is_not_lost_when_the_server_stops(
+    chat_world: World, chat_server: ChatServer, autojump_clock: MockClock
+) -> None:
     alice, bob = chat_world.alice, chat_world.bob
     dm = await conversation(chat_world)
     message_id = await say(alice, dm)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import trio
+import trio.testing
 
 from chat.testing.rest_client import Response
 from chat.testing.server import ChatServer
@@ -186,7 +187,7 @@ async def test_an_instance_without_search_says_so(chat_world: World) -> None:
 
 
 async def test_an_index_that_is_far_behind_is_not_ready_and_becomes_so(
-    chat_server: ChatServer, chat_world: World
+    chat_server: ChatServer, chat_world: World, autojump_clock: trio.testing.MockClock
 ) -> None:
     channel_id = int(chat_world.channel_id)
 

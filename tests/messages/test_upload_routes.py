@@ -196,7 +196,7 @@ async def test_what_is_wrong_with_a_form(
 
 
 async def test_whoever_may_not_attach_is_refused_before_the_files_come(
-    chat_world: World, chat_server: ChatServer, exchange: Exchange
+    chat_world: World, chat_server: ChatServer, exchange: Exchange, autojump_clock: trio.testing.MockClock
 ) -> None:
     head = (
         f"POST {messages(chat_world)} HTTP/1.1\r\nHost: x\r\nAuthorization: {chat_world.admin.token}\r\n"

@@ -6,6 +6,7 @@ import collections
 import os
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -50,7 +51,7 @@ RARELY = SOMETIMES | {
 """Many seeds reach all of these."""
 
 
-def reached_by(seeds: range) -> set[str]:
+def reached_by(seeds: Iterable[int]) -> set[str]:
     reached: collections.Counter[str] = collections.Counter()
     for seed in seeds:
         print(f"seed {seed}: python -m tests.nodes.simulation --seeds 1 --start {seed}")
@@ -59,13 +60,13 @@ def reached_by(seeds: range) -> set[str]:
 
 
 def test_everything_holds_from_a_few_seeds() -> None:
-    reached = reached_by(range(10))
+    reached = reached_by(range(3, 7))
     assert reached >= SOMETIMES, f"never reached: {sorted(SOMETIMES - reached)}"
 
 
 @pytest.mark.long
 def test_everything_holds_from_many_seeds() -> None:
-    reached = reached_by(range(100, 145))
+    reached = reached_by([*range(3), *range(7, 10), *range(100, 145)])
     assert reached >= RARELY, f"never reached: {sorted(RARELY - reached)}"
 
 

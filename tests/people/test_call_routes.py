@@ -281,7 +281,9 @@ async def test_a_session_that_begins_hears_of_the_call_that_goes_on(chat_world: 
     assert [state["user_id"] for state in created["voice_states"]] == [alice.id]
 
 
-async def test_calls_end_with_the_server_however_it_ends(chat_server: ChatServer, chat_world: World) -> None:
+async def test_calls_end_with_the_server_however_it_ends(
+    chat_server: ChatServer, chat_world: World, autojump_clock: MockClock
+) -> None:
     alice, bob = chat_world.alice, chat_world.bob
     channel_id = await conversation(chat_world, alice, bob)
     for end in (chat_server.drain, chat_server.stop):

@@ -336,7 +336,7 @@ async def test_forgetting_is_for_people_who_are_signed_in(bob: Traveller) -> Non
     assert refusal(await bob.world.bot.rest.delete(path)) == (403, "ACCESS_DENIED")
 
 
-async def test_a_wait_outlives_the_server(bob: Traveller) -> None:
+async def test_a_wait_outlives_the_server(bob: Traveller, autojump_clock: Clock) -> None:
     ticket = await bob.wait_at(ELSEWHERE)
     (mail,) = await bob.mails()
     await bob.server.restart()

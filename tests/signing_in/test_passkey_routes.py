@@ -610,7 +610,9 @@ async def test_use_is_noted(chat_world: World, autojump_clock: MockClock) -> Non
     assert (await bob.rest.get(PASSKEYS)).expect(200)[0]["last_used_at"] == "2026-01-01T00:01:00.000Z"
 
 
-async def test_passkeys_survive_a_restart(chat_server: ChatServer, chat_world: World) -> None:
+async def test_passkeys_survive_a_restart(
+    chat_server: ChatServer, chat_world: World, autojump_clock: MockClock
+) -> None:
     bob = chat_world.bob
     key = await passkey_of(bob)
     waiting = await assertion(bob.rest, key)

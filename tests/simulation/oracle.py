@@ -7,7 +7,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final, Protocol, TypeVar
 
+import pytest
 import trio
+from _pytest.mark import ParameterSet
 
 from chat.testing.deterministic import run_deterministically
 from chat.testing.server import open_chat_server
@@ -30,6 +32,11 @@ class History(Protocol):
     async def run(self, steps: Sequence[Step], *, compared_every: int = 8) -> None: ...
 
     async def pictures(self) -> object: ...
+
+
+def seeds(number: int, *, quick: int) -> list[ParameterSet]:
+    """So many seeds for a test; those behind the `quick` first run with the long tests."""
+    return [pytest.param(seed, marks=[] if seed < quick else [pytest.mark.long]) for seed in range(number)]
 
 
 H = TypeVar("H", bound=History)

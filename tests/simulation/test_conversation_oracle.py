@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tests.simulation.conversation_history import MESSAGE_KINDS, PEOPLE_KINDS, SIGHT_KINDS, ConversationHistory
 from tests.simulation.guild_history import Step, steps_of
-from tests.simulation.oracle import carry_out
+from tests.simulation.oracle import carry_out, seeds
 
 EVERY_KIND: Final = (*MESSAGE_KINDS, *PEOPLE_KINDS, *SIGHT_KINDS)
 
@@ -27,17 +27,17 @@ def _done(history: ConversationHistory) -> int:
     return sum(answer.status < 300 for answer in history.answers)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", seeds(3, quick=2))
 def test_histories_of_messages(seed: int) -> None:
     assert _done(long_history(MESSAGE_KINDS, seed)) > 40
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", seeds(3, quick=2))
 def test_histories_among_people(seed: int) -> None:
     assert _done(long_history(PEOPLE_KINDS, seed)) > 30
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", seeds(3, quick=2))
 def test_histories_in_which_sight_changes(seed: int) -> None:
     assert _done(long_history(EVERY_KIND, seed)) > 30
 

@@ -10,17 +10,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.simulation.guild_history import AROUND_THREADS, KINDS, GuildHistory, Step, steps_of
-from tests.simulation.oracle import carry_out
+from tests.simulation.oracle import carry_out, seeds
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", seeds(6, quick=3))
 def test_long_histories(seed: int) -> None:
     history = carry_out(GuildHistory, steps_of(random.Random(seed).randrange, 120), seed=seed)
     done = sum(answer.status < 300 for answer in history.answers)
     assert done > 12, "nearly all steps were refused"
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", seeds(4, quick=2))
 def test_histories_around_threads(seed: int) -> None:
     chance = random.Random(seed)
     carry_out(GuildHistory, steps_of(chance.randrange, 100, AROUND_THREADS), seed=seed)

@@ -343,7 +343,7 @@ async def test_a_channel_publishes_so_much_an_hour(chat_world: World, autojump_c
 
 
 async def test_a_restart_forgets_no_copy(
-    chat_world: World, chat_server: ChatServer, monkeypatch: pytest.MonkeyPatch
+    chat_world: World, chat_server: ChatServer, monkeypatch: pytest.MonkeyPatch, autojump_clock: trio.testing.MockClock
 ) -> None:
     news, target = await followed(chat_world)
     alice, bob = chat_world.alice.rest, chat_world.bob.rest

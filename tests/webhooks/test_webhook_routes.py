@@ -348,7 +348,9 @@ async def test_every_wrong_token_is_refused_alike(chat_world: World) -> None:
     assert (await chat_world.bob.rest.messages(chat_world.channel_id)).expect(200) == []
 
 
-async def test_the_token_is_not_stored_as_it_is(chat_world: World, chat_server: ChatServer) -> None:
+async def test_the_token_is_not_stored_as_it_is(
+    chat_world: World, chat_server: ChatServer, autojump_clock: trio.testing.MockClock
+) -> None:
     webhook = await new_webhook(chat_world.alice.rest, chat_world.channel_id)
     stored = chat_server.database.reader.execute("SELECT * FROM webhooks").fetchall()
     assert webhook["token"] not in repr(stored)
