@@ -28,8 +28,10 @@ from chat.store.messages.message_search import (
 )
 from chat.store.messages.message_search_entries import (
     AuthorType,
+    Borders,
     ContentType,
     EmbedType,
+    borders,
     bring_up_to_date,
     discrepancies,
     pending,
@@ -37,6 +39,7 @@ from chat.store.messages.message_search_entries import (
 )
 from chat.store.messages.message_search_expressions import Criteria, Place, Scope
 from chat.store.messages.messages import Message, MessageExtra
+from chat.store.messages.search_terms import author_group
 from chat.store.migrations import MIGRATIONS, migrate
 
 GUILD, OTHER_GUILD = 1, 2
@@ -319,8 +322,10 @@ actions = st.lists(
 LIMITS = (
     {},
     {"NAMED_PLACES": 1},
+    {"RARE": -1},
+    {"RARE": 1},
     {"FINDS_MAXIMUM": 2},
-    {"FINDS_MAXIMUM": 5},
+    {"FINDS_MAXIMUM": 5, "RARE": -1},
     {"FINDS_MAXIMUM": 3, "READ_MAXIMUM": 2},
     {"FINDS_MAXIMUM": 1, "READ_MAXIMUM": 4, "NAMED_PLACES": 1},
 )
@@ -359,20 +364,20 @@ def look_at_pages(connection: sqlite3.Connection, scope: Scope, criteria: Criter
     actions,
     st.lists(st.tuples(scopes(), wanted()), min_size=1, max_size=5),
     st.sampled_from(LIMITS),
-    st.sampled_from([0, 5, 15, 31]),
+    st.sampled_from([(0, 0), (0, 9), (5, 5), (5, 15), (15, 15), (31, 31)]),
 )
 def test_a_search_finds_what_a_look_at_every_message_finds(
     connection: sqlite3.Connection,
     actions: list[tuple[str, Message, int]],
     searches: list[tuple[Scope, Criteria]],
     limits: dict[str, int],
-    border: int,
+    until: tuple[int, int],
 ) -> None:
     with pytest.MonkeyPatch.context() as patch, rolled_back(connection):
         for name, value in limits.items():
             patch.setattr(message_search, name, value)
         found: dict[int, Message] = {}
-        connection.execute("UPDATE message_search_parts SET last_id = ?", (border,))
+        connection.execute("UPDATE message_search_parts SET last_id = ?, ungrouped_until = ?", until)
         for number, (action, drawn, choice) in enumerate(actions, start=1):
             ids = sorted(found)
             chosen = ids[choice % len(ids)] if ids else None
@@ -437,16 +442,18 @@ def test_relevance_puts_first_what_says_it_often_in_few_words(clean: sqlite3.Con
     assert by_relevance(clean, Criteria(), found) == found
 
 
-def test_what_an_account_wrote_is_found_in_both_parts_of_the_index(clean: sqlite3.Connection) -> None:
-    clean.execute("UPDATE message_search_parts SET last_id = 4")
+def test_what_an_account_wrote_is_found_in_every_part_of_the_index(clean: sqlite3.Connection) -> None:
+    clean.execute("UPDATE message_search_parts SET last_id = 4, ungrouped_until = 6")
     for number in range(1, 9):
         author_id = PERSON if number % 2 else BOT
         place = PRIVATE if number > 6 else TEXT
         assert messages.insert(clean, Message(number, place, author_id, 0, "cat"))
     bring_up_to_date(clean, 100)
-    entries = clean.execute("SELECT filters FROM message_search ORDER BY rowid").fetchall()
-    pairs = [sum(term[1] in {"b", "w"} for term in filters.split()) for (filters,) in entries]
+    entries = clean.execute("SELECT words, filters FROM message_search ORDER BY rowid").fetchall()
+    pairs = [sum(term[1] in {"b", "w"} for term in filters.split()) for _, filters in entries]
     assert pairs == [0, 0, 0, 0, 1, 1, 2, 2]
+    assert author_group(PERSON) != author_group(BOT)
+    assert [words for words, _ in entries] == ["cat"] * 6 + [f"{author_group(each)}cat" for each in (PERSON, BOT)]
     by_person = Criteria(content="cat", author_ids=(PERSON,))
     assert matching(clean, EVERYWHERE, by_person) == [7, 5, 3, 1]
     assert matching(clean, EVERYWHERE, by_person, most=3) == [7, 5, 3]
@@ -560,6 +567,38 @@ def test_messages_of_an_older_database_are_noted_when_it_gets_its_index() -> Non
     connection.close()
 
 
+def test_entries_from_before_words_had_groups_are_found_beside_those_of_now() -> None:
+    connection = connect(":memory:")
+    names = [migration.__name__ for migration in MIGRATIONS]
+    migrate(connection, MIGRATIONS[: names.index("words_by_author_group")])
+    connection.execute("PRAGMA foreign_keys = OFF")
+    connection.execute("INSERT INTO channels (id, type) VALUES (1, 1)")
+    around = message_search_entries.Surroundings(None, 1, None, is_bot=False)
+    for number in range(1, 6):
+        message = Message(number, 1, PERSON if number % 2 else BOT, 0, "cat cat" if number == 3 else "cat cow")
+        assert messages.insert(connection, message)
+        _, filters = message_search_entries.entry_of(message, around) or ("", "")
+        entry = (number, message.content, filters)
+        connection.execute("INSERT INTO message_search (rowid, words, filters) VALUES (?, ?, ?)", entry)
+    connection.execute("DELETE FROM message_search_queue")
+    migrate(connection)
+    assert borders(connection) == Borders(plain_until=0, ungrouped_until=5)
+    for number in range(6, 9):
+        assert messages.insert(connection, Message(number, 1, PERSON if number % 2 else BOT, 0, "cat cow"))
+    connection.execute("UPDATE messages SET content = 'cat ox' WHERE id = 2")
+    assert bring_up_to_date(connection, 100) == 4
+    assert discrepancies(connection) == []
+    stored = connection.execute("SELECT words FROM message_search WHERE rowid IN (2, 7) ORDER BY rowid").fetchall()
+    assert stored == [("cat ox",), ("{0}cat {0}cow".format(author_group(PERSON)),)]
+    scope, asked = Scope((Place(1),)), Criteria(content="cat")
+    assert in_order(connection, scope, asked, most=4) == ([8, 7, 6, 5], 8)
+    assert in_order(connection, scope, asked, ascending=True, most=9) == ([1, 2, 3, 4, 5, 6, 7, 8], 8)
+    assert in_order(connection, scope, attrs.evolve(asked, author_ids=(BOT,)), most=9) == ([8, 6, 4, 2], 4)
+    assert by_relevance(connection, asked, [8, 7, 6, 5, 4, 3, 2, 1])[:2] == [3, 8]
+    assert matching(connection, scope, Criteria(exact_phrases=("cat cow",))) == [8, 7, 6, 5, 4, 1]
+    connection.close()
+
+
 def test_a_query_that_takes_too_long_is_given_up_and_the_connection_stays_good(clean: sqlite3.Connection) -> None:
     endless = "WITH RECURSIVE n (i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
     with pytest.raises(QueryTooSlow), given_up_after(clean, 0.05):
@@ -574,4 +613,4 @@ def test_entries_are_of_what_people_write() -> None:
     assert message_search_entries.entry_of(Message(1, TEXT, PERSON, 7, "x"), around) is None
     entry = message_search_entries.entry_of(Message(1, TEXT, PERSON, 19, "X y"), around)
     assert entry is not None
-    assert entry[0] == "x y"
+    assert entry[0] == "{0}x {0}y".format(author_group(PERSON))

@@ -4,13 +4,24 @@ from __future__ import annotations
 
 import sqlite3
 import unicodedata
+from collections import Counter
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from chat.store.messages.message_search_expressions import containing, containing_phrase, every, some, without
-from chat.store.messages.search_terms import MARK, TERM_LENGTH, chunks, id_term, name_term, terms, word_terms
+from chat.store.messages.search_terms import (
+    AUTHOR_GROUPS,
+    MARK,
+    TERM_LENGTH,
+    author_group,
+    chunks,
+    id_term,
+    name_term,
+    terms,
+    word_terms,
+)
 
 
 @pytest.mark.parametrize(
@@ -53,6 +64,14 @@ def test_case_and_composition_make_no_difference(text: str) -> None:
     assert terms(unicodedata.normalize("NFD", text)) == terms(text)
     if text.isascii():
         assert terms(text.upper()) == terms(text)
+
+
+@pytest.mark.parametrize("step", [1, 1 << 12, 1 << 22, 1_000 << 22])
+def test_authors_are_spread_over_their_groups(step: int) -> None:
+    count = 1_000
+    groups = Counter(author_group(1_576_000_000_000_000_000 + step * number) for number in range(count))
+    assert set(groups) == set(AUTHOR_GROUPS)
+    assert max(groups.values()) < 1.3 * count / len(AUTHOR_GROUPS)
 
 
 @given(st.text(), st.text())

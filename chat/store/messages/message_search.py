@@ -4,8 +4,8 @@ Where to look is named in the expression if it is a handful of channels. Where i
 guilds hold, and the table of messages says of each find whether its channel is among them: so the work grows with what
 is found, never with the number of channels times that. At most FINDS_MAXIMUM are looked at, counted and paged.
 
-What a handful of accounts wrote in a handful of channels is looked for by the pairs of them, in the part of the index
-that has them (`plain_until`).
+What a handful of accounts wrote in a handful of channels is looked for by the pairs of them, and what accounts wrote by
+words of their groups, in the parts of the index that have these (`Borders`).
 
 How much a search costs is decided by how the index walks its lists. Forwards it takes half the time of backwards, and
 a row that comes to Python costs several times what it takes to find it. So a page is walked to from its own end, and
@@ -26,9 +26,10 @@ from typing import Any, Final
 
 import attrs
 
+from chat.classes import frozen
 from chat.registries.channel_types import ChannelType
 from chat.snowflake import MAXIMUM
-from chat.store.messages.message_search_entries import AuthorType, Filter, plain_until, value_term
+from chat.store.messages.message_search_entries import AuthorType, Filter, borders, value_term, words_of
 from chat.store.messages.message_search_expressions import (
     Criteria,
     Place,
@@ -43,13 +44,17 @@ from chat.store.messages.message_search_expressions import (
     wanted_expressions,
     without,
 )
-from chat.store.messages.search_terms import chunks, id_term, terms
+from chat.store.messages.search_terms import AUTHOR_GROUPS, author_group, chunks, id_term, terms
 
 FINDS_MAXIMUM: Final = 10_000
 """Messages that one search finds at most."""
 
 RANKED_MAXIMUM: Final = 5_000
 """Of those, the newest that are put in order of relevance; older ones follow in order of time."""
+
+RARE: Final = 500
+"""A word in no more messages than this is looked for everywhere: to ask of each find where it stands is cheaper than to
+walk the lists of the places."""
 
 READ_MAXIMUM: Final = 1_000
 """Messages that are read for a page of a word that many have."""
@@ -72,6 +77,9 @@ _AMONG: Final = f"""
         OR (channels.type = {_PRIVATE_THREAD} AND channels.parent_id IN (SELECT value FROM json_each(?)))
     )
 """  # noqa: S608 - our own words, here and below
+
+
+_IS_UNGROUPED: Final = "message_search.rowid <= (SELECT ungrouped_until FROM message_search_parts)"
 
 
 def in_order(
@@ -98,10 +106,12 @@ def in_order(
             return found, len(found)
         rest = _behind(criteria, found[-1], ascending=ascending)
         return found, most + count(connection, scope, rest, most=FINDS_MAXIMUM - most)
-    read = _read_through(connection, scope, wanted, ascending=ascending, most=most)
-    if read is not None and _is_found_by_whole_words(connection, scope, criteria):
-        return read, FINDS_MAXIMUM
-    found = whole_list(connection, scope, criteria, ascending=ascending)
+    having = _having_last_word(connection, criteria)
+    if having == FINDS_MAXIMUM and not criteria.contents:
+        read = _read_through(connection, scope, wanted, ascending=ascending, most=most)
+        if read is not None and _is_found_by_whole_words(connection, scope, criteria):
+            return read, FINDS_MAXIMUM
+    found = _whole_list(connection, scope, criteria, ascending=ascending, having=having)
     if after is None:
         return found[:most], len(found)
     if len(found) == FINDS_MAXIMUM:
@@ -112,12 +122,47 @@ def in_order(
 def whole_list(
     connection: sqlite3.Connection, scope: Scope, criteria: Criteria, *, ascending: bool = False
 ) -> list[int]:
-    """What `matching` finds, up to FINDS_MAXIMUM; walked to forwards where that is likely to come to the end."""
-    if not ascending and 2 * _having_last_word(connection, criteria) < FINDS_MAXIMUM:
+    """What `matching` finds, up to FINDS_MAXIMUM; in the way that is likely to be the cheapest."""
+    having = _having_last_word(connection, criteria)
+    return _whole_list(connection, scope, criteria, ascending=ascending, having=having)
+
+
+def _whole_list(
+    connection: sqlite3.Connection, scope: Scope, criteria: Criteria, *, ascending: bool, having: int | None
+) -> list[int]:
+    """As `whole_list`, with what `_having_last_word` says. Where few have the word the list is likely to have an end,
+    to which it is walked forwards."""
+    if having is not None and having <= RARE and not criteria.author_ids:
+        rare = _rare(connection, scope, criteria)
+        if rare is not None:
+            return sorted(rare, reverse=not ascending)[:FINDS_MAXIMUM]
+    if having is not None and 2 * having < FINDS_MAXIMUM and not ascending:
         found = matching(connection, scope, criteria, ascending=True, most=FINDS_MAXIMUM)
         if len(found) < FINDS_MAXIMUM:
             return found[::-1]
     return matching(connection, scope, criteria, ascending=ascending, most=FINDS_MAXIMUM)
+
+
+def _rare(connection: sqlite3.Connection, scope: Scope, criteria: Criteria) -> list[int] | None:
+    """What `matching` finds, in no order; None where more than RARE are found everywhere."""
+    everywhere = attrs.evolve(scope, is_everywhere=True)
+    found = matching(connection, everywhere, criteria, ascending=True, most=RARE + 1)
+    if len(found) > RARE:
+        return None
+    if not found:
+        return []
+    condition, parameters = _among(scope.places)
+    rows = connection.execute(
+        f"""
+        SELECT messages.id
+          FROM json_each(?) AS found
+         CROSS JOIN messages ON messages.id = found.value
+         CROSS JOIN channels ON channels.id = messages.channel_id
+         WHERE {condition}
+        """,  # noqa: S608
+        (json.dumps(found), *parameters),
+    )
+    return [message_id for (message_id,) in rows]
 
 
 def matching(
@@ -169,9 +214,8 @@ def _read_through(
     connection: sqlite3.Connection, scope: Scope, criteria: Criteria, *, ascending: bool, most: int
 ) -> list[int] | None:
     """What `matching` finds, by reading what is no farther away than the finds of whole words, fits otherwise, and may
-    have the text; None where that would be more than READ_MAXIMUM messages, and for a last word that few have."""
-    if criteria.contents or _having_last_word(connection, criteria) < FINDS_MAXIMUM:
-        return None
+    have the text; None where that would be more than READ_MAXIMUM messages, and where fewer than FINDS_MAXIMUM fit
+    otherwise. For criteria with `content` and without `contents`."""
     others = attrs.evolve(criteria, content=None)
     if count(connection, scope, others, most=FINDS_MAXIMUM) < FINDS_MAXIMUM:
         return None
@@ -184,24 +228,25 @@ def _read_through(
     found = [
         message_id
         for source, parameters in _sources(connection, scope, near)
-        for message_id, words in connection.execute(
-            f"SELECT message_search.rowid, message_search.words {source}",
+        for message_id, words, is_ungrouped in connection.execute(
+            f"SELECT message_search.rowid, message_search.words, {_IS_UNGROUPED} {source}",
             parameters,
         )
-        if says(words, criteria.content or "")
+        if says(words_of(words, is_ungrouped=is_ungrouped), criteria.content or "")
     ]
     return sorted(found, reverse=not ascending)[:most]
 
 
-def _having_last_word(connection: sqlite3.Connection, criteria: Criteria) -> int:
-    """How many messages have the last word of the text, anywhere and up to FINDS_MAXIMUM; as many where none is asked
-    for. This is soon known."""
+def _having_last_word(connection: sqlite3.Connection, criteria: Criteria) -> int | None:
+    """How many messages have the last word of the text, anywhere and up to FINDS_MAXIMUM; None where there is none.
+    This is soon known."""
     found = chunks(criteria.content or "")
     if not found:
-        return FINDS_MAXIMUM
+        return None
+    groups = [*_groups(criteria), *([""] if borders(connection).ungrouped_until else [])]
     row = connection.execute(
         "SELECT count(*) FROM (SELECT 1 FROM message_search WHERE message_search MATCH ? LIMIT ?)",
-        (phrase(found[-1]), FINDS_MAXIMUM),
+        (some(phrase([group + term for term in found[-1]]) for group in groups), FINDS_MAXIMUM),
     ).fetchone()
     return int(row[0])
 
@@ -222,43 +267,60 @@ _Source = tuple[str, Sequence[Any]]
 """FROM and WHERE of a statement, and the parameters in them."""
 
 
+@frozen
+class _Form:
+    """How the entries in a part of the index are made: in what groups words are, and whether there are terms of author
+    and place together."""
+
+    groups: tuple[str, ...] = ("",)
+    in_pairs: bool = False
+
+
 def _sources(connection: sqlite3.Connection, scope: Scope, criteria: Criteria) -> Iterator[_Source]:
-    """What finds the messages that are looked for, in each part of the index; the older part first."""
-    if not 0 < len(criteria.author_ids) * len(scope.places) <= NAMED_PLACES:
-        parts = [(criteria.min_id, criteria.max_id, False)]
-    else:
-        border = plain_until(connection)
-        parts = [
-            (max(criteria.min_id, 1), min(criteria.max_id, border), False),
-            (max(criteria.min_id, border + 1), criteria.max_id, True),
-        ]
-    for min_id, max_id, in_pairs in parts:
-        if min_id <= max_id:
-            part = attrs.evolve(criteria, min_id=min_id, max_id=max_id)
-            source = _source(scope, part, in_pairs=in_pairs)
+    """What finds the messages that are looked for, in each part of the index; the oldest part first."""
+    until = borders(connection)
+    in_pairs = 0 < len(criteria.author_ids) * len(scope.places) <= NAMED_PLACES
+    first = criteria.min_id
+    for last, form in (
+        (until.plain_until, _Form()),
+        (until.ungrouped_until, _Form(in_pairs=in_pairs)),
+        (criteria.max_id, _Form(_groups(criteria), in_pairs)),
+    ):
+        last_of_part = min(last, criteria.max_id)
+        if first <= last_of_part:
+            part = attrs.evolve(criteria, min_id=first, max_id=last_of_part)
+            source = _source(scope, part, form)
             if source is not None:
                 yield source
+            first = last_of_part + 1
 
 
-def _source(scope: Scope, criteria: Criteria, *, in_pairs: bool) -> _Source | None:
-    """As `_sources`, in one part of the index; with `in_pairs` in that which has authors and places together. None
-    where nothing can be found."""
+def _groups(criteria: Criteria) -> tuple[str, ...]:
+    """In which groups of authors to look."""
+    return tuple(sorted({author_group(each) for each in criteria.author_ids})) or tuple(AUTHOR_GROUPS)
+
+
+def _source(scope: Scope, criteria: Criteria, form: _Form) -> _Source | None:
+    """As `_sources`, in one part of the index. None where nothing can be found."""
+    in_pairs = form.in_pairs
     author_ids = criteria.author_ids if in_pairs else ()
     places = [term for place in scope.places for term in place_terms(place, author_ids)]
-    wanted = wanted_expressions(attrs.evolve(criteria, author_ids=()) if in_pairs else criteria)
+    wanted = wanted_expressions(attrs.evolve(criteria, author_ids=()) if in_pairs else criteria, form.groups)
     if not places or wanted is None:
         return None
     is_named = in_pairs or len(places) <= NAMED_PLACES
-    if is_named:
+    if scope.is_everywhere:
+        where = ""
+    elif is_named:
         where = some(places)
     elif 0 < len(scope.guild_ids) <= NAMED_PLACES:
         where = some(phrase([id_term(Filter.GUILD, guild_id)]) for guild_id in scope.guild_ids)
     else:
         where = some(phrase([value_term(Filter.AUTHOR_TYPE, kind)]) for kind in AuthorType)
     unwanted = [*unwanted_expressions(criteria), *(term for place in scope.excluded for term in place_terms(place))]
-    expression = without(every([*wanted, where]), unwanted)
+    expression = without(every([*wanted, *([where] if where else [])]), unwanted)
     bounds = (expression, criteria.min_id, criteria.max_id)
-    if is_named and not any(place.floor for place in scope.places):
+    if scope.is_everywhere or (is_named and not any(place.floor for place in scope.places)):
         return "FROM message_search WHERE message_search MATCH ? AND message_search.rowid BETWEEN ? AND ?", bounds
     condition, parameters = _among(scope.places)
     source = f"""
@@ -278,9 +340,9 @@ def by_relevance(connection: sqlite3.Connection, criteria: Criteria, found: Sequ
         return list(found)
     ranked, rest = found[:RANKED_MAXIMUM], found[RANKED_MAXIMUM:]
     scores = {
-        message_id: _score(text.split(), words, beginnings)
-        for message_id, text in connection.execute(
-            "SELECT rowid, words FROM message_search WHERE rowid IN (SELECT value FROM json_each(?))",
+        message_id: _score(words_of(text, is_ungrouped=is_ungrouped), words, beginnings)
+        for message_id, text, is_ungrouped in connection.execute(
+            f"SELECT rowid, words, {_IS_UNGROUPED} FROM message_search WHERE rowid IN (SELECT value FROM json_each(?))",  # noqa: S608
             (json.dumps(list(ranked)),),
         )
     }

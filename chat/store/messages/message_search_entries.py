@@ -24,7 +24,7 @@ from chat.registries.channel_types import THREAD_CHANNEL_TYPES, ChannelType
 from chat.registries.message_types import WRITTEN_MESSAGE_TYPES, MessageFlag
 from chat.store.messages import messages
 from chat.store.messages.messages import Message, MessageExtra
-from chat.store.messages.search_terms import MARK, id_term, name_term, pair_term, terms, word_terms
+from chat.store.messages.search_terms import MARK, author_group, id_term, name_term, pair_term, terms, word_terms
 
 HOSTS_MAXIMUM: Final = 20
 """Hosts of links in one message by which it is found."""
@@ -131,19 +131,43 @@ class Surroundings:
     """Whether the account that wrote it is a bot's."""
     is_plain: bool = attrs.field(default=False, converter=bool)
     """Whether the entry has no terms of author and place together."""
+    is_ungrouped: bool = attrs.field(default=False, converter=bool)
+    """Whether the words of the entry are without the group of the author."""
 
 
-def plain_until(connection: sqlite3.Connection) -> int:
-    """The last message whose entry has no terms of author and place together; 0 where all have them."""
-    (last_id,) = connection.execute("SELECT last_id FROM message_search_parts").fetchone()
-    return int(last_id)
+@frozen
+class Borders:
+    """The last messages whose entries are of an older form; 0 where all are of the present one.
+
+    `plain_until` is the last whose entry has no terms of author and place together (`041_authors_in_places.sql`), and
+    `ungrouped_until`, which is no earlier, the last whose words are without the group of the author
+    (`042_words_by_author_group.sql`).
+    """
+
+    plain_until: int
+    ungrouped_until: int
+
+
+def borders(connection: sqlite3.Connection) -> Borders:
+    return Borders(*connection.execute("SELECT last_id, ungrouped_until FROM message_search_parts").fetchone())
 
 
 def entry_of(message: Message, around: Surroundings) -> Entry | None:
     """The entry of a message; None for a system message, which has no words of its own and is not found."""
     if message.type not in WRITTEN_MESSAGE_TYPES:
         return None
-    return " ".join(terms(message.content)), " ".join(_filters(message, around))
+    return _words(message, around), " ".join(_filters(message, around))
+
+
+def words_of(words: str, *, is_ungrouped: bool) -> list[str]:
+    """The terms of the text, from the column `words` of an entry."""
+    return words.split() if is_ungrouped else [word[1:] for word in words.split()]
+
+
+def _words(message: Message, around: Surroundings) -> str:
+    group = "" if around.is_ungrouped else author_group(message.author_id)
+    found = terms(message.content)
+    return group + f" {group}".join(found) if found else ""
 
 
 def pending(connection: sqlite3.Connection, most: int) -> int:
@@ -227,7 +251,7 @@ def _entries(connection: sqlite3.Connection, ids: list[int], listed: str) -> dic
         for row in connection.execute(
             """
             SELECT messages.id, channels.guild_id, channels.type, channels.parent_id, coalesce(users.bot, 0),
-                   messages.id <= message_search_parts.last_id
+                   messages.id <= message_search_parts.last_id, messages.id <= message_search_parts.ungrouped_until
               FROM messages, message_search_parts
               JOIN channels ON channels.id = messages.channel_id
               LEFT JOIN users ON users.id = messages.author_id

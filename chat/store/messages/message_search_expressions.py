@@ -50,25 +50,25 @@ def without(expression: str, excluded: Iterable[str]) -> str:
     return f"({expression} NOT {some(others)})" if others else expression
 
 
-def containing(text: str, *, whole_words: bool = False) -> str | None:
+def containing(text: str, *, group: str = "", whole_words: bool = False) -> str | None:
     """What has every word of the text, in any order; the last may be the beginning of a word, but with `whole_words`.
-    None when the text has no word, which nothing contains."""
+    None when the text has no word, which nothing contains. With `group` of what accounts of that group wrote."""
     found = _asked_chunks(text)
     if not found:
         return None
-    *others, last = found
-    begins = not whole_words and may_go_on(last)
+    *others, last = ([group + term for term in chunk] for chunk in found)
+    begins = not whole_words and may_go_on(found[-1])
     return every([*(phrase(chunk) for chunk in others), phrase(last, begins=begins)])
 
 
-def says(words: str, text: str) -> bool:
-    """Whether an entry with these words is among what `containing` finds for the text."""
+def says(words: Sequence[str], text: str) -> bool:
+    """Whether a message with these words is among what `containing` finds for the text."""
     found = _asked_chunks(text)
     if not found:
         return False
     *others, last = found
     end = "" if may_go_on(last) else " "
-    padded = f" {words} "
+    padded = f" {' '.join(words)} "
     return f" {' '.join(last)}{end}" in padded and all(f" {' '.join(chunk)} " in padded for chunk in others)
 
 
@@ -83,9 +83,9 @@ def may_go_on(chunk: Sequence[str]) -> bool:
     return len(chunk[-1]) >= PREFIX_LENGTH
 
 
-def containing_phrase(text: str) -> str | None:
-    """What has the words of the text one after the other; None when it has none."""
-    sequence = terms(text)
+def containing_phrase(text: str, *, group: str = "") -> str | None:
+    """What has the words of the text one after the other; None when it has none. `group` as in `containing`."""
+    sequence = [group + term for term in terms(text)]
     return phrase(sequence) if sequence else None
 
 
@@ -109,6 +109,8 @@ class Scope:
     places: tuple[Place, ...]
     guild_ids: tuple[int, ...] = ()
     excluded: tuple[Place, ...] = ()
+    is_everywhere: bool = False
+    """Whether what is outside the places is found too."""
 
 
 @frozen(kw_only=True)
@@ -158,9 +160,12 @@ def place_terms(place: Place, author_ids: Sequence[int] = ()) -> Iterator[str]:
             yield phrase([id_term(kind, place.channel_id)])
 
 
-def wanted_expressions(criteria: Criteria) -> list[str] | None:
-    """What has to hold, as expressions; None when it cannot."""
-    wanted = _text_expressions(criteria)
+def wanted_expressions(criteria: Criteria, groups: Iterable[str]) -> list[str] | None:
+    """What has to hold, as expressions; None when it cannot. The words are those of authors of these groups."""
+    wanted: list[str | None] = []
+    if criteria.content is not None or criteria.contents or criteria.exact_phrases:
+        texts = [_text_expression(criteria, group) for group in groups]
+        wanted.append(some(text for text in texts if text is not None) if None not in texts else None)
     for asked, expressions in _alternatives(criteria, excluded=False):
         if asked:
             wanted.append(some(expressions) if expressions else None)
@@ -170,16 +175,17 @@ def wanted_expressions(criteria: Criteria) -> list[str] | None:
     return found if len(found) == len(wanted) else None
 
 
-def _text_expressions(criteria: Criteria) -> list[str | None]:
-    """For each text that has to be there its expression; None for one that cannot be."""
+def _text_expression(criteria: Criteria, group: str) -> str | None:
+    """What has every text that has to be there; None when nothing has."""
     whole = criteria.whole_words
-    wanted = [] if criteria.content is None else [containing(criteria.content, whole_words=whole)]
-    wanted += [containing_phrase(text) for text in criteria.exact_phrases]
+    wanted = [] if criteria.content is None else [containing(criteria.content, group=group, whole_words=whole)]
+    wanted += [containing_phrase(text, group=group) for text in criteria.exact_phrases]
     if criteria.contents:
-        found = (containing(text, whole_words=whole) for text in criteria.contents)
+        found = (containing(text, group=group, whole_words=whole) for text in criteria.contents)
         alternatives = [expression for expression in found if expression is not None]
         wanted.append(some(alternatives) if alternatives else None)
-    return wanted
+    expressions = [expression for expression in wanted if expression is not None]
+    return every(expressions) if len(expressions) == len(wanted) else None
 
 
 def unwanted_expressions(criteria: Criteria) -> Iterator[str]:
