@@ -25,8 +25,10 @@ SMALLEST_ID: Final = 10**15
 """Between the two lie moments."""
 
 LEFT_OUT: Final = frozenset(
-    {"jobs", "instance", "outside_changes", "retained_events", "message_search_queue", "caller_changes"}
+    {"jobs", "instance", "outside_changes", "retained_events", "message_search_queue", "caller_changes", "figures"}
 )
+"""Tables that tell what a server was doing and when: `figures`, for one, how long the requests of a minute took."""
+
 LOGS: Final = {
     "admin_audit_log": "action, target_id, admin_user_id",
     "guild_audit_log": "action_type, user_id, target_id",
