@@ -61,6 +61,7 @@ from chat.registries.events import (
     EventName,
 )
 from chat.registries.limits import PASSIVE_ROLE_MENTIONS
+from chat.store.guilds.members import Member
 
 
 def outgoing(name: EventName, data: object) -> OutgoingEvent:
@@ -111,17 +112,17 @@ class Hub:
 
     # Rooms
 
-    def connect(self, session: GatewaySession, guild_id: int) -> GuildRoom | None:
-        """Put the session into the guild's room; None when the guild cannot be read."""
+    def connect(self, session: GatewaySession, guild_id: int, member: Member | None = None) -> GuildRoom | None:
+        """Put the session into the guild's room; None when the guild cannot be read. `member` as for the room."""
         room = self.rooms.get(guild_id)
         if room is not None:
-            room.connect(session)
+            room.connect(session, member)
             return room
         state = self._guild_states.get(guild_id)
         if state is None:
             return None
         room = GuildRoom(state, self._presences, self._voice_states)
-        room.connect(session)
+        room.connect(session, member)
         self._guild_states.hold(guild_id)
         self.rooms[guild_id] = room
         return room

@@ -7,6 +7,7 @@ audience it had at its commit.
 
 from __future__ import annotations
 
+from collections.abc import Collection, KeysView
 from typing import Final
 
 import attrs
@@ -52,6 +53,13 @@ class Recipients:
     passive: tuple[GatewaySession, ...] = ()
 
 
+_Entrance = tuple[frozenset[int], frozenset[int], bytes]
+"""`RoomAccount.sees`, `moderates` and `beginning` of an account that enters."""
+
+ENTRANCES_KEPT: Final = 32
+"""Sets of roles for which a room knows what an account finds that enters."""
+
+
 @define(eq=False)
 class RoomAccount:
     """An account with sessions in a guild."""
@@ -87,21 +95,58 @@ class GuildRoom:
     """The accounts with sessions here, by id."""
     _recipients: dict[tuple[int, int], Recipients] = attrs.field(factory=dict, init=False)
     _large: bool = attrs.field(default=False, init=False)
+    _entrances: tuple[dict[frozenset[int], _Entrance], dict[frozenset[int], _Entrance]] = attrs.field(
+        factory=lambda: ({}, {}), init=False
+    )
+    """What accounts find that enter, by their roles, without and with thread access; as of `_entered_at`."""
+    _entered_at: int = attrs.field(default=-1, init=False)
+    _apart: Collection[int] = attrs.field(default=(), init=False)
+    """Accounts whose roles do not tell what they find."""
+    _in_voice: KeysView[int] = attrs.field(
+        default=attrs.Factory(lambda room: room._voice_states.guild_ids(), takes_self=True), init=False
+    )
+    """The guilds in which somebody is in voice."""
 
-    def connect(self, session: GatewaySession) -> RoomAccount:
-        """From now on the session hears the guild; returns its account."""
-        user_id = session.user_id
-        account = self.accounts.get(user_id)
+    def connect(self, session: GatewaySession, member: Member | None = None) -> RoomAccount:
+        """From now on the session hears the guild; returns its account. `member` is the membership of the account
+        where that has just been read."""
+        account = self.accounts.get(session.user_id)
         if account is None:
-            # First what may fail on what is stored: a session is in a room altogether or not at all.
-            visible, moderated = self.state.sights(user_id)
-            account = RoomAccount(self._with_voice(user_id, visible), moderated)
-            self._presences.account_connected(self.guild_id, user_id)
-            self.accounts[user_id] = account
-        if session not in account.sessions:
+            account = self._enter(session, member)
+        elif session not in account.sessions:
             account.sessions += (session,)
         session.guild_ids.add(self.guild_id)
         self._recipients.clear()
+        return account
+
+    def _enter(self, session: GatewaySession, member: Member | None) -> RoomAccount:
+        state, user_id = self.state, session.user_id
+        # First what may fail on what is stored: a session is in a room altogether or not at all.
+        if member is None:
+            member = state.member(user_id)
+        else:
+            state.remember_member(member)
+        if self._entered_at != state.version:
+            self._entered_at, self._apart = state.version, state.judged_apart()
+            self._entrances = {}, {}
+        if member is None or user_id in self._apart or self.guild_id in self._in_voice:
+            visible, moderated = state.sights(user_id)
+            account = RoomAccount(self._with_voice(user_id, visible), moderated, (session,))
+        else:
+            known = self._entrances[session.threads]
+            entrance = known.get(member.role_ids)
+            if entrance is None:
+                if len(known) >= ENTRANCES_KEPT:
+                    known.clear()
+                visible, moderated = state.sights(user_id)
+                beginning = state.encoded.beginning(state, visible, threads=session.threads)
+                entrance = known[member.role_ids] = visible, moderated, beginning
+            visible, moderated, beginning = entrance
+            account = RoomAccount(
+                visible, moderated, (session,), None, b"", -1, beginning, state.version, session.threads
+            )
+        self._presences.account_connected(self.guild_id, user_id)
+        self.accounts[user_id] = account
         return account
 
     def disconnect(self, session: GatewaySession) -> None:
@@ -160,6 +205,8 @@ class GuildRoom:
         return self._with_voice(user_id, self.state.visible_channels(user_id))
 
     def _with_voice(self, user_id: int, visible: frozenset[int]) -> frozenset[int]:
+        if self.guild_id not in self._in_voice:
+            return visible
         connected = self._voice_states.channels_of(self.guild_id, user_id)
         return visible if not connected or connected <= visible else visible | connected & self.state.channels.keys()
 

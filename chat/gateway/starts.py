@@ -30,7 +30,6 @@ from chat.gateway.admission import Admission, NodeState
 from chat.gateway.guild_payloads import GuildPayloads
 from chat.gateway.hub import Hub, outgoing
 from chat.gateway.parts import Elsewhere, ResumeFailure, StartFailure, judged
-from chat.gateway.rooms import RoomAccount
 from chat.gateway.session import BeginSession, GatewaySession, MakeSession
 from chat.gateway.session_table import SessionTable
 from chat.protocol import machine
@@ -220,29 +219,33 @@ class SessionStarts:
     def _entered(self, session: GatewaySession, guild_ids: Sequence[int]) -> list[GuildJson | bytes]:
         """Connect a user's session to the first of these guilds, as many as one turn has time for; returns what Ready
         says of each."""
+        guild_ids = self._of_one_turn(guild_ids)
         rooms, in_ready = self._hub.rooms, self._guild_payloads.in_ready
-        if len(guild_ids) > 1:  # all are entered in the same turn: nothing changes in between
-            self._core.guild_states.meet(session.user_id, guild_ids)
+        # All are entered in the same turn: nothing changes in between.
+        several = len(guild_ids) > 1
+        members = self._core.guild_states.meet(session.user_id, guild_ids) if several else {}
         threads = self._guild_payloads.threads.joined(session.user_id, guild_ids) if session.threads else {}
         guilds: list[GuildJson | bytes] = []
-        entered = 0
         for guild_id in guild_ids:
-            room = rooms.get(guild_id)
-            account: RoomAccount | None
+            room, account = rooms.get(guild_id), None
             if room is not None:
-                account = room.connect(session)
-                entered += 1
+                account = room.connect(session, members.get(guild_id))
             else:
-                entered += COLD_GUILD
-                room = self._hub.connect(session, guild_id)
+                room = self._hub.connect(session, guild_id, members.get(guild_id))
                 account = None if room is None else room.accounts[session.user_id]
             if room is None or account is None:
                 guilds.append(self._guild_payloads.unsent(guild_id, session))
             else:
                 guilds.append(in_ready(room, account, session, threads.get(guild_id, ())))
-            if entered >= GUILDS_PER_TURN:
-                break
         return guilds
+
+    def _of_one_turn(self, guild_ids: Sequence[int]) -> Sequence[int]:
+        cost = 0
+        for number, guild_id in enumerate(guild_ids, 1):
+            cost += 1 if guild_id in self._hub.rooms else COLD_GUILD
+            if cost >= GUILDS_PER_TURN:
+                return guild_ids[:number]
+        return guild_ids
 
     def _in_parts(
         self, session: GatewaySession, guilds: Sequence[GuildJson | bytes], behind: dict[str, Any]

@@ -183,6 +183,11 @@ class GuildState:
             return self.visible_channels(user_id), self.thread_moderated_channels(user_id)
         return granted.visible, granted.moderated
 
+    def judged_apart(self) -> frozenset[int]:
+        """The accounts that may see, or moderate, other channels than members with the same roles: the owner, and those
+        that an overwrite names."""
+        return frozenset((self.guild.owner_id, *self._member_overwrites))
+
     def rank(self, member: Member) -> Rank:
         """Where the member stands among the others."""
         is_owner = member.user_id == self.guild.owner_id

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
 from typing import Final, Protocol
 
 from chat.clock import Clock
@@ -65,21 +65,14 @@ class GuildStates:
         """The state if it is in memory: what a change has to be told to."""
         return self._held.get(guild_id) or self._recent.get(guild_id)
 
-    def meet(self, user_id: int, guild_ids: Iterable[int]) -> None:
-        """Read at once the memberships of an account that these guilds are about to be asked for one by one; those
-        that are not in memory stay so."""
-        unknown: dict[int, GuildState] = {}
-        for guild_id in guild_ids:
-            state = self.loaded(guild_id)
-            if state is None:
-                continue
-            if state.knows_member(user_id):
-                break  # as a rule all of them are known then
-            unknown[guild_id] = state
-        if len(unknown) > 1:
-            for member in members.of_user(self._database.reader, user_id, min(unknown), max(unknown)):
-                if member.guild_id in unknown:
-                    unknown[member.guild_id].remember_member(member)
+    def meet(self, user_id: int, guild_ids: Sequence[int]) -> Mapping[int, Member]:
+        """The memberships of an account in these guilds, by guild, read at once for `GuildState.remember_member`; empty
+        where it is known in the first of them: as a rule it is known in all of them then."""
+        first = self.loaded(guild_ids[0])
+        if first is not None and first.knows_member(user_id):
+            return {}
+        found = members.of_user(self._database.reader, user_id, min(guild_ids), max(guild_ids))
+        return {member.guild_id: member for member in found}
 
     def guild_of_channel(self, channel_id: int) -> int | None:
         """The guild that a channel belongs to; None for an unknown channel and for one outside guilds."""

@@ -60,12 +60,11 @@ _BY_ID: Final = f"""
     SELECT {_COLUMNS}, (SELECT group_concat(role_id) FROM member_roles WHERE guild_id = ?1 AND user_id = ?2)
       FROM members WHERE guild_id = ?1 AND user_id = ?2
 """  # noqa: S608 - our own names
-_OF_USER: Final = f"""
-    SELECT {_COLUMNS},
-           (SELECT group_concat(role_id) FROM member_roles AS held
-             WHERE held.guild_id = members.guild_id AND held.user_id = members.user_id)
-      FROM members WHERE user_id = ? AND guild_id BETWEEN ? AND ?
-"""  # noqa: S608
+_OF_USER: Final = f"SELECT {_COLUMNS} FROM members WHERE user_id = ? AND guild_id BETWEEN ? AND ?"  # noqa: S608
+_ROLES_OF_USER: Final = """
+    SELECT guild_id, group_concat(role_id) FROM member_roles
+     WHERE user_id = ? AND guild_id BETWEEN ? AND ? GROUP BY guild_id
+"""
 _OF_GUILD: Final = f"""
     SELECT {_COLUMNS} FROM members WHERE guild_id = ? AND user_id > ? ORDER BY user_id LIMIT ?
 """  # noqa: S608
@@ -80,16 +79,14 @@ _REPLACE: Final = f"""
 def by_id(connection: sqlite3.Connection, guild_id: int, user_id: int) -> Member | None:
     """One membership with its roles."""
     row = connection.execute(_BY_ID, (guild_id, user_id)).fetchone()
-    return None if row is None else _with_roles(row)
+    return None if row is None else _member(row, _role_set(row[-1]) if row[-1] else NO_ROLES)
 
 
 def of_user(connection: sqlite3.Connection, user_id: int, first: int, last: int) -> list[Member]:
     """The memberships of an account in guilds with ids from `first` to `last`, with their roles, in no order."""
-    return [_with_roles(row) for row in connection.execute(_OF_USER, (user_id, first, last))]
-
-
-def _with_roles(row: Sequence[Any]) -> Member:
-    return _member(row, _role_set(row[-1]) if row[-1] else NO_ROLES)
+    roles = dict(connection.execute(_ROLES_OF_USER, (user_id, first, last)))
+    rows = connection.execute(_OF_USER, (user_id, first, last))
+    return [_member(row, _role_set(roles[row[0]]) if row[0] in roles else NO_ROLES) for row in rows]
 
 
 _MUTE: Final = _FIELDS.index("mute")
