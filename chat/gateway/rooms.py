@@ -7,7 +7,7 @@ audience it had at its commit.
 
 from __future__ import annotations
 
-from collections.abc import Collection, KeysView
+from collections.abc import KeysView
 from typing import Final
 
 import attrs
@@ -100,8 +100,6 @@ class GuildRoom:
     )
     """What accounts find that enter, by their roles, without and with thread access; as of `_entered_at`."""
     _entered_at: int = attrs.field(default=-1, init=False)
-    _apart: Collection[int] = attrs.field(default=(), init=False)
-    """Accounts whose roles do not tell what they find."""
     _in_voice: KeysView[int] = attrs.field(
         default=attrs.Factory(lambda room: room._voice_states.guild_ids(), takes_self=True), init=False
     )
@@ -127,9 +125,8 @@ class GuildRoom:
         else:
             state.remember_member(member)
         if self._entered_at != state.version:
-            self._entered_at, self._apart = state.version, state.judged_apart()
-            self._entrances = {}, {}
-        if member is None or user_id in self._apart or self.guild_id in self._in_voice:
+            self._entered_at, self._entrances = state.version, ({}, {})
+        if member is None or state.is_judged_apart(user_id) or self.guild_id in self._in_voice:
             visible, moderated = state.sights(user_id)
             account = RoomAccount(self._with_voice(user_id, visible), moderated, (session,))
         else:

@@ -183,10 +183,10 @@ class GuildState:
             return self.visible_channels(user_id), self.thread_moderated_channels(user_id)
         return granted.visible, granted.moderated
 
-    def judged_apart(self) -> frozenset[int]:
-        """The accounts that may see, or moderate, other channels than members with the same roles: the owner, and those
-        that an overwrite names."""
-        return frozenset((self.guild.owner_id, *self._member_overwrites))
+    def is_judged_apart(self, user_id: int) -> bool:
+        """Whether the account may see, or moderate, other channels than members with the same roles: it is the owner,
+        or an overwrite names it."""
+        return user_id == self.guild.owner_id or user_id in self._member_overwrites
 
     def rank(self, member: Member) -> Rank:
         """Where the member stands among the others."""
