@@ -28,7 +28,7 @@ from chat.bench.measuring import (
     note_if_busy,
     started,
 )
-from chat.bench.world import COMMON_WORD, RARE_MESSAGES, RARE_WORD, Messages
+from chat.bench.world import BEGINNING, COMMON_WORD, RARE_MESSAGES, RARE_WORD, Messages
 from chat.classes import frozen
 
 CONNECTIONS: Final = 16
@@ -236,10 +236,11 @@ def _growth(load: Process, plan: GrowthPlan, notes: list[str]) -> Iterator[Figur
     """Measure every size of a channel; each figure is CPU time of the server, all of its threads together.
 
     Reading takes 50 messages, the newest or those from the middle of the channel. One search is for a word that a
-    hundred messages have, however many there are; one for a word that nearly a third of all messages have, so that it
-    comes to the most that a search finds; one for what one account of many wrote with that word. Posting is measured in
-    a guild whose sessions are all connected and hear each message, while as many requests read the channel: a figure is
-    for one post, its deliveries and one reading.
+    hundred messages have, however many there are; one for a word that most messages have, so that it comes to the most
+    that a search finds; one for what one account of many wrote with that word; one for a word that nearly a third have
+    and that may be the beginning of a hundred others. Posting is measured in a guild whose sessions are all connected
+    and hear each message, while as many requests read the channel: a figure is for one post, its deliveries and one
+    reading.
     """
     costs = [_measure_channel(load, plan, count, notes) for count in plan.messages]
     for name in costs[0]:
@@ -300,6 +301,7 @@ def _requests(here: world.World, messages: Messages) -> dict[str, dict[str, str]
         "read_middle": {"method": "GET", "path": f"{path}&before={messages.middle_id}"},
         "search_rare": search(content=RARE_WORD),
         "search_common": search(content=COMMON_WORD),
+        "search_beginning": search(content=BEGINNING),
         "search_author": search(content=COMMON_WORD, author_id=[str(messages.author_id)]),
     }
 

@@ -334,6 +334,9 @@ RARE_MESSAGES: Final = 100
 
 RARE_WORD: Final = "saskatoon"
 COMMON_WORD: Final = "w0"
+BEGINNING: Final = "w10"
+"""Common as well, and so long that it may go on: a search for it finds w100 and w1000 too."""
+
 VOCABULARY: Final = 5_000
 WORDS_PER_MESSAGE: Final = 12
 SLICE_MESSAGES: Final = 20_000

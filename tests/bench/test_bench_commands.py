@@ -75,6 +75,7 @@ FIGURES = {
         "read_middle_300",
         "search_rare_300",
         "search_common_300",
+        "search_beginning_300",
         "search_author_300",
         "search_author_ratio_300",
         "post_while_read_300",

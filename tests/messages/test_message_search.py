@@ -466,6 +466,29 @@ def test_what_an_account_wrote_is_found_in_every_part_of_the_index(clean: sqlite
     assert discrepancies(clean) == []
 
 
+@pytest.mark.parametrize(
+    ("until", "criteria", "parts"),
+    [
+        ((0, 0), Criteria(content="cat"), 1),
+        ((4, 4), Criteria(content="cat"), 2),
+        ((4, 6), Criteria(content="cat"), 3),
+        ((4, 6), Criteria(content="cat", min_id=7), 1),
+        ((4, 6), Criteria(content="cat", max_id=5), 2),
+    ],
+)
+def test_only_parts_of_the_index_that_may_have_finds_are_searched(
+    clean: sqlite3.Connection, until: tuple[int, int], criteria: Criteria, parts: int
+) -> None:
+    clean.execute("UPDATE message_search_parts SET last_id = ?, ungrouped_until = ?", until)
+    statements: list[str] = []
+    clean.set_trace_callback(statements.append)
+    try:
+        assert matching(clean, EVERYWHERE, criteria) == []
+    finally:
+        clean.set_trace_callback(None)
+    assert sum("MATCH" in statement for statement in statements) == parts
+
+
 def test_what_deletes_a_channel_takes_its_messages_out_of_the_index(clean: sqlite3.Connection) -> None:
     write(clean, "cat", "dog")
     bring_up_to_date(clean, 100)

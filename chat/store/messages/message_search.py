@@ -131,12 +131,12 @@ def _whole_list(
     connection: sqlite3.Connection, scope: Scope, criteria: Criteria, *, ascending: bool, having: int | None
 ) -> list[int]:
     """As `whole_list`, with what `_having_last_word` says. Where few have the word the list is likely to have an end,
-    to which it is walked forwards."""
+    to which it is walked forwards. Whether many have a longer word turns out only then: so one way is tried."""
     if having is not None and having <= RARE and not criteria.author_ids:
         rare = _rare(connection, scope, criteria)
         if rare is not None:
             return sorted(rare, reverse=not ascending)[:FINDS_MAXIMUM]
-    if having is not None and 2 * having < FINDS_MAXIMUM and not ascending:
+    elif having is not None and 2 * having < FINDS_MAXIMUM and not ascending:
         found = matching(connection, scope, criteria, ascending=True, most=FINDS_MAXIMUM)
         if len(found) < FINDS_MAXIMUM:
             return found[::-1]
@@ -280,7 +280,7 @@ def _sources(connection: sqlite3.Connection, scope: Scope, criteria: Criteria) -
     """What finds the messages that are looked for, in each part of the index; the oldest part first."""
     until = borders(connection)
     in_pairs = 0 < len(criteria.author_ids) * len(scope.places) <= NAMED_PLACES
-    first = criteria.min_id
+    first = max(criteria.min_id, 1)
     for last, form in (
         (until.plain_until, _Form()),
         (until.ungrouped_until, _Form(in_pairs=in_pairs)),

@@ -110,7 +110,7 @@ class Scope:
     guild_ids: tuple[int, ...] = ()
     excluded: tuple[Place, ...] = ()
     is_everywhere: bool = False
-    """Whether what is outside the places is found too."""
+    """Whether what is outside the places is found too: by a first look, after which each find is asked where it is."""
 
 
 @frozen(kw_only=True)
