@@ -10,7 +10,7 @@ from typing import Any
 
 import attrs
 import pytest
-from hypothesis import event, given, settings
+from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
 from chat.registries.channel_types import ChannelType
@@ -326,7 +326,9 @@ LIMITS = (
     {"RARE": 1},
     {"FINDS_MAXIMUM": 2},
     {"FINDS_MAXIMUM": 5, "RARE": -1},
-    {"FINDS_MAXIMUM": 3, "READ_MAXIMUM": 2},
+    {"FINDS_MAXIMUM": 3, "READ_MAXIMUM": 2, "RARE": 2},
+    {"FINDS_MAXIMUM": 4, "RARE": 1},
+    {"FINDS_MAXIMUM": 4, "RARE": -1},
     {"FINDS_MAXIMUM": 1, "READ_MAXIMUM": 4, "NAMED_PLACES": 1},
 )
 """Bounds of the search: those that there are, and such that a handful of messages comes beyond them."""
@@ -415,7 +417,50 @@ def test_a_search_finds_what_a_look_at_every_message_finds(
             assert matching(connection, scope, criteria, ascending=True) == ids[::-1]
             assert matching(connection, scope, criteria, most=2) == ids[:2]
             assert sorted(by_relevance(connection, criteria, ids), reverse=True) == ids
-            look_at_pages(connection, scope, criteria, ids)
+        look_at_pages(connection, scope, criteria, ids)
+
+
+said = st.sampled_from(["cat", "cat", "cats", "cat cow", "cow cats ox", "catalogue", "catalogue ox", "ox"])
+asked_of_many = st.builds(
+    Criteria,
+    content=st.sampled_from(["cat", "cat", "cow cat", "cata", "cata", "ox"]),
+    contents=st.sampled_from([(), (), (), ("cow",)]),
+    author_ids=st.sampled_from([(), (), (PERSON,), (BOT, NOBODY)]),
+    min_id=st.sampled_from([0, 0, 4]),
+)
+spots = st.sampled_from([(Place(TEXT),), (Place(TEXT), Place(VOICE)), (Place(TEXT, floor=6),)])
+
+
+@settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    st.lists(
+        st.builds(Message, st.just(0), st.sampled_from([TEXT, TEXT, VOICE]), st.sampled_from(USERS), st.just(0), said),
+        min_size=8,
+        max_size=24,
+    ),
+    st.lists(st.tuples(spots, asked_of_many), min_size=3, max_size=3),
+    st.sampled_from(LIMITS),
+    st.sampled_from([(0, 0), (0, 9), (5, 12)]),
+)
+def test_every_way_of_searching_finds_the_same(
+    connection: sqlite3.Connection,
+    drawn: list[Message],
+    searches: list[tuple[tuple[Place, ...], Criteria]],
+    limits: dict[str, int],
+    until: tuple[int, int],
+) -> None:
+    """Where many messages say the same; the history above seldom has so many."""
+    with pytest.MonkeyPatch.context() as patch, rolled_back(connection):
+        for name, value in limits.items():
+            patch.setattr(message_search, name, value)
+        connection.execute("UPDATE message_search_parts SET last_id = ?, ungrouped_until = ?", until)
+        found = {number: attrs.evolve(message, id=number) for number, message in enumerate(drawn, start=1)}
+        for message in found.values():
+            assert messages.insert(connection, message)
+        assert bring_up_to_date(connection, 100) == len(found)
+        for places, criteria in searches:
+            scope = Scope(places, (GUILD,))
+            look_at_pages(connection, scope, criteria, expected(found, scope, criteria))
 
 
 EVERYWHERE = Scope((Place(TEXT, public_threads=True, private_threads=True), Place(VOICE)), (GUILD,))
