@@ -238,6 +238,8 @@ class Batch:
         self._listed = 0
         self._latest: Sequence[GatewaySession] = ()
         """The receivers of the latest."""
+        self._latest_resting: frozenset[GatewaySession] = frozenset()
+        """Those of them that rest."""
         self._uneven = 0
         """The places of deliveries that not all receivers get alike, or that are not retained."""
         self._uneven_count = 0
@@ -263,7 +265,12 @@ class Batch:
     def take(self, delivery: Delivery, resting: frozenset[GatewaySession]) -> None:
         """One more, for these sessions."""
         place = 1 << len(self._deliveries)
-        places = self._places.get(resting, 0)
+        if resting is self._latest_resting:
+            places = self._places[resting]
+        else:
+            # Taken out, so that this very set is the key: an equal one would be compared session by session each time.
+            self._latest_resting = resting
+            places = self._places.pop(resting, 0)
         self._places[resting] = places | place
         if not places:
             self._listed += len(resting)

@@ -164,6 +164,19 @@ async def test_much_that_is_numbered_one_by_one_takes_several_turns(is_looked_at
     assert ignores.numbering.retained_above(0) == twin.numbering.retained_above(0)
 
 
+def test_who_rests_is_compared_once_where_it_is_listed_anew() -> None:
+    """A dictionary compares equal sets member by member, unless they are the same object."""
+    sessions = [session(number) for number in range(10)]
+    batch = of_resting.Batch()
+    for _ in range(3):
+        listed = frozenset(sessions)
+        for _ in range(2):
+            batch.take(Delivery(event(), tuple(sessions)), listed)
+        ((key, places),) = batch._places.items()
+        assert key is listed
+    assert places == 0b111111
+
+
 async def test_a_turn_looks_for_no_more_receivers_than_its_measure(turns: Turns) -> None:
     resting = Resting()
     rest = that_rest(resting, 1_500)
