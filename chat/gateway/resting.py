@@ -15,7 +15,6 @@ from __future__ import annotations
 import collections
 import functools
 import itertools
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
@@ -25,24 +24,15 @@ import structlog
 from chat.classes import define, frozen
 from chat.gateway.session import GatewaySession
 from chat.protocol.frames import EventRun
-from chat.registries.limits import REPLAY_DISPATCHES
 
 if TYPE_CHECKING:
     from chat.gateway.fanout import Delivery
 
 DELIVERIES: Final = 4_096
-"""So many are a full batch where few sessions rest: as many as a session retains. Of those that cannot come into a run
-with others a full batch has no more in any case."""
+"""So many are a full batch: as many as a session retains."""
 
 DELIVERIES_BYTES: Final = 4_194_304
-"""Events of such a size are a full batch where few sessions rest."""
-
-DELIVERIES_PER_SESSION: Final = 4
-"""So many deliveries for each session that rests are no full batch yet: what numbering takes is a small part of what
-they cost, however many sessions there are."""
-
-LARGER_AT_MOST: Final = 4
-"""A full batch has so many times DELIVERIES and DELIVERIES_BYTES at most."""
+"""Events of such a size are a full batch."""
 
 LISTED: Final = 262_144
 """So many entries in its lists of sessions are a full batch, some 16 MiB: while thousands rest, who they are changes
@@ -97,8 +87,6 @@ class Resting:
     _full: Batch = attrs.field(factory=lambda: Batch(), init=False)
     _due: dict[GatewaySession, int] = attrs.field(factory=dict, init=False)
     """The sessions for which the full batch is to be numbered, each with the place in it."""
-    _begun: tuple[GatewaySession, Iterator[int]] | None = attrs.field(default=None, init=False)
-    """The one of those for which a part of it is numbered, and the rest."""
     _due_at_first: int = attrs.field(default=0, init=False)
     _work: int = attrs.field(default=0, init=False)
     """What was done since other tasks had a turn."""
@@ -141,7 +129,7 @@ class Resting:
     def keep_pace(self) -> bool:
         """Number the full batch for some sessions, or let the open one be the full one if it is. True where other tasks
         are to have a turn, after which this is to be called again."""
-        fullness = self._open.fullness(len(self.sessions))
+        fullness = self._open.fullness()
         left = max(0, self._due_at_first * (1 - fullness / NUMBERED_WITHIN))
         while len(self._due) > left and self._work < WORK_PER_TURN:
             self._work += self._go_on()
@@ -176,32 +164,19 @@ class Resting:
             self._full = Batch()
 
     def _go_on(self) -> int:
-        """One step: sort the full batch, or number it for one session as far as a turn allows. Returns the work."""
+        """One step: sort the full batch, or number it for one session. Returns the work."""
         if not self._full.is_sorted:
             return self._full.sort(self._due)
-        if self._begun is None:
-            session, start = next(reversed(self._due.items()))
-            steps = self._full.number(session, self._full.part_of(session, start))
-        else:
-            session, steps = self._begun
-        work, is_over = _number(session, steps, most=WORK_PER_TURN)
-        if is_over:
-            self._begun = None
-            del self._due[session]
-        else:
-            self._begun = session, steps
-        return work
+        session, start = self._due.popitem()
+        return _number(session, self._full, self._full.part_of(session, start))
 
     def _settle_one(self, session: GatewaySession) -> None:
         due, start = self._due.pop(session, None), self.sessions[session]
         self.sessions[session] = len(self._open)
-        if self._begun is not None and self._begun[0] is session:
-            _number(*self._begun)
-            self._begun = None
-        elif due is not None:
-            _number(session, self._full.number(session, self._full.heard_by(session, due)))
+        if due is not None:
+            _number(session, self._full, self._full.heard_by(session, due))
         if start < len(self._open):
-            _number(session, self._open.number(session, self._open.heard_by(session, start)))
+            _number(session, self._open, self._open.heard_by(session, start))
 
     def _split(self, receivers: Sequence[GatewaySession]) -> Split:
         split = self._splits.get(id(receivers))
@@ -240,9 +215,8 @@ class Batch:
         """The receivers of the latest."""
         self._latest_resting: frozenset[GatewaySession] = frozenset()
         """Those of them that rest."""
-        self._uneven = 0
-        """The places of deliveries that not all receivers get alike, or that are not retained."""
-        self._uneven_count = 0
+        self._differing = 0
+        """The places of deliveries that not all receivers get alike."""
         self._places: dict[frozenset[GatewaySession], int] = {}
         """By those who heard what stands there: lists of receivers with the same members count as one."""
         self._parts: dict[GatewaySession, Part] = {}
@@ -256,11 +230,9 @@ class Batch:
     def __len__(self) -> int:
         return len(self._deliveries)
 
-    def fullness(self, resting: int) -> float:
-        """From 0 to 1, or more for a batch that grew beyond; `resting` is how many sessions rest."""
-        larger = min(max(1.0, resting * DELIVERIES_PER_SESSION / DELIVERIES), LARGER_AT_MOST)
-        of_batch = max(len(self._deliveries) / DELIVERIES, self._bytes / DELIVERIES_BYTES) / larger
-        return max(of_batch, self._uneven_count / DELIVERIES, self._listed / LISTED)
+    def fullness(self) -> float:
+        """From 0 to 1, or more for a batch that grew beyond."""
+        return max(len(self._deliveries) / DELIVERIES, self._bytes / DELIVERIES_BYTES, self._listed / LISTED)
 
     def take(self, delivery: Delivery, resting: frozenset[GatewaySession]) -> None:
         """One more, for these sessions."""
@@ -274,9 +246,8 @@ class Batch:
         self._places[resting] = places | place
         if not places:
             self._listed += len(resting)
-        if not (delivery.is_uniform and delivery.event.retained):
-            self._uneven |= place
-            self._uneven_count += 1
+        if not delivery.is_uniform:
+            self._differing |= place
         if delivery.receivers is not self._latest:
             self._latest = delivery.receivers
             if len(delivery.receivers) >= OWN_RECEIVERS:
@@ -343,13 +314,6 @@ class Batch:
             ]
         return part.heard, self._made - before
 
-    def number(self, session: GatewaySession, part: Part) -> Iterator[int]:
-        """Number that part for the session, step by step; each is told as the work that it was."""
-        runs, made = self.runs(part)
-        yield made
-        for heard in runs:
-            yield from heard.number(session)
-
     def _block(self, places: int, start: int) -> Sequence[Heard]:
         heard = self._blocks.get((start, places))
         if heard is None:
@@ -363,15 +327,11 @@ class Batch:
         bits = bin(places)[:1:-1].encode().replace(b"0", b"\0")
         deliveries = list(itertools.compress(itertools.islice(self._deliveries, start, None), bits))
         self._made += len(deliveries)
-        # More than a session retains leaves nothing of what was before: that is a run of its own, and is let go.
-        head = max(0, len(deliveries) - REPLAY_DISPATCHES)
-        pieces = [deliveries[:head], deliveries[head:]] if head else [deliveries]
-        if not places & self._uneven >> start:
-            return [Heard(piece, uniform=True) for piece in pieces]
+        if not places & self._differing >> start:
+            return (Heard(deliveries, uniform=True),)
         return [
             Heard(list(alike), uniform=uniform)
-            for piece in pieces
-            for (uniform, _), alike in itertools.groupby(piece, _kind)
+            for uniform, alike in itertools.groupby(deliveries, lambda delivery: delivery.is_uniform)
         ]
 
 
@@ -386,40 +346,31 @@ class Heard:
     def _names(self) -> frozenset[str]:
         return frozenset([delivery.event.name for delivery in self._deliveries])
 
-    def number(self, session: GatewaySession) -> Iterator[int]:
-        """Number them for a session that rests, or has just ended, step by step; each is told as the work that it
-        was."""
+    def number(self, session: GatewaySession) -> int:
+        """Number them for a session that rests, or has just ended; returns the work."""
         run, ignored = self._run, session.ignored_events
         if run is not None and (not ignored or self._names.isdisjoint(ignored)):
             session.dispatch_run(run)
-            yield RUN_WORK
-            return
-        for start in range(0, len(self._deliveries), BLOCK):
-            some = self._deliveries[start : start + BLOCK]
-            for delivery in some:
-                event = delivery.event_for(session)
-                if event is not None:
-                    session.dispatch(event)
-            yield EVENT_WORK * len(some)
+            return RUN_WORK
+        for delivery in self._deliveries:
+            event = delivery.event_for(session)
+            if event is not None:
+                session.dispatch(event)
+        return EVENT_WORK * len(self._deliveries)
 
 
-def _kind(delivery: Delivery) -> tuple[bool, bool]:
-    """Deliveries of a kind that follow each other are numbered together."""
-    return delivery.is_uniform, delivery.event.retained
-
-
-def _number(session: GatewaySession, steps: Iterator[int], most: float = math.inf) -> tuple[int, bool]:
-    """Take steps until they were `most` work. Returns the work, and whether that were all."""
+def _number(session: GatewaySession, batch: Batch, part: Part) -> int:
+    """Returns the work."""
     # A session that is told asks for what it has heard before: that is this.
     settle, session.settle = session.settle, None
     work = 1
     try:
-        for step in steps:
-            work += step
-            if work >= most:
-                return work, False
+        runs, made = batch.runs(part)
+        work += made
+        for heard in runs:
+            work += heard.number(session)
     except Exception:  # one session that cannot be told is no reason to tell no other
         logger.exception("a session was not told", user_id=session.user_id)
     finally:
         session.settle = settle
-    return work, True
+    return work

@@ -5,9 +5,8 @@ What is counted here is counted beside the code that keeps count itself.
 
 from __future__ import annotations
 
-import collections
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 import attrs
@@ -15,7 +14,6 @@ import pytest
 import trio
 import trio.testing
 
-from chat.bus.audience import Mentions
 from chat.gateway import resting as of_resting
 from chat.gateway.fanout import Delivery, Fanout
 from chat.gateway.numbering import Numbering
@@ -103,65 +101,6 @@ async def test_a_turn_numbers_no_more_than_its_measure(turns: Turns, alike: int)
     assert sum(turns.work) > 3 * WORK_PER_TURN
     assert not resting._due
     assert all(each.numbering.sequence == DELIVERIES + DELIVERIES // 2 + 1 for each in rest)
-
-
-@pytest.mark.parametrize(("count", "times"), [(16, 16), (64, 4), (256, 4)])
-async def test_the_more_rest_the_less_often_they_are_numbered(
-    monkeypatch: pytest.MonkeyPatch, count: int, times: int
-) -> None:
-    monkeypatch.setattr(of_resting, "DELIVERIES", 64)
-    resting = Resting()
-    everybody = tuple(that_rest(resting, count))
-    numbered: collections.Counter[GatewaySession] = collections.Counter()
-    number = of_resting.Batch.number
-
-    def counted(self: of_resting.Batch, session: GatewaySession, part: of_resting.Part) -> Iterator[int]:
-        numbered[session] += 1
-        return number(self, session, part)
-
-    monkeypatch.setattr(of_resting.Batch, "number", counted)
-    await deliver(resting, [Delivery(event(), everybody) for _ in range(1_024)])
-    resting.settle()
-    assert numbered == dict.fromkeys(everybody, times)
-    assert {each.numbering.sequence for each in everybody} == {1_024}
-
-
-async def test_of_more_than_a_session_retains_it_holds_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(of_resting, "DELIVERIES_PER_SESSION", DELIVERIES)
-    resting = Resting()
-    everybody = tuple(that_rest(resting, of_resting.SHARED_FROM))
-    deliveries = [Delivery(event(), everybody) for _ in range(2 * DELIVERIES)]
-    for delivery in deliveries:
-        resting.take(delivery)
-        assert not resting.keep_pace()
-    resting.settle()
-    for each in everybody:
-        assert each.numbering.sequence == 2 * DELIVERIES
-        (run,) = each.numbering._entries
-        assert isinstance(run, EventRun)
-        assert list(run.events) == [delivery.event for delivery in deliveries[DELIVERIES:]]
-
-
-@pytest.mark.parametrize("is_looked_at", [False, True])
-async def test_much_that_is_numbered_one_by_one_takes_several_turns(is_looked_at: bool) -> None:
-    """The session ignores messages, but not these, in which it is mentioned."""
-    resting, ignores, twin = Resting(), session(1), session(1)
-    resting.add(ignores)
-    mentions = Mentions(user_ids=frozenset({1}))
-    deliveries = [Delivery(event(), (ignores,), mentions=mentions) for _ in range(2 * DELIVERIES)]
-    began = 0
-    for delivery in deliveries:
-        resting.take(delivery)
-        twin.dispatch(delivery.event)
-        while resting.keep_pace():
-            if resting._begun is not None:
-                began += 1
-                assert 0 < ignores._numbering.sequence < DELIVERIES
-                if is_looked_at:
-                    assert ignores.numbering.sequence == twin.numbering.sequence
-    assert began == (1 if is_looked_at else 2)
-    assert ignores.numbering.sequence == twin.numbering.sequence == 2 * DELIVERIES
-    assert ignores.numbering.retained_above(0) == twin.numbering.retained_above(0)
 
 
 def test_who_rests_is_compared_once_where_it_is_listed_anew() -> None:
