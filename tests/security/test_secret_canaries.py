@@ -17,6 +17,7 @@ import structlog
 
 from chat.testing.rest_client import Response, RestClient
 from chat.testing.world import World
+from tests import canaries
 
 PASSWORD = "canary-password-in-a-coal-mine"
 NEW_PASSWORD = "second-canary-in-the-same-mine"
@@ -124,3 +125,11 @@ async def test_what_is_stored_signs_nobody_in(chat_world: World, chat_server: An
     for table in set(tables) - {"mails", "instance"}:
         stored = repr(reader.execute(f"SELECT * FROM {table}").fetchall())  # noqa: S608
         assert not any(secret in stored for secret in secrets), table
+
+
+def test_what_the_program_says_itself_is_no_secret() -> None:
+    watch = canaries.Watch(secrets={"totp disabled": "POST /a", "0123456789abc": "POST /b"})
+    watch.log(None, "info", {"event": "totp disabled"})
+    assert watch.logged() == []
+    watch.log(None, "info", {"event": "0123456789abc"})
+    assert watch.logged() == ["'0123456789abc' of POST /b"]
