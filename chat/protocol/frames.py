@@ -88,10 +88,6 @@ def encode_event_prefix(name: str) -> bytes:
     return b'{"op":%d,"t":%b,"s":' % (Opcode.DISPATCH, orjson.dumps(name))
 
 
-_NO_HEADS: Final[dict[int, bytes]] = {}
-"""Of an event that has not been sent, and may never be: thousands wait for a Resume."""
-
-
 class OutgoingEvent:
     """A Dispatch, written down once for all its receivers.
 
@@ -112,7 +108,7 @@ class OutgoingEvent:
         self.size = len(self.prefix) + len(self._suffix)
         self.retained = retained and self.size <= RETAINED_EVENT_BYTES
         self.forms: dict[int, Any] | None = None
-        self._heads = _NO_HEADS
+        self._heads: dict[int, bytes] = {}
 
     @classmethod
     def in_parts(cls, name: str, data: Iterable[bytes], *, retained: bool = True) -> Self:
@@ -148,8 +144,6 @@ class OutgoingEvent:
             head = frame_header(TEXT, self.size + len(digits)) + self.prefix
             if self._suffix is None:
                 return b"".join((head, digits, *self._parts))
-            if self._heads is _NO_HEADS:
-                self._heads = {}
             self._heads[len(digits)] = head
             return head + digits + self._suffix
 

@@ -84,7 +84,7 @@ class Terminal:
         while time.monotonic() < until and not self._waits():
             time.sleep(0.001)
         while time.monotonic() < until:
-            with contextlib.suppress(OSError):  # nobody holds the other side any more
+            with contextlib.suppress(OSError):  # the command has ended
                 self.type(key)
             unheard = time.monotonic() + UNHEARD_SECONDS
             while self._receive(unheard):
@@ -106,7 +106,7 @@ class Terminal:
             return False
         try:
             piece = os.read(self._own, 65_536)
-        except OSError:  # nobody holds the other side any more
+        except OSError:  # the command has ended
             return False
         self.shown += CODES.sub("", piece.decode("utf-8", "replace")).replace("\r\n", "\n")
         return bool(piece)
