@@ -112,17 +112,20 @@ class Hub:
 
     # Rooms
 
-    def connect(self, session: GatewaySession, guild_id: int, member: Member | None = None) -> GuildRoom | None:
-        """Put the session into the guild's room; None when the guild cannot be read. `member` as for the room."""
+    def connect(
+        self, session: GatewaySession, guild_id: int, member: Member | None = None, *, told: bool = True
+    ) -> GuildRoom | None:
+        """Put the session into the guild's room; None when the guild cannot be read. `member` and `told` as for the
+        room."""
         room = self.rooms.get(guild_id)
         if room is not None:
-            room.connect(session, member)
+            room.connect(session, member, told=told)
             return room
         state = self._guild_states.get(guild_id)
         if state is None:
             return None
         room = GuildRoom(state, self._presences, self._voice_states)
-        room.connect(session, member)
+        room.connect(session, member, told=told)
         self._guild_states.hold(guild_id)
         self.rooms[guild_id] = room
         return room
@@ -158,7 +161,7 @@ class Hub:
         present = {guild_id for guild_id in guild_ids if session.is_on_shard(guild_id)}
         known, session.guild_ids = session.guild_ids, set()
         for guild_id in sorted(known & present):
-            self.connect(session, guild_id)
+            self.connect(session, guild_id, told=False)
         for guild_id in sorted((known | session.joining_guild_ids) - present):
             self.send((session,), EventName.GUILD_DELETE, {"id": str(guild_id)})
         session.joining_guild_ids = frozenset(present - session.guild_ids)

@@ -105,19 +105,19 @@ class GuildRoom:
     )
     """The guilds in which somebody is in voice."""
 
-    def connect(self, session: GatewaySession, member: Member | None = None) -> RoomAccount:
+    def connect(self, session: GatewaySession, member: Member | None = None, *, told: bool = True) -> RoomAccount:
         """From now on the session hears the guild; returns its account. `member` is the membership of the account
-        where that has just been read."""
+        where that has just been read; `told` says whether the session is to be told of the whole guild now."""
         account = self.accounts.get(session.user_id)
         if account is None:
-            account = self._enter(session, member)
+            account = self._enter(session, member, told)
         elif session not in account.sessions:
             account.sessions += (session,)
         session.guild_ids.add(self.guild_id)
         self._recipients.clear()
         return account
 
-    def _enter(self, session: GatewaySession, member: Member | None) -> RoomAccount:
+    def _enter(self, session: GatewaySession, member: Member | None, told: bool) -> RoomAccount:
         state, user_id = self.state, session.user_id
         # First what may fail on what is stored: a session is in a room altogether or not at all.
         if member is None:
@@ -126,7 +126,7 @@ class GuildRoom:
             state.remember_member(member)
         if self._entered_at != state.version:
             self._entered_at, self._entrances = state.version, ({}, {})
-        if member is None or state.is_judged_apart(user_id) or self.guild_id in self._in_voice:
+        if not told or member is None or state.is_judged_apart(user_id) or self.guild_id in self._in_voice:
             visible, moderated = state.sights(user_id)
             account = RoomAccount(self._with_voice(user_id, visible), moderated, (session,))
         else:

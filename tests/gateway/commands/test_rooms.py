@@ -87,3 +87,15 @@ def look(stage: Stage, room: GuildRoom, user_id: int, *, threads: bool) -> bool:
     assert account.threads is threads
     assert account.beginning == afresh.encoded.beginning(afresh, account.sees, threads=threads)
     return True
+
+
+async def test_a_session_of_an_earlier_process_enters_without_a_word_of_the_guild(stage: Stage) -> None:
+    alice, bob = await stage.world.person("alice"), await stage.world.person("bob")
+    place = await stage.world.guild(alice, bob)
+    retained = stage.connect(alice).session
+    retained.guild_ids = {place.id}
+    stage.hub.take_up(retained, [place.id])
+    assert stage.hub.rooms[place.id].sessions == [retained]
+    assert len(place.state.encoded) == 0
+    stage.connect(bob, place)
+    assert len(place.state.encoded) > 0
