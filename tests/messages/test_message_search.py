@@ -343,6 +343,16 @@ def rolled_back(connection: sqlite3.Connection) -> Iterator[None]:
         connection.execute("ROLLBACK")
 
 
+@contextlib.contextmanager
+def in_parts(connection: sqlite3.Connection, limits: dict[str, int], until: tuple[int, int]) -> Iterator[None]:
+    """With these limits of the search, and borders between the parts of the index."""
+    with pytest.MonkeyPatch.context() as patch, rolled_back(connection):
+        for name, value in limits.items():
+            patch.setattr(message_search, name, value)
+        connection.execute("UPDATE message_search_parts SET last_id = ?, ungrouped_until = ?", until)
+        yield
+
+
 def look_at_pages(connection: sqlite3.Connection, scope: Scope, criteria: Criteria, ids: list[int]) -> None:
     """The beginnings of what is found, and what comes behind each message, with the number of all."""
     bound = message_search.FINDS_MAXIMUM
@@ -375,11 +385,8 @@ def test_a_search_finds_what_a_look_at_every_message_finds(
     limits: dict[str, int],
     until: tuple[int, int],
 ) -> None:
-    with pytest.MonkeyPatch.context() as patch, rolled_back(connection):
-        for name, value in limits.items():
-            patch.setattr(message_search, name, value)
+    with in_parts(connection, limits, until):
         found: dict[int, Message] = {}
-        connection.execute("UPDATE message_search_parts SET last_id = ?, ungrouped_until = ?", until)
         for number, (action, drawn, choice) in enumerate(actions, start=1):
             ids = sorted(found)
             chosen = ids[choice % len(ids)] if ids else None
@@ -450,10 +457,7 @@ def test_every_way_of_searching_finds_the_same(
     until: tuple[int, int],
 ) -> None:
     """Where many messages say the same; the history above seldom has so many."""
-    with pytest.MonkeyPatch.context() as patch, rolled_back(connection):
-        for name, value in limits.items():
-            patch.setattr(message_search, name, value)
-        connection.execute("UPDATE message_search_parts SET last_id = ?, ungrouped_until = ?", until)
+    with in_parts(connection, limits, until):
         found = {number: attrs.evolve(message, id=number) for number, message in enumerate(drawn, start=1)}
         for message in found.values():
             assert messages.insert(connection, message)

@@ -90,12 +90,12 @@ def look(stage: Stage, room: GuildRoom, user_id: int, *, threads: bool) -> bool:
 
 
 async def test_a_session_of_an_earlier_process_enters_without_a_word_of_the_guild(stage: Stage) -> None:
-    alice, bob = await stage.world.person("alice"), await stage.world.person("bob")
-    place = await stage.world.guild(alice, bob)
-    retained = stage.connect(alice).session
+    owner, bob, carol = [await stage.world.person(name) for name in ("owner", "bob", "carol")]
+    place = await stage.world.guild(owner, bob, carol)
+    retained = stage.connect(bob).session
     retained.guild_ids = {place.id}
     stage.hub.take_up(retained, [place.id])
     assert stage.hub.rooms[place.id].sessions == [retained]
     assert len(place.state.encoded) == 0
-    stage.connect(bob, place)
+    stage.connect(carol, place)
     assert len(place.state.encoded) > 0
