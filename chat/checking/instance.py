@@ -101,6 +101,7 @@ def _deep(connection: sqlite3.Connection, uploads: Path, now_ms: int) -> list[St
         Step(DATABASE, "ids", lambda: deep_check.ids_out_of_range(connection, now_ms)),
         Step(COUNTS, "counts of messages and threads", lambda: deep_check.wrong_counts(connection)),
         Step(SEARCH, "search indexes", lambda: deep_check.wrong_search_entries(connection)),
+        Step(DATABASE, "order of members", lambda: deep_check.wrong_name_keys(connection)),
         Step(FILES, "contents of files", lambda: file_check.changed_files(connection, uploads)),
     ]
 

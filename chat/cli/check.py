@@ -24,7 +24,8 @@ def check(data: Path, config_file: Path | None, deep: bool, as_json: bool) -> No
     """Look for what is wrong with an instance.
 
     Settings, database, counts and files are looked through, whether or not a server runs; nothing is changed. With
-    --deep also what is in JSON columns and in files, ids, further counts and the search indexes.
+    --deep also what is in JSON columns and in files, ids, further counts, the search indexes and the names by which
+    lists order members.
     """
     problems = _found(data, config_file, deep=deep)
     if as_json:

@@ -55,6 +55,9 @@ def connect(
 
     The journal mode is a property of the file, which `chat.store.migrations.prepare` sets.
     `read_only` refuses every write. `durable=False` leaves out the `fsync` (tests that never lose power).
+
+    `casefold(text)` is Python's, for the triggers that keep `members.name_key` (044_members_by_name.sql). Without it
+    SQLite refuses to write the names that they are made of, so no other connection can leave a key behind its name.
     """
     connection = sqlite3.connect(
         path,
@@ -75,6 +78,7 @@ def connect(
         f"query_only = {'ON' if read_only else 'OFF'}",
     ):
         connection.execute(f"PRAGMA {pragma}")
+    connection.create_function("casefold", 1, str.casefold, deterministic=True)
     return connection
 
 

@@ -1,5 +1,6 @@
 """What `chat check --deep` finds in the rows themselves: JSON of another shape than its column is to have, counts
-beside what they count, entries of search indexes beside what they were made of, ids that no clock can have given.
+beside what they count, entries of search indexes and keys of names beside what they were made of, ids that no clock can
+have given.
 
 Everything is read, on a connection that changes nothing.
 """
@@ -187,6 +188,21 @@ def wrong_search_entries(connection: sqlite3.Connection) -> Iterator[str]:
         yield from few(f"message {found} is found by other words than it has" for found in messages)
     except (TypeError, ValueError) as error:  # of a row that `misshapen` has told of
         yield f"the entries of messages could not be looked at: {error}"
+
+
+_NAME_KEYS: Final = """
+    SELECT user_id, guild_id
+      FROM members JOIN users ON users.id = members.user_id
+     WHERE name_key <> casefold(coalesce(nick, global_name, username))
+"""
+
+
+def wrong_name_keys(connection: sqlite3.Connection) -> Iterator[str]:
+    """Members that lists order by another name than the one that is shown."""
+    rows = connection.execute(_NAME_KEYS)
+    yield from few(
+        f"account {user_id} stands in guild {guild_id} by another name than it has" for user_id, guild_id in rows
+    )
 
 
 def ids_out_of_range(connection: sqlite3.Connection, now_ms: int) -> Iterator[str]:

@@ -20,6 +20,8 @@ from chat.snowflake import snowflake_at
 from chat.store.connections import connect
 from chat.store.data_directory import DataDirectory
 from chat.store.deep_check import JSON_COLUMNS
+from chat.store.guilds import members
+from chat.store.guilds.members import Member
 from chat.store.messages import attachments
 from chat.store.messages.attachments import Attachment
 from chat.store.messages.message_search_entries import bring_up_to_date
@@ -261,6 +263,9 @@ DEEP_FAULTS = {
         f"search: message {GUILD + 9} is found by other words than it has"
     ),
     "DELETE FROM account_search": f"search: account {ALICE} is found by other words than it has",
+    "UPDATE members SET name_key = 'zed'": (
+        f"database: account {ALICE} stands in guild {GUILD} by another name than it has"
+    ),
     "UPDATE messages SET id = 9000000000000000000": (
         "database: messages has the id 9000000000000000000, which is none of a time up to now"
     ),
@@ -273,7 +278,8 @@ def test_what_a_deep_check_finds(run: Run, used: Path, statement: str, said: str
         insert_message(connection, Message(GUILD + 9, CHANNEL, ALICE, 0, "hello harbour"))
         while bring_up_to_date(connection, 100):
             pass
-        connection.execute("UPDATE guilds SET member_count = 0")
+        members.insert(connection, Member(GUILD, ALICE, 0, "Ålice"))
+        connection.execute("UPDATE guilds SET member_count = 1")
     assert run("check", "--deep", "--data", used).out == ""
     with changing(used) as connection:
         connection.execute(statement, (GUILD + 9,) if "?1" in statement else ())

@@ -5,7 +5,6 @@ Area: gateway. Rules: 000.reconnect, 000.resume.
 
 from __future__ import annotations
 
-import sqlite3
 from contextlib import closing
 from pathlib import Path
 from typing import Final
@@ -15,6 +14,7 @@ import trio
 import trio.testing
 from trio.testing import MockClock
 
+from chat.store.connections import connect
 from chat.testing import ChatServer, GatewayClient, World
 
 GUILDS: Final = 900
@@ -62,7 +62,7 @@ async def test_a_session_hears_of_guilds_that_came_and_went_while_no_server_ran(
     known = len(before.dispatches)
     await chat_server.drain()
     user_id = getattr(chat_world, actor).id
-    with closing(sqlite3.connect(tmp_path / "chat.sqlite3")) as connection, connection:
+    with closing(connect(tmp_path / "chat.sqlite3")) as connection:
         columns = [name for _, name, *_ in connection.execute("PRAGMA table_info(members)") if name != "user_id"]
         copied = ", ".join(columns)
         connection.execute(

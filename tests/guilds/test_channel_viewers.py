@@ -18,6 +18,7 @@ from chat.domain.guilds import member_lists
 from chat.domain.guilds.member_lists import Group, MemberListBuilder, count_viewers, first_members
 from chat.registries.channel_types import OverwriteType
 from chat.registries.permissions import Permission
+from chat.store.connections import connect
 from chat.store.data_directory import DataDirectory
 from chat.store.guilds.channels import Channel, Overwrite
 from chat.store.guilds.guilds import Guild
@@ -106,7 +107,7 @@ def expected_rows(state: Any, people: dict[int, Person]) -> list[Group | int]:
 def connection(tmp_path_factory: pytest.TempPathFactory) -> Iterator[sqlite3.Connection]:
     directory = DataDirectory(Path(tmp_path_factory.mktemp("viewers")))
     directory.bring_database_up_to_date()
-    opened = sqlite3.connect(directory.database, isolation_level=None)
+    opened = connect(directory.database)
     opened.execute("PRAGMA foreign_keys = OFF")  # a list looks at members, their roles and accounts
     yield opened
     opened.close()
@@ -150,3 +151,26 @@ def test_the_beginning_of_a_list_is_that_of_a_plain_computation(
     assert listed.groups == tuple(row for row in rows if isinstance(row, Group))
     assert listed.rows(0, 99) == rows[: listed.rows_known]
     assert listed.rows_known >= min(len(rows), limit)
+
+
+def test_the_beginning_costs_the_same_in_a_guild_of_any_size(connection: sqlite3.Connection) -> None:
+    """In steps of SQLite's machine, where all members see the channel."""
+    everyone = Role(GUILD, GUILD, "@everyone", 0, VIEW)
+    state: Any = SimpleNamespace(
+        id=GUILD,
+        guild=Guild(GUILD, OWNER, "Harbour", 0),
+        roles={GUILD: everyone},
+        channels={CHANNEL: Channel(CHANNEL, GUILD, 0)},
+    )
+    costs = []
+    for count in (40, 800):
+        steps: list[None] = []
+        connection.execute("BEGIN")
+        write(connection, {OWNER + number: Person(f"p{number}", frozenset(), False) for number in range(count)})
+        connection.set_progress_handler(lambda steps=steps: steps.append(None), 1)  # type: ignore[misc]
+        _, others, further = first_members(MemberListBuilder(state, CHANNEL).viewers, count, [], 30, connection)
+        connection.set_progress_handler(None, 0)
+        connection.execute("ROLLBACK")
+        assert (len(others), further) == (30, count - 30)
+        costs.append(len(steps))
+    assert costs[0] == costs[1]

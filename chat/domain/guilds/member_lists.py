@@ -35,8 +35,8 @@ ONLINE: Final = "online"
 OFFLINE: Final = "offline"
 """The last group."""
 
-FEW_VIEWERS: Final = 4
-"""Where one member in so many sees a channel, it is faster to look up each of them than to go through all."""
+WALKED: Final = 4
+"""Members that are gone through in order of their names in the time in which one is looked up and put in order."""
 
 SEE_VIEWERS: Final = (Permission.VIEW_CHANNEL | Permission.VIEW_CHANNEL_MEMBERS).value
 """What a member needs to be told who can see a channel (gateway.md, Requests for counts)."""
@@ -169,17 +169,17 @@ def _viewers_by_name(
 ) -> list[int]:
     """The first viewers by name, at most `limit`."""
     count = viewers.count(total)
-    if count * FEW_VIEWERS > total:
-        # Names have little to do with roles: among twice as many members as would do on average there are enough.
-        looked_at = 2 * limit * total // count if viewers.exceptions else limit
-        named = members.first_by_name(connection, guild_id, last_id, looked_at)
-        seeing = [user_id for user_id in named if viewers.include(user_id)]
-        if len(seeing) >= min(limit, count):
-            return seeing[:limit]
+    wanted = min(limit, count)
+    looked_at = WALKED * count
+    # Names have little to do with sight: the viewers that are wanted stand among so many members on average.
+    if wanted * total <= looked_at * count:
+        first = members.first_by_name(connection, guild_id, last_id, limit, viewers.include, looked_at=looked_at)
+        if len(first) >= wanted:
+            return first
     among = viewers.exceptions
     if viewers.others_see:
         among = members.ids_of_all(connection, guild_id, last_id) - among
-    return members.first_by_name(connection, guild_id, last_id, limit, among=among)
+    return members.sorted_by_name(connection, guild_id, among, limit)
 
 
 def hoisted_roles(roles: Iterable[Role]) -> list[Role]:

@@ -4,11 +4,13 @@ account is connected; and of `kept_timeouts`, time-outs of accounts that are no 
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import itertools
 import json
 import sqlite3
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 import orjson
@@ -294,35 +296,34 @@ def named_among(connection: sqlite3.Connection, guild_id: int, user_ids: Collect
     ]
 
 
-def _folded(name: str) -> str:
-    """A column's text case-folded: by SQLite itself where it is ASCII, since a call of Python for each member costs as
-    much as the whole rest of a scan."""
-    return f"CASE WHEN length(CAST({name} AS BLOB)) = length({name}) THEN lower({name}) ELSE casefold({name}) END"
-
-
-_SHOWN_NAME: Final = f"""
-    CASE WHEN members.nick IS NOT NULL THEN {_folded("members.nick")}
-         WHEN users.global_name IS NOT NULL THEN {_folded("users.global_name")}
-         ELSE users.username_key END
-"""
-_AMONG: Final = "AND members.user_id IN (SELECT value FROM json_each(?))"
+_BY_NAME: Final = "ORDER BY name_key, user_id LIMIT ?"
 
 
 def first_by_name(
-    connection: sqlite3.Connection, guild_id: int, last_id: int, limit: int, *, among: Collection[int] | None = None
+    connection: sqlite3.Connection,
+    guild_id: int,
+    last_id: int,
+    limit: int,
+    include: Callable[[int], bool],
+    *,
+    looked_at: int,
 ) -> list[int]:
-    """The members of the guild up to `last_id`, all or those among these, in order of the case-folded name that is
-    shown and then of user id, at most `limit`: a scan that keeps no more than these."""
-    connection.create_function("casefold", 1, str.casefold, deterministic=True)
+    """The members up to `last_id` that `include` takes, in order of the case-folded name that is shown and then of user
+    id: at most `limit`, and none behind the first `looked_at`. They are read from the index `members_by_name`."""
+    query = f"SELECT user_id FROM members WHERE guild_id = ? AND user_id <= ? {_BY_NAME}"  # noqa: S608 - our own words
+    with contextlib.closing(connection.execute(query, (guild_id, last_id, looked_at))) as rows:
+        return list(itertools.islice((user_id for (user_id,) in rows if include(user_id)), limit))
+
+
+def sorted_by_name(connection: sqlite3.Connection, guild_id: int, user_ids: Collection[int], limit: int) -> list[int]:
+    """Those of these accounts that are members, in the same order, at most `limit`; each of them is looked up."""
     rows = connection.execute(
         f"""
-        SELECT members.user_id
-          FROM members JOIN users ON users.id = members.user_id
-         WHERE members.guild_id = ? AND members.user_id <= ? {"" if among is None else _AMONG}
-         ORDER BY {_SHOWN_NAME}, members.user_id
-         LIMIT ?
-        """,  # noqa: S608 - our own words
-        (guild_id, last_id, *(() if among is None else (json.dumps(list(among)),)), limit),
+        SELECT user_id
+          FROM json_each(?) AS listed CROSS JOIN members ON members.guild_id = ? AND members.user_id = listed.value
+        {_BY_NAME}
+        """,  # noqa: S608
+        (json.dumps(list(user_ids)), guild_id, limit),
     )
     return [user_id for (user_id,) in rows]
 
