@@ -19,6 +19,7 @@ from typing import Any, Final
 import pytest
 import trio
 
+from chat.store.connections import connect
 from chat.store.data_directory import DataDirectory
 from chat.testing.world import World
 from tests.durability.ended_servers import numbers, picture_of
@@ -62,9 +63,10 @@ async def prepared(data: Path) -> set[int]:
         await make_bot_travel(world)
         await world.aclose()
         await server.end(signal.SIGTERM)
-    with contextlib.closing(sqlite3.connect(DataDirectory(data).database)) as connection:
+    with contextlib.closing(connect(DataDirectory(data).database)) as connection:
+        connection.execute("BEGIN")
         everybody_is_there(connection, messages=350, members=900)
-        connection.commit()
+        connection.execute("COMMIT")
         return numbers(connection)
 
 
