@@ -67,6 +67,9 @@ class JobType(enum.StrEnum):
     STORAGE_CLEAN_UP = "storage_clean_up"
     """Delete files that nothing needs, or count them."""
 
+    MESSAGE_SEARCH_RENEWAL = "message_search_renewal"
+    """Give entries that an earlier version wrote into the index of messages the present form."""
+
 
 @frozen
 class JobKind:
@@ -103,9 +106,11 @@ JOB_KINDS: Final[Mapping[JobType, JobKind]] = MappingProxyType(
         ),
         JobType.SYSTEM_DM: JobKind(max_attempts=3, can_be_cancelled=True, held_by_orderer=Acl.SYSTEM_DM_SEND),
         JobType.STORAGE_CLEAN_UP: JobKind(max_attempts=3, can_be_cancelled=True),
+        JobType.MESSAGE_SEARCH_RENEWAL: JobKind(max_attempts=20, can_be_cancelled=False),
     }
 )
-"""Every kind. A shred that failed is not tried again (administration.md, Jobs); an erasure has to be."""
+"""Every kind. A shred that failed is not tried again (administration.md, Jobs); an erasure has to be, and so has
+a renewal, which only a migration orders."""
 
 
 class ErrandKind(enum.StrEnum):

@@ -17,16 +17,22 @@ import pytest
 import trio
 from trio.testing import MockClock
 
+from chat.domain.messages import message_search
 from chat.registries.jobs import JobType
 from chat.registries.user_flags import UserFlag
+from chat.store.messages.message_search_entries import discrepancies
 from chat.testing.server import ChatServer, open_chat_server
 from chat.testing.world import World
 from tests.administration.erasure_world import prepare, server_write
 from tests.durability.ended_servers import Killer, next_server, picture
+from tests.messages.search_world import order_renewal
 
 UNKNOWN: Final = "1234567890"
 OURS: Final = frozenset(JobType) - {JobType.USER_ARCHIVE, JobType.GUILD_ARCHIVE, JobType.SUBSCRIPTION_CANCELLATION}
 """Archives and cancellations end in files and at a payment processor: they have tests of their own."""
+
+MESSAGES_AT_ONCE: Final = 2
+"""Of a step that renews the index of messages."""
 
 
 def ledger(server: ChatServer) -> list[tuple[Any, ...]]:
@@ -69,6 +75,7 @@ async def order_everything(server: ChatServer, world: World) -> None:
     (await admin.rest.post("/v1/admin/storage/clean", cleaning)).expect(200)
     letter = {"content": "hello", "user_ids": [bob.id, UNKNOWN, carol.id]}
     (await admin.rest.post("/v1/admin/system-dms", letter)).expect(200)
+    assert await server.database.write(order_renewal) > 2 * MESSAGES_AT_ONCE
     await server_write(server, "DELETE FROM retained_sessions")  # which no server has written
     await server_write(server, "UPDATE account_deletions SET due_at = ?", server.clock.now_ms())
 
@@ -77,6 +84,7 @@ async def order_everything(server: ChatServer, world: World) -> None:
 async def test_every_step_of_every_job_is_done_once_whenever_the_server_is_killed(
     tmp_path: Path, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(message_search, "RENEWED_AT_ONCE", MESSAGES_AT_ONCE)
     killer = Killer(monkeypatch)
     base, reference = tmp_path / "base", tmp_path / "reference"
     base.mkdir()
@@ -125,4 +133,5 @@ async def test_every_step_of_every_job_is_done_once_whenever_the_server_is_kille
         found = picture(server, known)
         for table, rows in expected.items():
             assert Counter(found[table]) - Counter(rows) == Counter(rows) - Counter(found[table]) == Counter(), table
+        assert await server.database.write(discrepancies) == []
     assert kills > 35, kills

@@ -7,7 +7,12 @@ import sqlite3
 from collections.abc import Iterator
 
 from chat.registries.channel_types import ChannelType
+from chat.registries.jobs import JobType
+from chat.snowflake import MAXIMUM
+from chat.store.administration import jobs
+from chat.store.administration.jobs import Job
 from chat.store.connections import connect
+from chat.store.messages.message_search_entries import old_entries
 from chat.store.migrations import migrate
 
 GUILD, OTHER_GUILD = 1, 2
@@ -65,3 +70,24 @@ def rolled_back(connection: sqlite3.Connection) -> Iterator[None]:
         yield
     finally:
         connection.execute("ROLLBACK")
+
+
+def age(connection: sqlite3.Connection, until: int) -> None:
+    """Have the entries of messages up to this one be as earlier versions wrote them, where a migration leaves them."""
+    rows = connection.execute("SELECT rowid, words, filters FROM message_search WHERE rowid <= ?", (until,)).fetchall()
+    for message_id, words, filters in rows:
+        ungrouped = " ".join(word[1:] for word in words.split())
+        alone = " ".join(term for term in filters.split() if term[1] not in "buw")
+        connection.execute(
+            "INSERT INTO message_search_old (rowid, words, filters) VALUES (?, ?, ?)", (message_id, ungrouped, alone)
+        )
+        connection.execute("DELETE FROM message_search WHERE rowid = ?", (message_id,))
+    connection.execute("UPDATE message_search_parts SET old_until = ?", (until,))
+
+
+def order_renewal(connection: sqlite3.Connection) -> int:
+    """Leave everything as a migration from an earlier version does, with the job; how many entries there are."""
+    age(connection, MAXIMUM)
+    job = Job(id=1, task_type=JobType.MESSAGE_SEARCH_RENEWAL, payload={}, run_at=0, created_at=0, changed_at=0)
+    jobs.insert(connection, job)
+    return old_entries(connection)

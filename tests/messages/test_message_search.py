@@ -29,7 +29,9 @@ from chat.store.messages.message_search_entries import (
     EmbedType,
     bring_up_to_date,
     discrepancies,
+    old_until,
     pending,
+    renew,
 )
 from chat.store.messages.message_search_expressions import Criteria, Place, Scope
 from chat.store.messages.messages import Message, MessageExtra
@@ -43,6 +45,7 @@ from tests.messages.search_world import (
     USERS,
     VOICE,
     WEBHOOK,
+    age,
     opened,
     rolled_back,
 )
@@ -278,7 +281,9 @@ def expected(found: dict[int, Message], scope: Scope, criteria: Criteria) -> lis
 
 actions = st.lists(
     st.tuples(
-        st.sampled_from(["write", "write", "write", "edit", "delete", "pin", "index"]), written(), st.integers(0, 30)
+        st.sampled_from(["write", "write", "write", "write", "edit", "edit", "delete", "pin", "index", "age", "renew"]),
+        written(),
+        st.integers(0, 30),
     ),
     max_size=30,
 )
@@ -300,12 +305,11 @@ LIMITS = (
 
 
 @contextlib.contextmanager
-def in_parts(connection: sqlite3.Connection, limits: dict[str, int], until: tuple[int, int]) -> Iterator[None]:
-    """With these limits of the search, and borders between the parts of the index."""
+def limited(connection: sqlite3.Connection, limits: dict[str, int]) -> Iterator[None]:
+    """With these limits of the search."""
     with pytest.MonkeyPatch.context() as patch, rolled_back(connection):
         for name, value in limits.items():
             patch.setattr(message_search, name, value)
-        connection.execute("UPDATE message_search_parts SET last_id = ?, ungrouped_until = ?", until)
         yield
 
 
@@ -332,17 +336,16 @@ def look_at_pages(connection: sqlite3.Connection, scope: Scope, criteria: Criter
     actions,
     st.lists(st.tuples(scopes(), wanted()), min_size=1, max_size=5),
     st.sampled_from(LIMITS),
-    st.sampled_from([(0, 0), (0, 9), (5, 5), (5, 15), (15, 15), (31, 31)]),
 )
 def test_a_search_finds_what_a_look_at_every_message_finds(
     connection: sqlite3.Connection,
     actions: list[tuple[str, Message, int]],
     searches: list[tuple[Scope, Criteria]],
     limits: dict[str, int],
-    until: tuple[int, int],
 ) -> None:
-    with in_parts(connection, limits, until):
+    with limited(connection, limits):
         found: dict[int, Message] = {}
+        is_aged = False
         for number, (action, drawn, choice) in enumerate(actions, start=1):
             ids = sorted(found)
             chosen = ids[choice % len(ids)] if ids else None
@@ -351,6 +354,13 @@ def test_a_search_finds_what_a_look_at_every_message_finds(
                 assert messages.insert(connection, found[number])
             elif action == "index":
                 bring_up_to_date(connection, 1 + choice % 5)
+            elif action == "age":
+                if not is_aged:
+                    age(connection, choice)
+                is_aged = True
+            elif action == "renew":
+                assert renew(connection, 1 + choice % 5) or not old_until(connection)
+                assert discrepancies(connection) == []
             elif chosen is None:
                 continue
             elif action == "delete":
@@ -373,6 +383,7 @@ def test_a_search_finds_what_a_look_at_every_message_finds(
             pass
         assert pending(connection, 1) == 0
         assert discrepancies(connection) == []
+        event("in two indexes" if old_until(connection) else "in one index")
         for scope, criteria in searches:
             ids = expected(found, scope, criteria)
             event("finds something" if ids else "finds nothing")
@@ -403,21 +414,26 @@ spots = st.sampled_from([(Place(TEXT),), (Place(TEXT), Place(VOICE)), (Place(TEX
     ),
     st.lists(st.tuples(spots, asked_of_many), min_size=3, max_size=3),
     st.sampled_from(LIMITS),
-    st.sampled_from([(0, 0), (0, 9), (5, 12)]),
+    st.sampled_from([0, 9, 12]),
+    st.sets(st.integers(1, 12), max_size=4),
 )
 def test_every_way_of_searching_finds_the_same(
     connection: sqlite3.Connection,
     drawn: list[Message],
     searches: list[tuple[tuple[Place, ...], Criteria]],
     limits: dict[str, int],
-    until: tuple[int, int],
+    until: int,
+    changed: set[int],
 ) -> None:
     """Where many messages say the same; the history above seldom has so many."""
-    with in_parts(connection, limits, until):
+    with limited(connection, limits):
         found = {number: attrs.evolve(message, id=number) for number, message in enumerate(drawn, start=1)}
         for message in found.values():
             assert messages.insert(connection, message)
         assert bring_up_to_date(connection, 100) == len(found)
+        age(connection, until)
+        connection.executemany("UPDATE messages SET flags = 0 WHERE id = ?", [(each,) for each in changed])
+        assert bring_up_to_date(connection, 100) == len(changed & found.keys())
         for places, criteria in searches:
             scope = Scope(places, (GUILD,))
             look_at_pages(connection, scope, criteria, expected(found, scope, criteria))

@@ -19,19 +19,21 @@ from chat.store.messages.message_search import (
     matching,
 )
 from chat.store.messages.message_search_entries import (
-    Borders,
     ContentType,
-    borders,
     bring_up_to_date,
+    discard_old,
     discrepancies,
+    old_entries,
+    old_until,
     pending,
     pending_among,
+    renew,
 )
 from chat.store.messages.message_search_expressions import Criteria, Place, Scope
 from chat.store.messages.messages import Message, MessageExtra
 from chat.store.messages.search_terms import author_group
 from chat.store.migrations import MIGRATIONS, migrate
-from tests.messages.search_world import BOT, GUILD, PERSON, PRIVATE, TEXT, VOICE, opened, rolled_back
+from tests.messages.search_world import BOT, GUILD, PERSON, PRIVATE, TEXT, VOICE, age, opened, rolled_back
 
 
 @pytest.fixture(scope="module")
@@ -54,6 +56,10 @@ def write(connection: sqlite3.Connection, *contents: str, first: int = 1) -> Non
         assert messages.insert(connection, Message(number, TEXT, PERSON, 0, content))
 
 
+def entries_of_old(connection: sqlite3.Connection) -> list[int]:
+    return [row[0] for row in connection.execute("SELECT rowid FROM message_search_old ORDER BY rowid")]
+
+
 def test_relevance_puts_first_what_says_it_often_in_few_words(clean: sqlite3.Connection) -> None:
     write(clean, "cat", "cat " + "and many other things " * 5, "cat cat", "cats", "cat")
     bring_up_to_date(clean, 100)
@@ -64,18 +70,22 @@ def test_relevance_puts_first_what_says_it_often_in_few_words(clean: sqlite3.Con
     assert by_relevance(clean, Criteria(), found) == found
 
 
-def test_what_an_account_wrote_is_found_in_every_part_of_the_index(clean: sqlite3.Connection) -> None:
-    clean.execute("UPDATE message_search_parts SET last_id = 4, ungrouped_until = 6")
+def test_what_an_account_wrote_is_found_in_both_indexes(clean: sqlite3.Connection) -> None:
     for number in range(1, 9):
         author_id = PERSON if number % 2 else BOT
         place = PRIVATE if number > 6 else TEXT
         assert messages.insert(clean, Message(number, place, author_id, 0, "cat"))
     bring_up_to_date(clean, 100)
-    entries = clean.execute("SELECT words, filters FROM message_search ORDER BY rowid").fetchall()
-    pairs = [sum(term[1] in {"b", "w"} for term in filters.split()) for _, filters in entries]
-    assert pairs == [0, 0, 0, 0, 1, 1, 2, 2]
+    age(clean, 6)
+    clean.execute("UPDATE messages SET flags = 0 WHERE id = 3")
+    assert bring_up_to_date(clean, 100) == 1
+    entries = clean.execute("SELECT rowid, words, filters FROM message_search ORDER BY rowid").fetchall()
+    pairs = [sum(term[1] in {"b", "w"} for term in filters.split()) for _, _, filters in entries]
+    assert pairs == [1, 2, 2]
     assert author_group(PERSON) != author_group(BOT)
-    assert [words for words, _ in entries] == ["cat"] * 6 + [f"{author_group(each)}cat" for each in (PERSON, BOT)]
+    words = [(number, f"{author_group(author)}cat") for number, author in ((3, PERSON), (7, PERSON), (8, BOT))]
+    assert [entry[:2] for entry in entries] == words
+    assert entries_of_old(clean) == [1, 2, 4, 5, 6]
     by_person = Criteria(content="cat", author_ids=(PERSON,))
     assert matching(clean, EVERYWHERE, by_person) == [7, 5, 3, 1]
     assert matching(clean, EVERYWHERE, by_person, most=3) == [7, 5, 3]
@@ -89,26 +99,26 @@ def test_what_an_account_wrote_is_found_in_every_part_of_the_index(clean: sqlite
 
 
 @pytest.mark.parametrize(
-    ("until", "criteria", "parts"),
+    ("until", "criteria", "indexes"),
     [
-        ((0, 0), Criteria(content="cat"), 1),
-        ((4, 4), Criteria(content="cat"), 2),
-        ((4, 6), Criteria(content="cat"), 3),
-        ((4, 6), Criteria(content="cat", min_id=7), 1),
-        ((4, 6), Criteria(content="cat", max_id=5), 2),
+        (0, Criteria(content="cat"), 1),
+        (0, Criteria(content="cat", min_id=7), 1),
+        (6, Criteria(content="cat"), 2),
+        (6, Criteria(content="cat", min_id=6), 2),
+        (6, Criteria(content="cat", min_id=7), 1),
     ],
 )
-def test_only_parts_of_the_index_that_may_have_finds_are_searched(
-    clean: sqlite3.Connection, until: tuple[int, int], criteria: Criteria, parts: int
+def test_the_old_index_is_searched_only_where_it_may_have_finds(
+    clean: sqlite3.Connection, until: int, criteria: Criteria, indexes: int
 ) -> None:
-    clean.execute("UPDATE message_search_parts SET last_id = ?, ungrouped_until = ?", until)
+    age(clean, until)
     statements: list[str] = []
     clean.set_trace_callback(statements.append)
     try:
         assert matching(clean, EVERYWHERE, criteria) == []
     finally:
         clean.set_trace_callback(None)
-    assert sum("MATCH" in statement for statement in statements) == parts
+    assert sum("MATCH" in statement for statement in statements) == indexes
 
 
 def test_what_deletes_a_channel_takes_its_messages_out_of_the_index(clean: sqlite3.Connection) -> None:
@@ -207,15 +217,18 @@ def test_messages_of_an_older_database_are_noted_when_it_gets_its_index() -> Non
     assert pending(connection, 100) == 7
     while bring_up_to_date(connection, 3):
         pass
+    assert (old_until(connection), old_entries(connection)) == (7, 0)
+    assert (renew(connection, 3), old_until(connection)) == (0, 0)
     assert matching(connection, Scope((Place(1),)), Criteria(content="cat")) == [7, 6, 5, 4, 3, 2, 1]
     assert discrepancies(connection) == []
     connection.close()
 
 
-def test_entries_from_before_words_had_groups_are_found_beside_those_of_now() -> None:
+@pytest.mark.parametrize("migration", ["authors_in_places", "words_by_author_group"])
+def test_entries_of_earlier_versions_are_found_and_renewed(migration: str) -> None:
     connection = connect(":memory:")
     names = [migration.__name__ for migration in MIGRATIONS]
-    migrate(connection, MIGRATIONS[: names.index("words_by_author_group")])
+    migrate(connection, MIGRATIONS[: names.index(migration)])
     connection.execute("PRAGMA foreign_keys = OFF")
     connection.execute("INSERT INTO channels (id, type) VALUES (1, 1)")
     around = message_search_entries.Surroundings(None, 1, None, is_bot=False)
@@ -223,24 +236,63 @@ def test_entries_from_before_words_had_groups_are_found_beside_those_of_now() ->
         message = Message(number, 1, PERSON if number % 2 else BOT, 0, "cat cat" if number == 3 else "cat cow")
         assert messages.insert(connection, message)
         _, filters = message_search_entries.entry_of(message, around) or ("", "")
+        if migration == "authors_in_places":
+            filters = " ".join(term for term in filters.split() if term[1] != "b")
         entry = (number, message.content, filters)
         connection.execute("INSERT INTO message_search (rowid, words, filters) VALUES (?, ?, ?)", entry)
     connection.execute("DELETE FROM message_search_queue")
     migrate(connection)
-    assert borders(connection) == Borders(plain_until=0, ungrouped_until=5)
+    assert (old_until(connection), old_entries(connection)) == (5, 5)
+    assert connection.execute("SELECT task_type, status FROM jobs").fetchall() == [
+        ("message_search_renewal", "pending")
+    ]
     for number in range(6, 9):
         assert messages.insert(connection, Message(number, 1, PERSON if number % 2 else BOT, 0, "cat cow"))
     connection.execute("UPDATE messages SET content = 'cat ox' WHERE id = 2")
     assert bring_up_to_date(connection, 100) == 4
+    look_at_old_and_new(connection)
+    assert entries_of_old(connection) == [1, 3, 4, 5]
+    assert (renew(connection, 2), old_until(connection)) == (2, 3)
+    look_at_old_and_new(connection)
+    assert (renew(connection, 2), old_until(connection)) == (2, 0)
+    look_at_old_and_new(connection)
+    assert entries_of_old(connection) == [1, 3, 4, 5]  # which do not count any more
+    portions = 1
+    while discard_old(connection, 2):
+        portions += 1
+        look_at_old_and_new(connection)
+    assert portions > 3
+    assert entries_of_old(connection) == []
+    connection.execute("INSERT INTO message_search_old (message_search_old) VALUES ('integrity-check')")
+    assert not discard_old(connection, 100)
+    look_at_old_and_new(connection)
+    connection.close()
+
+
+def look_at_old_and_new(connection: sqlite3.Connection) -> None:
     assert discrepancies(connection) == []
-    stored = connection.execute("SELECT words FROM message_search WHERE rowid IN (2, 7) ORDER BY rowid").fetchall()
-    assert stored == [("cat ox",), ("{0}cat {0}cow".format(author_group(PERSON)),)]
     scope, asked = Scope((Place(1),)), Criteria(content="cat")
     assert in_order(connection, scope, asked, most=4) == ([8, 7, 6, 5], 8)
     assert in_order(connection, scope, asked, ascending=True, most=9) == ([1, 2, 3, 4, 5, 6, 7, 8], 8)
     assert in_order(connection, scope, attrs.evolve(asked, author_ids=(BOT,)), most=9) == ([8, 6, 4, 2], 4)
     assert by_relevance(connection, asked, [8, 7, 6, 5, 4, 3, 2, 1])[:2] == [3, 8]
     assert matching(connection, scope, Criteria(exact_phrases=("cat cow",))) == [8, 7, 6, 5, 4, 1]
+
+
+def test_an_index_between_two_versions_is_made_anew() -> None:
+    connection = connect(":memory:")
+    names = [migration.__name__ for migration in MIGRATIONS]
+    migrate(connection, MIGRATIONS[: names.index("message_search_renewal")])
+    connection.execute("PRAGMA foreign_keys = OFF")
+    connection.execute("INSERT INTO channels (id, type) VALUES (1, 1)")
+    assert messages.insert(connection, Message(5, 1, PERSON, 0, "cat"))
+    connection.execute("INSERT INTO message_search (rowid, words, filters) VALUES (5, '0cat', '')")
+    connection.execute("DELETE FROM message_search_queue")
+    migrate(connection)
+    assert (old_until(connection), connection.execute("SELECT count(*) FROM jobs").fetchone()) == (0, (0,))
+    assert bring_up_to_date(connection, 100) == 1
+    assert matching(connection, Scope((Place(1),)), Criteria(content="cat")) == [5]
+    assert discrepancies(connection) == []
     connection.close()
 
 

@@ -8,10 +8,15 @@ from typing import Any
 import pytest
 import trio
 import trio.testing
+from trio.testing import MockClock
 
+from chat.domain.messages import message_search
+from chat.jobs import LONGEST_WAIT_SECONDS, JobRun
+from chat.store.messages.message_search_entries import discrepancies
 from chat.testing.rest_client import Response
 from chat.testing.server import ChatServer
 from chat.testing.world import Actor, World
+from tests.messages.search_world import order_renewal
 
 SEARCH = "/v1/search/messages"
 KNOWS_THREADS = {"X-Service-Features": "channel_threads"}
@@ -37,6 +42,36 @@ async def test_what_was_written_a_moment_ago_is_found_and_what_was_changed_is_fo
     assert await hits(chat_world.bob, context_channel_id=channel_id, exact_phrases=["dog lazy"]) == []
     (await alice.rest.delete_message(channel_id, sent["id"])).expect(204)
     assert await hits(chat_world.bob, context_channel_id=channel_id, content="lazy") == []
+
+
+async def test_entries_of_an_earlier_version_are_renewed_while_people_search_and_write(
+    chat_world: World, chat_server: ChatServer, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(message_search, "RENEWED_AT_ONCE", 2)
+    alice, channel_id, database = chat_world.alice, chat_world.channel_id, chat_server.database
+    sent = [(await alice.rest.send_message(channel_id, f"cat {number}")).expect(200)["id"] for number in range(9)]
+    here = {"context_channel_id": channel_id, "author_id": [alice.id]}
+    assert len(await hits(alice, **here, content="cat")) == 9
+    step, progress = JobRun.step, list[int]()
+
+    async def step_beside_others(run: JobRun, *arguments: Any) -> None:
+        if len(progress) < 3:  # the oldest have entries of the old form still
+            changed, gone = sent[len(progress)], sent[3 + len(progress)]
+            (await alice.rest.edit_message(channel_id, changed, "dog")).expect(200)
+            (await alice.rest.delete_message(channel_id, gone)).expect(204)
+        await step(run, *arguments)
+        progress.append(run.job.progress_current)
+        gone_by = min(3, len(progress))
+        assert len(await hits(alice, **here, content="cat")) == 9 - 2 * gone_by
+        assert len(await hits(alice, **here, content="dog")) == gone_by
+
+    monkeypatch.setattr(JobRun, "step", step_beside_others)
+    total = await database.write(order_renewal)
+    await trio.sleep(LONGEST_WAIT_SECONDS + 60)
+    job = (await chat_world.admin.rest.get("/v1/admin/jobs/1")).expect(200)
+    assert (job["status"], job["progress_current"], job["progress_total"]) == ("completed", 9, 9)
+    assert (total, progress) == (9, [0, 2, 4, 4, 9])
+    assert await database.write(discrepancies) == []
 
 
 async def test_embeds_pins_authors_and_moments_are_filters(chat_world: World) -> None:

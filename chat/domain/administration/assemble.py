@@ -55,6 +55,7 @@ from chat.jobs import Jobs
 from chat.mail.mailer import Mailer
 from chat.media.storage import ArchiveFiles
 from chat.push.encryption import Vapid
+from chat.registries.jobs import JobType
 
 
 @frozen(kw_only=True)
@@ -142,6 +143,7 @@ def assemble(
     database, mailer, witness = core.database, signing_in.mailer, standing.witness
     log = AdminAuditLog(database, core.snowflakes)
     jobs = Jobs(database, core.clock, core.snowflakes)
+    jobs.handle(JobType.MESSAGE_SEARCH_RENEWAL, messages.message_search_index.renew)
     blocklists = Blocklists(core, log)
     reports = Reports(core, messages.messages, mailer, log)
     of_guilds = _guild_services(core, log, standing, presence, guilds_area)

@@ -2,7 +2,7 @@
 
 What changed is written down with the change itself (`020_message_search.sql`), so nothing is lost when the process
 ends, and a database from before there was an index gets one the same way, bit by bit. Many changes cost little more
-than one, so the index follows a second behind.
+than one, so the index follows a second behind. Entries of an older form are renewed by a job, which a migration orders.
 
 A search settles first where to look (`chat.domain.messages.message_search_scopes`), then has the index follow at once,
 so that what the caller wrote a moment ago is found. It runs in a reader's thread, one at a time, and is given up after
@@ -27,12 +27,13 @@ from chat.domain.messages.message_reading import StoredMessages, Viewer, viewer_
 from chat.domain.messages.message_search_scopes import Whereabouts, search_scope
 from chat.domain.standing.access import ChannelAccess
 from chat.errors import ApiError, InvalidFormBody, StorageUnavailable
+from chat.jobs import JobRun, Progress
 from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.registries.events import EventName
 from chat.store.guard import UNGUARDED
 from chat.store.messages import message_search, message_search_entries, messages
 from chat.store.messages.message_search import FINDS_MAXIMUM, QueryTooSlow, given_up_after
-from chat.store.messages.message_search_entries import pending_among
+from chat.store.messages.message_search_entries import old_until, pending_among
 from chat.store.messages.message_search_expressions import Criteria, Scope
 
 log: Final = structlog.get_logger("chat.search")
@@ -45,6 +46,15 @@ SLICE_MESSAGES: Final = 200
 
 PENDING_MAXIMUM: Final = 2_000
 """So many are seen to at once for a search; with more, the index is not ready."""
+
+RENEWED_AT_ONCE: Final = 200
+DISCARDED_AT_ONCE: Final = 500
+"""Messages that are brought over from the old index in one transaction, and rows of it that are thrown away then."""
+
+REST: Final = 4.0
+REST_SECONDS: Final = 5.0
+"""After each portion of a renewal it rests for so many times as long as the store took for it, up to so long: the
+writer and the disk are left to others, and the longer the more they ask for."""
 
 LOOK_SECONDS: Final = 600.0
 """How often it looks by itself, for changes without an event."""
@@ -111,6 +121,26 @@ class MessageSearchIndex:
             with trio.move_on_after(LOOK_SECONDS):
                 await self._changed.wait()
                 await trio.sleep(BEHIND_SECONDS)
+
+    async def renew(self, run: JobRun) -> None:
+        """Do the job that brings messages over from the old index, in portions, and throws it away then."""
+        database = self._core.database
+        if run.job.progress_total is None:
+            total = await database.read(message_search_entries.old_entries)
+            await run.step(lambda _: Progress(total=total))
+
+        def unit(connection: sqlite3.Connection) -> Progress:
+            if old_until(connection):
+                renewed = message_search_entries.renew(connection, RENEWED_AT_ONCE)
+                return Progress(current=run.job.progress_current + renewed)
+            if message_search_entries.discard_old(connection, DISCARDED_AT_ONCE):
+                return Progress()
+            return Progress(state={"is_over": True}, current=run.job.progress_total)
+
+        while not run.job.state.get("is_over"):
+            began = trio.current_time()
+            await run.step(unit)
+            await trio.sleep(min(REST_SECONDS, REST * (trio.current_time() - began)))
 
     async def _follow(self) -> int:
         # Looks first, because a write costs a commit even where it changes nothing. The index is the server's own, also

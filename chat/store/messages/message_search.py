@@ -5,7 +5,7 @@ guilds hold, and the table of messages says of each find whether its channel is 
 is found, never with the number of channels times that. At most FINDS_MAXIMUM are looked at, counted and paged.
 
 What a handful of accounts wrote in a handful of channels is looked for by the pairs of them, and what accounts wrote by
-words of their groups, in the parts of the index that have these (`Borders`).
+words of their groups. The old index, while there is one (`old_until`), has neither.
 
 How much a search costs is decided by how the index walks its lists. Forwards it takes half the time of backwards, and
 a row that comes to Python costs several times what it takes to find it. So a page is walked to from its own end, and
@@ -29,7 +29,14 @@ import attrs
 from chat.classes import frozen
 from chat.registries.channel_types import ChannelType
 from chat.snowflake import MAXIMUM
-from chat.store.messages.message_search_entries import AuthorType, Filter, borders, value_term, words_of
+from chat.store.messages.message_search_entries import (
+    AuthorType,
+    Filter,
+    old_until,
+    value_term,
+    words_of,
+    words_of_messages,
+)
 from chat.store.messages.message_search_expressions import (
     Criteria,
     Place,
@@ -77,9 +84,6 @@ _AMONG: Final = f"""
         OR (channels.type = {_PRIVATE_THREAD} AND channels.parent_id IN (SELECT value FROM json_each(?)))
     )
 """  # noqa: S608 - our own words, here and below
-
-
-_IS_UNGROUPED: Final = "message_search.rowid <= (SELECT ungrouped_until FROM message_search_parts)"
 
 
 def in_order(
@@ -175,27 +179,27 @@ def matching(
 ) -> list[int]:
     """The messages that are looked for, at most so many, by their ids: the newest first, or the oldest."""
     order = "ASC" if ascending else "DESC"
-    sources = list(_sources(connection, scope, criteria))
     found: list[int] = []
-    for source, parameters in sources if ascending else reversed(sources):
+    for source in _sources(connection, scope, criteria):
         (listed,) = connection.execute(
             f"""
             SELECT json_group_array(id)
-              FROM (SELECT message_search.rowid AS id {source} ORDER BY message_search.rowid {order} LIMIT ?)
+              FROM (SELECT entries.rowid AS id {source.text} ORDER BY entries.rowid {order} LIMIT ?)
             """,  # noqa: S608
-            (*parameters, most - len(found)),
+            (*source.parameters, most),
         ).fetchone()
-        found += sorted(json.loads(listed), reverse=not ascending)  # SQLite does not promise the order of such a list
-    return found
+        found += json.loads(listed)
+    found.sort(reverse=not ascending)  # of each source too: SQLite does not promise the order of such a list
+    return found[:most]
 
 
 def count(connection: sqlite3.Connection, scope: Scope, criteria: Criteria, *, most: int = FINDS_MAXIMUM) -> int:
     """How many messages `matching` finds, up to so many."""
     counted = 0
-    for source, parameters in _sources(connection, scope, criteria):
+    for source in _sources(connection, scope, criteria):
         (number,) = connection.execute(
-            f"SELECT count(*) FROM (SELECT 1 {source} ORDER BY message_search.rowid LIMIT ?)",  # noqa: S608
-            (*parameters, most - counted),
+            f"SELECT count(*) FROM (SELECT 1 {source.text} ORDER BY entries.rowid LIMIT ?)",  # noqa: S608
+            (*source.parameters, most - counted),
         ).fetchone()
         counted += number
     return counted
@@ -227,12 +231,11 @@ def _read_through(
         return None
     found = [
         message_id
-        for source, parameters in _sources(connection, scope, near)
-        for message_id, words, is_ungrouped in connection.execute(
-            f"SELECT message_search.rowid, message_search.words, {_IS_UNGROUPED} {source}",
-            parameters,
+        for source in _sources(connection, scope, near)
+        for message_id, words in connection.execute(
+            f"SELECT entries.rowid, entries.words {source.text}", source.parameters
         )
-        if says(words_of(words, is_ungrouped=is_ungrouped), criteria.content or "")
+        if says(words_of(words, is_old=source.is_old), criteria.content or "")
     ]
     return sorted(found, reverse=not ascending)[:most]
 
@@ -243,12 +246,16 @@ def _having_last_word(connection: sqlite3.Connection, criteria: Criteria) -> int
     found = chunks(criteria.content or "")
     if not found:
         return None
-    groups = [*_groups(criteria), *([""] if borders(connection).ungrouped_until else [])]
-    row = connection.execute(
-        "SELECT count(*) FROM (SELECT 1 FROM message_search WHERE message_search MATCH ? LIMIT ?)",
-        (some(phrase([group + term for term in found[-1]]) for group in groups), FINDS_MAXIMUM),
-    ).fetchone()
-    return int(row[0])
+    counted, until = 0, old_until(connection)
+    for is_old in (False, True) if until else (False,):
+        table, last = _part(until, is_old=is_old)
+        groups = _groups(criteria, is_old=is_old)
+        (number,) = connection.execute(
+            f"SELECT count(*) FROM (SELECT 1 FROM {table} WHERE {table} MATCH ? AND rowid <= ? LIMIT ?)",  # noqa: S608
+            (some(phrase([group + term for term in found[-1]]) for group in groups), last, FINDS_MAXIMUM - counted),
+        ).fetchone()
+        counted += number
+    return counted
 
 
 def _behind(criteria: Criteria, message_id: int, *, ascending: bool) -> Criteria:
@@ -263,49 +270,46 @@ def _begins_words(criteria: Criteria) -> bool:
     return not criteria.whole_words and bool(_counted(criteria)[1])
 
 
-_Source = tuple[str, Sequence[Any]]
-"""FROM and WHERE of a statement, and the parameters in them."""
-
-
 @frozen
-class _Form:
-    """How the entries in a part of the index are made: in what groups words are, and whether there are terms of author
-    and place together."""
+class _Source:
+    """What finds messages in an index: FROM and WHERE of a statement about `entries`, and the parameters in them."""
 
-    groups: tuple[str, ...] = ("",)
-    in_pairs: bool = False
+    is_old: bool
+    text: str
+    parameters: Sequence[Any]
 
 
 def _sources(connection: sqlite3.Connection, scope: Scope, criteria: Criteria) -> Iterator[_Source]:
-    """What finds the messages that are looked for, in each part of the index; the oldest part first."""
-    until = borders(connection)
-    in_pairs = 0 < len(criteria.author_ids) * len(scope.places) <= NAMED_PLACES
-    first = max(criteria.min_id, 1)
-    for last, form in (
-        (until.plain_until, _Form()),
-        (until.ungrouped_until, _Form(in_pairs=in_pairs)),
-        (criteria.max_id, _Form(_groups(criteria), in_pairs)),
-    ):
-        last_of_part = min(last, criteria.max_id)
-        if first <= last_of_part:
-            part = attrs.evolve(criteria, min_id=first, max_id=last_of_part)
-            source = _source(scope, part, form)
-            if source is not None:
-                yield source
-            first = last_of_part + 1
+    """What finds the messages that are looked for. Those of two sources differ, and lie among one another."""
+    until = old_until(connection)
+    for is_old in (False, True):
+        source = _source(scope, criteria, until, is_old=is_old)
+        if source is not None:
+            yield source
 
 
-def _groups(criteria: Criteria) -> tuple[str, ...]:
+def _part(until: int, *, is_old: bool) -> tuple[str, int]:
+    """An index, and up to which message its entries count, where those of the old one do `until` there."""
+    return ("message_search_old", until) if is_old else ("message_search", MAXIMUM)
+
+
+def _groups(criteria: Criteria, *, is_old: bool) -> tuple[str, ...]:
     """In which groups of authors to look."""
+    if is_old:
+        return ("",)
     return tuple(sorted({author_group(each) for each in criteria.author_ids})) or tuple(AUTHOR_GROUPS)
 
 
-def _source(scope: Scope, criteria: Criteria, form: _Form) -> _Source | None:
-    """As `_sources`, in one part of the index. None where nothing can be found."""
-    in_pairs = form.in_pairs
+def _source(scope: Scope, criteria: Criteria, until: int, *, is_old: bool) -> _Source | None:
+    """As `_sources`, in one index. None where nothing can be found."""
+    table, last = _part(until, is_old=is_old)
+    if last < criteria.min_id or last == 0:
+        return None
+    in_pairs = not is_old and 0 < len(criteria.author_ids) * len(scope.places) <= NAMED_PLACES
     author_ids = criteria.author_ids if in_pairs else ()
     places = [term for place in scope.places for term in place_terms(place, author_ids)]
-    wanted = wanted_expressions(attrs.evolve(criteria, author_ids=()) if in_pairs else criteria, form.groups)
+    groups = _groups(criteria, is_old=is_old)
+    wanted = wanted_expressions(attrs.evolve(criteria, author_ids=()) if in_pairs else criteria, groups)
     if not places or wanted is None:
         return None
     is_named = in_pairs or len(places) <= NAMED_PLACES
@@ -319,17 +323,18 @@ def _source(scope: Scope, criteria: Criteria, form: _Form) -> _Source | None:
         where = some(phrase([value_term(Filter.AUTHOR_TYPE, kind)]) for kind in AuthorType)
     unwanted = [*unwanted_expressions(criteria), *(term for place in scope.excluded for term in place_terms(place))]
     expression = without(every([*wanted, *([where] if where else [])]), unwanted)
-    bounds = (expression, criteria.min_id, criteria.max_id)
+    bounds = (expression, criteria.min_id, min(criteria.max_id, last))
     if scope.is_everywhere or (is_named and not any(place.floor for place in scope.places)):
-        return "FROM message_search WHERE message_search MATCH ? AND message_search.rowid BETWEEN ? AND ?", bounds
+        alone = f"FROM {table} AS entries WHERE entries.{table} MATCH ? AND entries.rowid BETWEEN ? AND ?"
+        return _Source(is_old, alone, bounds)
     condition, parameters = _among(scope.places)
-    source = f"""
-        FROM message_search
-        CROSS JOIN messages ON messages.id = message_search.rowid
+    joined = f"""
+        FROM {table} AS entries
+        CROSS JOIN messages ON messages.id = entries.rowid
         CROSS JOIN channels ON channels.id = messages.channel_id
-        WHERE message_search MATCH ? AND message_search.rowid BETWEEN ? AND ? AND ({condition})
+        WHERE entries.{table} MATCH ? AND entries.rowid BETWEEN ? AND ? AND ({condition})
     """
-    return source, (*bounds, *parameters)
+    return _Source(is_old, joined, (*bounds, *parameters))
 
 
 def by_relevance(connection: sqlite3.Connection, criteria: Criteria, found: Sequence[int]) -> list[int]:
@@ -340,11 +345,8 @@ def by_relevance(connection: sqlite3.Connection, criteria: Criteria, found: Sequ
         return list(found)
     ranked, rest = found[:RANKED_MAXIMUM], found[RANKED_MAXIMUM:]
     scores = {
-        message_id: _score(words_of(text, is_ungrouped=is_ungrouped), words, beginnings)
-        for message_id, text, is_ungrouped in connection.execute(
-            f"SELECT rowid, words, {_IS_UNGROUPED} FROM message_search WHERE rowid IN (SELECT value FROM json_each(?))",  # noqa: S608
-            (json.dumps(list(ranked)),),
-        )
+        message_id: _score(text, words, beginnings)
+        for message_id, text in words_of_messages(connection, ranked).items()
     }
     return [*sorted(ranked, key=lambda message_id: (-scores.get(message_id, 0.0), -message_id)), *rest]
 

@@ -4,7 +4,8 @@ What is written down of changes, and why, is told in `chat/store/migrations/020_
 
 The index can intersect terms only by walking the list of each, and the list of a channel has all its messages. So an
 entry names the author and the place also in one term (Filter.AUTHOR_IN and those of threads): the list of that is as
-long as what it finds. Entries up to `plain_until` do not have them (`041_authors_in_places.sql`).
+long as what it finds. Entries from before that lie in an index of their own (`045_message_search_renewal.sql`): what
+changes gets an entry of the present form, and `renew` brings the others over.
 """
 
 from __future__ import annotations
@@ -116,6 +117,8 @@ WITH_AUTHOR: Final[Mapping[Filter, Filter]] = {
 }
 """For each filter by place that by place and author."""
 
+_PAIRS: Final = tuple(f"{MARK}{kind}" for kind in WITH_AUTHOR.values())
+
 Entry = tuple[str, str]
 """The columns `words` and `filters`."""
 
@@ -129,43 +132,28 @@ class Surroundings:
     parent_id: int | None
     is_bot: bool = attrs.field(converter=bool)
     """Whether the account that wrote it is a bot's."""
-    is_plain: bool = attrs.field(default=False, converter=bool)
-    """Whether the entry has no terms of author and place together."""
-    is_ungrouped: bool = attrs.field(default=False, converter=bool)
-    """Whether the words of the entry are without the group of the author."""
 
 
-@frozen
-class Borders:
-    """The last messages whose entries are of an older form; 0 where all are of the present one.
-
-    `plain_until` is the last whose entry has no terms of author and place together (`041_authors_in_places.sql`), and
-    `ungrouped_until`, which is no earlier, the last whose words are without the group of the author
-    (`042_words_by_author_group.sql`).
-    """
-
-    plain_until: int
-    ungrouped_until: int
-
-
-def borders(connection: sqlite3.Connection) -> Borders:
-    return Borders(*connection.execute("SELECT last_id, ungrouped_until FROM message_search_parts").fetchone())
+def old_until(connection: sqlite3.Connection) -> int:
+    """Up to which message entries of the old index count; 0 where none does."""
+    (message_id,) = connection.execute("SELECT old_until FROM message_search_parts").fetchone()
+    return int(message_id)
 
 
 def entry_of(message: Message, around: Surroundings) -> Entry | None:
     """The entry of a message; None for a system message, which has no words of its own and is not found."""
     if message.type not in WRITTEN_MESSAGE_TYPES:
         return None
-    return _words(message, around), " ".join(_filters(message, around))
+    return _words(message), " ".join(_filters(message, around))
 
 
-def words_of(words: str, *, is_ungrouped: bool) -> list[str]:
+def words_of(words: str, *, is_old: bool) -> list[str]:
     """The terms of the text, from the column `words` of an entry."""
-    return words.split() if is_ungrouped else [word[1:] for word in words.split()]
+    return words.split() if is_old else [word[1:] for word in words.split()]
 
 
-def _words(message: Message, around: Surroundings) -> str:
-    group = "" if around.is_ungrouped else author_group(message.author_id)
+def _words(message: Message) -> str:
+    group = author_group(message.author_id)
     found = terms(message.content)
     return group + f" {group}".join(found) if found else ""
 
@@ -189,12 +177,21 @@ def bring_up_to_date(connection: sqlite3.Connection, most: int) -> int:
     """Mend the entries of up to `most` messages, the newest first; returns of how many. Part of a unit."""
     rows = connection.execute("SELECT message_id FROM message_search_queue ORDER BY message_id DESC LIMIT ?", (most,))
     ids = [message_id for (message_id,) in rows]
+    _mend(connection, ids)
+    return len(ids)
+
+
+def _mend(connection: sqlite3.Connection, ids: list[int]) -> None:
+    """Have the entries of these messages be as they should; the ids descend."""
     if not ids:
-        return 0
+        return
     listed = json.dumps(ids)
     should, held = _entries(connection, ids, listed), _held(connection, listed)
+    old = _held_of_old(connection, listed)
     for message_id in reversed(ids):  # in ascending order, for which the index has not to be written out in between
         entry, present = should.get(message_id), held.get(message_id)
+        if message_id in old:
+            connection.execute("DELETE FROM message_search_old WHERE rowid = ?", (message_id,))
         if entry == present:
             continue
         if present is not None:
@@ -206,7 +203,39 @@ def bring_up_to_date(connection: sqlite3.Connection, most: int) -> int:
     connection.execute(
         "DELETE FROM message_search_queue WHERE message_id IN (SELECT value FROM json_each(?))", (listed,)
     )
+
+
+def renew(connection: sqlite3.Connection, most: int) -> int:
+    """Bring up to `most` messages over from the old index, the newest first; returns how many. Part of a unit."""
+    rows = connection.execute(
+        "SELECT rowid FROM message_search_old WHERE rowid <= ? ORDER BY rowid DESC LIMIT ?",
+        (old_until(connection), most),
+    )
+    ids = [message_id for (message_id,) in rows]
+    until = ids[-1] - 1 if len(ids) == most else 0
+    connection.execute("UPDATE message_search_parts SET old_until = ?", (until,))
+    _mend(connection, ids)
     return len(ids)
+
+
+def old_entries(connection: sqlite3.Connection) -> int:
+    """How many entries `renew` has to bring over. Looks at all of a table."""
+    row = connection.execute(
+        "SELECT count(*) FROM message_search_old_content WHERE id <= ?", (old_until(connection),)
+    ).fetchone()
+    return int(row[0])
+
+
+def discard_old(connection: sqlite3.Connection, most: int) -> bool:
+    """Throw away up to `most` rows of the old index, of which no entry counts any more, past the index itself, which
+    would see to each word; whether there are more. Part of a unit."""
+    for table, first in (("content", 1), ("data", 11)):  # what is before tells SQLite how the index is made
+        some = f"SELECT id FROM message_search_old_{table} WHERE id >= ? LIMIT ?"  # noqa: S608 - our own words
+        statement = f"DELETE FROM message_search_old_{table} WHERE id IN ({some})"  # noqa: S608
+        if connection.execute(statement, (first, most)).rowcount == most:
+            return True
+    connection.execute("INSERT INTO message_search_old (message_search_old) VALUES ('rebuild')")  # as an empty one
+    return False
 
 
 def discrepancies(connection: sqlite3.Connection, most: int = 100) -> list[int]:
@@ -222,7 +251,11 @@ def wrong_entries(connection: sqlite3.Connection) -> Iterator[int]:
     while True:
         rows = connection.execute(
             """
-            SELECT id FROM (SELECT id FROM messages UNION SELECT rowid FROM message_search)
+            SELECT id
+              FROM (SELECT id FROM messages
+                     UNION SELECT rowid FROM message_search
+                     UNION SELECT message_search_old.rowid FROM message_search_old, message_search_parts
+                     WHERE message_search_old.rowid <= old_until)
              WHERE id > ? AND id NOT IN (SELECT message_id FROM message_search_queue)
              ORDER BY id
              LIMIT 500
@@ -234,7 +267,30 @@ def wrong_entries(connection: sqlite3.Connection) -> Iterator[int]:
             return
         last, listed = ids[-1], json.dumps(ids)
         should, held = _entries(connection, ids, listed), _held(connection, listed)
-        yield from (message_id for message_id in ids if should.get(message_id) != held.get(message_id))
+        old = _held_of_old(connection, listed)
+        for message_id in ids:
+            if not _is_right(should.get(message_id), held.get(message_id), old.get(message_id)):
+                yield message_id
+
+
+def _is_right(should: Entry | None, held: Entry | None, old: Entry | None) -> bool:
+    if old is None or should is None or held is not None:
+        return old is None and held == should
+    return _of_old_form(should, is_old=False) == _of_old_form(old, is_old=True)
+
+
+def _of_old_form(entry: Entry, *, is_old: bool) -> Entry:
+    """Without groups, and without terms of author and place together, which not every old entry lacks."""
+    words, filters = entry
+    kept = (term for term in filters.split() if not term.startswith(_PAIRS))
+    return " ".join(words_of(words, is_old=is_old)), " ".join(kept)
+
+
+def words_of_messages(connection: sqlite3.Connection, ids: Iterable[int]) -> dict[int, list[str]]:
+    """The terms of the text of messages that have an entry."""
+    listed = json.dumps(list(ids))
+    old = {each: words_of(entry[0], is_old=True) for each, entry in _held_of_old(connection, listed).items()}
+    return old | {each: words_of(entry[0], is_old=False) for each, entry in _held(connection, listed).items()}
 
 
 def _held(connection: sqlite3.Connection, listed: str) -> dict[int, Entry]:
@@ -245,14 +301,28 @@ def _held(connection: sqlite3.Connection, listed: str) -> dict[int, Entry]:
     return {message_id: (words, filters) for message_id, words, filters in rows}
 
 
+def _held_of_old(connection: sqlite3.Connection, listed: str) -> dict[int, Entry]:
+    """As `_held`, of the old index."""
+    until = old_until(connection)
+    if not until:
+        return {}
+    rows = connection.execute(
+        """
+        SELECT rowid, words, filters FROM message_search_old
+         WHERE rowid IN (SELECT value FROM json_each(?)) AND rowid <= ?
+        """,
+        (listed, until),
+    )
+    return {message_id: (words, filters) for message_id, words, filters in rows}
+
+
 def _entries(connection: sqlite3.Connection, ids: list[int], listed: str) -> dict[int, Entry]:
     around = {
         row[0]: Surroundings(*row[1:])
         for row in connection.execute(
             """
-            SELECT messages.id, channels.guild_id, channels.type, channels.parent_id, coalesce(users.bot, 0),
-                   messages.id <= message_search_parts.last_id, messages.id <= message_search_parts.ungrouped_until
-              FROM messages, message_search_parts
+            SELECT messages.id, channels.guild_id, channels.type, channels.parent_id, coalesce(users.bot, 0)
+              FROM messages
               JOIN channels ON channels.id = messages.channel_id
               LEFT JOIN users ON users.id = messages.author_id
              WHERE messages.id IN (SELECT value FROM json_each(?))
@@ -271,8 +341,7 @@ def _filters(message: Message, around: Surroundings) -> Iterator[str]:
         places.append((Filter.PRIVATE_THREADS_OF if is_private else Filter.PUBLIC_THREADS_OF, around.parent_id))
     for kind, place_id in places:
         yield id_term(kind, place_id)
-        if not around.is_plain:
-            yield pair_term(WITH_AUTHOR[kind], message.author_id, place_id)
+        yield pair_term(WITH_AUTHOR[kind], message.author_id, place_id)
     if around.guild_id is not None:
         yield id_term(Filter.GUILD, around.guild_id)
     yield id_term(Filter.AUTHOR, message.author_id)

@@ -178,6 +178,7 @@ export const JOB_TYPES = [
   "schedule_user_deletions",
   "system_dm",
   "storage_clean_up",
+  "message_search_renewal",
 ];
 
 export const JOB_STATUSES = ["pending", "running", "completed", "failed", "cancelled"];
