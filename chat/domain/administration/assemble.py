@@ -142,8 +142,7 @@ def assemble(
     """Build the area."""
     database, mailer, witness = core.database, signing_in.mailer, standing.witness
     log = AdminAuditLog(database, core.snowflakes)
-    jobs = Jobs(database, core.clock, core.snowflakes)
-    jobs.handle(JobType.MESSAGE_SEARCH_RENEWAL, messages.message_search_index.renew)
+    jobs = _jobs(core, messages)
     blocklists = Blocklists(core, log)
     reports = Reports(core, messages.messages, mailer, log)
     of_guilds = _guild_services(core, log, standing, presence, guilds_area)
@@ -188,6 +187,12 @@ def assemble(
             members=of_guilds.guild_members,
         ),
     )
+
+
+def _jobs(core: Core, messages: MessagesArea) -> Jobs:
+    jobs = Jobs(core.database, core.clock, core.snowflakes)
+    jobs.handle(JobType.MESSAGE_SEARCH_RENEWAL, messages.message_search_index.renew)
+    return jobs
 
 
 def _account_services(
