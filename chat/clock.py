@@ -23,8 +23,8 @@ JUMP_MS: Final = 60_000
 WATCH_SECONDS: Final = 10.0
 """How often the time of day is held against the time that passed."""
 
-SECONDS_KEPT: Final = 4_096
-"""Seconds whose text is remembered: the same moments are told again and again."""
+DAYS_KEPT: Final = 4_096
+"""Days whose date is remembered: to make it takes several times as long as the rest of a timestamp."""
 
 logger = structlog.get_logger(__name__)
 
@@ -275,16 +275,20 @@ async def report_jumps(clock: Clock) -> None:
 
 def iso_timestamp(milliseconds: int) -> str:
     """Unix milliseconds as the wire's ISO 8601 text, UTC, with milliseconds and `Z`."""
-    second, rest = divmod(milliseconds, 1000)
-    return _second(second) + _PARTS_OF_A_SECOND[rest]
+    seconds, milliseconds = divmod(milliseconds, 1_000)
+    day, seconds = divmod(seconds, 86_400)
+    minute, second = divmod(seconds, 60)
+    return f"{_date(day)}{_MINUTES[minute]}{_SECONDS[second]}{_MILLISECONDS[milliseconds]}"
 
 
-_PARTS_OF_A_SECOND: Final = tuple(f".{milliseconds:03d}Z" for milliseconds in range(1000))
+_MINUTES: Final = tuple(f"T{hour:02d}:{minute:02d}:" for hour in range(24) for minute in range(60))
+_SECONDS: Final = tuple(f"{second:02d}" for second in range(60))
+_MILLISECONDS: Final = tuple(f".{milliseconds:03d}Z" for milliseconds in range(1_000))
 
 
-@functools.lru_cache(maxsize=SECONDS_KEPT)
-def _second(seconds: int) -> str:
-    return datetime.fromtimestamp(seconds, UTC).isoformat()[:-6]
+@functools.lru_cache(maxsize=DAYS_KEPT)
+def _date(day: int) -> str:
+    return datetime.fromtimestamp(day * 86_400, UTC).date().isoformat()
 
 
 def optional_timestamps(*moments: int | None) -> list[str | None]:
