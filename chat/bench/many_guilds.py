@@ -1,9 +1,10 @@
 """Part of `chat bench http`: what an Identify of an account in 200 guilds costs, beside one in one guild.
 
-Each guild has 300 members, 10 channels and 5 roles, and ten members are online. A figure is CPU time of the whole
-server from accepting a connection to the last byte of Ready, without compression, for one account after the other:
-`first` for accounts whose memberships are still to be read from the store, `again` for those that have identified
-before. The clients know threads, as the web client does.
+Each guild has 300 members, ten of whom are online. `communities` have 10 channels and 5 roles, a Ready of 1.2 MB;
+`guilds` have one channel, as the guild of `identify_per_cpu_second`. A figure is CPU time of the whole server from
+accepting a connection to the last byte of Ready, without compression, for one account after the other: `first` for
+accounts whose memberships are still to be read from the store, `again` for those that have identified before. The
+clients know threads, as the web client does.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ import json, sys
 from pathlib import Path
 from chat.bench import world
 from chat.bench.gateway import ENVIRONMENT
-prepare = getattr(world, "prepare_communities", None)
+prepare = getattr(world, sys.argv[4], None)
 here = prepare and prepare(Path(sys.argv[1]), guild_count=int(sys.argv[2]), signed_in=int(sys.argv[3]))
 print(json.dumps(here and [here.tokens, here.newcomers, dict(ENVIRONMENT)]), flush=True)
 """
@@ -69,23 +70,32 @@ class _Server:
     newcomers: Sequence[str] = attrs.field(repr=False)
 
 
+KINDS: Final = {"communities": "prepare_communities", "guilds": "prepare_plain_guilds"}
+"""Which function of `world` makes guilds of a kind."""
+
+
 def figures(plan: Plan, against: Path | None, notes: list[str]) -> Iterator[Figure]:
-    """Round by round: the server, and that of another checkout."""
+    """For each kind of guild, round by round: the server, and that of another checkout."""
+    for kind in KINDS:
+        yield from _figures(kind, plan, against, notes)
+
+
+def _figures(kind: str, plan: Plan, against: Path | None, notes: list[str]) -> Iterator[Figure]:
     with contextlib.ExitStack() as stack:
         load = stack.enter_context(started("chat.bench.identifying", core=LOAD_CORE))
         servers = {}
         for prefix, checkout in {"": HERE, "against_": against}.items():
-            server = None if checkout is None else _serving(stack, checkout.resolve(), plan)
+            server = None if checkout is None else _serving(stack, checkout.resolve(), kind, plan)
             if server is not None:
                 servers[prefix] = server
             elif checkout is not None:
-                notes.append(f"{checkout} has no world of many guilds to be measured in")
+                notes.append(f"{checkout} has no world of many {kind} to be measured in")
         costs: dict[str, list[float]] = {}
         for server in servers.values():
             _identify(load, server, server.everywhere[: plan.online], staying=True)
         for start in range(plan.online, plan.online + plan.clients * plan.rounds, plan.clients):
             for prefix, server in servers.items():
-                for name, tokens in _storms(server, slice(start, start + plan.clients), plan).items():
+                for name, tokens in _storms(server, slice(start, start + plan.clients), kind, plan).items():
                     result = _identify(load, server, tokens)
                     note_if_busy(result, f"{prefix}{name}", notes)
                     costs.setdefault(f"{prefix}{name}", []).append(1_000 / result["per_cpu_second"])
@@ -96,13 +106,13 @@ def figures(plan: Plan, against: Path | None, notes: list[str]) -> Iterator[Figu
         yield Figure(f"{name}_against_ratio", median_ratio(costs[name], costs[f"against_{name}"]), "of the other's")
 
 
-def _storms(server: _Server, accounts: slice, plan: Plan) -> dict[str, Sequence[str]]:
+def _storms(server: _Server, accounts: slice, kind: str, plan: Plan) -> dict[str, Sequence[str]]:
     everywhere, newcomers = server.everywhere[accounts], server.newcomers[accounts]
     return {
-        f"ready_{plan.guilds}_guilds_first": everywhere,
-        f"ready_{plan.guilds}_guilds_again": everywhere,
-        "ready_1_guild_first": newcomers,
-        "ready_1_guild_again": newcomers,
+        f"ready_{plan.guilds}_{kind}_first": everywhere,
+        f"ready_{plan.guilds}_{kind}_again": everywhere,
+        f"ready_1_of_{kind}_first": newcomers,
+        f"ready_1_of_{kind}_again": newcomers,
     }
 
 
@@ -113,12 +123,13 @@ def _identify(load: Process, server: _Server, tokens: Sequence[str], *, staying:
     return result
 
 
-def _serving(stack: contextlib.ExitStack, checkout: Path, plan: Plan) -> _Server | None:
+def _serving(stack: contextlib.ExitStack, checkout: Path, kind: str, plan: Plan) -> _Server | None:
     """A server of a checkout; None for one from before this measurement."""
     directory = stack.enter_context(tempfile.TemporaryDirectory(prefix="chat-bench-"))
     signed_in = plan.online + plan.clients * plan.rounds
     program = (sys.executable, "-c", PREPARE)
-    with started(directory, plan.guilds, signed_in, core=MEASURED_CORE, checkout=checkout, program=program) as prepared:
+    arguments = directory, plan.guilds, signed_in, KINDS[kind]
+    with started(*arguments, core=MEASURED_CORE, checkout=checkout, program=program) as prepared:
         answer = prepared.answer()
     if answer is None:
         return None

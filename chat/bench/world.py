@@ -101,12 +101,27 @@ def _account(user_id: int, number: int, now: int) -> Account:
 
 def _populate(connection: sqlite3.Connection, *, world: World, people: list[Account], now: int) -> None:
     _sign_up(connection, people, world.tokens, now)
-    guild = attrs.evolve(_guild(world.guild_id, people, now), system_channel_id=world.channel_id)
-    general = Channel(world.channel_id, guild.id, ChannelType.GUILD_TEXT, "general")
-    joined = [Member(guild.id, account.id, now, join_source=JoinSource.INSTANT_INVITE) for account in people]
-    insert_guild(connection, guild, [general], joined)
+    _insert_plain(connection, people, world.guild_id, world.channel_id, now)
     for account in people:
-        guild_folders.enter_guild(connection, account, guild.id)
+        guild_folders.enter_guild(connection, account, world.guild_id)
+
+
+def _insert_plain(
+    connection: sqlite3.Connection, people: Sequence[Account], guild_id: int, channel_id: int, now: int
+) -> None:
+    """A guild of these accounts with one channel."""
+    guild = attrs.evolve(_guild(guild_id, people, now), system_channel_id=channel_id)
+    general = Channel(channel_id, guild_id, ChannelType.GUILD_TEXT, "general")
+    joined = [
+        Member(guild_id, account.id, _joined_at(number, guild_id, now), join_source=JoinSource.INSTANT_INVITE)
+        for number, account in enumerate(people)
+    ]
+    insert_guild(connection, guild, [general], joined)
+
+
+def _joined_at(number: int, guild_id: int, now: int) -> int:
+    """Within a day before `now`, not in the same second as others of a guild or as the same account elsewhere."""
+    return now - (number * 86_399 + guild_id) % AGE_MS
 
 
 def _sign_up(connection: sqlite3.Connection, people: Sequence[Account], tokens: Sequence[str], now: int) -> None:
@@ -265,6 +280,27 @@ def prepare_communities(
 ) -> Communities:
     """Make the database in a new data directory: guilds with so many members each, `signed_in` of whom are in all of
     them; as many besides are in one. Raises OperatorError."""
+    return _prepare_guilds(directory, _insert_community, guild_count, signed_in, member_count)
+
+
+def prepare_plain_guilds(
+    directory: Path, *, guild_count: int, signed_in: int, member_count: int = COMMUNITY_MEMBERS
+) -> Communities:
+    """The same of guilds as `prepare` makes one. Raises OperatorError."""
+
+    def insert(connection: sqlite3.Connection, people: Sequence[Account], next_id: Callable[[], int], now: int) -> None:
+        _insert_plain(connection, people, next_id(), next_id(), now)
+
+    return _prepare_guilds(directory, insert, guild_count, signed_in, member_count)
+
+
+def _prepare_guilds(
+    directory: Path,
+    insert: Callable[[sqlite3.Connection, Sequence[Account], Callable[[], int], int], None],
+    guild_count: int,
+    signed_in: int,
+    member_count: int,
+) -> Communities:
     clock = SystemClock()
     next_id = SnowflakeGenerator(clock, WORLD_WORKER)
     mint = TokenMint(secrets.SystemRandom())
@@ -279,7 +315,7 @@ def prepare_communities(
         _sign_in(connection, everywhere[-signed_in:], communities.tokens, now)
         _sign_in(connection, newcomers, communities.newcomers, now)
         for number in range(guild_count):
-            _insert_community(connection, everywhere if number else people, next_id, now)
+            insert(connection, everywhere if number else people, next_id, now)
 
     _write(directory, populate)
     return communities
@@ -315,7 +351,7 @@ def _insert_community(
         Member(
             guild_id,
             account.id,
-            now,
+            _joined_at(number, guild_id, now),
             join_source=JoinSource.INSTANT_INVITE,
             role_ids=frozenset(ranks[number // step % COMMUNITY_ROLES].id for step in (2, 4) if number % step == 0),
         )

@@ -36,7 +36,11 @@ GUILD_COSTS = (
 
 REQUESTS = ("health", "get_guild", "get_own_user", "get_messages", "post_message")
 IDENTIFIES = {"identify_per_cpu_second", "identify_floor_per_cpu_second", "leaving_per_cpu_second"}
-READIES = {f"ready_{guilds}_{time}" for guilds in ("1_guild", "3_guilds") for time in ("first", "again")}
+READIES = {
+    f"ready_{guilds}_{time}"
+    for guilds in ("3_communities", "3_guilds", "1_of_communities", "1_of_guilds")
+    for time in ("first", "again")
+}
 GROWTH_COSTS = ("get_own_user", "get_guild", "read_newest", "read_middle", "post")
 
 FIGURES = {
