@@ -12,7 +12,7 @@ from chat.classes import define
 from chat.domain.presence.presences import Presences
 from chat.domain.presence.voice_states import VoiceStates
 from chat.domain.standing.guild_events import unavailable_guild
-from chat.domain.standing.guild_json import GuildJson, guild_json, own_rest
+from chat.domain.standing.guild_json import GuildJson, OwnGuild, guild_json
 from chat.domain.standing.guild_states import GuildState, GuildStates
 from chat.domain.standing.thread_access import ThreadLookup, shown_objects
 from chat.gateway.rooms import GuildRoom, RoomAccount
@@ -92,27 +92,25 @@ class GuildPayloads:
 
     def in_ready(
         self, room: GuildRoom, account: RoomAccount, session: GatewaySession, joined: Sequence[ShownThread]
-    ) -> GuildJson | bytes:
+    ) -> GuildJson | OwnGuild | bytes:
         """An entry of a user's Ready: the whole guild but for its `online_count`, for a closed guild the stub. Members'
         users are cut to their id. `account` is the session's; `joined` are the active threads that it is in."""
         state = room.state
         if (state.is_closed or self._guild_states.missing_guild_ids) and not self.is_open_to(state, session):
             return orjson.dumps(unavailable_guild(state))
-        if joined or room.guild_id in self._with_voice:
-            return self._guild(
-                room, session, full_users=False, shown_threads=shown_objects(state, session.user_id, joined)
-            )
-        if account.told_at != state.members_version:
-            member = state.member(session.user_id)
-            if member is None or member.communication_disabled_until is not None:  # a time-out ends by itself
-                return self._guild(room, session, full_users=False, shown_threads=())
-            if member is not account.told_of:
-                account.told_of, account.told = member, own_rest(state, member)
-            account.told_at = state.members_version
-        if account.begun_at != state.version or account.threads is not session.threads:
-            account.beginning = state.encoded.beginning(state, account.sees, threads=session.threads)
-            account.begun_at, account.threads = state.version, session.threads
-        return GuildJson(room.guild_id, state.member_count, account.beginning, account.told, (session.user_id,))
+        member = state.member(session.user_id)
+        if (
+            member is None
+            or member.communication_disabled_until is not None  # a time-out ends by itself
+            or joined
+            or room.guild_id in self._with_voice
+        ):
+            shown = shown_objects(state, session.user_id, joined)
+            return self._guild(room, session, full_users=False, shown_threads=shown)
+        entrance = account.entrance
+        if entrance is None or entrance.version != state.version or entrance.threads is not session.threads:
+            entrance = account.look_around(state, threads=session.threads)
+        return state, entrance.beginning, member
 
     def unsent(self, guild_id: int, session: GatewaySession) -> bytes:
         """An entry of Ready for a guild that is not sent yet, or cannot be read."""

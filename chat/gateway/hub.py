@@ -118,16 +118,17 @@ class Hub:
         """Put the session into the guild's room; None when the guild cannot be read. `member` and `told` as for the
         room."""
         room = self.rooms.get(guild_id)
-        if room is not None:
-            room.connect(session, member, told=told)
-            return room
-        state = self._guild_states.get(guild_id)
-        if state is None:
-            return None
-        room = GuildRoom(state, self._presences, self._voice_states)
+        if room is None:
+            state = self._guild_states.get(guild_id)
+            if state is None:
+                return None
+            room = GuildRoom(state, self._presences, self._voice_states)
         room.connect(session, member, told=told)
-        self._guild_states.hold(guild_id)
-        self.rooms[guild_id] = room
+        if guild_id not in self.rooms:
+            self._guild_states.hold(guild_id)
+            self.rooms[guild_id] = room
+        session.guild_ids.add(guild_id)
+        self._presences.account_connected({guild_id}, session.user_id)
         return room
 
     def open_room(self, session: GatewaySession, guild_id: int) -> GuildRoom | None:

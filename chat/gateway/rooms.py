@@ -53,11 +53,22 @@ class Recipients:
     passive: tuple[GatewaySession, ...] = ()
 
 
-_Entrance = tuple[frozenset[int], frozenset[int], bytes]
-"""`RoomAccount.sees`, `moderates` and `beginning` of an account that enters."""
-
 ENTRANCES_KEPT: Final = 32
 """Sets of roles for which a room knows what an account finds that enters."""
+
+
+@define(eq=False)
+class Entrance:
+    """What accounts find that enter a room. Those with the same roles share one."""
+
+    sees: frozenset[int]
+    moderates: frozenset[int]
+    beginning: bytes
+    """The guild up to its members, as Ready has it for what they see."""
+    version: int
+    """`GuildState.version` at which it is that."""
+    threads: bool
+    """Whether it has what only sessions with thread access are told of."""
 
 
 @define(eq=False)
@@ -68,19 +79,15 @@ class RoomAccount:
     """The channels that it was told of, as `GuildRoom.look_again` found them last."""
     moderates: frozenset[int]
     """Those below which it was told of every thread."""
-    sessions: tuple[GatewaySession, ...] = ()
-    told_of: Member | None = None
-    """Its membership, as its latest Ready had it."""
-    told: bytes = b""
-    """The end of the guild in that Ready (`own_rest`)."""
-    told_at: int = -1
-    """`GuildState.members_version` when the membership was known to be that."""
-    beginning: bytes = b""
-    """The guild up to its members, as that Ready had it."""
-    begun_at: int = -1
-    """`GuildState.version` at which it is that for what the account sees; -1 where it is not."""
-    threads: bool = False
-    """Whether it has what only sessions with thread access are told of."""
+    sessions: tuple[GatewaySession, ...]
+    entrance: Entrance | None = None
+    """What its latest Ready had of the guild; None where it sees something else since, or had none."""
+
+    def look_around(self, state: GuildState, *, threads: bool) -> Entrance:
+        """What Ready has of the guild now, for what the account sees."""
+        begun = state.encoded.beginning(state, self.sees, threads=threads)
+        self.entrance = Entrance(self.sees, self.moderates, begun, state.version, threads)
+        return self.entrance
 
 
 @define(eq=False)
@@ -95,7 +102,7 @@ class GuildRoom:
     """The accounts with sessions here, by id."""
     _recipients: dict[tuple[int, int], Recipients] = attrs.field(factory=dict, init=False)
     _large: bool = attrs.field(default=False, init=False)
-    _entrances: tuple[dict[frozenset[int], _Entrance], dict[frozenset[int], _Entrance]] = attrs.field(
+    _entrances: tuple[dict[frozenset[int], Entrance], dict[frozenset[int], Entrance]] = attrs.field(
         factory=lambda: ({}, {}), init=False
     )
     """What accounts find that enter, by their roles, without and with thread access; as of `_entered_at`."""
@@ -106,14 +113,14 @@ class GuildRoom:
     """The guilds in which somebody is in voice."""
 
     def connect(self, session: GatewaySession, member: Member | None = None, *, told: bool = True) -> RoomAccount:
-        """From now on the session hears the guild; returns its account. `member` is the membership of the account
-        where that has just been read; `told` says whether the session is to be told of the whole guild now."""
+        """From now on the session hears the guild; returns its account. The caller adds the guild to the session's
+        `guild_ids` and to the account's in `Presences`. `member` is the membership of the account where that has just
+        been read; `told` says whether the session is to be told of the whole guild now."""
         account = self.accounts.get(session.user_id)
         if account is None:
             account = self._enter(session, member, told)
         elif session not in account.sessions:
             account.sessions += (session,)
-        session.guild_ids.add(self.guild_id)
         self._recipients.clear()
         return account
 
@@ -130,19 +137,15 @@ class GuildRoom:
             visible, moderated = state.sights(user_id)
             account = RoomAccount(self._with_voice(user_id, visible), moderated, (session,))
         else:
-            known = self._entrances[session.threads]
+            known, threads = self._entrances[session.threads], session.threads
             entrance = known.get(member.role_ids)
             if entrance is None:
                 if len(known) >= ENTRANCES_KEPT:
                     known.clear()
                 visible, moderated = state.sights(user_id)
-                beginning = state.encoded.beginning(state, visible, threads=session.threads)
-                entrance = known[member.role_ids] = visible, moderated, beginning
-            visible, moderated, beginning = entrance
-            account = RoomAccount(
-                visible, moderated, (session,), None, b"", -1, beginning, state.version, session.threads
-            )
-        self._presences.account_connected(self.guild_id, user_id)
+                beginning = state.encoded.beginning(state, visible, threads=threads)
+                entrance = known[member.role_ids] = Entrance(visible, moderated, beginning, state.version, threads)
+            account = RoomAccount(entrance.sees, entrance.moderates, (session,), entrance)
         self.accounts[user_id] = account
         return account
 
@@ -185,7 +188,7 @@ class GuildRoom:
             before, after, moderated_before = account.sees, self._with_voice(seeing, visible), account.moderates
             if after is before and moderated is moderated_before:
                 continue
-            account.sees, account.moderates, account.begun_at = after, moderated, -1
+            account.sees, account.moderates, account.entrance = after, moderated, None
             # Most accounts share few sets of channels, and each pair of them is compared once.
             gained, lost = _differences(before, after, differences)
             begun, ended = _differences(moderated_before, moderated, differences)

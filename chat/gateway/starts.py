@@ -23,7 +23,7 @@ from chat.domain.accounts.account_states import AccountStates
 from chat.domain.core import Core
 from chat.domain.presence.account_presence import initial_presence
 from chat.domain.presence.presences import Known, Presences
-from chat.domain.standing.guild_json import GuildJson
+from chat.domain.standing.guild_json import GuildJson, OwnGuild, own_rest
 from chat.domain.standing.user_objects import partial_user
 from chat.errors import StorageUnavailable
 from chat.gateway.admission import Admission, NodeState
@@ -181,7 +181,7 @@ class SessionStarts:
 
         What changes the settings meanwhile waits in the session, and follows Ready.
         """
-        guilds: list[GuildJson | bytes] = []
+        guilds: list[GuildJson | OwnGuild | bytes] = []
         if session.bot:  # its guilds arrive one by one after Ready
             session.joining_guild_ids = frozenset(guild_ids)
             guilds += [self._guild_payloads.unsent(guild_id, session) for guild_id in guild_ids]
@@ -209,23 +209,24 @@ class SessionStarts:
                 data["relationships"] = self._accounts.relationships(account.id)
             online = [other for other in friends if self._presences.is_online(other)]
             data["presences"] = [self._presences.presence_object(other) for other in online]
-            named = _named(guilds, data["relationships"], data["private_channels"])
+            named = _named(account.id, guilds, data["relationships"], data["private_channels"])
             if named <= {account.id}:
                 data["users"] = [user] if named else []
             else:
                 data["users"] = self._accounts.partial_users(sorted(named))
         return self._in_parts(session, guilds, data)
 
-    def _entered(self, session: GatewaySession, guild_ids: Sequence[int]) -> list[GuildJson | bytes]:
+    def _entered(self, session: GatewaySession, guild_ids: Sequence[int]) -> list[GuildJson | OwnGuild | bytes]:
         """Connect a user's session to the first of these guilds, as many as one turn has time for; returns what Ready
         says of each."""
         guild_ids = self._of_one_turn(guild_ids)
-        rooms, in_ready = self._hub.rooms, self._guild_payloads.in_ready
         # All are entered in the same turn: nothing changes in between.
         several = len(guild_ids) > 1
         members = self._core.guild_states.meet(session.user_id, guild_ids) if several else {}
         threads = self._guild_payloads.threads.joined(session.user_id, guild_ids) if session.threads else {}
-        guilds: list[GuildJson | bytes] = []
+        rooms, in_ready = self._hub.rooms, self._guild_payloads.in_ready
+        session.guild_ids.update(guild_ids)  # before it is in any room: if one fails, the session's end goes by these
+        guilds: list[GuildJson | OwnGuild | bytes] = []
         for guild_id in guild_ids:
             room, account = rooms.get(guild_id), None
             if room is not None:
@@ -234,9 +235,11 @@ class SessionStarts:
                 room = self._hub.connect(session, guild_id, members.get(guild_id))
                 account = None if room is None else room.accounts[session.user_id]
             if room is None or account is None:
+                session.guild_ids.discard(guild_id)
                 guilds.append(self._guild_payloads.unsent(guild_id, session))
             else:
                 guilds.append(in_ready(room, account, session, threads.get(guild_id, ())))
+        self._presences.account_connected(session.guild_ids.intersection(guild_ids), session.user_id)
         return guilds
 
     def _of_one_turn(self, guild_ids: Sequence[int]) -> Sequence[int]:
@@ -248,7 +251,7 @@ class SessionStarts:
         return guild_ids
 
     def _in_parts(
-        self, session: GatewaySession, guilds: Sequence[GuildJson | bytes], behind: dict[str, Any]
+        self, session: GatewaySession, guilds: Sequence[GuildJson | OwnGuild | bytes], behind: dict[str, Any]
     ) -> list[bytes]:
         """Ready, most of it shared with that of other sessions. Who is online is counted only now, the session itself
         included. `behind` are the members that follow `guilds`."""
@@ -259,7 +262,10 @@ class SessionStarts:
         online = self._presences.online_count
         parts: list[bytes] = []
         for guild in guilds:
-            if isinstance(guild, GuildJson):
+            if isinstance(guild, tuple):
+                state, beginning, member = guild
+                parts += (b",", beginning, own_rest(state, member, online(state.id)))
+            elif isinstance(guild, GuildJson):
                 parts += (b",", guild.beginning, guild.rest % (guild.member_count, online(guild.guild_id)))
             else:
                 parts += (b",", guild)
@@ -331,12 +337,15 @@ class SessionStarts:
 
 
 def _named(
-    guilds: Iterable[GuildJson | bytes],
+    own_id: int,
+    guilds: Iterable[GuildJson | OwnGuild | bytes],
     relationships: Iterable[Mapping[str, Any]],
     private_channels: Iterable[Mapping[str, Any]],
 ) -> set[int]:
     """The accounts whose user objects stand in `users` of Ready."""
     named = {user_id for guild in guilds if isinstance(guild, GuildJson) for user_id in guild.user_ids}
+    if any(isinstance(guild, tuple) for guild in guilds):
+        named.add(own_id)
     named.update([int(relationship["id"]) for relationship in relationships])
     for private in private_channels:
         named.update([int(recipient["id"]) for recipient in private.get("recipients", ())])

@@ -262,12 +262,12 @@ def test_sessions_that_nobody_knows_change_nothing(place: Place) -> None:
 
 
 def test_a_guild_counts_the_connected_accounts_that_are_online(place: Place) -> None:
-    place.presences.account_connected(5, ALICE)
+    place.presences.account_connected({5}, ALICE)
     assert place.presences.online_count(5) == 0
     place.selects(ALICE, "s", "online")
     place.selects(BOB, "s", "idle")
-    place.presences.account_connected(5, BOB)
-    place.presences.account_connected(5, BOB)
+    place.presences.account_connected({5}, BOB)
+    place.presences.account_connected({5}, BOB)
     assert place.presences.online_count(5) == 2
     place.selects(BOB, "s", "invisible")
     assert place.presences.online_count(5) == 1
@@ -391,7 +391,7 @@ class PresenceMachine(RuleBasedStateMachine):
 
     @rule(guild_id=st.sampled_from([5, 6]), user_id=st.sampled_from([ALICE, BOB]))
     def connect(self, guild_id: int, user_id: int) -> None:
-        self.place.presences.account_connected(guild_id, user_id)
+        self.place.presences.account_connected({guild_id}, user_id)
         self.connected.add((guild_id, user_id))
 
     @rule(guild_id=st.sampled_from([5, 6]), user_id=st.sampled_from([ALICE, BOB]))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import random
 from pathlib import Path
 
 import attrs
@@ -13,7 +15,9 @@ from chat.domain.standing.guild_states import GuildStates
 from chat.registries.channel_types import OverwriteType
 from chat.registries.permissions import DEFAULT_EVERYONE, Permission
 from chat.store.database import open_database
+from chat.store.guilds import members
 from chat.store.guilds.channels import Overwrite
+from chat.store.guilds.members import Member
 from tests.guilds.guild_world import GuildWorld
 
 VIEW = Permission.VIEW_CHANNEL.value
@@ -47,11 +51,47 @@ async def test_an_account_is_met_in_many_guilds_at_once(world: GuildWorld) -> No
         state.remember_member(met[state.id])
     assert states.meet(bob.user_id, guild_ids) == {}
     world.database.reader.set_trace_callback(None)
-    assert len(asked) == 2  # memberships, and their roles
+    assert len(asked) == 1
     assert states.loaded(guild_ids[3]) is None
     afresh = GuildStates(world.database, world.clock)
     assert met == {guild_id: afresh.get(guild_id).member(bob.user_id) for guild_id in guild_ids}
     assert met[guild_ids[1]].role_ids == {role_id}
+
+
+SELDOM = {
+    "nick": ("Bo", "", 'a "\\ \x01\u2028ü\U0001f600', "[]"),
+    "avatar": ("a_0123",),
+    "banner": ("4567",),
+    "accent_color": (0, 0xFFFFFF),
+    "mute": (True,),
+    "deaf": (True,),
+    "communication_disabled_until": (0, 2**53 + 1),
+    "profile_flags": (1,),
+    "mention_flags": (2,),
+    "join_source": (0, 7),
+    "inviter_id": (2**63 - 1,),
+    "bio": ("here\n",),
+    "pronouns": ("it",),
+}
+"""What memberships may have, besides what they have as a rule."""
+
+
+async def test_what_an_account_is_in_its_guilds_is_read_as_each_membership_is(world: GuildWorld) -> None:
+    chance = random.Random(7)
+    alice, bob = await world.person("alice"), await world.person("bob")
+    places = [await world.guild(alice, bob) for _ in range(6)]
+    for place in places[::2]:
+        await place.role(0, bob)
+    for _ in range(40):
+        place = chance.choice(places)
+        unusual = {name: chance.choice(SELDOM[name]) for name in chance.sample([*SELDOM], chance.randrange(4))}
+        member = Member(place.id, bob.user_id, chance.randrange(2**53), **unusual)
+        await world.database.write(functools.partial(members.replace, member=member))
+        reader = world.database.reader
+        found = members.of_user(reader, bob.user_id, places[1].id, places[-1].id)
+        each = [members.by_id(reader, place.id, bob.user_id) for place in places[1:]]
+        assert sorted(found) == sorted(filter(None, each))
+        assert {(type(one.mute), type(one.deaf)) for one in found} == {(bool, bool)}
 
 
 async def test_the_least_used_state_goes_first_and_held_ones_stay(world: GuildWorld) -> None:

@@ -10,7 +10,7 @@ Everything is in memory and on the loop's thread. What others see is published o
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Set
 from contextlib import contextmanager
 from typing import Any, Final
 
@@ -188,20 +188,20 @@ class Presences:
 
     # Guilds
 
-    def account_connected(self, guild_id: int, user_id: int) -> None:
-        """The account has a session in the guild from now on."""
-        connected = self._connected.get(guild_id)
-        if connected is None:
-            connected = self._connected[guild_id] = set()
-        elif user_id in connected:
+    def account_connected(self, guild_ids: Set[int], user_id: int) -> None:
+        """The account has a session in each of these guilds from now on."""
+        if not guild_ids:
             return
-        connected.add(user_id)
-        guilds = self._guilds.get(user_id)
-        if guilds is None:
-            guilds = self._guilds[user_id] = set()
-        guilds.add(guild_id)
-        if user_id in self._published:
-            self._count(guild_id, 1)
+        known = self._guilds.setdefault(user_id, set())
+        is_online = user_id in self._published
+        for guild_id in guild_ids - known:
+            connected = self._connected.get(guild_id)
+            if connected is None:
+                connected = self._connected[guild_id] = set()
+            connected.add(user_id)
+            if is_online:
+                self._count(guild_id, 1)
+        known |= guild_ids
 
     def account_disconnected(self, guild_id: int, user_id: int) -> None:
         """The account's last session has left the guild."""

@@ -88,6 +88,11 @@ class GuildJson:
         return self.beginning + self.rest % (self.member_count, online_count)
 
 
+OwnGuild = tuple["GuildState", bytes, Member]
+"""The same where its receiver is told of no member but itself, as most are: the guild, its `beginning`, and the
+membership, of which `own_rest` makes the rest."""
+
+
 def guild_json(
     state: GuildState,
     *,
@@ -116,14 +121,15 @@ def _rest(*parts: object) -> bytes:
     return _REST % tuple([orjson.dumps(part).replace(b"%", b"%%") for part in parts])
 
 
-def own_rest(state: GuildState, member: Member) -> bytes:
-    """`GuildJson.rest` for a member that is not timed out, is in no active thread and is told of no one in voice: as
-    long as the membership stays, so does this. The user is reduced to its id."""
+def own_rest(state: GuildState, member: Member, online_count: int) -> bytes:
+    """The end of a guild in Ready for a member that is not timed out, is in no active thread and is told of no one in
+    voice. The user is reduced to its id."""
     if member[_SHOWN] == _PLAIN:
         joined_at = iso_timestamp(member.joined_at).encode()
-        return _PLAIN_REST % (member.user_id, _encoded_ids(member.role_ids), joined_at, joined_at)
+        roles = _encoded_ids(member.role_ids)
+        return _PLAIN_REST % (member.user_id, roles, joined_at, state.member_count, online_count, joined_at)
     own = state.member_object(member, {"id": str(member.user_id)})
-    return _rest([own], [], own["joined_at"], [])
+    return _rest([own], [], own["joined_at"], []) % (state.member_count, online_count)
 
 
 _SHOWN: Final = slice(Member._fields.index("nick"), Member._fields.index("mention_flags") + 1)
@@ -137,7 +143,7 @@ def _plain_rest() -> bytes:
     """`own_rest` of plain members, with a place for each thing in which they differ."""
     own = member_object(Member(0, 0, 0), {"id": "%d"}, timed_out=False) | {"roles": "%b", "joined_at": "%b"}
     encoded = orjson.dumps([own]).replace(b'"roles":"%b"', b'"roles":%b')
-    return _REST.replace(b"%%", b"%%%%") % (encoded, b"[]", b'"%b"', b"[]")
+    return _REST % (encoded, b"[]", b'"%b"', b"[]")
 
 
 _PLAIN_REST: Final = _plain_rest()

@@ -84,8 +84,6 @@ class GuildState:
         """Its wire objects as JSON."""
         self.version = 0
         """Rises with everything that the objects of the guild, its roles, expressions and channels show."""
-        self.members_version = 0
-        """Rises when somebody joins, changes as a member, or leaves, and when all are to be read again."""
         self.replace(guild, roles, channels)
 
     # Members
@@ -344,7 +342,6 @@ class GuildState:
         self.channels = {channel.id: channel for channel in channels}
         self._last_message_ids = {channel.id: channel.last_message_id for channel in self.channels.values()}
         self._members.clear()
-        self.members_version += 1
         self._expressions = None
         self._expression_objects.clear()
         self._role_objects.clear()
@@ -366,7 +363,6 @@ class GuildState:
 
     def put_member(self, member: Member) -> None:
         """A member joined, or changed nickname or roles."""
-        self.members_version += 1
         self.remember_member(member)
 
     def remember_member(self, member: Member) -> None:
@@ -377,7 +373,6 @@ class GuildState:
         known[member.user_id] = member
 
     def drop_member(self, user_id: int) -> None:
-        self.members_version += 1
         self._members.pop(user_id, None)
 
     def put_role(self, role: Role) -> None:
@@ -394,7 +389,6 @@ class GuildState:
         self.version += 1
         self.roles.pop(role_id, None)
         self._members.clear()
-        self.members_version += 1
         for channel in list(self.channels.values()):
             kept = tuple(overwrite for overwrite in channel.overwrites if overwrite.target_id != role_id)
             if len(kept) != len(channel.overwrites):

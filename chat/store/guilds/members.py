@@ -62,11 +62,17 @@ _BY_ID: Final = f"""
     SELECT {_COLUMNS}, (SELECT group_concat(role_id) FROM member_roles WHERE guild_id = ?1 AND user_id = ?2)
       FROM members WHERE guild_id = ?1 AND user_id = ?2
 """  # noqa: S608 - our own names
-_OF_USER: Final = f"SELECT {_COLUMNS} FROM members WHERE user_id = ? AND guild_id BETWEEN ? AND ?"  # noqa: S608
-_ROLES_OF_USER: Final = """
-    SELECT guild_id, group_concat(role_id) FROM member_roles
-     WHERE user_id = ? AND guild_id BETWEEN ? AND ? GROUP BY guild_id
-"""
+_SELDOM: Final = tuple(name for name in _FIELDS[3:] if name not in ("join_source", "inviter_id"))
+"""What most memberships have nothing of."""
+_FLAGS: Final = ("mute", "deaf", "profile_flags", "mention_flags")
+"""Those of them that are 0 then."""
+_OF_USER: Final = f"""
+    SELECT guild_id, joined_at, join_source, inviter_id,
+           (SELECT group_concat(role_id) FROM member_roles WHERE user_id = ?1 AND guild_id = members.guild_id),
+           CASE WHEN coalesce({", ".join(f"nullif({name}, 0)" if name in _FLAGS else name for name in _SELDOM)}) NOTNULL
+                THEN json_array({", ".join(_SELDOM)}) END
+      FROM members WHERE user_id = ?1 AND guild_id BETWEEN ?2 AND ?3
+"""  # noqa: S608 - our own names
 _OF_GUILD: Final = f"""
     SELECT {_COLUMNS} FROM members WHERE guild_id = ? AND user_id > ? ORDER BY user_id LIMIT ?
 """  # noqa: S608
@@ -86,9 +92,15 @@ def by_id(connection: sqlite3.Connection, guild_id: int, user_id: int) -> Member
 
 def of_user(connection: sqlite3.Connection, user_id: int, first: int, last: int) -> list[Member]:
     """The memberships of an account in guilds with ids from `first` to `last`, with their roles, in no order."""
-    roles = dict(connection.execute(_ROLES_OF_USER, (user_id, first, last)))
-    rows = connection.execute(_OF_USER, (user_id, first, last))
-    return [_member(row, _role_set(roles[row[0]]) if row[0] in roles else NO_ROLES) for row in rows]
+    found = []
+    for guild_id, joined_at, join_source, inviter_id, ids, more in connection.execute(_OF_USER, (user_id, first, last)):
+        role_ids = _role_set(ids) if ids else NO_ROLES
+        member = Member(guild_id, user_id, joined_at, join_source=join_source, inviter_id=inviter_id, role_ids=role_ids)
+        if more is not None:
+            own = dict(zip(_SELDOM, orjson.loads(more), strict=True))
+            member = member._replace(**own | {"mute": bool(own["mute"]), "deaf": bool(own["deaf"])})
+        found.append(member)
+    return found
 
 
 _MUTE: Final = _FIELDS.index("mute")

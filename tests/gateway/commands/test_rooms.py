@@ -82,10 +82,11 @@ def look(stage: Stage, room: GuildRoom, user_id: int, *, threads: bool) -> bool:
             afresh.note_message(channel_id, last)
     assert account.sees == afresh.visible_channels(user_id)
     assert account.moderates == afresh.thread_moderated_channels(user_id)
-    if account.begun_at != state.version:
+    entrance = account.entrance
+    if entrance is None:
         return False
-    assert account.threads is threads
-    assert account.beginning == afresh.encoded.beginning(afresh, account.sees, threads=threads)
+    assert (entrance.version, entrance.threads) == (state.version, threads)
+    assert entrance.beginning == afresh.encoded.beginning(afresh, account.sees, threads=threads)
     return True
 
 
