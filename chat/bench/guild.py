@@ -43,7 +43,6 @@ READY_SECONDS: Final = 60.0
 UPDATE_SECONDS: Final = 1.1
 VIEW: Final = str(Permission.VIEW_CHANNEL.value)
 RANGES: Final = [[0, 99]]
-HEARTBEAT_SECONDS: Final = 20.0
 
 
 FLAT: Final = 1.3
@@ -102,7 +101,7 @@ def _measure(plan: Plan, member_count: int) -> tuple[dict[str, float], float, fl
         with serving(directory) as (server, port), contextlib.closing(Audience(port)) as audience:
             observe(server)  # which begins the look
             caller = Caller(port, here.tokens[0])
-            measured = _Measurement(server, plan.operations, audience.keep_alive)
+            measured = _Measurement(server, plan.operations)
             measured.take("ready", [functools.partial(audience.add, token) for token in here.tokens])
             _measure_operations(measured, caller, audience, here, port)
             longest = observe(server)["longest_turn_cpu_ms"]
@@ -194,8 +193,6 @@ class _Measurement:
 
     _server: Process
     _operations: int
-    _between: Callable[[], None]
-    """Done before an operation, outside of what is measured."""
     medians: dict[str, float] = attrs.field(factory=dict, init=False)
 
     def repeat(self, name: str, operation: Callable[[], object]) -> None:
@@ -206,7 +203,6 @@ class _Measurement:
         """Each of these operations once."""
         costs = []
         for operation in operations:
-            self._between()
             before = self.settle()
             operation()
             costs.append((self.settle() - before) * 1000)
@@ -246,7 +242,6 @@ class Audience:
         self.sessions: list[Session] = []
         self._port = port
         self._watch = Watch()
-        self._beat_at = time.monotonic()
         self._poll = select.epoll()
         self._by_descriptor: dict[int, Session] = {}
         self._over = threading.Event()
@@ -271,14 +266,6 @@ class Audience:
         session = self.sessions[number % len(self.sessions)]
         payload = {"op": Opcode.LAZY_REQUEST.value, "d": {"subscriptions": {str(guild_id): wishes}}}
         session.socket.send(client_frame(orjson.dumps(payload)))
-
-    def keep_alive(self) -> None:
-        """Heartbeats of all sessions, HEARTBEAT_SECONDS after the last: on a slow machine a guild takes minutes."""
-        now = time.monotonic()
-        if now - self._beat_at >= HEARTBEAT_SECONDS:
-            self._beat_at = now
-            for session in self.sessions:
-                session.heartbeat()
 
     def close(self) -> None:
         self._over.set()
