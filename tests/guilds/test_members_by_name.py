@@ -77,11 +77,10 @@ class Told:
 
 
 def sign_up(told: Told, connection: sqlite3.Connection, chance: random.Random, name: str) -> None:
-    number = FIRST_ID + chance.randrange(10**6)
+    number = FIRST_ID + chance.randrange(1 << 60)
     account = Account(number, name, number, chance.choice((None, name)))
-    if account.id not in told.accounts:
-        accounts.insert(connection, account)
-        told.accounts[account.id] = account
+    accounts.insert(connection, account)
+    told.accounts[account.id] = account
 
 
 def join(told: Told, connection: sqlite3.Connection, chance: random.Random, name: str) -> None:
