@@ -47,11 +47,11 @@ SLICE_MESSAGES: Final = 200
 PENDING_MAXIMUM: Final = 2_000
 """So many are seen to at once for a search; with more, the index is not ready."""
 
-RENEWED_AT_ONCE: Final = 200
+RENEWED_AT_ONCE: Final = 100
 DISCARDED_AT_ONCE: Final = 500
 """Messages that are brought over from the old index in one transaction, and rows of it that are thrown away then."""
 
-REST: Final = 4.0
+REST: Final = 9.0
 REST_SECONDS: Final = 5.0
 """After each portion of a renewal it rests for so many times as long as the store took for it, up to so long: the
 writer and the disk are left to others, and the longer the more they ask for."""
