@@ -3,6 +3,7 @@ what a message costs while such sessions hear it."""
 
 from __future__ import annotations
 
+import contextlib
 import statistics
 import tempfile
 import time
@@ -28,7 +29,7 @@ class Plan:
     sessions: tuple[int, ...] = (1_000, 2_400, 5_000)
     messages: int = REPLAY_DISPATCHES
     rounds: int = 5
-    """How often the cost of a message is measured, by turns with that at a server without sessions."""
+    """How often the cost of a message is measured, by turns at all servers."""
     seconds: float = 2.0
     """How long messages are posted for their cost each time."""
     settled_seconds: float = 8.0
@@ -47,51 +48,66 @@ def run(plan: Plan) -> Report:
     return Report("restart", tuple(figures), tuple(notes))
 
 
+OTHERS: Final = {
+    0: ("", "of a message that no session hears"),
+    1: ("_of_one", "of one that a single retained session hears"),
+}
+"""Servers to compare with, by their sessions: for the first of them an event is encoded and kept, as for thousands."""
+
+
 def _measure(count: int, plan: Plan, notes: list[str]) -> Iterator[Figure]:
     members = max(world.MEMBERS, count // 80)  # each account has at most 100 sessions
-    with (
-        tempfile.TemporaryDirectory(prefix="chat-bench-") as directory,
-        tempfile.TemporaryDirectory(prefix="chat-bench-") as bare_directory,
-        started("chat.bench.load_generator", "http", core=LOAD_CORE) as load,
-    ):
-        here, bare_here = (world.prepare(Path(each), members) for each in (directory, bare_directory))
-        with serving(directory) as (server, port), serving(bare_directory) as (bare, bare_port):
-            posting = Posting(load, server, port, here, notes)
-            alone = Posting(load, bare, bare_port, bare_here, notes)
-            with generator(server, port, here, count):
-                pass  # every socket drops, and the sessions stay
-            dropped_at = time.monotonic()
-            time.sleep(min(1.0, plan.settled_seconds))
-            observe(server)  # all sockets ended in one turn: that is the network's doing
-            observe(bare)  # the look costs something
-            for each in (posting, alone):
-                each.fill(plan.messages)
-            time.sleep(max(0.0, dropped_at + plan.settled_seconds - time.monotonic()))
-            ratios = [posting.cost_ms(plan.seconds) / alone.cost_ms(plan.seconds) for _ in range(plan.rounds)]
-            longest = observe(server)["longest_turn_cpu_ms"]
-            before = resident_bytes(server.pid)
-            stopped_after = server.stop()
-        unheard = "of a message that no session hears"
-        yield Figure(f"first_posts_while_retained_{count}", ratios[0], unheard, at_most=1.1)
-        yield Figure(f"post_while_retained_{count}", statistics.median(ratios), unheard, at_most=1.1)
-        yield Figure(f"longest_turn_{count}", longest, "ms of CPU", at_most=20.0)
-        yield Figure(f"stopped_after_{count}", stopped_after, "s", at_most=2.0)
-        began = time.perf_counter()
-        with serving(directory) as (server, _):
-            yield Figure(f"listening_after_{count}", time.perf_counter() - began, "s", at_most=1.2)
-            after = resident_bytes(server.pid)
-        yield Figure(f"memory_before_{count}", before / MEGABYTE, "MB")
-        yield Figure(f"memory_after_{count}", after / before, "of that before the stop", at_most=1.3)
+    with contextlib.ExitStack() as stack:
+        load = stack.enter_context(started("chat.bench.load_generator", "http", core=LOAD_CORE))
+        servers = {sessions: _serving(stack, load, members, notes) for sessions in (count, *OTHERS)}
+        for sessions, posting in servers.items():
+            if sessions:
+                with generator(posting.server, posting.port, posting.here, sessions):
+                    pass  # every socket drops, and the sessions stay
+        dropped_at = time.monotonic()
+        time.sleep(min(1.0, plan.settled_seconds))
+        for posting in servers.values():
+            observe(
+                posting.server
+            )  # all sockets ended in one turn: that is the network's doing. The look costs something
+            posting.fill(plan.messages)
+        time.sleep(max(0.0, dropped_at + plan.settled_seconds - time.monotonic()))
+        costs = [{each: posting.cost_ms(plan.seconds) for each, posting in servers.items()} for _ in range(plan.rounds)]
+        for few, (ending, heard) in OTHERS.items():
+            ratios = [cost[count] / cost[few] for cost in costs]
+            yield Figure(f"first_posts_while_retained_{count}{ending}", ratios[0], heard, at_most=1.1)
+            yield Figure(f"post_while_retained_{count}{ending}", statistics.median(ratios), heard, at_most=1.1)
+        yield from _restarted(servers[count], count)
+
+
+def _restarted(measured: Posting, count: int) -> Iterator[Figure]:
+    yield Figure(f"longest_turn_{count}", observe(measured.server)["longest_turn_cpu_ms"], "ms of CPU", at_most=20.0)
+    before = resident_bytes(measured.server.pid)
+    yield Figure(f"stopped_after_{count}", measured.server.stop(), "s", at_most=2.0)
+    began = time.perf_counter()
+    with serving(measured.directory) as (server, _):
+        yield Figure(f"listening_after_{count}", time.perf_counter() - began, "s", at_most=1.2)
+        after = resident_bytes(server.pid)
+    yield Figure(f"memory_before_{count}", before / MEGABYTE, "MB")
+    yield Figure(f"memory_after_{count}", after / before, "of that before the stop", at_most=1.3)
+
+
+def _serving(stack: contextlib.ExitStack, load: Process, members: int, notes: list[str]) -> Posting:
+    directory = stack.enter_context(tempfile.TemporaryDirectory(prefix="chat-bench-"))
+    here = world.prepare(Path(directory), members)
+    server, port = stack.enter_context(serving(directory))
+    return Posting(load, server, port, here, directory, notes)
 
 
 @frozen
 class Posting:
-    """Messages of the members, one connection each."""
+    """Messages of the members of a server, one connection each."""
 
     load: Process
     server: Process
     port: int
     here: world.World
+    directory: str
     notes: list[str]
 
     def cost_ms(self, seconds: float) -> float:

@@ -104,6 +104,8 @@ FIGURES = {
     "restart": {
         "first_posts_while_retained_20",
         "post_while_retained_20",
+        "first_posts_while_retained_20_of_one",
+        "post_while_retained_20_of_one",
         "longest_turn_20",
         "stopped_after_20",
         "listening_after_20",
