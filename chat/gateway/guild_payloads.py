@@ -9,6 +9,7 @@ import attrs
 import orjson
 
 from chat.classes import define
+from chat.clock import iso_timestamp
 from chat.domain.presence.presences import Presences
 from chat.domain.presence.voice_states import VoiceStates
 from chat.domain.standing.guild_events import unavailable_guild
@@ -110,7 +111,9 @@ class GuildPayloads:
         entrance = account.entrance
         if entrance is None or entrance.version != state.version or entrance.threads is not session.threads:
             entrance = account.look_around(state, threads=session.threads)
-        return state, entrance.beginning, member
+        if not account.joined_at:
+            account.joined_at = iso_timestamp(member.joined_at).encode()
+        return state, entrance.beginning, member, account.joined_at
 
     def unsent(self, guild_id: int, session: GatewaySession) -> bytes:
         """An entry of Ready for a guild that is not sent yet, or cannot be read."""

@@ -82,6 +82,8 @@ class RoomAccount:
     sessions: tuple[GatewaySession, ...]
     entrance: Entrance | None = None
     """What its latest Ready had of the guild; None where it sees something else since, or had none."""
+    joined_at: bytes = b""
+    """When it joined, as Ready had it: as long as it is a member, that stays."""
 
     def look_around(self, state: GuildState, *, threads: bool) -> Entrance:
         """What Ready has of the guild now, for what the account sees."""

@@ -263,8 +263,8 @@ class SessionStarts:
         parts: list[bytes] = []
         for guild in guilds:
             if isinstance(guild, tuple):
-                state, beginning, member = guild
-                parts += (b",", beginning, own_rest(state, member, online(state.id)))
+                state, beginning, member, joined_at = guild
+                parts += (b",", beginning, own_rest(state, member, joined_at, online(state.id)))
             elif isinstance(guild, GuildJson):
                 parts += (b",", guild.beginning, guild.rest % (guild.member_count, online(guild.guild_id)))
             else:

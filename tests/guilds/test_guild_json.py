@@ -83,8 +83,8 @@ async def test_what_is_kept_is_as_if_it_were_encoded_afresh(
             (session,) = account.sessions
             ready = gateway.hub.guild_payloads.in_ready(room, account, session, ())
             if isinstance(ready, tuple):
-                _, beginning, member = ready
-                entry = beginning + own_rest(kept, member, 1)
+                _, beginning, member, joined_at = ready
+                entry = beginning + own_rest(kept, member, joined_at, 1)
                 plainly.append(user_id)
             else:
                 assert isinstance(ready, GuildJson)

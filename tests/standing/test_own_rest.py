@@ -8,6 +8,7 @@ import orjson
 from hypothesis import given
 from hypothesis import strategies as st
 
+from chat.clock import iso_timestamp
 from chat.domain.standing.guild_json import guild_json, own_rest
 from chat.domain.standing.guild_state import GuildState
 from chat.store.guilds.guilds import Guild
@@ -55,7 +56,8 @@ def test_the_short_way_says_what_the_long_one_says(member: Member, online_count:
         full_users=False,
         voice_states=(),
     )
-    assert own_rest(state, member, online_count) == afresh.rest % (state.member_count, online_count)
+    joined_at = iso_timestamp(member.joined_at).encode()
+    assert own_rest(state, member, joined_at, online_count) == afresh.rest % (state.member_count, online_count)
     sent = orjson.loads(afresh.with_online_count(online_count))
     (own,) = sent["members"]
     assert (own["nick"], own["roles"]) == (member.nick, [str(role_id) for role_id in sorted(member.role_ids)])

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, Final
 import orjson
 
 from chat.classes import define
-from chat.clock import iso_timestamp
 from chat.domain.standing.guild_objects import EMOJIS, STICKERS, member_object
 from chat.domain.standing.user_objects import partial_user
 from chat.store.guilds.members import ROLE_SETS_KEPT, Member
@@ -88,9 +87,9 @@ class GuildJson:
         return self.beginning + self.rest % (self.member_count, online_count)
 
 
-OwnGuild = tuple["GuildState", bytes, Member]
+OwnGuild = tuple["GuildState", bytes, Member, bytes]
 """The same where its receiver is told of no member but itself, as most are: the guild, its `beginning`, and the
-membership, of which `own_rest` makes the rest."""
+membership with its `joined_at`, of which `own_rest` makes the rest."""
 
 
 def guild_json(
@@ -121,11 +120,10 @@ def _rest(*parts: object) -> bytes:
     return _REST % tuple([orjson.dumps(part).replace(b"%", b"%%") for part in parts])
 
 
-def own_rest(state: GuildState, member: Member, online_count: int) -> bytes:
+def own_rest(state: GuildState, member: Member, joined_at: bytes, online_count: int) -> bytes:
     """The end of a guild in Ready for a member that is not timed out, is in no active thread and is told of no one in
-    voice. The user is reduced to its id."""
+    voice. The user is reduced to its id; `joined_at` is the member's, as the wire has it."""
     if member[_SHOWN] == _PLAIN:
-        joined_at = iso_timestamp(member.joined_at).encode()
         roles = _encoded_ids(member.role_ids)
         return _PLAIN_REST % (member.user_id, roles, joined_at, state.member_count, online_count, joined_at)
     own = state.member_object(member, {"id": str(member.user_id)})
