@@ -19,6 +19,7 @@ from chat.store.messages import message_search, messages
 from chat.store.messages.message_search import (
     by_relevance,
     count,
+    has,
     in_order,
     matching,
     whole_list,
@@ -318,6 +319,8 @@ def look_at_pages(connection: sqlite3.Connection, scope: Scope, criteria: Criter
     bound = message_search.FINDS_MAXIMUM
     total = min(len(ids), bound)
     assert count(connection, scope, criteria, most=bound) == total
+    for number in {1, 2, len(ids), len(ids) + 1} - {0}:
+        assert has(connection, scope, criteria, number) == (len(ids) >= number)
     for ascending in (False, True):
         ordered = ids[::-1] if ascending else ids
         assert whole_list(connection, scope, criteria, ascending=ascending) == ordered[:bound]

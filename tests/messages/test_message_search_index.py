@@ -10,7 +10,7 @@ import attrs
 import pytest
 
 from chat.store.connections import connect
-from chat.store.messages import message_search_entries, messages
+from chat.store.messages import message_search, message_search_entries, messages
 from chat.store.messages.message_search import (
     QueryTooSlow,
     by_relevance,
@@ -68,6 +68,18 @@ def test_relevance_puts_first_what_says_it_often_in_few_words(clean: sqlite3.Con
     assert found == [5, 4, 3, 2, 1]
     assert by_relevance(clean, asked, found) == [3, 5, 4, 1, 2]
     assert by_relevance(clean, Criteria(), found) == found
+
+
+def test_finds_that_are_close_together_may_be_all_there_are(
+    clean: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(clean, "go", *["dog"] * 30, "go", "go", "go", *["dog"] * 10, "go")
+    bring_up_to_date(clean, 100)
+    asked = Criteria(content="go")
+    for most, total in ((3, 3), (4, 4), (5, 5), (6, 5)):
+        monkeypatch.setattr(message_search, "FINDS_MAXIMUM", most)
+        assert in_order(clean, EVERYWHERE, asked, most=2, after=45) == ([34, 33], total)
+        assert in_order(clean, EVERYWHERE, asked, ascending=True, most=2, after=31) == ([32, 33], total)
 
 
 def test_what_an_account_wrote_is_found_in_both_indexes(clean: sqlite3.Connection) -> None:

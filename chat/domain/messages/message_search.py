@@ -93,9 +93,7 @@ class MessageSearchIndex:
 
     async def is_ready(self) -> bool:
         """Bring the index up to date; False, and nothing done, when there is too much to do for that."""
-        pending = await self._core.database.read(
-            lambda connection: message_search_entries.pending(connection, PENDING_MAXIMUM + 1)
-        )
+        pending = self._pending(PENDING_MAXIMUM + 1)
         if pending > PENDING_MAXIMUM:
             self._changed.set()
             return False
@@ -122,6 +120,9 @@ class MessageSearchIndex:
                 await self._changed.wait()
                 await trio.sleep(BEHIND_SECONDS)
 
+    def _pending(self, most: int) -> int:
+        return self._core.database.read_here(lambda connection: message_search_entries.pending(connection, most))
+
     async def renew(self, run: JobRun) -> None:
         """Do the job that brings messages over from the old index, in portions, and throws it away then."""
         database = self._core.database
@@ -145,7 +146,7 @@ class MessageSearchIndex:
     async def _follow(self) -> int:
         # Looks first, because a write costs a commit even where it changes nothing. The index is the server's own, also
         # where a search has it follow: no guard is named.
-        if not await self._core.database.read(lambda connection: message_search_entries.pending(connection, 1)):
+        if not self._pending(1):
             return 0
         return await self._core.database.write(
             lambda connection: message_search_entries.bring_up_to_date(connection, SLICE_MESSAGES), guard=UNGUARDED
