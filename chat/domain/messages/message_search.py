@@ -47,7 +47,7 @@ SLICE_MESSAGES: Final = 200
 PENDING_MAXIMUM: Final = 2_000
 """So many are seen to at once for a search; with more, the index is not ready."""
 
-RENEWED_AT_ONCE: Final = 100
+RENEWED_AT_ONCE: Final = 200
 DISCARDED_AT_ONCE: Final = 500
 """Messages that are brought over from the old index in one transaction, and rows of it that are thrown away then."""
 
