@@ -10,6 +10,7 @@ from trio.testing import MockClock
 
 from chat.registries.opcodes import Opcode
 from chat.snowflake import snowflake_time_ms
+from chat.store.guard import UNGUARDED
 from chat.testing.server import ChatServer
 from chat.testing.world import World
 
@@ -78,6 +79,8 @@ async def test_a_reset_leaves_nothing_of_before_in_the_search_indexes(
     report = {"user_id": chat_world.alice.id, "category": "harassment", "additional_info": "rude"}
     (await chat_world.bob.rest.post("/v1/reports/user", report)).expect(200)
     (await chat_world.admin.rest.get("/v1/admin/instance/config")).expect(200)
+    of_an_earlier_version = "INSERT INTO message_search_old (rowid, words, filters) VALUES (1, 'gone too', '')"
+    await chat_server.database.write(lambda connection: connection.execute(of_an_earlier_version), guard=UNGUARDED)
     await trio.sleep(60)
     assert all(entries()[name] > count for name, count in before.items())
     (await chat_world.anyone.post("/v1/_dev/reset")).expect(204)
