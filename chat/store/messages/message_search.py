@@ -265,10 +265,11 @@ def _having_last_word(connection: sqlite3.Connection, criteria: Criteria) -> int
     counted, until = 0, old_until(connection)
     for is_old in (False, True) if until else (False,):
         table, last = _part(until, is_old=is_old)
-        groups = _groups(criteria, is_old=is_old)
+        words = some(phrase([group + term for term in found[-1]]) for group in _groups(criteria, is_old=is_old))
+        bound, bounds = (" AND rowid <= ?", [last]) if is_old else ("", [])
         (number,) = connection.execute(
-            f"SELECT count(*) FROM (SELECT 1 FROM {table} WHERE {table} MATCH ? AND rowid <= ? LIMIT ?)",  # noqa: S608
-            (some(phrase([group + term for term in found[-1]]) for group in groups), last, FINDS_MAXIMUM - counted),
+            f"SELECT count(*) FROM (SELECT 1 FROM {table} WHERE {table} MATCH ?{bound} LIMIT ?)",  # noqa: S608
+            (words, *bounds, FINDS_MAXIMUM - counted),
         ).fetchone()
         counted += number
     return counted
@@ -367,10 +368,7 @@ def by_relevance(connection: sqlite3.Connection, criteria: Criteria, found: Sequ
     if not words and not beginnings:
         return list(found)
     ranked, rest = found[:RANKED_MAXIMUM], found[RANKED_MAXIMUM:]
-    scores = {
-        message_id: _score(text, words, beginnings)
-        for message_id, text in words_of_messages(connection, ranked).items()
-    }
+    scores = {message_id: _score(text, words, beginnings) for message_id, text in words_of_messages(connection, ranked)}
     return [*sorted(ranked, key=lambda message_id: (-scores.get(message_id, 0.0), -message_id)), *rest]
 
 

@@ -23,6 +23,7 @@ import attrs
 from chat.classes import frozen
 from chat.registries.channel_types import THREAD_CHANNEL_TYPES, ChannelType
 from chat.registries.message_types import WRITTEN_MESSAGE_TYPES, MessageFlag
+from chat.snowflake import MAXIMUM
 from chat.store.messages import messages
 from chat.store.messages.messages import Message, MessageExtra
 from chat.store.messages.search_terms import MARK, author_group, id_term, name_term, pair_term, terms, word_terms
@@ -290,11 +291,19 @@ def _of_old_form(entry: Entry, *, is_old: bool) -> Entry:
     return " ".join(words_of(words, is_old=is_old)), " ".join(kept)
 
 
-def words_of_messages(connection: sqlite3.Connection, ids: Iterable[int]) -> dict[int, list[str]]:
-    """The terms of the text of messages that have an entry."""
+def words_of_messages(connection: sqlite3.Connection, ids: Iterable[int]) -> Iterator[tuple[int, list[str]]]:
+    """Those of these messages that have an entry, each with the terms of its text."""
     listed = json.dumps(list(ids))
-    old = {each: words_of(entry[0], is_old=True) for each, entry in _held_of_old(connection, listed).items()}
-    return old | {each: words_of(entry[0], is_old=False) for each, entry in _held(connection, listed).items()}
+    for is_old, table, last in (
+        (True, "message_search_old", old_until(connection)),
+        (False, "message_search", MAXIMUM),
+    ):
+        if last:
+            rows = connection.execute(
+                f"SELECT rowid, words FROM {table} WHERE rowid IN (SELECT value FROM json_each(?)) AND rowid <= ?",  # noqa: S608
+                (listed, last),
+            )
+            yield from ((message_id, words_of(words, is_old=is_old)) for message_id, words in rows)
 
 
 def _held(connection: sqlite3.Connection, listed: str) -> dict[int, Entry]:
