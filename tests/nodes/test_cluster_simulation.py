@@ -67,6 +67,11 @@ def test_everything_holds_from_a_few_seeds() -> None:
 @pytest.mark.long
 def test_everything_holds_from_many_seeds() -> None:
     reached = reached_by([*range(3), *range(7, 10), *range(100, 145)])
+    # One seed in twenty-five reaches the rarest, and which one does changes with whatever takes another turn.
+    for seed in range(145, 400):
+        if reached >= RARELY:
+            break
+        reached |= reached_by([seed])
     assert reached >= RARELY, f"never reached: {sorted(RARELY - reached)}"
 
 
