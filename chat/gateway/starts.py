@@ -54,10 +54,10 @@ BURST_PAUSE_BYTES: Final = 1_048_576
 
 READY_VERSION: Final = 1
 
-GUILDS_PER_TURN: Final = 128
-"""Guilds that a session enters before other tasks get a turn, about half a millisecond."""
+GUILDS_PER_TURN: Final = 256
+"""Guilds that a session enters before other tasks get a turn: one or two milliseconds."""
 
-COLD_GUILD: Final = 32
+COLD_GUILD: Final = 64
 """For so many counts one in which there is no session yet, since it may have to be read from the store."""
 
 
