@@ -90,8 +90,8 @@ async def test_what_an_account_is_in_its_guilds_is_read_as_each_membership_is(wo
         reader = world.database.reader
         found = members.of_user(reader, bob.user_id, places[1].id, places[-1].id)
         each = [members.by_id(reader, place.id, bob.user_id) for place in places[1:]]
-        assert sorted(found) == sorted(filter(None, each))
-        assert {(type(one.mute), type(one.deaf)) for one in found} == {(bool, bool)}
+        assert found == {member.guild_id: member for member in filter(None, each)}
+        assert {(type(one.mute), type(one.deaf)) for one in found.values()} == {(bool, bool)}
 
 
 async def test_the_least_used_state_goes_first_and_held_ones_stay(world: GuildWorld) -> None:

@@ -10,7 +10,7 @@ Everything is in memory and on the loop's thread. What others see is published o
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from contextlib import contextmanager
 from typing import Any, Final
 
@@ -194,14 +194,15 @@ class Presences:
             return
         known = self._guilds.setdefault(user_id, set())
         is_online = user_id in self._published
-        for guild_id in guild_ids - known:
+        new = guild_ids - known
+        for guild_id in new:
             connected = self._connected.get(guild_id)
             if connected is None:
                 connected = self._connected[guild_id] = set()
             connected.add(user_id)
-            if is_online:
-                self._count(guild_id, 1)
-        known |= guild_ids
+        known |= new
+        if is_online:
+            self._count(new, 1)
 
     def account_disconnected(self, guild_id: int, user_id: int) -> None:
         """The account's last session has left the guild."""
@@ -216,7 +217,7 @@ class Presences:
         if not guilds:
             del self._guilds[user_id]
         if self.is_online(user_id):
-            self._count(guild_id, -1)
+            self._count((guild_id,), -1)
 
     def online_in(self, guild_id: int) -> Iterator[int]:
         """The connected members of the guild that others see as anything but offline, in no order."""
@@ -231,12 +232,14 @@ class Presences:
         """How many accounts others see as anything but offline."""
         return len(self._published)
 
-    def _count(self, guild_id: int, change: int) -> None:
-        count = self._online_counts.get(guild_id, 0) + change
-        if count:
-            self._online_counts[guild_id] = count
-        else:
-            self._online_counts.pop(guild_id, None)
+    def _count(self, guild_ids: Iterable[int], change: int) -> None:
+        counts = self._online_counts
+        for guild_id in guild_ids:
+            count = counts.get(guild_id, 0) + change
+            if count:
+                counts[guild_id] = count
+            else:
+                counts.pop(guild_id, None)
 
     # Publication
 
@@ -274,8 +277,7 @@ class Presences:
             self._published[user_id] = presence
         change = (presence.status is not Status.OFFLINE) - (previous.status is not Status.OFFLINE)
         if change:
-            for guild_id in self._guilds.get(user_id, ()):
-                self._count(guild_id, change)
+            self._count(self._guilds.get(user_id, ()), change)
         self._expect_expiry(user_id, presence)
         data = self.presence_object(user_id, user=None if known is None else known.user)
         friends = self._friends_of(user_id) if known is None else known.friends

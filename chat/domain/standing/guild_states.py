@@ -71,8 +71,7 @@ class GuildStates:
         first = self.loaded(guild_ids[0])
         if first is not None and first.knows_member(user_id):
             return {}
-        found = members.of_user(self._database.reader, user_id, min(guild_ids), max(guild_ids))
-        return {member.guild_id: member for member in found}
+        return members.of_user(self._database.reader, user_id, min(guild_ids), max(guild_ids))
 
     def guild_of_channel(self, channel_id: int) -> int | None:
         """The guild that a channel belongs to; None for an unknown channel and for one outside guilds."""

@@ -90,18 +90,22 @@ def by_id(connection: sqlite3.Connection, guild_id: int, user_id: int) -> Member
     return None if row is None else _member(row, _role_set(row[-1]) if row[-1] else NO_ROLES)
 
 
-def of_user(connection: sqlite3.Connection, user_id: int, first: int, last: int) -> list[Member]:
-    """The memberships of an account in guilds with ids from `first` to `last`, with their roles, in no order."""
-    found = []
+def of_user(connection: sqlite3.Connection, user_id: int, first: int, last: int) -> dict[int, Member]:
+    """The memberships of an account in guilds with ids from `first` to `last`, with their roles, by guild."""
+    found = {}
     for guild_id, joined_at, join_source, inviter_id, ids, more in connection.execute(_OF_USER, (user_id, first, last)):
         role_ids = _role_set(ids) if ids else NO_ROLES
-        member = Member(guild_id, user_id, joined_at, join_source=join_source, inviter_id=inviter_id, role_ids=role_ids)
+        plain = guild_id, user_id, joined_at, *_NOTHING_SELDOM, join_source, inviter_id, None, None, role_ids
+        member = found[guild_id] = Member._make(plain)
         if more is not None:
             own = dict(zip(_SELDOM, orjson.loads(more), strict=True))
-            member = member._replace(**own | {"mute": bool(own["mute"]), "deaf": bool(own["deaf"])})
-        found.append(member)
+            own |= {"mute": bool(own["mute"]), "deaf": bool(own["deaf"])}
+            found[guild_id] = member._replace(**own)
     return found
 
+
+_NOTHING_SELDOM: Final = Member(0, 0, 0)[_FIELDS.index("nick") : _FIELDS.index("join_source")]
+"""Of most members, what stands between when they joined and how. To name each field takes a third longer."""
 
 _MUTE: Final = _FIELDS.index("mute")
 """Its place in a row; `deaf` follows."""
