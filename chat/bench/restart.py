@@ -67,9 +67,7 @@ def _measure(count: int, plan: Plan, notes: list[str]) -> Iterator[Figure]:
         dropped_at = time.monotonic()
         time.sleep(min(1.0, plan.settled_seconds))
         for posting in servers.values():
-            observe(
-                posting.server
-            )  # all sockets ended in one turn: that is the network's doing. The look costs something
+            observe(posting.server)  # begins anew: that all sockets ended in one turn is the network's doing
             posting.fill(plan.messages)
         time.sleep(max(0.0, dropped_at + plan.settled_seconds - time.monotonic()))
         costs = [{each: posting.cost_ms(plan.seconds) for each, posting in servers.items()} for _ in range(plan.rounds)]

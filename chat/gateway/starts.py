@@ -243,8 +243,6 @@ class SessionStarts:
         return guilds
 
     def _of_one_turn(self, guild_ids: Sequence[int]) -> Sequence[int]:
-        if len(guild_ids) <= GUILDS_PER_TURN and all(map(self._hub.rooms.__contains__, guild_ids)):
-            return guild_ids
         cost = 0
         for number, guild_id in enumerate(guild_ids, 1):
             cost += 1 if guild_id in self._hub.rooms else COLD_GUILD
