@@ -122,6 +122,30 @@ def errors(logged: list[Any]) -> list[Any]:
     return [line for line in logged if line["log_level"] == "error"]
 
 
+async def test_damage_of_one_guild_takes_the_session_out_of_those_that_it_had_entered(
+    chat_server: ChatServer, chat_world: World, autojump_clock: MockClock, tmp_path: Path
+) -> None:
+    last = (await chat_world.alice.rest.post("/v1/guilds", {"name": "Entered last"})).expect(200)["id"]
+    await chat_world.bob.connect()
+    gateway, states = chat_server.server.gateway, chat_server.server.core.guild_states
+    first = int(chat_world.guild_id)
+    alone, both = {int(chat_world.bob.id)}, {int(chat_world.bob.id), int(chat_world.alice.id)}
+    states.forget(int(last))
+    with stored(tmp_path) as connection, capture_logs() as logged:
+        connection.execute("UPDATE guilds SET features = '{' WHERE id = ?", (last,))
+        connection.commit()
+        _, outcome = await started(chat_world, chat_world.alice.token)
+        assert outcome == FAILED_TO_START_SESSION
+        assert len(errors(logged)) == 1
+        assert {guild_id: {*room.accounts} for guild_id, room in gateway.hub.rooms.items()} == {first: alone}
+    _, outcome = await started(chat_world, chat_world.alice.token)
+    assert outcome == "READY"
+    assert {guild_id: {*room.accounts} for guild_id, room in gateway.hub.rooms.items()} == {
+        first: both,
+        int(last): both - alone,
+    }
+
+
 @pytest.mark.long
 @pytest.mark.rule("000.states.17")
 async def test_a_session_that_damage_keeps_from_starting_closes_by_name_and_leaves_nothing_behind(
