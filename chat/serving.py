@@ -19,6 +19,7 @@ import attrs
 import structlog
 import trio
 
+from chat.allocator import keep_large_blocks
 from chat.assembly import Surroundings
 from chat.auth.passwords import CHEAP
 from chat.classes import frozen
@@ -103,6 +104,7 @@ async def serve(loaded: Loaded, *, clock: SkippingClock | None, announce: Callab
                 listeners, maximum_connections=connections_maximum(), metrics_listeners=metrics_listeners
             ):
                 ending.started()
+                keep_large_blocks()
                 start_is_over()
                 announce(_addresses(settings, sockets[0].port, server))
                 manager.ready(f"serving {settings.public_url}")

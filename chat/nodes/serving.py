@@ -10,6 +10,7 @@ from typing import Final
 
 import trio
 
+from chat.allocator import keep_large_blocks
 from chat.collector import start_is_over
 from chat.ending import Ending
 from chat.nodes.node_server import NodeServer
@@ -38,6 +39,7 @@ async def serve_node(url: str, host: str, port: int, name: str | None, announce:
         server = NodeServer(broker, name, secrets.SystemRandom())
         async with server.running(listeners, maximum_connections=connections_maximum()):
             ending.started()
+            keep_large_blocks()
             start_is_over()
             announce(port)
             manager.ready(f"gateway node {name}")
