@@ -24,6 +24,9 @@ BATCH_BYTES: Final = 262_144
 """Frames are joined up to about this size for one send: more than a socket takes at once, little enough to copy
 again."""
 
+LARGE_BYTES: Final = 65_536
+"""A single frame of more, as the Ready of many guilds is, goes out in few steps."""
+
 STALL_SECONDS: Final = 30.0
 """A peer that takes nothing for so long while something waits for it is gone."""
 
@@ -224,7 +227,11 @@ class Outbox:
         try:
             while frames or (self._latest is not None and self._take_latest()):
                 batch = frames[0] if len(frames) == 1 and not self._offset else self._next_batch()
-                sent = self._transport.try_send(batch)
+                if len(frames[0]) > LARGE_BYTES:
+                    with self._transport.much_unsent():
+                        sent = self._transport.try_send(batch)
+                else:
+                    sent = self._transport.try_send(batch)
                 if sent == self.pending_bytes:
                     frames.clear()
                     self._offset = self.pending_bytes = 0

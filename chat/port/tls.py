@@ -230,6 +230,9 @@ class TlsTransport(Transport):
                 self._push()
         return sent
 
+    def much_unsent(self) -> contextlib.AbstractContextManager[None]:
+        return self._inner.much_unsent()
+
     async def wait_writable(self) -> None:
         self._require_open()
         await trio.lowlevel.checkpoint()

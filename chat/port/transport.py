@@ -20,6 +20,9 @@ DEFAULT_READ_BYTES: Final = 65_536
 UNSENT_BYTES: Final = 16_384
 """What a connection's system holds that was not sent yet, before it takes no more."""
 
+MUCH_UNSENT_BYTES: Final = 1_048_576
+"""The same within `Transport.much_unsent`: nearly every Ready."""
+
 DISCARD_READS: Final = 16
 """How often `close` reads what the peer sent and no task wants: a socket closed with unread bytes answers with a
 reset, which makes the peer's system throw away what it has not yet read from us, a close frame for example."""
@@ -46,6 +49,10 @@ class Transport(trio.abc.HalfCloseableStream):
         """As `try_send`, for data after which more will be sent at once: both may leave together, in one packet. The
         system holds it back for a fifth of a second at most."""
         return self.try_send(data)
+
+    def much_unsent(self) -> contextlib.AbstractContextManager[None]:
+        """Within the block, `try_send` takes more at once than usual: something large is sent in few steps then."""
+        return contextlib.nullcontext()
 
     @abc.abstractmethod
     async def wait_writable(self) -> None:
@@ -171,6 +178,18 @@ class SocketTransport(Transport):
             return 0
         except OSError as error:
             raise self._why_not_sent(error) from error
+
+    @contextlib.contextmanager
+    def much_unsent(self) -> Iterator[None]:
+        self._hold_unsent(MUCH_UNSENT_BYTES)
+        try:
+            yield
+        finally:
+            self._hold_unsent(UNSENT_BYTES)
+
+    def _hold_unsent(self, count: int) -> None:
+        with contextlib.suppress(OSError):  # closed, as `try_send` will say
+            self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, count)
 
     def _why_not_sent(self, error: OSError) -> Exception:
         self._open_descriptor()

@@ -11,10 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from trio.testing import MockClock
 
-from chat.gateway.outbox import STALL_SECONDS, Outbox
+from chat.gateway.outbox import LARGE_BYTES, STALL_SECONDS, Outbox
 from chat.gateway.websocket import Closed, WebSocket
+from chat.port.transport import MUCH_UNSENT_BYTES, UNSENT_BYTES
 from chat.testing.network import MemoryStream, Pipe
 from tests.gateway.raw_websocket import open_pair
+from tests.port.loopback import sockets
 
 
 def _open_outbox(capacity: int, limit: int = 4 * 1_048_576) -> tuple[Outbox, MemoryStream, list[str]]:
@@ -139,6 +141,21 @@ async def test_large_frames_pass_whole(nursery: trio.Nursery) -> None:
         received += await client.receive_some()
     assert received == b"".join(frames) + b"last"
     nursery.cancel_scope.cancel()
+
+
+async def test_a_large_frame_leaves_at_once_and_many_small_ones_wait_to_be_counted() -> None:
+    """A Ready does not wait for a slow peer piece by piece; events that one does not read stay in its outbox."""
+    waiting = []
+    for frames in ([bytes(MUCH_UNSENT_BYTES)], [bytes(LARGE_BYTES)] * (MUCH_UNSENT_BYTES // LARGE_BYTES)):
+        server, client = await sockets()
+        outbox = Outbox(server, 4 * MUCH_UNSENT_BYTES)
+        for frame in frames:
+            outbox.push(frame)
+        outbox.flush()
+        waiting.append(outbox.pending_bytes)
+        outbox.abort()
+        client.close()
+    assert waiting[0] <= UNSENT_BYTES < MUCH_UNSENT_BYTES // 2 < waiting[1]
 
 
 async def test_drained_waits_until_little_enough_is_pending(nursery: trio.Nursery, autojump_clock: MockClock) -> None:

@@ -20,10 +20,12 @@ from structlog.testing import capture_logs
 from chat.config import load_settings
 from chat.errors import OperatorError
 from chat.port.tls import RECORDS_BYTES, Certificates, TlsTransport
+from chat.port.transport import MUCH_UNSENT_BYTES
 from chat.testing import GatewayClient, RestClient
 from chat.testing.network import MemoryNetwork, MemoryStream, TcpRoute
 from tests.certificates import Authority, lock_behind_a_password
 from tests.durability.server_process import running
+from tests.port.loopback import sockets
 
 AUTHORITY: Final = Authority()
 NAME: Final = "chat.example"
@@ -139,6 +141,21 @@ async def test_a_peer_that_does_not_read_is_not_sent_to(context: ssl.SSLContext,
             nursery.start_soon(hears_of_it)
             await trio.sleep(1)
             ends.server.close()
+
+
+async def test_something_large_is_taken_in_few_steps(context: ssl.SSLContext) -> None:
+    below, client = await sockets()
+    server = TlsTransport(below, context)
+    stream = trio.SSLStream(client, AUTHORITY.client_context(), server_hostname=NAME)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(stream.send_all, b"!")
+        assert await server.receive_some() == b"!"
+    with server.much_unsent():
+        assert server.try_send(bytes(MUCH_UNSENT_BYTES)) == MUCH_UNSENT_BYTES
+    assert server.try_send(bytes(MUCH_UNSENT_BYTES)) < MUCH_UNSENT_BYTES
+    assert await read_all(stream, MUCH_UNSENT_BYTES) == bytes(MUCH_UNSENT_BYTES)
+    server.close()
+    client.close()
 
 
 async def test_what_is_said_before_the_handshake_and_the_end(context: ssl.SSLContext) -> None:

@@ -12,19 +12,11 @@ import trio.testing
 from trio.testing import MockClock
 
 from chat.port.listener import ACCEPTED_AT_ONCE, open_listeners
-from chat.port.transport import SocketTransport
+from chat.port.transport import MUCH_UNSENT_BYTES, UNSENT_BYTES, SocketTransport
 from chat.testing.network import MemoryNetwork, MemoryStream, Pipe
+from tests.port.loopback import sockets
 
 Ends = tuple[SocketTransport, SocketTransport] | tuple[MemoryStream, MemoryStream]
-
-
-async def sockets() -> tuple[SocketTransport, SocketTransport]:
-    """Two ends of a loopback connection."""
-    (listener,) = await open_listeners("127.0.0.1", 0)
-    client = await trio.open_tcp_stream("127.0.0.1", listener.port)
-    server = await listener.accept()
-    await listener.aclose()
-    return server, SocketTransport(socket.socket(fileno=client.socket.detach()), "127.0.0.1")
 
 
 async def memory() -> tuple[MemoryStream, MemoryStream]:
@@ -231,3 +223,36 @@ async def test_sockets_send_small_frames_without_delay_and_keep_little_unsent(
     server, _client = socket_ends
     assert server.socket.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
     assert server.socket.getsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT) == 16_384
+
+
+async def test_something_large_is_taken_in_few_steps_and_small_frames_as_before(
+    socket_ends: tuple[SocketTransport, SocketTransport],
+) -> None:
+    server, client = socket_ends
+    one_by_one = server.try_send(bytes(MUCH_UNSENT_BYTES))
+    with server.much_unsent():
+        at_once = server.try_send(bytes(MUCH_UNSENT_BYTES))
+    assert one_by_one < MUCH_UNSENT_BYTES
+    assert at_once >= MUCH_UNSENT_BYTES - 2 * UNSENT_BYTES
+    more = _sent_until_it_would_wait(server)
+    assert more < MUCH_UNSENT_BYTES // 8  # no more than fits into the packet that was begun
+    received = 0
+    while received < one_by_one + at_once + more:
+        received += len(await client.receive_some())
+    assert server.try_send(b"next") == 4
+
+
+def _sent_until_it_would_wait(transport: SocketTransport) -> int:
+    sent = 0
+    while taken := transport.try_send(bytes(UNSENT_BYTES)):
+        sent += taken
+    return sent
+
+
+async def test_what_was_closed_takes_nothing_large_either(
+    socket_ends: tuple[SocketTransport, SocketTransport],
+) -> None:
+    server, _client = socket_ends
+    server.close()
+    with server.much_unsent(), pytest.raises(trio.ClosedResourceError):
+        server.try_send(bytes(MUCH_UNSENT_BYTES))
