@@ -19,6 +19,7 @@ from chat.domain.standing.thread_access import ThreadLookup, shown_objects
 from chat.gateway.rooms import GuildRoom, RoomAccount
 from chat.gateway.session import GatewaySession
 from chat.registries.events import EventName
+from chat.store.guilds.members import Member
 from chat.store.threads import ShownThread
 
 
@@ -92,14 +93,21 @@ class GuildPayloads:
         return self.threads.shown_to(state, session.user_id, joined_only=not (session.bot or every))
 
     def in_ready(
-        self, room: GuildRoom, account: RoomAccount, session: GatewaySession, joined: Sequence[ShownThread]
+        self,
+        room: GuildRoom,
+        account: RoomAccount,
+        session: GatewaySession,
+        joined: Sequence[ShownThread],
+        member: Member | None,
     ) -> GuildJson | OwnGuild | bytes:
         """An entry of a user's Ready: the whole guild but for its `online_count`, for a closed guild the stub. Members'
-        users are cut to their id. `account` is the session's; `joined` are the active threads that it is in."""
+        users are cut to their id. `account` is the session's; `joined` are the active threads that it is in; `member`
+        is its membership where that has just been read."""
         state = room.state
         if (state.is_closed or self._guild_states.missing_guild_ids) and not self.is_open_to(state, session):
             return orjson.dumps(unavailable_guild(state))
-        member = state.member(session.user_id)
+        if member is None:
+            member = state.member(session.user_id)
         if (
             member is None
             or member.communication_disabled_until is not None  # a time-out ends by itself

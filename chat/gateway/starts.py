@@ -228,17 +228,17 @@ class SessionStarts:
         session.guild_ids.update(guild_ids)  # before it is in any room: if one fails, the session's end goes by these
         guilds: list[GuildJson | OwnGuild | bytes] = []
         for guild_id in guild_ids:
-            room, account = rooms.get(guild_id), None
+            room, account, member = rooms.get(guild_id), None, members.get(guild_id)
             if room is not None:
-                account = room.connect(session, members.get(guild_id))
+                account = room.connect(session, member)
             else:
-                room = self._hub.connect(session, guild_id, members.get(guild_id))
+                room = self._hub.connect(session, guild_id, member)
                 account = None if room is None else room.accounts[session.user_id]
             if room is None or account is None:
                 session.guild_ids.discard(guild_id)
                 guilds.append(self._guild_payloads.unsent(guild_id, session))
             else:
-                guilds.append(in_ready(room, account, session, threads.get(guild_id, ())))
+                guilds.append(in_ready(room, account, session, threads.get(guild_id, ()), member))
         self._presences.account_connected(session.guild_ids.intersection(guild_ids), session.user_id)
         return guilds
 

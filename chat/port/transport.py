@@ -20,7 +20,7 @@ DEFAULT_READ_BYTES: Final = 65_536
 UNSENT_BYTES: Final = 16_384
 """What a connection's system holds that was not sent yet, before it takes no more."""
 
-MUCH_UNSENT_BYTES: Final = 1_048_576
+MUCH_UNSENT_BYTES: Final = 2_097_152
 """The same within `Transport.much_unsent`: nearly every Ready."""
 
 DISCARD_READS: Final = 16

@@ -81,7 +81,7 @@ async def test_what_is_kept_is_as_if_it_were_encoded_afresh(
                     assert encoded == told(afresh, user_id, threads=threads, full_users=full_users)
             account = room.accounts[user_id]
             (session,) = account.sessions
-            ready = gateway.hub.guild_payloads.in_ready(room, account, session, ())
+            ready = gateway.hub.guild_payloads.in_ready(room, account, session, (), None)
             if isinstance(ready, tuple):
                 _, beginning, member, joined_at = ready
                 entry = beginning + own_rest(kept, member, joined_at, 1)
