@@ -35,7 +35,7 @@ from chat.store.guilds.channels import Channel, Overwrite
 from chat.store.guilds.guilds import Guild
 from chat.store.guilds.members import Member
 from chat.store.guilds.roles import Role
-from chat.store.messages import message_search_entries
+from chat.store.messages import message_search_entries, message_search_segments
 from chat.store.signing_in import auth_sessions
 from chat.store.signing_in.auth_sessions import AuthSession
 
@@ -387,7 +387,8 @@ class Messages:
 
 
 def fill(directory: Path, world: World, count: int) -> Messages:
-    """Write so many messages into the world's channel, and bring their index up to date."""
+    """Write so many messages into the world's channel, and leave their index as a server at rest does: up to date, and
+    merged."""
     with contextlib.closing(connect(DataDirectory(directory).database, durable=False)) as connection:
         authors = [row[0] for row in connection.execute("SELECT user_id FROM members ORDER BY user_id")]
         now = SystemClock().now_ms()
@@ -413,6 +414,11 @@ def _index(connection: sqlite3.Connection) -> None:
     while left == SLICE_MESSAGES:
         connection.execute("BEGIN")
         left = message_search_entries.bring_up_to_date(connection, SLICE_MESSAGES)
+        connection.execute("COMMIT")
+    is_due = message_search_segments.are_many(connection)
+    while is_due:
+        connection.execute("BEGIN")
+        is_due = message_search_segments.merge_some(connection)
         connection.execute("COMMIT")
 
 

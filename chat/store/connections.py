@@ -1,4 +1,4 @@
-"""Connections to the database file; numbers, lists and questions to full-text indexes as SQLite has them."""
+"""Connections to the database file; numbers, lists and full-text indexes as SQLite has them."""
 
 from __future__ import annotations
 
@@ -97,3 +97,15 @@ def beginning_with(text: str) -> str | None:
     if not words:
         return None
     return " ".join('"' + word.replace('"', '""') + '"*' for word in words[:WORDS_MAXIMUM])
+
+
+LEAST_CHANGES: Final = 2
+"""Fewer rows than these change where the command finds nothing to do (SQLite, FTS5, the merge command)."""
+
+
+def merge_index(connection: sqlite3.Connection, index: str, pages: int) -> bool:
+    """Have a full-text index merge segments until it has written so many pages; whether it found any to merge. Fewer
+    than no pages take on the whole of it at first. Part of a unit."""
+    before = connection.total_changes
+    connection.execute(f"INSERT INTO {index} ({index}, rank) VALUES ('merge', ?)", (pages,))  # noqa: S608 - our own name
+    return connection.total_changes - before >= LEAST_CHANGES

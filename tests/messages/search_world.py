@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 from collections.abc import Iterator
+from pathlib import Path
 
 from chat.registries.channel_types import ChannelType
 from chat.registries.jobs import JobType
@@ -34,9 +35,9 @@ USERS = (PERSON, BOT, NOBODY)
 
 
 @contextlib.contextmanager
-def opened() -> Iterator[sqlite3.Connection]:
-    """A database with these accounts, guilds and channels, and no message."""
-    connection = connect(":memory:")
+def opened(path: Path | str = ":memory:") -> Iterator[sqlite3.Connection]:
+    """A new database with these accounts, guilds and channels, and no message."""
+    connection = connect(path, durable=False)
     migrate(connection)
     for guild_id in (GUILD, OTHER_GUILD):
         connection.execute(

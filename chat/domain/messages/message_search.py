@@ -3,6 +3,7 @@
 What changed is written down with the change itself (`020_message_search.sql`), so nothing is lost when the process
 ends, and a database from before there was an index gets one the same way, bit by bit. Many changes cost little more
 than one, so the index follows a second behind. Entries of an older form are renewed by a job, which a migration orders.
+While nothing changes, its segments are merged (`chat.store.messages.message_search_segments`).
 
 A search settles first where to look (`chat.domain.messages.message_search_scopes`), then has the index follow at once,
 so that what the caller wrote a moment ago is found. It runs in a reader's thread, one at a time, and is given up after
@@ -31,7 +32,7 @@ from chat.jobs import JobRun, Progress
 from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.registries.events import EventName
 from chat.store.guard import UNGUARDED
-from chat.store.messages import message_search, message_search_entries, messages
+from chat.store.messages import message_search, message_search_entries, message_search_segments, messages
 from chat.store.messages.message_search import FINDS_MAXIMUM, QueryTooSlow, given_up_after
 from chat.store.messages.message_search_entries import old_until, pending_among
 from chat.store.messages.message_search_expressions import Criteria, Scope
@@ -53,8 +54,11 @@ DISCARDED_AT_ONCE: Final = 500
 
 REST: Final = 9.0
 REST_SECONDS: Final = 5.0
-"""After each portion of a renewal it rests for so many times as long as the store took for it, up to so long: the
-writer and the disk are left to others, and the longer the more they ask for."""
+"""After each portion of a renewal or a merge it rests for so many times as long as the store took for it, up to so
+long: the writer and the disk are left to others, and the longer the more they ask for."""
+
+QUIET_SECONDS: Final = 5.0
+"""Segments are merged when nothing has changed for so long: merging is not to wait for, nor to make writing dearer."""
 
 LOOK_SECONDS: Final = 600.0
 """How often it looks by itself, for changes without an event."""
@@ -114,11 +118,29 @@ class MessageSearchIndex:
             try:
                 while await self._follow() == SLICE_MESSAGES:
                     await trio.lowlevel.checkpoint()
+                await self._merge_at_rest()
             except (StorageUnavailable, sqlite3.Error):
                 log.warning("the index of messages waits for the store")
-            with trio.move_on_after(LOOK_SECONDS):
-                await self._changed.wait()
+            if await self._changes_within(LOOK_SECONDS):
                 await trio.sleep(BEHIND_SECONDS)
+
+    async def _changes_within(self, seconds: float) -> bool:
+        """Wait for a change, up to so long."""
+        with trio.move_on_after(seconds):
+            await self._changed.wait()
+        return self._changed.is_set()
+
+    async def _merge_at_rest(self) -> None:
+        """Merge segments in portions, if there are many, until none are left to be merged or a message changes."""
+        if await self._changes_within(QUIET_SECONDS):
+            return
+        database = self._core.database
+        is_due = database.read_here(message_search_segments.are_many)
+        while is_due:
+            began = trio.current_time()
+            is_due = await database.write(message_search_segments.merge_some, guard=UNGUARDED)
+            if await self._changes_within(min(REST_SECONDS, REST * (trio.current_time() - began))):
+                return
 
     def _pending(self, most: int) -> int:
         return self._core.database.read_here(lambda connection: message_search_entries.pending(connection, most))

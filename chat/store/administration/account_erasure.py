@@ -14,6 +14,7 @@ from chat.classes import frozen
 from chat.registries.user_flags import UserFlag
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
+from chat.store.connections import merge_index
 
 AT_ONCE: Final = 500
 """Rows that one portion deletes at most."""
@@ -236,19 +237,10 @@ SEARCH_PAGES: Final = 200
 """Pages of the index of accounts that one portion rewrites."""
 
 
-LEAST_CHANGES: Final = 2
-"""Fewer rows than these change where the command finds nothing to do (SQLite, FTS5, the merge command)."""
-
-
 def merge_search_index(connection: sqlite3.Connection, *, first: bool) -> bool:
     """Rewrite a portion of the index of accounts, so that the words of deleted entries leave it; whether there is more
     to do. The `first` portion takes all of the index on (SQLite, FTS5, the merge command)."""
-    before = connection.total_changes
-    connection.execute(
-        "INSERT INTO account_search (account_search, rank) VALUES ('merge', ?)",
-        (-SEARCH_PAGES if first else SEARCH_PAGES,),
-    )
-    return connection.total_changes - before >= LEAST_CHANGES
+    return merge_index(connection, "account_search", -SEARCH_PAGES if first else SEARCH_PAGES)
 
 
 def _one(connection: sqlite3.Connection, query: str, *parameters: Any) -> int | None:
