@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from chat.domain.standing.user_objects import DEFAULT_USER_SETTINGS, user_settings_object
+from chat.domain.standing.user_objects import user_settings_object
 from chat.testing.rest_client import Response
 from chat.testing.world import World
 
@@ -21,7 +21,7 @@ def errors(answer: Response) -> list[tuple[str, str]]:
 async def test_a_new_account_has_the_defaults(chat_world: World) -> None:
     body = (await chat_world.anyone.register(username="dave")).expect(200)
     settings = (await chat_world.anyone.signed_in(body["token"]).get(PATH)).expect(200)
-    assert settings == user_settings_object(DEFAULT_USER_SETTINGS)
+    assert settings == user_settings_object({})
     assert settings["guild_folders"] == [
         {"id": -1, "name": None, "color": None, "flags": 0, "icon": "folder", "guild_ids": []}
     ]

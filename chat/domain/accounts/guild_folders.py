@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from chat.bus.audience import ToAccounts
 from chat.bus.bus import Event
-from chat.domain.standing.user_objects import DEFAULT_USER_SETTINGS, UNCATEGORISED_FOLDER, user_settings_object
+from chat.domain.standing.user_objects import UNCATEGORISED_FOLDER, user_settings_object
 from chat.registries.events import EventName
 from chat.store.accounts import user_settings
 from chat.store.accounts.accounts import Account
@@ -33,7 +33,7 @@ def with_guild(folders: Sequence[dict[str, Any]], guild_id: int) -> Folders:
     if any(name in folder["guild_ids"] for folder in folders):
         return list(folders)
     if not folders:
-        folders = user_settings_object(DEFAULT_USER_SETTINGS)["guild_folders"]
+        folders = user_settings_object({})["guild_folders"]
     target = next((folder for folder in folders if folder["id"] == UNCATEGORISED_FOLDER), folders[0])
     return [{**folder, "guild_ids": [*folder["guild_ids"], name]} if folder is target else folder for folder in folders]
 
