@@ -27,7 +27,7 @@ def bench() -> None:
 
 
 @bench.command()
-@click.option("--sessions", type=click.IntRange(1), multiple=True, help="How many.  [default: 1000 and 3000]")
+@click.option("--sessions", type=click.IntRange(1), multiple=True, help="How many.  [default: 1000, 3000 and 200]")
 @rounds_option
 @quick_option
 @json_alone_option()
