@@ -164,6 +164,9 @@ def test_a_few_segments_are_left_alone(connection: sqlite3.Connection) -> None:
         assert not are_many(connection)
     write(connection, behind, 1)
     assert (len(segments(connection)), are_many(connection)) == (SEGMENTS_MAXIMUM + 1, True)
+    # SQLite 3.43 has another form of the record too, for indexes that ours is none of.
+    connection.execute("UPDATE message_search_data SET block = x'00000000ff00000102' WHERE id = 10")
+    assert (are_many(connection), merge_some(connection)) == (False, False)
 
 
 def test_segments_that_are_large_together_stay_apart(

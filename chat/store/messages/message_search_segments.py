@@ -1,9 +1,9 @@
 """Merging the segments of the index of messages at rest, so that a search has few of them to look in.
 
 FTS5 writes what comes with a transaction as a segment of its own, and a search looks for each of its terms in every
-segment: with fourteen of them, one for a common word costs a quarter more than with one. While it writes, FTS5 merges
-four and more segments of one level to one of the next, and whoever writes waits for that; so there are ten to thirty.
-Here two of a level are enough, and a few pages are written at a time (SQLite, FTS5, the merge command).
+segment: with fourteen of them, one for a common word costs a quarter more than with one. A write makes FTS5 merge
+segments too, and waits for that; to keep this rare, it takes four of one level at least, so there are ten to thirty in
+all. Here two of a level are enough, and a few pages are written at a time (SQLite, FTS5, the merge command).
 
 A merge can rest between two terms, not within the list of one, and there are terms that all messages have. So segments
 that are large together stay apart: FTS5 merges them once there are four.
@@ -32,6 +32,9 @@ LEAST_SEGMENTS: Final = 2
 
 _STRUCTURE: Final = "SELECT block FROM message_search_data WHERE id = 10"
 """What FTS5 writes down of its segments ("Structure record" in the source of SQLite, fts5_index.c)."""
+
+_LATER_FORM: Final = b"\xff"
+"""How the record begins of indexes that may forget entries without their content; ours is none of these."""
 
 _SET_LEAST: Final = """
     INSERT INTO message_search (message_search, rank) SELECT 'usermerge', :least
@@ -73,6 +76,8 @@ def _mergeable(levels: Sequence[_Level]) -> _Level:
 def _levels(connection: sqlite3.Connection) -> list[_Level]:
     """The levels of segments, the lowest first."""
     (record,) = connection.execute(_STRUCTURE).fetchone()
+    if record[4:].startswith(_LATER_FORM):
+        return []
     numbers = _numbers(record[4:])  # what is before counts changes of the settings
     level_count, _segment_count, _written = next(numbers), next(numbers), next(numbers)
     levels = []
