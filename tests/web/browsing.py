@@ -50,8 +50,12 @@ WAIT_MS: Final = int(1_000 * PATIENCE_SECONDS)
 
 CLIENT_START: Final = re.compile(r"/static/[0-9a-f]+/(?:packs|client)/main\.js$")
 
-EXPECTED_IN_CONSOLE: Final = "Failed to load resource: the server responded with a status of 4"
-"""Chromium's own note of an answer that refuses; refusals are part of these conversations."""
+EXPECTED_IN_CONSOLE: Final = (
+    "Failed to load resource: the server responded with a status of 4",
+    "An unknown error occurred when fetching the script.",
+)
+"""Chromium's own notes: of an answer that refuses, since refusals are part of these conversations; and of the script of
+a service worker where the page is left before it has come."""
 
 
 Service = TypeVar("Service", bound=LoopbackHttp)
