@@ -29,9 +29,9 @@ BURST: Final = 8
 PAIR: Final = 2
 LATENCY_RATE: Final = 20.0
 KIBIBYTE: Final = 1024
-
 SMALL_SESSIONS: Final = 200
 """So few that a message costs as much as its deliveries."""
+
 ENVIRONMENT: Final = {"CHAT_RATE_LIMITS": "false", "CHAT_LOG_LEVEL": "error", "CHAT_COMPAT__DISCORD": "on"}
 
 

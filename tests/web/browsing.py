@@ -50,12 +50,11 @@ WAIT_MS: Final = int(1_000 * PATIENCE_SECONDS)
 
 CLIENT_START: Final = re.compile(r"/static/[0-9a-f]+/(?:packs|client)/main\.js$")
 
-EXPECTED_IN_CONSOLE: Final = (
-    "Failed to load resource: the server responded with a status of 4",
-    "An unknown error occurred when fetching the script.",
-)
-"""Chromium's own notes: of an answer that refuses, since refusals are part of these conversations; and of the script of
-a service worker where the page is left before it has come."""
+EXPECTED_IN_CONSOLE: Final = "Failed to load resource: the server responded with a status of 4"
+"""Chromium's own note of an answer that refuses; refusals are part of these conversations."""
+
+BROKEN_OFF: Final = "An unknown error occurred when fetching the script."
+"""Its note of a service worker whose script has not come when the browser is closed."""
 
 
 Service = TypeVar("Service", bound=LoopbackHttp)
@@ -199,7 +198,7 @@ class Visitor:
         self.context.set_default_timeout(WAIT_MS)
         self.page: Page = self.context.new_page()
         self.complaints: list[str] = []
-        self._has_axe = False
+        self._has_axe = self._closes = False
         self.addresses: list[str] = []
         """Every address that was asked for, to be searched for secrets."""
         self._hosts = {f"localhost:{home.port}", f"127.0.0.1:{home.port}", *elsewhere}
@@ -213,6 +212,8 @@ class Visitor:
         page.on("response", self._answered)
 
     def _heard(self, message: ConsoleMessage) -> None:
+        if self._closes and message.text == BROKEN_OFF:
+            return
         if message.type in ("error", "warning") and not message.text.startswith(EXPECTED_IN_CONSOLE):
             self.complaints.append(f"{message.type}: {message.text}")
 
@@ -228,6 +229,7 @@ class Visitor:
 
     def close(self) -> None:
         """Leave, and tell what was wrong."""
+        self._closes = True
         self.context.close()
         assert self.complaints == [], self.complaints
 
