@@ -197,7 +197,7 @@ class Server:
         """Add the development routes."""
         # `chat serve` starts a tenth of a second sooner without them.
         from chat.development.history import History
-        from chat.development.limits import Limits, declared_buckets
+        from chat.development.limits import Limits
         from chat.development.node import Development
         from chat.development.routes import ROUTES as DEVELOPMENT_ROUTES
         from chat.development.snapshots import Snapshots
@@ -206,9 +206,8 @@ class Server:
         self.world = world
         self._faults = faults = HttpFaults()
         limiter = self._parts.limiter
-        limits = Limits(
-            limiter, self.gateway, declared_buckets([*_every_operation(), *self._routes]), self.settings.rate_limits
-        )
+        routes = [*_every_operation(), *self._routes]
+        limits = Limits(limiter, self.gateway, routes, counted_at_start=self.settings.rate_limits)
         self._routes.extend(DEVELOPMENT_ROUTES)
         history = History(clock)
         self.gateway.tap, self._tap = history.tap, RequestsIntoHistory(history, clock)

@@ -7,6 +7,7 @@ proxy of the environment is asked, and plain HTTP goes to this very machine only
 
 from __future__ import annotations
 
+import functools
 import ipaddress
 import ssl
 from collections.abc import Mapping
@@ -166,7 +167,9 @@ class OutgoingHttp:
         return self._prepared
 
 
+@functools.cache
 def _prepare() -> tuple[ModuleType, ssl.SSLContext]:
+    """Once for all of them: reading what the machine trusts takes 25 ms."""
     import httpx
 
     return httpx, ssl.create_default_context()

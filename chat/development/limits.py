@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Annotated, Any, Final
 
 import attrs
@@ -57,7 +58,7 @@ class Limits:
 
     limiter: RateLimiter
     gateway: Gateway
-    declared: Mapping[str, tuple[Bucket, Sequence[str]]]
+    routes: Sequence[Routes]
     counted_at_start: bool
     _counts_others: bool = attrs.field(init=False)
     _chosen: dict[str, ChosenLimit] = attrs.field(factory=dict, init=False)
@@ -65,6 +66,11 @@ class Limits:
     @_counts_others.default
     def _counts_others_at_start(self) -> bool:
         return self.counted_at_start
+
+    @cached_property
+    def declared(self) -> Mapping[str, tuple[Bucket, Sequence[str]]]:
+        """Made when it is first asked for: a start need not look through all operations."""
+        return declared_buckets(self.routes)
 
     def change(self, change: LimitsChange) -> None:
         """:raises InvalidFormBody: at a bucket that does not exist; nothing is changed then."""

@@ -9,11 +9,11 @@ may keep each file for ever: after an upgrade the pages name other addresses.
 
 from __future__ import annotations
 
+import functools
 import gzip
 import hashlib
 import re
 from collections.abc import Callable, Mapping
-from functools import cached_property
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -124,14 +124,15 @@ class Assets:
         """The file in this version."""
         return self.files.get(name) if digest == self.digest else None
 
-    @cached_property
+    @functools.cached_property
     def style_sheets(self) -> list[str]:
         """The client's own, in the order in which a page names them."""
         return _style_sheets(self.files)
 
 
+@functools.cache
 def read_assets() -> Assets:
-    """Read every file of a kind that pages use, and make the packs."""
+    """Read every file of a kind that pages use, and make the packs: once in a process, for all servers in it."""
     sources = {**_read(HERE / STATIC), **_read(HERE / CLIENT), **_read_words()}
     scripts = {name: content.decode() for name, content in sources.items() if name.endswith(".js")}
     packs = {f"{PACKS}/{name}.js": script.encode() for name, script in joined(scripts).items()}

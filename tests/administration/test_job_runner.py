@@ -21,6 +21,7 @@ from chat.snowflake import SnowflakeGenerator
 from chat.store.administration import jobs
 from chat.store.administration.jobs import Job
 from chat.store.database import Database, open_database
+from chat.testing.server import fresh_database
 
 START_MS = 1_800_000_000_000
 STEPS = 5
@@ -71,7 +72,7 @@ class Work:
 
 @contextlib.asynccontextmanager
 async def store(path: Path) -> AsyncIterator[Database]:
-    async with open_database(path, inline=True, durable=False) as database:
+    async with open_database(fresh_database(path), inline=True, durable=False) as database:
         await database.write(
             lambda connection: void(connection.execute("CREATE TABLE IF NOT EXISTS done (job, number)"))
         )

@@ -274,7 +274,12 @@ async def test_what_is_no_image_for_an_icon(chat_world: World) -> None:
 async def test_what_is_no_icon(chat_world: World) -> None:
     rest = chat_world.alice.rest
     assert wrong(await rest.create_guild("x", icon="data:image/png;base64,")) == ("icon", "BASE64_LENGTH_INVALID")
-    too_long = await rest.create_guild("x", icon="A" * 139_810_137)
+    too_long = await rest.request(
+        "POST",
+        "/v1/guilds",
+        body=b'{"name":"x","icon":"%s"}' % (b"A" * 139_810_137),  # `json` would be seconds at it
+        headers={"Content-Type": "application/json"},
+    )
     assert wrong(too_long) == ("icon", "BASE64_LENGTH_INVALID")
     for garbage in ("*", "ab", "data:image/png;base64,äöü", "abc=="):
         assert wrong(await rest.create_guild("x", icon=garbage)) == ("icon", "INVALID_BASE64_FORMAT")

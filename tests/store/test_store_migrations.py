@@ -44,20 +44,26 @@ def columns(connection: sqlite3.Connection) -> dict[str, list[tuple[object, ...]
     return {table: connection.execute(f"PRAGMA table_xinfo({table})").fetchall() for table in tables(connection)}
 
 
+@pytest.fixture(scope="module")
+def fresh() -> Iterator[sqlite3.Connection]:
+    """A database that never had another schema than the present one; it is only read."""
+    connection = connect(":memory:")
+    migrate(connection)
+    yield connection
+    connection.close()
+
+
 @pytest.mark.parametrize("earlier", range(len(MIGRATIONS) + 1))
 def test_a_database_of_every_earlier_version_becomes_a_present_one(
-    connection: sqlite3.Connection, tmp_path: Path, earlier: int
+    connection: sqlite3.Connection, fresh: sqlite3.Connection, earlier: int
 ) -> None:
     migrate(connection, MIGRATIONS[:earlier])
     assert schema_version(connection) == earlier
     migrate(connection)
     assert is_current(connection)
     assert schema_version(connection) == len(MIGRATIONS)
-    fresh = connect(tmp_path / "fresh.sqlite3")
-    migrate(fresh)
     assert columns(connection) == columns(fresh)
     assert set(schema(connection)) == set(schema(fresh))
-    fresh.close()
 
 
 def test_a_second_migration_does_nothing(connection: sqlite3.Connection) -> None:
