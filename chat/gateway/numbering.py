@@ -152,6 +152,12 @@ class Numbering:
             first = entries[0]
             if isinstance(first, EventRun):
                 gone = self._gone
+                if events >= first.count and not gone:  # the whole of it, as it is where all come in runs of one length
+                    entries.popleft()
+                    self._room += first.count - 1
+                    self._bytes -= first.size
+                    self._trimmed = self.replay_floor = self._trimmed + first.count
+                    continue
                 if self._bytes > REPLAY_BYTES:
                     ends = first.ends
                     least = bisect.bisect_left(ends, ends[gone] + self._bytes - REPLAY_BYTES, gone)
