@@ -105,6 +105,6 @@ def test_prefixes_are_made_once() -> None:
 @pytest.mark.parametrize("first", [1, 7, 8, 9, 98, 99, 12_345])
 def test_a_run_is_framed_right_where_sequences_grow_longer_and_whatever_the_content(first: int, count: int) -> None:
     run = EventRun([OutgoingEvent(EventName.MESSAGE_CREATE, b'{"content":"100%% %d %"}') for _ in range(count)])
-    one_by_one = b"".join(event.frame(sequence) for sequence, event in enumerate(run.events, first))
-    assert run.frames(first) == one_by_one
-    assert run.frames(first) == one_by_one
+    for receiver in (first, first, first + 1, first):
+        one_by_one = b"".join(event.frame(sequence) for sequence, event in enumerate(run.events, receiver))
+        assert run.frames(receiver) == one_by_one
