@@ -1,30 +1,36 @@
 // Answers JSON lines, so that a test in Python calls the client's pure modules: one line asks, one line answers.
-//   {"call": "makeStore", "of": PATH, "arguments": [...], "keep": true}   an export of a module
-//   {"call": "apply", "on": HANDLE, "arguments": [...]}                   a method of something kept
+// A line is a list of calls, which are made one after the other as long as none throws:
+//   {"call": "makeStore", "of": PATH, "arguments": [...], "keep": HANDLE}   an export of a module
+//   {"call": "apply", "on": HANDLE, "arguments": [...]}                     a method of something kept
+//   {"forget": true}                                                        nothing is kept any more
 // An argument {"kept": HANDLE, "member": NAME} stands for something kept, or for a member of it.
 
 import { createInterface } from "node:readline";
 
-const kept = [];
+const kept = new Map();
 
 function meant(argument) {
   if (argument === null || typeof argument !== "object" || !("kept" in argument)) return argument;
-  const thing = kept[argument.kept];
+  const thing = kept.get(argument.kept);
   return "member" in argument ? thing[argument.member] : thing;
 }
 
-async function answer({ call, of, on, arguments: given, keep }) {
-  const place = of === undefined ? kept[on] : await import(of);
+async function answer({ call, of, on, arguments: given, keep, forget }) {
+  if (forget) return kept.clear();
+  const place = of === undefined ? kept.get(on) : await import(of);
   const result = await place[call](...given.map(meant));
-  return keep ? kept.push(result) - 1 : result;
+  if (keep === undefined) return result;
+  kept.set(keep, result);
 }
 
 for await (const line of createInterface({ input: process.stdin })) {
-  let said;
+  const results = [];
+  let error = "";
   try {
-    said = { result: (await answer(JSON.parse(line))) ?? null };
-  } catch (error) {
-    said = { error: `${error.stack ?? error}` };
+    // Each result is put into words at once, since the next call may change what it is made of.
+    for (const asked of JSON.parse(line)) results.push(JSON.stringify((await answer(asked)) ?? null));
+  } catch (thrown) {
+    error = `,"error":${JSON.stringify(`${thrown.stack ?? thrown}`)}`;
   }
-  process.stdout.write(`${JSON.stringify(said)}\n`);
+  process.stdout.write(`{"results":[${results}]${error}}\n`);
 }

@@ -4,15 +4,16 @@ Ready's. The histories run on a whole server; Node holds the store."""
 from __future__ import annotations
 
 import functools
-import json
 import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Final
 
+import orjson
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from chat.testing.world import World
 from tests.simulation import guild_history, people_history
 from tests.simulation.account_model import AccountModel
 from tests.simulation.client_model import ClientModel
@@ -35,17 +36,19 @@ class StoreInNode:
 
     def take(self, name: str | None, data: Any) -> None:
         if name is not None:
-            self._store.call("apply", name, data)
+            self._store.tell("apply", name, data)
 
-    def picture(self) -> dict[str, Any]:
-        found: dict[str, Any] = self.node.call("store/picture", "picture", self._store.member("read"))
-        # A tab that opens now is told a clone, and knows the same.
-        assert self.node.call("./clones", "pictureOfClone", self._store.member("read")) == found
-        return found
+    def expect_picture(self, compare: Callable[[dict[str, Any]], None]) -> None:
+        """Have the picture compared as it is now; a clone's is the same."""
+        self.node.tell("./clones", "pictureOfBoth", self._store.member("read"), heard=compare)
 
-    def of_logs(self, name: str, *arguments: Any) -> Any:
-        """Open, close or read a log."""
-        return self.node.call("./logs", name, self._store.itself(), *arguments)
+    def expect_messages(self, channel_id: str, compare: Callable[[list[dict[str, Any]]], None]) -> None:
+        """Likewise the messages of a log."""
+        self.node.tell("./logs", "messages", self._store.itself(), channel_id, heard=compare)
+
+    def of_logs(self, name: str, *arguments: Any) -> None:
+        """Open or close a log."""
+        self.node.tell("./logs", name, self._store.itself(), *arguments)
 
 
 class WitnessedMessages(MessageModel):
@@ -66,15 +69,24 @@ class WitnessedMessages(MessageModel):
 
     def picture(self, channel_id: str) -> dict[str, Any]:
         told = super().picture(channel_id)
-        known = self._witness.of_logs("messages", channel_id)
-        assert [message["id"] for message in known] == sorted(told, key=int)
-        for message in known:
-            counted = {
-                emoji_key(entry["emoji"]): [entry["count"], bool(entry.get("me"))] for entry in reactions(message)
-            }
-            pictured = {**shown(message), "reactions": counted}
-            assert pictured == json.loads(json.dumps(told[message["id"]]))
+        expected = as_json(told)
+
+        def compare(known: list[dict[str, Any]]) -> None:
+            assert [message["id"] for message in known] == sorted(expected, key=int)
+            for message in known:
+                counted = {
+                    emoji_key(entry["emoji"]): [entry["count"], bool(entry.get("me"))] for entry in reactions(message)
+                }
+                assert {**shown(message), "reactions": counted} == expected[message["id"]]
+
+        self._witness.expect_messages(channel_id, compare)
         return told
+
+
+def as_json(told: dict[str, Any]) -> dict[str, Any]:
+    """As it is now, in the types that Node answers with."""
+    copied: dict[str, Any] = orjson.loads(orjson.dumps(told))
+    return copied
 
 
 def reactions(message: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -99,16 +111,19 @@ class WitnessedClient(ClientModel):
     def picture(self) -> dict[str, Any]:
         told = super().picture()
         if self._witness is not None:
-            known, expected = self._witness.picture(), json.loads(json.dumps(told))
-            reads, known["read_states"] = known["read_states"], {}
-            for place, state in expected.pop("read_states").items():
-                of_store = reads.get(place, [None, 0, None, None])
-                count = of_store[1] if state[1] is not None else None  # a doubtful count is not compared
-                assert [of_store[0], count, *of_store[2:]] == state, place
-            expected["read_states"] = {}
-            # Who is called how without being a friend no dispatch keeps up to date.
-            assert known == expected
+            self._witness.expect_picture(functools.partial(compare_pictures, as_json(told)))
         return told
+
+
+def compare_pictures(expected: dict[str, Any], known: dict[str, Any]) -> None:
+    """A model's and a store's."""
+    reads = known.pop("read_states")
+    for place, state in expected.pop("read_states").items():
+        of_store = reads.get(place, [None, 0, None, None])
+        count = of_store[1] if state[1] is not None else None  # a doubtful count is not compared
+        assert [of_store[0], count, *of_store[2:]] == state, place
+    # Who is called how without being a friend no dispatch keeps up to date.
+    assert known == expected
 
 
 class WitnessedAccount(AccountModel):
@@ -124,15 +139,44 @@ class WitnessedAccount(AccountModel):
 
     def picture(self) -> dict[str, Any]:
         told = super().picture()
-        assert self._witness.picture()["account"] == json.loads(json.dumps(told))
+        expected = as_json(told)
+
+        def compare(known: dict[str, Any]) -> None:
+            assert known["account"] == expected
+
+        self._witness.expect_picture(compare)
         return told
 
 
 EVERY_KIND_OF_TALK: Final = (*MESSAGE_KINDS, *PEOPLE_KINDS, *SIGHT_KINDS)
 
-witnessed_talk = functools.partial(ConversationHistory, model_of=WitnessedClient)
-witnessed_guilds = functools.partial(GuildHistory, model_of=WitnessedClient)
-witnessed_people = functools.partial(PeopleHistory, model_of=WitnessedAccount)
+
+class WitnessedGuilds(GuildHistory):
+    """Its comparisons end with the word of Node."""
+
+    def __init__(self, world: World) -> None:
+        StoreInNode.node.forget()
+        super().__init__(world, model_of=WitnessedClient)
+
+    async def compare(self) -> None:
+        await super().compare()
+        StoreInNode.node.hear()
+
+
+class WitnessedTalk(WitnessedGuilds, ConversationHistory):
+    """Likewise."""
+
+
+class WitnessedPeople(PeopleHistory):
+    """Likewise."""
+
+    def __init__(self, world: World) -> None:
+        StoreInNode.node.forget()
+        super().__init__(world, model_of=WitnessedAccount)
+
+    async def compare(self) -> None:
+        await super().compare()
+        StoreInNode.node.hear()
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -147,20 +191,20 @@ def in_node() -> Iterator[None]:
 @pytest.mark.parametrize("seed", range(2))
 def test_long_histories_of_guilds(seed: int) -> None:
     steps = guild_history.steps_of(random.Random(seed).randrange, 150)
-    carry_out(witnessed_guilds, steps, seed=seed, restarted=False)
+    carry_out(WitnessedGuilds, steps, seed=seed, restarted=False)
 
 
 @pytest.mark.long
 def test_a_history_around_threads() -> None:
     steps = guild_history.steps_of(random.Random(5).randrange, 80, AROUND_THREADS)
-    carry_out(witnessed_guilds, steps, seed=5, restarted=False)
+    carry_out(WitnessedGuilds, steps, seed=5, restarted=False)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("kinds", [MESSAGE_KINDS, EVERY_KIND_OF_TALK], ids=["messages", "sight"])
 def test_long_histories_of_talk(kinds: Sequence[tuple[str, int]]) -> None:
     steps = guild_history.steps_of(random.Random(1).randrange, 150, kinds)
-    history = carry_out(witnessed_talk, steps, seed=1, compared_every=10, restarted=False)
+    history = carry_out(WitnessedTalk, steps, seed=1, compared_every=10, restarted=False)
     assert sum(answer.status < 300 for answer in history.answers) > 40, "nearly all steps were refused"
 
 
@@ -168,7 +212,7 @@ def test_long_histories_of_talk(kinds: Sequence[tuple[str, int]]) -> None:
 @pytest.mark.parametrize("seed", range(2))
 def test_long_histories_of_people(seed: int) -> None:
     steps = people_history.steps_of(random.Random(seed).randrange, 80)
-    carry_out(witnessed_people, steps, seed=seed, restarted=False)
+    carry_out(WitnessedPeople, steps, seed=seed, restarted=False)
 
 
 numbers = st.integers(0, 59)
@@ -189,18 +233,18 @@ many = settings(max_examples=700, suppress_health_check=[HealthCheck.too_slow, H
 @many
 @given(any_steps(KINDS))
 def test_any_history_of_guilds(steps: list[Step]) -> None:
-    carry_out(witnessed_guilds, steps, compared_every=10, restarted=False)
+    carry_out(WitnessedGuilds, steps, compared_every=10, restarted=False)
 
 
 @pytest.mark.long
 @many
 @given(any_steps(KINDS_OF_TALK))
 def test_any_history_of_talk(steps: list[Step]) -> None:
-    carry_out(witnessed_talk, steps, compared_every=10, restarted=False)
+    carry_out(WitnessedTalk, steps, compared_every=10, restarted=False)
 
 
 @pytest.mark.long
 @many
 @given(any_steps([kind for kind, _ in people_history.KINDS]))
 def test_any_history_of_people(steps: list[Step]) -> None:
-    carry_out(witnessed_people, steps, compared_every=10, restarted=False)
+    carry_out(WitnessedPeople, steps, compared_every=10, restarted=False)
