@@ -152,7 +152,7 @@ class Numbering:
             first = entries[0]
             if isinstance(first, EventRun):
                 gone = self._gone
-                if events >= first.count and not gone:  # the whole of it, as it is where all come in runs of one length
+                if events >= first.count and not gone:  # the usual case, in one step: nothing of the run stays
                     entries.popleft()
                     self._room += first.count - 1
                     self._bytes -= first.size

@@ -173,7 +173,9 @@ class EventRun:
             digits = len(b"%d" % first)
             if first + self.count > 10**digits:
                 return b"".join([event.frame(sequence) for sequence, event in enumerate(self.events, first)])
-            form = self._forms.get(digits) or self._forms.setdefault(digits, self._form(digits))
+            if digits not in self._forms:
+                self._forms[digits] = self._form(digits)
+            form = self._forms[digits]
             self._latest = 10 ** (digits - 1), 10**digits - self.count, form
         if self.count == 2:
             before, between, behind = form

@@ -277,7 +277,7 @@ async def test_what_is_no_icon(chat_world: World) -> None:
     too_long = await rest.request(
         "POST",
         "/v1/guilds",
-        body=b'{"name":"x","icon":"%s"}' % (b"A" * 139_810_137),  # `json` would be seconds at it
+        body=b'{"name":"x","icon":"%s"}' % (b"A" * 139_810_137),  # `json=` would take seconds to encode it
         headers={"Content-Type": "application/json"},
     )
     assert wrong(too_long) == ("icon", "BASE64_LENGTH_INVALID")

@@ -115,7 +115,7 @@ async def test_a_payload_beyond_every_bound_is_refused_by_its_length(chat_world:
     answer = await chat_world.alice.rest.request(
         "PATCH",
         f"/v1/guilds/{chat_world.guild_id}",
-        body=b'{"icon":"%s"}' % (b"!" * 139_810_137),  # `json` would be seconds at it
+        body=b'{"icon":"%s"}' % (b"!" * 139_810_137),  # `json=` would take seconds to encode it
         headers={"Content-Type": "application/json"},
     )
     assert field_codes(answer) == {"icon": "BASE64_LENGTH_INVALID"}

@@ -152,7 +152,7 @@ EVERY_KIND_OF_TALK: Final = (*MESSAGE_KINDS, *PEOPLE_KINDS, *SIGHT_KINDS)
 
 
 class WitnessedGuilds(GuildHistory):
-    """Its comparisons end with the word of Node."""
+    """Every comparison ends with what Node answers."""
 
     def __init__(self, world: World) -> None:
         StoreInNode.node.forget()
