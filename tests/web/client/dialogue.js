@@ -5,8 +5,6 @@
 //   {"forget": true}                                                        nothing is kept any more
 // An argument {"kept": HANDLE, "member": NAME} stands for something kept, or for a member of it.
 
-import { createInterface } from "node:readline";
-
 const kept = new Map();
 
 function meant(argument) {
@@ -23,7 +21,20 @@ async function answer({ call, of, on, arguments: given, keep, forget }) {
   kept.set(keep, result);
 }
 
-for await (const line of createInterface({ input: process.stdin })) {
+// Only a line feed ends a line: `node:readline` would also break at U+2028, which stands as itself in JSON.
+async function* lines() {
+  let begun = "";
+  for await (const part of process.stdin.setEncoding("utf8")) {
+    const [first, ...rest] = part.split("\n");
+    begun += first;
+    for (const next of rest) {
+      yield begun;
+      begun = next;
+    }
+  }
+}
+
+for await (const line of lines()) {
   const results = [];
   let error = "";
   try {

@@ -176,6 +176,14 @@ def test_a_choice_takes_the_place_of_the_word_and_nothing_else(
     assert done["text"][: done["caret"]] == f"{plain} <@5> "
 
 
+@pytest.mark.parametrize("mark", ["\u2028", "\u2029", "\u0085", "\r", "\n", "\r\n", "\v"])
+def test_a_line_separator_in_a_text_is_a_character_like_others(process: NodeProcess, mark: str) -> None:
+    asked = process.call(RULES, "askedFor", f"a{mark}b @na", 6 + len(mark))
+    assert asked == {"kind": "person", "mark": "@", "word": "na", "start": 3 + len(mark)}
+    done = process.call(RULES, "completed", f"a{mark}b @na", asked, 6 + len(mark), "<@5>")
+    assert done["text"] == f"a{mark}b <@5> "
+
+
 def test_choices_that_begin_with_the_word_come_first(process: NodeProcess) -> None:
     names = ["Joanna", "Anna", "Ana", "\u00c1ngel", "Ben", *(f"Ann{number}" for number in range(20))]
     candidates = [{"label": name, "more": "", "insert": name, "picture": None, "words": [name]} for name in names]
