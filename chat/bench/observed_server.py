@@ -23,6 +23,7 @@ from chat.clock import SystemClock, iso_timestamp
 from chat.collector import collecting_in_small_portions
 from chat.config import load_settings
 from chat.store.data_directory import DataDirectory
+from chat.store.mutexes import leave_out_mutexes
 
 
 class TurnWatch(trio.abc.Instrument):
@@ -54,6 +55,7 @@ class TurnWatch(trio.abc.Instrument):
 
 def main(directory: Path, *, watched: bool) -> None:
     """Serve until SIGTERM."""
+    leave_out_mutexes()
     loaded = load_settings(directory, None, os.environ, {"port": 0})
     clock = SystemClock()
     log.configure(loaded.settings.log_level, timestamp=lambda: iso_timestamp(clock.now_ms()))

@@ -169,7 +169,9 @@ def run_server(loaded: Loaded, announce: Callable[[ServerAddresses], None], *, d
         from chat import log, serving
         from chat.clock import SkippingClock, SystemClock, iso_timestamp
         from chat.store.data_directory import DataDirectory
+        from chat.store.mutexes import leave_out_mutexes
 
+    leave_out_mutexes()
     clock = SkippingClock() if development else None
     time_of_day = SystemClock() if clock is None else clock
     log.configure(loaded.settings.log_level, timestamp=lambda: iso_timestamp(time_of_day.now_ms()))

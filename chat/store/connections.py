@@ -49,12 +49,14 @@ def connect(
     *,
     read_only: bool = False,
     durable: bool = True,
+    for_this_thread: bool = False,
     factory: type[sqlite3.Connection] = sqlite3.Connection,
 ) -> sqlite3.Connection:
     """A connection with this program's settings, in autocommit mode: transactions are begun by hand.
 
     The journal mode is a property of the file, which `chat.store.migrations.prepare` sets.
-    `read_only` refuses every write. `durable=False` leaves out the `fsync` (tests that never lose power).
+    `read_only` refuses every write. `durable=False` leaves out the `fsync` (tests that never lose power). With
+    `for_this_thread` another thread that uses it gets sqlite3.ProgrammingError; otherwise any may, one at a time.
 
     `casefold(text)` is Python's, for the triggers that keep `members.name_key` (044_members_by_name.sql). Without it
     SQLite refuses to write the names that they are made of, so no other connection can leave a key behind its name.
@@ -63,7 +65,7 @@ def connect(
         path,
         timeout=BUSY_TIMEOUT_SECONDS,
         isolation_level=None,
-        check_same_thread=False,  # made on one thread, used on another; never on two at a time
+        check_same_thread=for_this_thread,
         cached_statements=512,
         factory=factory,
     )

@@ -82,9 +82,10 @@ class Database:
     word there of what it changes beside a running server (`chat.store.outside_changes`).
     """
 
-    def __init__(self, open_connection: Callable[[bool], sqlite3.Connection], *, inline: bool, readers: int) -> None:
-        """`open_connection` takes whether the connection is only for reading."""
-        self.reader = open_connection(True)
+    def __init__(self, open_connection: Callable[..., sqlite3.Connection], *, inline: bool, readers: int) -> None:
+        """`open_connection` takes whether the connection is only for reading, and is told if it is `for_this_thread`
+        alone."""
+        self.reader = open_connection(True, for_this_thread=True)
         self.failing = False
         self.besides: Callable[[sqlite3.Connection], None] | None = None
         self._inline = inline
@@ -323,8 +324,9 @@ async def open_database(
     """
     prepare(path, durable=durable)
 
-    def open_connection(read_only: bool) -> sqlite3.Connection:
-        return connect(path, read_only=read_only, durable=durable, factory=sqlite3.Connection if read_only else factory)
+    def open_connection(read_only: bool, *, for_this_thread: bool = False) -> sqlite3.Connection:
+        made_by = sqlite3.Connection if read_only else factory
+        return connect(path, read_only=read_only, durable=durable, for_this_thread=for_this_thread, factory=made_by)
 
     try:
         database = Database(open_connection, inline=inline, readers=readers)

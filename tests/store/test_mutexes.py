@@ -1,0 +1,43 @@
+"""A server's connections have no mutexes (chat/store/mutexes.py)."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+PROBE: Final = """
+import _sqlite3, ctypes, json, sys
+from pathlib import Path
+
+import trio
+
+from chat.cli.serve import run_server
+from chat.config import load_settings
+
+library = ctypes.CDLL(_sqlite3.__file__)
+library.sqlite3_db_mutex.restype = ctypes.c_void_p
+
+def has_mutex():
+    connection = ctypes.c_void_p()
+    assert library.sqlite3_open(b":memory:", ctypes.byref(connection)) == 0
+    found = library.sqlite3_db_mutex(connection) is not None
+    assert library.sqlite3_close(connection) == 0
+    return found
+
+seen = [has_mutex()]
+trio.run = lambda *_, **__: seen.append(has_mutex())  # the server, when all before it is done
+run_server(load_settings(Path(sys.argv[1]), None, {}, {}), lambda _: None, development=False)
+print(json.dumps(seen))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere SQLite may be a part of Python, with its names hidden")
+def test_a_server_opens_connections_without_a_mutex(tmp_path: Path) -> None:
+    # In a process of its own: SQLite is shut down for it, and this one has connections.
+    told = subprocess.run([sys.executable, "-c", PROBE, tmp_path], capture_output=True, text=True, check=True)
+    assert json.loads(told.stdout.splitlines()[-1]) == [True, False]
