@@ -13,7 +13,7 @@ from chat.store.accounts.accounts import Account
 from chat.store.guard import UNGUARDED, Guard
 
 
-class CredentialKind(enum.Enum):
+class CredentialKind(enum.StrEnum):
     """The form of credential that was presented (access document, Credential forms)."""
 
     SESSION = "session"

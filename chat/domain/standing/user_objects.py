@@ -71,11 +71,14 @@ def public_flags(flags: int) -> int:
     return flags & _PUBLIC
 
 
+# Plain numbers: `&` with a member of an enumeration makes another one, in twenty times as long.
 _STAFF: Final = int(UserFlag.STAFF)
 _STAFF_HIDDEN: Final = int(UserFlag.STAFF_HIDDEN)
 _PUBLIC: Final = int(PUBLIC_USER_FLAGS)
 _AGE_VERIFIED_ADULT: Final = int(UserFlag.AGE_VERIFIED_ADULT)
 _HAS_DISMISSED_ONBOARDING: Final = int(UserFlag.HAS_DISMISSED_PREMIUM_ONBOARDING)
+_PERKS_DISABLED: Final = int(PremiumFlag.PERKS_DISABLED)
+_ENABLED_OVERRIDE: Final = int(PremiumFlag.ENABLED_OVERRIDE)
 
 
 def private_user(account: Account, *, factors_of: Account, now_ms: int, premium_for_everyone: bool) -> dict[str, Any]:
@@ -224,9 +227,9 @@ def _premium_members(
 
 def has_premium(account: Account, now_ms: int) -> bool:
     """Whether the account's own premium runs at this moment (Unix milliseconds); an override decides either way."""
-    if account.premium_flags & PremiumFlag.PERKS_DISABLED:
+    if account.premium_flags & _PERKS_DISABLED:
         return False
-    if account.premium_flags & PremiumFlag.ENABLED_OVERRIDE:
+    if account.premium_flags & _ENABLED_OVERRIDE:
         return True
     if not account.premium_type:
         return False
@@ -240,7 +243,7 @@ def limits_of(settings: Settings, account: Account, now_ms: int) -> Limits:
 
 def is_adult(account: Account, now_ms: int) -> bool:
     """Whether the account is known to be of age: by verification, or by its date of birth at this moment."""
-    if account.flags & UserFlag.AGE_VERIFIED_ADULT:
+    if account.flags & _AGE_VERIFIED_ADULT:
         return True
     return account.date_of_birth is not None and age_years(account.date_of_birth, now_ms) >= ADULT_YEARS
 

@@ -39,9 +39,9 @@ def has_verified_address(account: Account) -> bool:
     return account.email is None or account.email_verified
 
 
-def verification_level(state: GuildState) -> VerificationLevel:
+def verification_level(state: GuildState) -> int:
     """The level by which members are judged: a discoverable guild's is at least LOW."""
-    stored = VerificationLevel(state.guild.verification_level)
+    stored = state.guild.verification_level
     return max(stored, VerificationLevel.LOW) if GuildFeature.DISCOVERABLE in state.guild.features else stored
 
 
@@ -51,7 +51,7 @@ def require_verification(state: GuildState, member: Member, account: Account, no
     An unknown join time is stored as 0 and asks for nothing (guilds.md, Verification levels).
     """
     level = verification_level(state)
-    if level is VerificationLevel.NONE or account.bot or member.role_ids or account.id == state.guild.owner_id:
+    if not level or account.bot or member.role_ids or account.id == state.guild.owner_id:
         return
     verified = not is_unclaimed(account) and has_verified_address(account)
     old_enough = level < VerificationLevel.MEDIUM or now_ms - account.created_at >= VERIFICATION_ACCOUNT_AGE_MS
