@@ -195,16 +195,18 @@ def test_long_histories_of_guilds(seed: int) -> None:
 
 
 @pytest.mark.long
-def test_a_history_around_threads() -> None:
-    steps = guild_history.steps_of(random.Random(5).randrange, 80, AROUND_THREADS)
-    carry_out(WitnessedGuilds, steps, seed=5, restarted=False)
+@pytest.mark.parametrize("seed", [5, 7])  # the second with THREAD_LIST_SYNC
+def test_histories_around_threads(seed: int) -> None:
+    steps = guild_history.steps_of(random.Random(seed).randrange, 80, AROUND_THREADS)
+    carry_out(WitnessedGuilds, steps, seed=seed, restarted=False)
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("seed", range(1, 5))  # from 2 on reactions are taken back, too
 @pytest.mark.parametrize("kinds", [MESSAGE_KINDS, EVERY_KIND_OF_TALK], ids=["messages", "sight"])
-def test_long_histories_of_talk(kinds: Sequence[tuple[str, int]]) -> None:
-    steps = guild_history.steps_of(random.Random(1).randrange, 150, kinds)
-    history = carry_out(WitnessedTalk, steps, seed=1, compared_every=10, restarted=False)
+def test_long_histories_of_talk(kinds: Sequence[tuple[str, int]], seed: int) -> None:
+    steps = guild_history.steps_of(random.Random(seed).randrange, 150, kinds)
+    history = carry_out(WitnessedTalk, steps, seed=seed, compared_every=10, restarted=False)
     assert sum(answer.status < 300 for answer in history.answers) > 40, "nearly all steps were refused"
 
 
