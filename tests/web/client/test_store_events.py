@@ -1,0 +1,208 @@
+"""What the client's store makes of dispatches that the histories of its oracle seldom or never bring."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+import pytest
+
+from tests.web.client.node import Kept, NodeProcess, running_node
+
+ME, ANA, BEN = ({"id": number, "username": number} for number in ("1", "2", "3"))
+IDLE: Final = {"status": "idle", "mobile": False, "afk": True, "custom_status": None}
+WAVE, OWN = {"id": None, "name": "\U0001f44b"}, {"id": "60", "name": "own"}
+GUILD: Final[dict[str, Any]] = {
+    "id": "10",
+    "properties": {"id": "10", "name": "here", "features": []},
+    "roles": [],
+    "members": [{"user": ME, "roles": [], "nick": None}],
+    "channels": [{"id": "11", "type": 0, "guild_id": "10"}, {"id": "12", "type": 2, "guild_id": "10"}],
+    "threads": [{"id": "13", "type": 11, "guild_id": "10", "parent_id": "11", "thread_metadata": {"archived": False}}],
+    "emojis": [],
+    "stickers": [],
+    "voice_states": [],
+    "member_count": 3,
+    "online_count": 1,
+    "joined_at": "2026-01-01T00:00:00.000Z",
+}
+READY: Final[dict[str, Any]] = {
+    "session_id": "session",
+    "user": ME,
+    "user_settings": {},
+    "user_guild_settings": [],
+    "notes": {},
+    "users": [ME, ANA],
+    "pinned_dms": [],
+    "favorite_memes": [{"id": "50", "name": "old"}],
+    "relationships": [],
+    "presences": [],
+    "read_states": [],
+    "guilds": [GUILD, {"id": "19", "unavailable": True}],
+    "private_channels": [{"id": "20", "type": 3, "recipients": [ANA], "nicks": {"2": "A."}}],
+}
+
+
+def voice(channel_id: str | None, connection_id: str = "c") -> dict[str, Any]:
+    return {"guild_id": "10", "channel_id": channel_id, "user_id": "2", "connection_id": connection_id}
+
+
+def reaction(emoji: dict[str, Any], user_id: str) -> dict[str, Any]:
+    return {"channel_id": "11", "message_id": "30", "emoji": emoji, "user_id": user_id}
+
+
+@pytest.fixture(scope="module")
+def node_process() -> Iterator[NodeProcess]:
+    with running_node() as node:
+        yield node
+
+
+@pytest.fixture
+def store(node_process: NodeProcess) -> Kept:
+    store = node_process.keep("store/store", "makeStore")
+    store.call("apply", "READY", READY)
+    return store
+
+
+def part(store: Kept, path: str) -> Any:
+    return store.node.call("./known", "part", store.member("read"), *path.split())
+
+
+@pytest.mark.parametrize(
+    ("dispatches", "path", "expected"),
+    [
+        (
+            [("GUILD_SYNC", GUILD | {"channels": [{"id": "14", "type": 0, "guild_id": "10"}], "threads": []})],
+            "channels",
+            {"14": {"id": "14", "type": 0, "guild_id": "10"}, "20": READY["private_channels"][0]},
+        ),
+        ([("GUILD_SYNC", GUILD | {"voice_states": [voice("12")]})], "voice", {"12": {"c": voice("12")}}),
+        ([("GUILD_SYNC", GUILD | {"id": "19"})], "guilds 19 unavailable", False),
+        ([("GUILD_EMOJIS_UPDATE", {"guild_id": "10", "emojis": [OWN]})], "guilds 10 emojis", [OWN]),
+        ([("GUILD_STICKERS_UPDATE", {"guild_id": "10", "stickers": [OWN]})], "guilds 10 stickers", [OWN]),
+        (
+            [("GUILD_COUNTS_UPDATE", {"guild_id": "10", "member_count": 7, "online_count": 4})],
+            "guilds 10 counts",
+            {"members": 7, "online": 4},
+        ),
+        (
+            [("GUILD_MEMBERS_CHUNK", {"guild_id": "10", "members": [{"user": BEN, "roles": [], "nick": "b"}]})],
+            "guilds 10 members 3 nick",
+            "b",
+        ),
+        ([("GUILD_MEMBERS_CHUNK", {"guild_id": "10", "members": [{"user": BEN, "roles": []}]})], "users 3", BEN),
+        ([("CHANNEL_RECIPIENT_ADD", {"channel_id": "20", "user": BEN})], "channels 20 recipients", [ANA, BEN]),
+        ([("CHANNEL_RECIPIENT_ADD", {"channel_id": "20", "user": BEN})], "users 3", BEN),
+        (
+            [("CHANNEL_RECIPIENT_REMOVE", {"channel_id": "20", "user": ANA})],
+            "channels 20",
+            {"id": "20", "type": 3, "recipients": [], "nicks": {}},
+        ),
+        ([("PASSIVE_UPDATES", {"guild_id": "10", "channels": {"11": "35"}})], "channels 11 last_message_id", "35"),
+        (
+            [
+                ("PRESENCE_UPDATE", {"user": BEN, **IDLE}),
+                ("PRESENCE_UPDATE_BULK", {"presences": [{"user": ANA, **IDLE}, {"user": BEN, "status": "offline"}]}),
+            ],
+            "presences",
+            {"2": IDLE},
+        ),
+        ([("THREAD_MEMBER_UPDATE", {"id": "13", "muted": True})], "channels 13 member", {"id": "13", "muted": True}),
+        ([("THREAD_MEMBER_UPDATE", {"id": "99", "muted": True})], "channels 99", None),
+        ([("TYPING_START", {"channel_id": "11", "user_id": "2"})], "typing", {"11": {"2": 10_000}}),
+        (
+            [("VOICE_STATE_UPDATE", voice("12")), ("VOICE_STATE_UPDATE", voice("15"))],
+            "voice",
+            {"15": {"c": voice("15")}},
+        ),
+        (
+            [("VOICE_STATE_UPDATE", voice("12")), ("VOICE_STATE_UPDATE", voice("12", "d"))],
+            "voice",
+            {"12": {"c": voice("12"), "d": voice("12", "d")}},
+        ),
+        ([("VOICE_STATE_UPDATE", voice("12")), ("VOICE_STATE_UPDATE", voice(None))], "voice", {}),
+        (
+            [
+                ("CALL_CREATE", {"channel_id": "20", "message_id": "40", "ringing": ["1"]}),
+                ("CALL_UPDATE", {"channel_id": "20", "ringing": []}),
+            ],
+            "calls",
+            {"20": {"channel_id": "20", "message_id": "40", "ringing": []}},
+        ),
+        ([("CALL_CREATE", {"channel_id": "20"}), ("CALL_DELETE", {"channel_id": "20"})], "calls", {}),
+        ([("FAVORITE_MEME_CREATE", {"id": "51"})], "memes", [{"id": "50", "name": "old"}, {"id": "51"}]),
+        ([("FAVORITE_MEME_UPDATE", {"id": "50", "name": "new"})], "memes", [{"id": "50", "name": "new"}]),
+        ([("FAVORITE_MEME_DELETE", {"meme_id": "50"})], "memes", []),
+    ],
+)
+def test_what_the_store_knows_after_it(
+    store: Kept, dispatches: Sequence[tuple[str, Any]], path: str, expected: Any
+) -> None:
+    for name, data in dispatches:
+        store.call("apply", name, data)
+    assert part(store, path) == expected
+
+
+def test_a_message_ends_its_authors_typing(store: Kept) -> None:
+    for user_id in ("2", "3"):
+        store.call("apply", "TYPING_START", {"channel_id": "11", "user_id": user_id}, 500)
+    message = {
+        "id": "31",
+        "channel_id": "11",
+        "guild_id": "10",
+        "type": 0,
+        "author": ANA,
+        "content": "",
+        "mentions": [],
+        "mention_roles": [],
+    }
+    store.call("apply", "MESSAGE_CREATE", message)
+    assert part(store, "typing") == {"11": {"3": 10_500}}
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("GUILD_EMOJIS_UPDATE", {"emojis": []}),
+        ("GUILD_STICKERS_UPDATE", {"stickers": []}),
+        ("GUILD_COUNTS_UPDATE", {"member_count": 1, "online_count": 1}),
+        ("GUILD_MEMBERS_CHUNK", {"members": [{"user": BEN, "roles": []}]}),
+        ("GUILD_ROLE_DELETE", {"role_id": "1"}),
+        ("GUILD_UPDATE", {"name": "other"}),
+    ],
+)
+@pytest.mark.parametrize("guild_id", ["19", "99"], ids=["unavailable", "unknown"])
+def test_what_is_said_of_a_guild_that_is_not_there_is_passed_over(
+    store: Kept, guild_id: str, name: str, data: dict[str, Any]
+) -> None:
+    before = part(store, "guilds")
+    store.call("apply", name, {"guild_id": guild_id, "id": guild_id, **data})
+    assert part(store, "guilds") == before
+
+
+def test_reactions_of_a_message(store: Kept) -> None:
+    message = {"id": "30", "channel_id": "11", "author": ANA, "type": 0, "content": ""}
+    store.node.call("./logs", "open", store.itself(), "11", [message])
+
+    def after(name: str, data: dict[str, Any]) -> list[tuple[str, int, bool]]:
+        store.call("apply", name, data)
+        [known] = store.node.call("./logs", "messages", store.itself(), "11")
+        return [(entry["emoji"]["name"], entry["count"], entry["me"]) for entry in known.get("reactions", [])]
+
+    many = {
+        "channel_id": "11",
+        "message_id": "30",
+        "reactions": [{"emoji": WAVE, "user_id": "2"}, {"emoji": OWN, "user_id": "2"}],
+    }
+    wave, own = WAVE["name"], "own"
+    assert after("MESSAGE_REACTION_ADD", reaction(WAVE, "1")) == [(wave, 1, True)]
+    assert after("MESSAGE_REACTION_ADD_MANY", many) == [(wave, 2, True), (own, 1, False)]
+    assert after("MESSAGE_REACTION_REMOVE", reaction(WAVE, "2")) == [(wave, 1, True), (own, 1, False)]
+    assert after("MESSAGE_REACTION_ADD", reaction(WAVE, "3")) == [(wave, 2, True), (own, 1, False)]
+    assert after("MESSAGE_REACTION_REMOVE", reaction(WAVE, "1")) == [(wave, 1, False), (own, 1, False)]
+    assert after("MESSAGE_REACTION_REMOVE", reaction(WAVE, "3")) == [(own, 1, False)]
+    # A renamed emoji of a guild is the same one.
+    assert after("MESSAGE_REACTION_ADD", reaction(OWN | {"name": "renamed"}, "1")) == [(own, 2, True)]
+    assert after("MESSAGE_REACTION_ADD", reaction(WAVE, "2")) == [(own, 2, True), (wave, 1, False)]
+    assert after("MESSAGE_REACTION_REMOVE_EMOJI", {**reaction(OWN, "1")}) == [(wave, 1, False)]
+    assert after("MESSAGE_REACTION_REMOVE_ALL", {"channel_id": "11", "message_id": "30"}) == []
