@@ -47,6 +47,10 @@ def voice(channel_id: str | None, connection_id: str = "c") -> dict[str, Any]:
     return {"guild_id": "10", "channel_id": channel_id, "user_id": "2", "connection_id": connection_id}
 
 
+def counts(guild_id: str) -> dict[str, Any]:
+    return {"guild_id": guild_id, "member_count": 7, "online_count": 4}
+
+
 def reaction(emoji: dict[str, Any], user_id: str) -> dict[str, Any]:
     return {"channel_id": "11", "message_id": "30", "emoji": emoji, "user_id": user_id}
 
@@ -81,7 +85,7 @@ def part(store: Kept, path: str) -> Any:
         ([("GUILD_EMOJIS_UPDATE", {"guild_id": "10", "emojis": [OWN]})], "guilds 10 emojis", [OWN]),
         ([("GUILD_STICKERS_UPDATE", {"guild_id": "10", "stickers": [OWN]})], "guilds 10 stickers", [OWN]),
         (
-            [("GUILD_COUNTS_UPDATE", {"guild_id": "10", "member_count": 7, "online_count": 4})],
+            [("GUILD_COUNTS_UPDATE", {"counts": [counts("99"), counts("10")]})],
             "guilds 10 counts",
             {"members": 7, "online": 4},
         ),
@@ -165,7 +169,7 @@ def test_a_message_ends_its_authors_typing(store: Kept) -> None:
     [
         ("GUILD_EMOJIS_UPDATE", {"emojis": []}),
         ("GUILD_STICKERS_UPDATE", {"stickers": []}),
-        ("GUILD_COUNTS_UPDATE", {"member_count": 1, "online_count": 1}),
+        ("GUILD_COUNTS_UPDATE", {"counts": [{"guild_id": "19", "member_count": 1, "online_count": 1}]}),
         ("GUILD_MEMBERS_CHUNK", {"members": [{"user": BEN, "roles": []}]}),
         ("GUILD_ROLE_DELETE", {"role_id": "1"}),
         ("GUILD_UPDATE", {"name": "other"}),

@@ -97,9 +97,11 @@ export const GUILD_EVENTS = {
     const guild = openGuild(state, id);
     if (guild) changeGuild(state, guild, { stickers }, touch);
   },
-  GUILD_COUNTS_UPDATE(state, { guild_id: id, member_count: members, online_count: online }, touch) {
-    const guild = openGuild(state, id);
-    if (guild) changeGuild(state, guild, { counts: { members, online } }, touch);
+  GUILD_COUNTS_UPDATE(state, { counts }, touch) {
+    for (const { guild_id: id, member_count: members, online_count: online } of counts) {
+      const guild = openGuild(state, id);
+      if (guild) changeGuild(state, guild, { counts: { members, online } }, touch);
+    }
   },
 };
 
