@@ -95,6 +95,13 @@ async def test_a_write_returns_what_the_unit_returned_and_is_there_for_every_rea
         assert await database.read(keys) == ["a"]
 
 
+async def test_the_loops_connection_refuses_other_threads(opened: Open) -> None:
+    async with opened() as database:
+        with pytest.raises(sqlite3.ProgrammingError, match="thread"):
+            await trio.to_thread.run_sync(database.reader.execute, "SELECT 1")
+        assert database.reader.execute("SELECT 1").fetchone() == (1,)
+
+
 async def test_readers_cannot_write(opened: Open) -> None:
     async with opened() as database:
         with pytest.raises(sqlite3.OperationalError, match="readonly"):

@@ -71,7 +71,7 @@ def public_flags(flags: int) -> int:
     return flags & _PUBLIC
 
 
-# Plain numbers: `&` with a member of an enumeration makes another one, in twenty times as long.
+# Plain numbers: `&` with a member of an enumeration makes another one, which takes a microsecond.
 _STAFF: Final = int(UserFlag.STAFF)
 _STAFF_HIDDEN: Final = int(UserFlag.STAFF_HIDDEN)
 _PUBLIC: Final = int(PUBLIC_USER_FLAGS)
