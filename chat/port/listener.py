@@ -23,7 +23,7 @@ from chat.classes import define
 from chat.errors import ApiError, OperatorError, RateLimited
 from chat.observation import UNKNOWN, Observation, Observer, told
 from chat.port import request_head
-from chat.port.transport import SocketTransport, Transport, set_options
+from chat.port.transport import ReadsPerTurn, SocketTransport, Transport, set_options
 from chat.port.upgrade import UpgradeRefused, UpgradeRequest, open_websocket
 from chat.registries.error_codes import ErrorCode
 from chat.registries.limits import REQUEST_HEADER_BYTES, REQUEST_HEADER_MS
@@ -92,6 +92,7 @@ class SocketListener:
         self._socket = listening
         self._at_once = 0
         """Connections accepted since other tasks had a turn."""
+        self._reads = ReadsPerTurn()
 
     @property
     def port(self) -> int:
@@ -111,7 +112,7 @@ class SocketListener:
                 await trio.lowlevel.wait_readable(self._socket)
             else:
                 self._at_once += 1
-                return SocketTransport(accepted, address)
+                return SocketTransport(accepted, address, self._reads)
         raise trio.ClosedResourceError("the listener is closed")
 
     async def aclose(self) -> None:

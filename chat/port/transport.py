@@ -23,6 +23,9 @@ UNSENT_BYTES: Final = 16_384
 MUCH_UNSENT_BYTES: Final = 2_097_152
 """The same within `Transport.much_unsent`: nearly every Ready."""
 
+READS_PER_TURN: Final = 64
+"""Connections that are read in one turn of the loop: what a thousand peers send at once lets others have their turn."""
+
 DISCARD_READS: Final = 16
 """How often `close` reads what the peer sent and no task wants: a socket closed with unread bytes answers with a
 reset, which makes the peer's system throw away what it has not yet read from us, a close frame for example."""
@@ -147,16 +150,41 @@ def set_options(connected: socket.socket) -> None:
     connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, UNSENT_BYTES)
 
 
+class ReadsPerTurn:
+    """Lets the connections of a listener be read READS_PER_TURN times at most in each turn of the loop.
+
+    Trio does not tell when a turn begins. So after each half as many reads one waits for the next turn, and adds as
+    many there; only where the other half is used up by then, all wait.
+    """
+
+    __slots__ = ("left",)
+
+    def __init__(self) -> None:
+        self.left = READS_PER_TURN
+        """One less with each read; from half on, `wait` comes before it."""
+
+    async def wait(self) -> None:
+        """Return when there is room for a read in the present turn. Not cancelled; it takes a few turns at most."""
+        while not self.left:
+            await trio.lowlevel.cancel_shielded_checkpoint()
+        if self.left == READS_PER_TURN // 2:
+            self.left -= 1  # so that a single one does this
+            await trio.lowlevel.cancel_shielded_checkpoint()
+            self.left += READS_PER_TURN // 2 + 1
+
+
 class SocketTransport(Transport):
     """A connected TCP socket, which is this object's from now on; `set_options` has been called for it.
 
     Reads and writes go to the descriptor itself (`os.read`, `os.write`): a third of the cost of Trio's stream methods.
+    `reads` is shared by those that are to be read by turns.
     """
 
-    __slots__ = ("_descriptor", "_finished", "socket")
+    __slots__ = ("_descriptor", "_finished", "_reads", "socket")
 
-    def __init__(self, connected: socket.socket, address: str) -> None:
+    def __init__(self, connected: socket.socket, address: str, reads: ReadsPerTurn | None = None) -> None:
         super().__init__(address)
+        self._reads = ReadsPerTurn() if reads is None else reads
         connected.setblocking(False)
         self.socket = connected
         """The socket itself, for its options and names."""
@@ -223,6 +251,9 @@ class SocketTransport(Transport):
                     await trio.lowlevel.cancel_shielded_checkpoint()
                 return data
             await trio.lowlevel.wait_readable(descriptor)
+            if (reads := self._reads).left <= READS_PER_TURN // 2:
+                await reads.wait()
+            reads.left -= 1
             descriptor = self._open_descriptor()
             waited = True
 
@@ -231,6 +262,9 @@ class SocketTransport(Transport):
             return await self.receive_some(maximum)
         while True:
             await trio.lowlevel.wait_readable(self._open_descriptor())
+            if (reads := self._reads).left <= READS_PER_TURN // 2:
+                await reads.wait()
+            reads.left -= 1
             try:
                 return os.read(self._open_descriptor(), maximum)
             except BlockingIOError:

@@ -12,7 +12,7 @@ import trio.testing
 from trio.testing import MockClock
 
 from chat.port.listener import ACCEPTED_AT_ONCE, open_listeners
-from chat.port.transport import MUCH_UNSENT_BYTES, UNSENT_BYTES, SocketTransport
+from chat.port.transport import MUCH_UNSENT_BYTES, READS_PER_TURN, UNSENT_BYTES, SocketTransport
 from chat.testing.network import MemoryNetwork, MemoryStream, Pipe
 from tests.port.loopback import sockets
 
@@ -85,6 +85,38 @@ async def test_connections_that_come_together_leave_others_their_turn() -> None:
         await listener.accept()
     for stream in (*streams, *accepted):
         await stream.aclose()
+
+
+@pytest.mark.parametrize("read", ["receive_some", "receive_next"])
+async def test_what_many_send_at_once_leaves_others_their_turn(read: str) -> None:
+    (listener,) = await open_listeners("127.0.0.1", 0)
+    in_turn: list[int] = []
+
+    class Turns(trio.abc.Instrument):
+        def after_io_wait(self, timeout: float) -> None:
+            in_turn.append(0)
+
+    async def read_all(server: SocketTransport) -> None:
+        while await getattr(server, read)(100):
+            in_turn[-1] += 1
+        server.close()
+
+    trio.lowlevel.add_instrument(Turns())
+    clients = [socket.create_connection(("127.0.0.1", listener.port)) for _ in range(4 * READS_PER_TURN)]
+    async with trio.open_nursery() as nursery:
+        for _ in clients:
+            nursery.start_soon(read_all, await listener.accept())
+        for rounds in range(1, 4):
+            await trio.testing.wait_all_tasks_blocked()
+            for client in clients:
+                client.send(b"x")
+            while sum(in_turn) < rounds * len(clients):
+                await trio.lowlevel.checkpoint()
+        assert READS_PER_TURN // 2 <= max(in_turn) <= READS_PER_TURN
+        for client in clients:
+            client.close()
+    assert sum(in_turn) == 3 * len(clients)
+    await listener.aclose()
 
 
 async def test_what_has_come_is_read_without_waiting(ends: Ends) -> None:
