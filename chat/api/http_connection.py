@@ -69,6 +69,8 @@ class Surroundings(Protocol):
     """Those that are served now."""
     idle: dict[HttpConnection, float]
     """Connections that wait for a request, since when, the longest first; they end after KEEP_ALIVE_SECONDS."""
+    some_idle: trio.Event
+    """To be set when one begins to."""
 
     def date_line(self) -> bytes:
         """The `Date` header of an answer that leaves now."""
@@ -150,6 +152,7 @@ class HttpConnection:
         """Wait for a request."""
         idle = self.around.idle
         idle[self] = trio.current_time()
+        self.around.some_idle.set()
         self._waiting = True
         try:
             self.received = await self.transport.receive_next(READ_BYTES)

@@ -60,6 +60,7 @@ class HttpServer:
         self._nursery: trio.Nursery
         self.connections: set[HttpConnection] = set()
         self.idle: dict[HttpConnection, float] = {}
+        self.some_idle = trio.Event()
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -80,6 +81,9 @@ class HttpServer:
     async def _end_idle(self) -> None:
         """End connections that have waited for a request for so long, for ever."""
         while True:
+            if not self.idle:
+                self.some_idle = trio.Event()
+                await self.some_idle.wait()
             now = longest = trio.current_time()
             for connection, since in list(self.idle.items()):
                 if since + KEEP_ALIVE_SECONDS > now:

@@ -313,6 +313,17 @@ async def test_a_connection_waits_so_long_for_another_request(autojump_clock: Mo
         assert trio.current_time() - idle_since == pytest.approx(KEEP_ALIVE_SECONDS)
 
 
+async def test_a_server_without_idle_connections_sleeps(autojump_clock: MockClock) -> None:
+    async with open_stage(echo) as stage:
+        for _ in range(2):
+            await trio.sleep(2.5 * KEEP_ALIVE_SECONDS)  # it looks once more after the last has ended
+            assert trio.lowlevel.current_statistics().seconds_to_next_deadline > 2 * KEEP_ALIVE_SECONDS
+            client, came = stage.connect(), trio.current_time()
+            await client.asks(request())
+            assert await client.ended()
+            assert trio.current_time() - came == pytest.approx(KEEP_ALIVE_SECONDS)
+
+
 async def test_a_slow_answer_is_not_idleness(autojump_clock: MockClock) -> None:
     async def slow(_scope: Scope, _receive: Receive, send: Send) -> None:
         await trio.sleep(10 * KEEP_ALIVE_SECONDS)
