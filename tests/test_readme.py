@@ -221,7 +221,7 @@ def test_the_test_of_the_test_kit_passes(tmp_path: Path) -> None:
     (tmp_path / "test_printed.py").write_text(code, encoding="utf-8")
     (tmp_path / "pytest.ini").write_text("[pytest]\ntrio_mode = true\n", encoding="utf-8")
     run = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", str(tmp_path)],
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:schemathesis", str(tmp_path)],  # which starts slowly
         cwd=tmp_path,
         env=environment(),
         capture_output=True,
