@@ -84,15 +84,16 @@ class Listener(Protocol):
 
 
 class SocketListener:
-    """A listening TCP socket; it is this object's from now on."""
+    """A listening TCP socket; it is this object's from now on. Its connections are read by turns, with those of other
+    listeners that have the same `reads`."""
 
-    def __init__(self, listening: socket.socket) -> None:
+    def __init__(self, listening: socket.socket, reads: ReadsPerTurn | None = None) -> None:
         listening.setblocking(False)
         set_options(listening)  # Linux hands them on to every connection
         self._socket = listening
         self._at_once = 0
         """Connections accepted since other tasks had a turn."""
-        self._reads = ReadsPerTurn()
+        self._reads = ReadsPerTurn() if reads is None else reads
 
     @property
     def port(self) -> int:
@@ -125,7 +126,8 @@ class SocketListener:
 async def open_listeners(host: str, port: int) -> list[SocketListener]:
     """Listen on every address of `host`; port 0 lets the system choose. Raises OSError when the address is taken."""
     opened = await trio.open_tcp_listeners(port, host=host, backlog=BACKLOG)
-    return [SocketListener(socket.socket(fileno=listener.socket.detach())) for listener in opened]
+    reads = ReadsPerTurn()
+    return [SocketListener(socket.socket(fileno=listener.socket.detach()), reads) for listener in opened]
 
 
 @asynccontextmanager

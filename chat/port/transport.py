@@ -24,7 +24,7 @@ MUCH_UNSENT_BYTES: Final = 2_097_152
 """The same within `Transport.much_unsent`: nearly every Ready."""
 
 READS_PER_TURN: Final = 64
-"""Connections that are read in one turn of the loop: what a thousand peers send at once lets others have their turn."""
+"""Reads of sockets in one turn of the loop: what a thousand peers send at once lets others have their turn."""
 
 DISCARD_READS: Final = 16
 """How often `close` reads what the peer sent and no task wants: a socket closed with unread bytes answers with a
@@ -151,26 +151,27 @@ def set_options(connected: socket.socket) -> None:
 
 
 class ReadsPerTurn:
-    """Lets the connections of a listener be read READS_PER_TURN times at most in each turn of the loop.
+    """Lets sockets that share it be read READS_PER_TURN times at most in each turn of the loop.
 
     Trio does not tell when a turn begins. So after each half as many reads one waits for the next turn, and adds as
     many there; only where the other half is used up by then, all wait.
     """
 
-    __slots__ = ("left",)
+    __slots__ = ("_left",)
 
     def __init__(self) -> None:
-        self.left = READS_PER_TURN
-        """One less with each read; from half on, `wait` comes before it."""
+        self._left = READS_PER_TURN
 
-    async def wait(self) -> None:
-        """Return when there is room for a read in the present turn. Not cancelled; it takes a few turns at most."""
-        while not self.left:
+    async def take(self) -> None:
+        """Return when there is room for a read in the present turn, which is to follow at once. Not cancelled; it takes
+        a few turns at most."""
+        while not self._left:
             await trio.lowlevel.cancel_shielded_checkpoint()
-        if self.left == READS_PER_TURN // 2:
-            self.left -= 1  # so that a single one does this
+        if self._left == READS_PER_TURN // 2:
+            self._left -= 1  # so that a single one does this
             await trio.lowlevel.cancel_shielded_checkpoint()
-            self.left += READS_PER_TURN // 2 + 1
+            self._left += READS_PER_TURN // 2 + 1
+        self._left -= 1
 
 
 class SocketTransport(Transport):
@@ -251,9 +252,7 @@ class SocketTransport(Transport):
                     await trio.lowlevel.cancel_shielded_checkpoint()
                 return data
             await trio.lowlevel.wait_readable(descriptor)
-            if (reads := self._reads).left <= READS_PER_TURN // 2:
-                await reads.wait()
-            reads.left -= 1
+            await self._reads.take()
             descriptor = self._open_descriptor()
             waited = True
 
@@ -262,9 +261,7 @@ class SocketTransport(Transport):
             return await self.receive_some(maximum)
         while True:
             await trio.lowlevel.wait_readable(self._open_descriptor())
-            if (reads := self._reads).left <= READS_PER_TURN // 2:
-                await reads.wait()
-            reads.left -= 1
+            await self._reads.take()
             try:
                 return os.read(self._open_descriptor(), maximum)
             except BlockingIOError:
