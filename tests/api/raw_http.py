@@ -212,3 +212,19 @@ async def whole_body(receive: Receive) -> bytes:
         body += event["body"]
         if not event["more_body"]:
             return body
+
+
+async def echo(scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer with the method, the path and the body."""
+    body = await whole_body(receive)
+    await answer_with(send, f"{scope['method']} {scope['path']} ".encode() + body)
+
+
+async def start(send: Send, *headers: tuple[bytes, bytes], status: int = 200) -> None:
+    """Begin an answer."""
+    await send({"type": "http.response.start", "status": status, "headers": list(headers)})
+
+
+async def piece(send: Send, body: bytes, *, more: bool = True) -> None:
+    """A piece of an answer."""
+    await send({"type": "http.response.body", "body": body, "more_body": more})
