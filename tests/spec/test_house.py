@@ -61,6 +61,7 @@ FLOORS: Final[Mapping[str, Mapping[str, str]]] = {
         "development": "the routes of chat dev",
         "docs": "the papers",
         "durability": "kills and power cuts",
+        "field": "what strangers send: their files, programs and texts",
         "fuzz": "the fuzz targets",
         "gateway": "the gateway's engine",
         "mail": "letters and their way out",
