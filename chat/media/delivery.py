@@ -35,11 +35,20 @@ _DIRECTIONS: Final = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e
 
 
 def file_name(sent: str) -> str:
-    """A harmless name made of what was sent: no directory, no control character, not hidden, not too long."""
-    last = unicodedata.normalize("NFC", sent).replace("\\", "/").rstrip("/").rpartition("/")[2]
-    plain = "".join(character for character in last if _is_plain(character))
-    name = _FORBIDDEN.sub("_", plain).strip().lstrip(".").strip()
-    return _shortened(name) or UNNAMED
+    """A harmless name made of what was sent: no directory, no control character, not too long.
+
+    A dot at its beginning stays (`.env`), and none at its end, which Windows takes off.
+    """
+    last = sent.replace("\\", "/").rstrip("/").rpartition("/")[2]
+    plain = unicodedata.normalize("NFC", "".join(character for character in last if _is_plain(character)))
+    name = _trimmed(_FORBIDDEN.sub("_", plain))
+    return _trimmed(_shortened(name)) or UNNAMED
+
+
+def _trimmed(name: str) -> str:
+    """The name without space around it and dots behind it; empty for one of dots alone."""
+    ends = (place + 1 for place in reversed(range(len(name))) if name[place] != "." and not name[place].isspace())
+    return name[: next(ends, 0)].lstrip()
 
 
 def _is_plain(character: str) -> bool:

@@ -15,6 +15,7 @@ from python_multipart.multipart import MultipartParser, parse_options_header
 
 from chat.classes import define, frozen
 from chat.errors import ApiError, InvalidFormBody
+from chat.media.part_header import disposition_of
 from chat.media.storage import Incoming
 from chat.registries.error_codes import ErrorCode, FieldCode
 
@@ -23,6 +24,9 @@ FIELD_BYTES: Final = 1_048_576
 
 OTHER_PARTS: Final = 16
 """Parts besides the files that a form may have."""
+
+NEVER_FILES: Final = frozenset({"payload_json"})
+"""Parts that are fields although they have a file name: a browser gives one to JSON that is sent as a `Blob`."""
 
 
 @frozen
@@ -143,14 +147,11 @@ class _Reader:
                 self.complete = True
 
     async def _headers(self) -> None:
-        kind, options = parse_options_header(self._disposition)
-        name = options.get(b"name")
-        if kind != b"form-data" or name is None:
+        named = disposition_of(self._disposition)
+        if named is None:
             raise InvalidFormBody.at("body", FieldCode.INVALID_FORMAT)
-        filename = options.get(b"filename")
-        sent = None if filename is None else filename.decode("utf-8", "replace")
-        self._part = Part(name.decode("utf-8", "replace"), sent)
-        if sent is None:
+        self._part = Part(*named)
+        if self._part.filename is None or self._part.name in NEVER_FILES:
             self._others += 1
             if self._others > OTHER_PARTS:
                 raise InvalidFormBody.at("body", FieldCode.INVALID_FORMAT)

@@ -11,18 +11,23 @@ from hypothesis import strategies as st
 
 from chat.media.delivery import FILE_NAME_BYTES, disposition, file_name
 
+NAMES = st.text(max_size=600) | st.text("./\\ \u00a0\u202ee\u0301ax\u1112\u1161<\0", max_size=300)
 
-@given(st.text(max_size=600))
+
+@given(NAMES)
 def test_a_name_is_always_harmless_and_stays_as_it_is(sent: str) -> None:
     name = file_name(sent)
     assert 0 < len(name.encode()) <= FILE_NAME_BYTES
     assert not set(name) & set('/\\<>:"|?*\0\r\n')
-    assert not name.startswith((".", " "))
+    assert name not in {".", ".."}
+    assert name == name.strip() == name.rstrip(".")
+    assert unicodedata.is_normalized("NFC", name)
+    assert not set(name) & set("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
     assert all(unicodedata.category(character) != "Cc" for character in name)
     assert file_name(name) == name
 
 
-@given(st.text(max_size=300))
+@given(NAMES)
 def test_the_header_holds_the_name_and_nothing_else(sent: str) -> None:
     name = file_name(sent)
     header = disposition("attachment", name)
@@ -33,6 +38,11 @@ def test_the_header_holds_the_name_and_nothing_else(sent: str) -> None:
     assert unquote(header.partition("filename*=UTF-8''")[2]) == name
 
 
+@given(st.from_regex(r"\.[a-z0-9_-]{1,30}(\.[a-z0-9]{1,5})?", fullmatch=True))
+def test_a_name_that_begins_with_a_dot_keeps_it(sent: str) -> None:
+    assert file_name(sent) == file_name(f"/home/x/{sent}") == sent
+
+
 @pytest.mark.parametrize(
     ("sent", "name"),
     [
@@ -41,7 +51,25 @@ def test_the_header_holds_the_name_and_nothing_else(sent: str) -> None:
         ("a/b/../c.txt", "c.txt"),
         ("dir/", "dir"),
         ("...", "file"),
-        (" . hidden", "hidden"),
+        ("..", "file"),
+        ("a/..", "file"),
+        (". .\u00a0.", "file"),
+        ("..\u202e..", "file"),
+        (".env", ".env"),
+        (".gitignore", ".gitignore"),
+        ("config/.env", ".env"),
+        ("C:\\work\\.env", ".env"),
+        (".env.", ".env"),
+        ("..env", "..env"),
+        (" . hidden", ". hidden"),
+        ("report.pdf. . ", "report.pdf"),
+        ("invoice\u202egpj.exe", "invoicegpj.exe"),
+        ("e\u202e\u0301.txt", "\u00e9.txt"),
+        ("\u1112\u1161\u11ab.txt", "\ud55c.txt"),
+        (".e\u0301nv", ".\u00e9nv"),
+        ("x" * 254 + ".", "x" * 254),
+        ("." + "x" * 400 + ".txt", "." + "x" * 250 + ".txt"),
+        ("x" * 254 + " y", "x" * 254),
         ("nul\0byte.txt", "nulbyte.txt"),
         ("e\u0301.txt", "\u00e9.txt"),
         ("x" * 400, "x" * 255),
