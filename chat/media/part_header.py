@@ -23,9 +23,6 @@ _EXTENDED: Final = re.compile(rb"([^']*)'[^']*'(.*)", re.DOTALL)
 _ESCAPED: Final = re.compile(rb'\\([\\"])')
 _WORD: Final = re.compile(r"=\?([-_0-9A-Za-z]+)(?:\*[^?]*)?\?([BbQq])\?([ ->@-~]*)\?=")
 _BETWEEN_WORDS: Final = re.compile(r"(?<=\?=)[ \t]+(?==\?)")
-_BY_FORMS: Final = ((b"%22", b'"'), (b"%0D", b"\r"), (b"%0A", b"\n"))
-"""What the HTML Standard writes for characters that cannot stand in a quoted value."""
-
 _CHARSETS: Final = {"utf-8": "utf-8", "utf8": "utf-8", "us-ascii": "utf-8", "iso-8859-1": "latin-1"}
 
 
@@ -70,8 +67,6 @@ def _file_name(parameters: dict[bytes, bytes]) -> str | None:
     plain = parameters.get(b"filename")
     if plain is None:
         return None if extended is None else ""
-    for written, meant in _BY_FORMS:
-        plain = plain.replace(written, meant)
     return _plain(plain)
 
 

@@ -15,8 +15,7 @@ from tests.webhooks.surfaces import BOUNDARY, post_form
 CASES = [
     ("curl", 'name="file"; filename="a.png"', "a.png"),
     ("curl, a quote", r'name="file"; filename="a\"b\\c.txt"', 'a"b\\c.txt'),
-    ("browsers, a quote and a line", 'name="file"; filename="a%22b%0D%0Ac.txt"', 'a"b\r\nc.txt'),
-    ("browsers, a percent sign", 'name="file"; filename="100%20.txt"', "100%20.txt"),
+    ("a percent sign", 'name="file"; filename="100%20%22.txt"', "100%20%22.txt"),
     ("browsers, UTF-8", 'name="file"; filename="żółw 🐢.txt"', "żółw 🐢.txt"),
     ("Internet Explorer", 'name="file"; filename="C:\\Users\\x\\a.png"', "C:\\Users\\x\\a.png"),
     ("a share", 'name="file"; filename="\\\\host\\share\\a.png"', "\\host\\share\\a.png"),
@@ -81,7 +80,7 @@ def test_every_name_comes_through_however_it_is_written(name: str) -> None:
     escaped = name.replace("\\", "\\\\").replace('"', '\\"')
     for parameter in (f"filename*=utf-8''{quote(name, safe='')}", f"filename*=\"UTF-8''{quote(name)}\""):
         assert disposition_of(f"form-data; name=file; {parameter}".encode()) == ("file", name)
-    if not {"=?", "%22", "%0D", "%0A"} & {name[place : place + n] for n in (2, 3) for place in range(len(name))}:
+    if "=?" not in name:
         assert disposition_of(f'form-data; name="file"; filename="{escaped}"'.encode()) == ("file", name)
 
 

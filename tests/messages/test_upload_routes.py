@@ -113,7 +113,7 @@ async def test_a_file_is_enough_for_a_message(chat_world: World) -> None:
         ("/", "file"),
         ("..", "file"),
         ("", "file"),
-        (".htaccess", "htaccess"),
+        (".htaccess", ".htaccess"),
         ("a\u202egpj.exe", "agpj.exe"),
         ("tab\tnew.txt", "tabnew.txt"),
         ("q%22.txt", "q%22.txt"),
