@@ -320,7 +320,7 @@ async def test_a_verifier_without_a_challenge_tells_of_a_downgrade(chat_world: W
 
 
 async def test_a_client_without_its_secret_gets_along_with_pkce(chat_world: World) -> None:
-    client = await OAuth2Client.make(chat_world)
+    client = await OAuth2Client.make(chat_world, public_client=True)
     code = await client.code(chat_world.alice, **CHALLENGE)
     fields = {"client_id": client.id, "code_verifier": VERIFIER}
     wrong = await client.exchange(code, secret=None, client_id=client.id, code_verifier=VERIFIER + "x")
@@ -334,7 +334,7 @@ async def test_a_client_without_its_secret_gets_along_with_pkce(chat_world: Worl
 
 
 async def test_a_code_without_a_challenge_asks_for_the_secret(chat_world: World) -> None:
-    client = await OAuth2Client.make(chat_world)
+    client = await OAuth2Client.make(chat_world, public_client=True)
     code = await client.code(chat_world.alice)
     shown = {"client_id": client.id, "code_verifier": VERIFIER}
     assert refusal(await client.exchange(code, secret=None, **shown)) == "invalid_grant"
@@ -343,7 +343,7 @@ async def test_a_code_without_a_challenge_asks_for_the_secret(chat_world: World)
 
 
 async def test_what_came_with_the_secret_goes_on_with_the_secret(chat_world: World) -> None:
-    client = await OAuth2Client.make(chat_world)
+    client = await OAuth2Client.make(chat_world, public_client=True)
     code = await client.code(chat_world.alice, **CHALLENGE)
     tokens = (await client.exchange(code, code_verifier=VERIFIER)).expect(200)
     for answer in (

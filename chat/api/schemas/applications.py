@@ -47,6 +47,7 @@ APPLICATION: Final = wire_object(
         "redirect_uris": listed(ADDRESS),
         "bot_public": BOOLEAN,
         "bot_require_code_grant": BOOLEAN,
+        "public_client": BOOLEAN,
     },
     optional={"bot": BOT},
 )
@@ -63,10 +64,15 @@ OWN_APPLICATION: Final = APPLICATION.extended(
     description="An application as its own bot sees it.",
 )
 
-AUTHORIZED_APPLICATION: Final = APPLICATION.extended("AuthorizedApplication", without=("redirect_uris", "bot"))
+AUTHORIZED_APPLICATION: Final = APPLICATION.extended(
+    "AuthorizedApplication", without=("redirect_uris", "public_client", "bot")
+)
 
 PUBLIC_APPLICATION: Final = APPLICATION.extended(
-    "PublicApplication", {"scopes": listed(TEXT), "bot": nullable(BOT)}, optional={"current_user": PARTIAL_USER}
+    "PublicApplication",
+    {"scopes": listed(TEXT), "bot": nullable(BOT)},
+    optional={"current_user": PARTIAL_USER},
+    without=("public_client",),
 )
 
 BOT_TOKEN: Final = record({"token": TEXT, "bot": BOT})

@@ -30,6 +30,7 @@ def application_object(application: Application, bot: Account | None) -> dict[st
         "redirect_uris": list(application.redirect_uris),
         "bot_public": application.bot_public,
         "bot_require_code_grant": application.bot_require_code_grant,
+        "public_client": application.public_client,
     }
     return shown if bot is None else {**shown, "bot": bot_object(bot)}
 

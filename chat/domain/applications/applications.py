@@ -59,6 +59,7 @@ class NewApplication:
     redirect_uris: tuple[str, ...] = ()
     bot_public: bool = True
     bot_require_code_grant: bool = False
+    public_client: bool = False
 
 
 @frozen
@@ -108,6 +109,7 @@ class Applications:
             bot_user_id=application_id,
             bot_public=new.bot_public,
             bot_require_code_grant=new.bot_require_code_grant,
+            public_client=new.public_client,
             redirect_uris=new.redirect_uris,
             verify_key=self._core.mint.verify_key(),
             created_at=now,
@@ -158,7 +160,7 @@ class Applications:
         return own_application(application, owner, principal.account)
 
     async def change(self, principal: Principal, application_id: int, changes: Mapping[str, Any]) -> dict[str, Any]:
-        """Change columns: name, redirect_uris, bot_public, bot_require_code_grant.
+        """Change columns: name, redirect_uris, bot_public, bot_require_code_grant, public_client.
 
         :raises ApiError: CONTENT_BLOCKED.
         :raises InvalidFormBody: for redirect addresses that cannot be taken.

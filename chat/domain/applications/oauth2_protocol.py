@@ -4,9 +4,10 @@ Refusals have RFC 6749 bodies in the place of the error envelope (http.md, Error
 errors). Failed client authentication is 401, everything else 400, and no answer carries WWW-Authenticate. What is wrong
 with the session of an account that consents is told in the ordinary envelope, by the errors that it has everywhere.
 
-Every application that an account made has a secret. With a code that is bound to a challenge (PKCE, RFC 7636) it may do
-without, as a program has to that runs in front of its user and can keep no secret; what comes of such a code is
-refreshed and revoked without the secret too. The built-in Admin application has no secret at all.
+Every application that an account made has a secret, and shows it. A program that runs in front of its user can keep
+none (RFC 6749 2.1): with a code that is bound to a challenge (PKCE, RFC 7636) it may do without, where the code came to
+an address of the user's own machine, or where the application says that it is a public client. What comes of such a
+code is refreshed and revoked without the secret too. The built-in Admin application has no secret at all.
 """
 
 from __future__ import annotations
@@ -249,6 +250,22 @@ def is_redirect(address: str) -> bool:
             return host is not None and _is_of_this_machine(host)
         case scheme:  # its dot tells a program's own scheme from the registered ones
             return "." in scheme and bool(parts.netloc or parts.path)
+
+
+def is_native_redirect(address: str) -> bool:
+    """Whether an address that is registered leads to a program on the user's own machine, which keeps no secret: a
+    loopback address, or a scheme of the program's own (RFC 8252 7 and 8.5)."""
+    parts = urlsplit(address)
+    return parts.scheme not in {"http", "https"} or _is_of_this_machine(parts.hostname or "")
+
+
+def may_be_public(application: Application, redirect_uri: str | None = None) -> bool:
+    """Whether the application may go without its secret, with codes that came to this address; without an address, with
+    codes that came to any of its own."""
+    if application.client_secret_hash is None or application.public_client:
+        return True
+    asked = application.redirect_uris if redirect_uri is None else {redirect_uri} & {*application.redirect_uris}
+    return any(is_native_redirect(address) for address in asked)
 
 
 def _is_of_this_machine(host: str) -> bool:

@@ -24,6 +24,7 @@ from chat.domain.applications.oauth2_protocol import (
     OAuth2Clients,
     invalid_grant,
     invalid_scope,
+    may_be_public,
     requested_scopes,
     unauthenticated_client,
 )
@@ -78,7 +79,7 @@ class OAuth2Tokens:
 
         def unit(connection: sqlite3.Connection) -> Grant | None:
             client = self._clients.authenticate(connection, shown)
-            if not client.is_authenticated and presented.verifier is None:
+            if not client.is_authenticated and not _goes_without_secret(client, presented):
                 raise unauthenticated_client()
             code = tickets.find(connection, code_kind(client.application.id), code_hash, now)
             if code is None or code.user_id is None:
@@ -228,9 +229,16 @@ def _may_exchange(client: Client, code: Ticket, presented: CodeExchange) -> bool
     return presented.verifier is not None and Challenge(*challenge).is_met_by(presented.verifier)
 
 
+def _goes_without_secret(client: Client, presented: CodeExchange) -> bool:
+    return presented.verifier is not None and may_be_public(client.application, presented.redirect_uri)
+
+
 def _may_act_for(client: Client, grant: Grant) -> bool:
-    """Whether the grant is the client's own; one that was made with the secret is dealt with only with the secret."""
-    return grant.application_id == client.application.id and (client.is_authenticated or grant.public)
+    """Whether the grant is the client's own. One that was made with the secret is dealt with only with the secret; so
+    is every one once the application is such that it has to show it."""
+    if grant.application_id != client.application.id:
+        return False
+    return client.is_authenticated or (grant.public and may_be_public(client.application))
 
 
 def _token_of(connection: sqlite3.Connection, client: Client, presented: bytes, now: int) -> tuple[Token, Grant] | None:

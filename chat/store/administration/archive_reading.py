@@ -273,6 +273,7 @@ TRUTHS: Final = frozenset(
         "muted",
         "nsfw",
         "passkey_second_factor",
+        "public_client",
         "share_voice_activity",
         "superseded",
         "system",

@@ -136,7 +136,8 @@ USER_TABLES: Final = (
         "Applications and bots of the account",
         "applications",
         """
-        id, name, description, icon, bot_user_id, bot_public, bot_require_code_grant, redirect_uris, created_at
+        id, name, description, icon, bot_user_id, bot_public, bot_require_code_grant, public_client, redirect_uris,
+        created_at
         """,
         of="owner_id",
     ),

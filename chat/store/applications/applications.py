@@ -31,6 +31,8 @@ class Application:
     bot_token_preview: str | None = None
     """The first characters of the token's secret, to tell tokens apart."""
     bot_token_created_at: int | None = None
+    public_client: bool = attrs.field(default=False, converter=bool)
+    """Whether the application says that it can keep no secret: with PKCE it redeems codes without one."""
     verify_key: str = ""
     created_at: int = 0
 

@@ -37,6 +37,7 @@ class CreateApplication:
     redirect_uris: Redirects = ()
     bot_public: bool = True
     bot_require_code_grant: bool = False
+    public_client: bool = False
 
 
 @frozen(kw_only=True)
@@ -47,6 +48,7 @@ class ChangeApplication:
     redirect_uris: Maybe[Redirects | None] = OMITTED
     bot_public: Maybe[bool] = OMITTED
     bot_require_code_grant: Maybe[bool] = OMITTED
+    public_client: Maybe[bool] = OMITTED
 
 
 @frozen(kw_only=True)
@@ -88,6 +90,7 @@ async def create_application(request: Request, applications: ApplicationsArea, b
         redirect_uris=body.redirect_uris,
         bot_public=body.bot_public,
         bot_require_code_grant=body.bot_require_code_grant,
+        public_client=body.public_client,
     )
     return await applications.applications.create(request.principal, new)
 
