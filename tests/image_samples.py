@@ -58,7 +58,13 @@ class _Bits:
 
 
 def jxl(
-    size: tuple[int, int] = (16, 8), *, ratio: int = 0, in_eights: bool = False, moving: bool = False, **has: bool
+    size: tuple[int, int] = (16, 8),
+    *,
+    ratio: int = 0,
+    in_eights: bool = False,
+    moving: bool = False,
+    orientation: int = 1,
+    **has: bool,
 ) -> bytes:
     """The first bytes of a JPEG XL codestream; `has` may name `intrinsic_size` and `preview`."""
     bits = _Bits()
@@ -73,11 +79,11 @@ def jxl(
         bits.put(width // 8 - 1, 5)
     elif not ratio:
         bits.put_length(width)
-    extra = moving or bool(has)
+    extra = moving or orientation > 1 or bool(has)
     bits.put(not extra, 1)  # all by default
     if extra:
         bits.put(1, 1)  # extra fields
-        bits.put(5, 3)  # orientation
+        bits.put(orientation - 1, 3)
         bits.put("intrinsic_size" in has, 1)
         if "intrinsic_size" in has:
             bits.put(0, 1)

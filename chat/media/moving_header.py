@@ -1,17 +1,19 @@
 """How large a film is shown and how long films and sounds last, from their headers alone.
 
-Files are read in a few bounded pieces wherever those headers are; nothing is decoded. What makes no sense gives
-nothing: none of these readers loops without moving on, and each has a number of steps that it may take.
+Files are read in a few bounded pieces wherever those headers are, or mapped; nothing is decoded. What makes no sense
+gives nothing: none of these readers loops without moving on, and each has a number of steps that it may take.
 """
 
 from __future__ import annotations
 
+import mmap
 import struct
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import BinaryIO, Final
 
 from chat.classes import frozen
+from chat.media.boxes import Box, Content, boxes, first_box
 
 STEPS: Final = 64
 """Boxes, chunks or elements on one level that are looked at."""
@@ -60,57 +62,33 @@ def _plausible(found: tuple[float, float, float]) -> MovingHeader:
 
 
 def _iso(file: BinaryIO) -> tuple[float, float, float]:
-    position = 0
-    for _ in range(STEPS):
-        file.seek(position)
-        head = file.read(16)
-        size, kind = struct.unpack_from(">I4s", head)
-        start = 8
-        if size == 1:
-            (size,) = struct.unpack_from(">Q", head, 8)
-            start = 16
-        if kind == b"moov":
-            file.seek(position + start)
-            return _of_movie(file.read(min(size - start, PIECE_BYTES) if size else PIECE_BYTES))
-        if size < start:
-            break
-        position += size
-    return 0, 0, 0
+    with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        movie = first_box(data, b"moov", 0, len(data))
+        return (0, 0, 0) if movie is None else _of_movie(data, movie)
 
 
-def _of_movie(data: bytes) -> tuple[float, float, float]:
+def _of_movie(data: Content, movie: Box) -> tuple[float, float, float]:
     width = height = seconds = 0.0
-    for kind, content in _boxes(data):
-        if kind == b"mvhd":
-            is_long = content[0] == 1
-            scale, length = struct.unpack_from(">IQ" if is_long else ">II", content, 20 if is_long else 12)
+    for box in boxes(data, movie.content, movie.stop):
+        if box.kind == b"mvhd":
+            is_long = data[box.content] == 1
+            place = box.content + (20 if is_long else 12)
+            scale, length = struct.unpack_from(">IQ" if is_long else ">II", data, place)
             seconds = length / scale if length != (1 << (64 if is_long else 32)) - 1 else 0.0  # all ones: unknown
-        elif kind == b"trak" and not width:
-            header = next((inner for name, inner in _boxes(content) if name == b"tkhd"), b"")
-            if header:
-                width, height = _of_track(header)
+        elif box.kind == b"trak" and not width:
+            header = first_box(data, b"tkhd", box.content, box.stop)
+            if header is not None:
+                width, height = _of_track(data, header)
     return width, height, seconds
 
 
-def _of_track(header: bytes) -> tuple[float, float]:
+def _of_track(data: Content, header: Box) -> tuple[float, float]:
     """Width and height, the other way round where the matrix turns the film by a quarter."""
-    start = 52 if header[0] == 1 else 40
-    first, second = struct.unpack_from(">ii", header, start)
-    width, height = struct.unpack_from(">II", header, start + 36)
+    start = header.content + (52 if data[header.content] == 1 else 40)
+    first, second = struct.unpack_from(">ii", data, start)
+    width, height = struct.unpack_from(">II", data, start + 36)
     shown = (width / 65_536, height / 65_536)
-    return shown[::-1] if not first and second else shown
-
-
-def _boxes(data: bytes) -> Iterator[tuple[bytes, bytes]]:
-    position = 0
-    for _ in range(STEPS):
-        if position + 8 > len(data):
-            return
-        size, kind = struct.unpack_from(">I4s", data, position)
-        if size < 8:
-            return
-        yield kind, data[position + 8 : position + size]
-        position += size
+    return shown[::-1] if abs(first) < abs(second) else shown
 
 
 # Matroska (RFC 9559): WebM

@@ -21,7 +21,7 @@ import attrs
 from chat.classes import define, frozen
 from chat.clock import iso_timestamp
 from chat.media.content_types import IMAGE_TYPES, MOVING_TYPES, content_type
-from chat.media.image_header import HEADER_BYTES, image_header
+from chat.media.image_header import image_header
 from chat.media.outside_addresses import OutsideRefused, as_asked_for, parsed
 from chat.media.outside_fetching import OutsidePage
 from chat.protocol.visible_text import visible
@@ -231,7 +231,7 @@ def embed_of_file(url: str, page: OutsidePage) -> Embed | None:
     kind = content_type(page.data)
     media: Embed = {"url": url, "content_type": kind}
     if kind in IMAGE_TYPES:
-        header = image_header(page.data[:HEADER_BYTES])
+        header = image_header(page.data, whole=True)
         if header is None or not header.is_bearable:
             return None
         media.update(width=header.width, height=header.height, flags=IS_ANIMATED if header.animated else 0)
@@ -244,7 +244,7 @@ def embed_of_file(url: str, page: OutsidePage) -> Embed | None:
 
 def with_picture_found(embed: Embed, page: OutsidePage) -> Embed:
     """The embed whose thumbnail was looked at: with its size, or without it where it is no picture."""
-    header = image_header(page.data[:HEADER_BYTES])
+    header = image_header(page.data, whole=True)
     if header is None or not header.is_bearable:
         return without_picture(embed)
     flags = IS_ANIMATED if header.animated else 0

@@ -28,9 +28,9 @@ from chat.domain.policy.instance_policy import require_room
 from chat.domain.policy.media_library import MediaLibrary
 from chat.domain.standing.user_objects import limits_of
 from chat.errors import ApiError, InvalidFormBody, RateLimited
-from chat.media.content_types import MOVING_TYPES, content_type
+from chat.media.content_types import IMAGE_TYPES, MOVING_TYPES, content_type
 from chat.media.delivery import file_name
-from chat.media.image_header import image_header
+from chat.media.image_header import stored_image_header
 from chat.media.image_workers import ImageRefused
 from chat.media.moving_header import moving_header
 from chat.media.storage import Incoming
@@ -320,7 +320,9 @@ class Uploads:
         described = attrs.evolve(
             attachment, size=incoming.size, content_type=kind, content_hash=incoming.sha256, stored=True
         )
-        header = image_header(incoming.head)
+        header = None
+        if kind in IMAGE_TYPES:
+            header = await self._media.storage.computed(stored_image_header, path, guard=guard)
         if header is not None and header.is_bearable:
             return attrs.evolve(
                 described,
