@@ -17,18 +17,19 @@ import jwt
 from chat.classes import frozen
 
 ALGORITHMS: Final[Mapping[str, tuple[str, frozenset[str] | None]]] = {
-    "RS256": ("RSA", None),
-    "PS256": ("RSA", None),
+    **{f"{family}{bits}": ("RSA", None) for family in ("RS", "PS") for bits in (256, 384, 512)},
     "ES256": ("EC", frozenset({"P-256"})),
+    "ES384": ("EC", frozenset({"P-384"})),
+    "ES512": ("EC", frozenset({"P-521"})),
     "EdDSA": ("OKP", frozenset({"Ed25519", "Ed448"})),
 }
-"""What signatures we take: the type of key, and the curves that belong to it."""
+"""What signatures we take: the type of key, and the curves that belong to it (RFC 7518 3.1, RFC 8037 3.1)."""
 
 RSA_BITS: Final = 2_048
 """The shortest RSA key that is believed."""
 
-TOKEN_LENGTH: Final = 16_384
-"""Characters; a longer token is not looked at."""
+TOKEN_LENGTH: Final = 262_144
+"""Characters; a longer token is not looked at. Those of people in some hundred groups have 20,000 and more."""
 
 SUBJECT_LENGTH: Final = 255
 """ASCII characters of a subject (OpenID Connect Core 2)."""

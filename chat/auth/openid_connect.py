@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import quote, urlencode, urlsplit
@@ -36,6 +37,9 @@ KEPT_MS: Final = 3_600_000
 """How long metadata and keys are believed without asking again."""
 
 WELL_KNOWN: Final = "/.well-known/openid-configuration"
+
+_ACCESS_TOKEN: Final = re.compile(r"[!-~]+", re.ASCII)
+"""What a header can carry; more than RFC 6750 2.1 has."""
 
 log: Final = structlog.get_logger("chat.sso")
 
@@ -100,7 +104,7 @@ class OpenIdProvider:
 
     def _understood(self, document: dict[str, Any]) -> ProviderMetadata:
         if document.get("issuer") != self.issuer:
-            raise self._senseless("it calls itself by another issuer")
+            raise self._senseless(_of_another_issuer(document.get("issuer"), self.issuer))
         userinfo = document.get("userinfo_endpoint")
         return ProviderMetadata(
             authorization_endpoint=self._endpoint(document.get("authorization_endpoint")),
@@ -123,6 +127,15 @@ class OpenIdProvider:
         return unusable()
 
 
+def _of_another_issuer(told: object, expected: str) -> str:
+    """What is wrong where the provider calls itself otherwise than the setting does, for the log."""
+    if not isinstance(told, str):
+        return "it does not say by which issuer it calls itself"
+    name = told[:TEXT_LENGTH]
+    hint = ": they differ by the slash at the end" if told.rstrip("/") == expected.rstrip("/") else ""
+    return f"it calls itself {name!r}, the setting sso.issuer is {expected!r}{hint}"
+
+
 def _texts(value: object, default: set[str]) -> frozenset[str]:
     if not isinstance(value, list):
         return frozenset(default)
@@ -140,7 +153,7 @@ class Claims:
     issuer: str
     subject: str
     email: str | None
-    """Only an address that the provider has verified."""
+    """Only an address that the provider has verified, or that the operator vouches for (`sso.trust_email`)."""
     name: str | None = None
     preferred_username: str | None = None
 
@@ -151,6 +164,7 @@ class OpenIdConnect:
     def __init__(self, settings: SsoSettings, redirect_uri: str, key: bytes, http: OutgoingHttp, clock: Clock) -> None:
         self._client_id = settings.client_id or ""
         self._client_secret = settings.client_secret
+        self._trusts_email = settings.trust_email
         self._redirect_uri = redirect_uri
         self._key = key
         self._http = http
@@ -192,7 +206,7 @@ class OpenIdConnect:
         return Claims(
             issuer=self._provider.issuer,
             subject=claims["sub"],
-            email=email if claims.get("email_verified") is True else None,
+            email=email if _is_verified(claims.get("email_verified"), trusted=self._trusts_email) else None,
             name=_text(claims.get("name")),
             preferred_username=_text(claims.get("preferred_username")),
         )
@@ -247,10 +261,16 @@ class OpenIdConnect:
             raise unusable() from error
 
     async def _userinfo(self, metadata: ProviderMetadata, access_token: object, subject: str) -> Mapping[str, Any]:
-        """What the provider tells only when asked; most keep the address out of the id token."""
-        if metadata.userinfo_endpoint is None or not isinstance(access_token, str) or not access_token.isascii():
+        """What the provider tells only when asked; most keep the address out of the id token. One that refuses to tell
+        (some do, to clients that they know, and to people of a foreign tenant) has said all in the id token."""
+        if metadata.userinfo_endpoint is None or not isinstance(access_token, str):
+            return {}
+        if _ACCESS_TOKEN.fullmatch(access_token) is None:
             return {}
         reply = await self._http.get(metadata.userinfo_endpoint, {"Authorization": f"Bearer {access_token}"})
+        if 400 <= reply.status < 500:
+            log.warning("the userinfo endpoint refuses: what the id token says is all", status=reply.status)
+            return {}
         answer = reply.object() if reply.status == 200 else {}
         if answer.get("sub") != subject:
             log.warning("the userinfo endpoint speaks of another person, or of none", status=reply.status)
@@ -265,6 +285,12 @@ def _basic(client_id: str, client_secret: str) -> str:
     """Client authentication by header; both parts are form-encoded first (RFC 6749 2.3.1)."""
     pair = f"{quote(client_id, safe='')}:{quote(client_secret, safe='')}"
     return f"Basic {base64.b64encode(pair.encode()).decode('ascii')}"
+
+
+def _is_verified(value: object, *, trusted: bool) -> bool:
+    """Whether an address counts by what the claim `email_verified` says; some providers write it as text. Where it is
+    missing, `trusted` decides; a provider that says no is believed in any case."""
+    return value is True or value == "true" or (value is None and trusted)
 
 
 def _text(value: object) -> str | None:

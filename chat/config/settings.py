@@ -144,6 +144,9 @@ class SsoSettings:
     client_secret: str | None = setting(None, "its secret", secret=True)
     display_name: str | None = setting(None, "the provider's name on the sign-in page")
     auto_provision: bool = setting(False, "make an account at a person's first sign-in")
+    trust_email: bool = setting(
+        False, "take addresses for verified where the provider does not say whether they are (Entra ID)"
+    )
 
     @property
     def is_on(self) -> bool:

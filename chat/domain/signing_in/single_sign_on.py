@@ -24,6 +24,7 @@ from chat.domain.core import Core
 from chat.domain.policy import account_rules
 from chat.domain.policy.profiles import Usernames
 from chat.domain.signing_in.authentication import Authentication, SignedIn, Way
+from chat.domain.signing_in.email_addresses import require_free_address
 from chat.domain.signing_in.ip_authorization import IpAuthorization
 from chat.domain.signing_in.registration import NAMELESS
 from chat.domain.signing_in.sign_ins import Client, SignIns
@@ -138,9 +139,9 @@ class SingleSignOn:
                 raise ApiError(ErrorCode.SSO_REQUIRED)
             is_new = auth_sessions.account_of_subject(connection, claims.issuer, claims.subject) is None
             auth_sessions.put_subject(connection, claims.issuer, claims.subject, current.id, self._core.clock.now_ms())
-            if not is_new or current.email_verified:
-                return current
-            return _handed_over(connection, current, self._core.clock.now_ms())
+            if is_new and not current.email_verified:
+                return _handed_over(connection, current, self._core.clock.now_ms())
+            return self._newcomers.with_address(connection, current, claims)
 
         way = Way(refused=ApiError(ErrorCode.SSO_REQUIRED), change=change, then=self._tell, address_is_proved=True)
         return await self._authentication.complete(account, client, way)
@@ -242,9 +243,26 @@ class SsoAccounts:
         log.info("account made at single sign-on", user_id=made.id, address=client.address)
         return SignedIn(made, sign_in)
 
+    def with_address(self, connection: sqlite3.Connection, account: Account, claims: Claims) -> Account:
+        """In a unit of writing: an account that only the provider leads to, with the address that counts by now. It was
+        made without, when the provider did not say that the address was verified, or the operator vouched for none."""
+        email = self._address(claims)
+        if email is None or account.email is not None or account.password_hash is not None:
+            return account
+        try:
+            self._core.blocked.require_email(email)
+            require_free_address(connection, email, account.id, self._core.clock.now_ms())
+        except ApiError:
+            return account
+        return attrs.evolve(account, email=email, email_verified=True)
+
+    def _address(self, claims: Claims) -> str | None:
+        """The address for an account. A username instance keeps none."""
+        return None if claims.email is None or self._core.settings.sign_in == "username" else _email(claims.email)
+
     def _account(self, claims: Claims) -> Account:
-        """The account as it is to be, without its discriminator. A username instance keeps no addresses."""
-        email = None if claims.email is None or self._core.settings.sign_in == "username" else _email(claims.email)
+        """The account as it is to be, without its discriminator."""
+        email = self._address(claims)
         return Account(
             id=self._core.snowflakes(),
             username=self._username(claims),

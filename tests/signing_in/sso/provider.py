@@ -26,14 +26,19 @@ CLIENT_ID: Final = "chat client"
 CLIENT_SECRET: Final = "s3cret/with+signs"
 LIFETIME_SECONDS: Final = 300
 
+ALGORITHMS: Final = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
+"""With which the provider can sign."""
+
+_CURVES: Final = {"ES256": ec.SECP256R1(), "ES384": ec.SECP384R1(), "ES512": ec.SECP521R1()}
+
 _MADE: dict[str, Any] = {}
 """Private keys by algorithm: making an RSA key takes a while, so tests share the first of each."""
 
 
 def private_key(algorithm: str, *, bits: int = 2_048) -> Any:
     """A fresh private key for an algorithm."""
-    if algorithm == "ES256":
-        return ec.generate_private_key(ec.SECP256R1())
+    if algorithm in _CURVES:
+        return ec.generate_private_key(_CURVES[algorithm])
     if algorithm == "EdDSA":
         return ed25519.Ed25519PrivateKey.generate()
     return rsa.generate_private_key(public_exponent=65_537, key_size=bits)
@@ -56,7 +61,7 @@ class SigningKey:
 
     def public(self) -> dict[str, Any]:
         """As it is published."""
-        made = {"ES256": jwt.algorithms.ECAlgorithm, "EdDSA": jwt.algorithms.OKPAlgorithm}
+        made = {**dict.fromkeys(_CURVES, jwt.algorithms.ECAlgorithm), "EdDSA": jwt.algorithms.OKPAlgorithm}
         algorithm = made.get(self.algorithm, jwt.algorithms.RSAAlgorithm)
         member: dict[str, Any] = json.loads(algorithm.to_jwk(self.private.public_key()))  # type: ignore[attr-defined]
         return member | {"use": "sig", "alg": self.algorithm} | ({} if self.kid is None else {"kid": self.kid})
@@ -155,7 +160,7 @@ class Provider(LoopbackHttp):
             "jwks_uri": f"{self.issuer}/jwks",
             "response_types_supported": ["code"],
             "subject_types_supported": ["public"],
-            "id_token_signing_alg_values_supported": ["RS256", "PS256", "ES256", "EdDSA", "HS256", "none"],
+            "id_token_signing_alg_values_supported": [*ALGORITHMS, "HS256", "none"],
         }
 
     def _token(self, form: dict[str, str], authorization: str | None) -> Answer:
