@@ -354,6 +354,7 @@ class FieldCode(enum.StrEnum):
     INVALID_SNOWFLAKE_FORMAT = auto(), "An id is a decimal number without sign or leading zero."
     INVALID_TRUSTED_DOMAINS = auto(), "Trust every domain, or name those that you trust."
     INVITE_SPLASH_REQUIRES_FEATURE = auto(), "This guild may not have an invite splash."
+    MEDIA_ALREADY_IN_FAVORITE_MEMES = auto(), "You keep this file already."
     MESSAGE_HISTORY_CUTOFF_BEFORE_GUILD_CREATION = auto(), "The cutoff lies before the guild was made."
     MESSAGE_HISTORY_CUTOFF_IN_FUTURE = auto(), "The cutoff lies in the future."
     MUST_AGREE_TO_TOS_AND_PRIVACY_POLICY = auto(), "Agree to the terms and the privacy policy first."

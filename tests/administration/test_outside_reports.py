@@ -19,7 +19,7 @@ WHO = {"reporter_full_legal_name": "Erika Mustermann", "reporter_country_of_resi
 
 
 async def code_of(world: World, email: str = EMAIL) -> str:
-    (await world.anyone.post("/v1/reports/dsa/email/send", {"email": email})).expect(204)
+    assert (await world.anyone.post("/v1/reports/dsa/email/send", {"email": email})).expect(200) == {"ok": True}
     last = (await mails(world, "report_code"))[-1]
     assert last["to"] == email
     code: str = last["token"]
@@ -149,3 +149,31 @@ async def test_nobodys_mailbox_is_filled(chat_world: World, autojump_clock: Mock
     refused = await chat_world.anyone.post("/v1/reports/dsa/email/send", {"email": EMAIL.upper()})
     assert (refused.status, refused.code) == (429, "RATE_LIMITED")
     assert len(await mails(chat_world, "report_code")) == 3
+
+
+async def test_the_kind_has_two_names_and_tags_are_told(chat_world: World, autojump_clock: MockClock) -> None:
+    world = chat_world
+    ticket = await ticket_of(world)
+    for members, path in (({}, "kind"), ({"kind": "user", "report_type": "guild"}, "report_type")):
+        answer = await world.anyone.post("/v1/reports/dsa", {"ticket": ticket, **WHO, **members})
+        assert refusal(answer) == (path, "INVALID_FORMAT")
+    sent = (await world.bob.rest.send_message(world.channel_id, "trick")).expect(200)
+    link = f"https://chat.example/channels/{world.guild_id}/{world.channel_id}/{sent['id']}"
+    for members, info in (
+        ({"report_type": "user", "user_id": world.bob.id}, None),
+        ({"report_type": "guild", "kind": "guild", "guild_id": world.guild_id, "additional_info": "x"}, "x"),
+        (
+            {
+                "report_type": "message",
+                "message_link": link,
+                "reported_user_tag": "bob#0001",
+                "reporter_fluxer_tag": "erika#0002",
+                "additional_info": "a trick",
+            },
+            "Tag of the reporter: erika#0002\nTag of the author: bob#0001\na trick",
+        ),
+    ):
+        body = {"ticket": await ticket_of(world), **WHO, **members}
+        made = (await world.anyone.post("/v1/reports/dsa", body)).expect(200)
+        shown = (await world.admin.rest.get(f"/v1/admin/reports/{made['report_id']}")).expect(200)
+        assert (shown["kind"], shown["additional_info"]) == (members["report_type"], info)

@@ -164,22 +164,47 @@ async def test_what_can_be_kept(chat_world: World) -> None:
 @pytest.mark.chat_settings(**{"limits.max_favorite_memes": 2, "premium_mode": "none", **PRIVATE})
 async def test_so_many(chat_world: World) -> None:
     bob, channel_id = chat_world.bob, chat_world.channel_id
-    sent = await post(bob, channel_id, ("a.png", png()))
-    first, _ = [(await bob.rest.keep_meme(channel_id, sent["id"])).expect(200) for _ in range(2)]
-    refused(await bob.rest.keep_meme(channel_id, sent["id"]), 400, "MAX_FAVORITE_MEMES")
+    sent = await post(bob, channel_id, ("a.png", png(1)), ("b.png", png(2)), ("c.png", png(3)))
+    first, second, third = (file["id"] for file in sent["attachments"])
+    kept = (await bob.rest.keep_meme(channel_id, sent["id"], attachment_id=first)).expect(200)
+    (await bob.rest.keep_meme(channel_id, sent["id"], attachment_id=second)).expect(200)
+    full = await bob.rest.keep_meme(channel_id, sent["id"], attachment_id=third)
+    refused(full, 400, "MAX_FAVORITE_MEMES")
+    assert full.json()["max_favorite_memes"] == 2
     async with outside({"/a.png": plain(png())}) as server:
         refused(await bob.rest.fetch_meme(f"{server.origin}/a.png"), 400, "MAX_FAVORITE_MEMES")
         assert server.requests == []
-        (await bob.rest.delete_meme(first["id"])).expect(204)
+        (await bob.rest.delete_meme(kept["id"])).expect(204)
         (await bob.rest.fetch_meme(f"{server.origin}/a.png")).expect(200)
+
+
+@pytest.mark.chat_settings(**PRIVATE)
+async def test_the_same_file_is_kept_once(chat_world: World) -> None:
+    alice, bob, channel_id = chat_world.alice, chat_world.bob, chat_world.channel_id
+    image = png(40, 30)
+    first, again = [await post(alice, channel_id, (name, image)) for name in ("a.png", "again.png")]
+    kept = (await bob.rest.keep_meme(channel_id, first["id"])).expect(200)
+    (await alice.rest.keep_meme(channel_id, first["id"])).expect(200)
+    async with outside({"/a.png": plain(image)}) as server:
+        for answer in (
+            await bob.rest.keep_meme(channel_id, first["id"]),
+            await bob.rest.keep_meme(channel_id, again["id"], name="Other"),
+            await bob.rest.fetch_meme(f"{server.origin}/a.png"),
+        ):
+            [error] = answer.expect(400)["errors"]
+            assert (error["path"], error["code"]) == ("media", "MEDIA_ALREADY_IN_FAVORITE_MEMES")
+    assert [meme["id"] for meme in (await bob.rest.memes()).expect(200)] == [kept["id"]]
+    (await bob.rest.delete_meme(kept["id"])).expect(204)
+    (await bob.rest.keep_meme(channel_id, again["id"])).expect(200)
 
 
 @pytest.mark.chat_settings(**{"limits.user_storage": 2_000})
 async def test_they_count_against_the_storage(chat_world: World) -> None:
     alice, bob, channel_id = chat_world.alice, chat_world.bob, chat_world.channel_id
     sent = await post(alice, channel_id, ("a.png", png(filler=b"x" * 1_000)))
+    other = await post(chat_world.carol, channel_id, ("b.png", png(filler=b"y" * 1_000)))
     kept = (await bob.rest.keep_meme(channel_id, sent["id"])).expect(200)
-    refused(await bob.rest.keep_meme(channel_id, sent["id"]), 400, "FILE_SIZE_TOO_LARGE")
+    refused(await bob.rest.keep_meme(channel_id, other["id"]), 400, "FILE_SIZE_TOO_LARGE")
     assert [meme["id"] for meme in (await bob.rest.memes()).expect(200)] == [kept["id"]]
 
 
@@ -206,6 +231,7 @@ async def test_what_an_embed_shows(chat_world: World) -> None:
         sent = (await bob.rest.send_message(channel_id, "", embeds=embeds)).expect(200)
         kept = (await bob.rest.keep_meme(channel_id, sent["id"], embed_index=1)).expect(200)
         assert (kept["width"], kept["filename"]) == (40, "a.png")
+        (await bob.rest.delete_meme(kept["id"])).expect(204)
         (await bob.rest.keep_meme(channel_id, sent["id"])).expect(200)
         refused(await bob.rest.keep_meme(channel_id, sent["id"], embed_index=0), 400, "INVALID_FORM_BODY")
 

@@ -272,7 +272,9 @@ async def test_so_many_are_kept(chat_world: World) -> None:
     sent = [await say(alice, channel_id, str(number)) for number in range(4)]
     for message_id in sent[:2]:
         (await bob.rest.save_message(channel_id, message_id)).expect(204)
-    refused(await bob.rest.save_message(channel_id, sent[2]), 400, "MAX_BOOKMARKS")
+    full = await bob.rest.save_message(channel_id, sent[2])
+    refused(full, 400, "MAX_BOOKMARKS")
+    assert full.json()["max_bookmarks"] == 2
     (await bob.rest.save_message(channel_id, sent[0])).expect(204)  # is kept already
     (await bob.rest.forget_saved_message(sent[0])).expect(204)
     (await bob.rest.save_message(channel_id, sent[2])).expect(204)

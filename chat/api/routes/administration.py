@@ -11,12 +11,14 @@ from chat.api import buckets
 from chat.api.fields import Exact, Length, Pattern, Snowflake
 from chat.api.operation import Policy, Request, Routes
 from chat.api.schemas.administration.administration import REPORTED
-from chat.api.schemas.shapes import TEXT, record
+from chat.api.schemas.shapes import TEXT, TRUE, record
 from chat.classes import frozen
 from chat.domain.administration.assemble import AdministrationArea
 from chat.domain.administration.outside_reports import ReportedThing, Reporter
 from chat.domain.administration.reports import NewReport
 from chat.domain.policy import account_rules
+from chat.errors import InvalidFormBody
+from chat.registries.error_codes import FieldCode
 from chat.registries.reports import ReportCategory, ReportKind
 from chat.store.accounts.accounts import email_key
 
@@ -106,7 +108,8 @@ class ReportFromOutside(Reported):
     """The body of POST /v1/reports/dsa: what is reported, named in one of the ways that its kind has."""
 
     ticket: Annotated[str, Exact(), Length(1, CODE_LENGTH)] = attrs.field(repr=False)
-    kind: ReportKind
+    kind: ReportKind | None = None
+    report_type: ReportKind | None = None
     reporter_full_legal_name: Annotated[str, Length(1, NAME_LENGTH)]
     reporter_country_of_residence: Annotated[str, Pattern(COUNTRY)]
     user_id: Snowflake | None = None
@@ -116,19 +119,40 @@ class ReportFromOutside(Reported):
     channel_id: Snowflake | None = None
     message_id: Snowflake | None = None
     message_link: Annotated[str, Length(1, LINK_LENGTH)] | None = None
+    reported_user_tag: Annotated[str, Length(1, LINK_LENGTH)] | None = None
+    reporter_fluxer_tag: Annotated[str, Length(1, LINK_LENGTH)] | None = None
 
     def thing(self) -> ReportedThing:
-        """What is reported."""
-        names = (field.name for field in attrs.fields(ReportedThing))
-        return ReportedThing(**{name: getattr(self, name) for name in names})
+        """What is reported. Raises INVALID_FORMAT where neither of its two names says the kind, or they differ."""
+        kind = self.kind or self.report_type
+        if kind is None:
+            raise InvalidFormBody.at("kind", FieldCode.INVALID_FORMAT)
+        if self.report_type not in {None, kind}:
+            raise InvalidFormBody.at("report_type", FieldCode.INVALID_FORMAT)
+        names = (field.name for field in attrs.fields(ReportedThing) if field.name != "kind")
+        return ReportedThing(kind=kind, **{name: getattr(self, name) for name in names})
+
+    def new(self) -> NewReport:
+        """The report without what it is about. Tags that nothing is looked up by stand above what else was said."""
+        tags = (("Tag of the reporter", self.reporter_fluxer_tag), ("Tag of the author", self.reported_user_tag))
+        said = [f"{name}: {tag}" for name, tag in tags if tag is not None]
+        info = "\n".join(part for part in (*said, self.additional_info) if part is not None)
+        return NewReport(category=self.category, additional_info=info or None)
 
 
-@routes.operation("POST", "/v1/reports/dsa/email/send", policy=Policy.NONE, bucket=buckets.REPORT_OUTSIDE)
-async def send_report_code(request: Request, administration: AdministrationArea, body: SendReportCode) -> None:
+@routes.operation(
+    "POST",
+    "/v1/reports/dsa/email/send",
+    policy=Policy.NONE,
+    bucket=buckets.REPORT_OUTSIDE,
+    answers=record({"ok": TRUE}),
+)
+async def send_report_code(request: Request, administration: AdministrationArea, body: SendReportCode) -> object:
     """Mail a code to the address of a person who wants to report something without an account."""
     email = account_rules.email(body.email)
     request.limit(buckets.REPORT_CODES_TO_EMAIL, email_key(email))
     await administration.outside_reports.send_code(email, request.guard)
+    return {"ok": True}
 
 
 @routes.operation(

@@ -115,6 +115,8 @@ ERROR: Final = wire_object(
         "required_scope": TEXT,
         "max_relationships": COUNT,
         "max_group_dms": COUNT,
+        "max_bookmarks": COUNT,
+        "max_favorite_memes": COUNT,
         "max_recipients": COUNT,
         "addable_recipients": listed(SNOWFLAKE),
         "unaddable_recipients": listed(record({"user_id": SNOWFLAKE, "reason": TEXT})),

@@ -19,6 +19,7 @@ from chat.auth.principal import Principal
 from chat.bus.audience import ToAccounts
 from chat.bus.bus import Event
 from chat.classes import define, frozen
+from chat.config.limits import Limits
 from chat.domain.core import Core
 from chat.domain.messages.message_drafts import AttachmentDraft
 from chat.domain.messages.uploads import Uploads
@@ -87,7 +88,8 @@ class FavoriteMemes:
 
         :raises ApiError: as `Access.channel`; UNKNOWN_MESSAGE; MAX_FAVORITE_MEMES, FILE_SIZE_TOO_LARGE; for what an
             embed shows as `fetch`.
-        :raises InvalidFormBody: INVALID_FORMAT at `attachment_id` or `embed_index` where there is nothing to keep.
+        :raises InvalidFormBody: INVALID_FORMAT at `attachment_id` or `embed_index` where there is nothing to keep;
+            MEDIA_ALREADY_IN_FAVORITE_MEMES at `media` for the bytes of a meme that the account has.
         """
         access = self._core.access.channel(principal, source.channel_id)
         message = messages.by_id(self._core.database.reader, source.channel_id, source.message_id)
@@ -122,7 +124,8 @@ class FavoriteMemes:
 
         :raises ApiError: MEDIA_METADATA_ERROR for everything that is not to be had there; SERVICE_UNAVAILABLE;
             MAX_FAVORITE_MEMES, FILE_SIZE_TOO_LARGE.
-        :raises InvalidFormBody: INVALID_FORMAT at `url` for what is no address of the web.
+        :raises InvalidFormBody: INVALID_FORMAT at `url` for what is no address of the web;
+            MEDIA_ALREADY_IN_FAVORITE_MEMES at `media` for the bytes of a meme that the account has.
         """
         address = as_asked_for(url.strip())
         if address is None:
@@ -184,8 +187,7 @@ class FavoriteMemes:
     async def _fetched(self, principal: Principal, url: str, words: Words) -> dict[str, Any]:
         user_id = principal.user_id
         limits = limits_of(self._core.settings, principal.account, self._core.clock.now_ms())
-        if favorite_memes.count(self._core.database.reader, user_id) >= limits.max_favorite_memes:
-            raise ApiError(ErrorCode.MAX_FAVORITE_MEMES)  # before another server is asked
+        _require_place(self._core.database.reader, user_id, limits)  # before another server is asked
         name = file_name(PurePosixPath(unquote(urlsplit(url).path)).name)
         file = Attachment(self._core.snowflakes(), user_id, user_id, name, "", 0)
         async with self._media.storage.receiving(principal.guard) as incoming, self._media.settled(file.key):
@@ -218,8 +220,9 @@ class FavoriteMemes:
 
     def _inserted(self, connection: sqlite3.Connection, principal: Principal, meme: FavoriteMeme) -> FavoriteMeme:
         limits = limits_of(self._core.settings, principal.account, self._core.clock.now_ms())
-        if favorite_memes.count(connection, meme.user_id) >= limits.max_favorite_memes:
-            raise ApiError(ErrorCode.MAX_FAVORITE_MEMES)
+        _require_place(connection, meme.user_id, limits)
+        if favorite_memes.has_content(connection, meme.user_id, meme.file.content_hash):
+            raise InvalidFormBody.at("media", FieldCode.MEDIA_ALREADY_IN_FAVORITE_MEMES)
         if not favorite_memes.insert(connection, meme):
             raise ApiError(ErrorCode.UNKNOWN_USER)
         require_room(attachments.usage(connection, meme.user_id), self._core.settings)
@@ -256,6 +259,11 @@ def _known(connection: sqlite3.Connection, user_id: int, meme_id: int) -> Favori
     if meme is None:
         raise ApiError(ErrorCode.UNKNOWN_FAVORITE_MEME)
     return meme
+
+
+def _require_place(connection: sqlite3.Connection, user_id: int, limits: Limits) -> None:
+    if favorite_memes.count(connection, user_id) >= limits.max_favorite_memes:
+        raise ApiError(ErrorCode.MAX_FAVORITE_MEMES, members={"max_favorite_memes": limits.max_favorite_memes})
 
 
 def _chosen(message: Message, source: Source) -> Attachment | str:

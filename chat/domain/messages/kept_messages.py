@@ -184,7 +184,7 @@ class SavedMessages:
             if kept_messages.is_saved(connection, user_id, message_id):
                 return None
             if kept_messages.count_saved(connection, user_id) >= limits.max_bookmarks:
-                raise ApiError(ErrorCode.MAX_BOOKMARKS)
+                raise ApiError(ErrorCode.MAX_BOOKMARKS, members={"max_bookmarks": limits.max_bookmarks})
             kept_messages.save(connection, saved)
             return stored
 

@@ -60,6 +60,18 @@ def count(connection: sqlite3.Connection, user_id: int) -> int:
     return int(row[0])
 
 
+def has_content(connection: sqlite3.Connection, user_id: int, content_hash: str | None) -> bool:
+    """Whether one of the account's memes has these very bytes."""
+    row = connection.execute(
+        """
+        SELECT 1 FROM favorite_memes JOIN attachments ON attachments.id = favorite_memes.id
+         WHERE favorite_memes.user_id = ? AND attachments.content_hash = ? LIMIT 1
+        """,
+        (user_id, content_hash),
+    ).fetchone()
+    return row is not None
+
+
 def insert(connection: sqlite3.Connection, meme: FavoriteMeme) -> bool:
     """Add one with its file; False, and nothing added, when the account is gone."""
     if not attachments.insert(connection, meme.file):
