@@ -148,6 +148,15 @@ class ArchiveSubject(enum.StrEnum):
     GUILD = "guild"
 
 
+class ArchiveState(enum.StrEnum):
+    """How far the archive of one's own account is."""
+
+    PENDING = "pending"
+    PROCESSING = "processing"
+    COMPLETED = "completed"
+    FAILED = "failed"
+
+
 class CleanUp(enum.StrEnum):
     """What a clean-up deletes."""
 

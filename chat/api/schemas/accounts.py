@@ -28,6 +28,7 @@ from chat.api.schemas.shapes import (
     wire_object,
 )
 from chat.registries.acls import Acl
+from chat.registries.jobs import ArchiveState
 from chat.registries.statuses import Status
 from chat.registries.user_flags import AuthenticatorType
 
@@ -81,12 +82,19 @@ OWN_ARCHIVE: Final = wire_object(
     "OwnArchive",
     {
         "id": SNOWFLAKE,
+        "harvest_id": SNOWFLAKE,
+        "status": member_of(ArchiveState),
         "include_attachments": BOOLEAN,
         "requested_at": TIMESTAMP,
+        "created_at": TIMESTAMP,
+        "started_at": nullable(TIMESTAMP),
         "completed_at": nullable(TIMESTAMP),
         "failed_at": nullable(TIMESTAMP),
+        "error_message": nullable(TEXT),
         "file_size": nullable(BITS),
         "progress_percent": integer(0, 100),
+        "progress_step": nullable(TEXT),
+        "download_url_expires_at": nullable(TIMESTAMP),
         "expires_at": TIMESTAMP,
         "next_at": TIMESTAMP,
     },

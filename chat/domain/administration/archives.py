@@ -21,10 +21,11 @@ import structlog
 import trio
 
 from chat.classes import define
-from chat.clock import iso_timestamp, optional_timestamp
+from chat.clock import iso_timestamp
 from chat.domain.administration.account_fields import found
 from chat.domain.administration.admin_audit_log import Acting, AdminAuditLog
 from chat.domain.administration.archive_building import ArchiveBuild, BuildState, NoRoom, Wish
+from chat.domain.administration.archive_objects import OWN_PAUSE_MS, archive_object, own_archive_object
 from chat.domain.administration.guilds import require_guild
 from chat.domain.core import Core
 from chat.errors import ApiError, RateLimited, StorageUnavailable
@@ -49,8 +50,6 @@ KEPT_MS: Final = 365 * DAY_MS
 OWN_KEPT_MS: Final = 14 * DAY_MS
 """How long somebody can have the archive of the own account; the next one takes its place."""
 
-OWN_PAUSE_MS: Final = DAY_MS
-"""How long after one the next can be ordered, unless it failed."""
 
 ADDRESS_MS: Final = 3_600_000
 """How long a URL holds under which an archive is downloaded."""
@@ -180,6 +179,24 @@ class Archives:
         archive = archives.own(self._core.database.reader, user_id)
         return None if archive is None else own_archive_object(archive)
 
+    def one_of_own(self, user_id: int, archive_id: int) -> dict[str, Any]:
+        """An archive that somebody ordered of the own account. Raises UNKNOWN_HARVEST."""
+        return own_archive_object(self._own(user_id, archive_id))
+
+    def require_own_file(self, user_id: int, archive_id: int) -> None:
+        """Return if there is a file to fetch. Raises UNKNOWN_HARVEST; HARVEST_NOT_READY, HARVEST_FAILED,
+        HARVEST_EXPIRED."""
+        _require_file(self._own(user_id, archive_id), self._core.clock.now_ms())
+
+    def _own(self, user_id: int, archive_id: int | None) -> Archive:
+        """This archive of the own account, or the last one."""
+        reader = self._core.database.reader
+        archive = archives.own(reader, user_id) if archive_id is None else archives.by_id(reader, archive_id)
+        about = None if archive is None else (archive.subject_type, archive.subject_id, archive.requested_by)
+        if archive is None or about != (ArchiveSubject.USER, user_id, user_id):
+            raise ApiError(ErrorCode.UNKNOWN_HARVEST)
+        return archive
+
     async def page(
         self,
         acting: Acting,
@@ -236,12 +253,9 @@ class Archives:
         url, until = await self._address(archive_id, acting.guard)
         return {"downloadUrl": url, "expiresAt": iso_timestamp(until)}
 
-    async def own_address(self, user_id: int, guard: Guard) -> dict[str, Any]:
-        """As `address`, for the archive of one's own account."""
-        archive = archives.own(self._core.database.reader, user_id)
-        if archive is None:
-            raise ApiError(ErrorCode.UNKNOWN_HARVEST)
-        url, until = await self._address(archive.id, guard)
+    async def own_address(self, user_id: int, guard: Guard, archive_id: int | None = None) -> dict[str, Any]:
+        """As `address`, for this archive of one's own account, or the last one."""
+        url, until = await self._address(self._own(user_id, archive_id).id, guard)
         return {"download_url": url, "expires_at": iso_timestamp(until)}
 
     async def _address(self, archive_id: int, guard: Guard) -> tuple[str, int]:
@@ -412,39 +426,6 @@ class Archives:
     async def _delete_files(self, archive_ids: Any) -> None:
         for archive_id in archive_ids:
             await self._storage.computed(self._files.delete, archive_id)
-
-
-def archive_object(archive: Archive) -> dict[str, Any]:
-    """An archive as the wire has it."""
-    return {
-        "archive_id": str(archive.id),
-        "subject_type": str(archive.subject_type),
-        "subject_id": str(archive.subject_id),
-        "requested_by": str(archive.requested_by),
-        "requested_at": iso_timestamp(archive.requested_at),
-        "started_at": optional_timestamp(archive.started_at),
-        "completed_at": optional_timestamp(archive.completed_at),
-        "failed_at": optional_timestamp(archive.failed_at),
-        "file_size": None if archive.file_size is None else str(archive.file_size),
-        "progress_percent": archive.progress_percent,
-        "progress_step": archive.progress_step,
-        "error_message": archive.error_message,
-        "download_url_expires_at": optional_timestamp(archive.download_url_expires_at),
-        "expires_at": iso_timestamp(archive.expires_at),
-    }
-
-
-def own_archive_object(archive: Archive) -> dict[str, Any]:
-    """The archive of one's own account as the wire has it."""
-    next_at = archive.requested_at if archive.failed_at is not None else archive.requested_at + OWN_PAUSE_MS
-    shown = ("requested_at", "completed_at", "failed_at", "file_size", "progress_percent", "expires_at")
-    whole = archive_object(archive)
-    return {
-        "id": str(archive.id),
-        "include_attachments": archive.include_attachments,
-        "next_at": iso_timestamp(next_at),
-        **{name: whole[name] for name in shown},
-    }
 
 
 def file_name_of(archive: Archive) -> str:

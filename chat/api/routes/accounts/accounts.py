@@ -26,6 +26,8 @@ from chat.registries.scopes import Scope
 
 routes = Routes(policy=Policy.USER_ONLY)
 
+OWN_ARCHIVE_ADDRESS: Final = record({"download_url": ADDRESS, "expires_at": TIMESTAMP})
+
 PRONOUNS_LENGTH: Final = 40
 COLOR_MAXIMUM: Final = 0xFFFFFF
 
@@ -236,7 +238,7 @@ async def order_own_archive(
     "POST",
     "/v1/users/@me/harvest/download",
     bucket=buckets.OWN_ARCHIVE,
-    answers=record({"download_url": ADDRESS, "expires_at": TIMESTAMP}),
+    answers=OWN_ARCHIVE_ADDRESS,
 )
 async def get_own_archive_address(
     request: Request, signing_in: SigningInArea, administration: AdministrationArea, body: FetchArchive
