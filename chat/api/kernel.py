@@ -43,7 +43,7 @@ from chat.api.operation import Operation, Routes
 from chat.api.request import ReadHeaders, Request
 from chat.api.routing import RouteTable
 from chat.auth.address_bans import AddressBans
-from chat.auth.client_address import ClientAddresses, ConnectionCounts, parse_address
+from chat.auth.client_address import UNREADABLE, ClientAddresses, ConnectionCounts, parse_address
 from chat.classes import define, frozen
 from chat.errors import ApiError, RateLimited
 from chat.observation import CAUSE, SEEN, UNKNOWN, Observation, Observer, told, watching
@@ -219,9 +219,10 @@ class Kernel:
             found = self.find(method, path)
         if found is not None:
             method, path = found.method, found.path
-        elif self._faults is None and not self._bans:
+        read = self._read(scope)
+        if found is None and self._faults is None and not self._bans and read.address != UNREADABLE:
             return False
-        request = self._request(self._read(scope), scope["query_string"], receive, encode)
+        request = self._request(read, scope["query_string"], receive, encode)
         answered = await self._answered(found, method, path, request, scope.get(SEEN))
         if answered is None:
             return found is not None

@@ -14,7 +14,7 @@ from chat.api.bodies import Receive, comes_in_parts
 from chat.api.fields import SudoFields
 from chat.api.mounts import Dialect, Mounts
 from chat.api.rate_limit import Bucket, RateLimiter
-from chat.auth.client_address import FORWARDED_HEADER, FORWARDED_HEADERS, TEST_HEADER, ClientAddresses
+from chat.auth.client_address import FORWARDED, FORWARDED_FOR, FORWARDED_HEADERS, TEST_HEADER, ClientAddresses
 from chat.auth.credentials import Credential, parse_authorization
 from chat.auth.passwords import Asker
 from chat.auth.principal import Principal
@@ -69,6 +69,7 @@ class ReadHeaders:
         self.fields: Final[dict[str, str]] = {}
         """Of equal names the last counts."""
         self.authorizations: Final[list[str]] = []
+        forwarded_for: list[str] = []
         forwarded: list[str] = []
         is_forwarded = False
         for name, value in pairs:
@@ -77,10 +78,12 @@ class ReadHeaders:
                 self.authorizations.append(value)
             elif name in FORWARDED_HEADERS:
                 is_forwarded = True
-                if name == FORWARDED_HEADER:
+                if name == FORWARDED_FOR:
+                    forwarded_for.append(value)
+                elif name == FORWARDED:
                     forwarded.append(value)
         mounts.rename(self.fields)
-        self.address: Final = addresses.of(peer, forwarded, self.fields.get(TEST_HEADER))
+        self.address: Final = addresses.of(peer, forwarded_for, self.fields.get(TEST_HEADER), forwarded)
         self.by_proxy: Final = is_forwarded and addresses.is_proxy(peer)
         self.by_unnamed_proxy: Final = is_forwarded and addresses.is_unnamed_proxy(peer)
         self.credential: Final = parse_authorization(self.authorizations)

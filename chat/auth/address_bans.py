@@ -21,7 +21,7 @@ from typing import Final
 import structlog
 import trio
 
-from chat.auth.client_address import network_of, parse_address
+from chat.auth.client_address import UNREADABLE, network_of, parse_address
 from chat.clock import Clock, iso_timestamp
 from chat.config.settings import IpBanSettings
 from chat.errors import ApiError, StorageUnavailable
@@ -147,10 +147,12 @@ class Refusals:
         return tuple(ipaddress.ip_network(network) for network in texts)
 
     def refuse(self, address: str, by_unnamed_proxy: bool = False) -> None:
-        """Turn away a request from a banned network.
+        """Turn away a request from a banned network, and one of which nobody can tell whether it comes from one.
 
-        :raises ApiError: GLOBAL_IP_BANNED, GLOBAL_IP_TEMPORARILY_BANNED.
+        :raises ApiError: GLOBAL_IP_BANNED, GLOBAL_IP_TEMPORARILY_BANNED; BAD_REQUEST for the address UNREADABLE.
         """
+        if address == UNREADABLE:
+            raise ApiError(ErrorCode.BAD_REQUEST, "The proxy in front of this server does not name your address.")
         if self._blocked.cover(address) and (by_unnamed_proxy or not self._is_exempt(address)):
             raise _refusal(ErrorCode.GLOBAL_IP_BANNED, address, BLOCKED_KIND, None)
         if not self._bans:

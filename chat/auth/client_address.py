@@ -1,7 +1,9 @@
 """Whose address a request comes from: the peer's, or what a trusted proxy says about it.
 
 Only a peer on a trusted network is believed, and of what proxies have noted only the part that trusted ones vouch for:
-`X-Forwarded-For` is read from the right, and the first address that is no trusted proxy is the client's.
+`X-Forwarded-For` is read from the right, and the first address that is no trusted proxy is the client's. `Forwarded`
+(RFC 7239) is read in the same way where a request has no `X-Forwarded-For`. What a trusted proxy notes and is no
+address stands for nobody: its request has the address UNREADABLE, and is refused where banned ones are.
 """
 
 from __future__ import annotations
@@ -9,17 +11,31 @@ from __future__ import annotations
 import collections
 import functools
 import ipaddress
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final
 
 import structlog
 
-FORWARDED_HEADER: Final = "x-forwarded-for"
+FORWARDED_FOR: Final = "x-forwarded-for"
+FORWARDED: Final = "forwarded"
 FORWARDED_HEADERS: Final = frozenset(
-    {FORWARDED_HEADER, "forwarded", "via", "x-forwarded-host", "x-forwarded-proto", "x-real-ip"}
+    {FORWARDED_FOR, FORWARDED, "via", "x-forwarded-host", "x-forwarded-proto", "x-real-ip"}
 )
-"""By one of these a request tells that it came through a proxy; only the first is ever believed."""
+"""By one of these a request tells that it came through a proxy; only the first two are ever believed."""
+
+UNREADABLE: Final = "unreadable"
+"""In place of a client's address that a trusted proxy names in no way that can be read."""
+
+HOP_CHARACTERS: Final = 80
+"""How much of an unreadable hop the log shows."""
+
+_HOP: Final = re.compile(r"\[([^\[\]]*)\](?::[\w.-]*)?|([^:]*):[\w.-]*|(.*)", re.ASCII | re.DOTALL)
+"""`[v6]` and `[v6]:port`, `v4:port`, and an address alone; a port may be a hidden one (RFC 7239, section 6)."""
+
+_FOR: Final = re.compile(r"(?:.*;)?[ \t]*for[ \t]*=[ \t]*([^;]*)(?:;.*)?", re.ASCII | re.IGNORECASE | re.DOTALL)
+"""One element of `Forwarded` that names who asked."""
 
 UNNAMED_MAXIMUM: Final = 1_000
 """Peers that are remembered to look like proxies; any client may send the header."""
@@ -45,6 +61,7 @@ class ClientAddresses:
     def __init__(self, trusted_proxies: Iterable[str] = (), *, test_header: bool = False) -> None:
         self._trusted: tuple[_Network, ...] = ()
         self._unnamed: dict[str, None] = {}
+        self._unclear: set[str] = set()
         self.on_unnamed: Callable[[str], None] = lambda _: None
         """Told each proxy that is not trusted once."""
         self.trust(trusted_proxies, test_header=test_header)
@@ -59,8 +76,15 @@ class ClientAddresses:
         """The proxies that are not trusted, as far as they were seen."""
         return tuple(self._unnamed)
 
-    def of(self, peer: str, forwarded: Sequence[str] = (), test_address: str | None = None) -> str:
-        """The client's address. `forwarded` are the values of X-Forwarded-For, in the order of arrival."""
+    def of(
+        self,
+        peer: str,
+        forwarded_for: Sequence[str] = (),
+        test_address: str | None = None,
+        forwarded: Sequence[str] = (),
+    ) -> str:
+        """The client's address, or UNREADABLE. `forwarded_for` are the values of X-Forwarded-For, in the order of
+        arrival, `forwarded` those of Forwarded."""
         if not self._trusted and (test_address is None or not self._test_header):
             return peer
         address = parse_address(peer)
@@ -69,13 +93,28 @@ class ClientAddresses:
         if self._test_header and test_address is not None and address.is_loopback:
             named = parse_address(test_address)
             return peer if named is None else str(named)
-        hops = [hop.strip() for value in forwarded for hop in value.split(",")]
+        hops = _split(forwarded_for) or _named_by(_split(forwarded))
         while hops and self._is_trusted(address):
-            hop = parse_address(hops.pop())
-            if hop is None:
-                break
-            address = hop
+            hop = hops.pop()
+            named = _hop_address(hop)
+            if named is None:
+                self._tell_unclear(peer, hop)
+                return UNREADABLE
+            address = named
         return str(address)
+
+    def _tell_unclear(self, peer: str, hop: str) -> None:
+        """Tell the operator once of each trusted proxy that does not name its clients."""
+        if peer in self._unclear or len(self._unclear) >= UNNAMED_MAXIMUM:
+            return
+        self._unclear.add(peer)
+        log.error(
+            "a trusted proxy names no address for its client: the request is refused",
+            peer=peer,
+            named=hop[:HOP_CHARACTERS],
+            remedy="have the proxy write the client's address, or take it out of trusted_proxies: all its clients then"
+            " count as one",
+        )
 
     def is_proxy(self, peer: str) -> bool:
         """Whether a peer is a trusted proxy, which speaks for others."""
@@ -143,14 +182,38 @@ def subnet_of(address: str) -> str:
 
 
 def parse_address(text: str) -> _Address | None:
-    """The address in text, IPv4 inside IPv6 unwrapped; None for anything else."""
+    """The address in text, without its zone, IPv4 inside IPv6 unwrapped; None for anything else."""
+    named, _, _ = text.partition("%")
     try:
-        address = ipaddress.ip_address(text)
+        address = ipaddress.ip_address(named if ":" in named else text)
     except ValueError:
         return None
     if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is not None:
         return address.ipv4_mapped
     return address
+
+
+def _split(values: Iterable[str]) -> list[str]:
+    """The members of a header that is a list. A comma parts them within quotes too: no quote that a client leaves open
+    may swallow what a proxy writes behind it."""
+    return [member for value in values for part in value.split(",") if (member := part.strip())]
+
+
+def _named_by(elements: Sequence[str]) -> list[str]:
+    """Whom the elements of `Forwarded` name; none where it is not about that, and empty text for one that names none
+    beside others that do."""
+    matches = [_FOR.fullmatch(element) for element in elements]
+    return [match[1].strip() if match else "" for match in matches] if any(matches) else []
+
+
+def _hop_address(hop: str) -> _Address | None:
+    """The address that a proxy notes, with or without quotes, brackets and a port; None for `unknown` and its like."""
+    text = hop[1:-1].strip() if len(hop) > 1 and hop[0] == hop[-1] == '"' else hop
+    address = parse_address(text)
+    if address is not None:
+        return address
+    match = _HOP.fullmatch(text)
+    return None if match is None else parse_address(match[1] or match[2] or match[3] or "")
 
 
 class ConnectionCounts:

@@ -30,10 +30,10 @@ _AUTHORITY: Final = re.compile(rb"[A-Za-z]+://[^/?]*")
 
 
 _PLAIN: Final = re.compile(
-    rb"([A-Z]++) (/[\x21-\x3e\x40-\x7e]*+)(?:\?([\x21-\x7e]*+))? HTTP/1\.1\r\n"
+    rb"([A-Za-z]++) (/[\x21-\x3e\x40-\x7e]*+)(?:\?([\x21-\x7e]*+))? HTTP/1\.1\r\n"
     rb"((?:[-!#$%&'*+.^_`|~0-9a-zA-Z]++:[^\x00\n\r\f\v]*+\r\n)*+)\r\n"
 )
-"""A whole head in the grammar of h11 (RFC 9112), narrowed to what programs send: a method in capitals, a path, 1.1."""
+"""A whole head in the grammar of h11 (RFC 9112), narrowed to what programs send: a method of letters, a path, 1.1."""
 
 _LONG: Final = frozenset({"transfer-encoding", "expect"})
 """Headers that make a request not plain."""
@@ -90,6 +90,7 @@ class HeaderBlock:
 class PlainRequest:
     """A request with nothing unusual about it: `length` is the bytes of its head.
 
+    `method` is in capitals, also where a program sent it otherwise (`curl -X post`); no two methods differ in case alone.
     `path` and `query` are as sent, in ASCII and as bytes.
     """
 
@@ -118,7 +119,7 @@ def plain_request(data: bytes, before: HeaderBlock | None = None) -> PlainReques
     block = before if before is not None and before.lines == lines else _block(lines)
     if block is None:
         return None
-    return PlainRequest(method.decode("ascii"), path.decode("ascii"), query or b"", match.end(), block)
+    return PlainRequest(method.decode("ascii").upper(), path.decode("ascii"), query or b"", match.end(), block)
 
 
 def _block(lines: bytes) -> HeaderBlock | None:
@@ -195,7 +196,7 @@ def check_framing(request: h11.Request) -> None:
     """Raise HeadRefused unless the request is HTTP/1.x for a path, with one way to tell where its body ends."""
     if request.http_version not in (b"1.1", b"1.0"):
         raise HeadRefused("Only HTTP/1.1 is spoken here.")
-    if request.method == b"CONNECT" or not (request.target.startswith(b"/") or b"://" in request.target):
+    if request.method.upper() == b"CONNECT" or not (request.target.startswith(b"/") or b"://" in request.target):
         raise HeadRefused("The request must name a path.")
     names = [name for name, _ in request.headers]
     if b"transfer-encoding" in names and (b"content-length" in names or request.http_version == b"1.0"):

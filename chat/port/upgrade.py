@@ -14,7 +14,7 @@ from typing import Final
 import h11
 from wsproto.utilities import generate_accept_token
 
-from chat.auth.client_address import FORWARDED_HEADER, TEST_HEADER, ClientAddresses, is_forwarded
+from chat.auth.client_address import FORWARDED, FORWARDED_FOR, TEST_HEADER, ClientAddresses, is_forwarded
 from chat.classes import frozen
 from chat.port.request_head import plain_request, refusal
 from chat.registries.error_codes import ErrorCode
@@ -102,8 +102,9 @@ def open_websocket(
 
 
 def _client_address(headers: Mapping[str, Sequence[str]], peer: str, addresses: ClientAddresses) -> str:
+    forwarded_for, forwarded = headers.get(FORWARDED_FOR, ()), headers.get(FORWARDED, ())
     test_addresses = headers.get(TEST_HEADER)
-    return addresses.of(peer, headers.get(FORWARDED_HEADER, ()), test_addresses[0] if test_addresses else None)
+    return addresses.of(peer, forwarded_for, test_addresses[0] if test_addresses else None, forwarded)
 
 
 def _parse(head: bytes) -> tuple[str, str, str, Iterable[tuple[str, str]]]:
@@ -121,7 +122,12 @@ def _parse(head: bytes) -> tuple[str, str, str, Iterable[tuple[str, str]]]:
     if not isinstance(event, h11.Request):
         raise UpgradeRefused(400, "This is not an HTTP request.")
     pairs = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in event.headers]
-    return event.method.decode("latin-1"), event.target.decode("latin-1"), event.http_version.decode("latin-1"), pairs
+    return (
+        event.method.decode("latin-1").upper(),
+        event.target.decode("latin-1"),
+        event.http_version.decode("latin-1"),
+        pairs,
+    )
 
 
 def _is_key(key: bytes) -> bool:

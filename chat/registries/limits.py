@@ -287,8 +287,8 @@ THREAD_SEARCH_OFFSET: Final = 9_975
 
 # HTTP (http.md, Framing; http.md, Body sizes; access.md, Address bans)
 
-REQUEST_HEADER_BYTES: Final = 16_384
-"""A larger header block is refused."""
+REQUEST_HEADER_BYTES: Final = 40_960
+"""A larger header block is refused; there is room for 32 KiB of cookies, as proxies that sign people in leave them."""
 
 REQUEST_HEADER_MS: Final = 10_000
 """By then the first request line must be there."""

@@ -7,7 +7,7 @@ import structlog
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat.auth.client_address import UNNAMED_MAXIMUM, ClientAddresses, network_of, subnet_of
+from chat.auth.client_address import UNNAMED_MAXIMUM, UNREADABLE, ClientAddresses, network_of, subnet_of
 
 PROXIED = ClientAddresses(["10.0.0.0/8", "2001:db8::/32"])
 
@@ -26,8 +26,9 @@ def test_without_trusted_proxies_only_the_peer_counts() -> None:
         ("10.0.0.1", ["203.0.113.1, 10.0.0.2"], "203.0.113.1"),
         ("10.0.0.1", ["203.0.113.1", "10.0.0.2"], "203.0.113.1"),
         ("10.0.0.1", ["10.0.0.3, 10.0.0.2"], "10.0.0.3"),
-        ("10.0.0.1", ["nonsense"], "10.0.0.1"),
-        ("10.0.0.1", ["198.51.100.7, nonsense"], "10.0.0.1"),
+        ("10.0.0.1", ["nonsense"], UNREADABLE),
+        ("10.0.0.1", ["198.51.100.7, nonsense"], UNREADABLE),
+        ("10.0.0.1", ["nonsense, 198.51.100.7"], "198.51.100.7"),
         ("2001:db8::1", ["198.51.100.7"], "198.51.100.7"),
         ("::ffff:10.0.0.1", ["198.51.100.7"], "198.51.100.7"),
         ("", ["198.51.100.7"], ""),
