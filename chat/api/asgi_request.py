@@ -42,7 +42,7 @@ from chat.api.http_wire import (
     READ_BYTES,
     UNREAD_BYTES,
     Write,
-    body_seconds,
+    body_patience,
     error_answer,
 )
 from chat.classes import define
@@ -87,7 +87,7 @@ class HttpProtocol(H11Protocol):
         self._is_head = False
         self._can_go_on = False
         self.over = False
-        self.body_seconds = 0.0
+        self.body_patience = body_patience()
 
     @property
     def awaits_body(self) -> bool:
@@ -193,7 +193,6 @@ class HttpProtocol(H11Protocol):
             return
         headers = list(request.headers)
         self._announced = request_head.announced_bytes(headers)
-        self.body_seconds = body_seconds(self._announced)
         self.stream = Stream(
             self.app,
             self.config,
@@ -276,7 +275,7 @@ class AsgiRequest:
         await protocol.handle(RawData(received))
         while not protocol.over:
             started = trio.current_time()
-            self._patience.deadline = started + protocol.body_seconds if protocol.awaits_body else math.inf
+            self._patience.deadline = started + protocol.body_patience.seconds if protocol.awaits_body else math.inf
             try:
                 data = await self._transport.receive_some(READ_BYTES)
             except (trio.BrokenResourceError, trio.ClosedResourceError):
@@ -286,7 +285,7 @@ class AsgiRequest:
                 return
             if protocol.awaits_body:
                 # Only waiting for the client counts, not what the application does with what has come.
-                protocol.body_seconds -= trio.current_time() - started
+                protocol.body_patience.waited(trio.current_time() - started, len(data))
             await protocol.handle(RawData(data))
 
 

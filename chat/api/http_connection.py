@@ -23,13 +23,13 @@ from typing import Any, Final, Protocol
 import trio
 
 from chat.api.answers import RawHeaders
-from chat.api.http_wire import BODY_TOO_SLOW, READ_BYTES, Write, body_seconds, error_answer, head_bytes
+from chat.api.http_wire import BODY_TOO_SLOW, READ_BYTES, Patience, Write, body_patience, error_answer, head_bytes
 from chat.api.http_wire import DISCARDED_BYTES as DISCARDED_BYTES
 from chat.api.http_wire import KEEP_ALIVE_SECONDS as KEEP_ALIVE_SECONDS
 from chat.api.http_wire import LINGER_SECONDS as LINGER_SECONDS
 from chat.api.http_wire import UNREAD_BYTES as UNREAD_BYTES
-from chat.api.http_wire import WRITE_BYTES_PER_SECOND as WRITE_BYTES_PER_SECOND
 from chat.api.http_wire import WRITE_SECONDS as WRITE_SECONDS
+from chat.api.http_wire import WRITE_STEP_BYTES as WRITE_STEP_BYTES
 from chat.port import request_head
 from chat.port.request_head import HeaderBlock, PlainRequest
 from chat.port.transport import Transport
@@ -217,8 +217,7 @@ class HttpConnection:
         try:
             sent = self.transport.try_send(data)
             if sent < len(data):
-                with trio.move_on_after(WRITE_SECONDS + len(data) / WRITE_BYTES_PER_SECOND):
-                    sent = await self._write_rest(memoryview(data), sent)
+                sent = await self._write_rest(memoryview(data), sent)
         except (trio.BrokenResourceError, trio.ClosedResourceError):
             pass
         finally:
@@ -226,9 +225,16 @@ class HttpConnection:
                 self.transport.close()
 
     async def _write_rest(self, data: memoryview, sent: int) -> int:
+        """Send what the client takes; how much of the data was sent when it was done or too slow."""
+        patience = Patience(WRITE_SECONDS, WRITE_STEP_BYTES)
         while sent < len(data):
-            await self.transport.wait_writable()
-            sent += self.transport.try_send(data[sent:])
+            started, before = trio.current_time(), sent
+            with trio.move_on_at(started + patience.seconds) as scope:
+                await self.transport.wait_writable()
+                sent += self.transport.try_send(data[sent:])
+            if scope.cancelled_caught:
+                break
+            patience.waited(trio.current_time() - started, sent - before)
         return sent
 
 
@@ -243,7 +249,7 @@ class Call:
         "_ended",
         "_has_body",
         "_head",
-        "_seconds",
+        "_patience",
         "complete",
         "left",
         "request",
@@ -257,7 +263,7 @@ class Call:
         self.complete = False
         """Whether all of the answer was sent, as far as it was announced."""
         self._ended = self._begun = False
-        self._seconds: float | None = None
+        self._patience: Patience | None = None
 
     @property
     def peer(self) -> str:
@@ -303,13 +309,13 @@ class Call:
 
     async def _wait_for_body(self) -> None:
         connection, started = self._connection, trio.current_time()
-        if self._seconds is None:
-            self._seconds = body_seconds(self.request.block.body_length)
-        with trio.move_on_at(started + self._seconds) as patience:
+        if self._patience is None:
+            self._patience = body_patience()
+        with trio.move_on_at(started + self._patience.seconds) as scope:
             connection.received = await connection.receive()
         # Only waiting for the client counts, not what the operation does with what has come.
-        self._seconds -= trio.current_time() - started
-        if patience.cancelled_caught:
+        self._patience.waited(trio.current_time() - started, len(connection.received))
+        if scope.cancelled_caught:
             await self.refuse(408, BODY_TOO_SLOW)
         connection.over = not connection.received
 

@@ -11,7 +11,7 @@ from typing import Final
 import orjson
 
 from chat.registries.error_codes import STATUS_FALLBACKS, ErrorCode
-from chat.registries.limits import BODY_BASE_MS, BODY_BYTES_PER_EXTRA_SECOND
+from chat.registries.limits import BODY_STEP_BYTES, BODY_STEP_MS
 
 READ_BYTES: Final = 65_536
 KEEP_ALIVE_SECONDS: Final = 75.0
@@ -19,9 +19,8 @@ KEEP_ALIVE_SECONDS: Final = 75.0
 theirs, so that it is they who close."""
 
 WRITE_SECONDS: Final = 30.0
-WRITE_BYTES_PER_SECOND: Final = 8_192
-"""A write may take WRITE_SECONDS and a second more for each of these bytes; a client that reads more slowly is
-dropped."""
+WRITE_STEP_BYTES: Final = 32_768
+"""A client takes so many bytes of an answer within WRITE_SECONDS, or what is left of it, or is dropped."""
 
 LINGER_SECONDS: Final = 1.0
 """How long a client gets to read the last answer before the connection is closed under what it still sends."""
@@ -33,16 +32,36 @@ kept; with a larger one the connection closes."""
 UNREAD_BYTES: Final = 262_144
 """Bytes of a body that may wait for the application; until it reads some, no more is read from the client."""
 
-BODY_TOO_SLOW: Final = "The request's body took too long."
+BODY_TOO_SLOW: Final = "The request's body comes too slowly."
 
 Headers = list[tuple[bytes, bytes]]
 
 Write = Callable[[bytes], Awaitable[None]]
 
 
-def body_seconds(announced: int) -> float:
-    """How long a client may take for a body of so many bytes; 0 for one of unknown length."""
-    return BODY_BASE_MS / 1000 + announced / BODY_BYTES_PER_EXTRA_SECOND
+class Patience:
+    """How long the other side is waited for: so many seconds for each step of so many bytes, however many steps there
+    are. Only time spent waiting counts; `seconds` are left for the present step."""
+
+    __slots__ = ("_bytes", "_step_bytes", "_step_seconds", "seconds")
+
+    def __init__(self, step_seconds: float, step_bytes: int) -> None:
+        self._step_seconds: Final = step_seconds
+        self._step_bytes: Final = step_bytes
+        self._bytes = 0
+        self.seconds = step_seconds
+
+    def waited(self, seconds: float, moved: int) -> None:
+        """So long was waited, and so many bytes came of it."""
+        self.seconds -= seconds
+        self._bytes += moved
+        if self._bytes >= self._step_bytes:
+            self._bytes, self.seconds = 0, self._step_seconds
+
+
+def body_patience() -> Patience:
+    """That with the body of one request: neither its length nor its client's line decides, but that it goes on."""
+    return Patience(BODY_STEP_MS / 1000, BODY_STEP_BYTES)
 
 
 def head_bytes(

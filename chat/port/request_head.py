@@ -90,7 +90,7 @@ class HeaderBlock:
 class PlainRequest:
     """A request with nothing unusual about it: `length` is the bytes of its head.
 
-    `method` is in capitals, also where a program sent it otherwise (`curl -X post`); no two methods differ in case alone.
+    `method` is in capitals, also where a program sent it otherwise (`curl -X post`): no two differ in case alone.
     `path` and `query` are as sent, in ASCII and as bytes.
     """
 

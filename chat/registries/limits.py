@@ -302,11 +302,11 @@ IMAGE_BODY_BYTES: Final = 150_994_944
 IMAGE_BODIES_IN_PROGRESS: Final = 2
 """Bodies with images that are read at a time; further ones wait."""
 
-BODY_BASE_MS: Final = 60_000
-"""A body must arrive within this time, and more the larger it is."""
+BODY_STEP_MS: Final = 60_000
+"""Within this time a body must bring BODY_STEP_BYTES more, or its end."""
 
-BODY_BYTES_PER_EXTRA_SECOND: Final = 262_144
-"""For each of these announced a body has one second more."""
+BODY_STEP_BYTES: Final = 65_536
+"""What of a body must arrive in BODY_STEP_MS; how long all of it takes does not matter."""
 
 AUTHENTICATION_FAILURES: Final = 20
 """Answers of 401 kind in a window that ban an address."""

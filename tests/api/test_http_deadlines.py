@@ -9,15 +9,18 @@ from typing import Any
 import pytest
 import trio
 import trio.testing
+from hypothesis import given
+from hypothesis import strategies as st
 from trio.testing import MockClock
 
 from chat.api.http_connection import (
     KEEP_ALIVE_SECONDS,
     LINGER_SECONDS,
     UNREAD_BYTES,
-    WRITE_BYTES_PER_SECOND,
     WRITE_SECONDS,
+    WRITE_STEP_BYTES,
 )
+from chat.api.http_wire import body_patience
 from chat.testing.network import MemoryStream
 from tests.api.raw_http import (
     RawHttp,
@@ -84,22 +87,23 @@ async def test_a_head_must_be_complete_ten_seconds_after_its_first_byte(kept: bo
         assert trio.current_time() - started == pytest.approx(10 + LINGER_SECONDS, abs=1)
 
 
-@pytest.mark.parametrize(("announced", "seconds"), [(1_000, 60), (262_144, 61), (10 * 1_048_576, 100)])
-async def test_a_body_must_arrive_in_a_time_that_depends_on_its_length(
-    announced: int, seconds: int, autojump_clock: MockClock
+@pytest.mark.parametrize("pause", [1, 30])
+@pytest.mark.parametrize("announced", [1_000, 262_144, 10 * 1_048_576])
+async def test_a_body_that_drips_is_over_after_a_minute_however_long_it_is(
+    announced: int, pause: int, autojump_clock: MockClock
 ) -> None:
     async with open_stage(echo) as stage:
         client = stage.connect()
         started = trio.current_time()
         await client.says(request(method="POST", headers=b"Content-Length: %d\r\n" % announced))
-        stage.nursery.start_soon(_drip, client)
+        stage.nursery.start_soon(_drip, client, b"x", pause)
         answer = await client.answer()
         assert (answer.status, answer.closes) == (408, True)
         assert answer.json.keys() == {"code", "message"}
-        assert trio.current_time() - started == pytest.approx(seconds, abs=0.1)
+        assert trio.current_time() - started == pytest.approx(60, abs=0.1)
 
 
-async def test_a_body_in_chunks_must_arrive_within_the_minute(autojump_clock: MockClock) -> None:
+async def test_a_body_that_drips_in_chunks_is_over_after_a_minute(autojump_clock: MockClock) -> None:
     async with open_stage(echo) as stage:
         client = stage.connect()
         started = trio.current_time()
@@ -109,10 +113,60 @@ async def test_a_body_in_chunks_must_arrive_within_the_minute(autojump_clock: Mo
         assert trio.current_time() - started == pytest.approx(60, abs=0.1)
 
 
-async def _drip(client: RawHttp, data: bytes = b"x") -> None:
+async def test_a_body_that_stops_on_its_way_is_over_a_minute_after_its_last_step(autojump_clock: MockClock) -> None:
+    async with open_stage(count) as stage:
+        client = stage.connect()
+        await client.says(request(method="POST", headers=b"Content-Length: 10000000\r\n"))
+        for _ in range(10):
+            await trio.sleep(59)
+            await client.says(bytes(65_536))
+        stopped = trio.current_time()
+        stage.nursery.start_soon(_drip, client)
+        assert (await client.answer()).status == 408
+        assert trio.current_time() - stopped == pytest.approx(60, abs=0.1)
+
+
+@pytest.mark.parametrize("is_chunked", [False, True])
+@pytest.mark.parametrize(("size", "rate"), [(8 * 1_048_576, 80 * 1_024), (1_048_576, 1_200), (50, 1.1)])
+async def test_a_body_that_comes_slowly_and_steadily_is_read_to_its_end(
+    size: int, rate: float, is_chunked: bool, autojump_clock: MockClock
+) -> None:
+    async with open_stage(count) as stage:
+        client = stage.connect()
+        announced = b"Transfer-Encoding: chunked\r\n" if is_chunked else b"Content-Length: %d\r\n" % size
+        await client.says(request(method="POST", headers=announced))
+        sent, seconds = 0, 4
+        while sent < size:
+            await trio.sleep(seconds)
+            piece = bytes(min(round(rate * seconds), size - sent))
+            await client.says(b"%x\r\n%b\r\n" % (len(piece), piece) if is_chunked else piece)
+            sent += len(piece)
+        if is_chunked:
+            await client.says(b"0\r\n\r\n")
+        answer = await client.answer()
+        assert (answer.status, int(answer.body)) == (200, size)
+
+
+@given(st.lists(st.tuples(st.floats(0, 20), st.integers(0, 70_000)), max_size=80))
+def test_only_a_minute_in_which_little_came_exhausts_the_patience(pieces: list[tuple[float, int]]) -> None:
+    patience, since, came = body_patience(), 0.0, 0
+    for seconds, moved in pieces:
+        since, came = since + seconds, came + moved
+        patience.waited(seconds, moved)
+        if came >= 65_536:
+            since, came = 0.0, 0
+        assert patience.seconds == pytest.approx(60 - since)
+
+
+async def count(_scope: Scope, receive: Receive, send: Send) -> None:
+    """Answers how long the body was."""
+    await answer_with(send, b"%d" % len(await whole_body(receive)))
+
+
+async def _drip(client: RawHttp, data: bytes = b"x", pause: float = 1) -> None:
     with contextlib.suppress(trio.BrokenResourceError):  # when the server loses its patience
         while True:
-            await trio.sleep(1)
+            await trio.sleep(pause)
             await client.says(data)
 
 
@@ -145,7 +199,7 @@ async def test_a_client_that_does_not_read_its_answer_is_dropped(autojump_clock:
         assert stage.open == 0
     ((ended, kind),) = events
     assert kind == "http.disconnect"
-    assert ended - started == pytest.approx(WRITE_SECONDS + size / WRITE_BYTES_PER_SECOND, abs=1)
+    assert ended - started == pytest.approx(WRITE_SECONDS, abs=1)
 
 
 async def test_a_client_that_reads_slowly_is_not(autojump_clock: MockClock) -> None:
@@ -160,6 +214,36 @@ async def test_a_client_that_reads_slowly_is_not(autojump_clock: MockClock) -> N
             await trio.sleep(1)
             received += len(await client.stream.receive_some())
         assert stage.open == 1
+
+
+async def test_a_client_that_reads_as_slowly_as_it_may_gets_all_of_a_long_answer(autojump_clock: MockClock) -> None:
+    size = 300_000
+
+    async def generous(_scope: Scope, _receive: Receive, send: Send) -> None:
+        await answer_with(send, bytes(size))
+
+    async with open_stage(generous) as stage:
+        client = stage.connect(capacity=10_000)
+        await client.says(request())
+        received = 0
+        while received < size:
+            await trio.sleep(WRITE_SECONDS / 8)
+            received += len(await client.stream.receive_some(WRITE_STEP_BYTES // 6))
+        assert stage.open == 1
+
+
+async def test_a_client_that_takes_a_byte_now_and_then_is_dropped(autojump_clock: MockClock) -> None:
+    async def generous(_scope: Scope, _receive: Receive, send: Send) -> None:
+        await answer_with(send, bytes(1_000_000))
+
+    async with open_stage(generous) as stage:
+        client = stage.connect(capacity=10_000)
+        await client.says(request())
+        for _ in range(round(WRITE_SECONDS) + 2):
+            await trio.sleep(1)
+            with contextlib.suppress(trio.BrokenResourceError):
+                await client.stream.receive_some(1)
+        assert stage.open == 0
 
 
 async def test_an_application_can_give_up_on_a_client_that_does_not_read(autojump_clock: MockClock) -> None:
