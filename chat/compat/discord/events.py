@@ -11,14 +11,12 @@ import orjson
 from chat.classes import define, frozen
 from chat.compat.discord.intents import HEARD_BY_THEMSELVES, WITH_CONTENT, Intent, is_heard
 from chat.compat.discord.objects import Object, completed
+from chat.compat.discord.redaction import readers, redacted, without_what_it_answers
 from chat.domain.accounts.account_states import AccountStates
 from chat.domain.standing.guild_objects import EMOJIS, STICKERS
 from chat.domain.standing.guild_states import GuildStates
 from chat.protocol.frames import EventRun, OutgoingEvent
 from chat.registries.events import EventName
-
-CONTENT: Final[Object] = {"content": "", "embeds": [], "attachments": []}
-"""What is empty in a message for those who may not read it."""
 
 CUSTOM_STATUS: Final = 4
 """The type of the activity that a custom status is."""
@@ -29,15 +27,19 @@ NO_ONE: Final[frozenset[int]] = frozenset()
 @frozen(eq=False)
 class Form:
     """What an event is for sessions with the same intents: `events` for most of them, `others` for the accounts of
-    `exempt`."""
+    `exempt`, but `partly` for those of them who are not in `wholly`."""
 
     events: tuple[OutgoingEvent, ...]
     others: tuple[OutgoingEvent, ...] = ()
     exempt: frozenset[int] = NO_ONE
+    partly: tuple[OutgoingEvent, ...] = ()
+    wholly: frozenset[int] = NO_ONE
 
     def of(self, user_id: int) -> tuple[OutgoingEvent, ...]:
         """What it is for one account."""
-        return self.others if user_id in self.exempt else self.events
+        if user_id not in self.exempt:
+            return self.events
+        return self.partly if self.partly and user_id not in self.wholly else self.others
 
 
 NOTHING: Final = Form(())
@@ -61,13 +63,16 @@ class Translation:
     """The same without the content of the message."""
     exempt: frozenset[int] = NO_ONE
     """Whom it mentions and who wrote it; or whom it is about."""
+    partly: tuple[OutgoingEvent, ...] = ()
+    """The same without the content of the message that it answers, which only those of `wholly` may read."""
+    wholly: frozenset[int] = NO_ONE
 
     def form(self, name: EventName, intents: int) -> Form:
         """What it is for sessions with these intents."""
         if not is_heard(name, intents, private=self.private):
             return Form((), self.events, self.exempt) if name in HEARD_BY_THEMSELVES else NOTHING
         if self.bare and not self.private and not intents & Intent.MESSAGE_CONTENT:
-            return Form(self.bare, self.events, self.exempt)
+            return Form(self.bare, self.events, self.exempt, self.partly, self.wholly)
         return Form(self.events)
 
 
@@ -115,17 +120,19 @@ class Translator:
             return Translation((), private=True)
         name = EventName(event.name)
         private = "guild_id" not in data and name not in OF_GUILDS
-        exempt: frozenset[int] = NO_ONE
-        bare: tuple[OutgoingEvent, ...] = ()
         said = [(each, completed(change)) for each, change in self._changed(name, data)]
         events = tuple(OutgoingEvent(each, orjson.dumps(d), retained=event.retained) for each, d in said)
         if name in WITH_CONTENT:
-            exempt = _readers(data)
-            empty = {**said[0][1], **CONTENT}
-            bare = (OutgoingEvent(name, orjson.dumps(empty), retained=event.retained),)
-        elif name in HEARD_BY_THEMSELVES:
-            exempt = frozenset({int(data["user"]["id"])})
-        return Translation(events, private, bare, exempt)
+            ((_, message),) = said
+            bare = (OutgoingEvent(name, orjson.dumps(redacted(message)), retained=event.retained),)
+            answered = message.get("referenced_message")
+            if answered is None:
+                return Translation(events, private, bare, readers(message))
+            part = orjson.dumps(without_what_it_answers(message))
+            partly = (OutgoingEvent(name, part, retained=event.retained),)
+            return Translation(events, private, bare, readers(message), partly, readers(answered))
+        exempt = frozenset({int(data["user"]["id"])}) if name in HEARD_BY_THEMSELVES else NO_ONE
+        return Translation(events, private, exempt=exempt)
 
     def _changed(self, name: EventName, data: Object) -> Iterator[tuple[EventName, Object]]:
         """The event as one or several of theirs; their objects are not completed yet."""
@@ -156,11 +163,6 @@ class Translator:
         """Who left or is banned is told in full, not by the id alone."""
         found = self._accounts.partial_users([int(data["user"]["id"])])
         return {**data, "user": found[0]} if found else data
-
-
-def _readers(message: Object) -> frozenset[int]:
-    """Who may read a message without having asked for content."""
-    return frozenset(int(each["id"]) for each in (message["author"], *message["mentions"]))
 
 
 def _one_of(name: EventName, guild_id: str, each: Object) -> Object:
