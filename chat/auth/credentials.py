@@ -19,7 +19,15 @@ from typing import Final
 import attrs
 
 from chat.auth.principal import CredentialKind, Principal
-from chat.auth.tokens import admin_key_of, application_of, is_session_token, session_token_hash, token_hash
+from chat.auth.tokens import (
+    TokenDigest,
+    admin_key_of,
+    application_of,
+    digest_of,
+    is_session_token,
+    session_token_hash,
+    token_hash,
+)
 from chat.classes import frozen
 from chat.registries.scopes import ADMIN_APPLICATION_ID, ADMIN_SCOPE
 from chat.store.accounts import account_deletions, accounts
@@ -86,11 +94,12 @@ def resolve_authorization(
     return resolve(reader, parse_authorization(header_values), now_ms, capabilities)
 
 
-def resolve_gateway_token(reader: sqlite3.Connection, token: str) -> Principal | None:
+def resolve_gateway_token(reader: sqlite3.Connection, token: TokenDigest) -> Principal | None:
     """Whom an Identify or Resume token stands for: a raw bot token or session token, no scheme, nothing else."""
-    if is_session_token(token):
-        return _session(reader, token, frozenset())
-    return _bot(reader, token)
+    digest = digest_of(token.digest) or _NO_TOKEN
+    if token.is_session:
+        return _session(reader, digest, token.digest, frozenset())
+    return _bot(reader, digest, token.application_id)
 
 
 def resolve(
@@ -102,9 +111,9 @@ def resolve(
     token = credential.token or ""
     match credential.kind:
         case CredentialKind.SESSION:
-            return _session(reader, token, capabilities)
+            return _session(reader, *session_token_hash(token), capabilities)
         case CredentialKind.BOT:
-            return _bot(reader, token)
+            return _bot(reader, token_hash(token), application_of(token))
         case CredentialKind.ADMIN_KEY:
             return _admin_key(reader, token, now_ms)
         case CredentialKind.OAUTH2:
@@ -113,19 +122,17 @@ def resolve(
             return None
 
 
-def _session(reader: sqlite3.Connection, token: str, capabilities: frozenset[str]) -> Principal | None:
-    digest, name = session_token_hash(token)
+def _session(reader: sqlite3.Connection, digest: bytes, name: str, capabilities: frozenset[str]) -> Principal | None:
     account = auth_sessions.account_of(reader, digest)
     if account is None:
         return None
     return Principal(account, CredentialKind.SESSION, session_id_hash=name, capabilities=capabilities)
 
 
-def _bot(reader: sqlite3.Connection, token: str) -> Principal | None:
-    application_id = application_of(token)
+def _bot(reader: sqlite3.Connection, digest: bytes, application_id: int | None) -> Principal | None:
     application = applications.by_id(reader, _NO_ID if application_id is None else application_id)
     known = _NO_TOKEN if application is None else application.bot_token_hash or _NO_TOKEN
-    if not _is_token(token, known) or application is None or application.bot_user_id is None:
+    if not _is_token(digest, known) or application is None or application.bot_user_id is None:
         return None
     account = accounts.by_id(reader, application.bot_user_id)
     if account is None or account_deletions.is_ordered(reader, account.id):
@@ -155,7 +162,11 @@ def _admin_key(reader: sqlite3.Connection, token: str, now_ms: int) -> Principal
     """The creator of the key, who is one with it as far as both reach (access.md, Admin credentials)."""
     key_id = admin_key_of(token)
     key = admin_api_keys.by_id(reader, _NO_ID if key_id is None else key_id)
-    if not _is_token(token, _NO_TOKEN if key is None else key.key_hash) or key is None or key.is_expired(now_ms):
+    if (
+        not _is_token(token_hash(token), _NO_TOKEN if key is None else key.key_hash)
+        or key is None
+        or key.is_expired(now_ms)
+    ):
         return None
     account = accounts.by_id(reader, key.owner_id)
     if account is None or account.is_deleted or account.is_banned(now_ms):
@@ -165,6 +176,6 @@ def _admin_key(reader: sqlite3.Connection, token: str, now_ms: int) -> Principal
     return Principal(account, CredentialKind.ADMIN_KEY, key_id=key.id, key_acls=frozenset(key.acls))
 
 
-def _is_token(token: str, known: bytes) -> bool:
-    """Whether the hash that is known is the token's, in constant time; the hash of nothing matches none."""
-    return hmac.compare_digest(token_hash(token), known) and known != _NO_TOKEN
+def _is_token(digest: bytes, known: bytes) -> bool:
+    """Whether the hash that is known is this one, in constant time; the hash of nothing matches none."""
+    return hmac.compare_digest(digest, known) and known != _NO_TOKEN

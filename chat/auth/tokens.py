@@ -13,7 +13,7 @@ import re
 import string
 from typing import Final
 
-from chat.classes import define
+from chat.classes import define, frozen
 from chat.snowflake import MAXIMUM
 
 SESSION_TOKEN_PREFIX: Final = "cht_"  # noqa: S105 - public
@@ -97,6 +97,27 @@ def digest_of(name: str) -> bytes | None:
     """The reverse of `id_hash`; None for text that names no sign-in."""
     digest = from_base64url(name)
     return digest if digest is not None and len(digest) == hashlib.sha256().digest_size else None
+
+
+@frozen
+class TokenDigest:
+    """What is told of a gateway token in its place: enough to find its account, and nobody signs in with it.
+
+    `digest` is that of the token as `id_hash` writes it, of any text of another form that of no token;
+    `application_id` is what a bot token names.
+    """
+
+    digest: str
+    is_session: bool
+    application_id: int | None = None
+
+    @classmethod
+    def of(cls, token: str) -> TokenDigest:
+        """That of a token as a client sent it."""
+        application_id = application_of(token)
+        is_session = is_session_token(token)
+        is_token = is_session or application_id is not None
+        return cls(id_hash(token_hash(token if is_token else "")), is_session, application_id)
 
 
 def is_session_token(token: str) -> bool:

@@ -1,4 +1,5 @@
-"""Whether the broker of the gateway nodes serves, and whether others can read what is on it: texts of messages are."""
+"""Whether the broker of the gateway nodes serves, and who could read what is on it, texts of messages among it: others,
+on the way and at the broker, and whoever has the disk on which it keeps what is to be kept nowhere."""
 
 from __future__ import annotations
 
@@ -14,12 +15,32 @@ from chat.errors import OperatorError
 from chat.nodes.broker import BrokerUnavailable
 from chat.nodes.redis_broker import PREFIX, RedisBroker, open_broker
 
+NO_PERSISTENCE: Final = 'save "", appendonly no'
 CURE: Final = "give its user default one, or switch that user off"
 
 
 def problems(url: str) -> list[str]:
     """What is wrong with the broker at this address, in words without a secret."""
     return trio.run(_problems, broker_address(url), url)
+
+
+def warnings(url: str) -> list[str]:
+    """What an operator may have wanted, but should know of; nothing where the broker does not serve."""
+    return trio.run(_warnings, broker_address(url), url)
+
+
+async def _warnings(address: BrokerAddress, url: str) -> list[str]:
+    found = []
+    try:
+        async with open_broker(url) as broker:
+            # On another machine, or with a password for some, a broker that lets others in is a problem.
+            if address.password is None and is_loopback(address.host):
+                found.append(f"{address.place} has no password: every program of this machine can read messages")
+            if await broker.keeps_on_disk():
+                found.append(f"{address.place} writes messages to its disk: switch that off ({NO_PERSISTENCE})")
+    except OperatorError:  # told by `problems`
+        return []
+    return found
 
 
 async def _problems(address: BrokerAddress, url: str) -> list[str]:

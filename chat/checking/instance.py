@@ -39,10 +39,11 @@ Tell = Callable[[str, float], None]
 
 @frozen
 class Problem:
-    """Something that is wrong, and the check that found it."""
+    """Something that is wrong, and the check that found it. What only warns may be as the operator wants it."""
 
     check: str
     problem: str
+    only_warns: bool = False
 
 
 @frozen
@@ -52,6 +53,7 @@ class Step:
     check: str
     words: str
     look: Callable[[], Iterable[str]]
+    only_warns: bool = False
 
 
 def looked_through(steps: Sequence[Step], tell: Tell) -> Iterator[Problem]:
@@ -59,7 +61,7 @@ def looked_through(steps: Sequence[Step], tell: Tell) -> Iterator[Problem]:
     for number, step in enumerate(steps):
         tell(step.words, 100.0 * number / len(steps))
         try:
-            yield from (Problem(step.check, words) for words in step.look())
+            yield from (Problem(step.check, words, step.only_warns) for words in step.look())
         except sqlite3.Error as error:
             yield Problem(step.check, f"cannot be read: {error}")
 
@@ -72,6 +74,7 @@ def steps(
         Step(SETTINGS, "settings", lambda: _settings(directory, config_file)),
         Step(KEY, "signing key", lambda: _signing_key(directory)),
         Step(BROKER, "broker of the gateway nodes", lambda: _broker(directory, config_file)),
+        Step(BROKER, "what the broker keeps", lambda: _broker(directory, config_file, warns=True), only_warns=True),
     ]
     try:
         connection = stack.enter_context(contextlib.closing(connect(directory.database, read_only=True)))
@@ -136,20 +139,20 @@ def _settings(directory: DataDirectory, config_file: Path | None) -> Iterator[st
             yield f"geolocation_file: {problem}"
 
 
-def _broker(directory: DataDirectory, config_file: Path | None) -> Iterable[str]:
+def _broker(directory: DataDirectory, config_file: Path | None, *, warns: bool = False) -> Iterable[str]:
     with contextlib.suppress(OperatorError):  # of the settings: told by `_settings`
         nodes = load_settings(directory.path, config_file, os.environ).settings.nodes
         if nodes is not None:
-            return _problems_of_broker(nodes)
+            return _told_of_broker(nodes, warns=warns)
     return ()
 
 
-def _problems_of_broker(nodes: str) -> list[str]:
+def _told_of_broker(nodes: str, *, warns: bool) -> list[str]:
     try:
-        from chat.checking.broker import problems  # only for those who have nodes
+        from chat.checking.broker import problems, warnings  # only for those who have nodes
     except OperatorError as error:
-        return [str(error)]
-    return problems(nodes)
+        return [] if warns else [str(error)]
+    return warnings(nodes) if warns else problems(nodes)
 
 
 def _signing_key(directory: DataDirectory) -> Iterator[str]:

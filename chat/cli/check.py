@@ -25,17 +25,23 @@ def check(data: Path, config_file: Path | None, deep: bool, as_json: bool) -> No
 
     Settings, database, counts and files are looked through, whether or not a server runs; nothing is changed. With
     --deep also what is in JSON columns and in files, ids, further counts, the search indexes and the names by which
-    lists order members.
+    lists order members. What only warns does not count as wrong.
     """
     problems = _found(data, config_file, deep=deep)
     if as_json:
-        print_json([{"check": problem.check, "problem": problem.problem} for problem in problems])
+        print_json([_told(problem) for problem in problems])
     else:
         for problem in problems:
-            click.echo(f"{problem.check}: {problem.problem}")
-    if problems:
-        count = "1 thing is" if len(problems) == 1 else f"{len(problems)} things are"
+            click.echo(f"{'warning: ' if problem.only_warns else ''}{problem.check}: {problem.problem}")
+    wrong = sum(not problem.only_warns for problem in problems)
+    if wrong:
+        count = "1 thing is" if wrong == 1 else f"{wrong} things are"
         raise OperatorError(f"{count} wrong with {data}")
+
+
+def _told(problem: Problem) -> dict[str, object]:
+    told: dict[str, object] = {"check": problem.check, "problem": problem.problem}
+    return {**told, "only_warns": True} if problem.only_warns else told
 
 
 def _found(data: Path, config_file: Path | None, *, deep: bool) -> list[Problem]:

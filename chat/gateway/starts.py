@@ -18,6 +18,7 @@ import trio
 from chat.auth.address_bans import AddressBans
 from chat.auth.credentials import resolve_gateway_token
 from chat.auth.principal import Principal
+from chat.auth.tokens import TokenDigest
 from chat.classes import define
 from chat.domain.accounts.account_states import AccountStates
 from chat.domain.core import Core
@@ -81,16 +82,24 @@ class SessionStarts:
     # Identify
 
     async def start(
-        self, identify: Identify, address: str, make: MakeSession, begin: BeginSession, *, retried: bool
+        self,
+        identify: Identify,
+        address: str,
+        make: MakeSession,
+        begin: BeginSession,
+        *,
+        retried: bool,
+        token: TokenDigest | None = None,
     ) -> StartFailure | None:
         """Create the session that an Identify asks for.
 
         `begin` gets the session, still `starting`, with its guilds connected; returned is why there is none, for the
         machine. `make` makes it. `retried` marks an Identify that was held, which spends no more of the address's
-        budget.
+        budget. `token` stands for the Identify's, where that stayed at a node.
         """
         try:
-            outcome = await self._start(identify, address, make, retried=retried)
+            token = token or TokenDigest.of(identify.token)
+            outcome = await self._start(identify, token, address, make, retried=retried)
         except StorageUnavailable:
             logger.warning("session not started: the store is unavailable")
             outcome = machine.StartRefused(close_codes.FAILED_TO_START_SESSION)
@@ -103,7 +112,7 @@ class SessionStarts:
         return None
 
     async def _start(
-        self, identify: Identify, address: str, make: MakeSession, *, retried: bool
+        self, identify: Identify, token: TokenDigest, address: str, make: MakeSession, *, retried: bool
     ) -> GatewaySession | StartFailure:
         if not retried and not self._admission.may_identify(address):
             return machine.StartDiscarded()
@@ -115,13 +124,15 @@ class SessionStarts:
         try:
             with trio.move_on_after(START_SECONDS):
                 async with self.turns:
-                    return await self._in_turn(identify, address, make)
+                    return await self._in_turn(identify, token, address, make)
             return machine.StartPostponed()
         finally:
             self._in_progress -= 1
 
-    async def _in_turn(self, identify: Identify, address: str, make: MakeSession) -> GatewaySession | StartFailure:
-        principal = self._resolve(identify.token)
+    async def _in_turn(
+        self, identify: Identify, token: TokenDigest, address: str, make: MakeSession
+    ) -> GatewaySession | StartFailure:
+        principal = self._resolve(token)
         if principal is None:
             self._address_bans.note_failure(address)
             return machine.StartRefused(close_codes.INVALID_TOKEN)
@@ -129,7 +140,7 @@ class SessionStarts:
             return machine.StartPostponed()
         return await self._create(principal, identify, address, make)
 
-    def _resolve(self, token: str) -> Principal | None:
+    def _resolve(self, token: TokenDigest) -> Principal | None:
         return resolve_gateway_token(self._core.database.reader, token)
 
     async def _create(
@@ -311,19 +322,23 @@ class SessionStarts:
             return session
         return self.elsewhere(session, resume.seq) or judged(session, resume.seq)
 
-    def owned(self, resume: Resume, address: str, mount: str) -> GatewaySession | ResumeFailure:
+    def owned(
+        self, resume: Resume, address: str, mount: str, token: TokenDigest | None = None
+    ) -> GatewaySession | ResumeFailure:
         """The session that a Resume names, if the token owns it and it was begun at this mount; its sequence is not
-        looked at."""
+        looked at. `token` stands for the Resume's, where that stayed at a node."""
         try:
-            return self._owned(resume, address, mount)
+            return self._owned(resume, address, mount, token)
         except Exception:  # as in `start`
             logger.exception("session not found")
             return machine.ResumeRefused(close_codes.SESSION_UNAVAILABLE)
 
-    def _owned(self, resume: Resume, address: str, mount: str) -> GatewaySession | ResumeFailure:
+    def _owned(
+        self, resume: Resume, address: str, mount: str, token: TokenDigest | None
+    ) -> GatewaySession | ResumeFailure:
         if self._node.rpc_failing:
             return machine.ResumeRefused(close_codes.SESSION_UNAVAILABLE)
-        principal = self._resolve(resume.token)
+        principal = self._resolve(token or TokenDigest.of(resume.token))
         if principal is None:
             self._address_bans.note_failure(address)
             return machine.ResumeRefused(close_codes.INVALID_TOKEN)

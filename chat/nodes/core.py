@@ -405,7 +405,8 @@ class CoreNodes:
         begin = functools.partial(self._began, line, ask)
         failure: machine.Input | None = machine.StartPostponed()
         if line.has_room and not line.draining:
-            failure = await self._gateway.starts.start(identify, ask.address, make, begin, retried=ask.retried)
+            start = functools.partial(self._gateway.starts.start, retried=ask.retried, token=ask.credential)
+            failure = await start(identify, ask.address, make, begin)
         if failure is not None:
             for session in made:
                 self.relay.ended(session)
@@ -451,12 +452,10 @@ class CoreNodes:
 
     async def _resume(self, line: Line, ask: AskResume) -> None:
         resume = Resume(ask.token, ask.session_id, ask.seq)
-        session = self._gateway.starts.owned(resume, ask.address, ask.mount)
-        if isinstance(session, GatewaySession):
-            failure = await self._moving.to_node(session, ask.seq, line, ask.request)
-        else:
-            failure = session
-        if failure is not None:
+        failure: object = self._gateway.starts.owned(resume, ask.address, ask.mount, ask.credential)
+        if isinstance(failure, GatewaySession):
+            failure = await self._moving.to_node(failure, ask.seq, line, ask.request)
+        if isinstance(failure, machine.Input):
             line.send(refusal(ask.request, failure))
 
     # What sessions at nodes do

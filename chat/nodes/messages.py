@@ -7,15 +7,23 @@ from typing import ClassVar, Final
 
 import attrs
 
+from chat.auth.tokens import TokenDigest
 from chat.bus.audience import Mentions
 from chat.classes import frozen
 from chat.gateway.fanout import Delivery
 from chat.gateway.session import GatewaySession
 from chat.protocol.frames import OutgoingEvent
 
-PROTOCOL: Final = 1
+PROTOCOL: Final = 2
 """Grows with every change that the other side must know of. Versions that differ by one work together; of two that are
 further apart, the node ends. So Hello and Welcome never lose a member."""
+
+
+DIGESTS: Final = 2
+"""The first protocol in which tokens stay at the node. A core that is one step older knows them in clear alone."""
+
+WITHHELD: Final = "withheld"
+"""Stands for the token in the `d` of an Identify."""
 
 
 class Message:
@@ -282,7 +290,8 @@ class Hello(Message):
 
 @frozen
 class AskIdentify(Message):
-    """A client identifies, at a mount where one is named; its upgrade named this host. `d` is its payload."""
+    """A client identifies, at a mount where one is named; its upgrade named this host. `d` is its payload, with the
+    token in clear only where no `credential` stands for it."""
 
     kind = 33
     blobs = ("d",)
@@ -293,10 +302,13 @@ class AskIdentify(Message):
     d: tuple[bytes, ...]
     mount: str = ""
     host: str | None = None
+    credential: TokenDigest | None = None
 
 
 @frozen
 class AskResume(Message):
+    """A client resumes. `token` is empty where `credential` stands for it."""
+
     kind = 34
 
     request: int
@@ -305,6 +317,7 @@ class AskResume(Message):
     session_id: str
     seq: int
     mount: str = ""
+    credential: TokenDigest | None = None
 
 
 @frozen

@@ -30,7 +30,7 @@ from chat.nodes.codec import Malformed, decode, encode
 from chat.nodes.entries import decode_entry
 from chat.nodes.leases import CORE_LEASE, CORE_STREAM, LEASE_SECONDS, core_of, lease_of
 from chat.nodes.link import KEEP_SECONDS, Link
-from chat.nodes.messages import PROTOCOL, Message, Position, SessionFacts
+from chat.nodes.messages import DIGESTS, PROTOCOL, Message, Position, SessionFacts
 from chat.nodes.progress import Progress, has_numbers
 from chat.nodes.recovery import (
     Lost,
@@ -316,6 +316,7 @@ class Node:
             self._end(said.Ended(slot))
         for connection in list(self.connections):
             connection.drain()  # what its session watches the core has to be told anew: it resumes
+        self.starts.sends_digests = welcome.protocol >= DIGESTS
         self._welcomed = self.starts.is_up = True
 
     async def _tell_figures(self) -> None:

@@ -138,6 +138,17 @@ class RedisBroker:
         [found] = await self._call(("CONFIG", "GET", name))
         return next(iter(found.values()), b"").decode()
 
+    async def keeps_on_disk(self) -> bool | None:
+        """Whether what it holds comes to a disk, as far as its user may know; None where nothing is told."""
+        with contextlib.suppress(BrokerUnavailable):
+            return await self.configured("save") != "" or await self.configured("appendonly") == "yes"
+        try:
+            [told] = await self._call(("INFO", "persistence"))
+        except BrokerUnavailable:
+            return None
+        lines = bytes(told).decode("utf-8", "replace").split()
+        return "aof_enabled:1" in lines or any(line.startswith("rdb_saves:") and line[10:] != "0" for line in lines)
+
     async def probe(self) -> None:
         """Try everything that is needed. Raises OperatorError for what a person must mend."""
         stream, key = f"{self._prefix}probe:stream", f"{self._prefix}probe:key"

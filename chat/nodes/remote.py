@@ -10,13 +10,25 @@ import attrs
 import orjson
 import trio
 
+from chat.auth.tokens import TokenDigest
 from chat.classes import define, frozen
 from chat.gateway.admission import NodeState
 from chat.gateway.numbering import Numbering
 from chat.gateway.parts import Elsewhere, ResumeFailure, StartFailure, judged
 from chat.gateway.session import BeginSession, GatewaySession, MakeSession
 from chat.gateway.session_table import RETENTION_SECONDS, SessionTable
-from chat.nodes.messages import AskIdentify, AskResume, Attached, Command, Detached, Gone, Message, Refused, ResumeDone
+from chat.nodes.messages import (
+    WITHHELD,
+    AskIdentify,
+    AskResume,
+    Attached,
+    Command,
+    Detached,
+    Gone,
+    Message,
+    Refused,
+    ResumeDone,
+)
 from chat.nodes.relay import HeldNumbering
 from chat.protocol import machine
 from chat.protocol.commands import Identify, Resume, SessionCommand
@@ -127,12 +139,14 @@ class _Waiting:
 
 @define(eq=False)
 class RemoteStarts:
-    """Asks the core for sessions. `is_up` is whether it can be asked."""
+    """Asks the core for sessions. `is_up` is whether it can be asked, `sends_digests` whether it knows tokens by their
+    digests."""
 
     _say: Callable[[Message], object]
     _table: ReportingTable
     _node: NodeState
     is_up: bool = attrs.field(default=False, init=False)
+    sends_digests: bool = attrs.field(default=True, init=False)
     _waiting: dict[int, _Waiting] = attrs.field(factory=dict, init=False)
     _requests: Iterator[int] = attrs.field(factory=lambda: itertools.count(1), init=False)
 
@@ -153,7 +167,10 @@ class RemoteStarts:
         if not self.is_up or self._node.holds_every_identify:
             return machine.StartPostponed()
         request = next(self._requests)
-        ask = AskIdentify(request, address, retried, (orjson.dumps(identify.d),), mount, host)
+        d, credential = identify.d, None
+        if self.sends_digests:
+            d, credential = {**d, "token": WITHHELD}, TokenDigest.of(identify.token)
+        ask = AskIdentify(request, address, retried, (orjson.dumps(d),), mount, host, credential)
         outcome = await self._asked(request, ask, START_SECONDS, begin)
         if isinstance(outcome, GatewaySession):
             return None
@@ -167,7 +184,10 @@ class RemoteStarts:
             if not self.is_up or self._node.draining:
                 return UNAVAILABLE
             request = next(self._requests)
-            ask = AskResume(request, address, resume.token, resume.session_id, resume.seq, mount)
+            token, credential = resume.token, None
+            if self.sends_digests:
+                token, credential = "", TokenDigest.of(resume.token)
+            ask = AskResume(request, address, token, resume.session_id, resume.seq, mount, credential)
             outcome = await self._asked(request, ask, RESUME_SECONDS)
             if isinstance(outcome, GatewaySession):
                 # Its numbers can have gone on since it was judged elsewhere.

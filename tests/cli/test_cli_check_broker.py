@@ -10,13 +10,14 @@ from typing import Final
 
 import pytest
 
-from chat.checking.broker import problems
+from chat.checking.broker import problems, warnings
 from chat.nodes.redis_broker import COMMANDS
 from tests.cli.command_line import Run
 from tests.nodes.redis_server import HOST, RedisServer, free_port
 
 SECRET: Final = "hunter2-and-more"
 USER: Final = ("--user", "chat", "on", f">{SECRET}", "~chat:*", *(f"+{name}" for name in COMMANDS))
+INFORMED: Final = ("--user", "informed", *USER[2:], "+info")
 
 Start = Callable[..., RedisServer]
 
@@ -46,9 +47,33 @@ def own_address() -> str:
         return str(probe.getsockname()[0])
 
 
-def test_one_for_this_machine_alone_is_in_order(start: Start) -> None:
+def test_one_for_this_machine_alone_is_in_order_but_for_a_password(start: Start) -> None:
     server = start()
     assert problems(server.url) == []
+    assert warnings(server.url) == [f"{server.url} has no password: every program of this machine can read messages"]
+
+
+@pytest.mark.parametrize("settings", [("--save", "900 1"), ("--appendonly", "yes")], ids=["snapshots", "log"])
+@pytest.mark.parametrize("user", ["", "chat", "informed"])
+def test_one_that_keeps_messages_on_its_disk_is_told(start: Start, settings: tuple[str, ...], user: str) -> None:
+    """As far as the user of the settings may know it."""
+    server = start("--requirepass", SECRET, *USER, *INFORMED, *settings)
+    told = warnings(f"redis://{user}:{SECRET}@{HOST}:{server.port}")
+    can_know = user == "" or (user == "informed" and "--appendonly" in settings)
+    assert [words for words in told if "writes messages to its disk" in words] == (told if can_know else [])
+    assert bool(told) == can_know
+
+
+def test_a_warning_is_told_and_nothing_wrong(
+    run: Run, data: Path, alice: str, start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = start()
+    monkeypatch.setenv("CHAT_NODES", server.url)
+    ending = run("check", "--data", data)
+    assert (ending.status, ending.err) == (0, "")
+    assert ending.out.startswith(f"warning: broker: {server.url} has no password")
+    [told] = run("check", "--data", data, "--json").json
+    assert told["only_warns"] is True
 
 
 def test_one_with_users_is_in_order_while_the_default_user_is_closed(start: Start) -> None:

@@ -72,6 +72,12 @@ class RedisServer:
         assert self._process is not None
         self._process.send_signal(number)
 
+    def wait(self) -> None:
+        """Wait until it has ended by itself."""
+        assert self._process is not None
+        self._process.wait(PATIENCE_SECONDS)
+        self._process = None
+
     def kill(self) -> None:
         """`kill -9`: what it held is gone. Nothing where it does not run."""
         if self._process is not None:

@@ -3,6 +3,8 @@ programs. What the page shows is what runs here; only names, ports and files are
 
 from __future__ import annotations
 
+import functools
+import json
 import re
 import signal
 import subprocess
@@ -15,14 +17,18 @@ from typing import Final
 import pytest
 import trio
 
-from chat.checking.broker import problems
+from chat.checking.broker import problems, warnings
 from chat.manual.library import FOLDER
+from chat.nodes.broker import BrokerUnavailable
+from chat.nodes.leases import CORE_LEASE, CORE_STREAM
+from chat.nodes.redis_broker import open_broker
 from chat.testing import GatewayClient, RestClient
 from chat.testing.http_client import HttpClient
 from chat.testing.network import TcpRoute
 from tests.certificates import Authority
 from tests.docs.test_manual_blocks import END_WHAT_RUNS, commands
 from tests.durability.server_process import ServerProcess
+from tests.nodes.processes import Program
 from tests.nodes.redis_server import HOST, RedisServer
 from tests.patience import PATIENCE_SECONDS
 from tests.test_proxies import (
@@ -41,7 +47,6 @@ from tests.test_readme import environment, free_port, run_in_shell
 pytestmark = pytest.mark.long
 
 PAGE: Final = (FOLDER / "nodes.md").read_text("utf-8")
-PASSWORD: Final = "four-unrelated-words"
 
 
 @pytest.fixture
@@ -62,18 +67,112 @@ def test_the_commands_run_as_printed(redis: RedisServer, tmp_path: Path) -> None
     assert said.count('{"status":"ready"}') == 2
 
 
-def test_the_settings_of_the_broker_have_all_rights_and_no_more(tmp_path: Path) -> None:
+def by_the_page(folder: Path, **changes: str) -> RedisServer:
+    """A broker with the settings of the page, but for a few whose values are others; its users have the passwords that
+    stand there."""
     (settings,) = blocks("conf", PAGE)
-    port, file = free_port(), tmp_path / "redis.conf"
-    file.write_text(settings.replace("6379", str(port)).replace("PASSWORD", PASSWORD))
-    server = RedisServer(tmp_path, port=port, file=file)
+    port, file = free_port(), folder / "redis.conf"
+    settings = settings.replace("6379", str(port))
+    for name, value in changes.items():
+        settings, found = re.subn(rf"^{name} .*$", f"{name} {value}", settings, flags=re.MULTILINE)
+        assert found == 1
+    file.write_text(f"{settings}\nrdbcompression no\n")
+    server = RedisServer(folder, port=port, file=file)
     server.start()
+    return server
+
+
+def as_user(server: RedisServer, user: str) -> str:
+    return f"redis://{user}:PASSWORD-{user.rpartition('-')[2].upper()}@{HOST}:{server.port}"
+
+
+def test_the_settings_of_the_broker_have_all_rights_and_no_more(tmp_path: Path) -> None:
+    server = by_the_page(tmp_path)
     try:
-        assert problems(f"redis://chat:{PASSWORD}@{HOST}:{server.port}") == []
+        for user in ("core", "node-8081", "node-8082"):
+            assert problems(as_user(server, user)) == warnings(as_user(server, user)) == []
         [words] = problems(f"redis://{HOST}:{server.port}")
         assert "does not accept user and password" in words
     finally:
         server.kill()
+
+
+async def test_a_node_may_neither_speak_as_the_core_nor_take_its_place(tmp_path: Path) -> None:
+    server = await trio.to_thread.run_sync(by_the_page, tmp_path)
+    try:
+        async with open_broker(as_user(server, "node-8081")) as broker:
+            for denied in (
+                lambda: broker.append("to:0123456789abcdef", [b"x"], keep_seconds=60),
+                lambda: broker.read(CORE_STREAM, "0", wait_seconds=0),
+                lambda: broker.claim(CORE_LEASE, b"x", seconds=3),
+                lambda: broker.seize(CORE_LEASE, b"x", seconds=3),
+                lambda: broker.forget("bans"),
+                lambda: broker.put({"bans": b"[]"}, seconds=60),
+                lambda: broker.put({"elsewhere": b""}, seconds=60),
+            ):
+                with pytest.raises(BrokerUnavailable, match="does not let its user"):
+                    await denied()
+    finally:
+        server.kill()
+
+
+@pytest.mark.parametrize("keeps", [{"save": "900 1"}, {"appendonly": "yes"}], ids=["snapshots", "log"])
+async def test_core_and_nodes_work_with_these_rights_and_leave_no_token(tmp_path: Path, keeps: dict[str, str]) -> None:
+    server = await trio.to_thread.run_sync(functools.partial(by_the_page, tmp_path, **keeps))
+    [words] = await trio.to_thread.run_sync(warnings, as_user(server, "core")) if "appendonly" in keeps else ["disk"]
+    assert "disk" in words
+    logs = [tmp_path / f"{name}.log" for name in ("core", "one", "other")]
+    core = Program(
+        ["dev", "--data", str(tmp_path / "data"), "--json"],
+        free_port(),
+        logs[0],
+        {"CHAT_NODES": as_user(server, "core")},
+    )
+    one, other = [
+        Program(["gateway"], free_port(), log, {"CHAT_NODES": as_user(server, f"node-{port}")})
+        for log, port in zip(logs[1:], (8081, 8082), strict=True)
+    ]
+    try:
+        world = json.loads(await core.start())
+        for node in (one, other):
+            await node.start()
+            await node.is_ready()
+        tokens = [world["users"][0]["token"], world["bot"]["token"]]
+        for token in tokens:
+            await goes_from_node_to_node(token, one, other)
+        await one.end(signal.SIGTERM)  # in good order, so that it leaves what it has
+        for process in (other, core):
+            await process.end(signal.SIGTERM)
+        server.signal(signal.SIGTERM)
+        await trio.to_thread.run_sync(server.wait)
+    finally:
+        for process in (core, one, other):
+            await process.end(signal.SIGKILL)
+        server.kill()
+    assert not [line for log in logs for line in log.read_text().splitlines() if "does not do its work" in line]
+    kept = await trio.to_thread.run_sync(dumped, tmp_path)
+    assert b"withheld" in kept
+    for token in tokens:
+        assert token.encode() not in kept
+
+
+def dumped(folder: Path) -> bytes:
+    """What a broker has written to its disk."""
+    files = (folder / "dump.rdb", *folder.glob("appendonlydir/*"))
+    return b"".join(file.read_bytes() for file in files if file.is_file())
+
+
+async def goes_from_node_to_node(token: str, one: Program, other: Program) -> None:
+    """A session begins at a node and goes on at another one."""
+    async with trio.open_nursery() as nursery:
+        client = await GatewayClient.connect(nursery, one.route)
+        await client.identify(token)
+        await client.expect("READY", seconds=PATIENCE_SECONDS)
+        client.drop()
+        again = await GatewayClient.connect(nursery, other.route)
+        await again.resume(token, client.session_id, client.sequence)
+        await again.expect("RESUMED", seconds=PATIENCE_SECONDS)
+        nursery.cancel_scope.cancel()
 
 
 class Nodes:

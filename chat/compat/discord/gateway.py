@@ -50,7 +50,7 @@ class DiscordGateway:
             presence,
             intents=identify.d["intents"],  # as the socket has read them
             translator=self._translator,
-            application_id=identify.token.partition(".")[0] if principal.is_bot else "",
+            application_id=str(principal.application_id) if principal.is_bot else "",
             resume_url=resume_url,
         )
 
