@@ -15,6 +15,7 @@ from typing import Annotated, Any, Final, Literal, Protocol, TypeVar, Union, run
 import attrs
 
 from chat.classes import frozen
+from chat.protocol.visible_text import trimmed
 from chat.registries.error_codes import FieldCode
 from chat.snowflake import MAXIMUM as SNOWFLAKE_MAXIMUM
 
@@ -104,6 +105,18 @@ class Exact:
         if type(value) is not str:
             raise Refusal
         return value
+
+
+class Trimmed:
+    """An address or a name that somebody is known by: without what surrounds it and cannot be seen, which pasting and
+    keyboards leave there."""
+
+    schema: Final[Schema] = {"type": "string"}
+
+    def read(self, value: object) -> str:
+        if type(value) is not str:
+            raise Refusal
+        return trimmed(value)
 
 
 @frozen

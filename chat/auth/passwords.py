@@ -11,6 +11,7 @@ from __future__ import annotations
 import base64
 import functools
 import random
+import unicodedata
 from collections import OrderedDict, deque
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
@@ -201,6 +202,15 @@ class Turns:
         self._free += 1
 
 
+def prepared(password: str) -> str:
+    """The password as it is compared (RFC 8265 4.2.2): keyboards write the same letter in one character or in two, and
+    a space in several ways. The most that this takes out of a password is one character for another."""
+    if password.isascii():
+        return password
+    spaced = "".join(" " if unicodedata.category(each) == "Zs" else each for each in password)
+    return unicodedata.normalize("NFC", spaced)
+
+
 @functools.cache
 def _common_passwords() -> frozenset[str]:
     text = resources.files("chat.auth").joinpath("common_passwords.txt").read_text("utf-8")
@@ -211,6 +221,14 @@ def is_too_common(password: str, names: Iterable[str | None] = ()) -> bool:
     """Whether the password is among the commonest, or is one of the account's own names, in any letter case."""
     folded = password.casefold()
     return folded in _common_passwords() or any(name is not None and folded == name.casefold() for name in names)
+
+
+@frozen
+class Match:
+    """A password is the one behind a stored hash."""
+
+    is_outdated: bool
+    """Whether the hash was made with other parameters than today's, or of a password that was not prepared."""
 
 
 class Passwords:
@@ -239,12 +257,12 @@ class Passwords:
         self._unmatched = _encoded(cost, chance.randbytes(SALT_BYTES), chance.randbytes(DIGEST_BYTES))
 
     async def hash(self, password: str, asker: Asker = OURSELVES, *, guard: Guard = UNGUARDED) -> str:
-        """The encoded hash to store.
+        """The encoded hash to store, of the password as it is prepared.
 
         :raises RateLimited: when too many wait already.
         """
         salt = self._chance.randbytes(SALT_BYTES)
-        return await self._work(asker, guard, lambda: self._hasher.hash(password, salt=salt))
+        return await self._work(asker, guard, lambda: self._hasher.hash(prepared(password), salt=salt))
 
     async def verify(
         self, encoded: str | None, password: str, asker: Asker = OURSELVES, *, guard: Guard = UNGUARDED
@@ -253,7 +271,21 @@ class Passwords:
 
         :raises RateLimited: when too many wait already.
         """
-        return await self._work(asker, guard, lambda: self._verify(encoded, password))
+        return await self.match(encoded, password, asker, guard=guard) is not None
+
+    async def match(
+        self, encoded: str | None, password: str, asker: Asker = OURSELVES, *, guard: Guard = UNGUARDED
+    ) -> Match | None:
+        """As `verify`; where it is the one, whether the hash should be made anew.
+
+        Hashes from before passwords were prepared are of what was typed, so that is tried too, where it differs; the
+        same for an account that does not exist.
+        """
+        ways = dict.fromkeys((prepared(password), password))
+        found = await self._work(asker, guard, lambda: [self._verify(encoded, way) for way in ways])
+        if encoded is None or not any(found):
+            return None
+        return Match(is_outdated=not found[0] or self.is_outdated(encoded))
 
     def is_outdated(self, encoded: str) -> bool:
         """Whether the stored hash was made with other parameters than today's."""

@@ -303,7 +303,7 @@ class _Interview:
         if username == NOTHING:
             click.echo("  The server prints a link for it when it starts.")
             return
-        email = self._prompt("Mail address, to sign in with", judged(lambda text: account_rules.email(text.strip())))
+        email = self._prompt("Mail address, to sign in with", judged(lambda text: account_rules.email(text)))
         password = self._asked_password(username, email)
         self.wish.administrator = NewAccount(username, email, password, ("*",))
 

@@ -24,6 +24,7 @@ from chat.api.fields import (
     Refusal,
     Snowflake,
     Timestamp,
+    Trimmed,
     named_members,
 )
 from chat.bus.audience import ToGuild
@@ -234,6 +235,7 @@ class _Address:
 
 Email = Annotated[
     str,
+    Trimmed(),
     Length(3, EMAIL_CHARACTERS, FieldCode.EMAIL_LENGTH_INVALID),
     Pattern(re.compile(r"[^@\s]+@[^@\s]+"), FieldCode.INVALID_EMAIL_ADDRESS),
 ]

@@ -12,13 +12,14 @@ import functools
 import re
 import smtplib
 import ssl
+import unicodedata
 from datetime import UTC, datetime
 from email.errors import MessageError
 from email.headerregistry import Address
 from email.message import EmailMessage
 from email.policy import SMTP
 from email.utils import format_datetime
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from chat.classes import define, frozen
 from chat.config.settings import MailSettings
@@ -158,8 +159,6 @@ class SmtpConnection:
             raise Refused(reply, error.smtp_code >= PERMANENT) from error
         except smtplib.SMTPNotSupportedError as error:
             raise Refused(f"the server cannot deliver to this address: {error}", permanent=True) from error
-        except smtplib.SMTPResponseException as error:
-            raise ServerUnusable(_text(error.smtp_code, error.smtp_error)) from error
         except (smtplib.SMTPException, OSError) as error:
             raise ServerUnusable(_said(error)) from error
 
@@ -189,21 +188,42 @@ def connect(settings: MailSettings, own_name: str) -> SmtpConnection:
             client.starttls(context=ssl.create_default_context())
         if settings.username is not None:
             client.ehlo_or_helo_if_needed()
-            client.login(settings.username, settings.password or "")
-    except smtplib.SMTPResponseException as error:
-        client.close()
-        raise ServerUnusable(_text(error.smtp_code, error.smtp_error)) from error
+            client.login(_Utf8(settings.username), _Utf8(settings.password or ""))
     except (smtplib.SMTPException, OSError, ValueError) as error:
         client.close()
         raise ServerUnusable(_said(error)) from error
     return SmtpConnection(client)
 
 
+class _Utf8(str):
+    """Text that goes over the line as UTF-8, though the library asks for ASCII; composed (RFC 4616, RFC 8265)."""
+
+    __slots__ = ()
+
+    def encode(self, _encoding: str = "utf-8", errors: str = "strict") -> bytes:
+        return str.encode(unicodedata.normalize("NFC", self), "utf-8", errors)
+
+
+class _SaysUtf8(smtplib.SMTP):
+    """Signs in by names and passwords in any script."""
+
+    def auth(self, mechanism: str, authobject: Any, *, initial_response_ok: bool = True) -> tuple[int, bytes]:
+        def said(challenge: bytes | None = None) -> Any:
+            text = authobject(challenge)
+            return None if text is None else _Utf8(text)
+
+        return super().auth(mechanism, said, initial_response_ok=initial_response_ok)
+
+
+class _SaysUtf8OverTls(_SaysUtf8, smtplib.SMTP_SSL):
+    """The same where TLS comes before anything is said."""
+
+
 def _client(settings: MailSettings, host: str, own_name: str) -> smtplib.SMTP:
     if settings.tls == "implicit":
         context = ssl.create_default_context()
-        return smtplib.SMTP_SSL(host, settings.port, own_name, timeout=STEP_SECONDS, context=context)
-    return smtplib.SMTP(host, settings.port, own_name, timeout=STEP_SECONDS)
+        return _SaysUtf8OverTls(host, settings.port, own_name, timeout=STEP_SECONDS, context=context)
+    return _SaysUtf8(host, settings.port, own_name, timeout=STEP_SECONDS)
 
 
 def _blames_address(code: int, reply: str) -> bool:
@@ -220,4 +240,6 @@ def _text(code: int, reply: bytes | str) -> str:
 
 
 def _said(error: Exception) -> str:
+    if isinstance(error, smtplib.SMTPResponseException):  # whose own text is a tuple of Python's
+        return _text(error.smtp_code, error.smtp_error)
     return (" ".join(str(error).split()) or type(error).__name__)[:REPLY_LENGTH]

@@ -10,16 +10,16 @@ import re
 import unicodedata
 from typing import Final
 
-_VISIBLE: Final = re.compile(
-    "[^"
+_UNSEEN: Final = (
     "\x00-\x20\x7f-\xa0\xad"  # control characters, spaces, the soft hyphen
     "\u034f\u061c\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f"  # joiners, marks of direction, fillers
     "\u2000-\u200f\u2028-\u202f\u205f-\u206f\u2800\u3000\u3164"  # spaces, zero-width characters, the blank Braille cell
     "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"  # variation selectors, the byte order mark, annotation marks
     "\U0001bca0-\U0001bca3\U0001d159\U0001d173-\U0001d17a"  # shorthand and music
     "\U000e0000-\U000e0fff"  # tags, further variation selectors
-    "]"
 )
+_VISIBLE: Final = re.compile(f"[^{_UNSEEN}]")
+_AROUND: Final = re.compile(f"\\A[{_UNSEEN}]+|[{_UNSEEN}]+\\Z")
 
 
 def is_empty(text: str) -> bool:
@@ -35,6 +35,12 @@ def without_nul(text: str) -> str:
 def visible(text: str) -> str:
     """The text without NUL; nothing where there is nothing to be seen."""
     return "" if is_empty(text) else without_nul(text)
+
+
+def trimmed(text: str) -> str:
+    """The text without what stands before and behind it and cannot be seen, in NFC: what pasting and keyboards leave
+    around an address or a username."""
+    return unicodedata.normalize("NFC", _AROUND.sub("", text))
 
 
 def tidy(text: str) -> str:

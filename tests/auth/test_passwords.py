@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import random
 import time
+import unicodedata
 
 import pytest
 import trio
 import trio.testing
+from hypothesis import given
+from hypothesis import strategies as st
 
 from chat.auth.passwords import (
     CHEAP,
@@ -16,8 +19,10 @@ from chat.auth.passwords import (
     WAITING_OF_NETWORK,
     Asker,
     HashCost,
+    Match,
     Passwords,
     is_too_common,
+    prepared,
 )
 from chat.errors import RateLimited
 
@@ -34,6 +39,36 @@ async def test_a_hash_verifies_its_password_and_no_other(passwords: Passwords) -
     assert await passwords.verify(encoded, "correct horse")
     assert not await passwords.verify(encoded, "correct horse ")
     assert not await passwords.verify(encoded, "Correct horse")
+
+
+@pytest.mark.parametrize(
+    ("kept", "typed"),
+    [
+        ("Z\u00fcrich und B\u00e4r", "Zu\u0308rich und Ba\u0308r"),  # of a Mac's keyboard and file names
+        ("Zu\u0308rich und Ba\u0308r", "Z\u00fcrich und B\u00e4r"),
+        ("\ud55c\uad6d\uc5b4\ub85c", "\u1112\u1161\u11ab\u1100\u116e\u11a8\u110b\u1165\u1105\u1169"),
+        ("ein\u00a0Wort f\u00fcr", "ein Wort f\u00fcr"),  # Option and space
+    ],
+)
+async def test_the_same_letters_are_the_same_password(passwords: Passwords, kept: str, typed: str) -> None:
+    assert kept != typed
+    assert await passwords.match(await passwords.hash(kept), typed) == Match(is_outdated=False)
+    before = passwords._hasher.hash(typed)  # as it was kept before
+    assert await passwords.verify(before, typed)
+    match = await passwords.match(before, typed)
+    assert match is not None
+    assert match.is_outdated == (prepared(typed) != typed)
+    assert await passwords.match(None, typed) is None
+
+
+@given(st.text(), st.text())
+def test_preparing_exchanges_no_password_for_another(one: str, other: str) -> None:
+    assert prepared(prepared(one)) == prepared(one)
+    assert prepared(unicodedata.normalize("NFD", one)) == prepared(one)
+    if one.isascii():
+        assert prepared(one) == one
+    if unicodedata.normalize("NFKC", one) != unicodedata.normalize("NFKC", other):
+        assert prepared(one) != prepared(other)
 
 
 async def test_equal_passwords_have_different_hashes(passwords: Passwords) -> None:

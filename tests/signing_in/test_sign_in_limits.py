@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import trio
 
-from chat.auth.passwords import CONCURRENT_HASHES, WAITING_STRANGERS, Asker, HashCost, Passwords
+from chat.auth.passwords import CONCURRENT_HASHES, WAITING_STRANGERS, Asker, HashCost, Match, Passwords
 from chat.registries.user_flags import UserFlag
 from chat.store.guard import UNGUARDED, Guard
 from chat.testing.authenticator import Lie
@@ -217,19 +217,19 @@ class Tally:
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self.count = 0
-        verify, make = Passwords.verify, Passwords.hash
+        match, make = Passwords.match, Passwords.hash
 
-        async def counted_verify(
+        async def counted_match(
             passwords: Passwords, encoded: str | None, password: str, asker: Asker, *, guard: Guard = UNGUARDED
-        ) -> bool:
+        ) -> Match | None:
             self.count += 1
-            return await verify(passwords, encoded, password, asker, guard=guard)
+            return await match(passwords, encoded, password, asker, guard=guard)
 
         async def counted_hash(passwords: Passwords, password: str, asker: Asker, *, guard: Guard = UNGUARDED) -> str:
             self.count += 1
             return await make(passwords, password, asker, guard=guard)
 
-        patch.setattr(Passwords, "verify", counted_verify)
+        patch.setattr(Passwords, "match", counted_match)
         patch.setattr(Passwords, "hash", counted_hash)
 
     def taken(self) -> int:

@@ -9,7 +9,7 @@ from typing import Annotated, Final, Literal
 import attrs
 
 from chat.admin.operation import AdminRoutes, acting
-from chat.api.fields import FlagBits, Items, Length, Pattern, Range, Refusal, Schema
+from chat.api.fields import FlagBits, Items, Length, Pattern, Range, Refusal, Schema, Trimmed
 from chat.api.operation import Request
 from chat.api.schemas.administration.administration import USER
 from chat.classes import frozen
@@ -56,7 +56,7 @@ class ChangeUsername:
 class ChangeEmail:
     """The body of PATCH …/email."""
 
-    email: Annotated[str, Length(1, EMAIL_LENGTH, FieldCode.EMAIL_LENGTH_INVALID)]
+    email: Annotated[str, Trimmed(), Length(1, EMAIL_LENGTH, FieldCode.EMAIL_LENGTH_INVALID)]
 
 
 @frozen

@@ -11,7 +11,7 @@ import attrs
 
 from chat.admin import buckets
 from chat.admin.operation import AdminRoutes, acting
-from chat.api.fields import SNOWFLAKE, Items, Length, Pattern, Range, Snowflake
+from chat.api.fields import SNOWFLAKE, Items, Length, Pattern, Range, Snowflake, Trimmed
 from chat.api.operation import InstanceKind, Request
 from chat.api.schemas.administration.administration import (
     APPLICATIONS,
@@ -55,7 +55,7 @@ class SearchUsers:
 
     user_id: Annotated[list[Snowflake], Items(0, IDS_MAXIMUM)] | None = None
     resolve: Annotated[str, Length(1, 1_024)] | None = None
-    email: Annotated[str, Length(1, 320)] | None = None
+    email: Annotated[str, Trimmed(), Length(1, 320)] | None = None
     last_active_ip: Annotated[str, Length(1, 64)] | None = None
     q: Annotated[str, Length(1, 1_024)] | None = None
     limit: Annotated[int, Range(1, 200)] = 50

@@ -8,7 +8,7 @@ from typing import Annotated, Final
 import attrs
 
 from chat.api import buckets
-from chat.api.fields import Exact, Length, Pattern, Snowflake
+from chat.api.fields import Exact, Length, Pattern, Snowflake, Trimmed
 from chat.api.operation import Policy, Request, Routes
 from chat.api.schemas.administration.administration import REPORTED
 from chat.api.schemas.shapes import TEXT, TRUE, record
@@ -93,7 +93,7 @@ async def report_guild(request: Request, administration: AdministrationArea, bod
 class SendReportCode:
     """The body of POST /v1/reports/dsa/email/send."""
 
-    email: Annotated[str, Length(1, 254)]
+    email: Annotated[str, Trimmed(), Length(1, 254)]
 
 
 @frozen(kw_only=True)

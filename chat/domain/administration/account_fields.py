@@ -152,7 +152,7 @@ class AdministeredAccounts:
         :raises ApiError: EMAIL_UNAVAILABLE_ON_INSTANCE, MISSING_ACL.
         """
         self.require_mail_instance()
-        address = account_rules.email(email.strip())
+        address = account_rules.email(email)
 
         def edit(connection: sqlite3.Connection, before: Account) -> Edited:
             require_every_acl_of(acting, before)

@@ -24,6 +24,7 @@ from chat.domain.core import Core
 from chat.domain.policy.blocked_values import comparable_domain, comparable_page, comparable_text, domain_and_above
 from chat.domain.policy.images import ANIMATED_PREFIX
 from chat.errors import ApiError, InvalidFormBody
+from chat.protocol.visible_text import trimmed
 from chat.registries.blocklists import BLOCKLISTS, Blocklist
 from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.store.accounts.accounts import email_key
@@ -205,6 +206,7 @@ def _is_too_wide(network: str) -> bool:
 
 def _email(value: str) -> str:
     """An address; or a domain with an @ before it, for every address there and below."""
+    value = trimmed(value)
     name, separator, domain = value.rpartition("@")
     if not separator or not domain or any(map(str.isspace, value)):
         return ""

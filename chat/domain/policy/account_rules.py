@@ -12,10 +12,10 @@ import unicodedata
 from collections.abc import Iterable
 from typing import Final
 
-from chat.auth.passwords import LONGEST, SHORTEST, is_too_common
+from chat.auth.passwords import LONGEST, SHORTEST, is_too_common, prepared
 from chat.domain.standing.user_objects import age_years
 from chat.errors import ApiError, InvalidFormBody
-from chat.protocol.visible_text import tidy
+from chat.protocol.visible_text import tidy, trimmed
 from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.store.accounts.accounts import Account
 
@@ -23,6 +23,13 @@ USERNAME_LENGTH: Final = 32
 GLOBAL_NAME_LENGTH: Final = 32
 EMAIL_LENGTH: Final = 254
 MINIMUM_AGE_YEARS: Final = 13
+
+NO_MAIL_DOMAINS: Final = ("invalid",)
+"""Domains at which there is never mail (RFC 6761 6.4), nor below. Those of home networks are not among them: `local`,
+`localhost`, `onion`, `test`."""
+
+HOME_DOMAIN: Final = ".home.arpa"
+"""Of `arpa` the part that home networks have (RFC 8375); the rest names numbers, and no mailboxes."""
 
 RESERVED_NAMES: Final = frozenset({"everyone", "here"})
 """Mentions that no account is called like."""
@@ -77,18 +84,43 @@ def global_name(value: str | None, *, path: str = "global_name") -> str | None:
 
 
 def email(value: str, *, path: str = "email") -> str:
-    """An email address; any domain is taken, since an instance may live where no public name reaches.
+    """An email address, without what surrounds it and cannot be seen; any domain is taken at which there may be mail,
+    since an instance may live where no public name reaches.
 
     :raises InvalidFormBody: at `path`.
     """
-    from email_validator import EmailNotValidError, validate_email  # at the first address, not at the start
-
-    if len(value) > EMAIL_LENGTH:
+    bare = trimmed(value)
+    if len(bare) > EMAIL_LENGTH:
         raise InvalidFormBody.at(path, FieldCode.EMAIL_LENGTH_INVALID)
+    address = _validated(bare)
+    if address is None:
+        raise InvalidFormBody.at(path, FieldCode.INVALID_EMAIL_ADDRESS)
+    return address
+
+
+def known_email(value: str) -> str:
+    """An address that somebody signs in by, in the form in which accounts have theirs; as it is where it has none, for
+    no account has that."""
+    bare = trimmed(value)
+    if bare.isascii() and "xn--" not in bare.lower():
+        return bare  # letter case alone may differ
+    return _validated(bare) or bare
+
+
+def _validated(value: str) -> str | None:
+    """The address as it is kept; None for what is none."""
+    import email_validator  # at the first address, not at the start
+
+    email_validator.SPECIAL_USE_DOMAIN_NAMES[:] = NO_MAIL_DOMAINS  # the library means it to be set
     try:
-        address = validate_email(value, check_deliverability=False, test_environment=True, globally_deliverable=False)
-    except EmailNotValidError:
-        raise InvalidFormBody.at(path, FieldCode.INVALID_EMAIL_ADDRESS) from None
+        address = email_validator.validate_email(
+            value, check_deliverability=False, test_environment=True, globally_deliverable=False
+        )
+    except email_validator.EmailNotValidError:
+        return None
+    domain = address.ascii_domain
+    if domain.endswith(".arpa") and not f".{domain}".endswith(HOME_DOMAIN):
+        return None
     return address.normalized
 
 
@@ -97,9 +129,9 @@ def password(value: str, *, names: Iterable[str | None] = (), path: str = "passw
 
     :raises InvalidFormBody: at `path`.
     """
-    if not SHORTEST <= len(value) <= LONGEST:
+    if not SHORTEST <= len(prepared(value)) <= LONGEST:
         raise InvalidFormBody.at(path, FieldCode.PASSWORD_LENGTH_INVALID)
-    if is_too_common(value, names):
+    if is_too_common(prepared(value), names):
         raise InvalidFormBody.at(path, FieldCode.PASSWORD_IS_TOO_COMMON)
     return value
 

@@ -221,15 +221,12 @@ class Authentication:
             raise ApiError(ErrorCode.BOT_USER_AUTH_ENDPOINT_ACCESS_DENIED)
         known = None if found is None or found.is_deleted else found.password_hash
         asker = self._networks.asker(None if found is None else found.id, client.address)
-        if (
-            not await self._core.passwords.verify(known, password, asker, guard=client.guard)
-            or found is None
-            or known is None
-        ):
+        match = await self._core.passwords.match(known, password, asker, guard=client.guard)
+        if match is None or found is None or known is None:
             log.info("login refused", user_id=None if found is None else found.id, address=client.address)
             raise self._wrong()
         renewed = known
-        if self._core.passwords.is_outdated(known):
+        if match.is_outdated:
             renewed = await self._core.passwords.hash(password, asker, guard=client.guard)
 
         def change(connection: sqlite3.Connection, account: Account) -> Account:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final, Literal
 import attrs
 
 from chat.api import buckets
-from chat.api.fields import OMITTED, Exact, Length, Maybe, Refusal, Schema, SudoFields
+from chat.api.fields import OMITTED, Exact, Length, Maybe, Refusal, Schema, SudoFields, Trimmed
 from chat.api.operation import Policy, Request, Routes
 from chat.api.schemas.accounts import OWN_ARCHIVE, PARTIAL_USER, PRIVATE_USER
 from chat.api.schemas.shapes import ADDRESS, BOOLEAN, SNOWFLAKE, TEXT, TIMESTAMP, mapped, nullable, record
@@ -86,7 +86,7 @@ class ChangeOwnAccount(SudoFields):
     premium_badge_timestamp_hidden: bool | None = None
     premium_badge_sequence_hidden: bool | None = None
     has_dismissed_premium_onboarding: bool | None = None
-    email: str | None = None
+    email: Annotated[str, Trimmed()] | None = None
     email_token: Annotated[str, Exact(), Length(1, 256)] | None = attrs.field(default=None, repr=False)
     new_password: Annotated[str, Exact()] | None = attrs.field(default=None, repr=False)
 

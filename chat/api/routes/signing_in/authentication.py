@@ -12,7 +12,7 @@ import orjson
 import structlog
 
 from chat.api import buckets
-from chat.api.fields import Exact, Items, Length, SudoFields
+from chat.api.fields import Exact, Items, Length, SudoFields, Trimmed
 from chat.api.operation import InstanceKind, Policy, Request, Routes
 from chat.api.schemas.shapes import listed
 from chat.api.schemas.signing_in import AUTH_SESSION, REGISTRATION, SIGN_IN
@@ -21,6 +21,7 @@ from chat.auth.passwords import Asker
 from chat.auth.principal import CredentialKind, Principal
 from chat.classes import frozen
 from chat.domain.guilds.assemble import GuildsArea
+from chat.domain.policy import account_rules
 from chat.domain.signing_in.assemble import SigningInArea
 from chat.domain.signing_in.authentication import MfaChallenge, SignedIn
 from chat.domain.signing_in.registration import Applicant, AwaitsApproval
@@ -44,7 +45,7 @@ Token = Annotated[str, Exact(), Length(1, 256)]
 class Register:
     """The body of register."""
 
-    email: str | None = None
+    email: Annotated[str, Trimmed()] | None = None
     username: str | None = None
     password: Annotated[str, Exact()] | None = attrs.field(default=None, repr=False)
     global_name: str | None = None
@@ -59,8 +60,8 @@ class Register:
 class Login:
     """The body of login: `email`, or `username` on a username instance."""
 
-    email: Annotated[str, Length(1, 256)] | None = None
-    username: Annotated[str, Length(1, 256)] | None = None
+    email: Annotated[str, Trimmed(), Length(1, 256)] | None = None
+    username: Annotated[str, Trimmed(), Length(1, 256)] | None = None
     password: Annotated[str, Exact(), Length(1, 256)] = attrs.field(repr=False)
     invite_code: InviteCode | None = None
 
@@ -132,6 +133,7 @@ async def login(request: Request, signing_in: SigningInArea, guilds: GuildsArea,
         raise InvalidFormBody.at("username" if by_email else "email", FieldCode.INVALID_FORMAT)
     if name is None:
         raise InvalidFormBody.at(authentication.login_field, FieldCode.INVALID_FORMAT)
+    name = account_rules.known_email(name) if by_email else name
     key = email_key(name) if by_email else username_key(name)
     tried = tried_by(authentication.asker(name, request.address), request.address, key)
     request.limit_all((buckets.LOGINS_OF_NAME, tried), (buckets.LOGINS_OF_ADDRESS, network_of(request.address)))

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import attrs
 
 from chat.api import buckets
-from chat.api.fields import Exact, Length, SudoFields
+from chat.api.fields import Exact, Length, SudoFields, Trimmed
 from chat.api.operation import InstanceKind, Policy, Request, Routes
 from chat.api.routes.signing_in.authentication import client_of
 from chat.api.schemas.accounts import PRIVATE_USER
@@ -60,7 +60,7 @@ class RequestNew:
     """The body of request-new."""
 
     ticket: Secret = attrs.field(repr=False)
-    new_email: str
+    new_email: Annotated[str, Trimmed()]
     original_proof: Secret = attrs.field(repr=False)
 
 
@@ -84,7 +84,7 @@ class Apply(SudoFields):
 class RequestReplacement:
     """The body of bounced/request-new."""
 
-    new_email: str
+    new_email: Annotated[str, Trimmed()]
 
 
 @frozen(kw_only=True)

@@ -7,7 +7,7 @@ from typing import Annotated
 import attrs
 
 from chat.api import buckets
-from chat.api.fields import Exact, Length, SudoFields
+from chat.api.fields import Exact, Length, SudoFields, Trimmed
 from chat.api.operation import InstanceKind, Policy, Request, Routes
 from chat.api.routes.signing_in.authentication import NO_BOTS, answer_to_sign_in, client_of, tried_by
 from chat.api.schemas.shapes import BOOLEAN, TEXT, listed, record
@@ -23,7 +23,7 @@ from chat.store.accounts.accounts import email_key, username_key
 routes = Routes(policy=Policy.NONE, bots_refused_with=NO_BOTS, closed_by_sso=True)
 
 Token = Annotated[str, Exact(), Length(1, 256)]
-Email = Annotated[str, Length(1, 256)]
+Email = Annotated[str, Trimmed(), Length(1, 256)]
 Password = Annotated[str, Exact(), Length(1, 256, FieldCode.PASSWORD_LENGTH_INVALID)]
 
 
@@ -46,7 +46,7 @@ class NewPassword:
 class Recover:
     """The body of recovery: the code of a recovery kit, and the password to be."""
 
-    username: Annotated[str, Length(1, 256)]
+    username: Annotated[str, Trimmed(), Length(1, 256)]
     code: Annotated[str, Exact(), Length(1, 256)] = attrs.field(repr=False)
     password: Password = attrs.field(repr=False)
 
