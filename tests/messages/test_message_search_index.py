@@ -308,6 +308,23 @@ def test_an_index_between_two_versions_is_made_anew() -> None:
     connection.close()
 
 
+def test_links_are_told_anew_by_a_later_version() -> None:
+    connection = connect(":memory:")
+    names = [migration.__name__ for migration in MIGRATIONS]
+    migrate(connection, MIGRATIONS[: names.index("links_in_search")])
+    connection.execute("PRAGMA foreign_keys = OFF")
+    connection.execute("INSERT INTO channels (id, type) VALUES (1, 1)")
+    assert messages.insert(connection, Message(5, 1, PERSON, 0, "`https://code.example/`"))
+    assert messages.insert(connection, Message(6, 1, PERSON, 0, "\u89c1https://One.example/a\u3002"))
+    assert messages.insert(connection, Message(7, 1, PERSON, 0, "none"))
+    connection.execute("DELETE FROM message_search_queue")
+    migrate(connection)
+    assert bring_up_to_date(connection, 100) == 2
+    assert matching(connection, Scope((Place(1),)), Criteria(has=(ContentType.LINK,))) == [6]
+    assert matching(connection, Scope((Place(1),)), Criteria(link_hostnames=("ONE.example",))) == [6]
+    connection.close()
+
+
 def test_a_query_that_takes_too_long_is_given_up_and_the_connection_stays_good(clean: sqlite3.Connection) -> None:
     endless = "WITH RECURSIVE n (i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
     with pytest.raises(QueryTooSlow), given_up_after(clean, 0.05):

@@ -7,7 +7,7 @@ at a time for all who ask, and the outcome is remembered, also that there is not
 
 from __future__ import annotations
 
-import re
+import itertools
 import sqlite3
 from collections.abc import Mapping
 from typing import Any, Final
@@ -24,6 +24,7 @@ from chat.domain.messages.message_events import message_changed
 from chat.domain.messages.message_reading import StoredMessages, with_context
 from chat.domain.policy.media_library import MediaLibrary
 from chat.errors import ApiError, StorageUnavailable
+from chat.markdown.inline import links_of
 from chat.media.image_header import HEADER_BYTES
 from chat.media.outside_addresses import OutsideRefused, as_asked_for
 from chat.media.outside_fetching import MEDIA_ACCEPTED, OutsidePage, OutsidePages
@@ -47,13 +48,6 @@ from chat.store.messages.messages import Message, MessageExtra
 LINKS_MAXIMUM: Final = 5
 """Links of one message that are shown."""
 
-_MARK: Final = re.compile(r"```|``|`|\|\||<?https?://", re.IGNORECASE)
-_LINK: Final = re.compile(r"https?://[^\s<>\"`|\\]{1,2048}", re.IGNORECASE)
-_BRACKETED: Final = re.compile(r"<https?://[^\s<>]{1,2048}>", re.IGNORECASE)
-
-_TRAILING: Final = frozenset(".,:;!?'*_~")
-_BRACKETS: Final = {")": "(", "]": "[", "}": "{"}
-
 FOUND_MS: Final = 3_600_000
 NOTHING_MS: Final = 300_000
 """How long it is remembered what a link shows, and that it shows nothing."""
@@ -75,51 +69,10 @@ log: Final = structlog.get_logger("chat.media")
 
 
 def links_in(text: str) -> list[str]:
-    """The links to be shown, in order, each once, as they are asked for: in ASCII. Those in code, in spoilers and in
-    <angle brackets> are not shown.
-
-    The text is looked through once; a mark that nothing closes stands for itself, and is not looked for again.
-    """
-    found: dict[str, None] = {}
-    never_closed: set[str] = set()
-    position = 0
-    while len(found) < LINKS_MAXIMUM and (match := _MARK.search(text, position)) is not None:
-        mark, position = match[0], match.end()
-        if mark[0] in "`|":
-            end = -1 if mark in never_closed else text.find(mark, position)
-            if end < 0:
-                never_closed.add(mark)
-            else:
-                position = end + len(mark)
-            continue
-        start = match.start()
-        if mark[0] == "<":
-            bracketed = _BRACKETED.match(text, start)
-            if bracketed is not None:
-                position = bracketed.end()
-                continue
-            start += 1
-        link = _LINK.match(text, start)
-        if link is not None:
-            position = link.end()
-            address = as_asked_for(_without_punctuation(link[0]))
-            if address is not None:
-                found[address] = None
-    return list(found)
-
-
-def _without_punctuation(link: str) -> str:
-    """The link without what ends the sentence around it; brackets that it opens itself stay."""
-    opened = {bracket: link.count(bracket) for bracket in "([{)]}"}
-    end = len(link)
-    while end:
-        last = link[end - 1]
-        if last in _BRACKETS and opened[last] > opened[_BRACKETS[last]]:
-            opened[last] -= 1
-        elif last not in _TRAILING:
-            break
-        end -= 1
-    return link[:end]
+    """The links to be shown, in order, each once, as they are asked for: in ASCII. Those in spoilers and in <angle
+    brackets> are not shown."""
+    shown = (as_asked_for(link.href) for link in links_of(text) if not (link.is_hidden or link.is_pointed))
+    return list(itertools.islice(dict.fromkeys(address for address in shown if address is not None), LINKS_MAXIMUM))
 
 
 class Unfurling:

@@ -2,7 +2,7 @@
 (messages.md, Mentions), its emojis and stickers, the message that it forwards. A draft that refers to nothing costs
 no statement.
 
-A text is read in one pass; what stands in code is not a mention. A mention counts that exists, that the draft allows
+A text names whom the web client shows as named (`chat.markdown`). A mention counts that exists, that the draft allows
 and that the author may make.
 
 A forward carries a copy that is made once, of what the sender may read (messages.md, Forwarding). Its files are rows of
@@ -13,7 +13,6 @@ where it goes.
 
 from __future__ import annotations
 
-import re
 import sqlite3
 from collections.abc import Container, Mapping, Sequence
 from typing import Any, Final
@@ -31,6 +30,7 @@ from chat.domain.standing.access import Access, ChannelAccess, GuildChannelAcces
 from chat.domain.standing.guild_objects import EMOJIS, STICKERS
 from chat.domain.standing.permissions import VIEW_CHANNEL, channel_permissions, guild_permissions
 from chat.errors import ApiError, InvalidFormBody
+from chat.markdown.inline import mentions_in
 from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.registries.guild_features import UNAVAILABLE_GUILD_FEATURES
 from chat.registries.guild_values import DisabledOperation
@@ -42,7 +42,7 @@ from chat.registries.message_types import (
     MessageReferenceType,
 )
 from chat.registries.permissions import Permission
-from chat.snowflake import MAXIMUM, SnowflakeGenerator, snowflake_time_ms
+from chat.snowflake import SnowflakeGenerator, snowflake_time_ms
 from chat.store.accounts.accounts import Account, ShownAccount
 from chat.store.guilds import expressions, guilds, members
 from chat.store.guilds.expressions import ExpressionPlace
@@ -62,21 +62,6 @@ _MOST: Final = {"user": MENTIONED_USERS, "role": MENTIONED_ROLES, "channel": MEN
 MENTION_EVERYONE: Final = Permission.MENTION_EVERYONE.value
 EVERYONE_MENTIONS: Final = DisabledOperation.EVERYONE_MENTIONS.value
 USE_EXTERNAL_EMOJIS: Final = Permission.USE_EXTERNAL_EMOJIS.value
-
-# A code block or span that is closed takes everything in it; an opening that is never closed is plain text. Each
-# alternative ends at the first character that decides it, and a block without an end is looked for once per run of
-# backticks, so the time is linear in the text.
-_TOKENS: Final = re.compile(
-    r"```.*?```"
-    r"|``[^\n]*?``"
-    r"|`[^`\n]+`"
-    r"|<@!?(?P<user>[0-9]{1,19})>"
-    r"|<@&(?P<role>[0-9]{1,19})>"
-    r"|<#(?P<channel>[0-9]{1,19})>"
-    r"|<a?:(?P<emoji>[A-Za-z0-9_]{2,32}:[0-9]{1,19})>"
-    r"|(?<!\w)@(?P<all>everyone|here)\b",
-    re.DOTALL,
-)
 
 
 @frozen
@@ -101,14 +86,12 @@ def parse_mentions(content: str) -> ParsedMentions:
         return NO_MENTIONS
     found: dict[str, dict[int, None]] = {"user": {}, "role": {}, "channel": {}, "emoji": {}}
     named: set[str] = set()
-    for token in _TOKENS.finditer(content):
-        kind = token.lastgroup
+    for mention in mentions_in(content):
+        kind = mention.kind
         if kind == "all":
-            named.add(token["all"])
-        elif kind is not None:
-            ids, snowflake = found[kind], int(token[kind].rpartition(":")[2])
-            if len(ids) < _MOST.get(kind, len(content)) and snowflake <= MAXIMUM:
-                ids[snowflake] = None
+            named.add(mention.value)
+        elif len(found[kind]) < _MOST.get(kind, len(content)):
+            found[kind][int(mention.value.rpartition(":")[2])] = None
     return ParsedMentions(
         tuple(found["user"]),
         tuple(found["role"]),
@@ -122,16 +105,14 @@ def parse_mentions(content: str) -> ParsedMentions:
 def without_emojis(content: str, emoji_ids: Container[int]) -> str:
     """The text with these custom emojis as plain `:name:`. No new emoji comes of what stands around one: `<` before it
     and `1>` behind it."""
-
-    def plain(token: re.Match[str]) -> str:
-        if token.lastgroup != "emoji":
-            return token[0]
-        name, _, digits = token["emoji"].rpartition(":")
-        if int(digits) not in emoji_ids:
-            return token[0]
-        return f":{name}: " if content[token.end() : token.end() + 1].isdecimal() else f":{name}:"
-
-    return _TOKENS.sub(plain, content)
+    pieces, start = [], 0
+    for mention in mentions_in(content):
+        name, _, digits = mention.value.rpartition(":")
+        if mention.kind == "emoji" and int(digits) in emoji_ids:
+            gap = " " if content[mention.end : mention.end + 1].isdecimal() else ""
+            pieces.append(f"{content[start : mention.start]}:{name}:{gap}")
+            start = mention.end
+    return "".join([*pieces, content[start:]])
 
 
 @frozen

@@ -19,6 +19,7 @@ from chat.domain.standing.audit_log import Actor
 from chat.domain.standing.private_channels import PrivateChannelAccess
 from chat.domain.standing.thread_access import ChannelWitness
 from chat.errors import ApiError
+from chat.markdown.inline import links_of
 from chat.registries.audit_actions import AuditAction
 from chat.registries.channel_types import ChannelType
 from chat.registries.error_codes import ErrorCode
@@ -45,8 +46,6 @@ SCANNED_MAXIMUM: Final = 10_000
 PURGED_DEFAULT: Final = 100
 PURGED_MAXIMUM: Final = 1_000
 """Messages that one purge takes at most."""
-
-LINK_SCHEMES: Final = ("http://", "https://")
 
 
 @frozen
@@ -120,7 +119,7 @@ HAS: Final[dict[str, Callable[[Message], bool]]] = {
     "attachment": lambda message: bool(message.attachments),
     "embed": lambda message: message.extra is not None and bool(message.extra.embeds or message.extra.link_embeds),
     "sticker": lambda message: message.extra is not None and bool(message.extra.stickers),
-    "link": lambda message: any(scheme in message.content for scheme in LINK_SCHEMES),
+    "link": lambda message: any(links_of(message.content)),
     "forward": lambda message: message.extra is not None and bool(message.extra.snapshots),
 }
 """What a message can be asked to have."""

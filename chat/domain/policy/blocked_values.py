@@ -21,6 +21,8 @@ from chat.config import Settings
 from chat.domain.policy.embeds import Embeds, addresses_of, texts_of
 from chat.domain.policy.images import ANIMATED_PREFIX, HASH_CHARACTERS
 from chat.errors import ApiError
+from chat.markdown.addresses import addresses_anywhere, host_of, page_of
+from chat.markdown.inline import links_of
 from chat.registries.blocklists import Blocklist
 from chat.registries.error_codes import ErrorCode
 from chat.store.accounts.accounts import email_key
@@ -221,11 +223,13 @@ class PhraseMatcher:
         self._automaton = automaton
 
 
-_PAGE: Final = re.compile(r"https?://[^\s<>\"]+", re.IGNORECASE)
 _ENCODED: Final = "xn--"
 _NAME: Final = re.compile(r"[\w.-]+")
 _AFTER_A_PAGE: Final = ".,;:!?)]}'*_~|`"
 """What stands behind an address rather than in it, as in running text or Markdown."""
+
+_UNSEEN: Final = re.compile("[\xad\u034f\u180e\u200b-\u200d\u2060\ufe00-\ufe0f\ufeff]")
+"""Characters in a name that browsers pass over."""
 
 HOST_CHARACTERS: Final = 253
 """No host name is longer (RFC 1035)."""
@@ -243,6 +247,21 @@ def comparable_page(url: str) -> str:
     if not host:
         return ""
     return f"{scheme.lower()}://{host}{path if path.startswith('/') else '/' + path}"
+
+
+def visited_page(address: str) -> str:
+    """The form in which pages are looked up: where a browser goes, whatever detours the address takes, and without what
+    `comparable_page` leaves out; empty for what leads to no page."""
+    return (page_of(address) or "").rstrip(_AFTER_A_PAGE)
+
+
+def _addresses(text: str, plain: str) -> set[str]:
+    """Wherever a text may lead: by its links, by what stands in code, by what a person sees in it."""
+    found = {link.href for link in links_of(text)}
+    found.update(addresses_anywhere(text))
+    if plain != text:
+        found.update(addresses_anywhere(plain))
+    return found
 
 
 def comparable_domain(name: str) -> str:
@@ -303,22 +322,26 @@ class Held:
 
 
 class BlockedLinks:
-    """A set of pages in the form of `comparable_page`, and a set of domains in that of `readable_domain`."""
+    """A set of pages in the form of `visited_page`, and a set of domains in that of `readable_domain`."""
 
     def __init__(self) -> None:
-        self.pages: Final = Held()
+        self.pages: Final = Held(visited_page)
         self.domains: Final = Held(readable_domain)
 
     def are_in(self, text: str) -> bool:
         """Whether a text leads to a blocked page, or names a blocked domain or one below it, in time that grows with
         the text."""
-        if self.pages.values and any(comparable_page(found) in self.pages.values for found in _PAGE.findall(text)):
-            return True
-        if not self.domains.values:
+        if not (self.pages.values or self.domains.values):
             return False
         # Browsers take the ideographic full stop for a dot, and characters in other forms for the plain ones.
         plain = unicodedata.normalize("NFKC", text).replace("\N{IDEOGRAPHIC FULL STOP}", ".")
-        return any(map(self.cover, _NAME.findall(plain)))
+        addresses = _addresses(text, plain) if "://" in plain else set()
+        if self.pages.values and not self.pages.values.isdisjoint(filter(None, map(visited_page, addresses))):
+            return True
+        if not self.domains.values:
+            return False
+        names = _NAME.findall(_UNSEEN.sub("", plain))
+        return any(map(self.cover, names)) or any(self.cover(host_of(found)) for found in addresses)
 
     def cover(self, name: str) -> bool:
         """Whether a domain is blocked, by itself or with one that it lies in."""

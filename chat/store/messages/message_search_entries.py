@@ -13,7 +13,6 @@ from __future__ import annotations
 import enum
 import itertools
 import json
-import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
@@ -21,6 +20,8 @@ from typing import Any, Final
 import attrs
 
 from chat.classes import frozen
+from chat.markdown.addresses import host_of
+from chat.markdown.inline import links_of
 from chat.registries.channel_types import THREAD_CHANNEL_TYPES, ChannelType
 from chat.registries.message_types import WRITTEN_MESSAGE_TYPES, MessageFlag
 from chat.snowflake import MAXIMUM
@@ -109,7 +110,6 @@ _MEDIA: Final[Mapping[str, ContentType]] = {
     "video": ContentType.VIDEO,
     "audio": ContentType.SOUND,
 }
-_LINK: Final = re.compile(r"https?://(?:[^\s/@]*@)?([\w.-]+)", re.IGNORECASE)
 
 WITH_AUTHOR: Final[Mapping[Filter, Filter]] = {
     Filter.CHANNEL: Filter.AUTHOR_IN,
@@ -380,7 +380,7 @@ def value_term(kind: Filter, value: str = "") -> str:
 
 
 def _of_links(content: str) -> Iterator[str]:
-    hosts = list(dict.fromkeys(host.casefold() for host in _LINK.findall(content)))
+    hosts = list(dict.fromkeys(host_of(link.href) for link in links_of(content)))
     if hosts:
         yield value_term(Filter.HAS, ContentType.LINK)
     for host in hosts[:HOSTS_MAXIMUM]:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from chat.classes import frozen
+from chat.markdown.addresses import host_of
 from chat.snowflake import MAXIMUM
 from chat.store.messages.message_search_entries import (
     WITH_AUTHOR,
@@ -214,10 +215,11 @@ def _alternatives(criteria: Criteria, *, excluded: bool) -> Iterator[tuple[bool,
         yield bool(values(name)), [phrase([value_term(kind, value)]) for value in values(name)]
     for name, kind in (
         ("embed_providers", Filter.EMBED_PROVIDER),
-        ("link_hostnames", Filter.LINK_HOSTNAME),
         ("attachment_extensions", Filter.ATTACHMENT_EXTENSION),
     ):
         yield bool(values(name)), [phrase([name_term(kind, value)]) for value in values(name)]
+    hosts = [host_of(f"https://{name}") or name for name in values("link_hostnames")]
+    yield bool(hosts), [phrase([name_term(Filter.LINK_HOSTNAME, host)]) for host in hosts]
     names = values("attachment_filenames")
     sequences = [word_terms(Filter.ATTACHMENT_FILENAME, name) for name in names]
     yield bool(names), [phrase(sequence) for sequence in sequences if sequence]

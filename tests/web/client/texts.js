@@ -34,6 +34,76 @@ export function addresses(text) {
   return found;
 }
 
+// Of many texts: whom each names, and where its links lead, with those in spoilers marked.
+export function told(texts) {
+  return texts.map((text) => {
+    const mentions = [];
+    const links = [];
+    const walk = (nodes, hidden) => {
+      for (const node of nodes) {
+        if (node.type === "mention") mentions.push(`${node.kind}${node.id}`);
+        if (node.type === "emoji") mentions.push(`emoji${node.name}:${node.id}`);
+        if (node.type === "link") links.push([node.href, hidden]);
+        const isHidden = hidden || node.type === "spoiler";
+        for (const below of [node.children ?? [], ...(node.items ?? [])]) walk(below, isHidden);
+      }
+    };
+    walk(parse(text), false);
+    return { mentions, links };
+  });
+}
+
+const TAGS = {
+  strong: "strong",
+  emphasis: "em",
+  underline: "u",
+  strike: "s",
+  spoiler: "del",
+  quote: "blockquote",
+  subtext: "small",
+};
+
+const escaped = (text) =>
+  text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
+
+// Of many texts: as HTML, in the way in which CommonMark's examples tell trees.
+export function html(texts) {
+  return texts.map((text) => parse(text).map(element).join(""));
+}
+
+function element(node) {
+  const inside = (nodes) => nodes.map(element).join("");
+  switch (node.type) {
+    case "text":
+      return escaped(node.text);
+    case "break":
+      return "\n";
+    case "code":
+      return `<code>${escaped(node.text)}</code>`;
+    case "code_block": {
+      const language = node.language === "" ? "" : ` class="language-${node.language}"`;
+      return `<pre><code${language}>${escaped(node.text)}</code></pre>`;
+    }
+    case "heading":
+      return `<h${node.level}>${inside(node.children)}</h${node.level}>`;
+    case "list": {
+      const start = node.start === 1 ? "" : ` start="${node.start}"`;
+      const items = node.items.map((item) => `<li>${inside(item)}</li>`).join("");
+      return node.ordered ? `<ol${start}>${items}</ol>` : `<ul>${items}</ul>`;
+    }
+    case "link":
+      return `<a href="${escaped(node.href)}">${inside(node.children)}</a>`;
+    case "mention":
+      return `<b>${node.kind}${node.id}</b>`;
+    case "emoji":
+      return `<i>${node.name}</i>`;
+    case "time":
+      return `<time>${node.seconds}${node.style}</time>`;
+    default:
+      return `<${TAGS[node.type]}>${inside(node.children)}</${TAGS[node.type]}>`;
+  }
+}
+
 function said(node) {
   switch (node.type) {
     case "text":

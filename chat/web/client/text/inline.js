@@ -1,64 +1,55 @@
-// What stands in lines: marks that come in pairs, code, links, mentions, emojis, times. One pass; where a mark opens is
-// remembered, and one that is never closed turns into text again.
+// What stands in lines: code, links, mentions, emojis, times, and marks, of which emphasis.js makes pairs. One pass.
+// The server reads the same (chat/markdown/inline.py): what is a mention here calls, and nothing else.
 
-import { closings, closingTicks, runLength, withoutTail } from "./scanning.js";
-import { addText, DEPTH } from "./tree.js";
+import { bareEnd, bracketed, destination, leadsSomewhere, parentheses } from "./addresses.js";
+import { paired } from "./emphasis.js";
+import { BLANK, closingTicks, ESCAPE, flanking, runLength } from "./scanning.js";
+import { addText } from "./tree.js";
 
 /** @typedef {import("./tree.js").Node} Node */
 /** @typedef {import("./tree.js").Allowance} Allowance */
-/** @typedef {import("./tree.js").Group["type"]} GroupType */
-/** @typedef {{mark: string, nodes: Node[]}} Open */
+/** @typedef {import("./emphasis.js").Item} Item */
 
-/** @type {Readonly<Record<string, GroupType>>} */
-const GROUPS = {
-  "**": "strong",
-  "*": "emphasis",
-  __: "underline",
-  _: "emphasis",
-  "~~": "strike",
-  "||": "spoiler",
-};
-
-const SPECIAL = /[\\`*_~|<@[\nh]/g;
-const MENTION = /<(?:@(!|&)?|(#))(\d{1,20})>/y;
-const EMOJI = /<(a)?:(\w{2,32}):(\d{1,20})>/y;
+const SPECIAL = /[\\`*_<[\]\n]|~~|\|\||@(?=everyone|here)|[hH](?=[tT]{2}[pP][sS]?:\/\/)/g;
+const ESCAPED = new RegExp(ESCAPE, "y");
+const MENTION = /<(?:@(!|&)?|(#))([1-9]\d{0,18})>/y;
+const EMOJI = /<(a)?:(\w{2,32}):([1-9]\d{0,18})>/y;
 const TIME = /<t:(-?\d{1,13})(?::([tTdDfFR]))?>/y;
-const BRACKETED = /<((?:https?:\/\/|mailto:)[^\s<>]{1,2000})>/y;
-const BARE = /https?:\/\/[^\s<]{1,2000}/y;
-const TARGET = /\]\(((?:https?:\/\/|mailto:)[^\s()<>]{1,2000})\)/y;
-const ALL = /@(everyone|here)\b/y;
-const WORD = /[\p{L}\p{N}_]/u;
+const ALL = /(?<![\p{L}\p{N}_])@(everyone|here)(?![\p{L}\p{N}_])/uy;
+const ONLY_BLANKS = new RegExp(`^[${BLANK}]*$`);
+
+/** The largest id. */
+const LARGEST = 2n ** 63n - 1n;
 
 /**
  * @param {string} text
  * @param {Allowance} allowance
- * @param {number} depth
- * @param {boolean} [links] Whether links are looked for: not in the words of one.
  * @returns {Node[]}
  */
-export function parseInline(text, allowance, depth, links = true) {
-  return new Inline(text, allowance, depth, links).run();
+export function parseInline(text, allowance) {
+  return new Inline(text, allowance).run();
 }
 
 class Inline {
-  /** @type {Open[]} */
-  #open = [{ mark: "", nodes: [] }];
+  /** @type {Item[]} */
+  #items = [];
+  /** Where brackets opened among the items. @type {{place: number, isActive: boolean}[]} */
+  #brackets = [];
   /** Runs of so many back ticks are not closed any more from here on. @type {Set<number>} */
   #unclosed = new Set();
+  /** How many runs of a mark have opened that none has closed. @type {Record<string, number>} */
+  #marks = { "*": 0, _: 0, "~": 0 };
+  /** @type {Map<number, number> | undefined} */
+  #parentheses;
   #at = 0;
 
   /**
    * @param {string} text
    * @param {Allowance} allowance
-   * @param {number} depth
-   * @param {boolean} links
    */
-  constructor(text, allowance, depth, links) {
+  constructor(text, allowance) {
     this.text = text;
     this.allowance = allowance;
-    this.depth = depth;
-    this.links = links;
-    this.brackets = links ? closings(text) : new Map();
   }
 
   run() {
@@ -68,17 +59,9 @@ class Inline {
       const next = special.exec(this.text)?.index ?? this.text.length;
       this.#say(this.text.slice(this.#at, next));
       this.#at = next;
-      if (next < this.text.length && !this.#take()) {
-        this.#say(/** @type {string} */ (this.text[this.#at]));
-        this.#at += 1;
-      }
+      if (next < this.text.length && !this.#take()) this.#sayOn(1);
     }
-    while (this.#open.length > 1) this.#giveUp();
-    return this.#nodes;
-  }
-
-  get #nodes() {
-    return /** @type {Open} */ (this.#open.at(-1)).nodes;
+    return paired(this.#items, this.allowance);
   }
 
   /** Take what begins here; false where it is nothing but a character. */
@@ -91,22 +74,32 @@ class Inline {
       case "`":
         return this.#code();
       case "<":
-        return this.#bracketed();
+        return this.#pointed();
       case "@":
         return this.#everyone();
       case "[":
-        return this.links && this.#named();
+        this.#brackets.push({ place: this.#items.length, isActive: true });
+        this.#items.push({ type: "text", text: "[" });
+        this.#at += 1;
+        return true;
+      case "]":
+        return this.#named();
+      case "|":
+        this.#items.push({ type: "bars", at: this.#at });
+        this.#at += 2;
+        return true;
       case "h":
-        return this.links && this.#bare();
+      case "H":
+        return this.#bare();
       default:
         return this.#mark();
     }
   }
 
   #escaped() {
-    const next = this.text[this.#at + 1] ?? "";
-    if (next === "" || /[\p{L}\p{N}\s]/u.test(next)) return false;
-    this.#say(next);
+    const pair = this.#match(ESCAPED);
+    if (!pair) return false;
+    this.#say(pair[0].slice(1));
     this.#at += 2;
     return true;
   }
@@ -117,119 +110,102 @@ class Inline {
     const close = this.#unclosed.has(ticks) ? -1 : closingTicks(this.text, from, ticks);
     if (close === -1) {
       this.#unclosed.add(ticks);
-      this.#say(this.text.slice(this.#at, from));
-      this.#at = from;
-      return true;
+      return this.#sayOn(ticks);
     }
-    return this.#push({ type: "code", text: this.text.slice(from, close) }, close + ticks - this.#at);
+    const said = this.text.slice(from, close).replaceAll("\n", " ");
+    const isPadded = /^ .*[^ ].* $/.test(said);
+    return this.#push({ type: "code", text: isPadded ? said.slice(1, -1) : said }, close + ticks - this.#at);
   }
 
-  #bracketed() {
+  #pointed() {
     const mention = this.#match(MENTION);
-    if (mention) {
+    if (mention && isId(mention[3])) {
       const kind = mention[2] ? "channel" : mention[1] === "&" ? "role" : "user";
-      return this.#push({ type: "mention", kind, id: mention[3] ?? "" }, mention[0].length);
+      return this.#mention({ type: "mention", kind, id: mention[3] ?? "" }, mention[0].length);
     }
     const emoji = this.#match(EMOJI);
-    if (emoji) {
+    if (emoji && isId(emoji[3])) {
       const [all, animated, name = "", id = ""] = emoji;
       return this.#push({ type: "emoji", name, id, animated: animated !== undefined }, all.length);
     }
     const time = this.#match(TIME);
     if (time) return this.#push({ type: "time", seconds: Number(time[1]), style: time[2] ?? "f" }, time[0].length);
-    const link = this.links ? this.#match(BRACKETED) : null;
-    return link !== null && this.#link(link[1] ?? "", [{ type: "text", text: link[1] ?? "" }], link[0].length);
+    const link = bracketed(this.text, this.#at);
+    return link !== null && this.#link(link.href, link.end, 1);
   }
 
   #everyone() {
     const all = this.#match(ALL);
-    if (!all || this.#follows(WORD)) return false;
-    return this.#push({ type: "mention", kind: all[1] === "here" ? "here" : "everyone", id: "" }, all[0].length);
+    if (!all) return false;
+    return this.#mention({ type: "mention", kind: all[1] === "here" ? "here" : "everyone", id: "" }, all[0].length);
   }
 
+  /** Mentions are shown whatever is left of the allowance: what calls is in sight. */
+  #mention(/** @type {Node} */ node, /** @type {number} */ length) {
+    this.#items.push(node);
+    this.#at += length;
+    return true;
+  }
+
+  /** What a bracket closes is a link if an address follows; then no bracket before it opens another one around it. */
   #named() {
-    const close = this.brackets.get(this.#at);
-    if (close === undefined || close === this.#at + 1 || this.depth >= DEPTH) return false;
-    const target = this.#match(TARGET, close);
+    const bracket = this.#brackets.pop();
+    if (!bracket?.isActive || this.text[this.#at + 1] !== "(") return false;
+    const target = destination(this.text, this.#at + 1, (this.#parentheses ??= parentheses(this.text)));
     if (!target) return false;
-    const words = parseInline(this.text.slice(this.#at + 1, close), this.allowance, this.depth + 1, false);
-    return this.#link(target[1] ?? "", words, close + target[0].length - this.#at);
+    const [, ...words] = this.#items.splice(bracket.place);
+    const children = withoutLinks(paired(words, this.allowance));
+    for (const other of this.#brackets) other.isActive = false;
+    const isLink = leadsSomewhere(target.href) && !children.every(isBlankText) && this.allowance.take();
+    if (isLink) {
+      this.#items.push({ type: "link", href: target.href, children });
+      this.#at = target.end;
+      return true;
+    }
+    this.#items.push({ type: "text", text: "[" }, ...children);
+    return this.#sayOn(target.end - this.#at);
   }
 
   #bare() {
-    const match = this.#follows(WORD) ? null : this.#match(BARE);
-    if (!match) return false;
-    const href = withoutTail(match[0]);
-    return this.#link(href, [{ type: "text", text: href }], href.length);
+    const end = bareEnd(this.text, this.#at, (mark) => (this.#marks[mark] ?? 0) > 0);
+    return end !== -1 && this.#link(this.text.slice(this.#at, end), end, 0);
   }
 
   /**
+   * An address that is its own name. Where no browser could go there it is text, and nothing in it is anything else.
    * @param {string} href
-   * @param {Node[]} children
-   * @param {number} length
+   * @param {number} end
+   * @param {number} around Characters before and behind it.
    */
-  #link(href, children, length) {
-    return URL.canParse(href) && this.#push({ type: "link", href, children }, length);
+  #link(href, end, around) {
+    if (!leadsSomewhere(href)) return this.#sayOn(end - this.#at);
+    const shown = this.text.slice(this.#at + around, end - around);
+    return this.#push({ type: "link", href, children: [{ type: "text", text: shown }] }, end - this.#at);
   }
 
   #mark() {
     const character = /** @type {string} */ (this.text[this.#at]);
-    const run = runLength(this.text, this.#at);
-    const double = character + character;
-    const inner = /** @type {Open} */ (this.#open.at(-1)).mark;
-    // Of three in a row the mark that was opened last is closed first; two are the double mark.
-    for (const mark of inner === character && run !== 2 ? [character, double] : [double, character]) {
-      if (run < mark.length || !(mark in GROUPS)) continue;
-      if (this.#close(mark) || this.#begin(mark)) return true;
-    }
-    return false;
-  }
-
-  /** @param {string} mark */
-  #close(mark) {
-    const place = this.#open.findLastIndex((open) => open.mark === mark);
-    const empty = this.#open.length - 1 === place && this.#nodes.length === 0;
-    if (place < 1 || empty || !this.#endsHere(mark)) return false;
-    if (!this.allowance.take()) return false;
-    while (this.#open.length - 1 > place) this.#giveUp();
-    const children = /** @type {Open} */ (this.#open.pop()).nodes;
-    this.#nodes.push({ type: /** @type {GroupType} */ (GROUPS[mark]), children });
-    this.#at += mark.length;
+    const length = runLength(this.text, this.#at);
+    if (character === "~" && length !== 2) return this.#sayOn(length);
+    const { opens, closes } = flanking(this.text, this.#at, length);
+    const open = this.#marks[character] ?? 0;
+    if (closes && open > 0) this.#marks[character] = open - 1;
+    else if (opens) this.#marks[character] = open + 1;
+    this.#items.push({ type: "mark", character, length, opens, closes });
+    this.#at += length;
     return true;
-  }
-
-  /** @param {string} mark */
-  #begin(mark) {
-    const next = this.text[this.#at + mark.length] ?? "";
-    const isOpen = this.#open.some((open) => open.mark === mark);
-    if (isOpen || next === "" || /\s/.test(next) || this.depth + this.#open.length > DEPTH) return false;
-    if (mark[0] === "_" && this.#follows(WORD)) return false;
-    this.#open.push({ mark, nodes: [] });
-    this.#at += mark.length;
-    return true;
-  }
-
-  /** @param {string} mark */
-  #endsHere(mark) {
-    if (mark === "||" || mark === "~~") return true;
-    const next = this.text[this.#at + mark.length] ?? "";
-    const before = this.text[this.#at - 1] ?? "";
-    return !/\s/.test(before) && !(mark[0] === "_" && WORD.test(next));
-  }
-
-  /** The mark that was opened last is text. */
-  #giveUp() {
-    const { mark, nodes } = /** @type {Open} */ (this.#open.pop());
-    addText(this.#nodes, mark);
-    for (const node of nodes) {
-      if (node.type === "text") addText(this.#nodes, node.text);
-      else this.#nodes.push(node);
-    }
   }
 
   /** @param {string} text */
   #say(text) {
-    addText(this.#nodes, text);
+    if (text !== "") this.#items.push({ type: "text", text });
+  }
+
+  /** @param {number} length */
+  #sayOn(length) {
+    this.#say(this.text.slice(this.#at, this.#at + length));
+    this.#at += length;
+    return true;
   }
 
   /**
@@ -237,24 +213,43 @@ class Inline {
    * @param {number} length Of its source.
    */
   #push(node, length) {
-    if (this.allowance.take()) this.#nodes.push(node);
-    else this.#say(this.text.slice(this.#at, this.#at + length));
+    if (!this.allowance.take()) return this.#sayOn(length);
+    this.#items.push(node);
     this.#at += length;
     return true;
   }
 
-  /**
-   * @param {RegExp} pattern
-   * @param {number} [at]
-   */
-  #match(pattern, at = this.#at) {
+  /** @param {RegExp} pattern */
+  #match(pattern) {
     const sticky = new RegExp(pattern);
-    sticky.lastIndex = at;
+    sticky.lastIndex = this.#at;
     return sticky.exec(this.text);
   }
+}
 
-  /** @param {RegExp} pattern */
-  #follows(pattern) {
-    return this.#at > 0 && pattern.test(this.text[this.#at - 1] ?? "");
+/** @param {string | undefined} digits */
+function isId(digits) {
+  return digits !== undefined && BigInt(digits) <= LARGEST;
+}
+
+/** @param {Node} node */
+function isBlankText(node) {
+  return (node.type === "text" && ONLY_BLANKS.test(node.text)) || node.type === "break";
+}
+
+/**
+ * The words of a link lead nowhere else.
+ * @param {readonly Node[]} nodes
+ * @returns {Node[]}
+ */
+function withoutLinks(nodes) {
+  /** @type {Node[]} */
+  const bare = [];
+  for (const node of nodes) {
+    if (node.type === "link") addText(bare, node.children.map((child) => ("text" in child ? child.text : "")).join(""));
+    else if (node.type === "text") addText(bare, node.text);
+    else if ("children" in node) bare.push({ ...node, children: withoutLinks(node.children) });
+    else bare.push(node);
   }
+  return bare;
 }

@@ -19,12 +19,12 @@
  */
 
 /** Characters that are parsed; the rest of a longer text stays text. */
-export const CHARACTERS = 4_000;
+export const CHARACTERS = 16_384;
 
 /** How deep groups, quotes and lists lie in each other. */
 export const DEPTH = 12;
 
-/** Nodes of one tree; from there on all is text. */
+/** Nodes of one tree besides blocks, spoilers and mentions; behind them all is text. */
 export const NODES = 2_000;
 
 /** What is left of the limits while one text is parsed. */
