@@ -129,22 +129,27 @@ def _moves_bearably(image: Image) -> bool:
 
 
 def _upright(image: Image) -> Image:
-    """The picture as its camera was held."""
+    """The picture, or one frame of it, as its camera was held."""
     from PIL import ImageOps
 
+    if image.format == "JXL" and not getattr(image, "jpeg", False):
+        return image  # the library has turned it, by what the format itself says
     turned = ImageOps.exif_transpose(image)
     return image if turned is None else turned
 
 
 def _shrunk(image: Image, box: tuple[int, int]) -> Image:
-    if image.mode not in {"RGB", "RGBA", "L", "LA"}:
-        has_opacity = "transparency" in image.info or image.mode in {"PA", "RGBa", "La"}
-        image = image.convert("RGBA" if has_opacity else "RGB")
+    """The picture within the box and in the colours in which it is to be seen: grey, RGB or RGBA."""
+    from chat.media.colours import GREY, in_srgb, shrinkable
+
+    profile, was_grey = image.info.get("icc_profile"), image.mode in GREY
+    image = shrinkable(image)
     if image.width > box[0] or image.height > box[1]:
         scale = min(box[0] / image.width, box[1] / image.height)
         size = max(1, round(image.width * scale)), max(1, round(image.height * scale))
-        return image.resize(size, _pillow().Resampling.BOX if max(size) <= PLACEHOLDER_SIDE else None, reducing_gap=2.0)
-    return image
+        how = _pillow().Resampling.BOX if max(size) <= PLACEHOLDER_SIDE else None
+        image = image.resize(size, how, reducing_gap=2.0)
+    return in_srgb(image, profile, was_grey=was_grey)
 
 
 def _write_still(image: Image, target: Path, rendition: Rendition) -> None:
@@ -163,7 +168,7 @@ def _write_moving(image: Image, target: Path, rendition: Rendition) -> None:
     frames, durations = [], []
     for frame in ImageSequence.Iterator(image):
         durations.append(max(int(frame.info.get("duration", 100)), 10))
-        small = _shrunk(frame.convert("RGBA"), box)
+        small = _shrunk(_upright(frame), box).convert("RGBA")
         small.info = {}
         frames.append(small)
     options = _options(rendition) | {"save_all": True, "append_images": frames[1:], "duration": durations, "loop": loop}
