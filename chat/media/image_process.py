@@ -1,28 +1,32 @@
 """The process that unpacks pictures: `python -m chat.media.image_process`.
 
 It reads jobs from standard input and answers on standard output, a line of JSON each, until its input ends. Only here
-pixels of strangers' files are unpacked: the process gives itself little memory and time first, so a picture that was
-made to do harm harms this process alone, which its parent replaces (`chat.media.image_workers`; media.md, Renditions).
-What comes out carries no metadata: no place where a picture was taken leaves with it.
+pixels of strangers' files are unpacked: the process gives itself little memory and each job little time, so a picture
+that was made to do harm harms this process alone, which its parent replaces (`chat.media.image_workers`; media.md,
+Renditions). What comes out carries no metadata: no place where a picture was taken leaves with it.
 """
 
 from __future__ import annotations
 
 import base64
+import contextlib
 import functools
+import io
 import json
 import math
 import os
 import resource
+import signal
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from chat.classes import frozen
 from chat.media.content_types import content_type
 from chat.media.image_header import HEADER_BYTES, PIXELS_MAXIMUM, image_header
+from chat.media.image_intake import vector_header
 from chat.media.renditions import MOVING_FORMATS, Rendition
 
 if TYPE_CHECKING:
@@ -39,9 +43,16 @@ JOB_CHARACTERS: Final = 8_192
 NICENESS: Final = 10
 """Messages come first."""
 
-FRAMES_MAXIMUM: Final = 300
-MOVING_PIXELS_MAXIMUM: Final = 2 * PIXELS_MAXIMUM
-"""Pixels of all frames together; a picture that moves more is shown still."""
+JOB_CPU_SECONDS: Final = 8.0
+DRAWING_CPU_SECONDS: Final = 3.0
+"""Processor time that a job may take, whatever else the machine does; the system ends the process that takes more."""
+
+FRAMES_MAXIMUM: Final = 1_000
+MOVING_PIXELS_MAXIMUM: Final = 4 * PIXELS_MAXIMUM
+"""Pixels of all frames together. A picture that moves more is refused as an avatar and the like, and is shown still."""
+
+DRAWING_SIDE: Final = 1_024
+"""Pixels of the longer side of the bitmap that is made of a drawing when it arrives."""
 
 PLACEHOLDER_SIDE: Final = 32
 """Pixels to which a picture is shrunk for its hash, which keeps seven waves of it at most."""
@@ -58,8 +69,23 @@ _PILLOW: Final = {
 }
 
 
+_PLAYED: Final = frozenset({"GIF", "PNG", "WEBP", "AVIF"})
+"""Formats whose further pictures are frames of one that moves. In a JPEG or a HEIC they are other pictures."""
+
+
 class Unusable(Exception):
     """There are no pixels to be had from this file, or too many."""
+
+
+@contextlib.contextmanager
+def _tried() -> Iterator[None]:
+    """Whatever goes wrong in the block makes the file Unusable: what libraries raise for broken files is theirs."""
+    try:
+        yield
+    except Unusable:
+        raise
+    except Exception as error:
+        raise Unusable(type(error).__name__) from error
 
 
 def render(source: Path, target: Path, rendition: Rendition) -> bool:
@@ -67,32 +93,41 @@ def render(source: Path, target: Path, rendition: Rendition) -> bool:
 
     :raises Unusable: for a file that is no picture, is broken, or has too many pixels.
     """
-    box = (rendition.width, rendition.height)
-    try:
-        with _opened(source, box) as image:
-            moving = rendition.moving and rendition.content_type in MOVING_FORMATS and _moves_bearably(image)
-            if moving:
-                _write_moving(image, target, rendition)
-            else:
-                _write_still(image, target, rendition)
-    except Unusable:
-        raise
-    except Exception as error:  # what libraries raise for broken files is theirs to choose
-        raise Unusable(type(error).__name__) from error
+    with _tried(), _opened(source, (rendition.width, rendition.height)) as image:
+        moving = rendition.moving and rendition.content_type in MOVING_FORMATS and _moves_bearably(image)
+        if moving:
+            _write_moving(image, target, rendition)
+        else:
+            _write_still(image, target, rendition)
     return moving
+
+
+def judge(source: Path) -> int:
+    """How many frames a picture has that can be unpacked whole, within the bounds; raises Unusable as `render`."""
+    with _tried(), _opened(source, None) as image:
+        frames = _frames(image)
+        if frames > 1 and not _moves_bearably(image):
+            raise Unusable
+        for frame in range(frames):
+            if frame:
+                image.seek(frame)
+            image.load()
+    return frames
+
+
+def draw(source: Path, target: Path) -> tuple[int, int]:
+    """Write the bitmap of a drawing into another file; returns its width and height. Raises Unusable as `render`."""
+    with _tried(), _opened(source, (DRAWING_SIDE, DRAWING_SIDE)) as image:
+        image.save(target, "PNG")
+        return image.size
 
 
 def placeholder(source: Path) -> str:
     """The ThumbHash of a picture, in base64; raises Unusable as `render`."""
     box = (PLACEHOLDER_SIDE, PLACEHOLDER_SIDE)
-    try:
-        with _opened(source, box) as image:
-            small = _shrunk(_upright(image), box).convert("RGBA")
-            return base64.b64encode(thumbhash(*small.size, small.tobytes())).decode("ascii")
-    except Unusable:
-        raise
-    except Exception as error:  # as in `render`
-        raise Unusable(type(error).__name__) from error
+    with _tried(), _opened(source, box) as image:
+        small = _shrunk(_upright(image), box).convert("RGBA")
+        return base64.b64encode(thumbhash(*small.size, small.tobytes())).decode("ascii")
 
 
 @functools.cache
@@ -108,23 +143,48 @@ def _pillow() -> Any:
     return PIL.Image
 
 
-def _opened(source: Path, box: tuple[int, int]) -> Image:
-    """The picture, by the format of its first bytes; nothing is unpacked yet."""
+def _opened(source: Path, box: tuple[int, int] | None) -> Image:
+    """The picture, by the format of its first bytes; nothing is unpacked yet. `box` is how large it is wanted at least;
+    None: as large as it is."""
     with source.open("rb") as file:
         head = file.read(HEADER_BYTES)
     header = image_header(head)
-    if header is None or not header.is_bearable:
+    if header is None:
+        return _drawn(source, head, box)
+    if not header.is_bearable:
         raise Unusable("no picture of a bearable size")
     image: Image = _pillow().open(source, formats=[_PILLOW[content_type(head)]])
     if image.width * image.height > PIXELS_MAXIMUM:
         image.close()
         raise Unusable("more pixels than its header says")
-    image.draft(None, box)  # a JPEG can be unpacked at a fraction of its size
+    if box is not None:
+        image.draft(None, box)  # a JPEG can be unpacked at a fraction of its size
     return image
 
 
+def _drawn(source: Path, head: bytes, box: tuple[int, int] | None) -> Image:
+    """The bitmap of a drawing."""
+    header = vector_header(head)
+    if header is None or not header.is_bearable:
+        raise Unusable("no picture of a bearable size")
+    from chat.media.drawings import NotDrawn, drawn
+
+    side = DRAWING_SIDE if box is None else min(max(box), DRAWING_SIDE)
+    _allow(DRAWING_CPU_SECONDS)
+    try:
+        bitmap = drawn(source.read_bytes(), header, (side, side))
+    except NotDrawn as error:
+        raise Unusable(str(error)) from error
+    image: Image = _pillow().open(io.BytesIO(bitmap), formats=["PNG"])
+    return image
+
+
+def _frames(image: Image) -> int:
+    return getattr(image, "n_frames", 1) if image.format in _PLAYED else 1
+
+
 def _moves_bearably(image: Image) -> bool:
-    frames = getattr(image, "n_frames", 1)
+    frames = _frames(image)
     return 1 < frames <= FRAMES_MAXIMUM and frames * image.width * image.height <= MOVING_PIXELS_MAXIMUM
 
 
@@ -293,22 +353,42 @@ def done(job: dict[str, Any]) -> dict[str, Any]:
     """The answer to a job: `refused` if the file is unusable."""
     try:
         source = Path(job["source"])
-        if job["kind"] == "placeholder":
-            return {"placeholder": placeholder(source)}
-        return {"moving": render(source, Path(job["target"]), Rendition(**job["rendition"]))}
+        match job["kind"]:
+            case "placeholder":
+                return {"placeholder": placeholder(source)}
+            case "judge":
+                return {"frames": judge(source)}
+            case "draw":
+                return {"size": draw(source, Path(job["target"]))}
+            case _:
+                return {"moving": render(source, Path(job["target"]), Rendition(**job["rendition"]))}
     except (Unusable, MemoryError, OSError) as error:
         return {"refused": type(error).__name__}
 
 
+_has_time_limits = False
+"""Whether this process is one of its own, which may be ended."""
+
+
+def _allow(seconds: float) -> None:
+    """From now on the job may take so much processor time; 0 ends the limit."""
+    if _has_time_limits:
+        signal.setitimer(signal.ITIMER_PROF, seconds)
+
+
 def main() -> None:
     """Do jobs until standard input ends."""
+    global _has_time_limits
+    _has_time_limits = True
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
     resource.setrlimit(resource.RLIMIT_FSIZE, (FILE_BYTES, FILE_BYTES))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     os.umask(0o077)
     os.nice(NICENESS)
     while line := sys.stdin.buffer.readline(JOB_CHARACTERS):
+        _allow(JOB_CPU_SECONDS)
         answer = done(json.loads(line))
+        _allow(0)
         sys.stdout.buffer.write(json.dumps(answer).encode() + b"\n")
         sys.stdout.buffer.flush()
 

@@ -2,6 +2,7 @@
 
 A process is started when it is first needed and stays for a while. It works at one picture at a time, has so many
 seconds for it, and is ended when it takes longer: no thread could be. After any failure the next job gets a new one.
+The processor time of a job is what the process itself limits; the seconds here are for a machine that is too busy.
 """
 
 from __future__ import annotations
@@ -28,10 +29,13 @@ from chat.registries.error_codes import ErrorCode
 AT_A_TIME: Final = 2
 """Processes."""
 
+ARRIVING_AT_A_TIME: Final = 1
+"""Of these, for avatars and the like that arrive: however hard they are, what is stored goes on being shown."""
+
 WAITING_MAXIMUM: Final = 64
 """Jobs that may wait for one; one more is told to come back."""
 
-JOB_SECONDS: Final = 10.0
+JOB_SECONDS: Final = 30.0
 IDLE_SECONDS: Final = 60.0
 """How long a process stays that has nothing to do."""
 
@@ -44,13 +48,13 @@ END_SECONDS: Final = 5.0
 PASSED_ON: Final = ("PATH", "PYTHONPATH", "LANG", "LC_ALL", "TMPDIR", "SYSTEMROOT")
 """Of this process's environment: settings, and the secrets among them, stay here."""
 
-FAILURES: Final = (trio.TooSlowError, trio.BrokenResourceError, trio.ClosedResourceError)
+FAILURES: Final = (trio.BrokenResourceError, trio.ClosedResourceError)
 
 log: Final = structlog.get_logger("chat.media")
 
 
 class ImageRefused(Exception):
-    """The file is no picture that can be redrawn, or it took too long."""
+    """The file is no picture that can be redrawn, or takes too much time or memory."""
 
 
 @define(eq=False)
@@ -68,6 +72,7 @@ class ImageWorkers:
     def __init__(self, *, in_processes: bool) -> None:
         self._in_processes = in_processes
         self._places = trio.CapacityLimiter(AT_A_TIME)
+        self._arriving = trio.CapacityLimiter(ARRIVING_AT_A_TIME)
         self._resting: list[_Worker] = []
         self._has_resting = trio.Event()
 
@@ -75,7 +80,7 @@ class ImageWorkers:
         """Write a rendition of `source` into `target`; returns whether it moves.
 
         :raises ImageRefused: for a file that does not lend itself to it.
-        :raises ApiError: SERVICE_UNAVAILABLE with too many jobs before this one.
+        :raises ApiError: SERVICE_UNAVAILABLE with too many jobs before this one, and when the machine is too busy.
         """
         job = {"kind": "render", "target": str(target), "rendition": attrs.asdict(rendition)}
         return bool((await self._done(source, job))["moving"])
@@ -83,6 +88,21 @@ class ImageWorkers:
     async def placeholder(self, source: Path) -> str:
         """The ThumbHash of a picture, in base64; raises as `render`."""
         return str((await self._done(source, {"kind": "placeholder"}))["placeholder"])
+
+    async def judge(self, source: Path) -> int:
+        """How many frames a picture has that can be redrawn within the bounds, all of them; raises as `render`."""
+        return int((await self._done(source, {"kind": "judge"}))["frames"])
+
+    async def judge_new(self, source: Path) -> int:
+        """As `judge`, of a picture that is only just arriving."""
+        async with self._in_turn(self._arriving):
+            return await self.judge(source)
+
+    async def draw(self, source: Path, target: Path) -> tuple[int, int]:
+        """Write the bitmap of a drawing (a PNG) into `target`; returns its width and height. Raises as `render`."""
+        async with self._in_turn(self._arriving):
+            width, height = (await self._done(source, {"kind": "draw", "target": str(target)}))["size"]
+        return int(width), int(height)
 
     async def run(self) -> None:
         """End processes that have rested for a while, and at the end all of them."""
@@ -115,17 +135,26 @@ class ImageWorkers:
         return answer
 
     async def _in_a_process(self, job: dict[str, Any]) -> dict[str, Any]:
-        if self._places.statistics().tasks_waiting >= WAITING_MAXIMUM:
-            raise ApiError(ErrorCode.SERVICE_UNAVAILABLE, headers={"Retry-After": "1"})
-        async with self._places:
+        async with self._in_turn(self._places):
             try:
                 with trio.fail_after(JOB_SECONDS):
                     async with self._worker() as worker:
                         return await _asked(worker.process, job)
+            except trio.TooSlowError:
+                log.warning("a picture was not finished in time", job=job["kind"])
+                raise _busy() from None
             except (*FAILURES, OSError, ValueError) as error:
                 # Which file it was stays here: names and addresses of files are their owners' secrets.
                 log.info("a picture was given up", reason=type(error).__name__, job=job["kind"])
                 raise ImageRefused(type(error).__name__) from None
+
+    @asynccontextmanager
+    async def _in_turn(self, places: trio.CapacityLimiter) -> AsyncIterator[None]:
+        """One of the places, after those who wait already; SERVICE_UNAVAILABLE with too many of them."""
+        if places.statistics().tasks_waiting >= WAITING_MAXIMUM:
+            raise _busy()
+        async with places:
+            yield
 
     @asynccontextmanager
     async def _worker(self) -> AsyncIterator[_Worker]:
@@ -143,6 +172,10 @@ class ImageWorkers:
                 self._has_resting.set()
             else:
                 await _end(worker)
+
+
+def _busy() -> ApiError:
+    return ApiError(ErrorCode.SERVICE_UNAVAILABLE, headers={"Retry-After": "1"})
 
 
 async def _started() -> trio.Process:

@@ -26,7 +26,9 @@ import trio
 from chat.classes import frozen
 from chat.errors import ApiError
 from chat.media.content_types import IMAGE_TYPES, MOVING_TYPES, SNIFFED_BYTES, content_type
+from chat.media.image_header import HEADER_BYTES, image_header
 from chat.media.outside_addresses import Guard, OutsideRefused, Target
+from chat.media.renditions import MAY_HIDE_FRAMES
 from chat.registries.error_codes import ErrorCode
 
 HEAD_BYTES: Final = 32_768
@@ -288,6 +290,9 @@ async def _beginning(exchange: OutsideExchange, maximum: int) -> bytes:
 MEDIA_BYTES: Final = 52_428_800
 """The largest file that is passed on."""
 
+PICTURE_BYTES: Final = 26_214_400
+"""The largest picture that is received whole and judged before it is passed on."""
+
 ANSWER_SECONDS: Final = 10.0
 """By then the other side's answer must have begun, redirects included."""
 
@@ -308,12 +313,14 @@ log: Final = structlog.get_logger("chat.media")
 @frozen
 class OutsideMedia:
     """An answer from outside whose kind has been seen; `length` is None where the other side does not say.
+    `is_certain` False: a picture that moves, or may, and is to be judged as a whole.
 
     Call `pieces`, which raises EOFError if the transfer breaks off, and then `aclose`.
     """
 
     content_type: str
     length: int | None
+    is_certain: bool
     pieces: Callable[[], AsyncGenerator[bytes, None]]
     aclose: Callable[[], Awaitable[None]]
 
@@ -347,7 +354,8 @@ class ExternalMedia:
                 # Neither the client nor the log learns what was found there, or under which address.
                 log.info("outside media refused", reason=type(error).__name__)
                 raise ApiError(ErrorCode.BAD_GATEWAY) from None
-            return OutsideMedia(content_type(head), length, lambda: _bounded(head, exchange), stack.pop_all().aclose)
+            kind, aclose = content_type(head), stack.pop_all().aclose
+            return OutsideMedia(kind, length, _is_certain(kind, head), lambda: _bounded(head, exchange), aclose)
         raise AssertionError("nothing on the stack swallows an exception")
 
     def _done(self) -> None:
@@ -362,12 +370,33 @@ async def _judged(exchange: OutsideExchange) -> tuple[int | None, bytes]:
     length = int(announced) if announced.isdecimal() and len(announced) < 16 else None
     if length is not None and length > MEDIA_BYTES:
         raise OutsideRefused("the file is too large")
-    head = b""
-    while len(head) < SNIFFED_BYTES and (piece := await exchange.read()):
-        head += piece
-    if content_type(head) not in SERVED_TYPES:
+    head = await _filled(b"", SNIFFED_BYTES, exchange)
+    kind = content_type(head)
+    if kind not in SERVED_TYPES:
         raise OutsideRefused("the file is not a picture, a film or a sound")
+    if kind in IMAGE_TYPES:
+        head = await _filled(head, HEADER_BYTES, exchange)
+        header = image_header(head)
+        if header is not None and not header.is_bearable:
+            raise OutsideRefused("the picture has too many pixels")
     return length, head
+
+
+async def _filled(head: bytes, size: int, exchange: OutsideExchange) -> bytes:
+    """The first bytes, and more of them until there are so many or it ends."""
+    pieces, length = [head], len(head)
+    while length < size and (piece := await exchange.read()):
+        pieces.append(piece)
+        length += len(piece)
+    return b"".join(pieces)
+
+
+def _is_certain(kind: str, head: bytes) -> bool:
+    """Whether a client can show this, by what its first bytes say of it."""
+    if kind not in IMAGE_TYPES:
+        return True
+    header = image_header(head)
+    return header is not None and not header.animated and kind not in MAY_HIDE_FRAMES
 
 
 async def _bounded(head: bytes, exchange: OutsideExchange) -> AsyncGenerator[bytes, None]:

@@ -32,6 +32,9 @@ IN_USE_SECONDS: Final = 60.0
 REFUSALS_REMEMBERED: Final = 4_096
 """Pictures of which no rendition can be made, so that they are not tried again and again."""
 
+JUDGEMENTS_REMEMBERED: Final = 16_384
+"""Pictures of which is known whether they move within the bounds."""
+
 log: Final = structlog.get_logger("chat.media")
 
 
@@ -60,6 +63,7 @@ class RenditionCache:
         self._bytes = 0
         self._making: dict[tuple[str, str], trio.Event] = {}
         self._refused: OrderedDict[tuple[str, str], None] = OrderedDict()
+        self._frames: OrderedDict[str, int | None] = OrderedDict()
         self._trimming = False
 
     async def get(self, key: str, rendition: Rendition) -> KeptRendition | None:
@@ -78,6 +82,21 @@ class RenditionCache:
                 return await self._made(name, path, rendition)
             await made.wait()
         return None
+
+    async def frames(self, key: str) -> int | None:
+        """How many frames the picture of that key has; None for one that cannot be redrawn within the bounds.
+
+        :raises ApiError: as `get`.
+        """
+        if key not in self._frames:
+            try:
+                found = await self._workers.judge(self._storage.path_of(key))
+            except ImageRefused:
+                found = None
+            self._frames[key] = found
+            if len(self._frames) > JUDGEMENTS_REMEMBERED:
+                self._frames.popitem(last=False)
+        return self._frames[key]
 
     async def _made(self, name: tuple[str, str], path: Path, rendition: Rendition) -> KeptRendition | None:
         self._making[name] = event = trio.Event()

@@ -21,6 +21,9 @@ SIZES: Final = (
 DEFAULT_SIZE: Final = 128
 """Of pictures that belong to an account or a guild, where the query names no size."""
 
+DRAWN_BY: Final = 2
+"""Goes up when the same rendition comes to look otherwise: so those that are kept are made again."""
+
 Quality = Literal["high", "low", "lossless"]
 
 FORMATS: Final[Mapping[str, str]] = {
@@ -35,9 +38,26 @@ FORMATS: Final[Mapping[str, str]] = {
 MOVING_FORMATS: Final = frozenset({"image/webp", "image/gif", "image/png"})
 
 REDRAWN_TYPES: Final = frozenset(
-    {"image/png", "image/jpeg", "image/gif", "image/webp", "image/avif", "image/heic", "image/heif", "image/jxl"}
+    {
+        "image/png",
+        "image/jpeg",
+        "image/gif",
+        "image/webp",
+        "image/avif",
+        "image/heic",
+        "image/heif",
+        "image/jxl",
+        "image/svg+xml",
+    }
 )
-"""What can be redrawn; drawings (SVG) have no pixels and fit every size."""
+"""What can be redrawn."""
+
+DRAWINGS: Final = frozenset({"image/svg+xml"})
+"""Of these, what is never sent as it came. New ones are stored as bitmaps; such files are from before that."""
+
+
+MAY_HIDE_FRAMES: Final = frozenset({"image/gif", "image/png"})
+"""Formats that can say behind any number of bytes that they move: a look at the head of a file does not decide."""
 
 
 @frozen
@@ -52,9 +72,10 @@ class Rendition:
 
     @property
     def name(self) -> str:
-        """Tells it from the other renditions of the same picture."""
+        """Tells it from the other renditions of the same picture, and from what was drawn otherwise once."""
         kind = self.content_type.removeprefix("image/")
-        return f"{self.width}x{self.height}-{self.quality}-{'moving' if self.moving else 'still'}.{kind}"
+        motion = "moving" if self.moving else "still"
+        return f"{self.width}x{self.height}-{self.quality}-{motion}-{DRAWN_BY}.{kind}"
 
 
 def next_size(pixels: int) -> int:

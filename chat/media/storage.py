@@ -64,6 +64,11 @@ class Incoming:
         """The first HEADER_BYTES of it."""
 
     @property
+    def path(self) -> Path:
+        """Where it lies until it is kept, as far as it was flushed."""
+        return self._path
+
+    @property
     def sha256(self) -> str:
         """Of what has been written, in hexadecimal."""
         return self._digest.hexdigest()

@@ -106,7 +106,8 @@ async def test_pictures_are_redrawn_and_links_looked_at_off_the_loop(tmp_path: P
         small = await server.alice.fetch(good["url"] + "&width=160&format=webp")
         with PIL.Image.open(io.BytesIO(small.body)) as image:
             assert (image.format, image.size) == ("WEBP", (160, 80))
-        assert (await server.alice.fetch(bad["url"] + "&width=160")).body == bomb
+        assert (await server.alice.fetch(bad["url"] + "&width=160")).status == 404
+        assert (await server.alice.fetch(bad["url"])).body == bomb
         assert (await server.alice.fetch(good["url"] + "&width=160&format=webp")).body == small.body
         (await server.alice.send_message(server.channel_id, f"{other.origin}/")).expect(200)
         (embed,) = (await client.expect("MESSAGE_UPDATE")).data["embeds"]

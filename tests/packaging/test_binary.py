@@ -52,6 +52,8 @@ def test_the_first_conversation_and_a_picture(with_binary: Debian, tmp_path: Pat
     (tmp_path / "bot.py").write_text(bot, encoding="utf-8")
     (tmp_path / "picture.py").write_text(PICTURE, encoding="utf-8")
     Image.new("RGB", (128, 128), "teal").save(tmp_path / "picture.png")
+    drawing = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><rect width="9" height="9" fill="teal"/></svg>'
+    (tmp_path / "drawing.svg").write_text(drawing)
     start = start.replace(".venv/bin/chat", " ".join(with_binary.command(HERE)))
     script = (
         f"{as_here(start, port)}\n{as_here(talk, port)}\n"
@@ -62,20 +64,22 @@ def test_the_first_conversation_and_a_picture(with_binary: Debian, tmp_path: Pat
     answer: list[dict[str, Any]] = json.loads(said[-2][said[-2].index("}[") + 1 :])
     assert [message["content"] for message in answer] == ["pong", "ping"]
     assert said[-1] == "ended with 0"
-    with Image.open(tmp_path / "picture.webp") as redrawn:
-        assert (redrawn.format, redrawn.size) == ("WEBP", (64, 64))
+    for name in ("picture.webp", "drawing.webp"):
+        with Image.open(tmp_path / name) as redrawn:
+            assert (redrawn.format, redrawn.size) == ("WEBP", (64, 64))
+            assert redrawn.convert("RGB").getpixel((32, 32)) == pytest.approx((0, 128, 128), abs=3)
 
 
 PICTURE: Final = """
 import base64, json, urllib.request
 world = json.load(open("world.json"))
-picture = "data:image/png;base64," + base64.b64encode(open("picture.png", "rb").read()).decode()
 headers = {"Authorization": world["users"][0]["token"], "Content-Type": "application/json"}
-body = json.dumps({"avatar": picture}).encode()
-request = urllib.request.Request(world["base_url"] + "/users/@me", body, headers, method="PATCH")
-me = json.load(urllib.request.urlopen(request))
-address = f"{world['base_url'].removesuffix('/v1')}/media/avatars/{me['id']}/{me['avatar']}.webp?size=64"
-open("picture.webp", "wb").write(urllib.request.urlopen(address).read())
+for name in ("picture.png", "drawing.svg"):
+    body = json.dumps({"avatar": base64.b64encode(open(name, "rb").read()).decode()}).encode()
+    request = urllib.request.Request(world["base_url"] + "/users/@me", body, headers, method="PATCH")
+    me = json.load(urllib.request.urlopen(request))
+    address = f"{world['base_url'].removesuffix('/v1')}/media/avatars/{me['id']}/{me['avatar']}.webp?size=64"
+    open(name[:-3] + "webp", "wb").write(urllib.request.urlopen(address).read())
 """
 
 

@@ -15,7 +15,7 @@ import trio.testing
 from chat.testing.rest_client import Response
 from chat.testing.server import ChatServer
 from chat.testing.world import World
-from tests.image_samples import MOVING, png_bomb, written
+from tests.image_samples import MOVING, png_bomb, svg, written
 from tests.webhooks.surfaces import data_uri, fetch, form, png, post_form, target
 
 SMALL = {"media.rendition_cache_bytes": 1}
@@ -155,14 +155,11 @@ async def test_where_a_picture_was_taken_leaves_with_no_rendition(chat_world: Wo
     [
         ("text.png", b"no picture at all"),
         ("film.mp4", b"\0\0\0\x18ftypmp42" + bytes(100)),
-        ("broken.png", png(40, 40)[:60]),
-        ("header.png", png(50_000, 50_000)),
-        ("lie.png", png(9_000, 9_000)),
-        ("empty.gif", b"GIF89a"),
         ("archive.zip", b"PK\x03\x04" + bytes(200)),
+        ("drawing.svg", svg()),
     ],
 )
-async def test_what_cannot_be_redrawn_comes_as_it_is(
+async def test_what_is_no_picture_comes_as_it_is(
     chat_world: World, chat_server: ChatServer, name: str, data: bytes
 ) -> None:
     attachment = await attached(chat_world, name, data)
@@ -170,6 +167,29 @@ async def test_what_cannot_be_redrawn_comes_as_it_is(
     for asked in ("", "&size=128", "&format=webp", "&width=16&quality=low"):
         shown = await fetch(chat_world.anyone, attachment["url"] + asked)
         assert (shown.status, shown.body) == (200, data), asked
+        assert (shown.header("content-disposition") or "").startswith("attachment")
+    assert below(chat_server, "derived") == below(chat_server, "incoming") == []
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("broken.png", png(40, 40)[:60]),
+        ("header.png", png(50_000, 50_000)),
+        ("lie.png", png(9_000, 9_000)),
+        ("empty.gif", b"GIF89a"),
+    ],
+)
+async def test_a_picture_that_cannot_be_drawn_can_be_saved_and_has_no_rendition(
+    chat_world: World, chat_server: ChatServer, name: str, data: bytes
+) -> None:
+    """A page that asks for a rendition never gets what this server could not draw."""
+    attachment = await attached(chat_world, name, data)
+    assert not {"placeholder", "width", "height"} & attachment.keys()
+    assert (await fetch(chat_world.anyone, attachment["url"])).body == data
+    for asked in ("&size=128", "&format=webp", "&width=16&quality=low", "&size=4096", "&format=png&size=4096"):
+        shown = await fetch(chat_world.anyone, attachment["url"] + asked)
+        assert (shown.status, shown.code) == (404, "NOT_FOUND"), asked
     assert below(chat_server, "derived") == below(chat_server, "incoming") == []
 
 
@@ -184,7 +204,8 @@ async def test_a_picture_of_more_pixels_than_its_file_holds_is_never_unpacked(
     bomb = png_bomb()
     attachment = await attached(chat_world, "bomb.png", bomb)
     assert not {"width", "height", "placeholder"} & attachment.keys()
-    assert (await fetch(chat_world.anyone, attachment["url"] + "&size=128&format=webp")).body == bomb
+    assert (await fetch(chat_world.anyone, attachment["url"] + "&size=128&format=webp")).status == 404
+    assert (await fetch(chat_world.anyone, attachment["url"])).body == bomb
     refused = await chat_world.alice.rest.patch(f"/v1/guilds/{chat_world.guild_id}", {"icon": data_uri(bomb)})
     assert refused.json()["errors"] == [
         {"path": "icon", "code": "INVALID_IMAGE_FORMAT", "message": refused.json()["errors"][0]["message"]}
@@ -223,7 +244,7 @@ async def test_renditions_beyond_their_room_go_and_are_made_again(
             used = path.stat().st_mtime - 100
             os.utime(path, (used, used))
     drawn(await fetch(chat_world.anyone, f"{url}&size=80"))
-    assert [path.name for path in below(chat_server, "derived")] == ["80x80-high-still.png"]
+    assert [path.name for path in below(chat_server, "derived")] == ["80x80-high-still-2.png"]
 
 
 async def test_many_who_want_the_same_picture_have_it_made_once(chat_world: World, chat_server: ChatServer) -> None:

@@ -324,12 +324,16 @@ class Uploads:
         if kind in IMAGE_TYPES:
             header = await self._media.storage.computed(stored_image_header, path, guard=guard)
         if header is not None and header.is_bearable:
+            try:
+                placeholder = await self._placeholder(path)
+            except ImageRefused:
+                return described  # without a size: there is nothing to show of it, it is a file to be saved
             return attrs.evolve(
                 described,
                 width=header.width,
                 height=header.height,
                 flags=int(AttachmentFlag.IS_ANIMATED) if header.animated else 0,
-                placeholder=await self._placeholder(path),
+                placeholder=placeholder,
             )
         if kind in MOVING_TYPES:
             moving = await self._media.storage.computed(moving_header, path, kind, guard=guard)
@@ -337,11 +341,14 @@ class Uploads:
         return described
 
     async def _placeholder(self, path: Path) -> str | None:
-        """A small stand-in for a picture; None where it cannot be made in time: the message does not wait for it."""
+        """A small stand-in for a picture; None where it cannot be made in time: the message does not wait for it.
+
+        :raises ImageRefused: for what is no picture after all.
+        """
         with trio.move_on_after(PLACEHOLDER_SECONDS):
             try:
                 return await self._media.workers.placeholder(path)
-            except (ImageRefused, ApiError):  # no picture after all; or there is too much to do
+            except ApiError:  # there is too much to do
                 return None
         return None
 

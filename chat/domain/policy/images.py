@@ -4,8 +4,9 @@
     async with media.kept(prepared):
         await database.write(unit)  # in which images.store(connection, prepared, replaces=guild.icon)
 
-Only the header of an image is looked at; what it shows is not looked at. An image is written before
-the row that names it, and the one that it replaces goes after the commit: at any failure one of them is whole.
+The image process unpacks an image once, with all its frames, and makes a bitmap of a drawing: what it cannot redraw
+within its bounds is refused. An image is written before the row that names it, and the one that it replaces goes after
+the commit: at any failure one of them is whole.
 """
 
 from __future__ import annotations
@@ -82,6 +83,15 @@ def take(text: str, maximum: int, path: str) -> TakenImage:
     header = intake_header(content)
     if header is None or not header.is_bearable:
         raise InvalidFormBody.at(path, FieldCode.INVALID_IMAGE_FORMAT)
+    return _named(content, header)
+
+
+def bitmap(content: bytes, width: int, height: int) -> TakenImage:
+    """A drawing as it is kept: the PNG that was made of it."""
+    return _named(content, ImageHeader("image/png", width, height))
+
+
+def _named(content: bytes, header: ImageHeader) -> TakenImage:
     digest = hashlib.sha256(content).hexdigest()[:HASH_CHARACTERS]
     return TakenImage(content, header, ANIMATED_PREFIX + digest if header.animated else digest)
 

@@ -11,6 +11,7 @@ import itertools
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing, asynccontextmanager
 from functools import partial
+from pathlib import Path
 from typing import Final
 
 import structlog
@@ -19,12 +20,13 @@ import trio
 from chat.clock import Clock
 from chat.config import Settings
 from chat.domain.policy.blocked_values import BlockedValues
-from chat.domain.policy.images import ANIMATED_PREFIX, AVATARS, HASH_CHARACTERS, PreparedImage, take
+from chat.domain.policy.images import ANIMATED_PREFIX, AVATARS, HASH_CHARACTERS, PreparedImage, TakenImage, bitmap, take
 from chat.errors import ApiError, InvalidFormBody, StorageUnavailable
 from chat.media.delivery import MediaAddresses
-from chat.media.image_workers import ImageWorkers
+from chat.media.image_workers import ImageRefused, ImageWorkers
 from chat.media.outside_fetching import ExternalMedia
 from chat.media.rendition_cache import RenditionCache
+from chat.media.renditions import DRAWINGS
 from chat.media.storage import MediaStorage
 from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.snowflake import SnowflakeGenerator, snowflake_at
@@ -120,17 +122,20 @@ class MediaLibrary:
     async def prepare(
         self, kind: str, owner_id: int, text: str, *, path: str, still: bool = False, guard: Guard
     ) -> PreparedImage:
-        """Look at an image out of a JSON body; nothing is written yet. `still` refuses one that moves. This is a slow
+        """Look at an image out of a JSON body; nothing is kept yet. `still` refuses one that moves. This is a slow
         step of a request, whose `guard` judges again after it.
 
-        :raises InvalidFormBody: at `path`, as `chat.domain.policy.images.take`.
-        :raises ApiError: CONTENT_BLOCKED for a blocked image.
+        :raises InvalidFormBody: at `path`, as `chat.domain.policy.images.take`; INVALID_IMAGE_FORMAT also for what
+            cannot be redrawn within the bounds.
+        :raises ApiError: CONTENT_BLOCKED for a blocked image; SERVICE_UNAVAILABLE when too much is to be drawn already.
         """
         taken = await self.storage.computed(take, text, self._settings.limits.avatar_max_size, path, guard=guard)
         self._blocked.require_image(taken.hash)
-        header = taken.header
-        if still and header.animated:
+        if still and taken.header.animated:
             raise InvalidFormBody.at(path, FieldCode.INVALID_IMAGE_FORMAT)
+        taken = await self._redrawable(taken, path)
+        self._blocked.require_image(taken.hash)
+        header = taken.header
         asset = Asset(
             kind=kind,
             owner_id=owner_id,
@@ -142,6 +147,20 @@ class MediaLibrary:
             height=header.height,
         )
         return PreparedImage(asset, taken.content)
+
+    async def _redrawable(self, taken: TakenImage, path: str) -> TakenImage:
+        """The image as it is to be kept: a drawing becomes its bitmap, anything else was unpacked whole."""
+        storage = self.storage
+        async with storage.scratch() as source, storage.scratch() as target:
+            await storage.at_work(_write, source, taken.content)
+            try:
+                if taken.header.content_type not in DRAWINGS:
+                    await self.workers.judge_new(source)
+                    return taken
+                width, height = await self.workers.draw(source, target)
+            except ImageRefused:
+                raise InvalidFormBody.at(path, FieldCode.INVALID_IMAGE_FORMAT) from None
+            return await storage.computed(bitmap, await storage.content_of(target), width, height)
 
     @asynccontextmanager
     async def kept(self, *prepared: PreparedImage | None, guard: Guard) -> AsyncIterator[None]:
@@ -240,3 +259,7 @@ class MediaLibrary:
                 if unneeded:
                     log.info("files without an owner deleted", count=len(unneeded))
                     await self.storage.delete(unneeded)
+
+
+def _write(path: Path, content: bytes) -> None:
+    path.write_bytes(content)
