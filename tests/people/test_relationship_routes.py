@@ -52,6 +52,16 @@ async def test_by_tag(chat_world: World) -> None:
     assert (unknown.status, unknown.code) == (400, "NO_USERS_WITH_SERVICE_TAG_EXIST")
 
 
+async def test_by_the_bare_username_where_only_one_account_has_it(chat_world: World) -> None:
+    alice, bob, carol = chat_world.alice, chat_world.bob, chat_world.carol
+    assert (await alice.rest.post(BASE, {"username": bob.username.upper()})).expect(200)["id"] == bob.id
+    (await carol.rest.patch("/v1/users/@me", {"username": bob.username, "password": carol.password})).expect(200)
+    several = await chat_world.admin.rest.post(BASE, {"username": bob.username})
+    assert (several.status, several.code) == (400, "DISCRIMINATOR_REQUIRED")
+    nobody = await alice.rest.post(BASE, {"username": "nobody_here"})
+    assert (nobody.status, nobody.code) == (400, "NO_USERS_WITH_SERVICE_TAG_EXIST")
+
+
 async def test_a_block_ends_friendship_and_is_not_told(chat_world: World) -> None:
     alice, bob = chat_world.alice, chat_world.bob
     (await alice.rest.post(f"{BASE}/{bob.id}")).expect(200)

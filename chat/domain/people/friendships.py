@@ -73,15 +73,22 @@ class Friendships:
         """The caller's relationships, in order of the others' ids."""
         return self._relationships.with_user(principal.user_id)
 
-    async def request_by_tag(self, principal: Principal, username: str, discriminator: int) -> dict[str, Any]:
-        """As `request`, of the account with this tag.
+    async def request_by_tag(self, principal: Principal, username: str, discriminator: int | None) -> dict[str, Any]:
+        """As `request`, of the account with this tag; without a discriminator, of the only one with this username.
 
-        :raises ApiError: NO_USERS_WITH_SERVICE_TAG_EXIST; otherwise as `request`.
+        :raises ApiError: NO_USERS_WITH_SERVICE_TAG_EXIST; DISCRIMINATOR_REQUIRED where several accounts have the
+            username and no discriminator is given; otherwise as `request`.
         """
-        target = accounts.by_tag(self._core.database.reader, username, discriminator)
-        if target is None or target.is_deleted:
+        named = [
+            account
+            for account in accounts.by_username(self._core.database.reader, username)
+            if not account.is_deleted and discriminator in (None, account.discriminator)
+        ]
+        if not named:
             raise ApiError(ErrorCode.NO_USERS_WITH_SERVICE_TAG_EXIST)
-        return await self.request(principal, target.id)
+        if len(named) > 1:
+            raise ApiError(ErrorCode.DISCRIMINATOR_REQUIRED)
+        return await self.request(principal, named[0].id)
 
     async def request(self, principal: Principal, target_id: int) -> dict[str, Any]:
         """Ask an account to be friends; where it has asked already, both are friends now.

@@ -22,7 +22,7 @@ async ({ slow, refuses }) => {
     asked.push([name, ...JSON.parse(JSON.stringify(given.slice(1), (key, value) => (key === "files" ? value.length : value)))]);
     if (refuses === name) throw new Error("refused");
   };
-  const acts = { messages: { send: act("send"), edit: act("edit"), typing: act("typing") } };
+  const acts = { messages: { send: act("send"), edit: act("edit"), typing: act("typing") }, members: { find: () => {} } };
   const ground = document.createElement("main");
   const composer = makeComposer({
     store,
@@ -37,6 +37,8 @@ async ({ slow, refuses }) => {
     pickEmoji: (_, insert) => insert("\u{1F331}"),
     announce: () => {},
     intoRows: () => asked.push(["rows"]),
+    sent: () => {},
+    report: () => {},
   });
   const heading = document.createElement("h1");
   heading.textContent = "seeds";

@@ -45,6 +45,9 @@ FOR_ALL_VIEWS: Final = frozenset({"views/names", "views/dialogs"})
 STARTS: Final = frozenset({"client/main.js", "client/worker/service_worker.js"})
 """Modules that a page or a browser starts: they alone do something when they are loaded."""
 
+AREAS: Final = "client/views/shell/app.js"
+NAMED_AREA: Final = re.compile(r"^  (\w+): \(\) => import\(\"\.\./\.\./(areas/[\w/]+\.js)\"\)", re.MULTILINE)
+
 PURE: Final = re.compile(r"client/(?:store/.*|text/.*|net/machine|views/messages/(?:window|grouping))\.js")
 IMPURE: Final = re.compile(
     r"(?<![\w.$#\"'])(?:document|window|fetch|navigator|location|localStorage|sessionStorage|indexedDB|performance|crypto"
@@ -121,6 +124,17 @@ def test_only_areas_are_imported_late() -> None:
     assert wrong == []
 
 
+def test_every_area_is_named_once_and_somebody_opens_it() -> None:
+    """An area is a module of `areas` that exports `open`; views load it by the name that `AREAS` gives it."""
+    sources = {name_of(path): path.read_text(encoding="utf-8") for path in SCRIPTS}
+    exported = re.compile(r"^export (?:async )?function open\(", re.MULTILINE)
+    areas = {path for path, code in sources.items() if path.startswith("client/areas/") and exported.search(code)}
+    listed = NAMED_AREA.findall(sources[AREAS])
+    assert sorted(f"client/{path}" for _, path in listed) == sorted(areas), AREAS
+    opened = {name for code in sources.values() for name in re.findall(r"\bopen\(\"(\w+)\"", code)}
+    assert {name for name, _ in listed} <= opened, "nobody opens these"
+
+
 def test_what_is_pure_asks_neither_the_page_nor_the_clock() -> None:
     wrong = {
         module.path: match[0]
@@ -189,3 +203,9 @@ def test_a_style_sheet_keeps_to_its_layers_and_to_either_direction(path: Path) -
     assert PHYSICAL.findall(text) == []
     if path.name != "tokens.css":
         assert COLOUR.findall(text) == [], "colours are named in tokens.css"
+    endless = [
+        " ".join(selector.split())
+        for selector, rules in re.findall(r"([^{}]+)\{([^{}]*)\}", text)
+        if re.search(r"display: grid;", rules) and not re.search(r"grid-template|place-(?:items|content)", rules)
+    ]
+    assert endless == [], "without grid-template-columns one long word makes every row as wide: minmax(0, 1fr)"

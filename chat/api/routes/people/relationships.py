@@ -29,7 +29,7 @@ class RequestByTag:
     """The body of POST /v1/users/@me/relationships."""
 
     username: Annotated[str, Length(1, 32)]
-    discriminator: Discriminator = 0
+    discriminator: Discriminator | None = None
 
 
 @frozen(kw_only=True)
@@ -70,7 +70,7 @@ async def list_relationships(request: Request, people: PeopleArea) -> object:
     answers=RELATIONSHIP,
 )
 async def request_friendship_by_tag(request: Request, people: PeopleArea, body: RequestByTag) -> object:
-    """Ask the account with this tag to be friends."""
+    """Ask the account with this tag to be friends; the username suffices where only one account has it."""
     return await people.friendships.request_by_tag(request.principal, body.username, body.discriminator)
 
 

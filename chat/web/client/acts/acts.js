@@ -4,6 +4,7 @@ import { makeAccountActs } from "./account.js";
 import { makeAccountSettingsActs } from "./account_settings.js";
 import { makeGuildSettingsActs } from "./guild_settings.js";
 import { makeGuildActs } from "./guilds.js";
+import { makeMemberActs } from "./members.js";
 import { makeMessageActs } from "./messages.js";
 import { makePeopleActs } from "./people.js";
 import { makeReadActs } from "./reads.js";
@@ -28,6 +29,7 @@ export function makeActs(parts) {
     messages,
     reads: makeReadActs(parts),
     guilds: makeGuildActs(parts),
+    members: makeMemberActs(parts),
     guildSettings: makeGuildSettingsActs(parts),
     account: makeAccountActs(parts),
     accountSettings: makeAccountSettingsActs(parts),

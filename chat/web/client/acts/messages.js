@@ -6,6 +6,7 @@ import { makeOutbox } from "./outbox.js";
 
 /** @typedef {import("./acts.js").Parts} Parts */
 /** @typedef {import("../store/shapes.js").Id} Id */
+/** @typedef {{id?: Id | null, name: string}} Emoji */
 /**
  * @typedef {{file: File, description: string, isSpoiler: boolean, progress: number,
  *   controller: AbortController}} Upload
@@ -119,11 +120,11 @@ export function makeMessageActs(parts) {
     edit: (channelId, messageId, content) => rest.patch(at(channelId, messageId), { body: { content } }),
     /** @param {Id} channelId @param {Id} messageId */
     delete: (channelId, messageId) => rest.delete(at(channelId, messageId)),
-    /** @param {Id} channelId @param {Id} messageId @param {any} emoji */
+    /** @param {Id} channelId @param {Id} messageId @param {Emoji} emoji */
     react: (channelId, messageId, emoji) => rest.put(`${at(channelId, messageId)}/reactions/${nameOf(emoji)}/@me`),
-    /** @param {Id} channelId @param {Id} messageId @param {any} emoji */
+    /** @param {Id} channelId @param {Id} messageId @param {Emoji} emoji */
     unreact: (channelId, messageId, emoji) => rest.delete(`${at(channelId, messageId)}/reactions/${nameOf(emoji)}/@me`),
-    /** Who reacted with an emoji. @param {Id} channelId @param {Id} messageId @param {any} emoji */
+    /** Who reacted with an emoji. @param {Id} channelId @param {Id} messageId @param {Emoji} emoji */
     reactors: (channelId, messageId, emoji) => rest.get(`${at(channelId, messageId)}/reactions/${nameOf(emoji)}`),
     /** @param {Id} channelId @param {Id} messageId */
     pin: (channelId, messageId) => rest.put(`/channels/${channelId}/pins/${messageId}`),
@@ -158,7 +159,7 @@ export function makeMessageActs(parts) {
 
 /**
  * An emoji as a path names it.
- * @param {{id?: Id | null, name: string}} emoji
+ * @param {Emoji} emoji
  */
 function nameOf({ id, name }) {
   return encodeURIComponent(id ? `${name}:${id}` : name);

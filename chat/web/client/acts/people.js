@@ -53,8 +53,11 @@ export function makePeopleActs({ store, rest, now }) {
     },
     /** Asks for friendship by name. @param {string} tag `ana`, or `ana#0042` */
     addFriend(tag) {
-      const [, username = tag.trim(), discriminator = "0"] = TAG.exec(tag.trim()) ?? [];
-      const body = { username: username.replace(/^@/, ""), discriminator: discriminator.padStart(4, "0") };
+      const [, username = tag.trim(), discriminator] = TAG.exec(tag.trim()) ?? [];
+      const body = {
+        username: username.replace(/^@/, ""),
+        ...(discriminator !== undefined && { discriminator: discriminator.padStart(4, "0") }),
+      };
       return rest.post("/users/@me/relationships", { body });
     },
     /** Asks for friendship. @param {Id} userId */

@@ -99,6 +99,20 @@ export function putReactions(state, { id, channel_id: channelId, reactions = [] 
   put(state, channelId, log, touch);
 }
 
+const WRITTEN = new Set([0, 19]);
+
+/**
+ * The newest message that the account wrote, of those that are known.
+ * @param {State} state
+ * @param {Id} channelId
+ * @returns {Message | null}
+ */
+export function newestOwn(state, channelId) {
+  const messages = [...(state.logs.get(channelId)?.byId.values() ?? [])];
+  const own = messages.filter(({ author, type }) => author.id === state.session.me && WRITTEN.has(type));
+  return own.sort((one, other) => compareIds(one.id, other.id)).at(-1) ?? null;
+}
+
 /** @type {Readonly<Record<string, import("./shapes.js").Apply>>} */
 export const LOG_EVENTS = {
   MESSAGE_CREATE(state, message, touch) {

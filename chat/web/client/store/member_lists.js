@@ -1,6 +1,6 @@
 // Member lists, as far as they are watched (gateway.md, Lazy Request): groups with their sizes, and rows by position.
 
-import { putUser } from "./users.js";
+import { keepMember } from "./members.js";
 
 /** @type {Readonly<Record<string, import("./shapes.js").Apply>>} */
 export const MEMBER_LIST_EVENTS = {
@@ -13,8 +13,7 @@ export const MEMBER_LIST_EVENTS = {
         const item = items[position - start];
         if (item) rows.set(position, item);
         else rows.delete(position);
-        const user = item?.member?.user;
-        if (user) putUser(state, user);
+        if (item?.member) keepMember(state, data.guild_id, item.member, touch);
       }
     }
     const counts = { members: data.member_count, online: data.online_count };

@@ -3,6 +3,7 @@
 
 import { channelPermissions, BITS } from "./permissions.js";
 import { isUnread } from "./reads.js";
+import { incomingRequests } from "./users.js";
 
 /** @typedef {import("./shapes.js").Channel} Channel */
 /** @typedef {import("./shapes.js").Id} Id */
@@ -46,7 +47,7 @@ export function newsOf(state, channel, now) {
 }
 
 /**
- * The news of all guilds, and of conversations under `@me`.
+ * The news of all guilds, and of conversations under `@me`, where a request for friendship counts as a mention does.
  * @param {State} state
  * @param {number} now
  * @param {ReadonlySet<string>} [wanted] Only these.
@@ -63,6 +64,11 @@ export function newsByGuild(state, now, wanted) {
     sum.mentions += news.mentions;
     sum.isUnread ||= news.isUnread && !isMuted(state.guildSettings.get(guildId), now);
     sums.set(guildId, sum);
+  }
+  const requests = wanted && !wanted.has("@me") ? 0 : incomingRequests(state);
+  if (requests > 0) {
+    const { isUnread: hasNews, mentions } = sums.get("@me") ?? { isUnread: false, mentions: 0 };
+    sums.set("@me", { isUnread: hasNews, mentions: mentions + requests });
   }
   return sums;
 }

@@ -30,6 +30,16 @@ export function putPresence(state, { user, status, mobile, afk, custom_status })
   else state.presences.set(user.id, { status, mobile, afk, custom_status });
 }
 
+const INCOMING_REQUEST = 3;
+
+/**
+ * How many people ask for friendship.
+ * @param {State} state
+ */
+export function incomingRequests(state) {
+  return [...state.relationships.values()].filter((one) => one["type"] === INCOMING_REQUEST).length;
+}
+
 /** @type {Readonly<Record<string, import("./shapes.js").Apply>>} */
 export const USER_EVENTS = {
   USER_UPDATE(state, user, touch) {

@@ -2,9 +2,10 @@
 
 import { fill, h } from "../../base/dom.js";
 import { icon, iconButton } from "../../base/icon.js";
-import { t } from "../../words/catalogue.js";
+import { t, tn } from "../../words/catalogue.js";
+import { incomingRequests } from "../../store/users.js";
 import { wordsOf } from "../../views/shell/faults.js";
-import { avatarAddress, plainName } from "../../views/names/people.js";
+import { avatarAddress, plainName, tagOf } from "../../views/names/people.js";
 import { presenceDot, presenceWords } from "../../views/names/presence.js";
 
 /** @typedef {import("../../views/shell/app.js").App} App */
@@ -47,7 +48,9 @@ export function open({ app, ground, back, isWanted }) {
   });
   const said = h("p", { class: "small", role: "status" });
   const form = h("form", { class: "friends-add" }, h("label", { for: "friend-name" }, t("friends.add")), field);
-  form.append(h("button", { type: "submit", class: "button primary" }, t("friends.ask")), said);
+  const mine = h("p", { class: "small muted", id: "friend-mine" });
+  field.setAttribute("aria-describedby", "friend-mine");
+  form.append(h("button", { type: "submit", class: "button primary" }, t("friends.ask")), mine, said);
   const returns = iconButton("back", t("head.back"), back, { forward: true });
   returns.classList.add("narrow-only");
   const head = h(
@@ -93,6 +96,15 @@ export function open({ app, ground, back, isWanted }) {
       one.setAttribute("aria-selected", String(isIt));
       one.setAttribute("tabindex", isIt ? "0" : "-1");
     }
+    const waiting = incomingRequests(store.read);
+    const requests = tabs.querySelector("[data-tab=requests]");
+    requests?.querySelector(".badge")?.remove();
+    if (waiting > 0) {
+      const words = t("direct.requests", { n: waiting });
+      requests?.append(h("span", { class: "badge", role: "img", "aria-label": words }, `${waiting}`));
+    }
+    const me = store.read.users.get(store.read.session.me);
+    if (me) fill(mine, ...tn("friends.you_are", { tag: h("bdi", { class: "tag-of" }, tagOf(me)) }));
     const shown = [...store.read.relationships.values()].filter((entry) => isShown(entry));
     const words = EMPTY[tab]?.() ?? "";
     fill(list, ...(shown.length > 0 ? shown.map(row) : [h("li", { class: "muted friends-none" }, words)]));

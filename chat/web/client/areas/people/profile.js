@@ -5,7 +5,7 @@ import { icon } from "../../base/icon.js";
 import { parse } from "../../text/blocks.js";
 import { t } from "../../words/catalogue.js";
 import { drawn } from "../../views/messages/body.js";
-import { avatarAddress, plainName } from "../../views/names/people.js";
+import { avatarAddress, plainName, tagOf } from "../../views/names/people.js";
 import { presenceDot, presenceOf, presenceWords } from "../../views/names/presence.js";
 import { customStatus } from "../../views/names/status.js";
 import { moderationEntries } from "./moderation.js";
@@ -51,8 +51,7 @@ export function open({ app, userId, guildId, anchor }) {
     face.src = avatarAddress(user, 160);
     const status = statusOf();
     const name = plainName(member?.nick || user.global_name || user.username);
-    const tag =
-      user.discriminator && user.discriminator !== "0000" ? `${user.username}#${user.discriminator}` : user.username;
+    const tag = tagOf(user);
     fill(
       body,
       banner,

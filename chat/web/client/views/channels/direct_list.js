@@ -6,6 +6,7 @@ import { keyed } from "../../base/keyed.js";
 import { orderedConversations } from "../../store/channels.js";
 import { ALL } from "../../store/store.js";
 import { newsOf } from "../../store/unread.js";
+import { incomingRequests } from "../../store/users.js";
 import { t } from "../../words/catalogue.js";
 import { nameOfChannel, othersOf } from "../names/channels.js";
 import { avatarAddress } from "../names/people.js";
@@ -54,6 +55,12 @@ export function makeDirectList(app) {
     const isHere = app.place().channelId === null;
     if (isHere) friends.setAttribute("aria-current", "page");
     else friends.removeAttribute("aria-current");
+    const requests = incomingRequests(store.read);
+    friends.querySelector(".badge")?.remove();
+    if (requests > 0) {
+      const words = t("direct.requests", { n: requests });
+      friends.append(h("span", { class: "badge", role: "img", "aria-label": words }, `${requests}`));
+    }
     keyed(rows, all, ({ id }) => id, make, update);
   }
 
@@ -123,7 +130,7 @@ export function makeDirectList(app) {
   const isMine = (topic) => {
     const [kind, id = ""] = topic.split(":");
     if (kind === "read" || kind === "channel") return !store.read.channels.get(id)?.guild_id;
-    return kind === "user" || topic === "channels:@me";
+    return kind === "user" || topic === "channels:@me" || topic === "relationships";
   };
   const unwatch = store.watch([ALL], (topics) => [...topics].some(isMine) && draw());
   window.addEventListener("popstate", draw);

@@ -2,7 +2,13 @@
 
 /** @typedef {import("./completion_rules.js").Candidate} Candidate */
 
-/** @typedef {{store: any, channelId: string, guildId: string | null}} Where */
+/**
+ * @typedef {object} Where
+ * @property {import("../../store/store.js").Store} store
+ * @property {string} channelId
+ * @property {string | null} guildId
+ * @property {(guildId: string, word: string) => void} find Ask for members whose names begin so.
+ */
 
 const TEXT_CHANNELS = new Set([0, 2, 5, 10, 11, 12, 15]);
 

@@ -5,6 +5,9 @@ import { t } from "../../words/catalogue.js";
 import { candidates } from "./candidates.js";
 import { askedFor, completed, ranked } from "./completion_rules.js";
 
+/** A word that is still being typed is not asked for. */
+const ASK_MS = 150;
+
 /**
  * @param {HTMLTextAreaElement} field
  * @param {import("./candidates.js").Where} where
@@ -24,12 +27,29 @@ export function makeCompletion(field, where, changed) {
   /** @type {import("./completion_rules.js").Asked | null} */
   let asked = null;
   let chosen = 0;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let timer;
+
+  /** Whoever is not known yet is asked for, and stands in the list when the answer comes. */
+  function ask() {
+    clearTimeout(timer);
+    if (asked?.kind !== "person" || asked.word === "" || where.guildId === null) return;
+    const { guildId } = where;
+    const { word } = asked;
+    timer = setTimeout(() => where.find(guildId, word), ASK_MS);
+  }
 
   function look() {
     const next = field.selectionStart === field.selectionEnd ? askedFor(field.value, field.selectionStart) : null;
     if (next?.word !== asked?.word || next?.kind !== asked?.kind) chosen = 0;
     asked = next;
+    renew();
+    ask();
+  }
+
+  function renew() {
     choices = asked === null ? [] : ranked(candidates(where, asked.kind), asked.word);
+    chosen = Math.max(0, Math.min(chosen, choices.length - 1));
     draw();
   }
 
@@ -101,5 +121,15 @@ export function makeCompletion(field, where, changed) {
   }
 
   field.addEventListener("blur", close);
-  return { element, look, takes };
+  const topics = where.guildId === null ? [] : [`guild:${where.guildId}`];
+  const unwatch = where.store.watch(topics, () => asked?.kind === "person" && renew());
+  return {
+    element,
+    look,
+    takes,
+    stop() {
+      clearTimeout(timer);
+      unwatch();
+    },
+  };
 }

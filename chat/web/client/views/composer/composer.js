@@ -2,6 +2,7 @@
 
 import { fill, h } from "../../base/dom.js";
 import { iconButton } from "../../base/icon.js";
+import { newestOwn } from "../../store/logs.js";
 import { t } from "../../words/catalogue.js";
 import { makeCompletion } from "./completion.js";
 import { makeDraft } from "./drafts.js";
@@ -10,8 +11,8 @@ import { makeSlowMode } from "./slow_mode.js";
 
 /**
  * @typedef {object} ComposerParts
- * @property {any} store
- * @property {any} acts
+ * @property {import("../../store/store.js").Store} store
+ * @property {import("../../acts/acts.js").Acts} acts
  * @property {string} channelId
  * @property {string | null} guildId
  * @property {string} name of the channel or person
@@ -23,6 +24,8 @@ import { makeSlowMode } from "./slow_mode.js";
  * @property {(button: HTMLElement, send: (stickerId: string) => void) => void} pickSticker
  * @property {(words: string) => void} announce
  * @property {() => void} intoRows the focus goes to the newest message
+ * @property {() => void} sent something is on its way
+ * @property {(error: unknown) => void} report
  */
 
 const LENGTH_MAXIMUM = 4000;
@@ -44,6 +47,8 @@ export function makeComposer({
   pickSticker,
   announce,
   intoRows,
+  sent,
+  report,
 }) {
   const hint = canSend ? t("composer.message_to", { name }) : t("composer.forbidden");
   const placeholder = matchMedia("(max-width: 30rem)").matches ? t("composer.short") : hint; // where a name has no room
@@ -59,7 +64,7 @@ export function makeComposer({
   send.classList.add("send");
   const files = makeFiles(ground, announce);
   const slow = makeSlowMode(() => store.read.channels.get(channelId)?.rate_limit_per_user ?? 0, now, settle);
-  const completion = makeCompletion(field, { store, channelId, guildId }, changed);
+  const completion = makeCompletion(field, { store, channelId, guildId, find: acts.members.find }, changed);
   const line = h(
     "div",
     { class: "composer-line" },
@@ -178,7 +183,8 @@ export function makeComposer({
     /** @type {import("./files.js").Waiting[]} what was not sent */
     let left = [];
     try {
-      await acts.messages.send(channelId, { content, reply: reference, files: taken, progress: files.draw });
+      const draft = { content, reply: reference, files: taken, progress: files.draw };
+      await Promise.all([acts.messages.send(channelId, draft), sent()]);
     } catch {
       if (taken.length > 0 && field.value === "") put(content);
       left = taken.filter((one) => !one.controller.signal.aborted);
@@ -213,17 +219,11 @@ export function makeComposer({
   async function change(content) {
     const message = edited;
     leave();
-    if (content !== "" && content !== message.content) await acts.messages.edit(channelId, message.id, content);
-  }
-
-  /** The reader's newest message in sight of the log. */
-  function mine() {
-    const log = store.read.logs.get(channelId);
-    const id = log?.ids.findLast((/** @type {string} */ one) => {
-      const message = log.byId.get(one);
-      return message.author.id === store.read.session.me && (message.type === 0 || message.type === 19);
-    });
-    return id === undefined ? null : log.byId.get(id);
+    if (content === "" || content === message.content) return;
+    const error = await acts.messages.edit(channelId, message.id, content).then(() => null, (why) => why);
+    if (error === null) return;
+    report(error);
+    if (edited === null && field.value === before) (edit(message), put(content));
   }
 
   /** @param {KeyboardEvent} event */
@@ -234,7 +234,7 @@ export function makeComposer({
       void submit();
     } else if (event.key === "ArrowUp" && field.value === "" && edited === null) {
       event.preventDefault();
-      const last = mine();
+      const last = newestOwn(store.read, channelId);
       if (event.shiftKey) intoRows();
       else if (last !== null) edit(last);
     } else if (event.key === "Escape" && (edited !== null || answered !== null)) {
@@ -252,7 +252,8 @@ export function makeComposer({
     const reference = answered;
     if (edited === null) leave();
     slow.sent();
-    await acts.messages.send(channelId, { content: "", reply: reference, stickers: [id] });
+    await acts.messages.send(channelId, { content: "", reply: reference, stickers: [id] }).catch(report);
+    sent();
   }
 
   /** @param {string} text */
@@ -288,6 +289,7 @@ export function makeComposer({
     focus: () => field.focus(),
     stop() {
       draft.stop();
+      completion.stop();
       files.stop();
       slow.stop();
       ground.removeEventListener("drop", settle);

@@ -7,13 +7,14 @@ import { indexAt, slice } from "./window.js";
 /** @typedef {import("./window.js").Range} Range */
 /**
  * @typedef {object} ListParts
- * @property {any} store
- * @property {any} acts
+ * @property {import("../../store/store.js").Store} store
+ * @property {import("../../acts/acts.js").Acts} acts
  * @property {string} channelId
  * @property {string | null} guildId
  * @property {(act: string, message: any, element: HTMLElement) => void} on what is not the list's own: reply, edit,
  *   delete, pick, menu, profile, view, thread, channel, link
  * @property {(words: string) => void} announce
+ * @property {(error: unknown) => void} report
  * @property {() => Node[]} [beginning] what stands above the first message
  * @property {() => boolean} [isWatched] whether someone looks at the page
  */
@@ -45,6 +46,23 @@ export function itemsOf({ log, range, line, outgoing, me, keys }) {
     before = message;
   }
   return items;
+}
+
+/**
+ * The accounts that rows name: authors, those who are mentioned, authors of what is answered.
+ * @param {readonly Item[]} items
+ * @returns {Set<string>}
+ */
+export function namedIn(items) {
+  const ids = new Set();
+  for (const { message } of items) {
+    for (const one of [message, message.referenced_message]) {
+      if (!one || one.webhook_id) continue;
+      if (one.author) ids.add(one.author.id);
+      for (const mentioned of one.mentions ?? []) ids.add(mentioned.id);
+    }
+  }
+  return ids;
 }
 
 /**

@@ -5,7 +5,7 @@ import { t } from "../../words/catalogue.js";
 import { makeDrawn } from "./drawn.js";
 import { makeEdges } from "./edges.js";
 import { makeHold } from "./hold.js";
-import { countAfter, firstUnread, itemsOf, outgoing } from "./items.js";
+import { firstUnread, itemsOf, namedIn, outgoing } from "./items.js";
 import { makeKeeper } from "./keeper.js";
 import { makeNewer } from "./newer.js";
 import { makeReader } from "./reader.js";
@@ -20,20 +20,22 @@ const FETCHED = 50;
 const JUMP_MS = 2000;
 
 /** @param {import("./items.js").ListParts} parts */
-export function makeMessageList({ store, acts, channelId, guildId, on, announce, isWatched, beginning = () => [] }) {
+export function makeMessageList(parts) {
+  const { store, acts, channelId, guildId, on, announce, report, isWatched, beginning = () => [] } = parts;
   const rows = h("ol", { class: "rows", "aria-label": t("list.name") });
   const edges = makeEdges(load, loaded, beginning);
   const history = h("div", { class: "history" }, edges.elements.up, rows, edges.elements.down);
   const scroller = h("div", { class: "scroller", tabindex: "-1" }, history);
-  const newer = makeNewer(() => void returned());
+  const myId = store.read.session.me;
+  const newer = makeNewer(() => void returned(), myId);
   const renew = makeRenewal(store, () => toNewest(true));
   const element = h("section", { class: "messages", "aria-label": t("list.name") }, scroller, newer.element);
   const keeper = makeKeeper(scroller, rows);
   const drawn = makeDrawn(rows, { store, guildId }, keeper);
   const read = store.read.reads.get(channelId);
-  const myId = store.read.session.me;
   const reader = makeReader({
     acknowledge: (id) => void acts.reads.acknowledge(channelId, id),
+    markUnread: (id) => void acts.reads.markUnread(channelId, id),
     isWatched,
     last: read?.last ?? null,
   });
@@ -46,8 +48,6 @@ export function makeMessageList({ store, acts, channelId, guildId, on, announce,
   let range = { first: "0", last: "0", end: true };
   /** @type {string | null} */
   let line = null;
-  /** @type {string | null} the newest message that was in sight */
-  let newest = null;
   let toward = 0;
   let isWaiting = false;
   let isOpen = false;
@@ -63,13 +63,13 @@ export function makeMessageList({ store, acts, channelId, guildId, on, announce,
     on,
     jump,
     itemAt: (row) => items[[...rows.children].indexOf(row)],
-    markUnread: (id) => (reader.block(), void acts.reads.markUnread(channelId, id)),
+    markUnread: reader.markUnread,
+    report,
   });
 
   const log = () => store.read.logs.get(channelId);
-
-  /** Whether the log reaches to the newest message. */
-  const isWhole = () => !log().after;
+  /** Whether it reaches to the newest message. */
+  const isWhole = () => !log()?.after;
 
   /** Draws what is mounted; at the end new rows just appear, elsewhere the reader's row stays where it is. */
   function draw() {
@@ -89,14 +89,15 @@ export function makeMessageList({ store, acts, channelId, guildId, on, announce,
       me: store.read.users.get(myId),
       keys,
     });
-    if (isFollowing) render();
-    else keeper.keep(render);
+    if (isFollowing) show(now);
+    else keeper.keep(() => show(now));
+    if (guildId !== null) acts.members.know(guildId, namedIn(items));
     seen();
   }
 
-  function render() {
+  /** @param {import("../../store/shapes.js").Log} now */
+  function show(now) {
     const place = drawn.show(items);
-    const now = log();
     const [from, to] = slice(now.ids, range);
     edges.show("up", now.before || from > 0);
     edges.show("down", now.after || to < now.ids.length);
@@ -108,12 +109,8 @@ export function makeMessageList({ store, acts, channelId, guildId, on, announce,
     const now = log();
     if (now === undefined) return;
     const isAtEnd = range.end && isWhole() && keeper.isAtEnd();
-    const last = now.ids.at(-1) ?? null;
-    if (isAtEnd) newest = last;
-    reader.show(isAtEnd ? last : null);
-    const count = countAfter(now, newest, myId);
-    const isFar = !range.end || -scroller.scrollTop >= scroller.clientHeight;
-    newer.show(!isAtEnd && (count > 0 || isFar), count);
+    reader.show(isAtEnd ? (now.ids.at(-1) ?? null) : null);
+    newer.show(now, isAtEnd, !range.end || -scroller.scrollTop >= scroller.clientHeight);
   }
 
   /** Mounts or fetches more where the reader comes near an edge. */
@@ -171,7 +168,8 @@ export function makeMessageList({ store, acts, channelId, guildId, on, announce,
   async function unfold() {
     const last = read?.last ?? null;
     line = firstUnread(log(), last, myId);
-    if (line !== null && log().ids[0] === line && log().before) {
+    const first = log();
+    if (last !== null && line !== null && first?.before && first.ids[0] === line) {
       await acts.messages.history(channelId, { around: last, limit: FETCHED }).catch(() => announce(t("list.failed")));
       line = firstUnread(log(), last, myId);
     }
@@ -198,8 +196,9 @@ export function makeMessageList({ store, acts, channelId, guildId, on, announce,
 
   /** The row of a message, or of the next newer one. @param {string} id */
   function rowOf(id) {
-    const [from] = slice(log().ids, range);
-    const row = rows.children[indexAt(log().ids, id) - from] ?? rows.lastElementChild;
+    const ids = log()?.ids ?? [];
+    const [from] = slice(ids, range);
+    const row = rows.children[indexAt(ids, id) - from] ?? rows.lastElementChild;
     return /** @type {HTMLElement | null} */ (row);
   }
 
@@ -219,7 +218,7 @@ export function makeMessageList({ store, acts, channelId, guildId, on, announce,
       }
     }
     const now = log();
-    if (isStopped || now.ids.length === 0) return undefined;
+    if (isStopped || now === undefined || now.ids.length === 0) return undefined;
     const [from, to] = slice(now.ids, range);
     const at = indexAt(now.ids, id);
     if (at < from || at >= to) range = opened(now.ids, id, isWhole());
@@ -239,8 +238,9 @@ export function makeMessageList({ store, acts, channelId, guildId, on, announce,
   /** To the newest message; one that is far away replaces what is mounted. */
   async function toNewest(isAnew = false) {
     if (isAnew || !isWhole()) await acts.messages.history(channelId, { limit: FETCHED });
-    if (isStopped || log() === undefined) return;
-    range = opened(log().ids, null, true);
+    const now = log();
+    if (isStopped || now === undefined) return;
+    range = opened(now.ids, null, true);
     keeper.toEnd();
     draw();
     keeper.toEnd();
@@ -265,8 +265,7 @@ export function makeMessageList({ store, acts, channelId, guildId, on, announce,
   }
 
   scroller.addEventListener("scroll", moved, { passive: true });
-  const topics = [`log:${channelId}`, ...(guildId === null ? [] : [`guild:${guildId}`])];
-  const unwatch = store.watch(topics, () => {
+  const unwatch = store.watch([`log:${channelId}`, ...(guildId === null ? [] : [`guild:${guildId}`])], () => {
     if (!isOpen) return;
     const wasAtEnd = range.end && keeper.isAtEnd();
     draw();
@@ -278,6 +277,9 @@ export function makeMessageList({ store, acts, channelId, guildId, on, announce,
     open,
     jump,
     toNewest,
+    markUnread: reader.markUnread,
+    /** What one sends is seen, wherever one has read. */
+    sent: () => void returned(),
     /** The line of what is new goes, everything is read, and the newest stands there. */
     leaveUnread() {
       line = null;

@@ -6,9 +6,13 @@ import { compareIds } from "../../store/shapes.js";
 const DELAY_MS = 500;
 
 /**
- * @param {{acknowledge: (id: string) => void, isWatched?: () => boolean, last: string | null}} parts
+ * @param {object} parts
+ * @param {(id: string) => void} parts.acknowledge
+ * @param {(id: string) => void} parts.markUnread
+ * @param {() => boolean} [parts.isWatched]
+ * @param {string | null} parts.last
  */
-export function makeReader({ acknowledge, isWatched = isPageWatched, last }) {
+export function makeReader({ acknowledge, markUnread, isWatched = isPageWatched, last }) {
   const controller = new AbortController();
   let told = last ?? "0";
   /** @type {string | null} */
@@ -50,10 +54,11 @@ export function makeReader({ acknowledge, isWatched = isPageWatched, last }) {
 
   return {
     show,
-    /** The reader marks something unread: nothing is acknowledged any more until the channel is left. */
-    block() {
+    /** From a message on all is unread again: nothing is acknowledged any more until the channel is left. */
+    markUnread(/** @type {string} */ id) {
       isBlocked = true;
       clearTimeout(timer);
+      markUnread(id);
     },
     /** The channel is left: what stood there long enough is read, although the last touch led away. */
     stop() {

@@ -24,6 +24,8 @@ import { isWritten, saying } from "./system.js";
  */
 
 const NAMED_TEXT = 200;
+/** The type of the first message of a thread that was made from a message. */
+const STARTER = 21;
 const SUPPRESS_EMBEDS = 4;
 
 /** @param {number} milliseconds */
@@ -57,7 +59,8 @@ export function makeRow(place) {
 
   /** @param {Item} item */
   function show(item) {
-    const { message, sending, fault } = item;
+    const { sending, fault } = item;
+    const message = opening(item.message);
     const time = Date.parse(message.timestamp);
     const isNextDay = !!item.before && dayOf(time) !== dayOf(Date.parse(item.before.timestamp));
     const { isDay, isFirst } = standing(message, item.before ?? null, isNextDay);
@@ -73,15 +76,18 @@ export function makeRow(place) {
     article.setAttribute("aria-label", label(message, name, time));
     part(element, "day", [isDay && dayOf(time)], () => (isDay ? separator("day", dayLine(time)) : null));
     part(element, "unread", [item.isUnread], () => (item.isUnread ? separator("unread", t("message.new_line")) : null));
-    part(article, "reply", [message.referenced_message, message.type], () => reply(message));
+    part(article, "reply", [message.referenced_message, message.type, ...answeredNames(message)], () => reply(message));
     part(article, "gutter", [isFirst && written, message.author, time], () =>
       gutter(message, isFirst && written, time),
     );
     part(article, "head", [isFirst && written, name, colour, time], () =>
       isFirst && written ? head(message, name, colour, time) : null,
     );
-    part(article, "text", [message.content, message.type, message.edited_timestamp, written ? "" : name], () =>
-      text(message, written),
+    part(
+      article,
+      "text",
+      [message.content, message.type, message.edited_timestamp, written ? "" : name, mentionedNames(message)],
+      () => text(message, written),
     );
     part(article, "copies", [message.message_snapshots], () => copies(message.message_snapshots));
     part(article, "media", [message.attachments], () =>
@@ -96,6 +102,16 @@ export function makeRow(place) {
     );
     part(article, "thread", [message.thread], () => thread(message.thread));
     part(article, "sending", [sending, fault], () => fate(sending, fault ?? null));
+  }
+
+  /** Those who are named in it, as they are called here now. @param {any} message */
+  function mentionedNames(message) {
+    return (message.mentions ?? []).map((/** @type {any} */ one) => nameOf(place, one)).join("\n");
+  }
+
+  /** The same for what it answers. @param {any} message */
+  function answeredNames({ referenced_message: answered }) {
+    return answered ? [nameOf(place, answered.author), mentionedNames(answered)] : [];
   }
 
   /** @param {any} message */
@@ -164,6 +180,9 @@ export function makeRow(place) {
    */
   function text(message, written) {
     if (!written) return saying(message, place);
+    if (message.type === STARTER && !message.referenced_message) {
+      return h("p", { class: "system" }, icon("info"), h("span", {}, t("message.starter_gone")));
+    }
     if (!message.content) return null;
     const element = body(message.content, place);
     if (message.edited_timestamp) {
@@ -193,6 +212,17 @@ export function makeRow(place) {
   }
 
   return { element, article, show };
+}
+
+/**
+ * A message as it is shown: the first one of a thread has nothing of its own and shows what the thread was made from.
+ * @param {any} message
+ */
+function opening(message) {
+  const from = message.type === STARTER ? message.referenced_message : null;
+  if (!from) return message;
+  const { id, type, timestamp, reactions, thread } = message;
+  return { ...from, id, type, timestamp, reactions, thread, referenced_message: from };
 }
 
 /**

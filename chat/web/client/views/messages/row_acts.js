@@ -22,7 +22,7 @@ const LETTERS = {
 
 /**
  * @param {object} parts
- * @param {any} parts.acts
+ * @param {import("../../acts/acts.js").Acts} parts.acts
  * @param {string} parts.channelId
  * @param {HTMLElement} parts.element what holds the list and the bar of buttons
  * @param {HTMLElement} parts.rows
@@ -30,9 +30,10 @@ const LETTERS = {
  * @param {(act: string, message: any, element: HTMLElement) => void} parts.on
  * @param {(id: string) => void} parts.jump
  * @param {(id: string) => void} parts.markUnread
+ * @param {(error: unknown) => void} parts.report
  * @param {(row: Element) => Item | undefined} parts.itemAt
  */
-export function makeRowActs({ acts, channelId, element, rows, myId, on, jump, markUnread, itemAt }) {
+export function makeRowActs({ acts, channelId, element, rows, myId, on, jump, markUnread, report, itemAt }) {
   /** @type {HTMLElement | null} the row that Tab leads to */
   let current = null;
   const toolbar = makeToolbar(element, run);
@@ -58,10 +59,10 @@ export function makeRowActs({ acts, channelId, element, rows, myId, on, jump, ma
     if (act === "discard") return void acts.messages.discard(message.nonce);
     if (act === "jump") return jump(source.dataset["id"] ?? "");
     if (message.id === "") return;
-    if (act === "react") return react(message, source.dataset["emoji"] ?? "");
-    if (act === "copy") return void navigator.clipboard.writeText(message.content);
+    if (act === "react") return told(react(message, source.dataset["emoji"] ?? ""));
+    if (act === "copy") return told(navigator.clipboard.writeText(message.content));
     if (act === "unread") return markUnread(message.id);
-    if (act === "pin") return void (message.pinned ? acts.messages.unpin : acts.messages.pin)(channelId, message.id);
+    if (act === "pin") return told((message.pinned ? acts.messages.unpin : acts.messages.pin)(channelId, message.id));
     if (act === "edit" && message.author.id !== myId) return;
     on(act, message, source);
   }
@@ -72,13 +73,18 @@ export function makeRowActs({ acts, channelId, element, rows, myId, on, jump, ma
     cover.remove();
   }
 
+  /** @param {Promise<unknown>} done */
+  const told = (done) => void done.catch(report);
+
   /**
-   * @param {any} message
-   * @param {string} emoji
+   * Adds the reader's own reaction to one that is there, or takes it back.
+   * @param {import("../../store/shapes.js").Message} message
+   * @param {string} key of the emoji
    */
-  function react(message, emoji) {
-    const mine = message.reactions?.some((/** @type {any} */ one) => one.me && emojiKey(one.emoji) === emoji);
-    void (mine ? acts.messages.unreact : acts.messages.react)(channelId, message.id, emoji);
+  async function react(message, key) {
+    const there = message.reactions?.find((one) => emojiKey(one.emoji) === key);
+    if (there === undefined) return;
+    await (there.me ? acts.messages.unreact : acts.messages.react)(channelId, message.id, there.emoji);
   }
 
   /**

@@ -19,6 +19,15 @@ export function plainName(name) {
 }
 
 /**
+ * The name by which others find an account: with its number, where it has one.
+ * @param {any} user
+ */
+export function tagOf(user) {
+  const number = user["discriminator"];
+  return plainName(number && number !== "0000" ? `${user.username}#${number}` : user.username);
+}
+
+/**
  * @param {Place} place
  * @param {string} userId
  */

@@ -170,7 +170,7 @@ export function makeRail(app) {
   function heard(topics) {
     const isListChanged =
       topics.has("guilds") || topics.has("me") || [...topics].some((topic) => topic.startsWith("guild:"));
-    const isNewsChanged = [...topics].some((topic) => /^(?:read|channel|channels|guilds):?/.test(topic));
+    const isNewsChanged = [...topics].some((topic) => /^(?:read|channel|channels|guilds|relationships):?/.test(topic));
     if (isNewsChanged || isListChanged) news = newsByGuild(store.read, app.now());
     if (isNewsChanged || isListChanged) draw();
   }

@@ -9,12 +9,12 @@ import { t } from "../../words/catalogue.js";
 /**
  * @typedef {object} App
  * @property {Store} store
- * @property {any} acts
- * @property {any} connection
+ * @property {import("../../acts/acts.js").Acts} acts
+ * @property {import("../../net/connection.js").Connection} connection
  * @property {Layers} layers
  * @property {(path: string, options?: {replace?: boolean}) => void} go
  * @property {() => Place} place Where the person is.
- * @property {(name: string, options?: any) => void} open An area by its name (areas.js).
+ * @property {(name: Area, options?: any) => void} open An area by its name.
  * @property {(words: string) => void} announce Read out, and not seen.
  * @property {(error: unknown) => void} report What went wrong, in words, for a moment.
  * @property {(cover: Cover) => void} cover A page over the whole client, until the person goes elsewhere.
@@ -22,7 +22,8 @@ import { t } from "../../words/catalogue.js";
  * @property {() => number} now Unix milliseconds.
  */
 
-/** @type {Readonly<Record<string, () => Promise<{open: (options: any) => unknown}>>>} */
+/** @typedef {keyof typeof AREAS} Area */
+
 const AREAS = {
   account: () => import("../../areas/account/settings.js"),
   channel_menu: () => import("../../areas/talk/channel_menu.js"),
@@ -47,12 +48,12 @@ const AREAS = {
 
 /**
  * @param {() => App} app
- * @returns {(name: string, options?: any) => void}
+ * @returns {(name: Area, options?: any) => void}
  */
 export function makeAreas(app) {
   return (name, options = {}) => {
+    /** @type {() => Promise<{open: (options: any) => unknown}>} */
     const load = AREAS[name];
-    if (!load) throw new Error(`there is no area ${name}`);
     load().then(
       (area) => area.open({ app: app(), ...options }),
       // A new version of the server has other files: the page is old.

@@ -19,8 +19,9 @@ const SHOWN_CHARACTERS = 300;
  * @param {string | null} parts.guildId
  * @param {(message: any) => void} parts.reply
  * @param {(message: any) => void} parts.edit
+ * @param {(messageId: string) => void} parts.markUnread
  */
-export function makeMessageMenu({ app, channelId, guildId, reply, edit }) {
+export function makeMessageMenu({ app, channelId, guildId, reply, edit, markUnread }) {
   const { store, acts, layers } = app;
 
   /** @param {bigint} bit @param {boolean} inConversation whether everybody may in a conversation */
@@ -93,7 +94,7 @@ export function makeMessageMenu({ app, channelId, guildId, reply, edit }) {
   function open(message, source) {
     const mine = isMine(message);
     const isOwnText = mine && OWN_TYPES.has(message.type);
-    const { messages, reads } = acts;
+    const { messages } = acts;
     /** @type {(false | null | import("./menu.js").Entry)[]} */
     const entries = [
       allowed(BITS.ADD_REACTIONS, true) && entry("react", "reaction", () => pick(message, source)),
@@ -107,7 +108,7 @@ export function makeMessageMenu({ app, channelId, guildId, reply, edit }) {
         (message.pinned
           ? entry("unpin", "pin", () => told(messages.unpin(channelId, message.id)))
           : entry("pin", "pin", () => told(messages.pin(channelId, message.id)))),
-      entry("unread", "unread", () => told(reads.markUnread(channelId, message.id))),
+      entry("unread", "unread", () => markUnread(message.id)),
       null,
       message.content !== "" && entry("copy", "copy", () => told(navigator.clipboard.writeText(message.content))),
       entry("copy_link", "link", () => told(copyLink(message))),

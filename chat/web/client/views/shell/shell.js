@@ -160,7 +160,8 @@ export function makeShell({ store, acts, connection }) {
     const next = there.find(({ id }) => id === last) ?? (guildId === null ? undefined : there[0]);
     if (channelId !== null) layers.toast(t("talk.unknown_channel"));
     if (router.place().channelId !== channelId || (router.place().guildId ?? "@me") !== key) return;
-    if (next && (channelId !== null || isWide())) return leaveFor(pathOf({ guildId, channelId: next.id }));
+    if (next && !isFriends && (channelId !== null || isWide()))
+      return leaveFor(pathOf({ guildId, channelId: next.id }));
     talk?.stop();
     talk = null;
     hasFriends = false;

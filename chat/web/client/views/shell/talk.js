@@ -47,12 +47,13 @@ export function makeTalk({ app, channelId, guildId, back, toggleMembers }) {
     guildId,
     on,
     announce: app.announce,
+    report: app.report,
     beginning,
     isWatched: () => !document.hidden && document.hasFocus(),
   });
   const typing = makeTyping(app, channelId, guildId);
   const foot = h("div", { class: "talk-foot" });
-  const menu = makeMessageMenu({ app, channelId, guildId, reply, edit });
+  const menu = makeMessageMenu({ app, channelId, guildId, reply, edit, markUnread: list.markUnread });
   /** @type {ReturnType<typeof makeComposer> | null} */
   let composer = null;
   let rights = "";
@@ -103,6 +104,8 @@ export function makeTalk({ app, channelId, guildId, back, toggleMembers }) {
       pickSticker: (anchor, onPick) => app.open("stickers", { anchor, channelId, onPick }),
       announce: app.announce,
       intoRows: () => list.focus(),
+      sent: list.sent,
+      report: app.report,
     });
     fill(foot, composer.element, typing.element);
   }

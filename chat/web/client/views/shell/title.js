@@ -25,7 +25,7 @@ export function makeTitle({ store, now }) {
   }
 
   const unwatch = store.watch([ALL], (topics) => {
-    if ([...topics].some((topic) => topic.startsWith("read:") || topic === "me")) draw();
+    if ([...topics].some((topic) => topic.startsWith("read:") || topic === "me" || topic === "relationships")) draw();
   });
 
   return {
