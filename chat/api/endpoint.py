@@ -115,7 +115,8 @@ class Endpoint:
         self._takes_admin_keys: Final = operation.policy is Policy.ADMIN
         self._admitted_uncounted: Final = operation.policy in ADMITTED_UNCOUNTED
         self._admitted_before_bucket: Final = operation.policy in ADMITTED_BEFORE_BUCKET
-        self._admit: Final = functools.partial(
+        self._takes_suspended: Final = operation.policy is Policy.GATEWAY_BOT
+        self._admit_by_policy: Final = functools.partial(
             admit,
             operation.policy,
             scope=operation.scope,
@@ -227,6 +228,15 @@ class Endpoint:
         request.caller = caller
         request.principal = caller  # type: ignore[assignment]  # whose policy lets in anyone asks for `caller`
         return caller
+
+    def _admit(self, credential: Credential | None, caller: Principal | None) -> None:
+        """Let the caller in, or raise the refusal.
+
+        :raises ApiError: as `admit`; ACCOUNT_SUSPENDED_TEMPORARILY for the token of a bot while a ban stands.
+        """
+        if caller is not None and not self._takes_suspended and caller.is_suspended(self._core.clock.now_ms()):
+            raise ApiError(ErrorCode.ACCOUNT_SUSPENDED_TEMPORARILY)
+        self._admit_by_policy(credential, caller)
 
     def _admit_still(
         self,

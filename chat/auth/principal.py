@@ -72,6 +72,11 @@ class Principal:
             guard,
         )
 
+    def is_suspended(self, now_ms: int) -> bool:
+        """Whether the token of a bot is refused at this moment (Unix), since a ban stands: it has no sign-ins that end
+        with the ban, as people have."""
+        return self.kind is CredentialKind.BOT and self.account.is_banned(now_ms)
+
     def holds(self, acl: str) -> bool:
         """Whether the caller may make use of the ACL: the account has it, and so has the key if there is one."""
         return grants(self.account.acls, acl) and (self.key_acls is None or grants(self.key_acls, acl))

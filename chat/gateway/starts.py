@@ -136,6 +136,8 @@ class SessionStarts:
         if principal is None:
             self._address_bans.note_failure(address)
             return machine.StartRefused(close_codes.INVALID_TOKEN)
+        if principal.is_suspended(self._core.clock.now_ms()):  # which is no guess at a token
+            return machine.StartRefused(close_codes.INVALID_TOKEN)
         if not self._node.admits(principal.user_id):
             return machine.StartPostponed()
         return await self._create(principal, identify, address, make)
@@ -341,6 +343,8 @@ class SessionStarts:
         principal = self._resolve(token or TokenDigest.of(resume.token))
         if principal is None:
             self._address_bans.note_failure(address)
+            return machine.ResumeRefused(close_codes.INVALID_TOKEN)
+        if principal.is_suspended(self._core.clock.now_ms()):
             return machine.ResumeRefused(close_codes.INVALID_TOKEN)
         session = self._table.get(resume.session_id)
         if session is None or session.starting is not None or session.mount != mount:

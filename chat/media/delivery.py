@@ -186,11 +186,15 @@ class MediaAddresses:
         self._clock = clock
 
     def attachment(self, attachment: Attachment) -> str:
-        """Where the attachment is found from now on, for a while."""
-        expiry = (self._clock.now_ms() // STEP_MS + STEPS_AHEAD) * STEP_MS // 1000
+        """Where the attachment is found from now on, until `attachments_until`."""
+        expiry = self.attachments_until() // 1000
         signature = self._attachment_signature(attachment.channel_id, attachment.id, expiry)
         place = f"{attachment.channel_id}/{attachment.id}/{quote(attachment.filename, safe='')}"
         return f"{self._media}/attachments/{place}?ex={expiry:x}&hm={signature}"
+
+    def attachments_until(self) -> int:
+        """When the addresses of attachments end that are made now (Unix ms)."""
+        return (self._clock.now_ms() // STEP_MS + STEPS_AHEAD) * STEP_MS
 
     def seconds_left(self, channel_id: int, attachment_id: int, ex: str | None, hm: str | None) -> int | None:
         """How long an attachment's address holds; None for one that is wrong, has expired, or was made elsewhere."""

@@ -133,6 +133,19 @@ async def test_an_account_by_its_exact_address(search: Search, autojump_clock: M
         assert await search(f"email={quote(text, safe='')}") == ([], 0)
 
 
+async def test_of_two_accounts_with_an_address_the_older_holder_is_found(
+    search: Search, autojump_clock: MockClock
+) -> None:
+    for younger in (search.world.carol, search.world.alice):
+        await Asking(search.server, search.world, younger.id).user("PATCH", "/email", {"email": "bob@example.com"})
+    for selector in ("resolve", "email"):
+        assert await search(f"{selector}=bob%40example.com") == (["bob"], 1)
+    await Asking(search.server, search.world).user("PATCH", "/email", {"email": "other@example.com"})
+    for selector in ("resolve", "email"):  # who has it now
+        (found,), total = await search(f"{selector}=bob%40example.com")
+        assert (found in ("alice", "carol"), total) == (True, 1)
+
+
 async def test_accounts_last_seen_at_an_address(search: Search, autojump_clock: MockClock) -> None:
     for person in (search.world.alice, search.world.bob):
         await Asking(search.server, search.world, person.id).set(last_active_ip="203.0.113.7")

@@ -8,14 +8,17 @@ import hashlib
 import io
 import zipfile
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import orjson
 import pytest
 import trio
 import trio.testing
 
+from chat.clock import iso_timestamp
 from chat.testing.rest_client import Response
 from chat.testing.server import ChatServer
 from chat.testing.world import World
@@ -67,7 +70,8 @@ async def test_a_message_brings_files_in_a_form(
     assert {**picture, "id": "", "url": "", "proxy_url": ""} == {
         "id": "", "filename": "a picture.png", "title": None, "description": None, "content_type": "image/png",
         "content_hash": hashlib.sha256(image).hexdigest(), "size": len(image), "url": "", "proxy_url": "", "flags": 0,
-        "expires_at": None, "width": 30, "height": 20, "placeholder": "SOcBBYAOS02IiIiEiJiIhbGAGX+3",
+        "expires_at": ended_at(picture["url"]), "width": 30, "height": 20,
+        "placeholder": "SOcBBYAOS02IiIiEiJiIhbGAGX+3",
     }  # fmt: skip
     assert (notes["filename"], notes["title"], notes["description"]) == ("renamed.txt", "Notes", "of a day")
     assert notes["content_type"] == "text/plain; charset=utf-8"
@@ -79,6 +83,27 @@ async def test_a_message_brings_files_in_a_form(
     assert (await fetch(chat_world.anyone, picture["url"])).body == image
     assert (await fetch(chat_world.anyone, notes["url"])).body == text
     assert len(stored_files(chat_server)) == 2
+
+
+def ended_at(address: str) -> str:
+    """The moment at which a signed address ends, as the address itself says."""
+    return iso_timestamp(int(parse_qs(urlsplit(address).query)["ex"][0], 16) * 1_000)
+
+
+async def test_an_attachment_tells_when_its_address_ends(
+    chat_world: World, autojump_clock: trio.testing.MockClock
+) -> None:
+    body = form([("files[0]", "b.txt", b"text")], orjson.dumps({"content": "look"}))
+    (await post_form(chat_world.alice.rest, messages(chat_world), body)).expect(200)
+    for _ in range(3):
+        [message] = (await chat_world.bob.rest.messages(chat_world.channel_id)).expect(200)
+        [file] = message["attachments"]
+        assert file["expires_at"] == ended_at(file["url"])
+        assert (await fetch(chat_world.anyone, file["url"])).status == 200
+        now = (await chat_world.anyone.get("/v1/_dev/clock")).expect(200)["now"]
+        left = datetime.fromisoformat(file["expires_at"]) - datetime.fromisoformat(now)
+        await chat_world.anyone.advance_clock(int(left.total_seconds() * 1_000))
+        assert (await fetch(chat_world.anyone, file["url"])).status == 404
 
 
 def messages(world: World) -> str:

@@ -282,7 +282,6 @@ class AccountClosing:
             auth_sessions.end_of_user(connection, account.id, self._core.clock.now_ms())
             # Signing in opens the account again, but nothing that was begun before does.
             tickets.delete_email_tokens(connection, str(MailKind.PASSWORD_RESET), account.id)
-            tickets.delete_of_user(connection, account.id)
             return before, after
 
         def then(changed: tuple[Account, Account]) -> None:

@@ -76,7 +76,6 @@ class AdministeredBans:
 
         def edit(connection: sqlite3.Connection, before: Account) -> Edited:
             auth_sessions.end_of_user(connection, user_id, now)
-            tickets.delete_of_user(connection, user_id)  # a sign-in that was begun is not finished
             sent = notify and hours > 0 and self._post_ban(connection, before, until, reason)
             return attrs.evolve(before, flags=before.flags | UserFlag.DISABLED, temp_banned_until=until), {
                 "duration_hours": hours,
@@ -255,7 +254,6 @@ class AdministeredDeletions:
         account_deletions.put(connection, deletion)
         auth_sessions.end_of_user(connection, account.id, deletion.scheduled_at)
         oauth2_grants.delete_of_user(connection, account.id)
-        tickets.delete_of_user(connection, account.id)
         tickets.delete_email_tokens(connection, str(MailKind.PASSWORD_RESET), account.id)
         self._cancellations.order_in(connection, acting, account.id)
         metadata = self._metadata(connection, account, deletion, wish, pending)

@@ -221,7 +221,7 @@ class AccountSearches:
             _require(acting, Acl.USER_VIEW_EMAIL)
             address = wanted.email.strip()
             holders = accounts.of_address(self._core.database.reader, address)
-            return _few("email", [account for account in holders if account.email == address])
+            return _few("email", [account for account in holders if account.email == address][:1])
         window = {"limit": wanted.limit, "offset": wanted.offset}
         if wanted.last_active_ip is not None:
             _require(acting, Acl.USER_VIEW_IP)
@@ -247,8 +247,8 @@ class AccountSearches:
         return _Found("user_id", known, len(known), metadata)
 
     async def _resolved(self, acting: Acting, text: str) -> list[Account]:
-        """The account that a text of any kind names, or those that have an address. What has none of the known shapes
-        is a subscription of a payment processor."""
+        """The account that a text of any kind names; of several that have an address the one that signs in by it, which
+        had it first. What has none of the known shapes is a subscription of a payment processor."""
         reader = self._core.database.reader
         tag = _TAG.fullmatch(text)
         if tag is not None:
@@ -256,7 +256,7 @@ class AccountSearches:
         if _DIGITS.fullmatch(text):
             return _there(_by_number(reader, text))
         if "@" in text:
-            return accounts.of_address(reader, text)
+            return accounts.of_address(reader, text)[:1]
         if not text or self._billing is None:
             return []
         acting.guard.judge_again()  # asking the store service takes time

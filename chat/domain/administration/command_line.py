@@ -160,7 +160,6 @@ class Administration:
             auth_sessions.end_of_user(connection, user_id, now)
             # As in `chat.domain.signing_in.password_change`: nothing that was begun under the old password is left.
             tickets.delete_email_tokens(connection, str(MailKind.PASSWORD_RESET), user_id)
-            tickets.delete_of_user(connection, user_id)
             outside_changes.record(connection, CREDENTIALS_REVOKED, {"user_id": user_id}, now)
             return account
 

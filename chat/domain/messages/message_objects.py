@@ -134,7 +134,7 @@ def _attachment_object(attachment: Attachment, addresses: Addresses) -> dict[str
         "url": address,
         "proxy_url": address,
         "flags": attachment.flags,
-        "expires_at": None,
+        "expires_at": iso_timestamp(addresses.attachments_until()),
     }
     if attachment.width is not None and attachment.height is not None:
         data.update(width=attachment.width, height=attachment.height)

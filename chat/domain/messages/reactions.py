@@ -311,4 +311,4 @@ def _require_open_thread(connection: sqlite3.Connection, access: ChannelAccess, 
     if thread.archived:
         raise ApiError(ErrorCode.THREAD_ARCHIVED)
     if thread.locked and adding_at is not None and not access.moderates(adding_at):
-        raise ApiError(ErrorCode.THREAD_LOCKED)
+        raise access.unmoderated(ErrorCode.THREAD_LOCKED)

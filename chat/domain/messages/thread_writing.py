@@ -104,7 +104,7 @@ class InThread:
         if before is None:
             raise ApiError(ErrorCode.UNKNOWN_CHANNEL)
         if before.locked and not self.access.moderates(now):
-            raise ApiError(ErrorCode.THREAD_LOCKED)
+            raise self.access.unmoderated(ErrorCode.THREAD_LOCKED)
         members_before: tuple[ThreadMember, ...] | None = None
         if before.archived:
             require_room(connection, before)

@@ -145,7 +145,10 @@ class Addresses(Protocol):
     """Gives addresses of media (`chat.media.delivery.MediaAddresses`)."""
 
     def attachment(self, attachment: Attachment) -> str:
-        """Where an attachment is found from now on, for a while."""
+        """Where an attachment is found from now on, until `attachments_until`."""
+
+    def attachments_until(self) -> int:
+        """When the addresses of attachments end that are made now (Unix ms)."""
 
     def external(self, url: str) -> str:
         """The address here under which something outside is served."""

@@ -9,6 +9,9 @@ Passkey bridge, for a program that cannot ask an authenticator itself: it starts
 it keeps (PKCE, RFC 7636). The page at the bridge's address asks for a passkey and notes on the bridge whom it proved.
 The program shows its secret and is signed in. The address alone is worth nothing, and neither is the secret before a
 passkey was shown. What was noted counts no longer once the account has another password, or not that passkey any more.
+
+What was agreed to or proved and is not collected yet belongs to the account, and ends as soon as a sign-in of it is
+ended: else somebody who was signed out would come back.
 """
 
 from __future__ import annotations
@@ -34,7 +37,7 @@ from chat.domain.core import Core
 from chat.domain.signing_in.authentication import Authentication, SignedIn, Way, passkey_failed
 from chat.domain.signing_in.client_info import masked_address
 from chat.domain.signing_in.passkey_assertions import ChallengeContext, PasskeyAssertions
-from chat.domain.signing_in.sign_ins import Client, SignIns, Standing
+from chat.domain.signing_in.sign_ins import BRIDGE, HANDOFF, Client, SignIns, Standing
 from chat.errors import ApiError, InvalidFormBody
 from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.registries.limits import PASSKEY_BRIDGE_MS
@@ -43,10 +46,6 @@ from chat.store.accounts.accounts import Account
 from chat.store.guard import Guard
 from chat.store.signing_in import tickets, webauthn_credentials
 from chat.store.signing_in.tickets import Ticket
-
-HANDOFF: Final = "handoff"
-BRIDGE: Final = "passkey_bridge"
-"""The kinds of tickets."""
 
 CODE_CHARACTERS: Final = 12
 """60 bits, shown in two halves."""
@@ -114,7 +113,8 @@ class Handoffs:
             if ticket.body["consent"] is not None or account is None:
                 raise ApiError(ErrorCode.INVALID_HANDOFF_CODE)
             consent = {"user_id": account.id, **Standing.of(account).as_members()}
-            tickets.replace_body(connection, ticket.secret_hash, {**ticket.body, "consent": consent})
+            body = {**ticket.body, "consent": consent}
+            tickets.replace_body(connection, ticket.secret_hash, body, user_id=account.id)
 
         await self._core.database.write(unit, guard=principal.guard)
         log.info("hand-off agreed to", user_id=principal.user_id)
@@ -237,7 +237,8 @@ class PasskeyBridge:
             bridge = self._unused(connection, bridge_id)
             shown = {"user_id": proved.id, "passkey": claim.credential_id.hex(), "at": self._core.clock.now_ms()}
             proof = {**shown, **Standing.of(proved).as_members()}
-            tickets.replace_body(connection, bridge.secret_hash, {**bridge.body, "proved": proof})
+            body = {**bridge.body, "proved": proof}
+            tickets.replace_body(connection, bridge.secret_hash, body, user_id=proved.id)
 
         await self._core.database.write(unit, guard=guard)
         log.info("passkey bridge completed", user_id=proved.id)

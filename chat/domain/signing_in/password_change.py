@@ -71,7 +71,6 @@ class NewPasswords:
         now = self._core.clock.now_ms()
         auth_sessions.end_of_user(connection, account.id, now)
         tickets.delete_email_tokens(connection, str(MailKind.PASSWORD_RESET), account.id)
-        tickets.delete_of_user(connection, account.id)
         return attrs.evolve(account, password_hash=password_hash, password_last_changed_at=now)
 
     def way(self, refused: ApiError, change: Change) -> Way:

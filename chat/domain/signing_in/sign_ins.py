@@ -27,8 +27,12 @@ from chat.store.accounts import account_deletions, accounts
 from chat.store.accounts.accounts import Account
 from chat.store.database import Database
 from chat.store.guard import UNGUARDED, Guard
-from chat.store.signing_in import auth_sessions, pending_registrations
+from chat.store.signing_in import auth_sessions, pending_registrations, tickets
 from chat.store.signing_in.auth_sessions import AuthSession
+
+HANDOFF: Final = "handoff"
+BRIDGE: Final = "passkey_bridge"
+"""The kinds of tickets by which a browser signs a program in (`chat.domain.signing_in.handoffs`)."""
 
 USES_LIMIT: Final = 100_000
 """Sign-ins used within that time of which a note is kept; the use of further ones is not noted."""
@@ -190,13 +194,17 @@ class SignIns(NotedUses[str, tuple[int, int, str]]):
         ]
 
     async def end(self, user_id: int, session_id_hashes: Sequence[str], guard: Guard) -> None:
-        """End the named sign-ins of the account; unknown ones are ignored."""
+        """End the named sign-ins of the account; unknown ones are ignored. With them end its hand-offs and passkey
+        bridges that are not collected."""
         digests = [digest for digest in map(digest_of, session_id_hashes) if digest is not None]
         if not digests:
             return
 
         def unit(connection: sqlite3.Connection) -> list[bytes]:
-            return auth_sessions.end(connection, user_id, digests, self._core.clock.now_ms())
+            ended = auth_sessions.end(connection, user_id, digests, self._core.clock.now_ms())
+            if ended:
+                tickets.delete_of_user(connection, user_id, HANDOFF, BRIDGE)
+            return ended
 
         def then(ended: list[bytes]) -> None:
             if ended:

@@ -183,7 +183,6 @@ def _handed_over(connection: sqlite3.Connection, account: Account, now_ms: int) 
     """In a unit of writing: the account for the holder of its address alone. Those who set it up never proved to be
     that person, so nothing of theirs opens it any longer."""
     auth_sessions.end_of_user(connection, account.id, now_ms)
-    tickets.delete_of_user(connection, account.id)
     webauthn_credentials.delete_of_user(connection, account.id)
     one_time_codes.delete_backup_codes(connection, account.id)
     oauth2_grants.delete_of_user(connection, account.id)

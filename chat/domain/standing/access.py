@@ -93,6 +93,13 @@ class ChannelAccess:
             raise ApiError(ErrorCode.TWO_FACTOR_REQUIRED)
         self.note_use(permission)
 
+    def lacking(self, permission: int, otherwise: ErrorCode = ErrorCode.MISSING_PERMISSIONS) -> ApiError:
+        """What refuses the caller, whom the permission would let through: TWO_FACTOR_REQUIRED where it is held and
+        cannot be used, else the refusal of those who do not hold it."""
+        is_held = self.permissions & permission == permission
+        is_usable = not permission & ELEVATED or self.may_moderate
+        return ApiError(ErrorCode.TWO_FACTOR_REQUIRED if is_held and not is_usable else otherwise)
+
     def note_use(self, permission: int) -> None:
         """The operation rests on these bits, which the caller holds."""
 
@@ -355,9 +362,11 @@ class Access:
                 if needs_voice:
                     channel.require_voice(self._guild_states.now_ms())
 
-    def require_open(self, principal: Principal | None, state: GuildState) -> None:
+    def require_open(self, principal: Principal | None, state: GuildState | None) -> None:
         """Raise ACCESS_DENIED for a guild that this node does not know, MISSING_ACCESS for one that is unavailable to
-        this account now, or to a webhook."""
+        this account now, or to a webhook; nothing for one that is gone."""
+        if state is None:
+            return
         if state.id in self._guild_states.missing_guild_ids:
             raise ApiError(ErrorCode.ACCESS_DENIED)
         if state.unavailable_for(principal is not None and bool(principal.account.flags & STAFF)):

@@ -53,6 +53,10 @@ class ThreadAccess(GuildChannelAccess):
         time-out (permissions.md, Permissions in threads)."""
         return self.may(MANAGE_THREADS) and self.may_moderate and not self.member.is_timed_out(now_ms)
 
+    def unmoderated(self, otherwise: ErrorCode = ErrorCode.MISSING_PERMISSIONS) -> ApiError:
+        """What refuses a caller that does not moderate the thread."""
+        return self.lacking(MANAGE_THREADS, otherwise)
+
     def require_moderates(self, now_ms: int) -> None:
         """Raise MISSING_PERMISSIONS, TWO_FACTOR_REQUIRED or COMMUNICATION_DISABLED unless `moderates`."""
         self.require(MANAGE_THREADS)
@@ -68,9 +72,10 @@ class ThreadAccess(GuildChannelAccess):
         return not self.is_private or self.is_owner or bool(self.thread.invitable)
 
     def require_unlocked(self, now_ms: int) -> None:
-        """Raise THREAD_LOCKED for a locked thread, unless the caller moderates it."""
+        """Raise THREAD_LOCKED for a locked thread, unless the caller moderates it; TWO_FACTOR_REQUIRED for one who
+        would with a second factor."""
         if self.thread.locked and not self.moderates(now_ms):
-            raise ApiError(ErrorCode.THREAD_LOCKED)
+            raise self.unmoderated(ErrorCode.THREAD_LOCKED)
 
     def require_open(self, now_ms: int) -> None:
         """Raise THREAD_ARCHIVED or THREAD_LOCKED for a thread that takes no changes to its messages now."""

@@ -5,8 +5,9 @@ message has the thread's id.
 
 from __future__ import annotations
 
+import functools
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from chat.auth.principal import Principal
@@ -31,22 +32,30 @@ from chat.store.standing.guild_audit_log import AuditLogEntry
 from chat.store.threads import Thread, ThreadMember
 
 
-def require_tags(forum: Channel, wanted: Sequence[int], *, before: Sequence[int] = (), moderates: bool = False) -> None:
-    """Check that a post may have these tags instead of those that it had before.
+def require_tags(
+    forum: Channel,
+    wanted: Sequence[int],
+    *,
+    before: Sequence[int] = (),
+    moderates: bool = False,
+    unmoderated: Callable[[ErrorCode], ApiError] = ApiError,
+) -> None:
+    """Check that a post may have these tags instead of those that it had before. `unmoderated` makes what refuses one
+    who does not manage threads (`ChannelAccess.lacking`).
 
-    :raises ApiError: UNKNOWN_FORUM_TAG; MISSING_PERMISSIONS for giving or taking a moderated tag without managing
-        threads; FORUM_TAG_REQUIRED where the forum asks for one, NO_TAGS_AVAILABLE_TO_NON_MODERATORS where all of them
-        are moderated.
+    :raises ApiError: UNKNOWN_FORUM_TAG; MISSING_PERMISSIONS or TWO_FACTOR_REQUIRED for giving or taking a moderated tag
+        without managing threads; FORUM_TAG_REQUIRED where the forum asks for one, NO_TAGS_AVAILABLE_TO_NON_MODERATORS
+        where all of them are moderated.
     """
     known = {tag.id: tag for tag in (forum.forum or NO_FORUM).tags}
     if any(tag_id not in known and tag_id not in before for tag_id in wanted):
         raise ApiError(ErrorCode.UNKNOWN_FORUM_TAG)
     differing = set(wanted) ^ set(before)
     if not moderates and any(known[tag_id].moderated for tag_id in differing if tag_id in known):
-        raise ApiError(ErrorCode.MISSING_PERMISSIONS)
+        raise unmoderated(ErrorCode.MISSING_PERMISSIONS)
     if forum.flags & ChannelFlag.REQUIRE_TAG.value and known and not wanted:
         if not moderates and all(tag.moderated for tag in known.values()):
-            raise ApiError(ErrorCode.NO_TAGS_AVAILABLE_TO_NON_MODERATORS)
+            raise unmoderated(ErrorCode.NO_TAGS_AVAILABLE_TO_NON_MODERATORS)
         raise ApiError(ErrorCode.FORUM_TAG_REQUIRED)
 
 
@@ -59,6 +68,7 @@ class PostOpening:
     own: ThreadMember | None
     """The author's membership; None for a webhook."""
     moderates: bool
+    unmoderated: Callable[[ErrorCode], ApiError]
     audit_log: AuditLog
     actor: Actor | None
     """Whom the audit log names; None for a webhook."""
@@ -78,7 +88,7 @@ class PostOpening:
         forum = channels.by_id(connection, self.forum.id)
         if forum is None or forum.guild_id is None:
             raise ApiError(ErrorCode.UNKNOWN_CHANNEL)
-        require_tags(forum, self.thread.applied_tags, moderates=self.moderates)
+        require_tags(forum, self.thread.applied_tags, moderates=self.moderates, unmoderated=self.unmoderated)
         open_thread(connection, self.thread, self.own)
 
     def written(self, connection: sqlite3.Connection) -> KnownThread:
@@ -162,4 +172,5 @@ class Posts:
             frozenset(),
             has_factor=forum.has_factor,
         )
-        return access, PostOpening(forum.channel, thread, own, moderates, self._core.audit_log, actor)
+        lacking = functools.partial(forum.lacking, MANAGE_THREADS) if actor is not None else ApiError
+        return access, PostOpening(forum.channel, thread, own, moderates, lacking, self._core.audit_log, actor)

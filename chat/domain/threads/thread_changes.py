@@ -8,6 +8,7 @@ one changes only while it is brought back.
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Callable
 from typing import Any, Final
 
 import attrs
@@ -78,6 +79,8 @@ class _Standing:
     moderates: bool
     owns: bool
     may_write: bool
+    unmoderated: Callable[[ErrorCode], ApiError]
+    """What refuses one who does not moderate it."""
 
 
 @frozen
@@ -120,7 +123,7 @@ class ThreadChanges:
         now = self._core.clock.now_ms()
         access.require_voice(now)
         may_write = access.may(Permission.SEND_MESSAGES.value)
-        standing = _Standing(access.moderates(now), access.is_owner, may_write)
+        standing = _Standing(access.moderates(now), access.is_owner, may_write, access.unmoderated)
         if change.name is not None:
             self._core.blocked.require_text(change.name)
         parent = access.state.channels[access.thread.channel.parent_id or 0]
@@ -199,12 +202,12 @@ class ThreadChanges:
 def _judge(standing: _Standing, before: Thread, after: Thread) -> None:
     """Check that the caller may make one thread of the other.
 
-    :raises ApiError: MISSING_PERMISSIONS, THREAD_LOCKED, THREAD_ARCHIVED.
+    :raises ApiError: MISSING_PERMISSIONS, TWO_FACTOR_REQUIRED, THREAD_LOCKED, THREAD_ARCHIVED.
     """
     if not standing.moderates:
         _require_standing(standing, before, after)
         if before.locked:
-            raise ApiError(ErrorCode.THREAD_LOCKED)
+            raise standing.unmoderated(ErrorCode.THREAD_LOCKED)
     if before.archived and after.archived and not (standing.moderates and _only_lock_differs(before, after)):
         raise ApiError(ErrorCode.THREAD_ARCHIVED)
 
@@ -224,7 +227,7 @@ def _require_standing(standing: _Standing, before: Thread, after: Thread) -> Non
     )
     comes_back = before.archived and not after.archived
     if for_moderators or (for_owners and not standing.owns) or (comes_back and not standing.may_write):
-        raise ApiError(ErrorCode.MISSING_PERMISSIONS)
+        raise standing.unmoderated(ErrorCode.MISSING_PERMISSIONS)
 
 
 def _only_lock_differs(before: Thread, after: Thread) -> bool:
@@ -278,7 +281,8 @@ def _require_place(
         if not in_forum:
             raise InvalidFormBody.at("applied_tags", FieldCode.INVALID_FORMAT)
         forum = channels.by_id(connection, parent.id) or parent
-        require_tags(forum, after.applied_tags, before=before.applied_tags, moderates=standing.moderates)
+        given, unmoderated = before.applied_tags, standing.unmoderated
+        require_tags(forum, after.applied_tags, before=given, moderates=standing.moderates, unmoderated=unmoderated)
     if after.channel.flags & PINNED and not after.archived and (not before.channel.flags & PINNED or before.archived):
         pinned = [other for other in threads.pinned_below(connection, parent.id, PINNED) if other != after.id]
         if len(pinned) >= PINNED_THREADS_IN_FORUM:

@@ -279,7 +279,7 @@ class Threads:
         if user_id != principal.user_id:
             access.require_unlocked(now)
             if not access.may_invite(now):
-                raise ApiError(ErrorCode.MISSING_PERMISSIONS)
+                raise access.unmoderated()
         parent_id = access.thread.channel.parent_id or 0
         if access.state.member(user_id) is None or not access.state.can_view(user_id, parent_id):
             raise ApiError(ErrorCode.UNKNOWN_MEMBER)

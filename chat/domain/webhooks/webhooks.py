@@ -209,12 +209,14 @@ class Webhooks:
     def identified(self, webhook_id: int, token: str, *, guard: Guard) -> Webhook:
         """The webhook whose token this is. It has to be there still when the request of the `guard` writes.
 
-        :raises ApiError: UNKNOWN_WEBHOOK, in the same time whether the id or the token is wrong.
+        :raises ApiError: UNKNOWN_WEBHOOK, in the same time whether the id or the token is wrong; ACCESS_DENIED,
+            MISSING_ACCESS for a guild that is closed.
         """
         webhook = webhooks.by_id(self._core.database.reader, webhook_id)
         known = self._token(self._stand_in if webhook is None else webhook)
         if not hmac.compare_digest(known, token.encode()) or webhook is None:
             raise ApiError(ErrorCode.UNKNOWN_WEBHOOK)
+        self._core.access.require_open(None, self._core.guild_states.get(webhook.guild_id))
         guard.claim(_require_there, webhook_id)
         return webhook
 
@@ -282,14 +284,12 @@ class Webhooks:
     def place_of(self, webhook: Webhook, thread_id: int | None) -> GuildChannelAccess:
         """The webhook's channel, or a thread there, as the webhook has access to it.
 
-        :raises ApiError: UNKNOWN_WEBHOOK if the channel is gone; ACCESS_DENIED, MISSING_ACCESS for a guild that is
-            closed; UNKNOWN_CHANNEL for a thread that is not there.
+        :raises ApiError: UNKNOWN_WEBHOOK if the channel is gone; UNKNOWN_CHANNEL for a thread that is not there.
         """
         state = self._core.guild_states.get(webhook.guild_id)
         channel = None if state is None else state.channels.get(webhook.channel_id)
         if state is None or channel is None:
             raise ApiError(ErrorCode.UNKNOWN_WEBHOOK)
-        self._core.access.require_open(None, state)
         stand_in = Member(guild_id=state.id, user_id=webhook.id, joined_at=0)
         if thread_id is None:
             return GuildChannelAccess(webhook.id, channel, WEBHOOK_PERMISSIONS, state, stand_in)

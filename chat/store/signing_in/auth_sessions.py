@@ -16,6 +16,7 @@ import attrs
 from chat.classes import frozen
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account, qualified_columns
+from chat.store.signing_in import tickets
 
 
 @frozen
@@ -112,7 +113,10 @@ def end(connection: sqlite3.Connection, user_id: int, token_hashes: Iterable[byt
 
 
 def end_of_user(connection: sqlite3.Connection, user_id: int, ended_at: int) -> int:
-    """End every sign-in of the account; returns how many there were."""
+    """End every sign-in of the account, and what could become one yet: sign-ins that wait for a factor or for a mailed
+    link, hand-offs and passkey bridges that were agreed to, authorisation codes. Returns how many sign-ins there
+    were."""
+    tickets.delete_of_user(connection, user_id)
     connection.execute(_KEEP, (ended_at, user_id))
     _forget_old(connection, user_id)
     return connection.execute("DELETE FROM auth_sessions WHERE user_id = ?", (user_id,)).rowcount

@@ -73,10 +73,14 @@ def take(connection: sqlite3.Connection, kind: str, secret_hash: bytes, now: int
     return None if row is None else Ticket(*row)
 
 
-def replace_body(connection: sqlite3.Connection, secret_hash: bytes, body: Mapping[str, Any]) -> bool:
-    """Write down how far it has come; False when the ticket is gone."""
+def replace_body(
+    connection: sqlite3.Connection, secret_hash: bytes, body: Mapping[str, Any], *, user_id: int | None = None
+) -> bool:
+    """Write down how far it has come, and whose it is from now on, if that was not known; False when the ticket is
+    gone."""
     cursor = connection.execute(
-        "UPDATE tickets SET body = ? WHERE secret_hash = ?", (json.dumps(dict(body)), secret_hash)
+        "UPDATE tickets SET body = ?, user_id = ifnull(?, user_id) WHERE secret_hash = ?",
+        (json.dumps(dict(body)), user_id, secret_hash),
     )
     return cursor.rowcount > 0
 
