@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import functools
 import math
+import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Final, Protocol
 
 import structlog
@@ -279,6 +280,24 @@ def iso_timestamp(milliseconds: int) -> str:
     day, seconds = divmod(seconds, 86_400)
     minute, second = divmod(seconds, 60)
     return f"{_date(day)}{_MINUTES[minute]}{_SECONDS[second]}{_MILLISECONDS[milliseconds]}"
+
+
+LEAP_SECOND: Final = re.compile(r"(:[0-9]{2}:)60(?![0-9])", re.ASCII)
+ZONE_APART: Final = re.compile(r" (?:UTC|GMT|([+-][0-9:]{2,6}|Z))\Z", re.ASCII)
+
+
+def read_moment(text: str) -> datetime:
+    """The moment that ISO 8601 text names, as programs write it: letters of either case, a leap second (the second
+    after it), a space before the zone. It has a zone where the text has one.
+
+    :raises ValueError: for what is no such text, or lies outside the years 1 to 9999.
+    """
+    upper = ZONE_APART.sub(lambda match: match[1] or "Z", text.upper())
+    plain, leaps = LEAP_SECOND.subn(r"\g<1>59", upper)
+    try:
+        return datetime.fromisoformat(plain) + timedelta(seconds=leaps)
+    except OverflowError:
+        raise ValueError("beyond the year 9999") from None
 
 
 _MINUTES: Final = tuple(f"T{hour:02d}:{minute:02d}:" for hour in range(24) for minute in range(60))

@@ -14,6 +14,8 @@ from chat.errors import ApiError, InvalidFormBody
 from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.registries.limits import JSON_BODY_BYTES, JSON_DEPTH_MAXIMUM
 
+FORM_TYPE: Final = "application/x-www-form-urlencoded"
+
 DIGITS_LIMIT: Final = 18
 """Digits of a Content-Length that are worth reading."""
 

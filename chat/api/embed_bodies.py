@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 import attrs
 
-from chat.api.fields import Items, Length, Refusal, Schema, UtcTimestamp
+from chat.api.fields import AsWritten, Items, Length, Refusal, Schema, UtcTimestamp
 from chat.classes import frozen
 from chat.clock import iso_timestamp
 from chat.domain.policy.embeds import (
@@ -70,18 +70,18 @@ MediaUrl = Annotated[str, _Url(own_files=True)]
 
 @frozen
 class EmbedAuthorBody:
-    """Who is named above the title."""
+    """Who is named above the title; nobody without a name."""
 
-    name: Annotated[str, Length(1, AUTHOR_CHARACTERS)]
+    name: Annotated[str, AsWritten(), Length(0, AUTHOR_CHARACTERS)] | None = None
     url: Url | None = None
     icon_url: MediaUrl | None = None
 
 
 @frozen
 class EmbedFooterBody:
-    """What stands below."""
+    """What stands below; nothing without a text."""
 
-    text: Annotated[str, Length(1, FOOTER_CHARACTERS)]
+    text: Annotated[str, AsWritten(), Length(0, FOOTER_CHARACTERS)] | None = None
     icon_url: MediaUrl | None = None
 
 
@@ -90,15 +90,15 @@ class EmbedMediaBody:
     """A picture."""
 
     url: MediaUrl | None = None
-    description: Annotated[str, Length(0, DESCRIPTION_CHARACTERS)] | None = None
+    description: Annotated[str, AsWritten(), Length(0, DESCRIPTION_CHARACTERS)] | None = None
 
 
 @frozen
 class EmbedFieldBody:
     """A name with a value."""
 
-    name: Annotated[str, Length(1, FIELD_NAME_CHARACTERS)]
-    value: Annotated[str, Length(1, FIELD_VALUE_CHARACTERS)]
+    name: Annotated[str, AsWritten(), Length(1, FIELD_NAME_CHARACTERS)]
+    value: Annotated[str, AsWritten(), Length(1, FIELD_VALUE_CHARACTERS)]
     inline: bool | None = False
 
 
@@ -107,10 +107,10 @@ class EmbedBody:
     """A rich embed."""
 
     url: Url | None = None
-    title: Annotated[str, Length(0, TITLE_CHARACTERS)] | None = None
+    title: Annotated[str, AsWritten(), Length(0, TITLE_CHARACTERS)] | None = None
     color: Annotated[int, _Color()] | None = None
     timestamp: UtcTimestamp | None = None
-    description: Annotated[str, Length(0, DESCRIPTION_CHARACTERS)] | None = None
+    description: Annotated[str, AsWritten(), Length(0, DESCRIPTION_CHARACTERS)] | None = None
     author: EmbedAuthorBody | None = None
     image: EmbedMediaBody | None = None
     thumbnail: EmbedMediaBody | None = None
@@ -131,10 +131,10 @@ def _stored(body: EmbedBody) -> dict[str, Any] | None:
         {
             "title": body.title,
             "description": body.description,
-            "author": None if body.author is None else _named("name", body.author.name, body.author),
+            "author": _named("name", body.author.name, body.author) if body.author else None,
             "image": _media(body.image),
             "thumbnail": _media(body.thumbnail),
-            "footer": None if body.footer is None else _named("text", body.footer.text, body.footer),
+            "footer": _named("text", body.footer.text, body.footer) if body.footer else None,
             "fields": [
                 {"name": field.name, "value": field.value, "inline": bool(field.inline)} for field in body.fields
             ],
@@ -148,7 +148,9 @@ def _stored(body: EmbedBody) -> dict[str, Any] | None:
     return {"type": "rich", **frame, **content}
 
 
-def _named(member: str, words: str, body: EmbedAuthorBody | EmbedFooterBody) -> dict[str, Any]:
+def _named(member: str, words: str | None, body: EmbedAuthorBody | EmbedFooterBody) -> dict[str, Any] | None:
+    if not words:
+        return None
     url = body.url if isinstance(body, EmbedAuthorBody) else None
     return _present({member: words, "url": url, "icon_url": _own_file(body.icon_url)})
 

@@ -24,6 +24,7 @@ import trio
 
 from chat.api.answers import Answer
 from chat.api.bodies import BodyChunks, announces_little, parse_json, parse_query, read_body
+from chat.api.form_bodies import FormBody, is_urlencoded, urlencoded_fields
 from chat.api.operation import Operation
 from chat.api.rate_limit import GLOBAL, HIGH_GLOBAL, RateLimiter, limit_headers
 from chat.api.request import Request
@@ -129,6 +130,8 @@ class Endpoint:
         self._snowflakes: Final = tuple(name.endswith("_id") for name in operation.path_members)
         self._counted: Final = _counted_members(operation)
         self._read_body: Final = None if operation.body is None else body_structure(operation.body)
+        form = None if operation.body is None else FormBody(operation.body, operation.payload_field or "")
+        self._as_form: Final = None if operation.payload_field is None else form
         self._read_form: Final = None if operation.form is None else query_structure(operation.form)
         self._read_query: Final = None if operation.query is None else query_structure(operation.query)
         self._repeated: Final = frozenset() if operation.query is None else repeated_names(operation.query)
@@ -322,9 +325,14 @@ class Endpoint:
         if self._read_query is not None:
             arguments["query"] = self._read_query(parse_query(request.query_string, self._repeated))
         if self._read_body is not None:
-            # A form with files is the handler's to read, once it knows that it may come.
-            in_parts = self.operation.multipart and request.read.comes_in_parts
-            arguments["body"] = None if in_parts else self._read_body(await self._parsed_body(request))
+            in_parts = request.read.comes_in_parts
+            if in_parts and self.operation.multipart:
+                arguments["body"] = None  # a form with files is the handler's to read, once it knows that it may come
+            elif in_parts and self._as_form is not None:
+                request.waited = True
+                arguments["body"] = self._read_body(await self._as_form.received(request))
+            else:
+                arguments["body"] = self._read_body(await self._parsed_body(request))
         elif self._read_form is not None:
             request.waited = True
             form = await read_body(request.receive, request.headers.get("content-length"))
@@ -339,11 +347,16 @@ class Endpoint:
                 request.waited = True
                 arrived = await read_body(request.receive, request.headers.get("content-length"))
             body = request.body = arrived
-        to_null = self.operation.empty_strings_are_null
+        parse = functools.partial(self._values, body, request.headers)
         if len(body) < LARGE_BODY or not self._in_threads:
-            return parse_json(body, empty_strings_are_null=to_null)
+            return parse()
         request.waited = True
-        return await trio.to_thread.run_sync(lambda: parse_json(body, empty_strings_are_null=to_null))
+        return await trio.to_thread.run_sync(parse)
+
+    def _values(self, body: bytes, headers: Mapping[str, str]) -> object:
+        if self._as_form is not None and is_urlencoded(headers, body):
+            return self._as_form.of_fields(urlencoded_fields(body))
+        return parse_json(body, empty_strings_are_null=self.operation.empty_strings_are_null)
 
 
 def _counted_members(operation: Operation) -> tuple[int, ...]:

@@ -15,7 +15,9 @@ from typing import Annotated, Any, Final, Literal, Protocol, TypeVar, Union, run
 import attrs
 
 from chat.classes import frozen
-from chat.protocol.visible_text import trimmed
+from chat.clock import read_moment
+from chat.protocol.visible_text import trimmed, without_nul
+from chat.protocol.whole_numbers import whole
 from chat.registries.error_codes import FieldCode
 from chat.snowflake import MAXIMUM as SNOWFLAKE_MAXIMUM
 
@@ -94,6 +96,21 @@ class Length:
             raise Refusal(self.code or FieldCode.CONTENT_EXCEEDS_MAX_LENGTH)
         if len(value) < self.minimum:
             raise Refusal(self.code or FieldCode.INVALID_FORMAT)
+
+
+class AsWritten:
+    """Text that may consist of what cannot be seen, without NUL: the blank field of an embed (messages.md, Embeds).
+    Nothing but spaces and control characters is no text."""
+
+    schema: Final[Schema] = {"type": "string"}
+
+    def read(self, value: object) -> str:
+        if type(value) is not str:
+            raise Refusal
+        return "" if _BLANK.fullmatch(value) else without_nul(value)
+
+
+_BLANK: Final = re.compile(r"[\x00-\x20\x7f]*", re.ASCII)
 
 
 class Exact:
@@ -194,12 +211,13 @@ class Decimal:
         return {"anyOf": [digits, {"type": "integer", "minimum": 0, "maximum": self.maximum}]}
 
     def read(self, value: object) -> int:
-        if type(value) is str:
-            if _DECIMAL.fullmatch(value) is None:
+        told = whole(value)
+        if type(told) is str:
+            if _DECIMAL.fullmatch(told) is None:
                 raise Refusal(self.format_code)
-            number = int(value)
-        elif type(value) is int and self.numbers:
-            number = value
+            number = int(told)
+        elif type(told) is int and self.numbers:
+            number = told
         else:
             raise Refusal(self.format_code if type(value) is float else FieldCode.INVALID_FORMAT)
         if number < 0:
@@ -226,18 +244,20 @@ FlagBits = Annotated[
 
 
 class _Moment:
-    """An ISO 8601 moment with its zone; where `zone` is given, it stands for one that is missing."""
+    """An ISO 8601 moment with its zone; where `zone` is given, it stands for one that is missing. `earliest_ms` is the
+    first that is taken."""
 
     schema: Final[Schema] = {"type": "string", "format": "date-time"}
 
-    def __init__(self, zone: datetime.tzinfo | None = None) -> None:
+    def __init__(self, zone: datetime.tzinfo | None = None, earliest_ms: int = 0) -> None:
         self._zone = zone
+        self._earliest_ms = earliest_ms
 
     def read(self, value: object) -> int:
         if type(value) is not str:
             raise Refusal
         try:
-            moment = datetime.datetime.fromisoformat(value)
+            moment = read_moment(value)
         except ValueError:
             raise Refusal(FieldCode.INVALID_ISO_TIMESTAMP) from None
         if moment.tzinfo is None:
@@ -245,21 +265,22 @@ class _Moment:
                 raise Refusal(FieldCode.INVALID_ISO_TIMESTAMP)
             moment = moment.replace(tzinfo=self._zone)
         milliseconds = round((moment - _EPOCH) / _MILLISECOND)
-        if not 0 <= milliseconds < _YEAR_10000_MS:  # what lies outside cannot be shown as ISO 8601 again
+        if not self._earliest_ms <= milliseconds < _YEAR_10000_MS:  # what lies outside is no ISO 8601 again
             raise Refusal(FieldCode.INVALID_ISO_TIMESTAMP)
         return milliseconds
 
 
 _EPOCH: Final = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 _MILLISECOND: Final = datetime.timedelta(milliseconds=1)
+_YEAR_1_MS: Final = -62_135_596_800_000
 _YEAR_10000_MS: Final = 253_402_300_800_000
 _DATE_CHARACTERS: Final = len("2015-01-01")
 
 Timestamp = Annotated[int, _Moment()]
 """An ISO 8601 moment with a time zone, from 1970 to 9999 in UTC, held as Unix milliseconds."""
 
-UtcTimestamp = Annotated[int, _Moment(datetime.UTC)]
-"""A `Timestamp` whose zone may be missing: then it is UTC."""
+UtcTimestamp = Annotated[int, _Moment(datetime.UTC, _YEAR_1_MS)]
+"""A moment of the years 1 to 9999 that something tells of, whose zone may be missing: then it is UTC."""
 
 
 def named_members(body: Any) -> dict[str, Any]:

@@ -12,10 +12,11 @@ from typing import Annotated, Final, Literal, Protocol, TypeVar
 
 import attrs
 
-from chat.api.bodies import BodyChunks, parse_json
+from chat.api.bodies import BodyChunks
 from chat.api.embed_bodies import EmbedBodies, stored_embeds
 from chat.api.fields import OMITTED, Items, Length, Maybe, Pattern, Range, Refusal, Schema, Snowflake
-from chat.api.operation import Request
+from chat.api.form_bodies import FormBody
+from chat.api.operation import PAYLOAD_JSON, Request
 from chat.api.structuring import body_structure
 from chat.classes import frozen
 from chat.domain.messages.message_drafts import (
@@ -29,8 +30,10 @@ from chat.domain.messages.message_drafts import (
     ReplyTo,
 )
 from chat.domain.messages.uploads import AttachmentWish, Owner, Uploads
+from chat.domain.policy.embeds import with_own_files
 from chat.errors import InvalidFormBody
 from chat.protocol.visible_text import without_nul
+from chat.protocol.whole_numbers import whole
 from chat.registries.error_codes import FieldCode
 from chat.registries.limits import JSON_BODY_BYTES
 from chat.registries.message_types import MessageReferenceType
@@ -57,8 +60,6 @@ LEAST_ATTACHMENT_ID: Final = 1 << 22
 """A lower id is no snowflake that was ever given: it is the number of a file in the form."""
 
 STICKERS: Final = 3
-PAYLOAD: Final = "payload_json"
-"""The field of a form that holds the message (messages.md, Sending messages)."""
 
 
 class _Nonce:
@@ -67,8 +68,9 @@ class _Nonce:
     schema: Final[Schema] = {"type": ["string", "integer"], "maxLength": NONCE_CHARACTERS}
 
     def read(self, value: object) -> str:
-        if type(value) is int:
-            return str(value)
+        number = whole(value)
+        if type(number) is int:
+            return str(number)
         if type(value) is not str:
             raise Refusal
         if len(value) > NONCE_CHARACTERS:
@@ -162,6 +164,8 @@ def message_draft(
     """
     if body.favorite_meme_id is not None and meme is None:
         raise InvalidFormBody.at("favorite_meme_id", FieldCode.INVALID_FORMAT)
+    files = tuple(attachments) if meme is None else (*attachments, meme)
+    embeds = with_own_files(stored_embeds(body.embeds), [file.attachment for file in files]) if body.embeds else ()
     reference = body.message_reference
     forwards = reference is not None and reference.type == FORWARD
     return MessageDraft(
@@ -171,8 +175,8 @@ def message_draft(
         flags=body.flags,
         reply_to=None if reference is None or forwards else _reply_to(reference),
         allowed_mentions=_allowed_mentions(body.allowed_mentions),
-        attachments=tuple(attachments) if meme is None else (*attachments, meme),
-        embeds=stored_embeds(body.embeds) if body.embeds else (),
+        attachments=files,
+        embeds=embeds,
         sticker_ids=tuple(body.sticker_ids),
         forward=None if reference is None or not forwards else _forward(reference),
     )
@@ -271,6 +275,15 @@ def received_message(
     return _received(request, owner, declared, body, lambda message: attachment_wishes(message.attachments), uploads)
 
 
+async def received_fields(request: Request, declared: type[T]) -> T:
+    """A body that came as a form in parts, where files have no place.
+
+    :raises InvalidFormBody: TOO_MANY_FILES at `files`; for a malformed form or body.
+    """
+    body: T = body_structure(declared)(await FormBody(declared, PAYLOAD_JSON).received(request))
+    return body
+
+
 class PostBody(Protocol):
     """The body of a post."""
 
@@ -341,8 +354,7 @@ async def _received(
         raise InvalidFormBody.at("body", FieldCode.INVALID_FORMAT)
     most = uploads.form_bytes(owner) + 2 * JSON_BODY_BYTES
     chunks = BodyChunks(request.receive, request.headers.get("content-length"), most)
-    async with uploads.form(owner, chunks, boundary) as form:
-        value = parse_json(form.fields.get(PAYLOAD, b""), empty_strings_are_null=False)
-        message: T = body_structure(declared)(value)
+    async with uploads.form(owner, chunks, boundary, PAYLOAD_JSON) as form:
+        message: T = body_structure(declared)(FormBody(declared, PAYLOAD_JSON).of_fields(form.fields))
         async with uploads.of_form(owner, form, wishes_of(message)) as attachments:
             yield message, attachments

@@ -11,12 +11,10 @@ from collections.abc import Mapping
 from typing import Final
 from urllib.parse import parse_qsl, unquote_plus
 
-from chat.api.bodies import read_body
+from chat.api.bodies import FORM_TYPE, read_body
 from chat.api.operation import Request
 from chat.domain.applications.oauth2_protocol import ClientCredentials, invalid_request, unauthenticated_client
 from chat.errors import ApiError
-
-FORM_TYPE: Final = "application/x-www-form-urlencoded"
 
 FORM_BYTES: Final = 16_384
 """The largest form; codes, tokens and addresses of any sensible length fit in several times."""

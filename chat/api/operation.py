@@ -29,6 +29,9 @@ from chat.registries.scopes import Scope
 
 _NO_EXTENSIONS: Final[Mapping[str, Any]] = {}
 
+PAYLOAD_JSON: Final = "payload_json"
+"""The field of a form that holds a message (messages.md, Sending messages)."""
+
 Handler = Callable[..., Awaitable[Any]]
 H = TypeVar("H", bound=Handler)
 P = ParamSpec("P")
@@ -106,6 +109,9 @@ class Operation:
     """Whether the handler reads `request.receive` itself."""
     multipart: bool = False
     """Whether it does so with a body in `multipart/form-data`, which a `body` of None tells it."""
+    payload_field: str | None = None
+    """The field of a form that may hold the whole body as JSON; where there is one, the body may come as a form
+    (`chat.api.form_bodies`). `payload_json` where files come along and nothing else is said."""
     images: bool = False
     """Whether bodies may be as large as images are."""
     query: type[Any] | None = None
@@ -149,6 +155,8 @@ class Operation:
             self.body = types.get("body")
         if self.query is None:
             self.query = types.get("query")
+        if self.multipart and self.payload_field is None:
+            self.payload_field = PAYLOAD_JSON
         if self.answers is None and handler.__annotations__["return"] in {None, "None"}:
             self.answers = NOTHING
         if self.kept is not None and self.answers is not None:

@@ -1,8 +1,8 @@
 """From plain values to the attrs class that an operation declares, or to the list of wrong fields.
 
 Cattrs builds one function per class when it is first needed; its error groups become paths and codes (http.md,
-Validation). Types are strict: `true` is no integer, `1.0` is no integer, text is no list. Unknown members are ignored
-(http.md, Validation).
+Validation). Types are strict: `true` is no integer, `1.5` is no integer, text is no list; but `1.0` is an integer.
+Unknown members are ignored (http.md, Validation).
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from cattrs.gen import make_dict_structure_fn
 from chat.api.fields import Form, Omitted, Refusal, Rule
 from chat.errors import FieldError, InvalidFormBody
 from chat.protocol.visible_text import is_empty, visible
+from chat.protocol.whole_numbers import whole
 from chat.registries.error_codes import FieldCode
 
 T = TypeVar("T")
@@ -108,6 +109,13 @@ def _exactly(kind: type[Any]) -> Callable[[object, object], Any]:
     return structure
 
 
+def _integer(value: object, _: object) -> int:
+    number = whole(value)
+    if type(number) is not int:
+        raise Refusal
+    return number
+
+
 def _text(value: object, _: object) -> str:
     if type(value) is not str:
         raise Refusal
@@ -122,9 +130,10 @@ def _number(value: object, _: object) -> float:
 
 def _enumeration(plain: type[Any]) -> Callable[[object, type[enum.Enum]], enum.Enum]:
     def structure(value: object, declared: type[enum.Enum]) -> enum.Enum:
-        if type(value) is not plain:
+        plainly = whole(value)
+        if type(plainly) is not plain:
             raise Refusal
-        return declared(value)
+        return declared(plainly)
 
     return structure
 
@@ -239,9 +248,10 @@ def _literal(declared: Any) -> Callable[[object, object], Any]:
     choices = {(type(choice), choice) for choice in get_args(declared)}
 
     def structure(value: object, _: object) -> Any:
-        if isinstance(value, list | dict) or (type(value), value) not in choices:
+        plainly = whole(value)
+        if isinstance(plainly, list | dict) or (type(plainly), plainly) not in choices:
             raise Refusal
-        return value
+        return plainly
 
     return structure
 
@@ -306,7 +316,7 @@ def _converter() -> Converter:
 
 def _json_converter() -> Converter:
     converter = _converter()
-    converter.register_structure_hook(int, _exactly(int))
+    converter.register_structure_hook(int, _integer)
     converter.register_structure_hook(bool, _exactly(bool))
     converter.register_structure_hook(enum.IntEnum, _enumeration(int))
     return converter

@@ -25,9 +25,6 @@ FIELD_BYTES: Final = 1_048_576
 OTHER_PARTS: Final = 16
 """Parts besides the files that a form may have."""
 
-NEVER_FILES: Final = frozenset({"payload_json"})
-"""Parts that are fields although they have a file name: a browser gives one to JSON that is sent as a `Blob`."""
-
 
 @frozen
 class Part:
@@ -39,9 +36,9 @@ class Part:
 
 @define
 class Form:
-    """What came: fields by name, and files in the order of their parts."""
+    """What came: fields and files, each in the order of their parts."""
 
-    fields: dict[str, bytes] = attrs.field(factory=dict)
+    fields: list[tuple[str, bytes]] = attrs.field(factory=list)
     files: list[tuple[Part, Incoming]] = attrs.field(factory=list)
 
 
@@ -60,15 +57,17 @@ async def read_form(
     files_maximum: int,
     file_bytes: int,
     new_file: Callable[[], Awaitable[Incoming]],
+    never_a_file: str = "",
 ) -> Form:
-    """Read a whole form; `new_file` makes a file to write into, `file_bytes` bounds each.
+    """Read a whole form; `new_file` makes a file to write into, `file_bytes` bounds each. A part named `never_a_file`
+    is a field even where it has a file name: browsers give one to every Blob.
 
     :raises InvalidFormBody: TOO_MANY_FILES at `files`; INVALID_FORMAT at `body` for what is no such form.
     :raises ApiError: FILE_SIZE_TOO_LARGE, PAYLOAD_TOO_LARGE (a field).
     """
     form = Form()
     events: list[tuple[str, bytes]] = []
-    reader = _Reader(form, files_maximum, file_bytes, new_file)
+    reader = _Reader(form, files_maximum, file_bytes, new_file, never_a_file)
     try:
         parser = MultipartParser(boundary, _callbacks(events))
         async for chunk in chunks:
@@ -113,6 +112,7 @@ class _Reader:
     _files_maximum: int
     _file_bytes: int
     _new_file: Callable[[], Awaitable[Incoming]]
+    _never_a_file: str
     _others: int = 0
     _header_name: bytes = b""
     _header_value: bytes = b""
@@ -142,7 +142,7 @@ class _Reader:
                 await self._headers()
             case "end":
                 if self._part is not None and self._file is None:
-                    self._form.fields.setdefault(self._part.name, bytes(self._field))
+                    self._form.fields.append((self._part.name, bytes(self._field)))
             case _:
                 self.complete = True
 
@@ -151,7 +151,7 @@ class _Reader:
         if named is None:
             raise InvalidFormBody.at("body", FieldCode.INVALID_FORMAT)
         self._part = Part(*named)
-        if self._part.filename is None or self._part.name in NEVER_FILES:
+        if self._part.filename is None or self._part.name == self._never_a_file:
             self._others += 1
             if self._others > OTHER_PARTS:
                 raise InvalidFormBody.at("body", FieldCode.INVALID_FORMAT)

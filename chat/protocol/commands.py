@@ -17,6 +17,7 @@ import attrs
 from chat.classes import frozen
 from chat.protocol.payload import parse_snowflake
 from chat.protocol.presence import InitialPresence, parse_initial_presence
+from chat.protocol.whole_numbers import whole
 from chat.registries.close_codes import (
     FAILED_TO_START_SESSION,
     INVALID_IDENTIFY_PAYLOAD,
@@ -133,7 +134,7 @@ def parse_resume(d: Any) -> Resume | Close:
     """Read Resume's `d`: a missing field or a wrong type closes 4002 `Invalid resume payload` (Resume 3)."""
     if type(d) is not dict:
         return INVALID_RESUME_PAYLOAD
-    token, session_id, seq = d.get("token"), d.get("session_id"), d.get("seq")
+    token, session_id, seq = d.get("token"), d.get("session_id"), whole(d.get("seq"))
     if type(token) is not str or type(session_id) is not str or type(seq) is not int:
         return INVALID_RESUME_PAYLOAD
     return Resume(token, session_id, seq)
@@ -219,7 +220,7 @@ def _ignored_events(d: Mapping[str, Any]) -> frozenset[str]:
 
 
 def _flags(d: Mapping[str, Any]) -> int:
-    value = d.get("flags", 0)
+    value = whole(d.get("flags", 0))
     if type(value) is not int or value < 0:
         raise _Refused(INVALID_IDENTIFY_PAYLOAD)
     return value
@@ -252,7 +253,7 @@ def parse_shard(value: Any) -> Shard | Close | None:
         return None
     if type(value) is not list or len(value) != 2:
         return INVALID_SHARD
-    shard_id, count = value
+    shard_id, count = map(whole, value)
     if type(shard_id) is not int or type(count) is not int:
         return INVALID_SHARD
     if not SHARD_COUNT_MINIMUM <= count <= SHARD_COUNT_MAXIMUM or not 0 <= shard_id < count:

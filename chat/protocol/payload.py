@@ -15,6 +15,7 @@ import re
 from typing import Any, Final, Literal
 
 from chat.classes import frozen
+from chat.protocol.whole_numbers import whole
 from chat.registries.close_codes import DECODE_FAILED, INVALID_PAYLOAD, PAYLOAD_TOO_LARGE, Close
 from chat.registries.limits import INBOUND_MESSAGE_BYTES, JSON_DEPTH_MAXIMUM
 from chat.registries.opcodes import Opcode
@@ -39,7 +40,7 @@ def decode_payload(data: bytes) -> Payload | Close:
         return DECODE_FAILED
     if type(value) is not dict:
         return DECODE_FAILED
-    op = value.get("op")
+    op = whole(value.get("op"))
     if type(op) is not int:  # also when there is none; and True is an int to isinstance
         return INVALID_PAYLOAD
     return Payload(op, "d" in value, value.get("d"))
@@ -111,9 +112,8 @@ def parse_snowflake(value: Any) -> int | None:
     """The id that a member names, or None when it names none."""
     if type(value) is str and _DECIMAL.fullmatch(value):
         value = int(value)
-    if type(value) is int and 0 < value <= MAXIMUM:
-        return value
-    return None
+    number = whole(value)
+    return number if type(number) is int and 0 < number <= MAXIMUM else None
 
 
 def parse_snowflakes(value: Any, maximum: int) -> tuple[int, ...] | None:

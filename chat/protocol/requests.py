@@ -12,6 +12,7 @@ from typing import Any
 from chat.classes import frozen
 from chat.protocol.payload import parse_snowflake, parse_snowflakes
 from chat.protocol.visible_text import without_nul
+from chat.protocol.whole_numbers import whole
 from chat.registries.limits import (
     CHANNEL_COUNTS_CHANNELS,
     COUNTS_NONCE_BYTES,
@@ -125,7 +126,8 @@ def _requested_guilds(d: Mapping[str, Any]) -> tuple[int, ...] | None:
 
 
 def _member_limit(value: Any, query: str) -> int:
-    limit = value if type(value) is int else 0
+    asked = whole(value)
+    limit = asked if type(asked) is int else 0
     limit = max(0, min(limit, MEMBERS_QUERY_LIMIT_MAXIMUM))
     return MEMBERS_QUERY_LIMIT_DEFAULT if limit == 0 and query != "" else limit
 
@@ -224,7 +226,7 @@ def _ranges(value: Any) -> tuple[MemberRange, ...] | None:
     for entry in value:
         if type(entry) is not list or len(entry) != 2:
             return None
-        start, end = entry
+        start, end = map(whole, entry)
         if type(start) is not int or type(end) is not int:
             return None
         if not 0 <= start <= end <= LAZY_RANGE_END or end - start > LAZY_RANGE_SPAN:

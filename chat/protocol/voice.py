@@ -8,6 +8,7 @@ from typing import Any, Final
 from chat.classes import frozen
 from chat.protocol.payload import ABSENT, Absent, parse_snowflake
 from chat.protocol.visible_text import without_nul
+from chat.protocol.whole_numbers import whole
 
 STREAM_KEYS: Final = 64
 """Streams that one connection may watch; a command that names more changes nothing about them."""
@@ -74,7 +75,8 @@ def _text(value: Any) -> str | None:
 
 
 def _integer(value: Any) -> int | None:
-    return value if type(value) is int else None
+    number = whole(value)
+    return number if type(number) is int else None
 
 
 def _coordinate(value: Any) -> str | None:

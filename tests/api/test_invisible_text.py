@@ -1,4 +1,5 @@
-"""In every field text with nothing to be seen in it counts as empty, and NUL reaches nobody (design 8)."""
+"""In every field text with nothing to be seen in it counts as empty, but inside embeds; NUL reaches nobody (design 8,
+9)."""
 
 from __future__ import annotations
 
@@ -75,11 +76,22 @@ def essence(answer: Response) -> Any:
     return answer.status, body
 
 
-@pytest.mark.parametrize("field", FIELDS)
+@pytest.mark.parametrize("field", [field for field in FIELDS if not field.startswith("embed ")])
 async def test_nothing_to_be_seen_is_empty(chat_world: World, field: str) -> None:
     empty = essence(await FIELDS[field](chat_world, ""))
     for text in INVISIBLE:
         assert essence(await FIELDS[field](chat_world, text)) == empty, ascii(text)
+
+
+@pytest.mark.parametrize("field", [field for field in FIELDS if field.startswith("embed ")])
+async def test_blank_text_of_an_embed_is_text(chat_world: World, field: str) -> None:
+    """The idiom of bots for an empty column (design 9); spaces and control characters alone are none."""
+    empty = essence(await FIELDS[field](chat_world, ""))
+    for text in ("\x00", " \t\r\n", " \x00 "):
+        assert essence(await FIELDS[field](chat_world, text)) == empty, ascii(text)
+    for text in ("\u200b", "\u2800", "\u3164", "\u00ad", "\ufeff", "\u2060", "\u00a0", "\u200b \u200b"):
+        (embed,) = (await FIELDS[field](chat_world, text)).expect(200)["embeds"]
+        assert text in str(embed.values()) or ascii(text)[1:-1] in ascii(embed), "sent out as it came"
 
 
 @pytest.mark.parametrize("field", FIELDS)

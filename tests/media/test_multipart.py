@@ -48,7 +48,7 @@ def read(body: bytes, size: int, folder: Path, *, files: int = 5, file_bytes: in
 @given(st.integers(1, len(BODY)))
 def test_a_form_is_the_same_however_it_is_cut(tmp_path_factory: pytest.TempPathFactory, size: int) -> None:
     assert read(BODY, size, tmp_path_factory.mktemp("form")) == [
-        {"payload_json": b'{"content": "\\r\\n--"}'},
+        [("payload_json", b'{"content": "\\r\\n--"}')],
         ("files[0]", "a.png", b"\x89PNG\r\n--" + BOUNDARY.encode()[:-1]),
         ("files[1]", "", b"\r\n--\r\n"),
     ]

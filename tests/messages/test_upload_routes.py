@@ -595,7 +595,7 @@ async def test_an_edit_that_is_refused_leaves_no_new_files_behind(
     body = form([("files[0]", "a.png", png())])
     sent = (await post_form(bob, messages(chat_world), body)).expect(200)
     path = f"{messages(chat_world)}/{sent['id']}"
-    for payload in ({"content": "x" * 5_000}, {"embeds": [{"image": {"url": "attachment://none.png"}}]}):
+    for payload in ({"content": "x" * 5_000}, {"embeds": [{"image": {"url": "ftp://none.png"}}]}):
         refused = await bob.request(
             "PATCH",
             path,

@@ -80,7 +80,8 @@ def test_a_bot_may_name_one_guild_only() -> None:
         ("", -3, 0),
         ("a", "5", 25),
         ("a", True, 25),
-        ("a", 5.0, 25),
+        ("a", 5.0, 5),
+        ("a", 5.5, 25),
     ],
 )
 def test_the_limit_is_clamped_and_a_query_has_one(query: str, limit: Any, effective: int) -> None:
@@ -152,7 +153,7 @@ def test_active_or_sync_of_a_wrong_type_abandons_the_rest(wrong: Any) -> None:
     "ranges",
     [
         *([[0, 100]], [[5, 4]], [[-1, 5]], [[99_950, 100_001]], [[0]], [[0, 1, 2]], [[0, "1"]], [[True, 1]], [0, 1]),
-        *([[0.0, 1]], {}, "x", None, [[0, 1]] * 11, [[0, 1], None]),
+        *([[0.5, 1]], {}, "x", None, [[0, 1]] * 11, [[0, 1], None]),
     ],
 )
 def test_ranges_out_of_bounds_leave_their_channel_out(ranges: Any) -> None:

@@ -205,7 +205,9 @@ async def test_a_post_with_files(chat_world: World) -> None:
     body = form([file], json.dumps({"name": "x"}).encode())
     refused(await post_form(client, path, body), 400, "INVALID_FORM_BODY", "message")
     elsewhere = f"/v1/channels/{chat_world.channel_id}/threads"
-    refused(await post_form(client, elsewhere, body), 400, "INVALID_FORM_BODY", "body")
+    refused(await post_form(client, elsewhere, body), 400, "INVALID_FORM_BODY", "files", "TOO_MANY_FILES")
+    started = (await post_form(client, elsewhere, form([], b'{"name": "by a form", "type": 11}'))).expect(201)
+    assert started["name"] == "by a form"
     found = (await client.search_threads(forum["id"])).expect(200)
     assert [thread["id"] for thread in found["threads"]] == [made["id"]]
     assert [message["id"] for message in found["first_messages"]] == [made["id"]]

@@ -175,7 +175,7 @@ async def test_a_webhook_changes_the_files_and_embeds_of_what_it_said(
     [
         ({"embeds": [{"title": "t"}] * 11}, "embeds", "TOO_MANY_EMBEDS"),
         ({"embeds": [{"description": "x" * 4_000}] * 2}, "embeds", "CONTENT_EXCEEDS_MAX_LENGTH"),
-        ({"embeds": [{"image": {"url": "attachment://none.png"}}]}, "embeds.0", "INVALID_FORMAT"),
+        ({"embeds": [{"image": {"url": "attachment:/none.png"}}]}, "embeds.0.image.url", "INVALID_FORMAT"),
         ({"content": "x", "flags": "many"}, "flags", "INVALID_FORMAT"),
         ({"content": "x", "allowed_mentions": {"parse": ["all"]}}, "allowed_mentions.parse.0", "INVALID_FORMAT"),
     ],

@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from chat import __version__
+from chat.api.bodies import FORM_TYPE
 from chat.api.fields import SNOWFLAKE, SudoFields
-from chat.api.message_bodies import PAYLOAD
-from chat.api.oauth2_forms import FORM_TYPE
 from chat.api.openapi.descriptions import describe, of_parameter
 from chat.api.openapi.errors import OTHER, refusing, shared_responses
 from chat.api.openapi.inputs import InputSchemas, text_schema, told
@@ -202,8 +201,10 @@ class _Document:
         if operation.body is not None:
             schema = self._inputs.of(operation.body)
             content: dict[str, Any] = {JSON: {"schema": schema}}
-            if operation.multipart:
-                content[MULTIPART] = _form_with_files(schema)
+            if operation.payload_field is not None:
+                fields = self._form(operation.body, operation.payload_field, schema)
+                content[FORM_TYPE] = _as_form(fields, operation.payload_field, {})
+                content[MULTIPART] = _as_form(fields, operation.payload_field, _FILES if operation.multipart else {})
             return {"required": self._inputs.requires_something(operation.body), "content": content}
         if operation.form is not None:
             members = {name: text_schema(schema) for name, _, schema in self._inputs.members(operation.form)}
@@ -211,6 +212,11 @@ class _Document:
         if operation.accepts:
             return {"required": True, "content": self._content(operation.accepts)}
         return None
+
+    def _form(self, declared: type[Any], payload_field: str, whole: Schema) -> dict[str, Schema]:
+        """The fields of a form that stands for a body: one for all of it, or one for each member."""
+        payload = {**whole, "description": "All of the body as JSON."}
+        return {payload_field: payload} | {name: schema for name, _, schema in self._inputs.members(declared)}
 
     def _content(self, shapes: Mapping[str, Shape]) -> dict[str, Any]:
         return {media_type: {"schema": self._components.written(shape)} for media_type, shape in shapes.items()}
@@ -237,18 +243,20 @@ def _references(headers: Iterable[str]) -> dict[str, Any]:
     return {name: {"$ref": f"#/components/headers/{name}"} for name in headers}
 
 
-def _form_with_files(schema: Schema) -> dict[str, Any]:
-    """A message with files: the message in a field of its own, the files in the others (messages.md, Sending
-    messages)."""
+_FILES: Final[Mapping[str, Any]] = {
+    "additionalProperties": {"type": "string", "contentMediaType": "application/octet-stream"}
+}
+
+
+def _as_form(fields: Mapping[str, Schema], payload_field: str, files: Mapping[str, Any]) -> dict[str, Any]:
+    """A body as a form: all of it in one field, or each member in a field of its own; files in the others (messages.md,
+    Sending messages)."""
+    description = f"All of the body as JSON in `{payload_field}`, or each member in a field of its own."
+    if files:
+        description += " Files are `files[0]`, `files[1]` and so on, which the `id` of its `attachments` name."
     return {
-        "schema": {
-            "type": "object",
-            "description": "The message, and its files as `files[0]`, `files[1]` and so on, which the `id` of its "
-            "`attachments` name.",
-            "properties": {PAYLOAD: schema},
-            "additionalProperties": {"type": "string", "contentMediaType": "application/octet-stream"},
-        },
-        "encoding": {PAYLOAD: {"contentType": JSON}},
+        "schema": {"type": "object", "description": description, "properties": dict(fields), **files},
+        "encoding": {payload_field: {"contentType": JSON}},
     }
 
 

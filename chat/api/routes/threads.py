@@ -6,8 +6,8 @@ from typing import Annotated, Any, Final, Literal
 
 from chat.api import buckets
 from chat.api.fields import SNOWFLAKE, Length, Range, Refusal, Schema, Snowflake, Timestamp
-from chat.api.message_bodies import CreateMessage, message_draft, received_post
-from chat.api.operation import Answer, Policy, Request, Routes
+from chat.api.message_bodies import CreateMessage, message_draft, received_fields, received_post
+from chat.api.operation import PAYLOAD_JSON, Answer, Policy, Request, Routes
 from chat.api.schemas.guilds.channels import THREAD, THREAD_MEMBER, THREADS
 from chat.api.schemas.messages import FOUND_THREADS, POST
 from chat.api.schemas.shapes import either, listed
@@ -17,9 +17,7 @@ from chat.clock import iso_timestamp
 from chat.domain.messages.assemble import MessagesArea
 from chat.domain.threads.assemble import ThreadsArea
 from chat.domain.threads.threads import NewThread
-from chat.errors import InvalidFormBody
 from chat.registries.channel_types import ChannelType
-from chat.registries.error_codes import FieldCode
 from chat.registries.limits import APPLIED_TAGS, THREAD_SEARCH_OFFSET, THREAD_SEARCH_THREADS
 from chat.store.threads import ThreadQuery
 
@@ -139,7 +137,7 @@ async def start_thread(
     principal, reason = request.principal, request.audit_log_reason
     if not threads.posts.takes_posts(principal, channel_id):
         if body is None:
-            raise InvalidFormBody.at("body", FieldCode.INVALID_FORMAT)  # only posts have files
+            body = await received_fields(request, Start)  # only posts have files
         return Answer(CREATED, await threads.threads.start(principal, channel_id, _new_thread(body), reason))
     if body is not None and body.message is not None and not body.message.attachments:
         draft = message_draft(body.message, ())
@@ -167,6 +165,7 @@ def _new_thread(body: Start) -> NewThread:
     "/v1/channels/{channel_id}/messages/{message_id}/threads",
     bucket=buckets.THREAD_START,
     closed_to_limited=True,
+    payload_field=PAYLOAD_JSON,
     answers={201: THREAD},
 )
 async def start_thread_from_message(

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from chat.classes import frozen
+from chat.protocol.whole_numbers import whole
 from chat.registries.close_codes import Close
 from chat.registries.events import EventName
 
@@ -127,6 +128,7 @@ def is_heard(event: EventName, intents: int, *, private: bool) -> bool:
 
 def read_intents(value: Any) -> int | Close:
     """Identify's `intents`; the bits that stand for nothing here are left out."""
-    if type(value) is not int or not 0 <= value < 1 << INTENT_BITS:
+    bits = whole(value)
+    if type(bits) is not int or not 0 <= bits < 1 << INTENT_BITS:
         return INVALID_INTENTS
-    return value & ALL_INTENTS
+    return bits & ALL_INTENTS

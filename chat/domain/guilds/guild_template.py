@@ -33,6 +33,7 @@ from chat.domain.guilds.guild_plan import (
 )
 from chat.errors import ApiError, InvalidFormBody
 from chat.protocol.visible_text import without_nul
+from chat.protocol.whole_numbers import whole
 from chat.registries.channel_types import (
     SYSTEM_CHANNEL_TYPES,
     TEMPLATE_CHANNEL_TYPES,
@@ -190,7 +191,7 @@ def _channel(members: Members, limits: Limits) -> TemplateChannel:
 
 
 def _overwrite(members: Members) -> TemplateOverwrite:
-    kind = members.any("type")
+    kind = whole(members.any("type"))
     if type(kind) is str:
         resolved = _OVERWRITE_TYPES.get(kind)
         with contextlib.suppress(ValueError):  # text that is no number is not 0 either
@@ -312,8 +313,9 @@ _REQUIRED: Final = object()
 
 def decimal_text(value: object) -> str | None:
     """The digits of a decimal string or of a whole number; None for everything else."""
-    if type(value) is int:
-        return str(value) if 0 <= value < 10**IDENTIFIER_DIGITS else None
+    number = whole(value)
+    if type(number) is int:
+        return str(number) if 0 <= number < 10**IDENTIFIER_DIGITS else None
     return value if type(value) is str and _DIGITS.fullmatch(value) else None
 
 
@@ -357,7 +359,7 @@ class Members:
 
     def integer(self, name: str, default: object = _REQUIRED) -> int:
         """A whole number of any size."""
-        value = self.any(name, default)
+        value = whole(self.any(name, default))
         if type(value) is not int:
             raise self.refusal(name)
         return value

@@ -38,7 +38,7 @@ from chat.domain.messages.message_reading import (
     viewer_of,
     with_context,
 )
-from chat.domain.policy.embeds import require_embeds, require_own_files
+from chat.domain.policy.embeds import require_embeds, with_own_files
 from chat.domain.standing.access import ChannelAccess, GuildChannelAccess
 from chat.domain.standing.guild_objects import EMOJIS
 from chat.domain.standing.private_channels import require_unblocked
@@ -240,17 +240,13 @@ def _applied(before: Message, edit: MessageEdit, new_text: _NewText | None, limi
     """The message after the edit.
 
     :raises ApiError: CANNOT_SEND_EMPTY_MESSAGE; NOT_FOUND for a file to be removed that is not there.
-    :raises InvalidFormBody: at `attachments` or at an embed.
+    :raises InvalidFormBody: at `attachments`.
     """
     edited = _with_files(before, edit, limits)
     if new_text is not None:
         edited = _with_text(edited, new_text)
     if edit.embeds is not None:
-        edited = _with_extra(edited, embeds=edit.embeds)
-    extra = edited.extra or MessageExtra()
-    fewer = edit.kept_attachments is not None or edit.removed_attachment is not None
-    if edit.embeds or (extra.embeds and fewer):
-        require_own_files(extra.embeds, [file.filename for file in edited.attachments])
+        edited = _with_extra(edited, embeds=with_own_files(edit.embeds, edited.attachments))
     if _is_empty(edited):
         raise ApiError(ErrorCode.CANNOT_SEND_EMPTY_MESSAGE)
     if edit.flags is not None:
@@ -291,7 +287,9 @@ def _with_files(message: Message, edit: MessageEdit, limits: Limits) -> Message:
         return message
     if len(files) > limits.max_attachments_per_message:
         raise InvalidFormBody.at("attachments", FieldCode.TOO_MANY_FILES)
-    return _with_extra(attrs.evolve(message, attachments=files), attachments=len(files))
+    changed = _with_extra(attrs.evolve(message, attachments=files), attachments=len(files))
+    embeds = (changed.extra or MessageExtra()).embeds
+    return _with_extra(changed, embeds=with_own_files(embeds, files)) if embeds else changed
 
 
 def _in_order(kept: dict[int, Attachment], new: Sequence[Attachment], edit: MessageEdit) -> tuple[Attachment, ...]:

@@ -39,7 +39,7 @@ from chat.domain.messages.message_reading import one_message
 from chat.domain.messages.read_states import Notified, notified_by
 from chat.domain.messages.recent_sending import NonceKey, Nonces, Slowmode
 from chat.domain.messages.thread_writing import InThread, Opening, into_thread
-from chat.domain.policy.embeds import require_embeds, require_own_files
+from chat.domain.policy.embeds import require_embeds
 from chat.domain.standing.access import ChannelAccess, GuildChannelAccess, require_message_channel
 from chat.domain.standing.private_channels import PrivateChannelAccess, PrivateChannels
 from chat.domain.standing.thread_access import ThreadAccess
@@ -175,7 +175,6 @@ class MessageSending:
         self._core.blocked.require_text(draft.content)
         if draft.embeds:
             require_embeds(draft.embeds, limits.max_embeds_per_message)
-            require_own_files(draft.embeds, [file.attachment.filename for file in draft.attachments])
             self._core.blocked.require_embeds(draft.embeds)
         if draft.attachments:
             self._core.blocked.require_files(file.attachment for file in draft.attachments)

@@ -247,8 +247,11 @@ class Uploads:
         return AttachmentDraft(_wished(self._find(owner, wish.upload, position), wish, position), is_promised=True)
 
     @asynccontextmanager
-    async def form(self, owner: Owner, chunks: AsyncIterator[bytes], boundary: bytes) -> AsyncIterator[Form]:
-        """A form with files, for the time of the block; files that were not kept are gone after it.
+    async def form(
+        self, owner: Owner, chunks: AsyncIterator[bytes], boundary: bytes, never_a_file: str
+    ) -> AsyncIterator[Form]:
+        """A form with files, for the time of the block; files that were not kept are gone after it. `never_a_file` as
+        in `read_form`.
 
         :raises ApiError: as `read_form`.
         :raises RateLimited: for one form too many at a time.
@@ -267,6 +270,7 @@ class Uploads:
                 files_maximum=self._limits.max_attachments_per_message,
                 file_bytes=owner.file_bytes,
                 new_file=lambda: stack.enter_async_context(storage.receiving(owner.guard)),
+                never_a_file=never_a_file,
             )
 
     def _form_is_over(self, user_id: int) -> None:

@@ -39,14 +39,29 @@ def require_embeds(embeds: Embeds, maximum: int) -> None:
         raise InvalidFormBody.at("embeds", FieldCode.CONTENT_EXCEEDS_MAX_LENGTH)
 
 
-def require_own_files(embeds: Embeds, names: Collection[str]) -> None:
-    """Check that files shown in embeds are among the message's.
+def with_own_files(embeds: Embeds, files: Iterable[Attachment]) -> tuple[Mapping[str, Any], ...]:
+    """The embeds without what stands for a file that their message does not have or that is no picture; one in which
+    nothing is left then goes as a whole."""
+    shown = {file.filename for file in files if _is_picture(file)}
+    kept = (embed if names_of_own_files(embed) <= shown else _without_files(embed, shown) for embed in embeds)
+    return tuple(embed for embed in kept if embed.keys() & _CONTENT_MEMBERS)
 
-    :raises InvalidFormBody: at the embed.
-    """
-    for index, embed in enumerate(embeds):
-        if not names_of_own_files(embed) <= set(names):
-            raise InvalidFormBody.at(f"embeds.{index}", FieldCode.INVALID_FORMAT)
+
+def _without_files(embed: Mapping[str, Any], shown: Collection[str]) -> Mapping[str, Any]:
+    """The embed without pictures of the same message but those `shown`."""
+
+    def is_lost(url: str) -> bool:
+        return url.startswith(OWN_FILE) and url.removeprefix(OWN_FILE) not in shown
+
+    left = {name: part for name, part in embed.items() if name not in MEDIA_MEMBERS or not is_lost(part["url"])}
+    for name in ICON_MEMBERS:
+        if is_lost(left.get(name, {}).get("icon_url", "")):
+            left[name] = {member: value for member, value in left[name].items() if member != "icon_url"}
+    return left
+
+
+def _is_picture(file: Attachment) -> bool:
+    return file.content_type.startswith("image/")
 
 
 def texts_of(embeds: Embeds) -> Iterator[str]:
@@ -73,6 +88,7 @@ def addresses_of(embeds: Embeds) -> Iterator[str]:
 OWN_FILE: Final = "attachment://"
 MEDIA_MEMBERS: Final = ("image", "thumbnail", "video", "audio")
 ICON_MEMBERS: Final = ("author", "footer", "provider")
+_CONTENT_MEMBERS: Final = frozenset({"title", "description", "fields", *MEDIA_MEMBERS, *ICON_MEMBERS})
 
 
 def embed_objects(
@@ -107,7 +123,7 @@ def _embed_object(embed: Mapping[str, Any], files: Sequence[Attachment], address
 
 
 def _media_object(media: Mapping[str, Any], files: Sequence[Attachment], addresses: Addresses) -> dict[str, Any] | None:
-    """None for a file that the message has no more."""
+    """None for a file that the message has no more, or that is no picture."""
     url: str = media["url"]
     if not url.startswith(OWN_FILE):
         return {**media, "proxy_url": addresses.external(url)}
@@ -138,7 +154,7 @@ def _with_icon(part: Mapping[str, Any], files: Sequence[Attachment], addresses: 
 
 def _file(url: str, files: Sequence[Attachment]) -> Attachment | None:
     name = url.removeprefix(OWN_FILE)
-    return next((file for file in files if file.filename == name), None)
+    return next((file for file in files if file.filename == name and _is_picture(file)), None)
 
 
 class Addresses(Protocol):

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from chat.clock import iso_timestamp
 from chat.protocol.visible_text import is_empty
+from chat.protocol.whole_numbers import whole
 from chat.registries.limits import SHARD_COUNT_MAXIMUM
 from chat.registries.permissions import ALL_DEFINED, FULL_MASK, Permission
 from chat.snowflake import snowflake_at
@@ -88,8 +89,9 @@ def json_values(leaves: int = 10) -> st.SearchStrategy[Any]:
 
 
 def all_but(*kinds: type) -> st.SearchStrategy[Any]:
-    """JSON values whose type is none of these; `bool` and `int` are different types here."""
-    return json_values(4).filter(lambda value: type(value) not in kinds)
+    """JSON values whose type is none of these; `bool` and `int` are different types here, a float without a fraction is
+    an `int` as well."""
+    return json_values(4).filter(lambda value: type(value) not in kinds and type(whole(value)) not in kinds)
 
 
 def counts_as_null(value: Any) -> bool:

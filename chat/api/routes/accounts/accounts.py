@@ -21,6 +21,7 @@ from chat.domain.policy.profiles import MARKS, TagChange
 from chat.domain.signing_in.assemble import SigningInArea
 from chat.domain.signing_in.email_change import AddressWish
 from chat.errors import InvalidFormBody, RateLimited
+from chat.protocol.whole_numbers import whole
 from chat.registries.error_codes import FieldCode
 from chat.registries.scopes import Scope
 
@@ -54,7 +55,8 @@ class _Discriminator:
     _digits = re.compile(r"[0-9]{1,4}", re.ASCII)
 
     def read(self, value: object) -> int:
-        text = str(value) if type(value) in (int, str) else ""
+        digits = whole(value)
+        text = str(digits) if type(digits) in (int, str) else ""
         if self._digits.fullmatch(text) is None:
             raise Refusal(FieldCode.DISCRIMINATOR_INVALID_FORMAT)
         return int(text)

@@ -12,8 +12,9 @@ from typing import Annotated, Any, Final
 import attrs
 
 from chat.api import buckets
+from chat.api.bodies import FORM_TYPE
 from chat.api.fields import Exact, Items, Length, PermissionBits, Refusal, Schema, Snowflake
-from chat.api.oauth2_forms import FORM_TYPE, client_credentials, parameters_of, read_form, required
+from chat.api.oauth2_forms import client_credentials, parameters_of, read_form, required
 from chat.api.operation import Answer, Policy, Request, Routes
 from chat.api.schemas.applications import (
     AUTHORIZATION,

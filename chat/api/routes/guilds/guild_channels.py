@@ -39,6 +39,7 @@ from chat.domain.people.assemble import PeopleArea
 from chat.domain.presence.assemble import PresenceArea
 from chat.domain.threads.assemble import ThreadsArea
 from chat.errors import InvalidFormBody
+from chat.protocol.whole_numbers import whole
 from chat.registries.channel_types import ChannelType, OverwriteType
 from chat.registries.error_codes import FieldCode
 from chat.store.guilds.channels import Overwrite
@@ -75,7 +76,7 @@ class _OverwriteType:
     schema: Final[Schema] = {"enum": [0, 1, "role", "member"]}
 
     def read(self, value: object) -> int:
-        number = _OVERWRITE_TYPES.get(value) if isinstance(value, str) else value
+        number = _OVERWRITE_TYPES.get(value) if isinstance(value, str) else whole(value)
         if type(number) is not int or number not in (0, 1):
             raise ValueError("neither a role nor a member")
         return number

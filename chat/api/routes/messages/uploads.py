@@ -15,6 +15,7 @@ from chat.domain.messages.assemble import MessagesArea
 from chat.domain.messages.uploads import PromisedFile
 from chat.errors import InvalidFormBody
 from chat.protocol.visible_text import without_nul
+from chat.protocol.whole_numbers import whole
 from chat.registries.error_codes import FieldCode
 
 routes = Routes()
@@ -34,8 +35,9 @@ class _ClientId:
     schema: Final[Schema] = {"type": ["string", "integer"], "maxLength": CLIENT_ID_CHARACTERS}
 
     def read(self, value: object) -> str:
-        if type(value) is int:
-            return str(value)
+        number = whole(value)
+        if type(number) is int:
+            return str(number)
         if type(value) is not str or len(value) > CLIENT_ID_CHARACTERS:
             raise Refusal
         return without_nul(value)
