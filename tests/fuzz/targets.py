@@ -18,13 +18,14 @@ import zstandard
 from chat.domain.messages.links import LINKS_MAXIMUM, links_in
 from chat.domain.policy.embeds import require_embeds
 from chat.domain.webhooks.built_embeds import fitting, text_at
-from chat.domain.webhooks.webhook_dialects import (
-    github_embed,
-    in_our_markup,
-    instatus_embed,
-    slack_content,
-    slack_embeds,
-)
+from chat.domain.webhooks.dialects.alertmanager import alertmanager_embed
+from chat.domain.webhooks.dialects.github import github_embed
+from chat.domain.webhooks.dialects.gitlab import gitlab_embed
+from chat.domain.webhooks.dialects.grafana import grafana_embed
+from chat.domain.webhooks.dialects.instatus import instatus_embed
+from chat.domain.webhooks.dialects.sentry import sentry_embed
+from chat.domain.webhooks.dialects.slack import slack_message
+from chat.domain.webhooks.dialects.slack_markup import in_our_markup
 from chat.media.content_types import IMAGE_TYPES, MOVING_TYPES, content_type
 from chat.media.image_header import image_header
 from chat.media.image_intake import SVG, LengthRefused, SizeRefused, decoded, intake_header
@@ -210,10 +211,12 @@ def webhook_dialects(data: bytes) -> None:
         in_our_markup(data.decode("utf-8", "replace"))
         return
     if isinstance(told, dict):
-        slack_content(told)
-        shown = (github_embed(text_at(told, "event"), told), instatus_embed(told))
-        for embeds in (fitting(shown, 10), slack_embeds(told, 10)):
-            require_embeds(embeds, 10)
+        content, embeds = slack_message(told, 2_000, 10)
+        assert len(content) <= 2_000
+        require_embeds(embeds, 10)
+        shown = [github_embed(text_at(told, "event"), told), sentry_embed(text_at(told, "resource"), told)]
+        shown += [show(told) for show in (instatus_embed, gitlab_embed, alertmanager_embed, grafana_embed)]
+        require_embeds(fitting(shown, 10), 10)
 
 
 TARGETS: Final[dict[str, Target]] = {

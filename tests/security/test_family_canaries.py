@@ -235,7 +235,7 @@ async def test_oauth2_keys_webhooks_and_uploads(talk: Talk, secrets_stay_secret:
         await world.anyone.post(path, {"content": "sung"})
         await world.anyone.post(f"{path}/nowhere", {"content": "sung"})
         await world.anyone.request("POST", path, body=b"{")
-        for dialect in ("github", "slack", "instatus"):
+        for dialect in ("github", "gitlab", "slack", "instatus", "alertmanager", "grafana", "sentry"):
             headers = {"X-GitHub-Event": "watch"}
             await world.anyone.request("POST", f"{path}/{dialect}", json={"text": "sung"}, headers=headers)
             await world.anyone.request("POST", f"{path}/{dialect}?thread_id=1", json={"text": []}, headers=headers)

@@ -1,4 +1,4 @@
-"""What GitHub, Instatus and Slack tell, as embeds and text."""
+"""What other services tell, as embeds and text."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from chat.api.embed_bodies import URL_CHARACTERS
 from chat.domain.policy.embeds import EMBED_CHARACTERS, require_embeds, texts_of
 from chat.domain.webhooks.built_embeds import Named, address, built_embed, fitting, moment
-from chat.domain.webhooks.webhook_dialects import (
-    _EVENTS,
-    github_embed,
-    in_our_markup,
-    instatus_embed,
-    slack_content,
-    slack_embeds,
-)
+from chat.domain.webhooks.dialects.alertmanager import alertmanager_embed
+from chat.domain.webhooks.dialects.github import _EVENTS, github_embed
+from chat.domain.webhooks.dialects.gitlab import _KINDS, gitlab_embed
+from chat.domain.webhooks.dialects.grafana import grafana_embed
+from chat.domain.webhooks.dialects.instatus import instatus_embed
+from chat.domain.webhooks.dialects.sentry import _RESOURCES, sentry_embed
+from chat.domain.webhooks.dialects.slack import slack_message
+from chat.domain.webhooks.dialects.slack_markup import in_our_markup
 
 REPOSITORY = {"name": "tea", "full_name": "hatter/tea", "html_url": "https://git.example/hatter/tea"}
 SENDER = {"login": "hare", "html_url": "https://git.example/hare", "avatar_url": "https://git.example/hare.png"}
@@ -193,7 +193,7 @@ def test_a_maintenance_and_a_component() -> None:
     [
         ("plain", "plain"),
         ("<https://x.example>", "https://x.example"),
-        ("<https://x.example|a *link*>", "[a *link*](https://x.example)"),
+        ("<https://x.example|a *link*>", "[a \\*link\\*](https://x.example)"),
         ("<mailto:a@x.example|write>", "write"),
         ("<!channel> <!here> <!everyone>", "@everyone @here @everyone"),
         ("<!date^1392734382^{date}|a day>", "a day"),
@@ -215,7 +215,7 @@ def test_a_message_of_slack() -> None:
             {
                 "pretext": "Before", "title": "T", "title_link": "https://x.example", "text": "<https://y.example|y>",
                 "color": "danger", "author_name": "A", "author_link": "https://a.example", "ts": 1_767_323_045,
-                "fields": [{"title": "F", "value": "V", "short": True}, {"title": "", "value": "lost"}, 5],
+                "fields": [{"title": "F", "value": "V", "short": True}, {"title": "", "value": "no name"}, 5],
                 "image_url": "https://x.example/i.png", "thumb_url": "ftp://no", "footer": "Foot",
             },
             {"fallback": "only words", "color": "#00ff7f"},
@@ -223,17 +223,21 @@ def test_a_message_of_slack() -> None:
             "nonsense",
         ],
     }  # fmt: skip
-    assert slack_content(message) == "Hello\nBefore"
-    assert slack_embeds(message, 10) == (
+    content, embeds = slack_message(message, 2_000, 10)
+    assert content == "Hello\nBefore"
+    assert embeds == (
         {
             "type": "rich", "title": "T", "url": "https://x.example", "description": "[y](https://y.example)",
             "color": 0xE01E5A, "author": {"name": "A", "url": "https://a.example"}, "footer": {"text": "Foot"},
             "timestamp": "2026-01-02T03:04:05.000Z", "image": {"url": "https://x.example/i.png", "flags": 0},
-            "fields": [{"name": "F", "value": "V", "inline": True}],
+            "fields": [
+                {"name": "F", "value": "V", "inline": True}, {"name": "\u200b", "value": "no name", "inline": False},
+            ],
         },
         {"type": "rich", "description": "only words", "color": 0x00FF7F},
     )  # fmt: skip
-    assert slack_embeds({"attachments": [{"text": "x"}] * 20}, 3) == ({"type": "rich", "description": "x"},) * 3
+    many = slack_message({"text": "x" * 50, "attachments": [{"text": "x"}] * 20}, 40, 3)
+    assert many == ("x" * 25 + "…\n… and 17 more", ({"type": "rich", "description": "x"},) * 3)
 
 
 def test_what_is_too_long_is_cut() -> None:
@@ -282,9 +286,12 @@ NAMES = [
     "commits", "commit_id", "state", "review", "release", "name", "check_run", "conclusion", "id", "message",
     "sender", "repository", "login", "incident", "maintenance", "incident_updates", "status", "impact",
     "created_at", "component", "component_update", "new_status", "attachments", "text", "fields", "value", "ts",
-    "color", "short",
+    "color", "short", "alerts", "labels", "annotations", "data", "event", "tags", "metric_alert", "error", "pages",
+    "object_attributes", "project", "builds", "build_name", "blocks", "elements", "type", "evalMatches", "metric",
+    "deployment", "deployment_status", "environment", "package", "workflow_run", "alert", "milestone", "style", "url",
 ]  # fmt: skip
-WORDS = ["opened", "created", "submitted", "published", "completed", "added", "started", "success", "branch", "good",
+WORDS = ["section", "rich_text", "rich_text_list", "context", "actions", "image", "table", "create", "failed",
+         "opened", "created", "submitted", "published", "completed", "added", "started", "success", "branch", "good",
          "refs/heads/x", "https://x.example/y", "2026-01-02T03:04:05Z", "x" * 5_000]  # fmt: skip
 TOLD = st.recursive(
     JSON | st.sampled_from(WORDS),
@@ -295,11 +302,14 @@ TOLD = st.recursive(
 
 @given(st.sampled_from(sorted(_EVENTS)), st.dictionaries(st.sampled_from(NAMES), TOLD, max_size=8))
 def test_nothing_that_is_told_makes_it_fail(event: str, delivery: dict[str, Any]) -> None:
-    embeds = [*fitting([github_embed(event, delivery), instatus_embed(delivery)], 10), *slack_embeds(delivery, 10)]
-    for embed in embeds:
+    content, embeds = slack_message(delivery, 2_000, 10)
+    assert len(content) <= 2_000
+    shown = [gitlab_embed({**delivery, "object_kind": kind}) for kind in _KINDS]
+    shown += [github_embed(event, delivery), instatus_embed(delivery), alertmanager_embed(delivery)]
+    shown += [grafana_embed(delivery), *(sentry_embed(resource, delivery) for resource in (*_RESOURCES, ""))]
+    for embed in [*fitting(shown, 10), *embeds]:
         require_embeds([embed], 10)
         assert len(embed.get("url", "")) <= URL_CHARACTERS
-    slack_content(delivery)
 
 
 @pytest.mark.parametrize("piece", ["<", "<a|", "<!", "&amp", "<https://a|<", "|", "<a"])

@@ -4,12 +4,11 @@ embed may hold, and URLs that cannot be followed are left out.
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from chat.classes import frozen
-from chat.clock import iso_timestamp
+from chat.clock import iso_timestamp, read_moment
 from chat.domain.policy.embeds import (
     AUTHOR_CHARACTERS,
     DESCRIPTION_CHARACTERS,
@@ -26,12 +25,14 @@ from chat.media.outside_addresses import OutsideRefused, as_asked_for, parsed
 Embed = dict[str, Any]
 
 ELLIPSIS: Final = "…"
+BLANK: Final = "\u200b"
+"""Stands for the name or the value that a field does not have."""
 
 LATEST_SECONDS: Final = 253_402_300_799
 """The end of the year 9999."""
 
 
-@frozen(kw_only=True)
+@frozen
 class Named:
     """A name with a URL and a picture: the author above an embed, or the words below it."""
 
@@ -69,7 +70,7 @@ def built_embed(
             "image": _media(image),
             "thumbnail": _media(thumbnail),
             "footer": None if footer is None else _named("text", footer, FOOTER_CHARACTERS),
-            "fields": [_field(field) for field in fields if field.name.strip() and field.value.strip()][:FIELDS],
+            "fields": [_field(field) for field in fields if field.name.strip() or field.value.strip()][:FIELDS],
         }
     )
     if not content:
@@ -80,11 +81,14 @@ def built_embed(
 
 def fitting(embeds: Iterable[Embed | None], maximum: int) -> tuple[Embed, ...]:
     """As many of these as a message may have; the last loses its description or goes where all would be too long."""
+    return fitted([embed for embed in embeds if embed is not None], maximum)[0]
+
+
+def fitted(embeds: Sequence[Embed], maximum: int) -> tuple[tuple[Embed, ...], int]:
+    """As `fitting`, and how many are left out."""
     found: list[Embed] = []
     room = EMBED_CHARACTERS
-    for embed in embeds:
-        if embed is None or len(found) == maximum:
-            continue
+    for embed in embeds[:maximum]:
         length = _length(embed)
         if length > room and "description" in embed:
             left = len(embed["description"]) - (length - room)
@@ -94,7 +98,7 @@ def fitting(embeds: Iterable[Embed | None], maximum: int) -> tuple[Embed, ...]:
             break
         found.append(embed)
         room -= length
-    return tuple(found)
+    return tuple(found), len(embeds) - len(found)
 
 
 def shortened(text: str, longest: int) -> str:
@@ -119,11 +123,15 @@ def moment(value: object) -> str | None:
     """A moment as the wire has it, of ISO 8601 text with its offset or of Unix seconds; None for anything else."""
     try:
         if isinstance(value, str) and not value.replace(".", "", 1).isdecimal():
-            told = datetime.datetime.fromisoformat(value)
-            seconds = told.timestamp() if told.tzinfo is not None else 0.0
+            told = read_moment(value)
+            if told.tzinfo is None or told.year == 1:  # the year 1 is how programs in Go write that there is none
+                return None
+            seconds = told.timestamp()
         else:
             seconds = float(value) if isinstance(value, int | float | str) else 0.0
-        return iso_timestamp(int(seconds * 1_000)) if 0 < seconds <= LATEST_SECONDS else None
+            if not 0 < seconds <= LATEST_SECONDS:
+                return None
+        return iso_timestamp(int(seconds * 1_000))
     except (ValueError, OverflowError):
         return None
 
@@ -143,7 +151,13 @@ def text_at(value: object, *names: str) -> str:
     found = inner(value, *names)
     if isinstance(found, str):
         return found
-    return str(found) if type(found) is int else ""
+    return str(found) if type(found) in (int, float) else ""
+
+
+def value_at(value: object, *names: str) -> str:
+    """As `text_at`, for values that are measured: whether something holds, too, as `true` or `false`."""
+    found = inner(value, *names)
+    return str(found).lower() if isinstance(found, bool) else text_at(value, *names)
 
 
 def list_at(value: object, *names: str) -> Sequence[object]:
@@ -158,8 +172,8 @@ def _length(embed: Embed) -> int:
 
 def _field(field: Field) -> dict[str, Any]:
     return {
-        "name": shortened(field.name, FIELD_NAME_CHARACTERS),
-        "value": shortened(field.value, FIELD_VALUE_CHARACTERS),
+        "name": shortened(field.name, FIELD_NAME_CHARACTERS) or BLANK,
+        "value": shortened(field.value, FIELD_VALUE_CHARACTERS) or BLANK,
         "inline": field.inline,
     }
 

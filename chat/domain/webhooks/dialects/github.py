@@ -1,41 +1,20 @@
-"""What other services tell a webhook, as content and embeds (conventions of the field): the events of GitHub that are
-watched in a channel; the incidents, maintenances and changing components of an Instatus status page; messages in the
-form that Slack's incoming webhooks take, with Slack's markup.
+"""The events of GitHub, and of services that send the same, which are watched in a channel.
 
 Deliveries come from outside and may hold anything: what is missing or of another kind is left out, and what says
-nothing to people gives no embed.
+nothing to people gives no embed: an event that nobody knows, most actions of those that are known.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from chat.domain.webhooks.built_embeds import (
-    Embed,
-    Field,
-    Named,
-    built_embed,
-    fitting,
-    inner,
-    list_at,
-    moment,
-    shortened,
-    text_at,
-)
+from chat.domain.webhooks.built_embeds import Embed, Named, built_embed, inner, list_at, shortened, text_at
+from chat.domain.webhooks.dialects.colours import BLUE, GREEN, GREY, ORANGE, PURPLE, RED, YELLOW
 
 COMMITS_SHOWN: Final = 10
 COMMIT_CHARACTERS: Final = 72
 BODY_CHARACTERS: Final = 1_000
-
-GREEN: Final = 0x2DA44E
-RED: Final = 0xCF222E
-PURPLE: Final = 0x8250DF
-BLUE: Final = 0x0969DA
-GREY: Final = 0x6E7781
-YELLOW: Final = 0xD4A72C
-ORANGE: Final = 0xE8590C
 
 Delivery = Mapping[str, Any]
 
@@ -225,7 +204,14 @@ def _discussion(delivery: Delivery) -> Embed | None:
     return None
 
 
-_CONCLUSIONS: Final = {"success": GREEN, "failure": RED, "timed_out": RED, "action_required": YELLOW}
+_CONCLUSIONS: Final = {
+    "success": GREEN,
+    "failure": RED,
+    "startup_failure": RED,
+    "timed_out": RED,
+    "action_required": YELLOW,
+    "cancelled": GREY,
+}
 
 
 def _check(part: str) -> Callable[[Delivery], Embed | None]:
@@ -247,196 +233,197 @@ def _numbered(delivery: Delivery, part: str) -> str:
     return f"#{text_at(delivery, part, 'number')} {text_at(delivery, part, 'title')}"
 
 
+_DEPLOYMENTS: Final = {"success": GREEN, "failure": RED, "error": RED, "in_progress": BLUE, "queued": GREY}
+
+
+def _deployment(delivery: Delivery) -> Embed | None:
+    place, ref = (text_at(delivery, "deployment", member) for member in ("environment", "ref"))
+    if not place:
+        return None
+    title = f"Deployment of {ref} to {place} created" if ref else f"Deployment to {place} created"
+    return _of_github(delivery, title, _url(delivery, "repository"), color=BLUE)
+
+
+def _deployed(delivery: Delivery) -> Embed | None:
+    state, place = text_at(delivery, "deployment_status", "state"), text_at(delivery, "deployment", "environment")
+    if state not in _DEPLOYMENTS or not place:
+        return None
+    told = text_at(delivery, "deployment_status", "description")
+    url = next(
+        filter(None, (text_at(delivery, "deployment_status", name) for name in ("environment_url", "log_url"))), ""
+    )
+    title = f"Deployment to {place}: {state.replace('_', ' ')}"
+    return _of_github(delivery, title, url or _url(delivery, "repository"), description=told, color=_DEPLOYMENTS[state])
+
+
+_STATES: Final = {"success": GREEN, "failure": RED, "error": RED}
+
+
+def _status(delivery: Delivery) -> Embed | None:
+    """What programs outside say of a commit."""
+    state, context = text_at(delivery, "state"), text_at(delivery, "context")
+    if state not in _STATES:
+        return None
+    title = f"{context or 'Status'}: {state} on `{text_at(delivery, 'sha')[:7]}`"
+    url = text_at(delivery, "target_url") or _url(delivery, "commit")
+    return _of_github(delivery, title, url, description=text_at(delivery, "description"), color=_STATES[state])
+
+
+def _package(part: str) -> Callable[[Delivery], Embed | None]:
+    def show(delivery: Delivery) -> Embed | None:
+        name, version = text_at(delivery, part, "name"), text_at(delivery, part, "package_version", "version")
+        if text_at(delivery, "action") != "published" or not name:
+            return None
+        url = text_at(delivery, part, "package_version", "html_url") or _url(delivery, part)
+        return _of_github(delivery, f"Package published: {name} {version}".rstrip(), url, color=GREEN)
+
+    return show
+
+
+def _wiki(delivery: Delivery) -> Embed | None:
+    pages = [page for page in list_at(delivery, "pages") if text_at(page, "title")]
+    if not pages:
+        return None
+    lines = [
+        f"[{text_at(page, 'title')}]({text_at(page, 'html_url')}) {text_at(page, 'action')}"
+        for page in pages[:COMMITS_SHOWN]
+    ]
+    if len(pages) > COMMITS_SHOWN:
+        lines.append(f"… and {len(pages) - COMMITS_SHOWN} more")
+    url = text_at(pages[0], "html_url")
+    return _of_github(delivery, "Wiki changed", url, description="\n".join(lines), color=BLUE)
+
+
+_MILESTONES: Final = {"created": GREEN, "opened": GREEN, "closed": PURPLE, "deleted": RED}
+
+
+def _milestone(delivery: Delivery) -> Embed | None:
+    action, title = text_at(delivery, "action"), text_at(delivery, "milestone", "title")
+    if action not in _MILESTONES or not title:
+        return None
+    body = text_at(delivery, "milestone", "description") if action == "created" else ""
+    url = _url(delivery, "milestone")
+    return _of_github(delivery, f"Milestone {action}: {title}", url, description=body, color=_MILESTONES[action])
+
+
+_REPOSITORIES: Final = {
+    "created": GREEN,
+    "unarchived": GREEN,
+    "publicized": GREEN,
+    "privatized": GREY,
+    "archived": GREY,
+    "renamed": BLUE,
+    "transferred": BLUE,
+    "deleted": RED,
+}
+
+
+def _repository(delivery: Delivery) -> Embed | None:
+    action = text_at(delivery, "action")
+    if action not in _REPOSITORIES:
+        return None
+    return _of_github(delivery, f"Repository {action}", _url(delivery, "repository"), color=_REPOSITORIES[action])
+
+
+_MEMBERSHIPS: Final = {"member_added": "New member", "member_invited": "Invited", "member_removed": "Member removed"}
+
+
+def _organization(delivery: Delivery) -> Embed | None:
+    action = text_at(delivery, "action")
+    login = text_at(delivery, "membership", "user", "login") or text_at(delivery, "invitation", "login")
+    if action not in _MEMBERSHIPS or not login:
+        return None
+    organization = text_at(delivery, "organization", "login")
+    title = f"[{organization}] {_MEMBERSHIPS[action]}: {login}"
+    return _of_github(delivery, title, text_at(delivery, "membership", "user", "html_url"))
+
+
+_ALERT_NAMES: Final = {
+    "code_scanning_alert": "Code scanning alert",
+    "dependabot_alert": "Dependabot alert",
+    "secret_scanning_alert": "Secret scanning alert",
+}
+_ALERT_COLOURS: Final = {
+    "created": RED,
+    "reopened": RED,
+    "reintroduced": RED,
+    "appeared_in_branch": ORANGE,
+    "fixed": GREEN,
+    "resolved": GREEN,
+    "dismissed": GREY,
+    "closed_by_user": GREY,
+}
+
+
+def _alert(event: str) -> Callable[[Delivery], Embed | None]:
+    def show(delivery: Delivery) -> Embed | None:
+        action = text_at(delivery, "action")
+        if action not in _ALERT_COLOURS:
+            return None
+        told = (
+            text_at(delivery, "alert", "security_advisory", "summary")
+            or text_at(delivery, "alert", "rule", "description")
+            or text_at(delivery, "alert", "secret_type_display_name")
+            or text_at(delivery, "alert", "secret_type")
+        )
+        title = f"{_ALERT_NAMES[event]} {action.replace('_', ' ')}: #{text_at(delivery, 'alert', 'number')} {told}"
+        return _of_github(delivery, title.rstrip(), _url(delivery, "alert"), color=_ALERT_COLOURS[action])
+
+    return show
+
+
+def _sponsorship(delivery: Delivery) -> Embed | None:
+    sponsor, tier = (
+        text_at(delivery, "sponsorship", "sponsor", "login"), text_at(delivery, "sponsorship", "tier", "name"),
+    )  # fmt: skip
+    if text_at(delivery, "action") != "created" or not sponsor:
+        return None
+    return _of_github(delivery, f"New sponsor: {sponsor} {tier}".rstrip(), _url(delivery, "sponsorship"), color=PURPLE)
+
+
+def _page_build(delivery: Delivery) -> Embed | None:
+    """A site that could not be built; one that was is told by its deployment."""
+    if text_at(delivery, "build", "status") != "errored":
+        return None
+    told = text_at(delivery, "build", "error", "message")
+    return _of_github(delivery, "Building the pages failed", _url(delivery, "repository"), description=told, color=RED)
+
+
 _EVENTS: Final[Mapping[str, Callable[[Delivery], Embed | None]]] = {
     "check_run": _check("check_run"),
     "check_suite": _check("check_suite"),
+    "code_scanning_alert": _alert("code_scanning_alert"),
     "commit_comment": _comment_on_commit,
     "create": _created,
     "delete": _deleted,
+    "dependabot_alert": _alert("dependabot_alert"),
+    "deployment": _deployment,
+    "deployment_status": _deployed,
     "discussion": _discussion,
     "discussion_comment": _comment_on_discussion,
     "fork": _fork,
+    "gollum": _wiki,
     "issue_comment": _comment_on_issue,
     "issues": _issue,
     "member": _member,
+    "milestone": _milestone,
+    "organization": _organization,
+    "package": _package("package"),
+    "page_build": _page_build,
     "public": _published,
     "pull_request": _pull_request,
     "pull_request_review": _review,
     "pull_request_review_comment": _comment_on_review,
     "push": _push,
+    "registry_package": _package("registry_package"),
     "release": _release,
+    "repository": _repository,
+    "secret_scanning_alert": _alert("secret_scanning_alert"),
+    "sponsorship": _sponsorship,
+    "star": _star,
+    "status": _status,
     "watch": _star,
+    "workflow_job": _check("workflow_job"),
+    "workflow_run": _check("workflow_run"),
 }
-
-
-_STATUS_COLOURS: Final = {
-    "OPERATIONAL": GREEN,
-    "RESOLVED": GREEN,
-    "COMPLETED": GREEN,
-    "NOTSTARTEDYET": BLUE,
-    "SCHEDULED": BLUE,
-    "INPROGRESS": BLUE,
-    "VERIFYING": BLUE,
-    "UNDERMAINTENANCE": BLUE,
-    "MINOROUTAGE": YELLOW,
-    "DEGRADEDPERFORMANCE": YELLOW,
-    "MONITORING": YELLOW,
-    "PARTIALOUTAGE": ORANGE,
-    "IDENTIFIED": ORANGE,
-    "INVESTIGATING": RED,
-    "MAJOROUTAGE": RED,
-}
-"""By a status or an impact, without what some of them have between their words."""
-
-Notice = Mapping[str, Any]
-
-
-def instatus_embed(notice: Notice) -> Embed | None:
-    """What a notice shows; None for one that shows nothing."""
-    for part, updates in (("incident", "incident_updates"), ("maintenance", "maintenance_updates")):
-        if isinstance(inner(notice, part), Mapping):
-            return _of_event(notice, part, updates)
-    return _of_component(notice)
-
-
-def _of_event(notice: Notice, part: str, updates: str) -> Embed | None:
-    name, status, impact = (text_at(notice, part, member) for member in ("name", "status", "impact"))
-    if not name:
-        return None
-    latest = _latest(list_at(notice, part, updates))
-    words = text_at(latest, "body") or text_at(latest, "markdown")
-    fields = [Field("Status", _words(text_at(latest, "status") or status), inline=True)]
-    if impact:
-        fields.append(Field("Impact", _words(impact), inline=True))
-    shown = inner(latest, "created_at") or inner(notice, part, "updated_at") or inner(notice, part, "created_at")
-    is_over = _key(status) in {"RESOLVED", "COMPLETED"}
-    return built_embed(
-        title=name,
-        url=text_at(notice, part, "url") or text_at(notice, "page", "url"),
-        description=words,
-        color=_STATUS_COLOURS.get(_key(status if is_over or not impact else impact), GREY),
-        fields=fields,
-        footer=_page(notice),
-        timestamp=moment(shown),
-    )
-
-
-def _latest(updates: object) -> object:
-    """The newest update: they come in either order."""
-    found = [update for update in updates if isinstance(update, Mapping)] if isinstance(updates, list | tuple) else []
-    return max(found, key=lambda update: text_at(update, "created_at"), default=None)
-
-
-def _of_component(notice: Notice) -> Embed | None:
-    name = text_at(notice, "component", "name")
-    status = text_at(notice, "component_update", "new_status") or text_at(notice, "component", "status")
-    if not name or not status:
-        return None
-    before = text_at(notice, "component_update", "old_status")
-    return built_embed(
-        title=name,
-        url=text_at(notice, "page", "url"),
-        description=f"{_words(before)} → {_words(status)}" if before else _words(status),
-        color=_STATUS_COLOURS.get(_key(status), GREY),
-        footer=_page(notice),
-        timestamp=moment(inner(notice, "component_update", "created_at")),
-    )
-
-
-def _page(notice: Notice) -> Named | None:
-    words = text_at(notice, "page", "status_description")
-    return Named(name=words) if words else None
-
-
-_SPELLED: Final = {
-    "OPERATIONAL": "Operational",
-    "UNDERMAINTENANCE": "Under maintenance",
-    "DEGRADEDPERFORMANCE": "Degraded performance",
-    "MINOROUTAGE": "Minor outage",
-    "PARTIALOUTAGE": "Partial outage",
-    "MAJOROUTAGE": "Major outage",
-    "NOTSTARTEDYET": "Not started yet",
-    "INPROGRESS": "In progress",
-}
-
-
-def _words(status: str) -> str:
-    """A status as people read it."""
-    return _SPELLED.get(_key(status)) or status.replace("_", " ").capitalize()
-
-
-def _key(status: str) -> str:
-    return "".join(character for character in status if character.isalnum()).upper()
-
-
-_SLACK_COLOURS: Final = {"good": 0x2EB67D, "warning": 0xECB22E, "danger": 0xE01E5A}
-_SLACK_COLOUR: Final = re.compile(r"#?([0-9a-fA-F]{6})", re.ASCII)
-_REFERENCE: Final = re.compile(r"<([^\s<>|][^<>\n|]{0,2047})(?:\|([^<>\n]{0,2048}))?>")
-_ESCAPED: Final = re.compile(r"&(amp|lt|gt);")
-_ESCAPES: Final = {"amp": "&", "lt": "<", "gt": ">"}
-_BROADCASTS: Final = {"!channel": "@everyone", "!everyone": "@everyone", "!group": "@everyone", "!here": "@here"}
-
-SlackMessage = Mapping[str, Any]
-
-
-def slack_content(message: SlackMessage) -> str:
-    """The text of the message."""
-    lines = [text_at(message, "text")]
-    lines += [text_at(attachment, "pretext") for attachment in list_at(message, "attachments")]
-    return "\n".join(in_our_markup(line) for line in lines if line.strip()).strip()
-
-
-def slack_embeds(message: SlackMessage, maximum: int) -> tuple[Embed, ...]:
-    """The attachments of the message, at most so many."""
-    return fitting((_of_slack(attachment) for attachment in list_at(message, "attachments")), maximum)
-
-
-def in_our_markup(text: str) -> str:
-    """Slack's links, mentions of all and escapes as ours."""
-    return _ESCAPED.sub(lambda match: _ESCAPES[match[1]], _REFERENCE.sub(_reference, text))
-
-
-def _reference(match: re.Match[str]) -> str:
-    target, label = match[1], match[2]
-    if target.startswith("!"):
-        return _BROADCASTS.get(target.partition("^")[0], label or "")
-    if target.startswith(("http://", "https://")):
-        return f"[{label}]({target})" if label else target
-    if target.startswith("mailto:"):
-        return label or target.removeprefix("mailto:")
-    if target.startswith(("@", "#")):  # Slack's own accounts and channels, of which only the name means anything here
-        return f"{target[0]}{label}" if label else target
-    return label or target
-
-
-def _of_slack(attachment: object) -> Embed | None:
-    shows_something = any(inner(attachment, member) for member in ("text", "pretext", "title", "fields", "image_url"))
-    text = text_at(attachment, "text") if shows_something else text_at(attachment, "fallback")
-    return built_embed(
-        title=in_our_markup(text_at(attachment, "title")),
-        url=text_at(attachment, "title_link"),
-        description=in_our_markup(text),
-        color=_color(text_at(attachment, "color")),
-        timestamp=moment(inner(attachment, "ts")),
-        author=Named(
-            name=text_at(attachment, "author_name"),
-            url=text_at(attachment, "author_link"),
-            icon_url=text_at(attachment, "author_icon"),
-        ),
-        footer=Named(name=text_at(attachment, "footer"), icon_url=text_at(attachment, "footer_icon")),
-        fields=[
-            Field(
-                in_our_markup(text_at(field, "title")),
-                in_our_markup(text_at(field, "value")),
-                inline=inner(field, "short") is True,
-            )
-            for field in list_at(attachment, "fields")
-        ],
-        image=text_at(attachment, "image_url"),
-        thumbnail=text_at(attachment, "thumb_url"),
-    )
-
-
-def _color(text: str) -> int | None:
-    match = _SLACK_COLOUR.fullmatch(text)
-    return _SLACK_COLOURS.get(text) if match is None else int(match[1], 16)
+"""`ping` says nothing to people; nor do others that tell of settings, or of what another event tells better."""
