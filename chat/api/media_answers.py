@@ -126,8 +126,11 @@ async def picture(
 
 
 async def _may_be_shown(stored: Asset | Attachment, original: Original, *, policy: PolicyArea) -> bool:
-    """Whether a page may show the picture as it came: no drawing, and nothing that moves beyond the bounds."""
+    """Whether a page may show the picture as it came: no drawing, nothing that lies on its side in a browser, and
+    nothing that moves beyond the bounds."""
     if original.content_type in DRAWINGS:
+        return False
+    if original.content_type == "image/webp" and await policy.media.renditions.is_turned_webp(stored.key):
         return False
     if not original.moving and not (isinstance(stored, Attachment) and original.content_type in MAY_HIDE_FRAMES):
         return True

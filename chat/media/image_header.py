@@ -52,6 +52,15 @@ def stored_image_header(path: Path) -> ImageHeader | None:
         return None
 
 
+def is_turned_webp(path: Path) -> bool:
+    """Whether a stored WebP is turned by its EXIF, which browsers do not mind. For a thread."""
+    try:
+        with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+            return data[8:16] == b"WEBPVP8X" and _webp_orientation(data) != UPRIGHT
+    except (OSError, ValueError, struct.error):  # it is gone, or ends too early
+        return False
+
+
 def image_header(data: Content, *, whole: bool = False) -> ImageHeader | None:
     """The header of the image that begins with these bytes; None if it is none.
 

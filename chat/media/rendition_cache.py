@@ -19,6 +19,7 @@ import trio
 
 from chat.classes import frozen
 from chat.errors import StorageUnavailable
+from chat.media.image_header import is_turned_webp
 from chat.media.image_workers import ImageRefused, ImageWorkers
 from chat.media.renditions import Rendition
 from chat.media.storage import MediaStorage
@@ -64,6 +65,7 @@ class RenditionCache:
         self._making: dict[tuple[str, str], trio.Event] = {}
         self._refused: OrderedDict[tuple[str, str], None] = OrderedDict()
         self._frames: OrderedDict[str, int | None] = OrderedDict()
+        self._turned: OrderedDict[str, bool] = OrderedDict()
         self._trimming = False
 
     async def get(self, key: str, rendition: Rendition) -> KeptRendition | None:
@@ -97,6 +99,14 @@ class RenditionCache:
             if len(self._frames) > JUDGEMENTS_REMEMBERED:
                 self._frames.popitem(last=False)
         return self._frames[key]
+
+    async def is_turned_webp(self, key: str) -> bool:
+        """Whether the WebP of that key is turned by its EXIF (`chat.media.image_header`)."""
+        if key not in self._turned:
+            self._turned[key] = await self._storage.computed(is_turned_webp, self._storage.path_of(key))
+            if len(self._turned) > JUDGEMENTS_REMEMBERED:
+                self._turned.popitem(last=False)
+        return self._turned[key]
 
     async def _made(self, name: tuple[str, str], path: Path, rendition: Rendition) -> KeptRendition | None:
         self._making[name] = event = trio.Event()
