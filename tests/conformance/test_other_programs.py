@@ -24,6 +24,7 @@ pytestmark = pytest.mark.long
 
 HERE: Final = Path(__file__).parent / "programs"
 PYTHON_LIST: Final = HERE / "requirements.txt"
+CLIENTS: Final = Path(__file__).parent / "clients" / "package.json"
 UPTIME_KUMA: Final = "2.0.0-dev.0"
 MANUAL: Final = Path(chat.manual.__file__).parent / "bots.md"
 PROGRAM_SECONDS: Final = 120
@@ -122,7 +123,8 @@ async def test_programs_and_libraries_on_node(webhook: Webhook, python_programs:
 
 
 def test_the_manual_names_these_versions() -> None:
-    lists = PYTHON_LIST.read_text() + (HERE / "package.json").read_text() + f'"uptime-kuma": "{UPTIME_KUMA}"'
+    files = (PYTHON_LIST, HERE / "requirements-2018.txt", HERE / "package.json", CLIENTS)
+    lists = "".join(file.read_text() for file in files) + f'"uptime-kuma": "{UPTIME_KUMA}"'
     section = MANUAL.read_text().partition("## Programs that send")[2].partition("\n## ")[0]
     rows = re.findall(r"^\| (\S+) \| (\S+) \| tests \|", section, re.MULTILINE)
     assert len(rows) >= 6

@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-PACKAGES = {"ffmpeg": "ffmpeg", "ffprobe": "ffmpeg", "exiftool": "libimage-exiftool-perl"}
+PACKAGES = {"curl": "curl", "ffmpeg": "ffmpeg", "ffprobe": "ffmpeg", "exiftool": "libimage-exiftool-perl"}
 """By name, the Debian package."""
 
 
