@@ -116,7 +116,7 @@ characters: Final = st.characters(codec="utf-8").filter(is_known)
 written: Final = st.lists(st.one_of(st.sampled_from(SIGNS), characters), max_size=40).map("".join)
 
 
-@settings(max_examples=300)
+@settings(max_examples=200)
 @given(st.lists(written, min_size=1, max_size=AT_ONCE))
 def test_both_find_the_same_in_any_text(node_process: NodeProcess, texts: list[str]) -> None:
     for text, told in zip(texts, node_process.call("./texts", "told", texts), strict=True):

@@ -76,18 +76,23 @@ def installed_by_npm(name: str, lists: tuple[Path, ...]) -> Path:
 
 def uptime_kuma(version: str) -> Path:
     """The folder of the program as its package has it, without what it depends on."""
+    return npm_package("uptime-kuma", version)
+
+
+def npm_package(name: str, version: str) -> Path:
+    """The folder of a package as it is published, without what it depends on."""
     npm = shutil.which("npm")
     if npm is None:
         pytest.skip("MISSED OUT: there is no npm on this machine")
 
     def install(folder: Path) -> None:
-        _run([npm, "pack", "--loglevel=error", f"uptime-kuma@{version}"], folder)
+        _run([npm, "pack", "--loglevel=error", f"{name}@{version}"], folder)
         (archive,) = folder.glob("*.tgz")
         with tarfile.open(archive) as packed:
             packed.extractall(folder, filter="data")
         archive.unlink()
 
-    return _installed(f"uptime-kuma-{version}", (), install) / "package"
+    return _installed(f"{name}-{version}", (), install) / "package"
 
 
 def _installed(name: str, lists: tuple[Path, ...], install: Callable[[Path], None]) -> Path:

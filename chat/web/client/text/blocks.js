@@ -172,9 +172,11 @@ class Blocks {
       this.#plain.push(line);
       return place + 1;
     }
-    if (found.at > 0) this.#plain.push(line.slice(0, found.at));
+    const before = line.slice(0, found.at);
+    const isIndented = /^ *$/.test(before);
+    if (!isIndented) this.#plain.push(before);
     this.#end();
-    this.#nodes.push(codeBlock(this.#inside(place, found)));
+    this.#nodes.push(codeBlock(this.#inside(place, found), isIndented ? found.at : 0));
     const rest = this.#at(found.line).slice(found.end);
     if (rest === "") return found.line + 1;
     this.lines[found.line] = rest;
@@ -236,13 +238,14 @@ class Blocks {
 /**
  * A first line of one word alone names the language.
  * @param {string[]} inside
+ * @param {number} indent How far the block is indented; so far its lines are, too.
  * @returns {Node}
  */
-function codeBlock(inside) {
-  const [first = "", ...others] = inside;
+function codeBlock([first = "", ...below], indent) {
+  const others = below.map((line) => line.slice(Math.min(indentOf(line), indent)));
   const named = first.trim();
   const isNamed = LANGUAGE.test(named) && !others.every(isBlank);
-  const lines = isNamed || first === "" ? others : inside;
+  const lines = isNamed || first === "" ? others : [first, ...others];
   if (lines.length > 1 && /^ *$/.test(lines.at(-1) ?? "")) lines.pop();
   return { type: "code_block", language: isNamed ? named : "", text: lines.join("\n") };
 }
