@@ -80,6 +80,14 @@ def links_of(text: str) -> Iterator[Link]:
             yield from _Inline(lines, with_links=True).run().links
 
 
+def spoilers_in(text: str) -> list[tuple[int, int]]:
+    """From where to where something is hidden, with the bars around it, in order."""
+    if "||" not in text:
+        return []
+    found = [span for lines in blocks_of(text) for span in _Inline(lines, with_links=True).run().spoilers]
+    return sorted(found)
+
+
 def _mention(found: re.Match[str], offset: int = 0) -> Mention | None:
     """None for an id that there cannot be."""
     kind = found.lastgroup or ""
@@ -113,17 +121,15 @@ class _Inline:
         self._marks: Counter[str] = Counter()
         self._parentheses: dict[int, int] | None = None
         self.mentions: list[Mention] = []
-
-    @property
-    def links(self) -> list[Link]:
-        """Those that were found, and which of them are hidden."""
-        return _paired(self._events)
+        self.links: list[Link] = []
+        self.spoilers: list[tuple[int, int]] = []
 
     def run(self) -> _Inline:
         """Look through the text."""
         at = 0
         while (found := self._special.search(self._text, at)) is not None:
             at = self._taken(found.start())
+        self.links = self._paired(self._events)
         return self
 
     def _taken(self, at: int) -> int:
@@ -180,6 +186,7 @@ class _Inline:
         target = destination(self._text, at + 1, self._parentheses)
         if target is None:
             return at + 1
+        self._paired(self._events[bracket.events :])
         del self._events[bracket.events :]
         for other in self._brackets:
             other.is_active = False
@@ -198,6 +205,25 @@ class _Inline:
         if self._with_links and as_visited(target.href) is not None:
             self._events.append(Link(target.href, is_hidden=False, is_pointed=target.is_pointed))
 
+    def _paired(self, events: list[Link | _Bars]) -> list[Link]:
+        """The links, of which those between two bars and the next two are hidden; takes down what is."""
+        links: list[Link] = []
+        opened: tuple[_Bars, int] | None = None
+        for event in events:
+            if isinstance(event, Link):
+                links.append(event)
+            elif opened is None:
+                opened = event, len(links)
+            elif event == opened[0] + len("||"):
+                opened = None
+            else:
+                hidden = links[opened[1] :]
+                links[opened[1] :] = [Link(link.href, is_hidden=True, is_pointed=link.is_pointed) for link in hidden]
+                start, end = opened[0], event + len("||")
+                self.spoilers.append((start + self._offsets.of(start), end + self._offsets.of(event)))
+                opened = None
+        return links
+
     def _mark(self, at: int) -> int:
         mark, length = self._text[at], run_length(self._text, at)
         if mark == "~" and length != len("~~"):
@@ -208,24 +234,6 @@ class _Inline:
         elif opens:
             self._marks[mark] += 1
         return at + length
-
-
-def _paired(events: list[Link | _Bars]) -> list[Link]:
-    """The links, of which those between two bars and the next two are hidden."""
-    links: list[Link] = []
-    opened: tuple[_Bars, int] | None = None
-    for event in events:
-        if isinstance(event, Link):
-            links.append(event)
-        elif opened is None:
-            opened = event, len(links)
-        elif event == opened[0] + len("||"):
-            opened = None
-        else:
-            hidden = links[opened[1] :]
-            links[opened[1] :] = [Link(link.href, is_hidden=True, is_pointed=link.is_pointed) for link in hidden]
-            opened = None
-    return links
 
 
 class _Offsets:

@@ -17,6 +17,7 @@ from urllib.parse import SplitResult, quote, urlsplit, urlunsplit
 import trio
 
 from chat.classes import frozen
+from chat.markdown.addresses import host_of
 
 URL_CHARACTERS: Final = 2_048
 LEAST_OTHER_PORT: Final = 1_024
@@ -125,7 +126,7 @@ def as_asked_for(url: str) -> str | None:
         host, port = parts.hostname, parts.port
         if not host or len(host) > HOST_CHARACTERS or parts.scheme.lower() not in {"http", "https"}:
             return None
-        name = host if host.isascii() else host.encode("idna").decode("ascii")
+        name = host if host.isascii() else host_of(f"http://{host}")
     except (ValueError, UnicodeError):
         return None
     if ":" not in name and _HOST.fullmatch(name) is None:

@@ -228,6 +228,19 @@ async def test_what_a_device_reads_of_a_message_in_a_guild(chat_world: World, to
     assert told_bob["data"]["url"].endswith(f"/channels/{guild['id']}/{channel['id']}/{message['id']}")
 
 
+async def test_a_locked_screen_shows_nothing_that_the_client_hides(chat_world: World, told: Told) -> None:
+    channel_id = await conversation(chat_world.alice, chat_world.bob)
+    hidden = ("||the butler | gardener||", f"||{'long ' * 300} butler||", "|| the butler || ||and\nthe butler||")
+    for text in (*hidden, "\n> ||the\n> butler||", "[||butler||](https://e.example/)"):
+        (await chat_world.alice.rest.send_message(channel_id, f"It was {text}")).expect(200)
+        body = (await told.message())["body"]
+        assert "It was" in body
+        assert "butler" not in body
+        assert "long" not in body
+    (await chat_world.alice.rest.send_message(channel_id, f"`<@{chat_world.bob.id}>`")).expect(200)
+    assert (await told.message())["body"] == f"`<@{chat_world.bob.id}>`"
+
+
 async def test_long_texts_fit(chat_world: World, told: Told) -> None:
     channel_id = await conversation(chat_world.alice, chat_world.bob)
     for text in ("a" * 2_000, '"' * 2_000, "🦆" * 1_500):

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from chat.domain.messages.links import LINKS_MAXIMUM, links_in
 from chat.domain.policy.blocked_values import BlockedLinks, comparable_page
 from chat.markdown.addresses import as_visited
-from chat.markdown.inline import links_of, mentions_in
+from chat.markdown.inline import links_of, mentions_in, spoilers_in
 from chat.media.outside_addresses import as_asked_for
 from tests.web.client.node import NodeProcess, running_node
 
@@ -122,3 +122,4 @@ def test_both_find_the_same_in_any_text(node_process: NodeProcess, texts: list[s
     for text, told in zip(texts, node_process.call("./texts", "told", texts), strict=True):
         assert named(text) == told["mentions"], text
         assert linked(text) == of_pages(told["links"]), text
+        assert len(spoilers_in(text)) == told["spoilers"], text

@@ -28,6 +28,7 @@ from chat.media.outside_addresses import URL_CHARACTERS
         ("https://example.org/?a=1&b=2#c", ["https://example.org/?a=1&b=2#c"]),
         ("https://example.org/ä b", ["https://example.org/%C3%A4"]),
         ("https://bücher.example/", ["https://xn--bcher-kva.example/"]),
+        ("https://faß.example/ https://❤.example/", ["https://xn--fa-hia.example/", "https://xn--qei.example/"]),
         ("https://a.example https://a.example https://b.example", ["https://a.example", "https://b.example"]),
         ("<https://example.org>", []),
         ("<https://example.org and more", ["https://example.org"]),

@@ -35,6 +35,7 @@ from chat.domain.presence.calls import Ringing, ringing
 from chat.domain.presence.presences import Presences
 from chat.domain.standing.guild_states import GuildState
 from chat.errors import StorageUnavailable
+from chat.markdown.inline import Mention, mentions_in, spoilers_in
 from chat.push.encryption import PLAIN_BYTES, SALT_BYTES, SEED_BYTES, Receiver, Vapid, encrypted, key_of
 from chat.push.sending import Notice, Outcome, PushQueue, PushRequest, PushSender, Result, Urgency, origin_of
 from chat.registries.channel_types import ChannelType
@@ -297,15 +298,7 @@ PLACE_CHARACTERS: Final = 100
 OWN_CONVERSATIONS: Final = "@me"
 """Stands in addresses of the web client for a guild."""
 
-# One pass; no alternative looks further than to the first character that decides it.
-_MARKS: Final = re.compile(
-    r"<@!?(?P<user>[0-9]{1,19})>"
-    r"|<@&(?P<role>[0-9]{1,19})>"
-    r"|<#(?P<channel>[0-9]{1,19})>"
-    r"|<a?:(?P<emoji>[A-Za-z0-9_]{2,32}):[0-9]{1,19}>"
-    r"|\|\|(?P<spoiler>[^|]+)\|\|"
-    r"|(?P<control>[\x00-\x09\x0b-\x1f\x7f])"
-)
+_CONTROL: Final = re.compile(r"[\x00-\x09\x0b-\x1f\x7f]")
 
 
 @frozen
@@ -352,7 +345,7 @@ def body_text(message: Mapping[str, Any], place: Place) -> str:
     """The text as it reads without markup; of a message without one, what it carries."""
     text = str(message["content"])
     if text.strip():
-        shown = _plain(text[: 2 * BODY_CHARACTERS], message, place).strip()
+        shown = _plain(text, message, place).strip()
         return shown if len(shown) <= BODY_CHARACTERS else f"{shown[: BODY_CHARACTERS - 1]}…"
     if message["type"] == MessageType.CALL:
         return "Started a call"
@@ -395,21 +388,25 @@ def _icon(author: Mapping[str, Any], origin: str) -> str | None:
 def _plain(text: str, message: Mapping[str, Any], place: Place) -> str:
     users = {user["id"]: _name(user) for user in message["mentions"]}
 
-    def shown(match: re.Match[str]) -> str:
-        kind = match.lastgroup
-        value = match[kind] if kind is not None else ""
-        match kind:
+    def shown(mention: Mention) -> str:
+        match mention.kind:
             case "user":
-                return f"@{users.get(value, 'unknown')}"
+                return f"@{users.get(mention.value, 'unknown')}"
             case "role":
-                return f"@{place.role_names.get(int(value), 'unknown')}"
+                return f"@{place.role_names.get(int(mention.value), 'unknown')}"
             case "channel":
-                return f"#{place.channel_names.get(int(value), 'unknown')}"
+                return f"#{place.channel_names.get(int(mention.value), 'unknown')}"
             case "emoji":
-                return f":{value}:"
-            case "spoiler":
-                return "▮" * min(len(value), 8)  # what is hidden in the app is not shown on a locked screen
+                return f":{mention.value.partition(':')[0]}:"
             case _:
-                return " "
+                return f"@{mention.value}"
 
-    return _MARKS.sub(shown, text)
+    # What is hidden in the app is not shown on a locked screen.
+    pieces = [(start, end, "\u25ae" * min(end - start - len("||||"), 8)) for start, end in spoilers_in(text)]
+    pieces.extend((mention.start, mention.end, shown(mention)) for mention in mentions_in(text))
+    said, at = [], 0
+    for start, end, words in sorted(pieces):
+        if start >= at:  # what lies in a spoiler is gone with it
+            said.extend((text[at:start], words))
+            at = end
+    return _CONTROL.sub(" ", "".join([*said, text[at:]]))

@@ -39,17 +39,19 @@ export function told(texts) {
   return texts.map((text) => {
     const mentions = [];
     const links = [];
+    let spoilers = 0;
     const walk = (nodes, hidden) => {
       for (const node of nodes) {
         if (node.type === "mention") mentions.push(`${node.kind}${node.id}`);
         if (node.type === "emoji") mentions.push(`emoji${node.name}:${node.id}`);
         if (node.type === "link") links.push([node.href, hidden]);
+        if (node.type === "spoiler") spoilers += 1;
         const isHidden = hidden || node.type === "spoiler";
         for (const below of [node.children ?? [], ...(node.items ?? [])]) walk(below, isHidden);
       }
     };
     walk(parse(text), false);
-    return { mentions, links };
+    return { mentions, links, spoilers };
   });
 }
 
