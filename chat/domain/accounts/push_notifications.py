@@ -404,7 +404,8 @@ def _plain(text: str, message: Mapping[str, Any], place: Place) -> str:
     # What is hidden in the app is not shown on a locked screen.
     pieces = [(start, end, "\u25ae" * min(end - start - len("||||"), 8)) for start, end in spoilers_in(text)]
     pieces.extend((mention.start, mention.end, shown(mention)) for mention in mentions_in(text))
-    said, at = [], 0
+    said: list[str] = []
+    at = 0
     for start, end, words in sorted(pieces):
         if start >= at:  # what lies in a spoiler is gone with it
             said.extend((text[at:start], words))
