@@ -17,6 +17,7 @@ from chat.classes import frozen
 from chat.domain.policy.assemble import PolicyArea
 from chat.errors import ApiError
 from chat.media.delivery import GUARDED, Delivery, File, delivery, with_ending
+from chat.media.image_header import image_header
 from chat.media.image_workers import ImageRefused
 from chat.media.outside_fetching import PICTURE_BYTES, OutsideMedia
 from chat.media.renditions import (
@@ -29,6 +30,7 @@ from chat.media.renditions import (
     Rendition,
     next_size,
 )
+from chat.media.storage import Incoming
 from chat.registries.error_codes import ErrorCode
 from chat.store.messages.attachments import Attachment
 from chat.store.policy import Asset
@@ -49,6 +51,15 @@ class PictureQuery:
     size: Annotated[int, Range(SIZES[0], SIZES[-1])] | None = None
     quality: Literal["high", "low", "lossless"] = "high"
     animated: bool | None = None
+
+
+@frozen
+class SizedPicture(PictureQuery):
+    """How a picture is wanted whose address names no format: also by both sides, and in which format."""
+
+    width: Side | None = None
+    height: Side | None = None
+    format: Literal["png", "jpg", "jpeg", "webp", "gif"] | None = None
 
 
 async def stored_file(request: Request, stored: Asset | Attachment, file: File, *, policy: PolicyArea) -> Answer:
@@ -150,52 +161,96 @@ def rendition_of(
     return Rendition(content_type, next_size(width), next_size(height), query.quality, moving)
 
 
-async def relayed(request: Request, url: str, *, policy: PolicyArea) -> Answer:
-    """Fetch first, answer then: what cannot be had is an error, not half a file. A picture that moves is received
-    whole, and is passed on where it moves within the bounds; else it is shown still.
+def preview(content_type: str, query: PictureQuery, *, moves: bool) -> Rendition | None:
+    """What is asked for in place of a file of this type itself; None if nothing is."""
+    wish = query if isinstance(query, SizedPicture) else SizedPicture(query.size, query.quality, query.animated)
+    asked = (wish.size, wish.width, wish.height, wish.format, wish.animated)
+    if wish.quality == "high" and all(value is None for value in asked):
+        return None
+    ending = wish.format or content_type.removeprefix("image/")
+    side = wish.size or SIZES[-1]
+    if wish.animated is None and wish.format is None:
+        wish = attrs.evolve(wish, animated=True)  # smaller, and else as it is
+    return rendition_of(
+        ending if ending in FORMATS else "webp",
+        wish.width or side,
+        wish.height or side,
+        wish,
+        may_move=True,
+        source_moves=moves,
+    )
+
+
+async def relayed(url: str, query: PictureQuery, *, policy: PolicyArea) -> Answer:
+    """Fetch first, answer then: what cannot be had is an error, not half a file. A picture that moves, or is wanted
+    otherwise than it is, is received whole; what moves beyond the bounds is shown still.
 
     :raises ApiError: BAD_GATEWAY for any failure there, and for a picture that cannot be drawn.
     """
     media = await policy.media.external.fetch(url)
-    if not media.is_certain:
-        return await _judged(media, policy=policy)
-    return Streamed(
-        200, headers=_outside(media.content_type), pieces=media.pieces, length=media.length, aclose=media.aclose
-    )
-
-
-async def _judged(media: OutsideMedia, *, policy: PolicyArea) -> Answer:
-    """A picture that may move, as `relayed`; what was received goes when the answer is over."""
+    is_plain = media.content_type not in REDRAWN_TYPES or preview(media.content_type, query, moves=False) is None
+    if media.is_certain and is_plain:
+        headers = _outside(media.content_type)
+        return Streamed(200, headers=headers, pieces=media.pieces, length=media.length, aclose=media.aclose)
     library = policy.media
     async with AsyncExitStack() as stack:
         stack.push_async_callback(media.aclose)
         try:
             incoming = await stack.enter_async_context(library.storage.receiving())
-            async with aclosing(media.pieces()) as pieces:
-                async for piece in pieces:
-                    if incoming.size + len(piece) > PICTURE_BYTES:
-                        raise ApiError(ErrorCode.BAD_GATEWAY)
-                    await incoming.write(piece)
-            await incoming.flush()
-            shown, kind = incoming.path, media.content_type
-            if not await _shows_its_frames(shown, kind, policy=policy):
-                source, kind = shown, STILL.content_type
-                shown = await stack.enter_async_context(library.storage.scratch())
-                await library.workers.render(source, shown, STILL)
+            await _receive(media, incoming)
+            target = await stack.enter_async_context(library.storage.scratch())
+            shown, kind = await _drawn(media, incoming, target, query, policy=policy)
             length = (await library.storage.computed(shown.stat)).st_size
         except (ImageRefused, EOFError):
             raise ApiError(ErrorCode.BAD_GATEWAY) from None
         aclose = stack.pop_all().aclose
-    pieces_of = partial(library.storage.pieces_of, shown, 0, length)
-    return Streamed(200, headers=_outside(kind), pieces=pieces_of, length=length, aclose=aclose)
+    pieces = partial(library.storage.pieces_of, shown, 0, length)
+    return Streamed(200, headers=_outside(kind), pieces=pieces, length=length, aclose=aclose)
 
 
-async def _shows_its_frames(path: Path, kind: str, *, policy: PolicyArea) -> bool:
-    """Whether all that moves in the picture was found, and is within the bounds."""
+async def _receive(media: OutsideMedia, incoming: Incoming) -> None:
+    async with aclosing(media.pieces()) as pieces:
+        async for piece in pieces:
+            if incoming.size + len(piece) > PICTURE_BYTES:
+                raise ApiError(ErrorCode.BAD_GATEWAY)
+            await incoming.write(piece)
+    await incoming.flush()
+
+
+async def _drawn(
+    media: OutsideMedia, incoming: Incoming, target: Path, query: PictureQuery, *, policy: PolicyArea
+) -> tuple[Path, str]:
+    """Where the picture lies as it is to be shown, and its type: as it came, or drawn at `target`. Raises ImageRefused
+    where nothing can be drawn."""
+    workers, kind = policy.media.workers, media.content_type
+    frames = 1 if media.is_certain else await _frames(incoming.path, policy=policy)
+    may_be_shown = media.is_certain or frames > 1 or (frames == 1 and kind in MAY_HIDE_FRAMES)
+    rendition = preview(kind, query, moves=frames > 1)
+    header = image_header(incoming.head)
+    width, height = (None, None) if header is None else (header.width, header.height)
+    original = Original(kind, width, height, moving=frames > 1)
+    if may_be_shown and (rendition is None or original.fits(rendition)):
+        return incoming.path, kind
+    rendition = rendition or STILL
     try:
-        return await policy.media.workers.judge(path) > 1 or kind in MAY_HIDE_FRAMES
+        await workers.render(incoming.path, target, rendition)
     except ImageRefused:
-        return False
+        if not rendition.moving:
+            raise
+        await workers.render(incoming.path, target, attrs.evolve(rendition, moving=False))
+    except ApiError:  # there is too much to draw; then it is better large than not there
+        if not may_be_shown:
+            raise
+        return incoming.path, kind
+    return target, rendition.content_type
+
+
+async def _frames(path: Path, *, policy: PolicyArea) -> int:
+    """How many there are; 0 for a picture that is not to be shown as it is."""
+    try:
+        return await policy.media.workers.judge(path)
+    except ImageRefused:
+        return 0
 
 
 def _outside(content_type: str) -> dict[str, str]:

@@ -33,6 +33,7 @@ from tests.field.hostile_pictures import (
 )
 from tests.image_samples import MOVING, written
 from tests.messages.outside_server import outside, plain
+from tests.patience import PATIENCE_SECONDS
 from tests.webhooks.surfaces import data_uri, fetch, form, png, post_form
 
 PRIVATE = {"media.private_networks_allowed": ["127.0.0.0/8"]}
@@ -291,11 +292,54 @@ async def test_from_outside_comes_only_what_can_be_shown(chat_world: World, chat
                     assert getattr(image, "n_frames", 1) == 1
             else:
                 assert (answer.status, answer.body) == (200, data), path
-    with trio.fail_after(30):
-        while media.external.under_way:  # noqa: ASYNC110 - the last answer is over a moment after its last byte
+    await nothing_is_left(chat_server)
+
+
+async def nothing_is_left(server: ChatServer) -> None:
+    """The last answer is over a moment after its last byte."""
+    with trio.fail_after(PATIENCE_SECONDS):
+        while server.server.areas.policy.media.external.under_way:  # noqa: ASYNC110 - nobody tells of it
             await trio.sleep(0.01)
-    directory = chat_server.server.surroundings.directory / "uploads" / "incoming"
-    assert list(directory.iterdir()) == []
+    assert list((server.server.surroundings.directory / "uploads" / "incoming").iterdir()) == []
+
+
+@pytest.mark.chat_settings(**PRIVATE)
+async def test_a_picture_from_outside_comes_as_it_is_wanted(chat_world: World, chat_server: ChatServer) -> None:
+    """A photograph of many pixels is not loaded whole to be shown small, nor one that only few browsers know."""
+    media = chat_server.server.areas.policy.media
+    pages = {
+        "/photo": written("JPEG", (600, 300)),
+        "/small.png": written("PNG", (60, 30)),
+        "/heic": written("HEIF", (600, 300)),
+        "/moving": written("GIF", (600, 300), 3),
+        "/film": b"\0\0\0\x18ftypmp42" + bytes(90_000),
+        "/bomb": gif(1_000, 1_000),
+    }
+    async with outside({path: plain(data) for path, data in pages.items()}) as server:
+        for path, asked, found in (
+            ("/photo", "size=160", ("JPEG", (160, 80), 1)),
+            ("/photo", "size=160&animated=false&format=webp", ("WEBP", (160, 80), 1)),
+            ("/photo", "width=100&height=20", ("JPEG", (40, 20), 1)),
+            ("/photo", "size=1024", None),
+            ("/small.png", "size=160&animated=false", None),
+            ("/heic", "size=4096", ("WEBP", (600, 300), 1)),
+            ("/moving", "size=1024", None),
+            ("/moving", "size=160&animated=true", ("GIF", (160, 80), 3)),
+            ("/moving", "size=160&animated=false", ("GIF", (160, 80), 1)),
+            ("/bomb", "size=4096&animated=true", ("GIF", (1_000, 1_000), 1)),
+            ("/film", "size=160", None),
+        ):
+            address = media.addresses.external(server.origin + path)
+            answer = await fetch(chat_world.anyone, f"{address}?{asked}")
+            assert answer.status == 200, (path, asked)
+            if found is None:
+                assert answer.body == pages[path], (path, asked)
+                continue
+            with PIL.Image.open(io.BytesIO(answer.body)) as image:
+                assert (image.format, image.size, getattr(image, "n_frames", 1)) == found, (path, asked)
+        refused = await fetch(chat_world.anyone, media.addresses.external(server.origin + "/photo") + "?size=9")
+        assert (refused.status, refused.code) == (400, "INVALID_FORM_BODY")
+    await nothing_is_left(chat_server)
 
 
 def test_a_bitmap_is_named_by_what_is_kept() -> None:

@@ -9,14 +9,22 @@ from __future__ import annotations
 import functools
 import hashlib
 import re
-from typing import Annotated, Final, Literal
-
-import attrs
+from typing import Annotated, Final
 
 from chat.api.answers import Answer
 from chat.api.bodies import BodyChunks
 from chat.api.fields import Length
-from chat.api.media_answers import PictureQuery, Side, file_at, held_file, picture, relayed, rendition_of, stored_file
+from chat.api.media_answers import (
+    PictureQuery,
+    SizedPicture,
+    file_at,
+    held_file,
+    picture,
+    preview,
+    relayed,
+    rendition_of,
+    stored_file,
+)
 from chat.api.operation import Bucket, Policy, Request, Routes
 from chat.api.schemas.messages import FILE, UPLOADED_FILE
 from chat.api.schemas.shapes import binary
@@ -30,7 +38,7 @@ from chat.domain.policy.images import ANIMATED_PREFIX
 from chat.errors import ApiError
 from chat.media.default_avatars import default_avatars
 from chat.media.delivery import FOR_EVER, File
-from chat.media.renditions import DEFAULT_SIZE, FORMATS, SIZES, Original, Rendition
+from chat.media.renditions import DEFAULT_SIZE, SIZES, Original, Rendition
 from chat.registries.error_codes import ErrorCode
 from chat.registries.message_types import AttachmentFlag
 from chat.snowflake import MAXIMUM as SNOWFLAKE_MAXIMUM
@@ -68,15 +76,12 @@ class Signature:
 
 
 @frozen
-class SignedPicture(PictureQuery):
+class SignedPicture(SizedPicture):
     """The part of an attachment's address that makes it hold, moment of expiry and signature; and how a picture is
     wanted that is one."""
 
     ex: Annotated[str, Length(0, 64)] | None = None
     hm: Annotated[str, Length(0, 256)] | None = None
-    width: Side | None = None
-    height: Side | None = None
-    format: Literal["png", "jpg", "jpeg", "webp", "gif"] | None = None
 
 
 @routes.operation("GET", "/media/avatars/{owner}/{image}", bucket=READ, answers=FILE)
@@ -146,7 +151,7 @@ async def get_attachment(
     file = _attached(found, f"private, max-age={seconds}, immutable")
     moves = bool(found.flags & IS_ANIMATED)
     original = Original(found.content_type, found.width, found.height, moves)
-    return await picture(request, found, file, original, _preview(found, query, moves=moves), policy=policy)
+    return await picture(request, found, file, original, preview(found.content_type, query, moves=moves), policy=policy)
 
 
 @routes.operation("GET", "/static/avatars/{image}", bucket=READ, answers=FILE)
@@ -161,13 +166,13 @@ async def get_default_avatar(request: Request, image: str) -> Answer:
 
 
 @routes.operation("GET", "/media/external/{signature}/{name}", bucket=EXTERNAL, answers=FILE)
-async def get_external(request: Request, policy: PolicyArea, signature: str, name: str) -> Answer:
-    """Media that lie elsewhere, at an address that this server has signed."""
+async def get_external(request: Request, policy: PolicyArea, signature: str, name: str, query: SizedPicture) -> Answer:
+    """Media that lie elsewhere, at an address that this server has signed; a picture as it is wanted."""
     media = policy.media
     url = media.addresses.outside(signature, name)
     if url is None:
         raise ApiError(ErrorCode.NOT_FOUND)
-    return await relayed(request, url, policy=policy)
+    return await relayed(url, query, policy=policy)
 
 
 @routes.operation("GET", "/media/archives/{archive}/{filename}", bucket=READ, answers=FILE)
@@ -233,7 +238,7 @@ async def _asset(
         raise ApiError(ErrorCode.NOT_FOUND)
     asset = policy.media.asset(kind, _number(owner), match[1])
     if asset.source_url is not None:
-        return await relayed(request, asset.source_url, policy=policy)
+        return await relayed(asset.source_url, query, policy=policy)
     # Under its name without `a_` it is not told that a picture moves.
     may_move = match[1].startswith(ANIMATED_PREFIX)
     return await _own_picture(request, asset, FOR_EVER, match[2], query, may_move=may_move, policy=policy)
@@ -279,25 +284,6 @@ def _wanted(ending: str, query: PictureQuery, *, may_move: bool, moves: bool) ->
 def _attached(attachment: Attachment, cache_control: str) -> File:
     etag = attachment.content_hash or str(attachment.id)
     return File(attachment.content_type, attachment.size, etag, cache_control, attachment.filename)
-
-
-def _preview(attachment: Attachment, query: SignedPicture, *, moves: bool) -> Rendition | None:
-    """What is asked for in place of the attachment itself; None if nothing is."""
-    asked = (query.size, query.width, query.height, query.format, query.animated)
-    if query.quality == "high" and all(value is None for value in asked):
-        return None
-    ending = query.format or attachment.content_type.removeprefix("image/")
-    side = query.size or SIZES[-1]
-    if query.animated is None and query.format is None:
-        query = attrs.evolve(query, animated=True)  # smaller, and else as it is
-    return rendition_of(
-        ending if ending in FORMATS else "webp",
-        query.width or side,
-        query.height or side,
-        query,
-        may_move=True,
-        source_moves=moves,
-    )
 
 
 @functools.cache
