@@ -28,6 +28,8 @@ from chat.store.messages.message_search_entries import (
     pending,
     pending_among,
     renew,
+    renew_terms,
+    terms_until,
 )
 from chat.store.messages.message_search_expressions import Criteria, Place, Scope
 from chat.store.messages.messages import Message, MessageExtra
@@ -289,6 +291,68 @@ def look_at_old_and_new(connection: sqlite3.Connection) -> None:
     assert in_order(connection, scope, attrs.evolve(asked, author_ids=(BOT,)), most=9) == ([8, 6, 4, 2], 4)
     assert by_relevance(connection, asked, [8, 7, 6, 5, 4, 3, 2, 1])[:2] == [3, 8]
     assert matching(connection, scope, Criteria(exact_phrases=("cat cow",))) == [8, 7, 6, 5, 4, 1]
+
+
+EARLIER = {
+    "서울에서 만나요": ("서울에서 만나요", "서울"),
+    "Łódź": ("łodz", "lodz"),
+    "v1.2.3-rc1": ("v1 2 3 rc1", "1.2.3"),
+    "imp**ort**ant": ("imp ort ant", "important"),
+    "cat": ("cat", "cat"),
+}
+"""By the text the terms that version 046 gave it, and what it should be found by."""
+
+
+def test_entries_with_the_terms_of_earlier_versions_are_written_anew_in_portions() -> None:
+    connection = connect(":memory:")
+    names = [migration.__name__ for migration in MIGRATIONS]
+    migrate(connection, MIGRATIONS[: names.index("message_search_terms")])
+    connection.execute("PRAGMA foreign_keys = OFF")
+    connection.execute("INSERT INTO channels (id, type) VALUES (1, 1)")
+    around, group = message_search_entries.Surroundings(None, 1, None, is_bot=False), author_group(PERSON)
+    for number, (text, (words, _)) in enumerate(EARLIER.items(), start=1):
+        message = Message(number, 1, PERSON, 0, text)
+        assert messages.insert(connection, message)
+        _, filters = message_search_entries.entry_of(message, around) or ("", "")
+        entry = (number, " ".join(group + word for word in words.split()), filters)
+        connection.execute("INSERT INTO message_search (rowid, words, filters) VALUES (?, ?, ?)", entry)
+    connection.execute("DELETE FROM message_search_queue")
+    migrate(connection)
+    assert (old_until(connection), terms_until(connection), old_entries(connection)) == (0, 5, 5)
+    assert connection.execute("SELECT task_type, status FROM jobs").fetchall() == [
+        ("message_search_renewal", "pending")
+    ]
+    changes = []
+    for left in (3, 1, 0):
+        assert discrepancies(connection) == []
+        before = connection.total_changes
+        assert renew_terms(connection, 2) in {1, 2}
+        changes.append(connection.total_changes - before)
+        assert terms_until(connection) == left
+    assert changes[0] < changes[1]  # what is as it should be stays
+    for number, (_, asked) in enumerate(EARLIER.values(), start=1):
+        assert matching(connection, Scope((Place(1),)), Criteria(content=asked)) == [number]
+    assert discrepancies(connection) == []
+    assert (renew_terms(connection, 2), terms_until(connection)) == (0, 0)
+    connection.execute("UPDATE message_search_content SET c0 = '0dog' WHERE id = 5")
+    assert list(message_search_entries.wrong_entries(connection)) == [5]
+    connection.close()
+
+
+def test_a_file_is_found_by_the_terms_of_its_name(clean: sqlite3.Connection) -> None:
+    for number, name in enumerate(("Łódź v1.2.3-rc1.zip", "대한민국만세.png"), start=1):
+        assert messages.insert(clean, Message(number, TEXT, PERSON, 0, "", extra=MessageExtra(attachments=1)))
+        clean.execute(
+            """
+            INSERT INTO attachments (id, channel_id, message_id, user_id, filename, content_type, size, stored)
+            VALUES (?, ?, ?, ?, ?, 'application/zip', 1, 1)
+            """,
+            (number, TEXT, number, PERSON, name),
+        )
+    bring_up_to_date(clean, 100)
+    for asked, found in (("lodz", 1), ("1.2.3", 1), ("v1.2.3-rc1.zip", 1), ("민국", 2), ("zip 1", 0)):
+        wanted = Criteria(attachment_filenames=(asked,))
+        assert matching(clean, EVERYWHERE, wanted) == ([found] if found else [])
 
 
 def test_an_index_between_two_versions_is_made_anew() -> None:

@@ -10,13 +10,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat.store.messages.message_search_expressions import containing, containing_phrase, every, some, without
+from chat.store.messages.message_search_expressions import (
+    containing,
+    containing_phrase,
+    every,
+    says,
+    some,
+    without,
+)
 from chat.store.messages.search_terms import (
     AUTHOR_GROUPS,
     MARK,
     TERM_LENGTH,
     author_group,
     chunks,
+    entry_terms,
     id_term,
     name_term,
     terms,
@@ -36,7 +44,39 @@ from chat.store.messages.search_terms import (
         ("abc世界", [["abc", "世", "界"]]),
         ("がｶﾞ", [["が", "ガ"]]),
         ("สวัสดี", [["ส", "ว", "ั", "ส", "ด", "ี"]]),
-        ("한국어", [["한국어"]]),
+        ("한국어", [["한", "국", "어"]]),
+        ("서울에서 v2", [["서", "울", "에", "서"], ["v2"]]),
+        ("ㅋㅋ", [["ᄏ", "ᄏ"]]),
+        ("ꦗꦮ ᬩᬮᬶ", [["ꦗ", "ꦮ"], ["ᬩ", "ᬮ", "ᬶ"]]),
+        (
+            "Łódź Tromsø Đuro Ægir œuvre Þór ðe ħ ŧ \u0131\u015f\u0131k",
+            [
+                ["lodz"],
+                ["tromso"],
+                ["duro"],
+                ["aegir"],
+                ["oeuvre"],
+                ["thor"],
+                ["de"],
+                ["h"],
+                ["t"],
+                ["isik"],
+            ],
+        ),
+        (
+            "imp**ort**ant un~~do~~ing ||a||b __x__y *a*b ***c***d",
+            [
+                ["important"],
+                ["undoing"],
+                ["ab"],
+                ["xy"],
+                ["ab"],
+                ["cd"],
+            ],
+        ),
+        ("un**do ~~not~~**ing", [["undo"], ["noting"]]),
+        ("2 * 3 * 4 ** 5**2 a__b", [["2"], ["3"], ["4"], ["5"], ["2"], ["a"], ["b"]]),
+        ("대한**민국**만세", [["대", "한", "민", "국", "만", "세"]]),
         ("हिन्दी क्या", [["हिन्दी"], ["क्या"]]),
         ("👍🏽 ❤️ 🇩🇪", [["👍", "🏽"], ["❤"], ["🇩", "🇪"]]),
         ("👨\u200d👩\u200d👧", [["👨"], ["👩"], ["👧"]]),
@@ -48,6 +88,50 @@ from chat.store.messages.search_terms import (
 def test_chunks_of(text: str, found: list[list[str]]) -> None:
     assert chunks(text) == found
     assert terms(text) == [term for chunk in found for term in chunk]
+
+
+@pytest.mark.parametrize(
+    ("text", "asked"),
+    [
+        ("대한민국만세입니다", "민국"),
+        ("서울에서 만나요", "서울"),
+        ("서울에서 만나요", "만나"),
+        ("ประเทศไทย", "ไทย"),
+        ("ສະບາຍດີ", "ບາຍ"),
+        ("ភាសាខ្មែរ", "ខ្មែរ"),
+        ("မြန်မာစာ", "မာ"),
+        ("東京都", "京都"),
+        ("Łódź", "lodz"),
+        ("lodz", "ŁÓDŹ"),
+        ("smørrebrød", "smorrebrod"),
+        ("v1.2.3-rc1", "1.2.3"),
+        ("v1.2.3-rc1", "v1.2.3"),
+        ("v1.2.3-rc1", "v1"),
+        ("v1.2.3-rc1", "rc1"),
+        ("python3.11rc2", "3.11"),
+        ("costs 10.50eur", "10.50"),
+        ("imp**ort**ant", "important"),
+        ("imp**ort**ant", "imp**ort**ant"),
+        ("imp**ort**ant", "ort"),
+        ("important", "imp**ort**ant"),
+        ("x**2+y**2", "x**2"),
+        ("x**2+y**2", "y"),
+    ],
+)
+def test_what_finds_what(index: sqlite3.Connection, text: str, asked: str) -> None:
+    index.execute("DELETE FROM found")
+    index.execute("INSERT INTO found (rowid, words) VALUES (1, ?)", (" ".join(entry_terms(text)),))
+    for expression in (containing(asked), containing_phrase(asked)):
+        assert index.execute("SELECT rowid FROM found WHERE found MATCH ?", (expression,)).fetchall() == [(1,)]
+    assert says(entry_terms(text), asked)
+
+
+@given(st.text(), st.text())
+def test_an_entry_has_what_its_text_gives_and_more_only_apart(text: str, other: str) -> None:
+    held = entry_terms(text)
+    assert held[: len(terms(text))] == terms(text)
+    assert held[len(terms(text)) :][:1] in ([], [MARK])
+    assert entry_terms(other) == terms(other) or {"*", "~", "|", "_", "."} & {*other}
 
 
 @given(st.text())
@@ -144,7 +228,7 @@ def test_any_text_is_asked_for_without_error_and_found_where_it_stands(
             assert finds(expression) == finds(every([expression, some([expression, expression])]))
 
 
-@given(st.text(alphabet="世界人民 a", min_size=1), st.data())
+@given(st.text(alphabet="世界人民 a서울에ไทยខ្မែမြန်ລາວ", min_size=1), st.data())
 def test_scripts_without_spaces_match_by_any_part(index: sqlite3.Connection, text: str, data: st.DataObject) -> None:
     start = data.draw(st.integers(0, len(text) - 1))
     part = text[start : data.draw(st.integers(start + 1, len(text)))]

@@ -34,7 +34,7 @@ from chat.registries.events import EventName
 from chat.store.guard import UNGUARDED
 from chat.store.messages import message_search, message_search_entries, message_search_segments, messages
 from chat.store.messages.message_search import FINDS_MAXIMUM, QueryTooSlow, given_up_after
-from chat.store.messages.message_search_entries import old_until, pending_among
+from chat.store.messages.message_search_entries import old_until, pending_among, terms_until
 from chat.store.messages.message_search_expressions import Criteria, Scope
 
 log: Final = structlog.get_logger("chat.search")
@@ -146,7 +146,8 @@ class MessageSearchIndex:
         return self._core.database.read_here(lambda connection: message_search_entries.pending(connection, most))
 
     async def renew(self, run: JobRun) -> None:
-        """Do the job that brings messages over from the old index, in portions, and throws it away then."""
+        """Do the job that brings messages over from the old index, in portions, throws it away then, and writes entries
+        anew that have the terms of an earlier version."""
         database = self._core.database
         if run.job.progress_total is None:
             total = await database.read(message_search_entries.old_entries)
@@ -158,6 +159,9 @@ class MessageSearchIndex:
                 return Progress(current=run.job.progress_current + renewed)
             if message_search_entries.discard_old(connection, DISCARDED_AT_ONCE):
                 return Progress()
+            if terms_until(connection):
+                renewed = message_search_entries.renew_terms(connection, RENEWED_AT_ONCE)
+                return Progress(current=run.job.progress_current + renewed)
             return Progress(state={"is_over": True}, current=run.job.progress_total)
 
         while not run.job.state.get("is_over"):

@@ -5,7 +5,8 @@ What is written down of changes, and why, is told in `chat/store/migrations/020_
 The index can intersect terms only by walking the list of each, and the list of a channel has all its messages. So an
 entry names the author and the place also in one term (Filter.AUTHOR_IN and those of threads): the list of that is as
 long as what it finds. Entries from before that lie in an index of their own (`045_message_search_renewal.sql`): what
-changes gets an entry of the present form, and `renew` brings the others over.
+changes gets an entry of the present form, and `renew` brings the others over. Entries from before
+`047_message_search_terms.sql` lie in the index with other terms than they should have: `renew_terms` writes them anew.
 """
 
 from __future__ import annotations
@@ -27,7 +28,15 @@ from chat.registries.message_types import WRITTEN_MESSAGE_TYPES, MessageFlag
 from chat.snowflake import MAXIMUM
 from chat.store.messages import messages
 from chat.store.messages.messages import Message, MessageExtra
-from chat.store.messages.search_terms import MARK, author_group, id_term, name_term, pair_term, terms, word_terms
+from chat.store.messages.search_terms import (
+    MARK,
+    author_group,
+    entry_terms,
+    entry_word_terms,
+    id_term,
+    name_term,
+    pair_term,
+)
 
 HOSTS_MAXIMUM: Final = 20
 """Hosts of links in one message by which it is found."""
@@ -119,6 +128,7 @@ WITH_AUTHOR: Final[Mapping[Filter, Filter]] = {
 """For each filter by place that by place and author."""
 
 _PAIRS: Final = tuple(f"{MARK}{kind}" for kind in WITH_AUTHOR.values())
+_FILENAME: Final = f"{MARK}{Filter.ATTACHMENT_FILENAME}"
 
 Entry = tuple[str, str]
 """The columns `words` and `filters`."""
@@ -155,7 +165,7 @@ def words_of(words: str, *, is_old: bool) -> list[str]:
 
 def _words(message: Message) -> str:
     group = author_group(message.author_id)
-    found = terms(message.content)
+    found = entry_terms(message.content)
     return group + f" {group}".join(found) if found else ""
 
 
@@ -219,10 +229,33 @@ def renew(connection: sqlite3.Connection, most: int) -> int:
     return len(ids)
 
 
+def terms_until(connection: sqlite3.Connection) -> int:
+    """Up to which message entries of the present index may have the terms of an earlier version; 0 where none has."""
+    (message_id,) = connection.execute("SELECT terms_until FROM message_search_parts").fetchone()
+    return int(message_id)
+
+
+def renew_terms(connection: sqlite3.Connection, most: int) -> int:
+    """Look at up to `most` messages whose entries may have the terms of an earlier version, the newest first, and write
+    those anew that differ; returns at how many. Part of a unit."""
+    rows = connection.execute(
+        "SELECT id FROM messages WHERE id <= ? ORDER BY id DESC LIMIT ?", (terms_until(connection), most)
+    )
+    ids = [message_id for (message_id,) in rows]
+    until = ids[-1] - 1 if len(ids) == most else 0
+    connection.execute("UPDATE message_search_parts SET terms_until = ?", (until,))
+    _mend(connection, ids)
+    return len(ids)
+
+
 def old_entries(connection: sqlite3.Connection) -> int:
-    """How many entries `renew` has to bring over. Looks at all of a table."""
+    """How many messages `renew` and `renew_terms` have to look at. Looks at all of a table."""
     row = connection.execute(
-        "SELECT count(*) FROM message_search_old_content WHERE id <= ?", (old_until(connection),)
+        """
+        SELECT (SELECT count(*) FROM message_search_old_content WHERE id <= ?)
+             + (SELECT count(*) FROM messages WHERE id <= ?)
+        """,
+        (old_until(connection), terms_until(connection)),
     ).fetchone()
     return int(row[0])
 
@@ -267,28 +300,29 @@ _IDS_BEHIND: Final = """
 
 def wrong_entries(connection: sqlite3.Connection) -> Iterator[int]:
     """As `discrepancies`, as far as that can be told by a connection that may not write."""
-    last = -1
+    last, earlier = -1, terms_until(connection)
     while ids := [row[0] for row in connection.execute(_IDS_BEHIND, {"last": last, "most": 500})]:
         last, listed = ids[-1], json.dumps(ids)
         should, held = _entries(connection, ids, listed), _held(connection, listed)
         old, noted = _held_of_old(connection, listed), pending_among(connection, ids)
         for message_id in ids:
             entries = should.get(message_id), held.get(message_id), old.get(message_id)
-            if message_id not in noted and not _is_right(*entries):
+            if message_id not in noted and not _is_right(*entries, is_earlier=message_id <= earlier):
                 yield message_id
 
 
-def _is_right(should: Entry | None, held: Entry | None, old: Entry | None) -> bool:
-    if old is None or should is None or held is not None:
-        return old is None and held == should
-    return _of_old_form(should, is_old=False) == _of_old_form(old, is_old=True)
+def _is_right(should: Entry | None, held: Entry | None, old: Entry | None, *, is_earlier: bool) -> bool:
+    if old is None and (held is None or should is None or not is_earlier):
+        return held == should
+    if old is not None and (held is not None or should is None):
+        return False
+    return should is not None and _apart_from_terms(should) == _apart_from_terms(held or old or ("", ""))
 
 
-def _of_old_form(entry: Entry, *, is_old: bool) -> Entry:
-    """Without groups, and without terms of author and place together, which not every old entry lacks."""
-    words, filters = entry
-    kept = (term for term in filters.split() if not term.startswith(_PAIRS))
-    return " ".join(words_of(words, is_old=is_old)), " ".join(kept)
+def _apart_from_terms(entry: Entry) -> list[str]:
+    """The filters that every version writes alike: without names of files, which are terms too, and without author and
+    place together, which not every old entry lacks."""
+    return [term for term in entry[1].split() if not term.startswith((*_PAIRS, _FILENAME))]
 
 
 def words_of_messages(connection: sqlite3.Connection, ids: Iterable[int]) -> Iterator[tuple[int, list[str]]]:
@@ -412,7 +446,7 @@ def _of_attachments(message: Message) -> Iterator[str]:
     yield from (value_term(Filter.HAS, _MEDIA[kind]) for kind in sorted(kinds & _MEDIA.keys()))
     for attachment in message.attachments:
         yield value_term(Filter.ATTACHMENT_FILENAME)  # so that no phrase goes on from one name to the next
-        yield from word_terms(Filter.ATTACHMENT_FILENAME, attachment.filename)
+        yield from entry_word_terms(Filter.ATTACHMENT_FILENAME, attachment.filename)
         _, dot, extension = attachment.filename.rpartition(".")
         if dot and extension:
             yield name_term(Filter.ATTACHMENT_EXTENSION, extension)

@@ -1,10 +1,13 @@
 """Text as the terms by which it is found; the same for what is indexed and for what is asked.
 
-Letters are compared without case, width and accents. What is between separators (spaces, punctuation) is a chunk.
-Mostly a chunk is one word, which is one term. But scripts that put no spaces between words, and emoji, give one term
-for each character: so a chunk of them is found by any part of it, even by a single character, as a phrase. Of a
-sequence of emoji joined to one picture, each is found; skin tones are terms of their own, the selectors of styles are
-left out.
+Letters are compared without case, width, accents and strokes. What is between separators (spaces, punctuation) is a
+chunk. Mostly a chunk is one word, which is one term. But scripts that put no spaces between words, Korean, which
+joins endings to its words, and emoji give one term for each character or syllable: so a chunk of them is found by any
+part of it, even by a single character, as a phrase. Of a sequence of emoji joined to one picture, each is found; skin
+tones are terms of their own, the selectors of styles are left out. Markdown inside a word does not part it.
+
+An entry holds more than its text gives, behind the rest (`entry_terms`): what stands between the marks of Markdown, for
+they may be something else in code, and a number with points without the letters that stand right at it.
 
 In an entry each word begins with the group of the author (`author_group`), so that what one account wrote is looked for
 in a part of what there is. Accounts are in one of AUTHOR_GROUPS groups, whatever they write.
@@ -15,7 +18,9 @@ Filters are terms too. They begin with a character that no text gives (MARK), so
 from __future__ import annotations
 
 import hashlib
+import re
 import unicodedata
+from collections.abc import Iterator
 from typing import Final
 
 MARK: Final = "\ue000"
@@ -29,10 +34,13 @@ AUTHOR_GROUPS: Final = "012"
 
 _BREAK: Final = "\n"
 _UNSPACED: Final = (
+    (0x1100, 0x11FF),  # letters of Hangul that make no syllable together
     (0x0E00, 0x0EFF),  # Thai, Lao
     (0x0F00, 0x0FFF),  # Tibetan
     (0x1000, 0x109F),  # Myanmar
     (0x1780, 0x17FF),  # Khmer
+    (0x1950, 0x1AAF),  # Tai Le, New Tai Lue, Buginese, Tai Tham
+    (0x1B00, 0x1B7F),  # Balinese
     (0x2E80, 0x2FDF),  # radicals of Han
     (0x3005, 0x3007),
     (0x3021, 0x312F),  # Hiragana, Katakana, Bopomofo
@@ -40,11 +48,14 @@ _UNSPACED: Final = (
     (0x3400, 0x4DBF),  # Han
     (0x4E00, 0x9FFF),
     (0xA000, 0xA4CF),  # Yi
+    (0xA960, 0xA9FF),  # Hangul, Javanese, Myanmar
+    (0xAA60, 0xAADF),  # Myanmar, Tai Viet
+    (0xAC00, 0xD7FF),  # syllables of Hangul
     (0xF900, 0xFAFF),
     (0x1B000, 0x1B16F),  # more Kana
     (0x20000, 0x3FFFF),
 )
-"""Scripts that put no spaces between words."""
+"""Scripts that put no spaces between words, and Hangul."""
 
 _SILENT: Final = (
     (0x0300, 0x036F),  # accents of Latin, Greek and Cyrillic
@@ -84,8 +95,41 @@ def _is_in(code: int, ranges: tuple[tuple[int, int], ...]) -> bool:
     return any(first <= code <= last for first, last in ranges)
 
 
+_STROKED: Final = {
+    "\u0142": "l",
+    "\u00f8": "o",
+    "\u0111": "d",
+    "\u00f0": "d",
+    "\u0127": "h",
+    "\u0167": "t",
+    "\u0131": "i",
+    "\u00e6": "ae",
+    "\u0153": "oe",
+    "\u00fe": "th",
+    "\u0237": "j",
+    "\u0138": "k",
+    "\u0180": "b",
+    "\u023c": "c",
+    "\u0247": "e",
+    "\u01e5": "g",
+    "\u0268": "i",
+    "\u0249": "j",
+    "\u024d": "r",
+    "\u0289": "u",
+    "\u024f": "y",
+    "\u01b6": "z",
+    "\u0253": "b",
+    "\u0257": "d",
+    "\u0256": "d",
+    "\u019a": "l",
+    "\u026b": "l",
+    "\u2c65": "a",
+}
+"""Letters that Unicode does not take apart, as people type them who do not have them: Lodz, Tromso, Aegir."""
+
+
 class _Silent(dict[int, str | None]):
-    """Takes the marks that make no difference out of decomposed text."""
+    """Takes the marks that make no difference out of decomposed text, and strokes off letters."""
 
     def __missing__(self, code: int) -> str | None:
         kept = self[code] = None if _is_in(code, _SILENT) else chr(code)
@@ -93,7 +137,18 @@ class _Silent(dict[int, str | None]):
 
 
 _PLACES: Final = _Places()
-_AUDIBLE: Final = _Silent()
+_AUDIBLE: Final = _Silent({ord(letter): plain for letter, plain in _STROKED.items()})
+
+_MARKS: Final = ("*", "~~", "||", "__")
+_MARKED: Final = re.compile(r"(\*{1,3}|~~|\|\||__)(?=[^\s*~|])([^*~|\n]{1,100}?)(?<=\S)\1")
+"""Something between marks of Markdown; an underscore alone is none inside a word. Its length is bounded, or a text of
+underscores would be looked through again and again."""
+
+_NESTED: Final = 3
+"""How deep marks are looked for in marks."""
+
+_POINTED: Final = re.compile(r"(?<!\d)\d++(?:\.\d++)+", re.ASCII)
+"""A number with points: of a version, a price, an address."""
 
 
 def chunks(text: str) -> list[list[str]]:
@@ -111,15 +166,56 @@ def terms(text: str) -> list[str]:
     return _terms(_prepared(text))
 
 
+def entry_terms(text: str) -> list[str]:
+    """The terms by which an entry with this text is found: those of the text, and behind each MARK others that stand
+    beside them."""
+    found = terms(text)
+    more = []
+    shown = _shown(text)
+    if shown != text:
+        known = set(found)
+        more.append([term for term in _terms(_folded(text).translate(_PLACES)) if term not in known])
+    if "." in shown:
+        more += _numbers(_folded(shown))
+    for sequence in more:
+        if sequence:
+            found += [MARK, *sequence]
+    return found
+
+
+def _numbers(folded: str) -> Iterator[list[str]]:
+    """The numbers with points that stand right at a letter, each by its parts."""
+    for match in _POINTED.finditer(folded):
+        around = folded[match.start() - 1 : match.start()] + folded[match.end() : match.end() + 1]
+        if any(map(str.isalpha, around)):
+            yield [part[:TERM_LENGTH] for part in match[0].split(".")]
+
+
 def _terms(prepared: str) -> list[str]:
     return [term[:TERM_LENGTH] for term in prepared.split()]
 
 
 def _prepared(text: str) -> str:
+    return _folded(_shown(text)).translate(_PLACES)
+
+
+def _shown(text: str) -> str:
+    """The text without the marks of Markdown around something: with them it would be parted where nothing is seen."""
+    if not any(mark in text for mark in _MARKS):
+        return text
+    for _ in range(_NESTED):
+        text, count = _MARKED.subn(r"\2", text)
+        if not count:
+            break
+    return text
+
+
+def _folded(text: str) -> str:
+    """The text in letters as they are compared."""
     if text.isascii():
-        return text.lower().translate(_PLACES)
+        return text.lower()
     decomposed = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
-    return unicodedata.normalize("NFC", decomposed.translate(_AUDIBLE)).translate(_PLACES)
+    return unicodedata.normalize("NFC", decomposed.translate(_AUDIBLE))
 
 
 def author_group(author_id: int) -> str:
@@ -147,3 +243,8 @@ def pair_term(kind: str, one: int, other: int) -> str:
 def word_terms(kind: str, text: str) -> list[str]:
     """The terms of a text in a filter of its own, apart from all others."""
     return [f"{MARK}{kind}{term}" for term in terms(text)]
+
+
+def entry_word_terms(kind: str, text: str) -> list[str]:
+    """As `word_terms`, for an entry with this text."""
+    return [f"{MARK}{kind}{'' if term == MARK else term}" for term in entry_terms(text)]
