@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import re
 import ssl
 import zlib
 from collections import Counter
@@ -28,6 +27,7 @@ from chat.errors import ApiError
 from chat.media.content_types import IMAGE_TYPES, MOVING_TYPES, SNIFFED_BYTES, content_type
 from chat.media.image_header import HEADER_BYTES, image_header
 from chat.media.outside_addresses import Guard, OutsideRefused, Target
+from chat.media.page_encoding import parameter, text_of
 from chat.media.renditions import MAY_HIDE_FRAMES
 from chat.registries.error_codes import ErrorCode
 
@@ -161,38 +161,6 @@ COMPRESSED_BYTES: Final = 2 * PAGE_BYTES
 
 PAGES_ACCEPTED: Final = "text/html, application/xhtml+xml, image/*, video/*, audio/*;q=0.9"
 
-_CHARSET: Final = re.compile(r"""charset\s*=\s*["']?([A-Za-z0-9_.:-]{1,40})""", re.IGNORECASE)
-_DECLARED_BYTES: Final = 1_024
-"""Where a page declares its encoding (HTML, 4.2.5.4)."""
-
-_ENCODINGS: Final = {
-    "ascii": "cp1252",
-    "big5": "big5hkscs",
-    "big5-hkscs": "big5hkscs",
-    "euc-jp": "euc_jp",
-    "euc-kr": "cp949",
-    "gb18030": "gb18030",
-    "gb2312": "gb18030",
-    "gbk": "gb18030",
-    "iso-2022-jp": "iso2022_jp",
-    "iso-8859-1": "cp1252",
-    "iso-8859-9": "cp1254",
-    "koi8-r": "koi8_r",
-    "koi8-u": "koi8_u",
-    "ks_c_5601-1987": "cp949",
-    "latin1": "cp1252",
-    "shift-jis": "cp932",
-    "shift_jis": "cp932",
-    "us-ascii": "cp1252",
-    "utf-16": "utf_16_le",
-    "utf-16be": "utf_16_be",
-    "utf-16le": "utf_16_le",
-    **{f"iso-8859-{part}": f"iso8859_{part}" for part in (2, 3, 4, 5, 6, 7, 8, 10, 13, 14, 15, 16)},
-    **{f"windows-{page}": f"cp{page}" for page in (*range(1250, 1259), 874)},
-}
-"""Names that pages give to encodings, and ours (the Encoding standard). Any other name counts as UTF-8: some of the
-encodings that Python knows are traps."""
-
 
 @frozen
 class OutsidePage:
@@ -204,16 +172,8 @@ class OutsidePage:
     data: bytes = attrs.field(repr=False)
 
     def text(self) -> str:
-        """The data as text, in the encoding that is declared; what makes no sense there is replaced."""
-        for mark, encoding in ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf_16_le"), (b"\xfe\xff", "utf_16_be")):
-            if self.data.startswith(mark):
-                return self.data[len(mark) :].decode(encoding, "replace")
-        charset = self.charset
-        if charset is None and (match := _CHARSET.search(self.data[:_DECLARED_BYTES].decode("latin-1"))) is not None:
-            charset = match[1]
-            if charset.lower().startswith("utf-16"):  # it could not have been read
-                charset = None
-        return self.data.decode(_ENCODINGS.get((charset or "").lower(), "utf-8"), "replace")
+        """The data as text; what makes no sense is replaced."""
+        return text_of(self.data, self.charset)
 
 
 class OutsidePages:
@@ -260,11 +220,10 @@ class OutsidePages:
             if exchange.status != 200:
                 raise OutsideRefused("there is nothing")
             kind = exchange.headers.get("content-type", "")
-            charset = _CHARSET.search(kind)
             return OutsidePage(
                 found_at,
                 kind.partition(";")[0].strip().lower(),
-                None if charset is None else charset[1],
+                parameter(kind),
                 await _beginning(exchange, maximum),
             )
         raise AssertionError("nothing on the stack swallows an exception")

@@ -6,7 +6,7 @@ The index can intersect terms only by walking the list of each, and the list of 
 entry names the author and the place also in one term (Filter.AUTHOR_IN and those of threads): the list of that is as
 long as what it finds. Entries from before that lie in an index of their own (`045_message_search_renewal.sql`): what
 changes gets an entry of the present form, and `renew` brings the others over. Entries from before
-`047_message_search_terms.sql` lie in the index with other terms than they should have: `renew_terms` writes them anew.
+`048_message_search_terms.sql` lie in the index with other terms than they should have: `renew_terms` writes them anew.
 """
 
 from __future__ import annotations
@@ -236,10 +236,10 @@ def terms_until(connection: sqlite3.Connection) -> int:
 
 
 def renew_terms(connection: sqlite3.Connection, most: int) -> int:
-    """Look at up to `most` messages whose entries may have the terms of an earlier version, the newest first, and write
-    those anew that differ; returns at how many. Part of a unit."""
+    """Look at up to `most` entries that may have the terms of an earlier version, the newest first, and write those
+    anew that differ; returns at how many. Part of a unit."""
     rows = connection.execute(
-        "SELECT id FROM messages WHERE id <= ? ORDER BY id DESC LIMIT ?", (terms_until(connection), most)
+        "SELECT id FROM message_search_content WHERE id <= ? ORDER BY id DESC LIMIT ?", (terms_until(connection), most)
     )
     ids = [message_id for (message_id,) in rows]
     until = ids[-1] - 1 if len(ids) == most else 0
@@ -249,11 +249,11 @@ def renew_terms(connection: sqlite3.Connection, most: int) -> int:
 
 
 def old_entries(connection: sqlite3.Connection) -> int:
-    """How many messages `renew` and `renew_terms` have to look at. Looks at all of a table."""
+    """How many entries `renew` and `renew_terms` have to look at. Looks at all of a table."""
     row = connection.execute(
         """
         SELECT (SELECT count(*) FROM message_search_old_content WHERE id <= ?)
-             + (SELECT count(*) FROM messages WHERE id <= ?)
+             + (SELECT count(*) FROM message_search_content WHERE id <= ?)
         """,
         (old_until(connection), terms_until(connection)),
     ).fetchone()
