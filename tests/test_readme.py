@@ -1,4 +1,4 @@
-"""The README says what is true: its commands run as printed, and what it names is there."""
+"""README and the manual's page Operating say what is true: their commands run as printed, what they name is there."""
 
 from __future__ import annotations
 
@@ -26,6 +26,8 @@ from tests.conformance.test_client_libraries import NODE, PYTHON
 
 ROOT: Final = Path(__file__).parents[1]
 README: Final = (ROOT / "README.md").read_text(encoding="utf-8")
+OPERATING: Final = (ROOT / "chat" / "manual" / "operating.md").read_text(encoding="utf-8")
+BOTH: Final = README + OPERATING
 BIN: Final = Path(sys.executable).parent
 
 SHELL_SECONDS: Final = 120
@@ -35,9 +37,9 @@ SLOWER: Final = 2
 BLOCK: Final = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
-def blocks(language: str, heading: str) -> list[str]:
+def blocks(language: str, heading: str, paper: str = README) -> list[str]:
     """The code blocks of a language below a heading, in order."""
-    section = re.split(r"^## ", README, flags=re.MULTILINE)
+    section = re.split(r"^## ", paper, flags=re.MULTILINE)
     text = next(part for part in section if part.startswith(heading + "\n"))
     return [code for kind, code in BLOCK.findall(text) if kind == language]
 
@@ -119,12 +121,12 @@ def test_the_wait_for_a_server_that_cannot_start_ends(tmp_path: Path) -> None:
 
 
 def test_bash_completes_commands_by_the_line_that_is_printed(tmp_path: Path) -> None:
-    path, line = re.search(r"`(PATH=[^`]*)`\): put\n`(eval [^`]*)`", README).groups()  # type: ignore[union-attr]
+    (line,) = re.findall(r"put\n`(eval [^`]*)`", OPERATING)
     for typed, completed in (("chat us", "user"), ("chat user pass", "password"), ("chat serve --po", "--port")):
         words = typed.split()
         script = "\n".join(
             (
-                path.replace("$PWD/.venv/bin", str(BIN)),
+                f'PATH="{BIN}:$PATH"',
                 line,
                 f"COMP_WORDS=({' '.join(words)}); COMP_CWORD={len(words) - 1}",
                 "_chat_completion chat",
@@ -161,7 +163,7 @@ def test_the_client_libraries_that_are_named_are_those_that_hold_conversations()
 def test_which_commands_print_json_in_a_pipe() -> None:
     claimed = "which is also what a pipe gets"
     without = {command for command, help in helps_of_json() if claimed not in help}
-    sentence = re.search(r"JSON; ([^.]*)\nprint lines in a pipe", README)
+    sentence = re.search(r"JSON; ([^.]*)\nprint lines in a pipe", OPERATING)
     assert sentence is not None
     named = set(re.findall(r"`chat ([^`]*)`", sentence[1]))
     assert {"config show" if command.startswith("config") else command.split()[0] for command in without} == named | {
@@ -182,8 +184,8 @@ def helps_of_json(group: click.Group = root, *words: str) -> Iterator[tuple[str,
 
 
 def test_accounts_and_bots_come_from_the_command_line_as_printed(tmp_path: Path) -> None:
-    (commands,) = blocks("sh", "Administration by command line")
-    said = run_in_shell(as_here(commands, free_port()), tmp_path, "four unrelated words\n")
+    (commands,) = blocks("sh", "The command line", OPERATING)
+    said = run_in_shell(f'PATH="{BIN}:$PATH"\n{commands}', tmp_path)
     assert "carla" in said
     assert "helper" in said
     assert "cha_" in said
@@ -217,7 +219,7 @@ def test_the_server_prints_the_line_that_is_printed(tmp_path: Path) -> None:
 
 
 def test_the_test_of_the_test_kit_passes(tmp_path: Path) -> None:
-    (code,) = blocks("python", "Test kit")
+    (code,) = blocks("python", "A test in four lines")
     (tmp_path / "test_printed.py").write_text(code, encoding="utf-8")
     (tmp_path / "pytest.ini").write_text("[pytest]\ntrio_mode = true\n", encoding="utf-8")
     run = subprocess.run(
@@ -254,8 +256,8 @@ def command_of(line: str) -> str:
 
 
 COMMANDS: Final = sorted(
-    {command_of(line) for line in re.findall(r"^\.venv/bin/chat ((?:[a-z-]+ ?)+)", README, re.MULTILINE)}
-    | {command_of(line) for line in re.findall(r"`chat ((?:[a-z-]+ ?)+)", README)}
+    {command_of(line) for line in re.findall(r"^(?:\.venv/bin/)?chat ((?:[a-z-]+ ?)+)", BOTH, re.MULTILINE)}
+    | {command_of(line) for line in re.findall(r"`chat ((?:[a-z-]+ ?)+)", BOTH)}
 )
 
 
@@ -271,14 +273,14 @@ def test_every_command_that_is_named_exists() -> None:
 
 
 def test_every_setting_that_is_named_exists(tmp_path: Path) -> None:
-    named = set(re.findall(r"(?<!_)CHAT_[A-Z_]*[A-Z]", README)) - {"CHAT_DATA"}  # where the settings are looked for
+    named = set(re.findall(r"(?<!_)CHAT_[A-Z_]*[A-Z]", BOTH)) - {"CHAT_DATA"}  # where the settings are looked for
     known = {f"CHAT_{name.upper().replace('.', '__')}" for name in load_settings(tmp_path).origins}
     assert named
     assert named <= known
 
 
 async def test_every_route_that_is_named_exists(chat_world: World, autojump_clock: Any) -> None:
-    named = set(re.findall(r"`(GET|POST|PUT|PATCH|DELETE) (/[^\s`]*)`", README))
+    named = set(re.findall(r"`(GET|POST|PUT|PATCH|DELETE) (/[^\s`]*)`", BOTH))
     assert named
     for method, path in named:
         answer = await chat_world.anyone.request(method, path)
@@ -286,7 +288,7 @@ async def test_every_route_that_is_named_exists(chat_world: World, autojump_cloc
 
 
 def test_every_file_that_is_named_exists() -> None:
-    named = set(re.findall(r"`((?:chat|tests|spec_fixtures|\.ci)/[\w./-]*)`", README)) | {
+    named = set(re.findall(r"`((?:chat|docs|tests|spec_fixtures|\.ci)/[\w./-]*)`", BOTH)) | {
         "LICENSE",
         ".ci/constraints.txt",
     }

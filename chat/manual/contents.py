@@ -29,6 +29,7 @@ PARTS: Final = (
         "Run it",
         (
             "hosting",
+            "operating",
             "proxy",
             "mail",
             "single-sign-on",

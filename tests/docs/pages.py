@@ -42,8 +42,8 @@ def settings_page() -> str:
     developed = ([f"`{name}`", f"`{_shown(value)}`"] for name, value in DEVELOPMENT.items())
     return _page(
         "Settings",
-        "`chat config show` prints every setting with its value and the origin of that value. README.md, Settings, "
-        "tells where values come from. The settings `limits.*` are on the page of limits.",
+        "`chat config show` prints every setting with its value and the origin of that value. The manual's page "
+        "Operating tells where values come from. The settings `limits.*` are on the page of limits.",
         _section("Every setting", _table(("setting", "default", "takes", "meaning"), rows)),
         _section("Defaults of chat dev", _table(("setting", "value"), developed)),
     )

@@ -33,7 +33,7 @@ ELSEWHERE: Final = {
 }
 """Pages whose commands another test runs, as they take libraries, a broker, or a bare machine, that are made there."""
 
-WITHOUT_INSTANCE: Final = frozenset({"first-hour", "install", "setup"})
+WITHOUT_INSTANCE: Final = frozenset({"operating", "first-hour", "install", "setup"})
 """Pages that begin with nothing."""
 
 NO_RUN: Final = re.compile(r'no-run="([^"]+)"')

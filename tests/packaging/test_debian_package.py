@@ -167,7 +167,7 @@ def test_the_papers_of_the_package(built: Built, extracted: Debian) -> None:
 
 
 def test_what_the_container_runs_and_how_it_tells_its_health(installed: Debian, port: int) -> None:
-    lines = (ROOT / "Containerfile").read_text().replace("8080", str(port)).splitlines()
+    lines = (ROOT / ".ci" / "Containerfile").read_text().replace("8080", str(port)).splitlines()
     said = {line.partition(" ")[0]: line.partition(" ")[2] for line in lines}
     assert said["USER"] == "chat"
     assert [line for line in lines if line.startswith("VOLUME")] == [f"VOLUME {DATA}"]
