@@ -14,12 +14,32 @@ BINARY: Final = "application/octet-stream"
 TEXT: Final = "text/plain; charset=utf-8"
 
 IMAGE_TYPES: Final = frozenset(
-    {"image/png", "image/jpeg", "image/gif", "image/webp", "image/avif", "image/heic", "image/heif", "image/jxl"}
+    {
+        "image/png",
+        "image/jpeg",
+        "image/gif",
+        "image/webp",
+        "image/avif",
+        "image/heic",
+        "image/heif",
+        "image/jxl",
+        "image/tiff",
+    }
 )
 """What is shown as an image."""
 
 MOVING_TYPES: Final = frozenset(
-    {"video/mp4", "video/quicktime", "video/webm", "audio/mp4", "audio/mpeg", "audio/ogg", "audio/flac", "audio/wav"}
+    {
+        "video/mp4",
+        "video/quicktime",
+        "video/webm",
+        "audio/webm",
+        "audio/mp4",
+        "audio/mpeg",
+        "audio/ogg",
+        "audio/flac",
+        "audio/wav",
+    }
 )
 """What is played."""
 
@@ -28,6 +48,8 @@ _BEGINNINGS: Final = (
     (b"\0\0\0\x0cJXL \r\n\x87\n", "image/jxl"),
     (b"\x89PNG\r\n\x1a\n", "image/png"),
     (b"\xff\xd8\xff", "image/jpeg"),
+    (b"II*\0", "image/tiff"),
+    (b"MM\0*", "image/tiff"),
     (b"GIF87a", "image/gif"),
     (b"GIF89a", "image/gif"),
     (b"\x1aE\xdf\xa3", "video/webm"),

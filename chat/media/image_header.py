@@ -16,7 +16,7 @@ from typing import Final
 from chat.classes import frozen
 from chat.media.boxes import FULL_BOX_BYTES, Box, Content, boxes, first_box
 from chat.media.content_types import SNIFFED_BYTES, brands, content_type
-from chat.media.exif import UPRIGHT, orientation_of, seen
+from chat.media.exif import UPRIGHT, orientation_of, seen, tiff_size
 
 HEADER_BYTES: Final = 262_144
 """How much of a file may be looked at: a camera's JPEG can carry a preview and a colour profile before its size."""
@@ -99,6 +99,11 @@ def _png(data: Content) -> _Found:
             (frames,) = struct.unpack_from(">I", data, position + 8)
         position += 12 + length
     return width, height, frames > 1
+
+
+def _tiff(data: Content) -> _Found:
+    size = tiff_size(data)
+    return None if size is None else (*size, False)
 
 
 def _gif(data: Content) -> _Found:
@@ -359,4 +364,5 @@ _READERS: Final[Mapping[str, Callable[[Content], _Found]]] = {
     "image/heic": _heif,
     "image/heif": _heif,
     "image/jxl": _jxl,
+    "image/tiff": _tiff,
 }

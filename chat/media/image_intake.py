@@ -18,10 +18,13 @@ from chat.media.image_header import HEADER_BYTES, ImageHeader, image_header
 def intake_header(content: bytes) -> ImageHeader | None:
     """The header of a whole image of one of the formats; None for everything else, and for a moving AVIF."""
     header = image_header(content, whole=True) or vector_header(content)
-    if header is None or (header.content_type == "image/avif" and header.animated):
+    if header is None or header.content_type in NOT_TAKEN or (header.content_type == "image/avif" and header.animated):
         return None
     return header
 
+
+NOT_TAKEN: Final = frozenset({"image/tiff"})
+"""Images that are attachments alone."""
 
 # SVG
 

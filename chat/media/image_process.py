@@ -66,6 +66,7 @@ _PILLOW: Final = {
     "image/heic": "HEIF",
     "image/heif": "HEIF",
     "image/jxl": "JXL",
+    "image/tiff": "TIFF",
 }
 
 

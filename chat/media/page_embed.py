@@ -22,6 +22,7 @@ from chat.classes import define, frozen
 from chat.clock import iso_timestamp
 from chat.media.content_types import IMAGE_TYPES, MOVING_TYPES, content_type
 from chat.media.image_header import image_header
+from chat.media.moving_header import SOUNDS, is_recorded_sound
 from chat.media.outside_addresses import OutsideRefused, as_asked_for, parsed
 from chat.media.outside_fetching import OutsidePage
 from chat.protocol.visible_text import visible
@@ -229,6 +230,8 @@ def embed_of_page(url: str, page: OutsidePage, head: PageHead, more: Mapping[str
 def embed_of_file(url: str, page: OutsidePage) -> Embed | None:
     """What is shown of a picture, a film or a sound; None for any other file."""
     kind = content_type(page.data)
+    if kind in SOUNDS and is_recorded_sound(page.data):
+        kind = SOUNDS[kind]
     media: Embed = {"url": url, "content_type": kind}
     if kind in IMAGE_TYPES:
         header = image_header(page.data, whole=True)

@@ -48,6 +48,7 @@ REDRAWN_TYPES: Final = frozenset(
         "image/heif",
         "image/jxl",
         "image/svg+xml",
+        "image/tiff",
     }
 )
 """What can be redrawn."""

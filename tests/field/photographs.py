@@ -84,6 +84,28 @@ def green_by_profile(kind: str = "JPEG") -> bytes:
     return _saved(Image.new("RGB", (256, 256), (255, 0, 0)), kind, icc_profile=exchanged_profile(), quality=95)
 
 
+def large_photograph(size: tuple[int, int] = (3_000, 4_000), quality: int = 97) -> bytes:
+    """A portrait of about 12 megabytes, by its noise; it shows rings, so that one sees where it is stretched or cut."""
+    noise = Image.effect_noise(size, 60)
+    rings = Image.radial_gradient("L").resize(size)
+    return _saved(Image.merge("RGB", (noise, rings, Image.blend(noise, rings, 0.5))), "JPEG", quality=quality)
+
+
+def in_format(kind: str, size: tuple[int, int] = (300, 400)) -> bytes:
+    """A small portrait in a format that Pillow writes by itself or with its plugins."""
+    import pillow_heif
+    import pillow_jxl  # noqa: F401 -- it registers itself
+
+    pillow_heif.register_heif_opener()
+    return _saved(Image.radial_gradient("L").resize(size).convert("RGB"), kind)
+
+
+def broken(kind: str = "JPEG") -> bytes:
+    """A picture with a good header, which no library can unpack."""
+    data = _saved(Image.new("RGB", (400, 300), RED), kind)
+    return data[: data.index(b"\xff\xda")] + bytes(64)
+
+
 def _saved(picture: Image.Image, kind: str, **how: object) -> bytes:
     made = io.BytesIO()
     picture.save(made, kind, **how)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from tests.image_samples import box
@@ -27,12 +27,17 @@ def element(name: int, content: bytes) -> bytes:
     return name.to_bytes((name.bit_length() + 7) // 8, "big") + (1 << 56 | len(content)).to_bytes(8, "big") + content
 
 
-def webm() -> bytes:
-    """A film of 3.2 seconds and 320 by 180 pixels, whose segment has no size yet."""
+def track(kind: int) -> bytes:
+    """A track of WebM: 1 is seen, 2 is heard."""
+    return element(0xAE, element(0x83, bytes([kind])))
+
+
+def webm(tracks: Sequence[bytes] | None = None) -> bytes:
+    """A film of 3.2 seconds and 320 by 180 pixels, or with these tracks, whose segment has no size yet."""
     info = element(0x1549A966, element(0x2AD7B1, b"\x0f\x42\x40") + element(0x4489, struct.pack(">d", 3_200.0)))
     video = element(0xE0, element(0xB0, b"\x01\x40") + element(0xBA, b"\xb4"))
-    tracks = element(0x1654AE6B, element(0xAE, video))
-    return element(0x1A45DFA3, b"") + b"\x18\x53\x80\x67\x01\xff\xff\xff\xff\xff\xff\xff" + info + tracks
+    all_tracks = element(0x1654AE6B, element(0xAE, video) if tracks is None else b"".join(tracks))
+    return element(0x1A45DFA3, b"") + b"\x18\x53\x80\x67\x01\xff\xff\xff\xff\xff\xff\xff" + info + all_tracks
 
 
 def wav() -> bytes:

@@ -32,7 +32,7 @@ from chat.media.content_types import IMAGE_TYPES, MOVING_TYPES, content_type
 from chat.media.delivery import file_name
 from chat.media.image_header import stored_image_header
 from chat.media.image_workers import ImageRefused
-from chat.media.moving_header import moving_header
+from chat.media.moving_header import SOUNDS, moving_header
 from chat.media.storage import Incoming
 from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.registries.message_types import AttachmentFlag
@@ -341,7 +341,10 @@ class Uploads:
             )
         if kind in MOVING_TYPES:
             moving = await self._media.storage.computed(moving_header, path, kind, guard=guard)
-            return attrs.evolve(described, width=moving.width, height=moving.height, duration=moving.duration)
+            kind = SOUNDS.get(kind, kind) if moving.is_sound else kind
+            return attrs.evolve(
+                described, content_type=kind, width=moving.width, height=moving.height, duration=moving.duration
+            )
         return described
 
     async def _placeholder(self, path: Path) -> str | None:
