@@ -1,8 +1,10 @@
-// Pictures at their full size: one after the other, larger by a press, with what they show in words.
+// Pictures as large as the screen: one after the other, larger still by a press, with what they show in words.
 
 import { fileAddress } from "../base/address.js";
 import { fill, h } from "../base/dom.js";
 import { icon, iconButton } from "../base/icon.js";
+import { large, pictureOf, watch } from "../base/renditions.js";
+import { download } from "../views/messages/media.js";
 import { t } from "../words/catalogue.js";
 import { number } from "../words/dates.js";
 
@@ -41,12 +43,16 @@ export function open({ message, source }) {
   function draw() {
     const file = files[at];
     if (!file) return;
+    const source = pictureOf(file);
     const picture = h("img", { alt: file.description ?? file.filename, draggable: "false" });
-    picture.src = fileAddress(file.url);
+    picture.width = file.width;
+    picture.height = file.height;
+    picture.src = large(source);
     picture.addEventListener("click", (event) => {
       event.stopPropagation();
-      ground.classList.toggle("zoomed");
+      if (ground.classList.toggle("zoomed")) picture.src = large(source, true);
     });
+    watch(picture, () => fill(ground, download(file)));
     ground.classList.remove("zoomed");
     fill(ground, picture);
     fill(words, h("bdi", {}, file.description ?? ""));
@@ -55,7 +61,7 @@ export function open({ message, source }) {
     before.hidden = after.hidden = files.length < 2;
     save.setAttribute("href", fileAddress(file.url));
     save.setAttribute("download", file.filename);
-    original.setAttribute("href", fileAddress(file.url));
+    original.setAttribute("href", large(source, true));
   }
 
   /** @param {1 | -1} way */

@@ -168,6 +168,7 @@ function preview(file) {
   const image = /** @type {HTMLImageElement} */ (h("img", { alt: "", class: "preview" }));
   const address = URL.createObjectURL(file);
   image.addEventListener("load", () => URL.revokeObjectURL(address), { once: true });
+  image.addEventListener("error", () => image.replaceWith(icon("file")), { once: true });
   image.src = address;
   return image;
 }

@@ -2,13 +2,17 @@
 
 import { fileAddress } from "../../base/address.js";
 import { h } from "../../base/dom.js";
+import { large, pictureOf, show } from "../../base/renditions.js";
 import { parse } from "../../text/blocks.js";
 import { t } from "../../words/catalogue.js";
 import { full } from "../../words/dates.js";
 import { drawn, link } from "./body.js";
-import { frame } from "./media.js";
+import { fitted, frame } from "./media.js";
 
 /** @typedef {import("../names/people.js").Place} Place */
+
+/** The room for a picture that does not tell its size. */
+const UNKNOWN = { width: 400, height: 225 };
 
 const WEB = /^https?:\/\//i;
 
@@ -85,8 +89,13 @@ function pictures(embed) {
   if (embed.video?.url && embed.video.width > 0 && String(embed.video.content_type ?? "").startsWith("video/")) {
     const film = h("video", { controls: "", preload: "none", "aria-label": embed.title ?? t("message.film") });
     film.setAttribute("src", fileAddress(embed.video.proxy_url ?? embed.video.url));
-    if (embed.thumbnail) film.setAttribute("poster", fileAddress(embed.thumbnail.proxy_url ?? embed.thumbnail.url));
+    if (embed.thumbnail) film.setAttribute("poster", large(pictureOf({ ...embed.thumbnail, flags: 0 })));
     return [frame(embed.video.width, embed.video.height, film)];
+  }
+  if (embed.audio?.url) {
+    const sound = h("audio", { controls: "", preload: "none", "aria-label": embed.title ?? embed.url ?? "" });
+    sound.setAttribute("src", fileAddress(embed.audio.proxy_url ?? embed.audio.url));
+    return [h("div", { class: "sound" }, sound)];
   }
   return [embed.image, embed.thumbnail]
     .filter((one) => !!one)
@@ -100,8 +109,10 @@ function pictures(embed) {
  */
 function shown(picture, address) {
   const image = h("img", { alt: picture.description ?? "", loading: "lazy", decoding: "async" });
-  image.setAttribute("src", fileAddress(picture.proxy_url ?? picture.url));
   const content = address && WEB.test(address) ? link(address, [image]) : image;
   if (content !== image) content.setAttribute("aria-label", picture.description || t("message.opens_link"));
-  return frame(picture.width || 400, picture.height || 225, content);
+  const [width, height] = [picture.width || UNKNOWN.width, picture.height || UNKNOWN.height];
+  const framed = frame(width, height, content);
+  show(image, pictureOf(picture), fitted(width, height), () => framed.remove());
+  return framed;
 }

@@ -1,16 +1,15 @@
 // Files of a message: pictures, films and sound with their room reserved, so that nothing moves when they arrive.
 
 import { fileAddress } from "../../base/address.js";
-import { showMoving } from "../../base/appearance.js";
 import { h } from "../../base/dom.js";
 import { icon } from "../../base/icon.js";
+import { pictureOf, show } from "../../base/renditions.js";
 import { t } from "../../words/catalogue.js";
 import { number } from "../../words/dates.js";
 
 const SPOILER = 8;
 const WIDEST = 520;
 const TALLEST = 350;
-const MAY_MOVE = new Set(["image/gif", "image/webp", "image/apng"]);
 
 /**
  * The size at which something of that size is shown.
@@ -58,25 +57,17 @@ function known(file) {
   const kind = String(file.content_type).split("/")[0];
   const hasSize = file.width > 0 && file.height > 0;
   if (kind === "image" && hasSize) return picture(file);
-  if (kind === "video" && hasSize) return frame(file.width, file.height, player("video", file));
+  if (kind === "video") return frame(hasSize ? file.width : 640, hasSize ? file.height : 360, player("video", file));
   if (kind === "audio")
     return h("div", { class: "sound" }, h("p", { class: "small clip" }, file.filename), player("audio", file));
   return download(file);
 }
 
-/** One picture of those that a file has. @param {string} address */
-function stillOf(address) {
-  return `${address}${address.includes("?") ? "&" : "?"}size=1024&animated=false`;
-}
-
 /** @param {any} file */
 function picture(file) {
   const image = h("img", { alt: file.description ?? "", loading: "lazy", decoding: "async" });
-  const address = fileAddress(file.url);
-  if (MAY_MOVE.has(file.content_type)) showMoving(image, address, stillOf(address));
-  else image.setAttribute("src", address);
   const name = file.description || t("message.picture", { name: file.title || file.filename });
-  return frame(
+  const framed = frame(
     file.width,
     file.height,
     h(
@@ -85,6 +76,10 @@ function picture(file) {
       image,
     ),
   );
+  show(image, pictureOf(file), fitted(file.width, file.height), () =>
+    framed.replaceWith(download(file)),
+  );
+  return framed;
 }
 
 /**
@@ -97,8 +92,8 @@ function player(tag, file) {
   return element;
 }
 
-/** @param {any} file */
-function download(file) {
+/** A file as one to be saved, which is what came. @param {any} file */
+export function download(file) {
   const link = h(
     "a",
     { href: fileAddress(file.url), download: file.filename, rel: "noopener noreferrer", class: "clip" },
