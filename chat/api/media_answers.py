@@ -17,7 +17,7 @@ from chat.classes import frozen
 from chat.domain.policy.assemble import PolicyArea
 from chat.errors import ApiError
 from chat.media.delivery import GUARDED, Delivery, File, delivery, with_ending
-from chat.media.image_header import image_header
+from chat.media.image_header import image_header, is_turned_webp
 from chat.media.image_workers import ImageRefused
 from chat.media.outside_fetching import PICTURE_BYTES, OutsideMedia
 from chat.media.renditions import (
@@ -229,7 +229,8 @@ async def _drawn(
     header = image_header(incoming.head)
     width, height = (None, None) if header is None else (header.width, header.height)
     original = Original(kind, width, height, moving=frames > 1)
-    if may_be_shown and (rendition is None or original.fits(rendition)):
+    is_turned = kind == "image/webp" and await policy.media.storage.computed(is_turned_webp, incoming.path)
+    if may_be_shown and not is_turned and (rendition is None or original.fits(rendition)):
         return incoming.path, kind
     rendition = rendition or STILL
     try:

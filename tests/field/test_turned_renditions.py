@@ -7,8 +7,10 @@ import io
 import pytest
 from PIL import Image, ImageOps
 
+from chat.testing.server import ChatServer
 from chat.testing.world import World
 from tests.field import photographs
+from tests.messages.outside_server import outside, plain
 from tests.webhooks.surfaces import data_uri, fetch, form, post_form
 
 TURNED_BY_BROWSERS = {"JPEG", "PNG"}
@@ -57,3 +59,15 @@ async def test_an_avatar_stands_upright(chat_world: World, kind: str) -> None:
         answer = await fetch(chat_world.anyone, f"/media/avatars/{alice.id}/{address}")
         shown = as_browsers_see(answer.body)
         assert shown.width < shown.height, address
+
+
+@pytest.mark.chat_settings(**{"media.private_networks_allowed": ("127.0.0.0/8",)})
+async def test_what_a_link_shows_stands_upright(chat_world: World, chat_server: ChatServer) -> None:
+    addresses = chat_server.server.areas.policy.media.addresses
+    pages = {f"/{kind}": plain(marked(6, kind)) for kind in ("JPEG", "PNG", "WEBP")}
+    async with outside(pages) as server:
+        for path in pages:
+            answer = await fetch(chat_world.anyone, f"{addresses.external(server.origin + path)}?size=4096")
+            assert answer.status == 200, path
+            shown = as_browsers_see(answer.body)
+            assert shown.width < shown.height, path
