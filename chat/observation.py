@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from typing import Any, Final
@@ -28,19 +29,30 @@ class Observation:
 
     method: str
     """OTHER in the place of an unusual one, once it is over."""
+    _now: Callable[[], float] = attrs.field(default=time.monotonic, kw_only=True)
+    """Real time: what a test's clock was moved by is nobody's work."""
     began: float = attrs.field(factory=trio.current_time, init=False)
+    _head_at: float = attrs.field(init=False)
     route: str = attrs.field(default=UNKNOWN, init=False)
     """The path as it is declared, with the names of its members."""
     status: int = attrs.field(default=0, init=False)
     """0 until an answer begins."""
     answered_after: float = attrs.field(default=0.0, init=False)
-    """Seconds from its head to the beginning of the answer."""
+    """Seconds of real time from its head to the beginning of the answer."""
     bytes_sent: int = attrs.field(default=0, init=False)
     """Of the answer's body."""
     account_id: int | None = attrs.field(default=None, init=False)
     request_id: str = attrs.field(default="", init=False)
     limit: str | None = attrs.field(default=None, init=False)
     """The scope of the rate limit that refused it."""
+
+    @_head_at.default
+    def _arrived_now(self) -> float:
+        return self._now()
+
+    def note_answer(self, status: int) -> None:
+        """The answer begins now."""
+        self.status, self.answered_after = status, self._now() - self._head_at
 
     @property
     def seconds(self) -> float:
@@ -67,8 +79,7 @@ def watching(seen: Observation, send: Callable[[Any], Any]) -> Callable[[Any], A
 
     async def watched(event: Any) -> None:
         if event["type"] == "http.response.start":
-            seen.status = event["status"]
-            seen.answered_after = trio.current_time() - seen.began
+            seen.note_answer(event["status"])
         elif event["type"] == "http.response.body":
             seen.bytes_sent += len(event.get("body", b""))
         await send(event)

@@ -54,7 +54,7 @@ async def test_a_request_counts_until_its_answer_begins() -> None:
 
 
 async def test_the_beginning_of_the_answer_is_noted(autojump_clock: trio.testing.MockClock) -> None:
-    one = Observation("GET")
+    one = Observation("GET", now=trio.current_time)
 
     async def send(_: Any) -> None:
         await trio.sleep(4)  # a client that reads slowly
@@ -64,6 +64,20 @@ async def test_the_beginning_of_the_answer_is_noted(autojump_clock: trio.testing
     await send_watched({"type": "http.response.start", "status": 200})
     await send_watched({"type": "http.response.body", "body": b"x"})
     assert (one.answered_after, one.seconds) == (0.5, 8.5)
+
+
+async def test_what_a_clock_was_moved_by_is_not_slow(autojump_clock: trio.testing.MockClock) -> None:
+    """A test that moves its clock while a request is under way waits for nothing."""
+    one = Observation("POST")
+
+    async def send(_: Any) -> None:
+        return None
+
+    await trio.sleep(86_400)
+    await watching(one, send)({"type": "http.response.start", "status": 200})
+    with capture_logs() as lines:
+        SlowLog(request_ms=3_600_000).request(one)
+    assert (lines, one.seconds) == ([], 86_400)
 
 
 async def test_a_flood_of_slow_work_is_cut_off_and_counted() -> None:

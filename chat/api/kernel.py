@@ -201,8 +201,8 @@ class Kernel:
                 await send_streamed(streamed, cast(RawHeaders, headers), receive, send, head_only=head_only)
                 return
             if seen is not None:
-                seen.status, seen.bytes_sent = status, 0 if head_only else len(body)
-                seen.answered_after = trio.current_time() - seen.began
+                seen.note_answer(status)
+                seen.bytes_sent = 0 if head_only else len(body)
             await call.send_whole(status, headers, body)
         finally:
             if seen is not None:

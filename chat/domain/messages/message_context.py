@@ -36,7 +36,6 @@ from chat.registries.guild_features import UNAVAILABLE_GUILD_FEATURES
 from chat.registries.guild_values import DisabledOperation
 from chat.registries.message_types import (
     SHOWING_MESSAGE_FLAGS,
-    THREAD_MESSAGE_TYPES,
     WRITTEN_MESSAGE_TYPES,
     MessageFlag,
     MessageReferenceType,
@@ -392,7 +391,7 @@ async def find_context(
     """What the draft refers to, if anything.
 
     :raises ApiError: UNKNOWN_MESSAGE, UNKNOWN_STICKER; for what is forwarded as `_carry`.
-    :raises InvalidFormBody: as `_carry`; for an answered message elsewhere, or one that tells of a thread.
+    :raises InvalidFormBody: as `_carry`; for an answered message elsewhere, or one that the server wrote.
     """
     content = draft.content
     parsed = parse_mentions(content)
@@ -437,8 +436,7 @@ def _find(
 ) -> _Found:
     answered_id = None if draft.reply_to is None else _answered_id(access, draft.reply_to)
     answered = None if answered_id is None else messages.by_id(connection, access.channel.id, answered_id)
-    if answered is not None and answered.type in THREAD_MESSAGE_TYPES:
-        # Sessions that know no threads would be shown it below the answer.
+    if answered is not None and answered.type not in WRITTEN_MESSAGE_TYPES:  # as with a forward, see `_read_source`
         raise InvalidFormBody.at("message_reference.message_id", FieldCode.INVALID_FORMAT)
     forwarded = None if source is None else _read_source(connection, source)
     return _Found(

@@ -131,10 +131,11 @@ class Reactions:
     ) -> None:
         """React to a message.
 
-        :raises ApiError: as `Access.channel`; MISSING_PERMISSIONS without READ_MESSAGE_HISTORY, or ADD_REACTIONS for an
-            emoji that is new there; UNKNOWN_MESSAGE, FEATURE_TEMPORARILY_DISABLED, COMMUNICATION_DISABLED,
-            UNCLAIMED_ACCOUNT_CANNOT_ADD_REACTIONS, REACTION_EMAIL_VERIFICATION_REQUIRED, CANNOT_SEND_MESSAGES_TO_USER
-            (blocked, either way), THREAD_ARCHIVED, THREAD_LOCKED, MAX_REACTIONS; as `_usable_emoji`.
+        :raises ApiError: as `Access.channel`; MISSING_PERMISSIONS without ADD_REACTIONS for an emoji that is new there;
+            UNKNOWN_MESSAGE, also for one that the caller may not read; FEATURE_TEMPORARILY_DISABLED,
+            COMMUNICATION_DISABLED, UNCLAIMED_ACCOUNT_CANNOT_ADD_REACTIONS, REACTION_EMAIL_VERIFICATION_REQUIRED,
+            CANNOT_SEND_MESSAGES_TO_USER (blocked, either way), THREAD_ARCHIVED, THREAD_LOCKED, MAX_REACTIONS; as
+            `_usable_emoji`.
         """
         place = self._place(principal, channel_id, message_id, session_id)
         access, account, now_ms = place.access, principal.account, self._core.clock.now_ms()
@@ -242,10 +243,7 @@ class Reactions:
         self, principal: Principal, channel_id: int, message_id: int, session_id: str | None = None
     ) -> ReactionPlace:
         access = self._core.access.channel(principal, channel_id)
-        floor = access.history_floor()
-        if floor is None:
-            raise ApiError(ErrorCode.MISSING_PERMISSIONS)
-        if message_id < floor:
+        if not access.reads(message_id):
             raise ApiError(ErrorCode.UNKNOWN_MESSAGE)
         return ReactionPlace(access, message_id, session_id)
 
