@@ -219,7 +219,7 @@ class Decimal:
         elif type(told) is int and self.numbers:
             number = told
         else:
-            raise Refusal(self.format_code if type(value) is float else FieldCode.INVALID_FORMAT)
+            raise Refusal(self.format_code if type(told) is float else FieldCode.INVALID_FORMAT)
         if number < 0:
             raise Refusal(self.format_code)
         if number > self.maximum:

@@ -19,6 +19,7 @@ from chat.gateway.delay import Delay, DelayRule
 from chat.gateway.gateway import Gateway
 from chat.gateway.session import GatewaySession, ReachablePlace
 from chat.protocol.frames import PEER_CLOSE_CODES, REASON_BYTES
+from chat.protocol.whole_numbers import whole
 from chat.registries.close_codes import Close
 from chat.registries.error_codes import FieldCode
 
@@ -197,8 +198,9 @@ class _CodeForm:
     """A close code (a number) or an error code (text); which of them is asked for depends on the action."""
 
     def read(self, value: object) -> int | str:
-        if type(value) is int or type(value) is str:
-            return value
+        told = whole(value)
+        if type(told) is int or type(told) is str:
+            return told
         raise Refusal
 
 

@@ -43,6 +43,7 @@ from chat.domain.applications.assemble import ApplicationsArea
 from chat.domain.applications.oauth2_authorization import AuthorizationRequest
 from chat.domain.applications.oauth2_protocol import NOT_STORED, OAuth2Error, OAuth2ErrorCode
 from chat.domain.applications.oauth2_tokens import CodeExchange
+from chat.protocol.whole_numbers import whole
 from chat.registries.scopes import Scope
 
 routes = Routes()
@@ -63,9 +64,10 @@ class _ClientId:
     schema: Final[Schema] = {"type": ["string", "integer"]}
 
     def read(self, value: object) -> str:
-        if type(value) not in (str, int):
+        told = whole(value)
+        if type(told) not in (str, int):
             raise Refusal
-        return str(value)
+        return str(told)
 
 
 ClientId = Annotated[str, _ClientId()]

@@ -30,7 +30,8 @@ from chat.domain.webhooks.dialects.slack_markup import in_our_markup, plainly
 _COLOURS: Final = {"good": 0x2EB67D, "warning": 0xECB22E, "danger": 0xE01E5A}
 _COLOUR: Final = re.compile(r"#?([0-9a-fA-F]{6})", re.ASCII)
 _ATTACHMENT_MEMBERS: Final = (
-    "actions", "author_name", "color", "fallback", "fields", "footer", "image_url", "thumb_url", "title",
+    "actions", "author_icon", "author_link", "author_name", "color", "fallback", "fields", "footer", "footer_icon",
+    "image_url", "thumb_url", "title", "title_link", "ts",
 )  # fmt: skip
 """Members by which a message is an attachment itself."""
 
@@ -41,6 +42,8 @@ def slack_message(message: SlackMessage, characters: int, embeds: int) -> tuple[
     """The text of the message, of at most so many characters, and at most so many embeds."""
     attachments = [attachment for attachment in list_at(message, "attachments") if isinstance(attachment, Mapping)]
     of_itself = {name: message[name] for name in _ATTACHMENT_MEMBERS if message.get(name)}
+    if text_at(message, "text").strip() or text_at(message, "pretext").strip():
+        of_itself.pop("fallback", None)
     made = [*_of_blocks(shown(list_at(message, "blocks")))]
     for attachment in ([of_itself] if of_itself else []) + attachments:
         made.extend(_of_attachment(attachment))
