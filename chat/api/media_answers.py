@@ -234,11 +234,11 @@ async def _drawn(
         return incoming.path, kind
     rendition = rendition or STILL
     try:
-        await workers.render(incoming.path, target, rendition)
+        await workers.render(incoming.path, target, rendition, is_new=True)
     except ImageRefused:
         if not rendition.moving:
             raise
-        await workers.render(incoming.path, target, attrs.evolve(rendition, moving=False))
+        await workers.render(incoming.path, target, attrs.evolve(rendition, moving=False), is_new=True)
     except ApiError:  # there is too much to draw; then it is better large than not there
         if not may_be_shown:
             raise
@@ -249,7 +249,7 @@ async def _drawn(
 async def _frames(path: Path, *, policy: PolicyArea) -> int:
     """How many there are; 0 for a picture that is not to be shown as it is."""
     try:
-        return await policy.media.workers.judge(path)
+        return await policy.media.workers.judge(path, is_new=True)
     except ImageRefused:
         return 0
 

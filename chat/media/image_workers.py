@@ -29,8 +29,9 @@ from chat.registries.error_codes import ErrorCode
 AT_A_TIME: Final = 2
 """Processes."""
 
-ARRIVING_AT_A_TIME: Final = 1
-"""Of these, for avatars and the like that arrive: however hard they are, what is stored goes on being shown."""
+NEW_AT_A_TIME: Final = 1
+"""Of these, for avatars that arrive and pictures from outside: however hard they are, what is stored goes on being
+shown."""
 
 WAITING_MAXIMUM: Final = 64
 """Jobs that may wait for one; one more is told to come back."""
@@ -72,35 +73,33 @@ class ImageWorkers:
     def __init__(self, *, in_processes: bool) -> None:
         self._in_processes = in_processes
         self._places = trio.CapacityLimiter(AT_A_TIME)
-        self._arriving = trio.CapacityLimiter(ARRIVING_AT_A_TIME)
+        self._new = trio.CapacityLimiter(NEW_AT_A_TIME)
         self._resting: list[_Worker] = []
         self._has_resting = trio.Event()
 
-    async def render(self, source: Path, target: Path, rendition: Rendition) -> bool:
-        """Write a rendition of `source` into `target`; returns whether it moves.
+    async def render(self, source: Path, target: Path, rendition: Rendition, *, is_new: bool = False) -> bool:
+        """Write a rendition of `source` into `target`; returns whether it moves. `is_new` says that the picture is not
+        stored here, and leaves a process to those that are.
 
         :raises ImageRefused: for a file that does not lend itself to it.
         :raises ApiError: SERVICE_UNAVAILABLE with too many jobs before this one, and when the machine is too busy.
         """
         job = {"kind": "render", "target": str(target), "rendition": attrs.asdict(rendition)}
-        return bool((await self._done(source, job))["moving"])
+        async with self._leaving_room(is_new):
+            return bool((await self._done(source, job))["moving"])
 
     async def placeholder(self, source: Path) -> str:
         """The ThumbHash of a picture, in base64; raises as `render`."""
         return str((await self._done(source, {"kind": "placeholder"}))["placeholder"])
 
-    async def judge(self, source: Path) -> int:
-        """How many frames a picture has that can be redrawn within the bounds, all of them; raises as `render`."""
-        return int((await self._done(source, {"kind": "judge"}))["frames"])
-
-    async def judge_new(self, source: Path) -> int:
-        """As `judge`, of a picture that is only just arriving."""
-        async with self._in_turn(self._arriving):
-            return await self.judge(source)
+    async def judge(self, source: Path, *, is_new: bool = False) -> int:
+        """How many frames a picture has that can be redrawn within the bounds, all of them; as `render`."""
+        async with self._leaving_room(is_new):
+            return int((await self._done(source, {"kind": "judge"}))["frames"])
 
     async def draw(self, source: Path, target: Path) -> tuple[int, int]:
-        """Write the bitmap of a drawing (a PNG) into `target`; returns its width and height. Raises as `render`."""
-        async with self._in_turn(self._arriving):
+        """Write the bitmap of a new drawing (a PNG) into `target`; returns its width and height. Raises as `render`."""
+        async with self._leaving_room(True):
             width, height = (await self._done(source, {"kind": "draw", "target": str(target)}))["size"]
         return int(width), int(height)
 
@@ -147,6 +146,14 @@ class ImageWorkers:
                 # Which file it was stays here: names and addresses of files are their owners' secrets.
                 log.info("a picture was given up", reason=type(error).__name__, job=job["kind"])
                 raise ImageRefused(type(error).__name__) from None
+
+    @asynccontextmanager
+    async def _leaving_room(self, is_new: bool) -> AsyncIterator[None]:
+        if not is_new:
+            yield
+            return
+        async with self._in_turn(self._new):
+            yield
 
     @asynccontextmanager
     async def _in_turn(self, places: trio.CapacityLimiter) -> AsyncIterator[None]:

@@ -65,6 +65,7 @@ class RenditionCache:
         self._making: dict[tuple[str, str], trio.Event] = {}
         self._refused: OrderedDict[tuple[str, str], None] = OrderedDict()
         self._frames: OrderedDict[str, int | None] = OrderedDict()
+        self._judging: dict[str, trio.Event] = {}
         self._turned: OrderedDict[str, bool] = OrderedDict()
         self._trimming = False
 
@@ -90,14 +91,12 @@ class RenditionCache:
 
         :raises ApiError: as `get`.
         """
-        if key not in self._frames:
-            try:
-                found = await self._workers.judge(self._storage.path_of(key))
-            except ImageRefused:
-                found = None
-            self._frames[key] = found
-            if len(self._frames) > JUDGEMENTS_REMEMBERED:
-                self._frames.popitem(last=False)
+        while key not in self._frames:
+            judged = self._judging.get(key)
+            if judged is None:
+                await self._judge(key)
+            else:
+                await judged.wait()
         return self._frames[key]
 
     async def is_turned_webp(self, key: str) -> bool:
@@ -107,6 +106,19 @@ class RenditionCache:
             if len(self._turned) > JUDGEMENTS_REMEMBERED:
                 self._turned.popitem(last=False)
         return self._turned[key]
+
+    async def _judge(self, key: str) -> None:
+        self._judging[key] = event = trio.Event()
+        try:
+            found = await self._workers.judge(self._storage.path_of(key))
+        except ImageRefused:
+            found = None
+        finally:
+            del self._judging[key]
+            event.set()
+        if len(self._frames) >= JUDGEMENTS_REMEMBERED:
+            self._frames.popitem(last=False)
+        self._frames[key] = found
 
     async def _made(self, name: tuple[str, str], path: Path, rendition: Rendition) -> KeptRendition | None:
         self._making[name] = event = trio.Event()

@@ -262,6 +262,25 @@ async def test_many_who_want_the_same_picture_have_it_made_once(chat_world: Worl
     assert below(chat_server, "incoming") == []
 
 
+async def test_many_who_want_the_same_moving_picture_have_it_judged_once(
+    chat_world: World, chat_server: ChatServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await with_features(chat_world, "ANIMATED_ICON")
+    address = await icon(chat_world, MOVING["GIF"]())
+    workers = chat_server.server.areas.policy.media.workers
+    judge, judged = workers.judge, []
+
+    async def counted(source: Path) -> int:
+        judged.append(source)
+        return await judge(source)
+
+    monkeypatch.setattr(workers, "judge", counted)
+    async with trio.open_nursery() as nursery:
+        for _ in range(10):
+            nursery.start_soon(chat_world.anyone.get, f"{address}.gif")
+    assert len(judged) == 1
+
+
 async def test_who_has_no_avatar_has_one_of_six(chat_world: World) -> None:
     bodies = set()
     for number in range(6):

@@ -155,7 +155,7 @@ class MediaLibrary:
             await storage.at_work(_write, source, taken.content)
             try:
                 if taken.header.content_type not in DRAWINGS:
-                    await self.workers.judge_new(source)
+                    await self.workers.judge(source, is_new=True)
                     return taken
                 width, height = await self.workers.draw(source, target)
             except ImageRefused:
