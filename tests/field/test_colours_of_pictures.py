@@ -109,6 +109,12 @@ MODES: Final[dict[str, tuple[Callable[[], bytes], Colour, Colour]]] = {
         lambda: saved(halves("CMYK", (0, 255, 255, 0), (255, 255, 0, 0)), "JPEG", quality=95),
         (255, 0, 0, 255), (0, 0, 255, 255),
     ),
+    "CMYK TIFF": (
+        lambda: saved(halves("CMYK", (0, 255, 255, 0), (255, 255, 0, 0)), "TIFF"), (255, 0, 0, 255), (0, 0, 255, 255),
+    ),
+    "Lab TIFF": (lambda: saved(halves("LAB", (255, 128, 128), (0, 128, 128)), "TIFF"), opaque(255), opaque(0)),
+    "16 bits TIFF": (lambda: saved(halves("I;16", 0x2828, 0xC8C8), "TIFF"), opaque(40), opaque(200)),
+    "1 TIFF": (lambda: saved(halves("1", 0, 255), "TIFF", compression="group4"), opaque(0), opaque(255)),
 }  # fmt: skip
 """Files by the mode in which Pillow reads them, and the colours of their halves."""
 
