@@ -12,6 +12,7 @@ from chat.classes import frozen
 from chat.config.declare import setting
 from chat.registries.limits import BIO_CHARACTERS
 
+KIBIBYTE: Final = 1_024
 MEBIBYTE: Final = 1_048_576
 
 
@@ -76,6 +77,8 @@ class Limits:
     )
 
     avatar_max_size: int = _bytes(10 * MEBIBYTE, "an avatar, icon or banner")
+    emoji_max_size: int = _bytes(384 * KIBIBYTE, "the image of an emoji")
+    sticker_max_size: int = _bytes(512 * KIBIBYTE, "the image of a sticker")
     attachment_max_size: int = _bytes(25 * MEBIBYTE, "one attached file")
     attachment_max_size_premium: int = _bytes(500 * MEBIBYTE, "the same with premium", follows="attachment_max_size")
     attachment_max_size_bot: int = _bytes(50 * MEBIBYTE, "the same for bots", follows="attachment_max_size")

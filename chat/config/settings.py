@@ -237,6 +237,9 @@ class MediaSettings:
         1_073_741_824, "resized and converted pictures that are kept, as they can be made again",
         unit="bytes", minimum=0,
     )  # fmt: skip
+    metadata: Literal["remove", "keep"] = setting(
+        "remove", "what pictures and films tell of their makers, as where they were taken: it goes when they arrive"
+    )
     link_embeds: bool = setting(True, "show what a link in a message leads to; fetched by the server")
 
 

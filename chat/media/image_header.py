@@ -15,7 +15,7 @@ from typing import Final
 
 from chat.classes import frozen
 from chat.media.boxes import FULL_BOX_BYTES, Box, Content, boxes, first_box
-from chat.media.content_types import SNIFFED_BYTES, brands, content_type
+from chat.media.content_types import IMAGE_TYPES, SNIFFED_BYTES, brands, content_type
 from chat.media.exif import UPRIGHT, orientation_of, seen, tiff_size
 
 HEADER_BYTES: Final = 262_144
@@ -59,6 +59,12 @@ def is_turned_webp(path: Path) -> bool:
             return data[8:16] == b"WEBPVP8X" and _webp_orientation(data) != UPRIGHT
     except (OSError, ValueError, struct.error):  # it is gone, or ends too early
         return False
+
+
+def size_seen(path: Path, content_type: str) -> tuple[int, int] | None:
+    """Width and height of a stored picture of this type to a person; None for what cannot be shown. For a thread."""
+    header = stored_image_header(path) if content_type in IMAGE_TYPES else None
+    return (header.width, header.height) if header is not None and header.is_bearable else None
 
 
 def image_header(data: Content, *, whole: bool = False) -> ImageHeader | None:

@@ -29,7 +29,9 @@ import trio
 
 from chat.classes import frozen
 from chat.errors import StorageUnavailable
-from chat.media.image_header import HEADER_BYTES
+from chat.media.content_types import content_type
+from chat.media.image_header import HEADER_BYTES, size_seen
+from chat.media.metadata.removal import remove_metadata, write_without_metadata
 from chat.media.zip_writing import list_of
 from chat.registries.limits import IMAGE_BODIES_IN_PROGRESS
 from chat.store.guard import UNGUARDED, Guard
@@ -91,6 +93,12 @@ class Incoming:
         await self.flush()
         return await self._storage.content_of(self._path)
 
+    async def remove_metadata(self) -> None:
+        """All of it has come: from now on it is the same file without what tells of its maker
+        (`chat.media.metadata.removal`)."""
+        data, self._buffer = bytes(self._buffer), bytearray()
+        await self._storage.at_work(self._clean, data)
+
     async def keep(self, key: str) -> None:
         """All of it has come: from now on it is the file of that key."""
         data, self._buffer = bytes(self._buffer), bytearray()
@@ -114,6 +122,22 @@ class Incoming:
             view = view[self._file.write(view) :]
         self._digest.update(data)
 
+    def _clean(self, data: bytes) -> None:
+        self._append(data)
+        made = self._path.with_name(f"{self._path.name}.cleaned")
+        try:
+            if not remove_metadata(self._path, content_type(self.head), made):
+                return
+        finally:
+            made.unlink(missing_ok=True)
+        if self._file is not None:
+            self._file.close()
+        self._file = self._path.open("r+b", buffering=0)
+        self.head = self._file.read(HEADER_BYTES)
+        self._file.seek(0)
+        self._digest = hashlib.file_digest(self._file, hashlib.sha256)
+        self.size = self._file.seek(0, os.SEEK_END)
+
     def _finish(self, data: bytes, place: Path) -> None:
         self._append(data)
         file = self._file
@@ -124,6 +148,15 @@ class Incoming:
         self._storage.make_directory(place.parent)
         self._path.rename(place)
         _sync_directory(place.parent)
+
+
+@frozen
+class CleanCopy:
+    """A file without metadata: width and height of a picture as it is seen; bytes and SHA-256 if it is another one."""
+
+    size: tuple[int, int] | None
+    bytes: int = 0
+    content_hash: str = ""
 
 
 class MediaStorage:
@@ -231,6 +264,33 @@ class MediaStorage:
         listing = stored_keys(self._directory)
         while batch := await self._run(lambda: list(itertools.islice(listing, at_once))):
             yield batch
+
+    async def copy_without_metadata(self, key: str, new_key: str, content_type: str) -> CleanCopy | None:
+        """The file of a key under a new key, without what tells of its maker, and what became of it: without a digest
+        where there was nothing to take out and the file stays. None when it is gone.
+
+        :raises StorageUnavailable: when the disk takes no more.
+        """
+        async with self.scratch() as spare:
+            try:
+                return await self._run(self._copy, self.path_of(key), self.path_of(new_key), content_type, spare)
+            except FileNotFoundError:
+                return None
+            except OSError as error:
+                raise StorageUnavailable from error
+
+    def _copy(self, source: Path, place: Path, content_type: str, spare: Path) -> CleanCopy:
+        if not write_without_metadata(source, content_type, spare):
+            return CleanCopy(size_seen(source, content_type))
+        with spare.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+            os.fsync(file.fileno())
+            bytes_ = os.fstat(file.fileno()).st_size
+        seen = size_seen(spare, content_type)
+        self.make_directory(place.parent)
+        spare.rename(place)
+        _sync_directory(place.parent)
+        return CleanCopy(seen, bytes_, digest)
 
     async def computed(self, work: Callable[..., R], *arguments: Any, guard: Guard = UNGUARDED) -> R:
         """The result of a longer computation on a file's bytes, made off the loop: a slow step, as in `receiving`."""

@@ -70,6 +70,9 @@ class JobType(enum.StrEnum):
     MESSAGE_SEARCH_RENEWAL = "message_search_renewal"
     """Give entries that an earlier version wrote into the index of messages the present form."""
 
+    METADATA_REMOVAL = "metadata_removal"
+    """Take what tells of their makers out of pictures and films that were stored with it."""
+
 
 @frozen
 class JobKind:
@@ -107,10 +110,11 @@ JOB_KINDS: Final[Mapping[JobType, JobKind]] = MappingProxyType(
         JobType.SYSTEM_DM: JobKind(max_attempts=3, can_be_cancelled=True, held_by_orderer=Acl.SYSTEM_DM_SEND),
         JobType.STORAGE_CLEAN_UP: JobKind(max_attempts=3, can_be_cancelled=True),
         JobType.MESSAGE_SEARCH_RENEWAL: JobKind(max_attempts=20, can_be_cancelled=False),
+        JobType.METADATA_REMOVAL: JobKind(max_attempts=20, can_be_cancelled=False),
     }
 )
-"""Every kind. A shred that failed is not tried again (administration.md, Jobs); an erasure has to be, and so has
-a renewal, which only a migration orders."""
+"""Every kind. A shred that failed is not tried again (administration.md, Jobs); an erasure has to be, and so
+have a renewal and a removal of metadata, which nobody orders by hand."""
 
 
 class ErrandKind(enum.StrEnum):

@@ -23,6 +23,8 @@ class Asset:
     width: int | None = None
     height: int | None = None
     source_url: str | None = attrs.field(default=None, repr=False)
+    content_hash: str | None = None
+    """The SHA-256 of the content, in hexadecimal digits, where it changed since `hash` was made of it."""
 
     @property
     def key(self) -> str:

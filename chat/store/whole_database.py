@@ -276,6 +276,6 @@ def digests_of_files(connection: sqlite3.Connection) -> Iterator[tuple[str, str]
           FROM attachments WHERE stored AND content_hash IS NOT NULL
          GROUP BY 1
          UNION ALL
-        SELECT 'assets/' || id, replace(hash, 'a_', '') FROM assets WHERE source_url IS NULL
+        SELECT 'assets/' || id, coalesce(content_hash, replace(hash, 'a_', '')) FROM assets WHERE source_url IS NULL
         """
     )

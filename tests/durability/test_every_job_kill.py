@@ -24,6 +24,7 @@ from chat.store.messages.message_search_entries import discrepancies
 from chat.testing.server import ChatServer, open_chat_server
 from chat.testing.world import World
 from tests.administration.erasure_world import prepare, server_write
+from tests.administration.removal_world import OLD, leave_as_before, order_removal
 from tests.durability.ended_servers import Killer, next_server, picture
 from tests.messages.search_world import order_renewal
 
@@ -36,9 +37,17 @@ MESSAGES_AT_ONCE: Final = 2
 
 
 def ledger(server: ChatServer) -> list[tuple[Any, ...]]:
+    """Each job, and how much it did; one that goes through all files finds as many as the jobs beside it have left."""
+    done = f"iif(task_type = '{JobType.METADATA_REMOVAL}', NULL, progress_current)"
     return sorted(
-        server.database.reader.execute("SELECT task_type, status, progress_current, attempts, result FROM jobs")
+        server.database.reader.execute(f"SELECT task_type, status, {done}, attempts, result FROM jobs")  # noqa: S608
     )
+
+
+def metadata_left(server: ChatServer) -> list[tuple[Any, ...]]:
+    """Files whose rows say that they are as they came."""
+    both = "SELECT id, size FROM attachments WHERE stored UNION ALL SELECT id, size FROM assets"
+    return [row for row in server.database.reader.execute(both) if row[1] == len(OLD)]
 
 
 async def all_over(server: ChatServer) -> None:
@@ -75,6 +84,11 @@ async def order_everything(server: ChatServer, world: World) -> None:
     (await admin.rest.post("/v1/admin/storage/clean", cleaning)).expect(200)
     letter = {"content": "hello", "user_ids": [bob.id, UNKNOWN, carol.id]}
     (await admin.rest.post("/v1/admin/system-dms", letter)).expect(200)
+    home = (await bob.rest.send_files(room, {"home.jpg": OLD})).expect(200)
+    assert home["attachments"][0]["size"] < len(OLD)
+    await server.database.write(lambda connection: leave_as_before(server, connection))
+    assert metadata_left(server)
+    await server.database.write(order_removal)
     assert await server.database.write(order_renewal) > 2 * MESSAGES_AT_ONCE
     await server_write(server, "UPDATE message_search_parts SET terms_until = (SELECT max(id) FROM messages)")
     await server_write(server, "DELETE FROM retained_sessions")  # which no server has written
@@ -135,4 +149,5 @@ async def test_every_step_of_every_job_is_done_once_whenever_the_server_is_kille
         for table, rows in expected.items():
             assert Counter(found[table]) - Counter(rows) == Counter(rows) - Counter(found[table]) == Counter(), table
         assert await server.database.write(discrepancies) == []
+        assert metadata_left(server) == []
     assert kills > 35, kills

@@ -8,7 +8,7 @@ import struct
 from collections.abc import Iterator
 from typing import Final
 
-from PIL import Image, ImageCms
+from PIL import Image, ImageCms, PngImagePlugin
 
 ORIENTATION: Final = 0x112
 """The EXIF tag that tells how a picture is turned: 1 to 8; from 5 on a person sees width and height exchanged."""
@@ -64,6 +64,44 @@ def with_place(kind: str = "JPEG", orientation: int = 1) -> bytes:
     exif[ORIENTATION] = orientation
     exif[GPS] = BERLIN
     return _saved(Image.new("RGB", (400, 200), RED), kind, exif=exif)
+
+
+SECRETS: Final = (b"Berlin", b"SERIAL4711", b"2024:01:01", struct.pack(">II", 52, 1), struct.pack("<II", 52, 1))
+"""What `telling` puts into a picture, in one of these forms at least."""
+
+
+def telling(kind: str, orientation: int, *, frames: int = 1, side: int = 48) -> bytes:
+    """A picture that tells of its maker in every way that its format has: EXIF with the place and the camera's number,
+    XMP, comments, times, a second picture behind the first; and that has a colour profile."""
+    if kind in {"HEIF", "JXL"}:
+        import pillow_heif
+        import pillow_jxl  # noqa: F401 - registers itself
+
+        pillow_heif.register_heif_opener()
+    exif = Image.Exif()
+    exif[ORIENTATION], exif[GPS], exif[0x132] = orientation, BERLIN, "2024:01:01 10:00:00"
+    exif.get_ifd(0x8769)[0xA431] = "SERIAL4711"
+    about = b'<x:xmpmeta xmlns:x="adobe:ns:meta/">Berlin</x:xmpmeta>'
+    pictures = [
+        Image.radial_gradient("L").resize((side, side // 2)).rotate(30 * turn).convert("RGB") for turn in range(frames)
+    ]
+    how: dict[str, object] = {"exif": exif.tobytes()}
+    if kind != "GIF":
+        how["icc_profile"] = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
+    if kind in {"JPEG", "WEBP", "AVIF", "HEIF"}:
+        how["xmp"] = about
+    if kind in {"JPEG", "GIF"}:
+        how["comment"] = b"Berlin SERIAL4711"
+    if kind == "PNG":
+        words = PngImagePlugin.PngInfo()
+        words.add_text("Comment", "Berlin")
+        words.add_itxt("XML:com.adobe.xmp", about.decode(), zip=False)
+        how["pnginfo"] = words
+    if kind == "MPO":
+        frames, pictures = 2, [*pictures, pictures[0].rotate(90)]
+    if frames > 1:
+        how |= {"save_all": True, "append_images": pictures[1:], "duration": 100, "loop": 3}
+    return _saved(pictures[0], kind, **how)
 
 
 def exchanged_profile() -> bytes:

@@ -168,6 +168,7 @@ def test_what_moves_too_much_cannot_be_an_avatar_and_is_shown_still_elsewhere(tm
 
 
 @pytest.mark.parametrize("name", [*REFUSED_AT_ONCE, *MOVES_TOO_MUCH, *(f"large {kind}" for kind in TOO_LARGE)])
+@pytest.mark.chat_settings(**{"limits.emoji_max_size": 10_485_760, "limits.sticker_max_size": 10_485_760})
 async def test_every_field_refuses_what_cannot_be_drawn(chat_world: World, name: str) -> None:
     (await chat_world.anyone.post(f"/v1/_dev/guilds/{chat_world.guild_id}", {"features": EVERY_PICTURE})).expect(200)
     (await chat_world.anyone.post(f"/v1/_dev/users/{chat_world.alice.id}", {"premium_type": 2})).expect(200)

@@ -29,6 +29,7 @@ from chat.domain.webhooks.dialects.slack_markup import in_our_markup
 from chat.media.content_types import IMAGE_TYPES, MOVING_TYPES, content_type
 from chat.media.image_header import image_header
 from chat.media.image_intake import SVG, LengthRefused, SizeRefused, decoded, intake_header
+from chat.media.metadata.removal import without_metadata
 from chat.media.moving_header import moving_header
 from chat.media.outside_addresses import as_asked_for
 from chat.media.outside_fetching import OutsidePage
@@ -203,6 +204,15 @@ def moving_files(data: bytes) -> None:
         os.close(descriptor)
 
 
+def metadata(data: bytes) -> None:
+    """Whatever metadata goes out of a file, it stays one of its kind, gets no longer, and is clean then."""
+    kind = content_type(data)
+    kept = without_metadata(data, kind)
+    assert len(kept) <= len(data)
+    assert content_type(kept) == kind
+    assert without_metadata(kept, kind) == kept
+
+
 def webhook_dialects(data: bytes) -> None:
     """Whatever JSON is told, what is made of it fits into a message."""
     try:
@@ -230,6 +240,7 @@ TARGETS: Final[dict[str, Target]] = {
     "outside_page": outside_page,
     "message_links": message_links,
     "moving_files": moving_files,
+    "metadata": metadata,
     "webhook_dialects": webhook_dialects,
 }
 """Every target by the name of its corpus."""

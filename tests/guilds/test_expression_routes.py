@@ -201,7 +201,7 @@ async def test_what_is_wrong_with_a_sticker(chat_world: World) -> None:
         ({"name": "x"}, {"name": "STRING_LENGTH_INVALID"}),
         ({"name": "x" * 31}, {"name": "STRING_LENGTH_INVALID"}),
         ({"name": "  "}, {"name": "STRING_LENGTH_INVALID"}),
-        ({"description": "x" * 501}, {"description": "STRING_LENGTH_INVALID"}),
+        ({"description": "x" * 101}, {"description": "STRING_LENGTH_INVALID"}),
         ({"tags": ["x"] * 11}, {"tags": "INVALID_FORMAT"}),
         ({"tags": ["x" * 31]}, {"tags.0": "STRING_LENGTH_INVALID"}),
         ({"tags": [""]}, {"tags.0": "INVALID_FORMAT"}),

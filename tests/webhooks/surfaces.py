@@ -22,8 +22,8 @@ def png(width: int = 3, height: int = 2, *, filler: bytes = b"") -> bytes:
 
     rows = zlib.compress((b"\0" + b"\x10\x20\x30" * width) * height) if width * height < 1_000_000 else b""
     header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    text = chunk(b"tEXt", b"Comment\0" + filler) if filler else b""
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + text + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
+    palette = chunk(b"sPLT", b"suggested\0\x08" + filler) if filler else b""  # which stays: it is no metadata
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + palette + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
 
 
 def data_uri(data: bytes, kind: str = "image/png") -> str:

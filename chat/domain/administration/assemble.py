@@ -37,6 +37,7 @@ from chat.domain.administration.instance_configuration import (
 )
 from chat.domain.administration.jobs import BulkJobs, JobLedger
 from chat.domain.administration.messages import AdministeredMessages, MessageShreds
+from chat.domain.administration.metadata_removal import MetadataRemoval
 from chat.domain.administration.outside_reports import OutsideReports
 from chat.domain.administration.reports import ReportReading, Reports
 from chat.domain.administration.storage import Storage
@@ -101,6 +102,7 @@ class _InstanceServices:
 class _StorageServices:
     storage: Storage
     disk_watch: DiskWatch
+    metadata_removal: MetadataRemoval
 
 
 @frozen(kw_only=True, slots=False)
@@ -124,7 +126,14 @@ class AdministrationArea(_AccountServices, _GuildServices, _InstanceServices, _S
     @property
     def background(self) -> Background:
         """What runs as long as the server does."""
-        return (self.jobs.run, self.archives.run, self.erasure.run, self.admin_api_keys.run, self.disk_watch.run)
+        return (
+            self.jobs.run,
+            self.archives.run,
+            self.erasure.run,
+            self.admin_api_keys.run,
+            self.disk_watch.run,
+            self.metadata_removal.begin,
+        )
 
 
 def assemble(
@@ -316,7 +325,11 @@ def _storage_services(
 ) -> _StorageServices:
     files = ArchiveFiles(core.directory / "archives")
     storage = Storage(core=core, storage=policy.media.storage, archive_files=files, orders=jobs, log=log)
-    return _StorageServices(storage=storage, disk_watch=DiskWatch(core=core, storage=storage, mailer=mailer))
+    return _StorageServices(
+        storage=storage,
+        disk_watch=DiskWatch(core=core, storage=storage, mailer=mailer),
+        metadata_removal=MetadataRemoval(core=core, media=policy.media, orders=jobs),
+    )
 
 
 def _billing(core: Core) -> Billing | None:

@@ -192,7 +192,7 @@ class FavoriteMemes:
         file = Attachment(self._core.snowflakes(), user_id, user_id, name, "", 0)
         async with self._media.storage.receiving(principal.guard) as incoming, self._media.settled(file.key):
             await self._download(url, incoming, limits.attachment_max_size)
-            await incoming.keep(file.key)
+            await self._uploads.finish(incoming, file.key)
             described = await self._uploads.described(file, incoming, principal.guard)
             meme = FavoriteMeme(described, words.name or _name_of(name), words.alt_text or None, words.tags or ())
             await self._core.database.write(

@@ -200,8 +200,7 @@ class Uploads:
                 if incoming.size != promised.size:
                     raise ApiError(ErrorCode.BAD_REQUEST)
                 await incoming.flush()
-                self._core.blocked.require_file(incoming.sha256)
-                await incoming.keep(promised.key)
+                await self.finish(incoming, promised.key)
             stored = await self.described(promised, incoming, UNGUARDED)
             now = self._core.clock.now_ms()
             async with self._media.settled(promised.key):
@@ -308,11 +307,22 @@ class Uploads:
         ]
         async with self._media.settled(*(attachment.key for attachment in new)):
             for number, attachment, (_, incoming) in zip(numbers, new, form.files, strict=True):
-                await incoming.keep(attachment.key)
+                await self.finish(incoming, attachment.key)
                 described = await self.described(attachment, incoming, owner.guard)
                 place, wish = wished.get(number, (len(wishes) + len(drafts), AttachmentWish(number)))
                 drafts[place] = AttachmentDraft(_wished(described, wish, place), is_promised=False)
             yield tuple(drafts[place] for place in sorted(drafts))
+
+    async def finish(self, incoming: Incoming, key: str) -> None:
+        """All of a file has come: keep it under a key, without metadata unless the settings say so.
+
+        :raises ApiError: CONTENT_BLOCKED for what was sent; what is kept is judged by `described`.
+        """
+        await incoming.flush()
+        self._core.blocked.require_file(incoming.sha256)
+        if self._core.settings.media.metadata == "remove":
+            await incoming.remove_metadata()
+        await incoming.keep(key)
 
     async def described(self, attachment: Attachment, incoming: Incoming, guard: Guard) -> Attachment:
         """The attachment, whose file was kept under its key, with what its content says of itself.

@@ -19,8 +19,10 @@ import attrs
 
 from chat.classes import frozen
 from chat.errors import InvalidFormBody
+from chat.media.content_types import content_type
 from chat.media.image_header import ImageHeader
 from chat.media.image_intake import LengthRefused, SizeRefused, decoded, intake_header
+from chat.media.metadata.removal import without_metadata
 from chat.registries.error_codes import FieldCode
 from chat.store import policy
 from chat.store.policy import Asset
@@ -64,10 +66,12 @@ class TakenImage:
     content: bytes = attrs.field(repr=False)
     header: ImageHeader
     hash: str
+    sent_hash: str
+    """Of the image as it was sent, before its metadata went."""
 
 
-def take(text: str, maximum: int, path: str) -> TakenImage:
-    """The image behind base64 text of at most `maximum` bytes; long work, for a thread.
+def take(text: str, maximum: int, path: str, *, keep_metadata: bool) -> TakenImage:
+    """The image behind base64 text of at most `maximum` bytes, without metadata; long work, for a thread.
 
     :raises InvalidFormBody: at `path`: BASE64_LENGTH_INVALID, INVALID_BASE64_FORMAT, IMAGE_SIZE_EXCEEDS_LIMIT,
         INVALID_IMAGE_FORMAT.
@@ -80,20 +84,27 @@ def take(text: str, maximum: int, path: str) -> TakenImage:
         raise InvalidFormBody.at(path, FieldCode.IMAGE_SIZE_EXCEEDS_LIMIT) from None
     if content is None:
         raise InvalidFormBody.at(path, FieldCode.INVALID_BASE64_FORMAT)
+    sent_hash = _hash(content)
+    if not keep_metadata:
+        content = without_metadata(content, content_type(content))
     header = intake_header(content)
     if header is None or not header.is_bearable:
         raise InvalidFormBody.at(path, FieldCode.INVALID_IMAGE_FORMAT)
-    return _named(content, header)
+    return _named(content, header, sent_hash)
 
 
 def bitmap(content: bytes, width: int, height: int) -> TakenImage:
     """A drawing as it is kept: the PNG that was made of it."""
-    return _named(content, ImageHeader("image/png", width, height))
+    return _named(content, ImageHeader("image/png", width, height), _hash(content))
 
 
-def _named(content: bytes, header: ImageHeader) -> TakenImage:
-    digest = hashlib.sha256(content).hexdigest()[:HASH_CHARACTERS]
-    return TakenImage(content, header, ANIMATED_PREFIX + digest if header.animated else digest)
+def _named(content: bytes, header: ImageHeader, sent_hash: str) -> TakenImage:
+    digest = _hash(content)
+    return TakenImage(content, header, ANIMATED_PREFIX + digest if header.animated else digest, sent_hash)
+
+
+def _hash(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:HASH_CHARACTERS]
 
 
 def store(connection: sqlite3.Connection, prepared: PreparedImage | None, *, replaces: str | None = None) -> None:

@@ -21,6 +21,7 @@ from chat.clock import Clock
 from chat.config import Settings
 from chat.domain.policy.blocked_values import BlockedValues
 from chat.domain.policy.images import ANIMATED_PREFIX, AVATARS, HASH_CHARACTERS, PreparedImage, TakenImage, bitmap, take
+from chat.domain.standing.guild_objects import EMOJIS, STICKERS
 from chat.errors import ApiError, InvalidFormBody, StorageUnavailable
 from chat.media.delivery import MediaAddresses
 from chat.media.image_workers import ImageRefused, ImageWorkers
@@ -129,8 +130,10 @@ class MediaLibrary:
             cannot be redrawn within the bounds.
         :raises ApiError: CONTENT_BLOCKED for a blocked image; SERVICE_UNAVAILABLE when too much is to be drawn already.
         """
-        taken = await self.storage.computed(take, text, self._settings.limits.avatar_max_size, path, guard=guard)
+        work = partial(take, keep_metadata=self._settings.media.metadata == "keep")
+        taken = await self.storage.computed(work, text, self._most_bytes(kind), path, guard=guard)
         self._blocked.require_image(taken.hash)
+        self._blocked.require_image(taken.sent_hash)
         if still and taken.header.animated:
             raise InvalidFormBody.at(path, FieldCode.INVALID_IMAGE_FORMAT)
         taken = await self._redrawable(taken, path)
@@ -161,6 +164,11 @@ class MediaLibrary:
             except ImageRefused:
                 raise InvalidFormBody.at(path, FieldCode.INVALID_IMAGE_FORMAT) from None
             return await storage.computed(bitmap, await storage.content_of(target), width, height)
+
+    def _most_bytes(self, kind: str) -> int:
+        """How large an image of a kind may be, as it is sent."""
+        limits = self._settings.limits
+        return {EMOJIS: limits.emoji_max_size, STICKERS: limits.sticker_max_size}.get(kind, limits.avatar_max_size)
 
     @asynccontextmanager
     async def kept(self, *prepared: PreparedImage | None, guard: Guard) -> AsyncIterator[None]:

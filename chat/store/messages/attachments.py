@@ -42,14 +42,15 @@ class Attachment:
     capability_hash: bytes | None = attrs.field(default=None, repr=False)
     expires_at: int | None = None
     file_id: int | None = None
-    """The attachment whose file this one has too; None for a file of its own."""
+    """The attachment whose file this one has too, or the number of a file that was made anew; None for the file that
+    came with it."""
     duration: int | None = None
     waveform: str | None = None
     placeholder: str | None = None
 
     @property
     def shared_id(self) -> int:
-        """The id of the attachment whose file this one has: its own, unless it is a copy."""
+        """The number of its file: its own id, unless it is a copy, or the file was made anew."""
         return self.id if self.file_id is None else self.file_id
 
     @property
@@ -206,7 +207,7 @@ def unreferenced(connection: sqlite3.Connection, keys: Iterable[str]) -> list[st
         SELECT files.value
           FROM json_each(?) AS files
          WHERE NOT EXISTS (SELECT 1 FROM attachments WHERE 'attachments/' || id = files.value
-                              AND id = CAST(substr(files.value, 13) AS INTEGER))
+                              AND id = CAST(substr(files.value, 13) AS INTEGER) AND file_id IS NULL)
            AND NOT EXISTS (SELECT 1 FROM attachments WHERE 'attachments/' || file_id = files.value
                               AND file_id = CAST(substr(files.value, 13) AS INTEGER))
            AND NOT EXISTS (SELECT 1 FROM assets WHERE 'assets/' || id = files.value

@@ -179,6 +179,7 @@ export const JOB_TYPES = [
   "system_dm",
   "storage_clean_up",
   "message_search_renewal",
+  "metadata_removal",
 ];
 
 export const JOB_STATUSES = ["pending", "running", "completed", "failed", "cancelled"];

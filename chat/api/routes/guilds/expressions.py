@@ -46,7 +46,7 @@ EmojiName = Annotated[
     str, Length(2, 32, FieldCode.STRING_LENGTH_INVALID), Pattern(re.compile(r"[A-Za-z0-9_]*", re.ASCII))
 ]
 StickerName = Annotated[str, Length(2, 30, FieldCode.STRING_LENGTH_INVALID), Pattern(re.compile(r"\S(.*\S)?"))]
-Description = Annotated[str, Length(1, 500, FieldCode.STRING_LENGTH_INVALID)]
+Description = Annotated[str, Length(1, 100, FieldCode.STRING_LENGTH_INVALID)]
 Tags = Annotated[list[Annotated[str, Length(1, 30, FieldCode.STRING_LENGTH_INVALID)]], Items(0, 10)]
 
 AT_ONCE: Final = 50

@@ -1,0 +1,1 @@
+"""Takes out of pictures and films what tells of their makers."""
