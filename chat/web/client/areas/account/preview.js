@@ -19,10 +19,13 @@ export function makePreview({ store }) {
       }
       if (user.banner) {
         const picture = h("img", { alt: "" });
+        picture.addEventListener("error", () => picture.remove(), { once: true });
         picture.src = isData(user.banner) ? user.banner : `/media/banners/${user.id}/${user.banner}.webp?size=600`;
         banner.append(picture);
       }
       const face = h("img", { class: "preview-face", alt: "", width: "80", height: "80" });
+      // What this browser cannot draw, a HEIC for example, the server can.
+      face.addEventListener("error", () => (face.src = avatarAddress({ id: user.id }, 160)), { once: true });
       face.src = isData(user.avatar) ? user.avatar : avatarAddress(user, 160);
       const about = user.bio ? body(user.bio, { store, guildId: null }) : null;
       const status = store.read.settings?.["status"] ?? "online";

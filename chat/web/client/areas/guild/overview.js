@@ -53,6 +53,7 @@ export function overviewPage({ store, acts }, guildId) {
     const guild = store.read.guilds.get(guildId);
     if (typeof picture === "string") {
       const image = h("img", { alt: "", width: "80", height: "80" });
+      image.addEventListener("error", () => image.remove(), { once: true });
       image.src = picture;
       fill(face, image);
     } else if (guild)
