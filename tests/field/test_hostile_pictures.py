@@ -191,7 +191,10 @@ async def test_every_field_refuses_what_cannot_be_drawn(chat_world: World, name:
         ("POST", "/v1/guilds", "icon", {"name": "Harbour"}),
     ):
         answer = await rest.request(method, path, json={**more, field: image})
-        assert only_code(answer) == (field, "INVALID_IMAGE_FORMAT"), path
+        told, code = only_code(answer)
+        too_long = {"IMAGE_SIZE_EXCEEDS_LIMIT"} if field == "image" and len(data) > 300_000 else set()
+        assert told == field
+        assert code in {"INVALID_IMAGE_FORMAT", *too_long}, path
 
 
 EVERY_PICTURE = ["ANIMATED_ICON", "ANIMATED_BANNER", "BANNER", "INVITE_SPLASH"]
