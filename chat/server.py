@@ -258,7 +258,8 @@ class Server:
             Webapp(self.surroundings.directory / self.settings.webapp_directory)  # refuses a folder that has none
         kernel = self.kernel()
         pages = Deferred(partial(self.application, kernel), WITH_PAGES, in_threads=self.surroundings.work_in_threads)
-        http = HttpServer(pages, self.clock, kernel)
+        hsts = (b"strict-transport-security", b"max-age=%d" % self.settings.hsts_max_age)
+        http = HttpServer(pages, self.clock, kernel, besides=[hsts] if self.settings.asks_for_https else ())
         self.port = Port(
             listeners,
             gateway=self.gateway.serve,

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from chat.config import Settings, load_settings
 from chat.config.broker_address import FORM as BROKER
-from chat.config.declare import Setting
+from chat.config.declare import Setting, UnexpectedValueError
 from chat.config.loading import DEFAULT, SETTINGS
 from chat.errors import OperatorError
 
@@ -399,3 +399,34 @@ VARIABLES = st.sampled_from([variable(name) for name in SETTINGS]) | st.text("AB
 def test_no_environment_leads_to_anything_but_settings_or_a_refusal(environment: dict[str, str]) -> None:
     with contextlib.suppress(OperatorError):
         load_settings(NOWHERE, environment=environment)
+
+
+TEXT_SETTINGS = [name for name, setting in SETTINGS.items() if str(setting.type) in ("<class 'str'>", "str | None")]
+
+
+@pytest.mark.parametrize("name", TEXT_SETTINGS)
+@pytest.mark.parametrize("character", ["\r", "\r\nBcc: all@example.org", "\0", "\x1b", "\x7f", "\x85", "\u2028"])
+def test_no_setting_has_control_characters(name: str, character: str) -> None:
+    """They would come into headers of mails and answers, lines of the log, and pages."""
+    with pytest.raises(UnexpectedValueError, match="no control characters and one line"):
+        SETTINGS[name].from_native(f"a{character}b")
+    if name != "service_description":
+        with pytest.raises(UnexpectedValueError, match="no control characters and one line"):
+            SETTINGS[name].from_native("a\nb")
+
+
+def test_a_description_may_have_lines() -> None:
+    assert SETTINGS["service_description"].from_native("one\ntwo") == "one\ntwo"
+
+
+def test_browsers_are_asked_for_https_where_the_host_is_all_ours() -> None:
+    ours = {"tls_certificate": "a.pem", "tls_key": "b.pem"}
+    for settings, asks in (
+        ({**ours, "public_url": "https://chat.example"}, True),
+        ({**ours, "public_url": "https://chat.example:443"}, True),
+        ({**ours, "public_url": "https://chat.example:8443"}, False),
+        ({**ours, "public_url": "http://chat.example"}, False),
+        ({"public_url": "https://chat.example"}, False),  # behind a proxy, which says it or does not
+        ({**ours, "public_url": "https://chat.example", "hsts_max_age": 0}, False),
+    ):
+        assert Settings(**settings).asks_for_https is asks  # type: ignore[arg-type]

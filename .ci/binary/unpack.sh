@@ -25,14 +25,24 @@ fi
 home=$store/@DIGEST@
 boot=$(cat /proc/sys/kernel/random/boot_id 2>/dev/null || echo unknown)
 
+# Nobody but this account can have written it: its own, no link, and closed to others for writing. What lies there is run.
+is_own() {
+    [ -O "$1" ] && [ ! -L "$1" ] || return 1
+    case $(ls -ld -- "$1") in
+        ?????w* | ????????w*) return 1 ;;
+    esac
+}
+
 # Unpacked, and on the disk since; or unpacked since the machine was started, so that no crash came between.
 is_there() {
-    [ -e "$home/.whole" ] || [ "$(cat "$home/.unpacked" 2>/dev/null)" = "$boot" ]
+    { [ -e "$home/.whole" ] || [ "$(cat "$home/.unpacked" 2>/dev/null)" = "$boot" ]; } &&
+        is_own "$home" && is_own "$home/chat"
 }
 
 mkdir -p "$store" 2>/dev/null || fail "cannot unpack into $store: name a directory that can be written in XDG_CACHE_HOME"
 # In /var/tmp anybody may have made it.
 { [ -O "$store" ] && [ ! -L "$store" ]; } || fail "$store belongs to another account: name another directory in XDG_CACHE_HOME"
+is_own "$store" || fail "others can write to $store: remove it, and close it to them"
 
 locking=$(command -v flock || true)
 if ! is_there; then

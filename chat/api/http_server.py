@@ -4,7 +4,7 @@ an ASGI application under Hypercorn's protocol (`chat.api.asgi_host`)."""
 from __future__ import annotations
 
 import importlib
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 from wsgiref.handlers import format_date_time
@@ -48,13 +48,20 @@ class Deferred:
 
 class HttpServer:
     """Serves operations, and an ASGI application, over HTTP/1.1 on connections it is given. `clock` is for the `Date`
-    of answers."""
+    of answers; `besides` are headers of every answer."""
 
-    def __init__(self, app: ASGIFramework | Deferred, clock: Clock, operations: Operations | None = None) -> None:
+    def __init__(
+        self,
+        app: ASGIFramework | Deferred,
+        clock: Clock,
+        operations: Operations | None = None,
+        *,
+        besides: Sequence[tuple[bytes, bytes]] = (),
+    ) -> None:
         self.operations = operations
         self.draining = False
         self._app = app
-        self._dates = Dates(clock)
+        self._dates = Dates(clock, besides)
         self._host: AsgiHost | None = None
         self._starting = trio.Lock()
         self._nursery: trio.Nursery
@@ -135,10 +142,11 @@ class HttpServer:
 
 
 class Dates:
-    """Makes the `Date` header, once a second."""
+    """Makes the `Date` header, once a second, with those that every answer has besides."""
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, besides: Sequence[tuple[bytes, bytes]] = ()) -> None:
         self._clock = clock
+        self._besides = tuple(besides)
         self._headers: list[tuple[bytes, bytes]] = []
         self._line = b""
         self._second = -1
@@ -149,7 +157,8 @@ class Dates:
         if second != self._second:
             self._second = second
             date = format_date_time(second).encode("ascii")
-            self._headers, self._line = [(b"date", date)], b"date: %b\r\n" % date
+            self._headers = [(b"date", date), *self._besides]
+            self._line = b"".join([b"%b: %b\r\n" % header for header in self._headers])
         return self._headers
 
     def line(self) -> bytes:

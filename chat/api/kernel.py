@@ -8,6 +8,7 @@ longer way (`Kernel.serve_asgi`): both have the same answer.
 from __future__ import annotations
 
 import functools
+import ipaddress
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
@@ -45,6 +46,7 @@ from chat.api.routing import RouteTable
 from chat.auth.address_bans import AddressBans
 from chat.auth.client_address import UNREADABLE, ClientAddresses, ConnectionCounts, parse_address
 from chat.classes import define, frozen
+from chat.config.settings import Settings
 from chat.errors import ApiError, RateLimited
 from chat.observation import CAUSE, SEEN, UNKNOWN, Observation, Observer, told, watching
 from chat.registries.error_codes import ErrorCode, FieldCode
@@ -102,6 +104,9 @@ class RequestTap(Protocol):
     ) -> None:
         """The answer is about to be sent; that of a stream has no body yet. It must neither wait nor raise."""
 
+
+LOOPBACK: Final = (ipaddress.ip_network("127.0.0.0/8"), ipaddress.ip_network("::1"))
+NOT_NEAR: Final = "This is for programs on the server's own machine; `chat dev --allow NETWORK` lets others in."
 
 FOUND_MAXIMUM: Final = 4_096
 """Paths whose way is remembered; all are forgotten when there are more."""
@@ -326,7 +331,7 @@ class Kernel:
     ) -> tuple[Encoded, Streamed | None]:
         operation = targets.get("GET" if method == "HEAD" else method)
         if not shared:
-            require_same_origin(request.headers, self._backend.core.settings.public_url)
+            require_near(request.read, self._backend.core.settings)
         if operation is None:
             if shared and method == "OPTIONS" and "access-control-request-method" in request.headers:
                 return request.encode(Answer(204, headers=self._mounts.preflight_headers), request.id), None
@@ -405,8 +410,29 @@ def _raw_path(scope: Mapping[str, Any]) -> str:
     return path if path.startswith("/") else urlsplit(path).path
 
 
-def require_same_origin(headers: Mapping[str, str], public_url: str) -> None:
-    """Let a request pass whose Host is loopback or that of `public_url`, and whose Origin, if any, is the same.
+def require_near(read: ReadHeaders, settings: Settings) -> None:
+    """Let a request pass that comes from this machine, or from a network of the setting `dev_allow`, and that
+    `require_same_origin` lets pass: who reaches the port may give itself any Host.
+
+    Through a proxy that is not trusted everybody comes, so that only a network of all addresses opens to it.
+
+    :raises ApiError: ACCESS_DENIED.
+    """
+    sender = parse_address(read.sender)
+    allowed = [ipaddress.ip_network(network) for network in settings.dev_allow]
+    if read.by_unnamed_proxy:
+        allowed = [network for network in allowed if network.prefixlen == 0]
+    else:
+        allowed += LOOPBACK
+    is_own = read.sender == settings.host and not read.by_unnamed_proxy
+    if sender is None or not (is_own or any(sender in network for network in allowed)):
+        raise ApiError(ErrorCode.ACCESS_DENIED, NOT_NEAR)
+    require_same_origin(read.fields, settings.public_url, by_number=bool(settings.dev_allow))
+
+
+def require_same_origin(headers: Mapping[str, str], public_url: str, *, by_number: bool = False) -> None:
+    """Let a request pass whose Host is loopback or that of `public_url`, or with `by_number` any address in digits, and
+    whose Origin, if any, is the same.
 
     So no page of another origin reaches the operations for this server's own pages and for programs on this machine. A
     browser names in Host what its address bar says and in Origin whose script it runs, and lets neither be forged: a
@@ -416,15 +442,24 @@ def require_same_origin(headers: Mapping[str, str], public_url: str) -> None:
     """
     host = headers.get("host", "").lower()
     origin = headers.get("origin")
-    is_ours = _is_loopback(host) or host == urlsplit(public_url).netloc.lower()
+    is_ours = _is_loopback(host) or host == urlsplit(public_url).netloc.lower() or (by_number and _is_number(host))
     if not is_ours or (origin is not None and origin.lower() not in {f"http://{host}", f"https://{host}"}):
         raise ApiError(ErrorCode.ACCESS_DENIED)
 
 
 def _is_loopback(host: str) -> bool:
-    try:
-        name = urlsplit(f"//{host}").hostname
-    except ValueError:
-        return False
-    address = parse_address(name or "")
+    name = _name_of(host)
+    address = parse_address(name)
     return name == "localhost" or (address is not None and address.is_loopback)
+
+
+def _is_number(host: str) -> bool:
+    """Whether it is an address in digits, which no other party's DNS leads here."""
+    return parse_address(_name_of(host)) is not None
+
+
+def _name_of(host: str) -> str:
+    try:
+        return urlsplit(f"//{host}").hostname or ""
+    except ValueError:
+        return ""

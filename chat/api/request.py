@@ -63,6 +63,7 @@ class ReadHeaders:
         "credential",
         "fields",
         "request_id",
+        "sender",
     )
 
     def __init__(self, pairs: Sequence[tuple[str, str]], peer: str, addresses: ClientAddresses, mounts: Mounts) -> None:
@@ -84,6 +85,9 @@ class ReadHeaders:
                     forwarded.append(value)
         mounts.rename(self.fields)
         self.address: Final = addresses.of(peer, forwarded_for, self.fields.get(TEST_HEADER), forwarded)
+        is_named = TEST_HEADER in self.fields
+        self.sender: Final = addresses.of(peer, forwarded_for, None, forwarded) if is_named else self.address
+        """Where the request comes from, whatever address it is to count for in a test."""
         self.by_proxy: Final = is_forwarded and addresses.is_proxy(peer)
         self.by_unnamed_proxy: Final = is_forwarded and addresses.is_unnamed_proxy(peer)
         self.credential: Final = parse_authorization(self.authorizations)

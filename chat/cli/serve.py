@@ -8,7 +8,7 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -30,6 +30,16 @@ Nobody administers this instance yet. Open this link in a browser to set it up:
     {}
 
 It works once. Keep it to yourself until then: whoever uses it becomes the administrator.
+"""
+
+
+SEEDED: Final = """\
+This listens on {}: whoever reaches it can try to sign in as one of the accounts below. The workbench and the
+development routes, which give all tokens away, answer this machine alone; --allow NETWORK lets others in.
+"""
+
+EXPOSED: Final = """\
+The workbench and the development routes are open to {}: everybody there gets all tokens of this instance.
 """
 
 
@@ -88,17 +98,33 @@ def _tell_setup_link(link: str) -> None:
 @click.option("--data", type=DIRECTORY, help="Keep the data here, the seeded world included.  [default: temporary]")
 @click.option("--host", help="Address to listen on.  [default: 127.0.0.1]")
 @click.option("--port", type=PORT, help="Port to listen on; 0 picks a free one.  [default: 8080]")
+@click.option(
+    "--allow",
+    "networks",
+    multiple=True,
+    metavar="NETWORK",
+    help="Let this network reach the workbench and the development routes, which give all tokens away; such as"
+    " 192.168.1.0/24. May be repeated.  [default: this machine alone]",
+)
 @json_alone_option("Print one line of JSON with all that is needed, and nothing else.")
 @click.option("--stdio", is_flag=True, help="Be steered by lines of JSON on standard input, and end with it.")
 @click.option("--watch", is_flag=True, help="Print every frame and request as it goes.")
-def dev(data: Path | None, host: str | None, port: int | None, as_json: bool, stdio: bool, watch: bool) -> None:
+def dev(
+    data: Path | None,
+    host: str | None,
+    port: int | None,
+    networks: tuple[str, ...],
+    as_json: bool,
+    stdio: bool,
+    watch: bool,
+) -> None:
     """Run a throw-away instance for bots and tests.
 
     It has accounts, a bot and a guild ready to use. Its workbench at /dev shows what goes over the wire.
     """
     if watch and (as_json or stdio):
         raise click.UsageError("--watch prints for people: leave out --json and --stdio")
-    flags: dict[str, object] = {"host": host, "port": port}
+    flags: dict[str, object] = {"host": host, "port": port, "dev_allow": list(networks) or None}
     announce_world = _announce_as_json if as_json else functools.partial(_announce_to_people, watch=watch)
     if stdio:
         from chat.cli.stdio import settings_of_start
@@ -115,7 +141,17 @@ def dev(data: Path | None, host: str | None, port: int | None, as_json: bool, st
         if data is None:
             data = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="chat-dev-")))
         loaded = load_settings(data, None, os.environ, flags, development=True)
+        _warn_of_exposure(loaded.settings.host, loaded.settings.dev_allow)
         run_server(loaded, announce_world, development=True)
+
+
+def _warn_of_exposure(host: str, networks: Sequence[str]) -> None:
+    from chat.config.settings import is_loopback
+
+    if networks:
+        click.echo(EXPOSED.format(", ".join(networks)), err=True)
+    elif not is_loopback(host):
+        click.echo(SEEDED.format(host), err=True)
 
 
 def _description(addresses: ServerAddresses) -> dict[str, Any]:

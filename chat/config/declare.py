@@ -8,6 +8,7 @@ metadata is a section: its annotation is a class of further settings.
 from __future__ import annotations
 
 import json
+import re
 import types
 import typing
 from collections.abc import Callable, Iterator
@@ -19,6 +20,10 @@ from chat.classes import frozen
 
 _METADATA: Final = "chat.config"
 
+_BREAKS: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+"""Control characters, and what else ends a line: no text of a setting has them, since it may come into a header of a
+mail or an answer, into a line of the log and into a page."""
+
 
 class UnexpectedValueError(ValueError):
     """A value that a setting cannot have; the message says what it should have been."""
@@ -29,8 +34,8 @@ class Declaration:
     """What is known of a setting besides its type.
 
     `accepts` says whether a text (or each text of a list) is of the form that `form` names. `secret` values are not
-    shown. A setting that `follows` a neighbour has that one's value when only that one is given. `derived` says in
-    words where the default comes from when it is not a constant.
+    shown; one with `lines` may have several. A setting that `follows` a neighbour has that one's value when only that
+    one is given. `derived` says in words where the default comes from when it is not a constant.
     """
 
     help: str
@@ -40,6 +45,7 @@ class Declaration:
     form: str | None = None
     accepts: Callable[[str], bool] | None = None
     secret: bool = False
+    lines: bool = False
     follows: str | None = None
     derived: str | None = None
 
@@ -74,7 +80,10 @@ class Setting:
         """The value from TOML, JSON or a flag, checked; raises UnexpectedValueError."""
         if _conforms(self.type, self.declaration, value):
             return tuple(value) if isinstance(value, list) else value
-        raise UnexpectedValueError(f"expected {self.expected}, not {_shown(value, self.declaration)}")
+        shown = _shown(value, self.declaration)
+        if _breaks(value, self.declaration):
+            raise UnexpectedValueError(f"expected no control characters and one line, not {shown}")
+        raise UnexpectedValueError(f"expected {self.expected}, not {shown}")
 
     def from_text(self, text: str) -> Any:
         """The value from an environment variable, checked; raises UnexpectedValueError."""
@@ -103,10 +112,16 @@ def _conforms(kind: Any, declaration: Declaration, value: object) -> bool:
     if type(value) is not kind:
         return False
     if isinstance(value, str):
-        return declaration.accepts is None or declaration.accepts(value)
+        return not _breaks(value, declaration) and (declaration.accepts is None or declaration.accepts(value))
     if kind is int:
         return _within(declaration, typing.cast("int", value))
     return True
+
+
+def _breaks(value: object, declaration: Declaration) -> bool:
+    """Whether a text has what it may not have, or one of a list."""
+    texts = [text for text in (value if isinstance(value, (list, tuple)) else [value]) if isinstance(text, str)]
+    return any(_BREAKS.search(text.replace("\n", "") if declaration.lines else text) for text in texts)
 
 
 def _within(declaration: Declaration, value: int) -> bool:

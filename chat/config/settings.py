@@ -327,6 +327,14 @@ class Settings:
     trusted_proxies: tuple[str, ...] = setting(
         (), "networks whose forwarded-address header is believed", accepts=_is_network, form="networks"
     )
+    hsts_max_age: int = setting(
+        31_536_000, "how long browsers ask by https alone, where the server speaks TLS on the host's own port; 0: no",
+        unit="seconds", minimum=0,
+    )  # fmt: skip
+    dev_allow: tuple[str, ...] = setting(
+        (), "networks that reach the development routes of `chat dev`, beside this machine",
+        accepts=_is_network, form="networks",
+    )  # fmt: skip
     log_level: Literal["debug", "info", "warning", "error"] = setting("info", "the least level that is logged")
     access_log: Literal["on", "off"] = setting("off", "log a line for each request, at the level info")
     slow_request_ms: int = setting(
@@ -352,7 +360,7 @@ class Settings:
         "Chat", "shown to people; reserved in usernames and custom invite codes", accepts=_is_text, form="a text"
     )
     service_description: str | None = setting(
-        None, "what the front page says of the instance", accepts=_is_text, form="a text"
+        None, "what the front page says of the instance", accepts=_is_text, form="a text", lines=True
     )
     welcome_invite: str | None = setting(
         None, "the code of an invite that the front page shows to everybody", accepts=_is_text, form="an invite code"
@@ -423,6 +431,14 @@ class Settings:
     def has_tls(self) -> bool:
         """Whether the server itself speaks TLS."""
         return self.tls_certificate is not None
+
+    @property
+    def asks_for_https(self) -> bool:
+        """Whether browsers are told to ask this host by https alone (RFC 6797): it holds for every port of the host, so
+        only where this server is what people find at the host's own."""
+        public = urlsplit(self.public_url)
+        is_whole_host = public.scheme == "https" and public.port in (None, 443)
+        return self.has_tls and self.hsts_max_age > 0 and is_whole_host
 
     @property
     def own_origin(self) -> str:

@@ -202,7 +202,12 @@ async def test_the_name_of_the_instance_is_in_force_at_once(
     taken = await world.anyone.post("/v1/auth/register", applicant("garden_club_staff"))
     assert code(taken) == (400, "INVALID_FORM_BODY")
     assert chat_server.server.settings.reserved_invite_words == ("Garden club",)
-    for wrong in ({"service_name": ""}, {"service_name": "x" * 65}, {"service_description": "x" * 501}):
+    for wrong in (
+        {"service_name": "Garden\r\nBcc: all@example.org"},
+        {"service_name": ""},
+        {"service_name": "x" * 65},
+        {"service_description": "x" * 501},
+    ):
         assert code(await admin.patch(CONFIG, wrong)) == (400, "INVALID_FORM_BODY"), wrong
     (await admin.patch(CONFIG, {"reset": ["service_name"]})).expect(200)
     assert b"Garden club" not in (await world.anyone.get("/login")).body

@@ -116,7 +116,9 @@ class InstanceConfiguration:
     def _choose(
         self, connection: sqlite3.Connection, acting: Acting, chosen: Mapping[str, Any], reset: Collection[str]
     ) -> dict[str, Any]:
-        """In a unit of writing: what is chosen afterwards."""
+        """In a unit of writing: what is chosen afterwards. Raises INVALID_FORMAT at the name of a value that its
+        setting cannot have."""
+        _require_settings(chosen)
         values = self._merged(connection, chosen, reset)
         _require_community(connection, effective(self._overrides.loaded, values))
         instance.choose_settings(connection, values)
@@ -176,6 +178,17 @@ class InstanceConfiguration:
             "defaults": {name: getattr(loaded, name) for name in LIMITS},
             "overridden": [name for name in LIMITS if f"{SECTION}{name}" in self._overrides.values],
         }
+
+
+def _require_settings(chosen: Mapping[str, Any]) -> None:
+    errors = []
+    for name, value in chosen.items():
+        try:
+            checked(name, value)
+        except UnexpectedValueError:
+            errors.append(FieldError(name.removeprefix(SECTION), FieldCode.INVALID_FORMAT))
+    if errors:
+        raise InvalidFormBody(errors)
 
 
 def _require_community(connection: sqlite3.Connection, settings: Settings) -> None:
