@@ -8,6 +8,7 @@ that grows with the text.
 from __future__ import annotations
 
 import bisect
+import itertools
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -62,8 +63,9 @@ def mentions_in(text: str) -> Iterator[Mention]:
     if len(text) <= _PLAIN_MOST and not _may_hide(text):
         yield from filter(None, map(_mention, _MENTION.finditer(text)))
     elif _MENTION.search(text) is not None:
-        for lines in blocks_of(text):
-            yield from _Inline(lines, with_links=False).run().mentions
+        for words in _words_of(text):
+            if _MENTION.search(words.text) is not None:
+                yield from _Inline(words, with_links=False).run().mentions
 
 
 def _may_hide(text: str) -> bool:
@@ -76,16 +78,17 @@ def _may_hide(text: str) -> bool:
 def links_of(text: str) -> Iterator[Link]:
     """The links of a text, in order: those where a browser can go."""
     if "://" in text:
-        for lines in blocks_of(text):
-            yield from _Inline(lines, with_links=True).run().links
+        for words in _words_of(text):
+            if "://" in words.text:
+                yield from _Inline(words, with_links=True).run().links
 
 
 def spoilers_in(text: str) -> list[tuple[int, int]]:
     """From where to where something is hidden, with the bars around it, in order."""
     if "||" not in text:
         return []
-    found = [span for lines in blocks_of(text) for span in _Inline(lines, with_links=True).run().spoilers]
-    return sorted(found)
+    with_bars = (words for words in _words_of(text) if "||" in words.text)
+    return sorted(span for words in with_bars for span in _Inline(words, with_links=True).run().spoilers)
 
 
 def _mention(found: re.Match[str], offset: int = 0) -> Mention | None:
@@ -95,6 +98,27 @@ def _mention(found: re.Match[str], offset: int = 0) -> Mention | None:
     if kind != "all" and int(value.rpartition(":")[2]) > MAXIMUM:
         return None
     return Mention(kind, value, found.start() + offset, found.end() + offset)
+
+
+class _Words:
+    """What stands together."""
+
+    def __init__(self, lines: list[Line]) -> None:
+        self.text: Final = "\n".join(line for _, line in lines)
+        self._lines = lines
+        self._starts: list[int] = []
+
+    def of(self, at: int) -> int:
+        """What has to be added to a place in it for that in the whole text."""
+        if not self._starts:
+            lengths = (len(line) + 1 for _, line in self._lines)
+            self._starts = list(itertools.accumulate(lengths, initial=0))[:-1]
+        line = bisect.bisect_right(self._starts, at) - 1
+        return self._lines[line][0] - self._starts[line]
+
+
+def _words_of(text: str) -> Iterator[_Words]:
+    return map(_Words, blocks_of(text))
 
 
 @define(eq=False)
@@ -110,9 +134,8 @@ _Bars = int
 
 
 class _Inline:
-    def __init__(self, lines: list[Line], *, with_links: bool) -> None:
-        self._text = "\n".join(line for _, line in lines)
-        self._offsets = _Offsets(lines)
+    def __init__(self, words: _Words, *, with_links: bool) -> None:
+        self._text, self._offsets = words.text, words
         self._special = _SPECIAL_OR_MARK if with_links else _SPECIAL
         self._with_links = with_links
         self._events: list[Link | _Bars] = []
@@ -234,20 +257,3 @@ class _Inline:
         elif opens:
             self._marks[mark] += 1
         return at + length
-
-
-class _Offsets:
-    """Where what stands in joined lines stands in the text."""
-
-    def __init__(self, lines: list[Line]) -> None:
-        self._starts: list[int] = []
-        self._offsets: list[int] = []
-        start = 0
-        for offset, line in lines:
-            self._starts.append(start)
-            self._offsets.append(offset - start)
-            start += len(line) + 1
-
-    def of(self, at: int) -> int:
-        """What has to be added to a place."""
-        return self._offsets[bisect.bisect_right(self._starts, at) - 1]

@@ -7,6 +7,7 @@ in the client.
 from __future__ import annotations
 
 import json
+import time
 import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
@@ -50,6 +51,24 @@ def linked(text: str) -> list[list[Any]]:
 def of_pages(links: list[list[Any]]) -> list[list[Any]]:
     """Without those to mail."""
     return [link for link in links if as_visited(link[0]) is not None]
+
+
+HOSTILE: Final = (
+    "[](https://a(", "](https://a ", "[x](https://a \"", "[x](https://a '", "[x](https://a (", "[[a](https://b)", "`",
+    "``a`", "```a ````b ", "a```", "> ", "- a\n", "- ```\n", "- a\n\n", "1. a\n   ```\n", "https://a(", "<https://a ",
+    "\\`", "\\", "(", "\n", "> - ", "*a **b ", "||a", "[", "<@1>", "https://@everyone ", "_a*",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("piece", HOSTILE)
+def test_hostile_texts_take_no_longer_than_others(piece: str) -> None:
+    text = f"<@1> ||https://a.example {piece * 16_384}"[:16_384]
+    before = time.process_time()
+    assert named(text)[:1] == ["user1"]
+    assert linked(text)[0][0] == "https://a.example"
+    spoilers_in(text)
+    leads_to_the_blocked_page(text)
+    assert time.process_time() - before < 1.5, "time that grows with the square would be many seconds"
 
 
 def is_known(character: str) -> bool:
