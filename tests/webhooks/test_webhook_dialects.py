@@ -253,6 +253,18 @@ def test_what_is_too_long_is_cut() -> None:
     require_embeds(embeds, 10)
 
 
+def test_fields_that_are_too_many_are_counted() -> None:
+    long = "x" * 1_000
+    alerts = [{"labels": {"pot": str(number)}, "annotations": {"summary": long}} for number in range(30)]
+    embed = alertmanager_embed({"alerts": alerts, "commonAnnotations": {"summary": "y" * 3_000}})
+    assert embed is not None
+    (fits,) = fitting([embed], 1)
+    require_embeds([fits], 1)
+    assert (len(fits["description"]), len(fits["fields"])) == (500, 6)
+    assert fits["fields"][-1]["value"] == "… and 25 more"
+    assert embed["fields"][-1]["value"] == "… and 10 more"
+
+
 @pytest.mark.parametrize(
     ("value", "found"),
     [
@@ -307,6 +319,8 @@ def test_nothing_that_is_told_makes_it_fail(event: str, delivery: dict[str, Any]
     shown = [gitlab_embed({**delivery, "object_kind": kind}) for kind in _KINDS]
     shown += [github_embed(event, delivery), instatus_embed(delivery), alertmanager_embed(delivery)]
     shown += [grafana_embed(delivery), *(sentry_embed(resource, delivery) for resource in (*_RESOURCES, ""))]
+    for embed in shown:
+        assert embed is None or len(fitting([embed], 1)) == 1, "one always fits"
     for embed in [*fitting(shown, 10), *embeds]:
         require_embeds([embed], 10)
         assert len(embed.get("url", "")) <= URL_CHARACTERS

@@ -4,6 +4,7 @@ embed may hold, and URLs that cannot be followed are left out.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
@@ -25,6 +26,12 @@ from chat.media.outside_addresses import OutsideRefused, as_asked_for, parsed
 Embed = dict[str, Any]
 
 ELLIPSIS: Final = "…"
+LEAST_CHARACTERS: Final = 500
+"""What is left of a description before fields are left out."""
+
+MORE_CHARACTERS: Final = 20
+"""Room for the field that says how many are missing."""
+
 BLANK: Final = "\u200b"
 """Stands for the name or the value that a field does not have."""
 
@@ -80,7 +87,7 @@ def built_embed(
 
 
 def fitting(embeds: Iterable[Embed | None], maximum: int) -> tuple[Embed, ...]:
-    """As many of these as a message may have; the last loses its description or goes where all would be too long."""
+    """As many of these as a message may have; the last loses text and fields, or goes, where all would be too long."""
     return fitted([embed for embed in embeds if embed is not None], maximum)[0]
 
 
@@ -89,16 +96,46 @@ def fitted(embeds: Sequence[Embed], maximum: int) -> tuple[tuple[Embed, ...], in
     found: list[Embed] = []
     room = EMBED_CHARACTERS
     for embed in embeds[:maximum]:
-        length = _length(embed)
-        if length > room and "description" in embed:
-            left = len(embed["description"]) - (length - room)
-            embed = {**embed, "description": shortened(embed["description"], left)} if left > 0 else embed
-            length = _length(embed)
-        if length > room:
+        fits = _narrowed(embed, room)
+        if fits is None:
             break
-        found.append(embed)
-        room -= length
+        found.append(fits)
+        room -= _length(fits)
     return tuple(found), len(embeds) - len(found)
+
+
+def _narrowed(embed: Embed, room: int) -> Embed | None:
+    """The embed within so many characters: with less of its description, then with fewer fields, of which the last says
+    how many are missing. None where that is not enough."""
+    length = _length(embed)
+    if length <= room:
+        return embed
+    description, fields = embed.get("description", ""), list(embed.get("fields", ()))
+    if description:
+        left = len(description) - (length - room)
+        least = min(len(description), LEAST_CHARACTERS) if fields else 1
+        narrower = shortened(description, max(left, least))
+        length -= len(description) - len(narrower)
+        embed = {**embed, "description": narrower}
+    if length <= room:
+        return embed
+    missing = 0
+    while fields and length > room - MORE_CHARACTERS:
+        lost = fields.pop()
+        length -= len(lost["name"]) + len(lost["value"])
+        counted = _MORE.fullmatch(lost["value"])
+        missing += 1 if counted is None else int(counted[1])
+    if length > room - MORE_CHARACTERS or not missing:
+        return None
+    return {**embed, "fields": [*fields, _field(more(missing))]}
+
+
+def more(count: int) -> Field:
+    """The field that says how many are missing."""
+    return Field("", f"{ELLIPSIS} and {count} more")
+
+
+_MORE: Final = re.compile(rf"{ELLIPSIS} and (\d{{1,9}}) more", re.ASCII)
 
 
 def shortened(text: str, longest: int) -> str:

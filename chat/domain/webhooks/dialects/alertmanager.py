@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from chat.domain.webhooks.built_embeds import Embed, Field, built_embed, inner, list_at, moment, text_at, value_at
+from chat.domain.webhooks.built_embeds import Embed, Field, built_embed, inner, list_at, moment, more, text_at, value_at
 from chat.domain.webhooks.dialects.colours import BLUE, GREEN, ORANGE, RED, YELLOW
 
 ALERTS_SHOWN: Final = 20
@@ -77,9 +77,9 @@ def alert_fields(alerts: Sequence[Told], common: Told, left: int = 0) -> Iterabl
     """A field for each alert, and one that counts the others; `left` of them did not come along."""
     for alert in alerts[:ALERTS_SHOWN]:
         yield _field(alert, common)
-    more = max(len(alerts) - ALERTS_SHOWN, 0) + left
-    if more:
-        yield Field("", f"… and {more} more")
+    missing = max(len(alerts) - ALERTS_SHOWN, 0) + left
+    if missing:
+        yield more(missing)
 
 
 def latest(alerts: Sequence[Told]) -> str | None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from chat.domain.webhooks.built_embeds import Embed, Field, built_embed, inner, list_at, text_at, value_at
+from chat.domain.webhooks.built_embeds import Embed, Field, built_embed, inner, list_at, more, text_at, value_at
 from chat.domain.webhooks.dialects.alertmanager import (
     ALERTS_SHOWN,
     alert_fields,
@@ -57,7 +57,7 @@ def _legacy(told: Told) -> Embed | None:
         for match in matches[:ALERTS_SHOWN]
     ]
     if len(matches) > ALERTS_SHOWN:
-        fields.append(Field("", f"… and {len(matches) - ALERTS_SHOWN} more"))
+        fields.append(more(len(matches) - ALERTS_SHOWN))
     return built_embed(
         title=title,
         url=text_at(told, "ruleUrl"),
