@@ -34,6 +34,9 @@ TOKEN_LENGTH: Final = 262_144
 SUBJECT_LENGTH: Final = 255
 """ASCII characters of a subject (OpenID Connect Core 2)."""
 
+ISSUER_LENGTH: Final = 256
+"""Characters that are told of a wrong issuer."""
+
 LEEWAY_SECONDS: Final = 60
 """How far the provider's clock may be from ours."""
 
@@ -82,7 +85,7 @@ def verified_claims(token: str, keys: Sequence[Mapping[str, Any]], expected: Exp
     """
     claims = _signed_claims(token, keys, expected.algorithms)
     if claims.get("iss") != expected.issuer:
-        raise InvalidIdToken("it is from another issuer")
+        raise InvalidIdToken(f"it is from {str(claims.get('iss'))[:ISSUER_LENGTH]!r}, not from {expected.issuer!r}")
     _require_audience(claims, expected.client_id)
     _require_time(claims, expected.now)
     subject = claims.get("sub")
