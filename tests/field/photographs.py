@@ -85,6 +85,8 @@ def telling(kind: str, orientation: int, *, frames: int = 1, side: int = 48) -> 
     pictures = [
         Image.radial_gradient("L").resize((side, side // 2)).rotate(30 * turn).convert("RGB") for turn in range(frames)
     ]
+    if kind == "TIFF":
+        exif[0x10E], exif[0x131], exif[0x2BC] = "Berlin", "SERIAL4711", about
     how: dict[str, object] = {"exif": exif.tobytes()}
     if kind != "GIF":
         how["icc_profile"] = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()

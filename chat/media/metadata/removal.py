@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from chat.media.boxes import Content
-from chat.media.metadata import films, matroska, pictures
+from chat.media.metadata import films, matroska, pictures, tiff
 from chat.media.metadata.plan import Plan, Unreadable
 
 CLEANERS: Final[Mapping[str, Callable[[Content], Plan]]] = {
@@ -27,6 +27,7 @@ CLEANERS: Final[Mapping[str, Callable[[Content], Plan]]] = {
     "image/heic": films.picture,
     "image/heif": films.picture,
     "image/jxl": films.jpeg_xl,
+    "image/tiff": tiff.picture,
     "video/mp4": films.film,
     "video/quicktime": films.film,
     "audio/mp4": films.sound,
