@@ -9,10 +9,12 @@ lose their value.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import logging
 import os
 import re
 import sys
+import time
 from collections.abc import Callable, Mapping
 from functools import partialmethod
 from typing import Any, Final, TextIO
@@ -22,6 +24,20 @@ import structlog
 from chat.registries.error_codes import ErrorCode
 
 REDACTED: Final = "[redacted]"
+
+FIELD_CHARACTERS: Final = 2_000
+"""Of a text in a line: others may have said it, such as a user agent, a path or the name of a node."""
+
+PARTED_CHARACTERS: Final = 200
+"""More than a secret has."""
+
+TRACEBACK_CHARACTERS: Final = 20_000
+FIELD_MEMBERS: Final = 100
+"""Of a list or an object in a line."""
+
+COMPLAINTS_AT_ONCE: Final = 100
+COMPLAINT_SECONDS: Final = 60.0
+"""Of equal warnings and errors so many are logged within so long; then how many were left out."""
 
 WARNING: Final = 4
 """The priority of a warning (syslog(3))."""
@@ -50,6 +66,8 @@ hashes, what is secret of the addresses of webhooks, uploads and media, secrets 
 and all that has the form of an access token, client secret, ticket or capability (43 characters of base64url) or of a
 mailed token (64 letters and digits). The last two need letters of both cases, so that names and hexadecimal digests
 stay."""
+
+_COMPLAINING: Final = frozenset({"warning", "error", "critical", "exception"})
 
 _HEADER: Final = re.compile(
     r"""(\b(?:proxy-)?authorization|\bx-(?:service|fluxer)-sudo-mode-jwt|\bcookie)   # the name,
@@ -113,7 +131,44 @@ def _without_value(match: re.Match[str]) -> str:
 
 def without_secrets(_logger: object, _method: str, event: Mapping[str, Any]) -> dict[str, Any]:
     """A structlog processor: the line with every field redacted. It leaves nothing that is rendered later by `repr`."""
-    return {name: _redacted_field(name, value) for name, value in event.items()}
+    return {name: _redacted_field(name, _whole_text(name, value)) for name, value in event.items()}
+
+
+def _whole_text(name: str, value: object) -> object:
+    """A traceback cut where its end is, which says what happened; anything else as it is."""
+    if name == "exception" and isinstance(value, str) and len(value) > TRACEBACK_CHARACTERS:
+        return Traceback(f"... {redact(value)[-TRACEBACK_CHARACTERS:]}")
+    return Traceback(value) if name == "exception" and isinstance(value, str) else value
+
+
+class Traceback(str):
+    """A text that may be longer than those of other fields."""
+
+    __slots__ = ()
+
+
+class Complaints:
+    """A structlog processor: bounds how often the same is complained of, whoever causes it."""
+
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        self._now = now
+        self._begun: dict[tuple[object, object], tuple[float, int]] = {}
+
+    def __call__(self, _logger: object, _method: str, event: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The line; with `left_out` where others like it were. Raises DropEvent for one that is left out."""
+        if event.get("level") not in _COMPLAINING:
+            return event
+        key, now = (event.get("logger"), event.get("event")), self._now()
+        since, count = self._begun.pop(key, (now, 0))
+        left_out = 0
+        if now >= since + COMPLAINT_SECONDS:
+            left_out, since, count = max(count - COMPLAINTS_AT_ONCE, 0), now, 0
+        self._begun[key] = since, count + 1
+        if len(self._begun) > COMPLAINTS_AT_ONCE:
+            del self._begun[next(iter(self._begun))]
+        if count >= COMPLAINTS_AT_ONCE:
+            raise structlog.DropEvent
+        return {**event, "left_out": left_out} if left_out else event
 
 
 def _redacted_field(name: object, value: object) -> Any:
@@ -132,13 +187,25 @@ def _may_be_secret(value: object) -> bool:
 def _redacted(value: object) -> Any:
     if value is None or isinstance(value, (bool, int, float)):
         return value
-    if isinstance(value, str):
+    if isinstance(value, Traceback):
         return redact(value)
+    if isinstance(value, str):
+        return _shown(value)
     if isinstance(value, Mapping):
-        return {redact(str(name)): _redacted_field(name, inner) for name, inner in value.items()}
+        members = itertools.islice(value.items(), FIELD_MEMBERS)
+        return {_shown(str(name)): _redacted_field(name, inner) for name, inner in members}
     if isinstance(value, (list, tuple, set, frozenset)):
-        return [_redacted(inner) for inner in value]
-    return redact(repr(value))
+        return [_redacted(inner) for inner in itertools.islice(value, FIELD_MEMBERS)]
+    return _shown(repr(value))
+
+
+def _shown(text: str) -> str:
+    """The text without secrets, or its beginning with how long it was. What the cut may have parted is left out: half a
+    secret has no form by which it could be told."""
+    if len(text) <= FIELD_CHARACTERS:
+        return redact(text)
+    beginning = redact(text[: 4 * FIELD_CHARACTERS])[:-PARTED_CHARACTERS]
+    return f"{beginning[:FIELD_CHARACTERS]}... ({len(text)} characters)"
 
 
 class _Stream:
@@ -202,6 +269,7 @@ def configure(level: str, *, timestamp: Callable[[], str], stream: TextIO | None
             structlog.contextvars.merge_contextvars,
             structlog.processors.add_log_level,
             add_time_and_name,
+            Complaints(),
             structlog.processors.format_exc_info,
             without_secrets,
             _renderer(stream),

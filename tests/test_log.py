@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import logging
@@ -274,3 +275,64 @@ def test_no_token_survives(before: str, after: str, token: str) -> None:
 )
 def test_addresses_that_are_secrets_lose_what_is_secret_of_them(address: str, shown: str) -> None:
     assert redact(address) == shown
+
+
+@pytest.mark.parametrize("size", [2_001, 100_000])
+def test_what_others_said_is_bounded(output: Output, size: int) -> None:
+    """A user agent, a path, the name of a node, the words of a provider."""
+    hostile: dict[str, Any] = {
+        "a": "x" * size,
+        "b": ["y" * size] * 1_000,
+        "c": {f"{n}{'z' * size}": n for n in range(150)},
+    }
+    structlog.get_logger("chat").warning("w" * size, **hostile, d=hostile["a"].encode())
+    (line,) = output.lines
+    assert line["a"].startswith("x" * 1_500)
+    assert line["a"].endswith(f"... ({size} characters)")
+    assert (len(line["b"]), len(line["c"])) == (100, 100)
+    assert len(line["event"]) < 2_100
+    assert len(output.getvalue()) < 450_000
+
+
+@given(before=st.integers(1_900, 8_100), token=st.sampled_from([SESSION, ADMIN_KEY, BOT, SECRET, MAIL_TOKEN]))
+def test_no_half_of_a_token_survives_the_cut(before: int, token: str) -> None:
+    text = f"{'. ' * (before // 2)}{token} {'. ' * 5_000}"
+    (shown,) = log.without_secrets(None, "", {"text": text}).values()
+    assert len(shown) < 2_100
+    assert token[-20:-10] not in shown
+
+
+def test_a_traceback_keeps_its_end(output: Output) -> None:
+    def stumbles() -> None:
+        raise ValueError("deep " * 20_000 + "at the end")
+
+    try:
+        stumbles()
+    except ValueError:
+        structlog.get_logger("chat").exception("stumbled")
+    (line,) = output.lines
+    assert line["exception"].endswith("at the end")
+    assert len(line["exception"]) < 20_100
+
+
+def test_equal_complaints_are_bounded() -> None:
+    now = [0.0]
+    complaints = log.Complaints(lambda: now[0])
+
+    def logged(count: int, event: str, level: str = "warning") -> list[dict[str, Any]]:
+        lines = []
+        for _ in range(count):
+            with contextlib.suppress(structlog.DropEvent):
+                lines.append(dict(complaints(None, level, {"event": event, "level": level, "logger": "chat"})))
+        return lines
+
+    assert len(logged(5_000, "something else writes to the stream of the core")) == log.COMPLAINTS_AT_ONCE
+    assert len(logged(1, "another")) == 1
+    assert len(logged(500, "request", "info")) == 500  # the access log is whole
+    now[0] = log.COMPLAINT_SECONDS
+    first, *others = logged(5_000, "something else writes to the stream of the core")
+    assert first["left_out"] == 4_900
+    assert len(others) == log.COMPLAINTS_AT_ONCE - 1
+    for number in range(1_000):  # others' words in an event take no memory
+        logged(1, f"event {number}")
+    assert len(complaints._begun) <= log.COMPLAINTS_AT_ONCE

@@ -16,6 +16,8 @@ from chat.auth.keys import Keys
 from chat.classes import frozen
 from chat.clock import SystemClock
 from chat.config import load_settings
+from chat.config.loading import SETTINGS as DECLARED
+from chat.config.loading import Loaded
 from chat.domain.administration.command_line import unopened
 from chat.domain.signing_in.client_info import problem_of
 from chat.errors import OperatorError
@@ -31,7 +33,10 @@ COUNTS: Final = "counts"
 FILES: Final = "files"
 SEARCH: Final = "search"
 KEY: Final = "signing key"
+ACCESS: Final = "access"
 BROKER: Final = "broker"
+SHOWN: Final = 8
+"""Names that one problem tells."""
 
 Tell = Callable[[str, float], None]
 """Hears what is looked at, and how many percent are done."""
@@ -73,6 +78,7 @@ def steps(
     first = [
         Step(SETTINGS, "settings", lambda: _settings(directory, config_file)),
         Step(KEY, "signing key", lambda: _signing_key(directory)),
+        Step(ACCESS, "who may read the data", lambda: _open_to_others(directory, config_file)),
         Step(BROKER, "broker of the gateway nodes", lambda: _broker(directory, config_file)),
         Step(BROKER, "what the broker keeps", lambda: _broker(directory, config_file, warns=True), only_warns=True),
     ]
@@ -167,6 +173,45 @@ def _signing_key(directory: DataDirectory) -> Iterator[str]:
         yield f"has {found.st_size} bytes instead of {SIGNING_KEY_BYTES}"
     if stat.S_IMODE(found.st_mode) & 0o077:
         yield "can be read by others: its mode must be 0600"
+
+
+OTHERS: Final = 0o077
+WRITING: Final = 0o022
+
+
+def _open_to_others(directory: DataDirectory, config_file: Path | None) -> Iterator[str]:
+    """Whom the modes of what lies in the data directory let in, in that of backups and in the settings file. What a
+    closed directory holds is closed."""
+    with contextlib.suppress(OSError):
+        yield from _opened(directory.path, but=directory.key_file.name)
+    with contextlib.suppress(OperatorError, OSError):  # of the settings: told by `_settings`
+        loaded = load_settings(directory.path, config_file, os.environ)
+        backups = loaded.settings.backup.directory
+        if backups is not None:
+            yield from _opened(directory.path / backups)
+        # One elsewhere may be read by a group, such as that of the server.
+        if (
+            config_file is not None
+            and stat.S_IMODE(config_file.stat().st_mode) & 0o007
+            and _holds_secrets(loaded, config_file)
+        ):
+            yield f"{config_file} holds secrets and can be read by others: chmod o= {config_file}"
+
+
+def _opened(folder: Path, but: str = "") -> Iterator[str]:
+    mode = stat.S_IMODE(folder.stat().st_mode)
+    if mode & WRITING:
+        yield f"others can write to {folder}: chmod -R go= {folder}"
+    elif mode & OTHERS:
+        entries = [entry for entry in os.scandir(folder) if entry.name != but and not entry.is_symlink()]
+        found = sorted(entry.name for entry in entries if stat.S_IMODE(entry.stat().st_mode) & OTHERS)
+        if found:
+            yield f"others can read {', '.join(found[:SHOWN])} in {folder}: chmod -R go= {folder}"
+
+
+def _holds_secrets(loaded: Loaded, file: Path) -> bool:
+    secret = (setting for setting in DECLARED.values() if setting.declaration.secret)
+    return any(loaded.origins[setting.name] == str(file) for setting in secret)
 
 
 def _sealed_secrets(key_file: Path, connection: sqlite3.Connection) -> Iterator[str]:
