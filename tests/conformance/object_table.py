@@ -32,6 +32,7 @@ import attrs
 
 from chat.api.operation import Operation
 from chat.api.routes.every import ROUTES
+from chat.api.schemas.shapes import JSON
 from chat.testing.strategies.declared import REFERENCE, document
 
 TABLE: Final = json.loads(Path("spec_fixtures", "access", "objects.json").read_text(encoding="utf-8"))
@@ -173,8 +174,9 @@ def named_by(operation: Operation) -> set[str]:
     for parameter in described.get("parameters", ()):
         if parameter["in"] == "query" and [*_ids(parameter["schema"], "query")]:
             found.add(f"query.{parameter['name']}")
-    for media_type, content in described.get("requestBody", {}).get("content", {}).items():
-        if not media_type.startswith("multipart/"):  # which repeats the members of the JSON form
+    contents = described.get("requestBody", {}).get("content", {})
+    for media_type, content in contents.items():
+        if media_type == JSON or JSON not in contents:  # a form beside it repeats the members of the JSON body
             found.update(_ids(content.get("schema", {}), "body"))
     return found
 
