@@ -162,7 +162,7 @@ function reasonField(action) {
   return h(
     "div",
     { class: "field" },
-    h("label", { for: id }, label, action.reasonRequired ? null : [" ", h("span", { class: t("optional") }, t("optional"))]),
+    h("label", { for: id }, label, action.reasonRequired ? null : [" ", h("span", { class: "optional" }, t("optional"))]),
     h("p", { class: "hint", id: `${id}-hint` }, hint),
     h("textarea", { id, name: "audit-log-reason", rows: "2", maxlength: REASON_LENGTH, required: action.reasonRequired, "aria-describedby": `${id}-hint` }),
   );

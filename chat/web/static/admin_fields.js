@@ -44,7 +44,7 @@ function labelled(field, id, control) {
   return h(
     "div",
     { class: "field" },
-    h("label", { for: id }, field.label, field.required || field.kind === "choice" ? null : [" ", h("span", { class: t("optional") }, t("optional"))]),
+    h("label", { for: id }, field.label, field.required || field.kind === "choice" ? null : [" ", h("span", { class: "optional" }, t("optional"))]),
     field.hint ? h("p", { class: "hint", id: `${id}-hint` }, field.hint) : null,
     control,
   );

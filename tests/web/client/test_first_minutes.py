@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.web.browsing import Instance, instance
-from tests.web.client.test_shell import DESK, Member
+from tests.web.client.test_shell import DESK, PHONE, Member
 from tests.web.conftest import MakeVisitor
 
 LONG: Final = "a-channel-with-a-name-that-is-as-long-as-the-server-lets-anybody-make-one-for-whatever-reason"
@@ -199,3 +199,37 @@ def test_what_is_marked_as_unread_stays_so(alice: Member, place: Place) -> None:
         alice.page.mouse.move(500 + at, 300)
         alice.page.wait_for_timeout(100)
     expect(alice.page.locator(f".channel-link[href='{place.path}']")).to_have_class(re.compile("unread"))
+
+
+def test_an_emoji_is_written_by_its_name(alice: Member, place: Place) -> None:
+    alice.enters_as("alice", place.path)
+    field_of(alice).press_sequentially(":tom")
+    alice.page.get_by_role("option").filter(has_text=":tomato:").wait_for()
+    field_of(alice).press("Enter")
+    field_of(alice).press_sequentially(":+1")
+    expect(alice.page.get_by_role("option").first).to_contain_text("\N{THUMBS UP SIGN}")
+    field_of(alice).press_sequentially(": and :tada:")
+    expect(field_of(alice)).to_have_value("\N{TOMATO} \N{THUMBS UP SIGN} and \N{PARTY POPPER}")
+
+
+def test_the_owner_does_not_wait_in_a_slow_channel_and_a_telephone_has_room_to_write(
+    visit: MakeVisitor, place: Place
+) -> None:
+    place.home.call("PATCH", f"/v1/channels/{place.channel_id}", {"rate_limit_per_user": 600}, place.alice["token"])
+    member: Member = visit(kind=Member, viewport=PHONE, reduced_motion="reduce", has_touch=True, is_mobile=True)
+    member.enters_as("alice", place.path)
+    field_of(member).fill("one")
+    assert field_of(member).bounding_box()["width"] > 280
+    member.button("Send").click()
+    expect(field_of(member)).to_have_value("")
+    field_of(member).fill("two")
+    expect(member.button("Send")).to_have_attribute("aria-disabled", "false")
+
+
+def test_a_thread_is_offered_the_words_of_its_message_as_they_are_read(alice: Member, place: Place) -> None:
+    place.says(place.bob, "Where do **leeks** go, ||here||?")
+    alice.enters_as("alice", place.path)
+    alice.page.get_by_role("article").filter(has_text="Where do").click(button="right")
+    alice.page.get_by_role("menuitem", name="Start a thread").click()
+    name = alice.page.get_by_role("dialog").get_by_role("textbox")
+    expect(name).to_have_value(re.compile("^Where do leeks go, [^|*]+"))

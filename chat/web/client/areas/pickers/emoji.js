@@ -3,15 +3,16 @@
 import { fill, h } from "../../base/dom.js";
 import { undrawn } from "../../base/glyphs.js";
 import { storage } from "../../base/storage.js";
-import { locale, t } from "../../words/catalogue.js";
+import { t } from "../../words/catalogue.js";
+import { unicodeEmoji } from "../../views/names/emoji_names.js";
 import { plainName } from "../../views/names/people.js";
 import { makeGrid } from "./grid.js";
 
 /** @typedef {import("../../views/shell/app.js").App} App */
-/** @typedef {[emoji: string, label: string, name: string, words: string, tones?: string[]]} Row */
+/** @typedef {import("../../views/names/emoji_names.js").Row} Row */
 /** @typedef {{emoji: {id: string | null, name: string, animated?: boolean}, text: string}} Picked */
 /**
- * @typedef {{key: string, label: string, words: string, text: string, picture: string | null,
+ * @typedef {{key: string, label: string, name: string, words: string, text: string, picture: string | null,
  *   picked: Picked}} Choice
  */
 /** @typedef {{name: string, choices: Choice[]}} Section */
@@ -29,7 +30,7 @@ const HANDS = ["\u270b", "\u270b\u{1f3fb}", "\u270b\u{1f3fc}", "\u270b\u{1f3fd}"
  * @param {(picked: Picked) => void} parts.onPick
  */
 export async function open({ app, anchor, guildId, onPick }) {
-  const [all, recent, tone] = await Promise.all([unicode(), storage.get(RECENT), storage.get(TONE)]);
+  const [all, recent, tone] = await Promise.all([unicodeEmoji(), storage.get(RECENT), storage.get(TONE)]);
   let skin = Number(tone ?? 0);
   /** @type {ReadonlySet<string>} */
   let hidden = new Set();
@@ -100,12 +101,6 @@ export async function open({ app, anchor, guildId, onPick }) {
   const close = app.layers.popover(anchor, element, { label: t("emoji.name") });
 }
 
-/** @returns {Promise<Record<string, Row[]>>} */
-async function unicode() {
-  const answer = await fetch(`${document.body.dataset["client"]}/emoji/${locale() === "de" ? "de" : "en"}.json`);
-  return answer.json();
-}
-
 /** @param {Picked[]} recent */
 function recentSection(recent) {
   const choices = recent.map(({ emoji, text }) => choiceOf(emoji, emoji.name, emoji.name, text));
@@ -143,7 +138,7 @@ function standard(all, skin, hidden) {
       .filter(([plain]) => !hidden.has(plain))
       .map(([plain, label, name, words, tones]) => {
         const emoji = (skin > 0 && tones?.[skin - 1]) || plain;
-        return choiceOf({ id: null, name: emoji }, label, `${label} ${name} ${words}`, emoji);
+        return choiceOf({ id: null, name: emoji }, label, `${name} ${label} ${words}`, emoji);
       }),
   }));
 }
@@ -157,7 +152,9 @@ function standard(all, skin, hidden) {
  */
 function choiceOf(emoji, label, words, text) {
   const picture = emoji.id === null ? null : `/media/emojis/${emoji.id}.webp?size=48`;
-  return { key: text, label, words: words.toLowerCase(), text: emoji.id ? "" : text, picture, picked: { emoji, text } };
+  const [name = ""] = words.toLowerCase().split(" ");
+  const shown = emoji.id ? "" : text;
+  return { key: text, label, name, words: words.toLowerCase(), text: shown, picture, picked: { emoji, text } };
 }
 
 /**
@@ -178,7 +175,20 @@ export function found(sections, search) {
   for (const choice of sections.flatMap((section) => section.choices)) {
     if (wanted.every((word) => choice.words.includes(word))) choices.set(choice.key, choice);
   }
-  return [{ name: t("emoji.found", { n: choices.size }), choices: [...choices.values()] }];
+  const nearest = [...choices.values()].sort((one, other) => rank(one, wanted) - rank(other, wanted));
+  return [{ name: t("emoji.found", { n: choices.size }), choices: nearest }];
+}
+
+/**
+ * The one of that name first, then what begins so, then what has such a word, then what has it within a word.
+ * @param {Choice} choice
+ * @param {readonly string[]} wanted
+ */
+function rank({ name, words }, wanted) {
+  const whole = wanted.join("_");
+  if (name === whole) return 0;
+  if (name.startsWith(whole)) return 1;
+  return wanted.every((word) => ` ${words} `.includes(` ${word} `)) ? 2 : 3;
 }
 
 /** @type {Readonly<Record<string, () => string>>} */

@@ -2,6 +2,7 @@
 
 import { h } from "../../base/dom.js";
 import { t } from "../../words/catalogue.js";
+import { quoted } from "../../views/messages/body.js";
 
 /** @typedef {import("../../views/shell/app.js").App} App */
 
@@ -29,7 +30,7 @@ export function startThread(app, guildId, channelId, message) {
       autocomplete: "off",
     })
   );
-  if (message) name.value = message.content.replace(/\s+/g, " ").slice(0, 40);
+  if (message) name.value = [...quoted(message.content, { store: app.store, guildId })].slice(0, 40).join("");
   const run = async () => {
     if (!name.reportValidity()) return false;
     const { threads } = app.acts;

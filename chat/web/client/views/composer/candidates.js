@@ -10,17 +10,19 @@
  * @property {(guildId: string, word: string) => void} find Ask for members whose names begin so.
  */
 
+const VOICE = 2;
 const TEXT_CHANNELS = new Set([0, 2, 5, 10, 11, 12, 15]);
 
 /**
  * @param {Where} where
  * @param {"person" | "role" | "channel" | "emoji"} kind
+ * @param {Readonly<Record<string, import("../names/emoji_names.js").Row[]>>} unicode Empty until it is there.
  * @returns {Candidate[]}
  */
-export function candidates(where, kind) {
+export function candidates(where, kind, unicode) {
   if (kind === "person") return [...people(where), ...roles(where), ...everyone(where)];
   if (kind === "channel") return channels(where);
-  return emoji(where);
+  return [...emoji(where), ...standard(unicode)];
 }
 
 /** @param {Where} where */
@@ -104,6 +106,7 @@ function channels(where) {
       insert: `<#${one.id}>`,
       picture: null,
       words: [one.name],
+      isLast: one.type === VOICE,
     }));
 }
 
@@ -121,4 +124,21 @@ function emoji(where) {
     picture: `/media/emojis/${one.id}.webp?size=48`,
     words: [one.name],
   }));
+}
+
+/**
+ * @param {Readonly<Record<string, import("../names/emoji_names.js").Row[]>>} unicode
+ * @returns {Candidate[]}
+ */
+function standard(unicode) {
+  return Object.values(unicode).flatMap((rows) =>
+    rows.map(([sign, , name, also]) => ({
+      label: `${sign} :${name}:`,
+      more: "",
+      insert: sign,
+      picture: null,
+      words: [name],
+      also: also.split(" "),
+    })),
+  );
 }

@@ -3,7 +3,8 @@
 import { fill, h } from "../../base/dom.js";
 import { t } from "../../words/catalogue.js";
 import { candidates } from "./candidates.js";
-import { askedFor, completed, ranked } from "./completion_rules.js";
+import { unicodeEmoji } from "../names/emoji_names.js";
+import { askedFor, closedEmoji, completed, ranked } from "./completion_rules.js";
 
 /** A word that is still being typed is not asked for. */
 const ASK_MS = 150;
@@ -29,17 +30,33 @@ export function makeCompletion(field, where, changed) {
   let chosen = 0;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer;
+  /** @type {Record<string, import("../names/emoji_names.js").Row[]> | null} */
+  let unicode = null;
 
   /** Whoever is not known yet is asked for, and stands in the list when the answer comes. */
   function ask() {
     clearTimeout(timer);
+    if (asked?.kind === "emoji" && !unicode) {
+      void unicodeEmoji().then((rows) => ((unicode = rows), asked?.kind === "emoji" && renew()), () => null);
+    }
     if (asked?.kind !== "person" || asked.word === "" || where.guildId === null) return;
     const { guildId } = where;
     const { word } = asked;
     timer = setTimeout(() => where.find(guildId, word), ASK_MS);
   }
 
+  /** `:tada:` becomes what it names; what names nothing stays as it is typed. */
+  function replaceClosed() {
+    const closed = closedEmoji(field.value, field.selectionStart);
+    const named = closed && candidates(where, "emoji", unicode ?? {}).find((one) => namesIt(one, closed.word));
+    if (!closed || !named) return;
+    const rest = field.value.slice(field.selectionStart);
+    field.value = field.value.slice(0, closed.start) + named.insert + rest;
+    field.setSelectionRange(closed.start + named.insert.length, closed.start + named.insert.length);
+  }
+
   function look() {
+    replaceClosed();
     const next = field.selectionStart === field.selectionEnd ? askedFor(field.value, field.selectionStart) : null;
     if (next?.word !== asked?.word || next?.kind !== asked?.kind) chosen = 0;
     asked = next;
@@ -48,7 +65,7 @@ export function makeCompletion(field, where, changed) {
   }
 
   function renew() {
-    choices = asked === null ? [] : ranked(candidates(where, asked.kind), asked.word);
+    choices = asked === null ? [] : ranked(candidates(where, asked.kind, unicode ?? {}), asked.word);
     chosen = Math.max(0, Math.min(chosen, choices.length - 1));
     draw();
   }
@@ -132,4 +149,12 @@ export function makeCompletion(field, where, changed) {
       unwatch();
     },
   };
+}
+
+/**
+ * @param {import("./completion_rules.js").Candidate} one
+ * @param {string} word
+ */
+function namesIt({ words, also = [] }, word) {
+  return words.includes(word) || also.includes(word);
 }

@@ -4,7 +4,11 @@
 
 /** @typedef {{label: string, more: string, insert: string, picture: string | null}} Choice */
 
-/** @typedef {{label: string, more: string, insert: string, picture: string | null, words: string[]}} Candidate */
+/**
+ * @typedef {Choice & {words: string[], also?: string[], isLast?: boolean}} Candidate
+ * `words` are its names; `also` is what it is found by besides, behind those whose names begin so; `isLast`: behind
+ * others that fit as well.
+ */
 
 const CHOICES = 8;
 const MARKS = { "@": "person", "#": "channel", ":": "emoji" };
@@ -27,6 +31,18 @@ export function askedFor(text, caret) {
 }
 
 /**
+ * The name of an emoji that has just been closed by its second colon.
+ * @param {string} text
+ * @param {number} caret
+ * @returns {Asked | null}
+ */
+export function closedEmoji(text, caret) {
+  const found = /(^|[\s(\[{"'])(:([\p{L}\p{N}_+-]{2,40}):)$/u.exec(text.slice(Math.max(0, caret - 64), caret));
+  if (found === null) return null;
+  return { kind: "emoji", mark: ":", word: found[3] ?? "", start: caret - (found[2] ?? "").length };
+}
+
+/**
  * The best candidates: a word that begins so before one that only contains it; then the shorter, then by name.
  * @param {readonly Candidate[]} candidates
  * @param {string} word
@@ -37,11 +53,17 @@ export function ranked(candidates, word) {
   /** @type {{rank: number, one: Candidate}[]} */
   const found = [];
   for (const one of candidates) {
-    const rank = Math.min(...one.words.map((each) => rankOf(folded(each), wanted)));
+    const rank = Math.min(
+      ...one.words.map((each) => rankOf(folded(each), wanted)),
+      ...(one.also ?? []).map((each) => rankOf(each, wanted) + 1),
+    );
     if (rank < 3) found.push({ rank, one });
   }
   found.sort((a, b) => {
-    const nearer = a.rank - b.rank || a.one.label.length - b.one.label.length;
+    const nearer =
+      a.rank - b.rank ||
+      Number(a.one.isLast ?? false) - Number(b.one.isLast ?? false) ||
+      a.one.label.length - b.one.label.length;
     return nearer || (a.one.label < b.one.label ? -1 : 1);
   });
   return found.slice(0, CHOICES).map(({ one }) => one);

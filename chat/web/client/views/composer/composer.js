@@ -7,7 +7,7 @@ import { t } from "../../words/catalogue.js";
 import { makeCompletion } from "./completion.js";
 import { makeDraft } from "./drafts.js";
 import { makeFiles } from "./files.js";
-import { makeSlowMode } from "./slow_mode.js";
+import { makeSlowMode, pauseIn } from "./slow_mode.js";
 
 /**
  * @typedef {object} ComposerParts
@@ -51,7 +51,7 @@ export function makeComposer({
   report,
 }) {
   const hint = canSend ? t("composer.message_to", { name }) : t("composer.forbidden");
-  const placeholder = matchMedia("(max-width: 30rem)").matches ? t("composer.short") : hint; // where a name has no room
+  const placeholder = matchMedia("(width < 30rem)").matches ? t("composer.short") : hint; // where a name has no room
   const field = /** @type {HTMLTextAreaElement} */ (
     h("textarea", { rows: "1", dir: "auto", class: "composer-field", placeholder, "aria-label": hint })
   );
@@ -63,7 +63,7 @@ export function makeComposer({
   send.type = "submit";
   send.classList.add("send");
   const files = makeFiles(ground, announce);
-  const slow = makeSlowMode(() => store.read.channels.get(channelId)?.rate_limit_per_user ?? 0, now, settle);
+  const slow = makeSlowMode(() => pauseIn(store.read, channelId), now, settle);
   const completion = makeCompletion(field, { store, channelId, guildId, find: acts.members.find }, changed);
   const line = h(
     "div",

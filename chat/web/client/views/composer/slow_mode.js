@@ -1,9 +1,21 @@
 // How long one waits in a slow channel before the next message, counted down beside the field.
 
 import { h } from "../../base/dom.js";
+import { BITS, may } from "../../store/permissions.js";
 import { t } from "../../words/catalogue.js";
 
 const SECOND = 1000;
+
+/**
+ * How many seconds the account waits between two messages in a channel; 0 where the channel is not slow for it.
+ * @param {import("../../store/shapes.js").State} state
+ * @param {string} channelId
+ */
+export function pauseIn(state, channelId) {
+  const channel = state.channels.get(channelId);
+  const seconds = Number(channel?.["rate_limit_per_user"] ?? 0);
+  return channel?.guild_id && seconds > 0 && may(state, channel, BITS.BYPASS_SLOWMODE) ? 0 : seconds;
+}
 
 /**
  * @param {() => number} seconds between two messages; 0 where nobody waits

@@ -123,6 +123,7 @@ function gone(file) {
  * @param {number} size
  */
 export function bytes(size) {
+  if (size < 1000) return t("message.bytes", { n: size });
   if (size < 1_000_000) return t("message.kilobytes", { n: number(Math.max(1, Math.round(size / 1000))) });
   return t("message.megabytes", { n: number(Math.round(size / 100_000) / 10) });
 }
