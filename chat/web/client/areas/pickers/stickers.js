@@ -63,6 +63,7 @@ function stickersIn({ store }, channelId) {
     choices: guild.stickers.map((sticker) => ({
       key: sticker["id"],
       label: plainName(sticker["name"]),
+      name: sticker["name"].toLowerCase(),
       words: `${sticker["name"]} ${sticker["description"] ?? ""} ${(sticker["tags"] ?? []).join(" ")}`.toLowerCase(),
       text: "",
       picture: `/media/stickers/${sticker["id"]}.webp?size=160`,
