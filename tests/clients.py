@@ -14,6 +14,7 @@ import trio
 from chat.testing.rest_client import RestClient
 from chat.testing.server import ChatServer
 from chat.testing.world import World
+from tests.patience import PATIENCE_SECONDS
 
 Exchange = Callable[[bytes], Awaitable[bytes]]
 
@@ -45,16 +46,17 @@ async def robot(chat_world: World) -> RestClient:
 @pytest.fixture
 async def exchange(chat_server: ChatServer) -> Exchange:
     """Sends bytes on a connection of their own and returns all that comes back until the server closes it, or falls
-    silent."""
+    silent for a second after it began to answer."""
 
     async def send(data: bytes) -> bytes:
         stream = await chat_server.route().connect()
         received = bytearray()
         async with stream:
             await stream.send_all(data)
-            with trio.move_on_after(1):
+            with trio.move_on_after(PATIENCE_SECONDS) as silence:
                 while chunk := await stream.receive_some(65_536):
                     received += chunk
+                    silence.deadline = trio.current_time() + 1
         return bytes(received)
 
     return send

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 import trio
 
-from chat.auth.passwords import Asker, Passwords
+from chat.auth.passwords import Asker, Match, Passwords
 from chat.store.guard import Guard
 from chat.testing.rest_client import Response
 from chat.testing.server import ChatServer
@@ -33,12 +33,12 @@ class Waiting:
     """Holds every verification of a password up, after it was made, until it is told to go on."""
 
     def __init__(self, passwords: Passwords) -> None:
-        self._verify = passwords.verify
+        self._match = passwords.match
         self.reached = trio.Event()
         self.go_on = trio.Event()
 
-    async def __call__(self, encoded: str | None, password: str, asker: Asker, *, guard: Guard) -> bool:
-        verdict = await self._verify(encoded, password, asker, guard=guard)
+    async def __call__(self, encoded: str | None, password: str, asker: Asker, *, guard: Guard) -> Match | None:
+        verdict = await self._match(encoded, password, asker, guard=guard)
         self.reached.set()
         await self.go_on.wait()
         return verdict
@@ -64,7 +64,7 @@ async def test_an_old_password_signs_nobody_in_once_it_is_changed(
 
     async with trio.open_nursery() as nursery:
         with monkeypatch.context() as patched:
-            patched.setattr(chat_server.server.core.passwords, "verify", waiting)
+            patched.setattr(chat_server.server.core.passwords, "match", waiting)
             nursery.start_soon(login)
             await waiting.reached.wait()
         body = {"password": bob.password, "new_password": NEW_PASSWORD}
