@@ -46,8 +46,9 @@ async def furnish(server: ServerProcess) -> Ids:
             ids[kind][name].append(thing.get("id") or thing["code"])
             if name == "webhook_id":
                 ids[kind]["token"].append(thing["token"])
-    shown = await post_form(alice, f"/v1/channels/{channel_id}/messages", form([("files[0]", "a.png", png())]))
-    for kind in ["known", *["doomed"] * DOOMED]:
+    for number, kind in enumerate(["known", *["doomed"] * DOOMED]):  # the same file is a favourite once
+        picture = ("files[0]", "a.png", png(width=3 + number))
+        shown = await post_form(alice, f"/v1/channels/{channel_id}/messages", form([picture]))
         meme = await made(alice, f"/v1/channels/{channel_id}/messages/{shown.expect(200)['id']}/memes")
         ids[kind]["meme_id"].append(meme["id"])
         ids[kind]["favorite_meme_id"].append(meme["id"])
