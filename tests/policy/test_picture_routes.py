@@ -139,12 +139,15 @@ async def test_a_picture_of_a_message_can_be_had_smaller(chat_world: World) -> N
         assert (await fetch(chat_world.anyone, url + wrong)).status == 400
 
 
-async def test_where_a_picture_was_taken_leaves_with_no_rendition(chat_world: World) -> None:
+@pytest.mark.parametrize(
+    "is_kept", [False, pytest.param(True, marks=pytest.mark.chat_settings(**{"media.metadata": "keep"}))]
+)
+async def test_where_a_picture_was_taken_leaves_with_no_rendition(chat_world: World, is_kept: bool) -> None:
     exif = PIL.Image.Exif()
     exif[0x010E] = "taken at home"
     exif[0x0112] = 6  # the camera was held upright
     url = (await attached(chat_world, "a.jpg", written("JPEG", (64, 32), exif=exif)))["url"]
-    assert b"taken at home" in (await fetch(chat_world.anyone, url)).body
+    assert (b"taken at home" in (await fetch(chat_world.anyone, url)).body) is is_kept
     shown = await fetch(chat_world.anyone, url + "&format=webp")
     assert b"taken at home" not in shown.body
     assert drawn(shown) == ("WEBP", (32, 64), 1)
