@@ -237,9 +237,13 @@ class Endpoint:
 
         :raises ApiError: as `admit`; ACCOUNT_SUSPENDED_TEMPORARILY for the token of a bot while a ban stands.
         """
-        if caller is not None and not self._takes_suspended and caller.is_suspended(self._core.clock.now_ms()):
-            raise ApiError(ErrorCode.ACCOUNT_SUSPENDED_TEMPORARILY)
+        if caller is not None and caller.kind is CredentialKind.BOT and not self._takes_suspended:
+            self._require_unsuspended(caller)
         self._admit_by_policy(credential, caller)
+
+    def _require_unsuspended(self, bot: Principal) -> None:
+        if bot.is_suspended(self._core.clock.now_ms()):
+            raise ApiError(ErrorCode.ACCOUNT_SUSPENDED_TEMPORARILY)
 
     def _admit_still(
         self,

@@ -36,8 +36,9 @@ Fields = Sequence[tuple[str, bytes]]
 
 def is_urlencoded(headers: Mapping[str, str], body: bytes) -> bool:
     """Whether a body is a form without parts. Curl says so of JSON, too: an object is none."""
-    media_type = headers.get("content-type", "").partition(";")[0].strip().lower()
-    return media_type == FORM_TYPE and body.lstrip()[:1] not in (b"{", b"[")
+    if body.lstrip()[:1] in (b"{", b"["):
+        return False
+    return headers.get("content-type", "").partition(";")[0].strip().lower() == FORM_TYPE
 
 
 def urlencoded_fields(body: bytes) -> Fields:
