@@ -6,7 +6,7 @@ import io
 import json
 import struct
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -167,6 +167,68 @@ def test_much_is_not_much_work_to_look_at(tmp_path: Path) -> None:
         assert without_metadata(data, kind) is data
 
 
+def heif(*tables: bytes) -> bytes:
+    """A picture with these tables of items, and something to take out."""
+    kind = box(b"infe", bytes([2, 0, 0, 0]), struct.pack(">HH", 2, 0), b"uri ", b"\0")
+    kinds = box(b"iinf", bytes(4), struct.pack(">H", 1), kind)
+    meta = box(b"meta", bytes(4), kinds, *tables)
+    return box(b"ftyp", b"heic", bytes(4)) + meta + box(b"mdat", bytes(200_000))
+
+
+def places(version: int, sizes: int, *entries: bytes) -> bytes:
+    return box(b"iloc", bytes([version, 0, 0, 0, sizes, 0]), struct.pack(">H", len(entries)), *entries)
+
+
+TABLES: Final = {
+    "a reference to more than its box holds": box(b"iref", bytes(4), box(b"cdsc", struct.pack(">HH", 2, 60_000))),
+    "pieces that take no bytes": places(0, 0, *(struct.pack(">HHH", item, 0, 60_000) for item in range(5, 9))),
+    "tables twice": places(0, 0) * 2,
+    "properties of more items than the box holds": box(b"iprp", box(b"ipma", bytes(4), struct.pack(">I", 15_000))),
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_tables_that_say_more_than_they_hold_are_left(name: str) -> None:
+    """Some of these would take all the memory there is, each a few bytes for many."""
+    assert without_metadata(heif(), "image/heic") != heif()
+    data = heif(TABLES[name])
+    assert without_metadata(data, "image/heic") is data
+
+
+def test_many_items_in_one_place_are_one_look() -> None:
+    kinds = b"".join(
+        box(b"infe", bytes([2, 0, 0, 0]), struct.pack(">HH", item, 0), b"uri ", b"\0") for item in range(19_000)
+    )
+    first = box(b"iinf", bytes(4), struct.pack(">H", 19_000), kinds)
+    lies = [struct.pack(">HHHII", item, 0, 1, 1_000_000, 4_000_000) for item in range(19_000)]
+    meta = box(b"meta", bytes(4), first, places(0, 0x44, *lies))
+    data = box(b"ftyp", b"heic") + meta + box(b"mdat", bytes(5_000_000))
+    assert b"uri " not in without_metadata(data, "image/heic")
+
+
+def pages(*entries: tuple[int, int, int, int], count: int = 1) -> bytes:
+    """A TIFF of pages with the same entries."""
+    length = 2 + 12 * len(entries) + 4
+    inside = struct.pack("<H", len(entries)) + b"".join(struct.pack("<HHII", *entry) for entry in entries)
+    data = b"".join(
+        inside + struct.pack("<I", 8 + (page + 1) * length if page + 1 < count else 0) for page in range(count)
+    )
+    return b"II*\0" + struct.pack("<I", 8) + data + bytes(800_000)
+
+
+def test_directories_that_lead_to_themselves_are_looked_at_once() -> None:
+    data = pages(*[(34_665, 4, 1, 8)] * 1_000)
+    assert without_metadata(data, "image/tiff") is data
+
+
+def test_pages_that_share_their_strips_are_not_counted_for_ever() -> None:
+    strips = ((273, 4, 15_000, 2_000), (279, 4, 15_000, 2_000), (305, 2, 8, 100_000))
+    one = pages(*strips)
+    assert len(without_metadata(one, "image/tiff")) == len(one)
+    many = pages(*strips, count=20)
+    assert without_metadata(many, "image/tiff") is many
+
+
 # Films
 
 
@@ -250,6 +312,45 @@ def test_a_track_that_records_where_a_camera_was_goes_with_what_it_recorded() ->
     assert len(kept) == len(data)
     assert secret not in kept
     assert [part.kind for part in boxes(kept, 0, len(kept))] == [b"ftyp", b"moov", b"mdat", b"mdat"]
+
+
+def film_of_places(*tracks: bytes, media: bytes) -> bytes:
+    return box(b"ftyp", b"mp42", bytes(4)) + box(b"moov", box(b"mvhd", bytes(100)), *tracks) + media
+
+
+def track_of(chunks: Sequence[int], lengths: Sequence[int], runs: Sequence[int]) -> bytes:
+    table = b"".join(
+        (
+            box(b"stco", bytes(4), struct.pack(f">I{len(chunks)}I", len(chunks), *chunks)),
+            box(b"stsz", bytes(4), struct.pack(f">II{len(lengths)}I", 0, len(lengths), *lengths)),
+            box(b"stsc", bytes(4), struct.pack(f">I{len(runs)}I", len(runs) // 3, *runs)),
+        )
+    )
+    media = box(b"mdia", box(b"hdlr", bytes(8), b"meta", bytes(12)), box(b"minf", box(b"stbl", table)))
+    return box(b"trak", box(b"tkhd", bytes(84)), media)
+
+
+def test_places_in_many_pieces_are_found_in_one_pass() -> None:
+    count = 50_000
+    place = len(film_of_places(track_of([0] * count, [1] * count, (1, 1, 1)), media=box(b"mdat") * count)) + 8
+    chunks = range(place, place + count)
+    data = film_of_places(
+        track_of(chunks, [1] * count, (1, 1, 1)), media=box(b"mdat") * count + box(b"mdat", b"x" * count)
+    )
+    kept = without_metadata(data, "video/mp4")
+    assert len(kept) == len(data)
+    assert not kept[place:].strip(b"\0")
+
+
+def test_runs_of_chunks_that_begin_anew_are_left() -> None:
+    runs = (1, 1, 1, 3, 1, 1) * 10
+    data = film_of_places(track_of([5_000] * 2, [1] * 40, runs), media=box(b"mdat", b"x" * 9_000))
+    assert without_metadata(data, "video/mp4") is data
+
+
+def test_a_film_of_more_boxes_than_are_looked_at_is_left_whole() -> None:
+    data = film_of_places(box(b"udta", b"Berlin"), media=box(b"moof") * 200_000 + box(b"mdat", b"pixels"))
+    assert without_metadata(data, "video/mp4") is data
 
 
 @pytest.mark.parametrize("tag", [330, 33_421, 50_706])

@@ -7,13 +7,15 @@ where a camera was. A sound keeps title, artist and cover.
 
 from __future__ import annotations
 
+import itertools
 import struct
+from collections.abc import Iterator
 from typing import Final
 
-from chat.media.boxes import FULL_BOX_BYTES, Box, Content, boxes, first_box
+from chat.media.boxes import BOXES_MAXIMUM, FULL_BOX_BYTES, Box, Content, boxes, first_box
 from chat.media.image_header import CODESTREAM
 from chat.media.metadata import items
-from chat.media.metadata.plan import Edits, Plan, Unreadable
+from chat.media.metadata.plan import Edits, Places, Plan, Unreadable, joined
 
 _TOP: Final = frozenset(b"ftyp styp moov mdat moof mfra sidx ssix wide pdin prft".split())
 _SPACE: Final = frozenset({b"free", b"skip"})
@@ -40,7 +42,7 @@ def picture(data: Content) -> Plan:
     """A HEIC, HEIF or AVIF; up to its last box. Its thumbnails go."""
     edits, end, media = Edits(data), 0, []
     found: Box | None = None
-    for box in boxes(data, 0, len(data)):
+    for box in _top(data):
         if box.kind == b"meta" and found is None:
             found = box
         elif box.kind == b"moov":
@@ -64,7 +66,7 @@ def jpeg_xl(data: Content) -> Plan:
         plan.keep(0, len(data))
         return plan
     has_pixels = False
-    for box in boxes(data, 0, len(data)):
+    for box in _top(data):
         if box.kind in _JPEG_XL:
             plan.keep(box.start, box.stop)
             has_pixels = has_pixels or box.kind in (b"jxlc", b"jxlp")
@@ -74,6 +76,14 @@ def jpeg_xl(data: Content) -> Plan:
 
 
 _JPEG_XL: Final = frozenset({b"JXL ", b"ftyp", b"jxll", b"jxlc", b"jxlp", b"jxli"})
+
+
+def _top(data: Content) -> Iterator[Box]:
+    """The boxes of the file. Raises Unreadable for more than are looked at: what lies behind them is not to be lost."""
+    for number, box in enumerate(boxes(data, 0, len(data)), start=1):
+        if number >= BOXES_MAXIMUM:
+            raise Unreadable
+        yield box
 
 
 def free(edits: Edits, box: Box) -> None:
@@ -86,7 +96,7 @@ def _boxed(data: Content, *, is_sound: bool) -> Plan:
     edits, end, has_movie = Edits(data), 0, False
     if data[8:12] == _CAMERA_RAW:
         raise Unreadable
-    for box in boxes(data, 0, len(data)):
+    for box in _top(data):
         if box.kind in _SPACE:
             edits.blank(box.content, box.stop)
         elif box.kind not in _TOP:
@@ -102,27 +112,29 @@ def _boxed(data: Content, *, is_sound: bool) -> Plan:
 
 
 def _clean_movie(data: Content, movie: Box, edits: Edits, *, is_sound: bool) -> None:
+    samples = _Samples(data)
     for box in boxes(data, movie.content, movie.stop):
         if box.kind == b"cmov":  # packed
             raise Unreadable
         if box.kind == b"mvhd":
             _forget_times(data, box, edits)
         elif box.kind == b"trak":
-            _clean_track(data, box, edits)
+            _clean_track(data, box, edits, samples)
         elif box.kind == b"udta" and is_sound:
             _clean_notes(data, box, edits)
         elif box.kind in _NOTES:
             free(edits, box)
         elif box.kind in _SPACE:
             edits.blank(box.content, box.stop)
+    for start, stop in joined(samples.found):
+        edits.blank(start, stop)
 
 
-def _clean_track(data: Content, track: Box, edits: Edits) -> None:
+def _clean_track(data: Content, track: Box, edits: Edits, samples: _Samples) -> None:
     media = first_box(data, b"mdia", track.content, track.stop)
     handler = None if media is None else first_box(data, b"hdlr", media.content, media.stop)
     if media is not None and handler is not None and data[handler.content + 8 : handler.content + 12] == b"meta":
-        for start, length in _samples(data, media):
-            edits.blank(start, start + length)
+        samples.find(media)
         free(edits, track)
         return
     for box in boxes(data, track.content, track.stop):
@@ -160,37 +172,55 @@ def _clean_notes(data: Content, notes: Box, edits: Edits) -> None:
 # Where the samples of a track lie (ISO/IEC 14496-12, 8.6 to 8.7)
 
 SAMPLES_MAXIMUM: Final = 200_000
+"""Of all tracks together whose samples are looked for."""
 
 
-def _samples(data: Content, media: Box) -> list[tuple[int, int]]:
-    """Place and length of each chunk of a track. Raises Unreadable where that makes no sense, or lies outside."""
-    table = media
-    for kind in (b"minf", b"stbl"):
-        found = first_box(data, kind, table.content, table.stop)
-        if found is None:
+class _Samples:
+    """Where the chunks of tracks lie, from a place up to another each."""
+
+    def __init__(self, data: Content) -> None:
+        self._data = data
+        self._media: Places | None = None
+        self._looked_at = 0
+        self.found: list[tuple[int, int]] = []
+
+    def find(self, media: Box) -> None:
+        """Note the chunks of a track. Raises Unreadable where that makes no sense, or one lies outside."""
+        data, parts = self._data, self._tables(media)
+        places = parts.get(b"stco") or parts.get(b"co64")
+        sizes, runs = parts.get(b"stsz"), parts.get(b"stsc")
+        if places is None or sizes is None or runs is None:
             raise Unreadable
-        table = found
-    parts = {box.kind: box for box in boxes(data, table.content, table.stop)}
-    places = parts.get(b"stco") or parts.get(b"co64")
-    sizes, runs = parts.get(b"stsz"), parts.get(b"stsc")
-    if places is None or sizes is None or runs is None:
-        raise Unreadable
-    (chunks,) = struct.unpack_from(">I", data, places.content + 4)
-    each, samples = struct.unpack_from(">II", data, sizes.content + 4)
-    (count,) = struct.unpack_from(">I", data, runs.content + 4)
-    if max(chunks, samples, count) > SAMPLES_MAXIMUM or (chunks and not count):
-        raise Unreadable
-    starts = struct.unpack_from(f">{chunks}{'I' if places.kind == b'stco' else 'Q'}", data, places.content + 8)
-    lengths = (each,) * samples if each else struct.unpack_from(f">{samples}I", data, sizes.content + 12)
-    numbers = struct.unpack_from(f">{3 * count}I", data, runs.content + 8)
-    inside = [(box.content, box.stop) for box in boxes(data, 0, len(data)) if box.kind == b"mdat"]
-    found_chunks, sample = [], 0
-    ends = [*(first - 1 for first in numbers[3::3]), chunks][:count]
-    for (first, in_chunk, _), end in zip(zip(*[iter(numbers)] * 3, strict=True), ends, strict=True):
-        for chunk in range(first - 1, min(end, chunks)):
-            length = sum(lengths[sample : sample + in_chunk])
-            sample += in_chunk
-            if not any(start <= starts[chunk] and starts[chunk] + length <= stop for start, stop in inside):
+        (chunks,) = struct.unpack_from(">I", data, places.content + 4)
+        each, samples = struct.unpack_from(">II", data, sizes.content + 4)
+        (count,) = struct.unpack_from(">I", data, runs.content + 4)
+        self._looked_at += 1 + max(chunks, samples, count)
+        if self._looked_at > SAMPLES_MAXIMUM or (chunks and not count):
+            raise Unreadable
+        starts = struct.unpack_from(f">{chunks}{'I' if places.kind == b'stco' else 'Q'}", data, places.content + 8)
+        lengths = (each,) * samples if each else struct.unpack_from(f">{samples}I", data, sizes.content + 12)
+        numbers = struct.unpack_from(f">{3 * count}I", data, runs.content + 8)
+        firsts, sample = numbers[::3], 0
+        if any(first >= following for first, following in itertools.pairwise((0, *firsts))):
+            raise Unreadable
+        runs_of_chunks = itertools.pairwise((*firsts, chunks + 1))
+        for (first, following), in_chunk in zip(runs_of_chunks, numbers[1::3], strict=True):
+            for chunk in range(first - 1, min(following - 1, chunks)):
+                self._note(starts[chunk], sum(lengths[sample : sample + in_chunk]))
+                sample += in_chunk
+
+    def _tables(self, media: Box) -> dict[bytes, Box]:
+        table = media
+        for kind in (b"minf", b"stbl"):
+            found = first_box(self._data, kind, table.content, table.stop)
+            if found is None:
                 raise Unreadable
-            found_chunks.append((starts[chunk], length))
-    return found_chunks
+            table = found
+        return {box.kind: box for box in boxes(self._data, table.content, table.stop)}
+
+    def _note(self, start: int, length: int) -> None:
+        if self._media is None:
+            self._media = Places((box.content, box.stop) for box in _top(self._data) if box.kind == b"mdat")
+        if not self._media.hold(start, start + length):
+            raise Unreadable
+        self.found.append((start, start + length))

@@ -6,13 +6,14 @@ moves. How the picture is turned, and its colours, are properties, which stay.
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Sequence
 from typing import Final
 
 from chat.classes import frozen
 from chat.media.boxes import FULL_BOX_BYTES, Box, Content, boxes
-from chat.media.metadata.plan import Edits, Unreadable
+from chat.media.metadata.plan import Edits, Places, Unreadable, joined
 
 ITEMS_MAXIMUM: Final = 20_000
 """A photograph of 100 megapixels has a thousand tiles."""
@@ -50,6 +51,8 @@ def clean(data: Content, meta: Box, media: Sequence[Box], edits: Edits) -> None:
     """Note what is to change. Raises Unreadable for what makes no sense."""
     inside = list(boxes(data, meta.content + FULL_BOX_BYTES, meta.stop))
     parts = {box.kind: box for box in inside}
+    if sum(box.kind in _KEPT for box in inside) > len(_KEPT.intersection(parts)):  # each of them is there once
+        raise Unreadable
     primary = _number(data, parts[b"pitm"], parts[b"pitm"].content + FULL_BOX_BYTES)[0] if b"pitm" in parts else -1
     references = _references(data, parts[b"iref"]) if b"iref" in parts else []
     kinds = _kinds(data, parts[b"iinf"]) if b"iinf" in parts else []
@@ -59,7 +62,7 @@ def clean(data: Content, meta: Box, media: Sequence[Box], edits: Edits) -> None:
     gone |= {entry.source for entry in references if entry.kind == b"auxl" and gone.issuperset(entry.targets)}
     gone.discard(primary)
     _blank(places, gone, meta, media, edits)
-    content = data[meta.content : meta.content + FULL_BOX_BYTES]
+    content = bytearray(data[meta.content : meta.content + FULL_BOX_BYTES])
     for box in inside:
         match box.kind:
             case b"iinf":
@@ -79,19 +82,18 @@ def clean(data: Content, meta: Box, media: Sequence[Box], edits: Edits) -> None:
         raise Unreadable
     if room:
         content += struct.pack(">I4s", room, b"free") + bytes(room - 8)
-    edits.put(meta.content, content)
+    edits.put(meta.content, bytes(content))
 
 
 def _shelf_without(data: Content, shelf: Box, places: Sequence[_Place], gone: set[int]) -> bytes:
     """The box `idat` with nothing in the place of what goes. Raises Unreadable where other items hold that too."""
     content = bytearray(data[shelf.start : shelf.stop])
     head = shelf.content - shelf.start
-    kept = [lies for place in places if place.entry.item not in gone for lies in place.in_box]
-    for place in places:
-        for start, length in place.in_box if place.entry.item in gone else ():
-            if head + start + length > len(content) or _touches(start, start + length, kept):
-                raise Unreadable
-            content[head + start : head + start + length] = bytes(length)
+    kept = _kept([lies for place in places if place.entry.item not in gone for lies in place.in_box])
+    for start, stop in _spans([lies for place in places if place.entry.item in gone for lies in place.in_box]):
+        if head + stop > len(content) or kept.touch(start, stop):
+            raise Unreadable
+        content[head + start : head + stop] = bytes(stop - start)
     return bytes(content)
 
 
@@ -125,13 +127,15 @@ def _references(data: Content, box: Box) -> list[_Reference]:
         source, place = _number(data, box, entry.content)
         (count,) = struct.unpack_from(">H", data, place)
         letter = "I" if data[box.content] else "H"
+        if place + 2 + count * struct.calcsize(f">{letter}") > entry.stop:
+            raise Unreadable
         targets = struct.unpack_from(f">{count}{letter}", data, place + 2)
         found.append(_Reference(entry.kind, source, targets))
     return found
 
 
 def _references_without(data: Content, box: Box, references: Sequence[_Reference], gone: set[int]) -> bytes:
-    letter, content = "I" if data[box.content] else "H", b""
+    letter, content = "I" if data[box.content] else "H", bytearray()
     for entry in references:
         left = [item for item in entry.targets if item not in gone]
         if entry.source not in gone and left:
@@ -143,7 +147,7 @@ def _references_without(data: Content, box: Box, references: Sequence[_Reference
 
 
 def _properties_without(data: Content, properties: Box, gone: set[int]) -> bytes:
-    content = b""
+    content = bytearray()
     for box in boxes(data, properties.content, properties.stop):
         if box.kind == b"ipma":
             content += _without(data, box, _associations(data, box), gone)
@@ -165,6 +169,8 @@ def _associations(data: Content, box: Box) -> list[_Entry]:
     for _ in range(_bearable(count)):
         item, end = _number(data, box, place)
         end += 1 + data[end] * (2 if data[box.content + 3] & 1 else 1)
+        if end > box.stop:
+            raise Unreadable
         found.append(_Entry(item, place, end))
         place = end
     return found
@@ -177,7 +183,7 @@ def _places(data: Content, box: Box) -> list[_Place]:
     letter = ">I" if version > 1 else ">H"
     (count,) = struct.unpack_from(letter, data, place)
     place += struct.calcsize(letter)
-    found = []
+    found, pieces = [], 0
     for _ in range(_bearable(count)):
         start, method = place, 0
         (item,) = struct.unpack_from(letter, data, place)
@@ -189,6 +195,7 @@ def _places(data: Content, box: Box) -> list[_Place]:
         place += 2 + base_size
         (extents,) = struct.unpack_from(">H", data, place)
         place += 2
+        pieces = _bearable(pieces + extents)
         ranges = []
         for _ in range(extents):
             place += index_size
@@ -206,19 +213,22 @@ def _places(data: Content, box: Box) -> list[_Place]:
 def _blank(places: Sequence[_Place], gone: set[int], meta: Box, media: Sequence[Box], edits: Edits) -> None:
     """Make empty what the items hold that go. Raises Unreadable where others hold it too, or it is no item's place."""
     kept = [lies for place in places if place.entry.item not in gone for lies in place.in_file]
-    if _touches(meta.start, meta.stop, [(start, length) for start, length in kept if length]):
+    if _kept([(start, length) for start, length in kept if length]).touch(meta.start, meta.stop):
         raise Unreadable
-    for place in places:
-        for start, length in place.in_file if place.entry.item in gone else ():
-            stop = start + length
-            if not any(box.content <= start and stop <= box.stop for box in media) or _touches(start, stop, kept):
-                raise Unreadable
-            edits.blank(start, stop)
+    others, room = _kept(kept), Places((box.content, box.stop) for box in media)
+    for start, stop in _spans([lies for place in places if place.entry.item in gone for lies in place.in_file]):
+        if not room.hold(start, stop) or others.touch(start, stop):
+            raise Unreadable
+        edits.blank(start, stop)
 
 
-def _touches(start: int, stop: int, kept: Sequence[tuple[int, int]]) -> bool:
-    """Whether what stays lies there as well; a length of zero goes on to the end of the file."""
-    return any(start < other + length and other < stop if length else stop > other for other, length in kept)
+def _spans(lies: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    return joined((start, start + length) for start, length in lies)
+
+
+def _kept(lies: Sequence[tuple[int, int]]) -> Places:
+    """What stays; a length of zero goes on to the end of the file."""
+    return Places((start, start + length if length else math.inf) for start, length in lies)
 
 
 def _without(data: Content, box: Box, entries: Sequence[_Entry], gone: set[int]) -> bytes:
@@ -233,7 +243,7 @@ def _without(data: Content, box: Box, entries: Sequence[_Entry], gone: set[int])
     return _box(box.kind, content)
 
 
-def _box(kind: bytes, content: bytes) -> bytes:
+def _box(kind: bytes, content: bytes | bytearray) -> bytes:
     return struct.pack(">I4s", 8 + len(content), kind) + content
 
 

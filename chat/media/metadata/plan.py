@@ -6,7 +6,10 @@ takes no more memory than a piece.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import bisect
+import itertools
+import math
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 import attrs
@@ -59,6 +62,34 @@ def _size(piece: Piece) -> int:
             return count
         case _:
             return len(piece)
+
+
+def joined(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The same bytes, from a place up to another each, as spans that do not overlap, in order."""
+    found: list[tuple[int, int]] = []
+    for start, stop in sorted(span for span in spans if span[0] < span[1]):
+        if found and start < found[-1][1]:
+            found[-1] = (found[-1][0], max(stop, found[-1][1]))
+        else:
+            found.append((start, stop))
+    return found
+
+
+class Places:
+    """Spans of a file, from a place up to another each, that are asked often whether they have to do with others."""
+
+    def __init__(self, spans: Iterable[tuple[int, float]]) -> None:
+        ordered = sorted(spans)
+        self._starts = [start for start, _ in ordered]
+        self._ends = list(itertools.accumulate((stop for _, stop in ordered), max, initial=-math.inf))
+
+    def touch(self, start: int, stop: int) -> bool:
+        """Whether one of them lies there as well."""
+        return self._ends[bisect.bisect_left(self._starts, stop)] > start
+
+    def hold(self, start: int, stop: int) -> bool:
+        """Whether one of them, none of which overlap, has all of these bytes."""
+        return self._ends[bisect.bisect_right(self._starts, start)] >= stop
 
 
 def steps() -> Iterator[int]:

@@ -13,7 +13,7 @@ import attrs
 
 from chat.classes import define, frozen
 from chat.media.boxes import Content
-from chat.media.metadata.plan import Edits, Plan, Unreadable
+from chat.media.metadata.plan import Edits, Plan, Unreadable, joined
 
 _BYTES_OF_TYPES: Final = {1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 6: 1, 7: 1, 8: 2, 9: 4, 10: 8, 11: 4, 12: 8, 13: 4}
 KEPT: Final = frozenset(
@@ -34,6 +34,10 @@ _PIXELS: Final = ((273, 279), (324, 325), (513, 514))
 DIRECTORIES_MAXIMUM: Final = 100
 ENTRIES_MAXIMUM: Final = 1_000
 STRIPS_MAXIMUM: Final = 200_000
+"""Of all pages together."""
+
+FORGOTTEN_MAXIMUM: Final = 3 * DIRECTORIES_MAXIMUM
+"""Directories of EXIF, of places and of interoperability of all pages together."""
 
 
 @frozen
@@ -55,6 +59,8 @@ class _Cleaning:
     edits: Edits
     kept: list[tuple[int, int]] = attrs.field(factory=list, init=False)
     gone: list[tuple[int, int]] = attrs.field(factory=list, init=False)
+    strips: int = attrs.field(default=0, init=False)
+    forgotten: set[int] = attrs.field(factory=set, init=False)
 
     def entries(self, place: int) -> list[_Entry]:
         """The entries of a directory. Raises Unreadable where values lie outside the file."""
@@ -101,7 +107,8 @@ class _Cleaning:
 
     def _numbers(self, entry: _Entry) -> tuple[int, ...]:
         letter = {3: "H", 4: "I"}.get(entry.kind)
-        if letter is None or entry.count > STRIPS_MAXIMUM:
+        self.strips += entry.count
+        if letter is None or self.strips > 2 * STRIPS_MAXIMUM:  # of each a place and a length
             raise Unreadable
         return struct.unpack_from(f"{self.order}{entry.count}{letter}", self.data, entry.start)
 
@@ -111,6 +118,11 @@ class _Cleaning:
             self.gone.append((entry.start, entry.stop))
             return
         (place,) = struct.unpack_from(f"{self.order}I", self.data, entry.place + 8)
+        if place in self.forgotten:
+            return
+        self.forgotten.add(place)
+        if len(self.forgotten) > FORGOTTEN_MAXIMUM:
+            raise Unreadable
         inside = self.entries(place)
         self.gone.append((place, place + 2 + 12 * len(inside) + 4))
         for inner in inside:
@@ -131,21 +143,10 @@ def picture(data: Content) -> Plan:
         seen.add(place)
         place = cleaning.directory(place)
     kept, reached = sorted(span for span in cleaning.kept if span[0] < span[1]), 0
-    for start, stop in _joined(cleaning.gone):
+    for start, stop in joined(cleaning.gone):
         while reached < len(kept) and kept[reached][1] <= start:
             reached += 1
-        if any(first < stop and start < last for first, last in kept[reached:][:1]):
+        if any(first < stop and start < last for first, last in kept[reached : reached + 1]):
             raise Unreadable
         cleaning.edits.blank(start, stop)
     return cleaning.edits.plan(len(data))
-
-
-def _joined(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The same bytes as spans that do not overlap, in order."""
-    found: list[tuple[int, int]] = []
-    for start, stop in sorted(span for span in spans if span[0] < span[1]):
-        if found and start < found[-1][1]:
-            found[-1] = (found[-1][0], max(stop, found[-1][1]))
-        else:
-            found.append((start, stop))
-    return found
