@@ -201,7 +201,8 @@ class OpenIdConnect:
         tokens = await self._tokens(metadata, code, self._derived("verifier", state))
         claims = await self._verified(metadata, tokens.get("id_token"), self._derived("nonce", state))
         if "email" not in claims or "email_verified" not in claims:
-            claims = {**await self._userinfo(metadata, tokens.get("access_token"), claims["sub"]), **claims}
+            told = await self._userinfo(metadata, tokens.get("access_token"), claims["sub"])
+            claims = {**told, **claims, **_address_of(claims, told)}
         email = _text(claims.get("email"))
         return Claims(
             issuer=self._provider.issuer,
@@ -285,6 +286,17 @@ def _basic(client_id: str, client_secret: str) -> str:
     """Client authentication by header; both parts are form-encoded first (RFC 6749 2.3.1)."""
     pair = f"{quote(client_id, safe='')}:{quote(client_secret, safe='')}"
     return f"Basic {base64.b64encode(pair.encode()).decode('ascii')}"
+
+
+def _address_of(claims: Mapping[str, Any], told: Mapping[str, Any]) -> dict[str, Any]:
+    """The address in the id token, else in userinfo, and whether that very address is verified: what is said of another
+    one counts for nothing."""
+    said = claims if "email" in claims else told
+    other = told if said is claims else claims
+    verified = said.get("email_verified")
+    if verified is None and other.get("email", said.get("email")) == said.get("email"):
+        verified = other.get("email_verified")
+    return {"email": said.get("email"), "email_verified": verified}
 
 
 def _is_verified(value: object, *, trusted: bool) -> bool:

@@ -141,6 +141,22 @@ async def test_vouching_is_for_what_is_not_said(chat_world: World, provider: Pro
     assert (own["id"] == chat_world.alice.id, own["email"]) == (False, None)
 
 
+@pytest.mark.parametrize(
+    ("told", "at_userinfo"),
+    [
+        ({"email_verified": None}, {"email": "mallory@example.com", "email_verified": True}),
+        ({"email": None, "email_verified": True}, {"email_verified": False}),
+    ],
+)
+async def test_an_address_is_verified_by_what_is_said_of_it(
+    chat_world: World, provider: Provider, told: dict[str, Any], at_userinfo: dict[str, Any]
+) -> None:
+    assume(provider, Mood(told=told, at_userinfo=at_userinfo))
+    provider.person |= {"sub": "m-1", "email": "alice@example.com"}
+    own = await own_account(chat_world, provider)
+    assert (own["id"] == chat_world.alice.id, own["email"]) == (False, None)
+
+
 async def test_accounts_without_an_address_have_it_once_it_counts(
     chat_world: World, provider: Provider, chat_server_options: dict[str, Any], chat_server: ChatServer
 ) -> None:
