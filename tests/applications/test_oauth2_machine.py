@@ -1,9 +1,10 @@
 """Codes, grants and tokens against a model, over whatever sequence of requests Hypothesis thinks of.
 
-The model is three sentences. A code is good for its application for ten minutes, until it is exchanged or the account
-takes its authorisation back. A grant lives until its code or one of its refresh tokens is presented a second time, a
-refresh token of it is revoked, the account takes its authorisation back or the application is deleted. A token is good
-while its grant lives, its time is not over, and it was neither revoked nor (a refresh token) exchanged.
+The model is four sentences. One application is public and shows no secret beside a verifier. A code is good
+for its application for ten minutes, until it is exchanged or the account takes its authorisation back. A grant lives
+until its code or one of its refresh tokens is presented a second time, a refresh token of it is revoked, the account
+takes its authorisation back or the application is deleted. A token is good while its grant lives, its time is not over,
+and it was neither revoked nor (a refresh token) exchanged.
 """
 
 from __future__ import annotations
@@ -61,6 +62,7 @@ SCOPES = st.sampled_from(["identify", "email identify", "guilds", "connections e
 @attrs.define(eq=False)
 class Application:
     client: OAuth2Client
+    is_public: bool
     exists: bool = True
 
 
@@ -151,7 +153,10 @@ class OAuth2Machine(RuleBasedStateMachine):
 
     @initialize(target=applications)
     def two_applications(self) -> Any:
-        return multiple(*(Application(self._call(OAuth2Client.make, self._world)) for _ in range(2)))
+        return multiple(*(self._call(self._made, is_public) for is_public in (True, False)))
+
+    async def _made(self, is_public: bool) -> Application:
+        return Application(await OAuth2Client.make(self._world, public_client=is_public), is_public)
 
     # What accounts do
 
@@ -240,7 +245,8 @@ class OAuth2Machine(RuleBasedStateMachine):
             return await client.exchange(code.value, secret=shown, **fields)
 
         answer, now = self._call(ask), self.now
-        if not application.exists or secret == "wrong" or (secret == "none" and not sends_verifier):
+        may_come_without = application.is_public and sends_verifier
+        if not application.exists or secret == "wrong" or (secret == "none" and not may_come_without):
             assert refusal(answer, 401) == "invalid_client"
             return multiple()
         public = secret == "none"

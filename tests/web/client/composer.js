@@ -13,7 +13,7 @@ async ({ slow, refuses }) => {
     state.users.set("1", ana);
     state.users.set("2", { id: "2", username: "ben", global_name: "Ben <b>", avatar: null });
     const members = new Map([["1", { user: { id: "1" }, roles: [] }], ["2", { user: { id: "2" }, roles: [] }]]);
-    state.guilds.set("4", { id: "4", members, roles: new Map(), emojis: [] });
+    state.guilds.set("4", { id: "4", properties: { owner_id: "3" }, members, roles: new Map(), emojis: [] });
     state.channels.set("5", { id: "5", type: 0, guild_id: "4", name: "seeds", rate_limit_per_user: slow });
     state.logs.set("5", { ids: ["7"], byId: new Map([["7", own]]), before: false, after: false, fault: null });
   });
