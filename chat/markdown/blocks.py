@@ -161,6 +161,7 @@ class _Blocks:
         """The first code block that opens in a line: with three back ticks or more, up to as many. What nothing closes
         is text, and so is what has nothing in it."""
         line = self._lines[place][1]
+        unclosed: set[int] = set()
         at = line.find("`", start)
         while at >= 0:
             ticks = run_length(line, at)
@@ -168,7 +169,9 @@ class _Blocks:
             if _is_escaped(line, at):
                 at = line.find("`", at + 1)
                 continue
-            span = closing_ticks(line, inside, ticks) if ticks < _FENCE else -1
+            span = closing_ticks(line, inside, ticks) if ticks < _FENCE and ticks not in unclosed else -1
+            if span < 0:
+                unclosed.add(ticks)
             if _FENCE <= ticks < self._unclosed:
                 closing = self._closing(place, inside, ticks)
                 if closing is None:

@@ -13,11 +13,12 @@ from typing import Final
 from urllib.parse import unquote_to_bytes
 
 _PARAMETER: Final = re.compile(
-    rb"""[;\s]*([!#$%&'*+\-.^_`|~0-9A-Za-z]+)[ \t]*=[ \t]*(?:"((?:[^"\\]|\\.)*+)"(?=[ \t]*(?:;|$))|([^;]*))""",
+    rb"""([!#$%&'*+\-.^_`|~0-9A-Za-z]+)[ \t]*=[ \t]*(?:"((?:[^"\\]|\\.)*+)"(?=[ \t]*(?:;|$))|([^;]*))""",
     re.DOTALL,
 )
 """A name, and a quoted value or what stands up to the next semicolon."""
 
+_BETWEEN: Final = re.compile(rb"[;\s]*")
 _PIECE: Final = re.compile(rb"([^*]+)\*([0-9]{1,2})(\*?)")
 _EXTENDED: Final = re.compile(rb"([^']*)'[^']*'(.*)", re.DOTALL)
 _ESCAPED: Final = re.compile(rb'\\([\\"])')
@@ -41,9 +42,11 @@ def _parameters(text: bytes) -> dict[bytes, bytes]:
     found: dict[bytes, bytes] = {}
     position = 0
     while 0 <= position < len(text):
+        between = _BETWEEN.match(text, position)
+        position = position if between is None else between.end()
         match = _PARAMETER.match(text, position)
         if match is None:
-            position = text.find(b";", position + 1)
+            position = text.find(b";", position)
             continue
         name, quoted, bare = match.groups()
         value = _ESCAPED.sub(rb"\1", quoted) if quoted is not None else bare.strip().strip(b'"')

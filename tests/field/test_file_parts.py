@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from urllib.parse import quote
 
 import pytest
@@ -73,6 +74,13 @@ def test_bytes_that_are_no_utf_8_are_latin_1() -> None:
 )
 def test_what_is_no_file(header: bytes, found: tuple[str, str | None] | None) -> None:
     assert disposition_of(header) == found
+
+
+@pytest.mark.parametrize("piece", [b";", b"; ", b" ", b"a=;", b'a="', b"a", b'\\"'])
+def test_a_long_header_takes_no_longer_than_others(piece: bytes) -> None:
+    before = time.process_time()
+    disposition_of(b"form-data;" + piece * (20_000 // len(piece)))
+    assert time.process_time() - before < 0.5, "time that grows with the square would be seconds"
 
 
 @given(st.text(min_size=1, max_size=60).filter(str.isprintable))

@@ -56,7 +56,7 @@ def of_pages(links: list[list[Any]]) -> list[list[Any]]:
 HOSTILE: Final = (
     "[](https://a(", "](https://a ", "[x](https://a \"", "[x](https://a '", "[x](https://a (", "[[a](https://b)", "`",
     "``a`", "```a ````b ", "a```", "> ", "- a\n", "- ```\n", "- a\n\n", "1. a\n   ```\n", "https://a(", "<https://a ",
-    "\\`", "\\", "(", "\n", "> - ", "*a **b ", "||a", "[", "<@1>", "https://@everyone ", "_a*",
+    "\\`", "\\```", "\\", "(", "\n", "> - ", "*a **b ", "||a", "[", "<@1>", "https://@everyone ", "_a*",
 )  # fmt: skip
 
 

@@ -202,6 +202,7 @@ class Blocks {
    */
   #fence(place, from) {
     const line = this.#at(place);
+    const unclosed = new Set();
     for (let at = line.indexOf("`", from); at !== -1; ) {
       const ticks = runLength(line, at);
       const inside = at + ticks;
@@ -209,7 +210,8 @@ class Blocks {
         at = line.indexOf("`", at + 1);
         continue;
       }
-      const span = ticks < FENCE ? closingTicks(line, inside, ticks) : -1;
+      const span = ticks < FENCE && !unclosed.has(ticks) ? closingTicks(line, inside, ticks) : -1;
+      if (span === -1) unclosed.add(ticks);
       if (ticks >= FENCE && ticks < this.#unclosed) {
         const closing = this.#closing(place, inside, ticks);
         if (!closing) this.#unclosed = ticks;
