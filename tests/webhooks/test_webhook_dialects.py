@@ -326,6 +326,17 @@ def test_nothing_that_is_told_makes_it_fail(event: str, delivery: dict[str, Any]
         assert len(embed.get("url", "")) <= URL_CHARACTERS
 
 
+@pytest.mark.parametrize(
+    ("indent", "shown"), [(None, ""), ("x", ""), (1, "  "), ("2", "    "), (9, " " * 16), ("1" * 5_000, " " * 16)]
+)
+def test_a_list_is_indented_no_further_than_there_is_room(indent: object, shown: str) -> None:
+    entry = {"type": "rich_text_section", "elements": [{"type": "text", "text": "tea"}]}
+    part = {"type": "rich_text_list", "indent": indent, "elements": [entry]}
+    block = {"type": "rich_text", "elements": [{**part, "indent": 0}, part]}
+    content, embeds = slack_message({"blocks": [block]}, 2_000, 10)
+    assert f"- tea\n{shown}- tea" in content + str(embeds).replace("\\n", "\n")
+
+
 @pytest.mark.parametrize("piece", ["<", "<a|", "<!", "&amp", "<https://a|<", "|", "<a"])
 def test_the_time_grows_with_the_text_and_no_faster(piece: str) -> None:
     text = (piece * 40_000)[:40_000]

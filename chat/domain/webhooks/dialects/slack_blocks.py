@@ -154,6 +154,8 @@ _KINDS: Final[Mapping[str, Callable[[Block, Shown], None]]] = {
 }
 
 
+INDENT_MAXIMUM: Final = 8
+
 # Rich text: paragraphs, lists, quotes and code of pieces in which only their style is markup
 
 
@@ -162,11 +164,18 @@ def _rich(block: object) -> Iterable[str]:
         yield from _part(part)
 
 
+def _depth(told: str) -> int:
+    """How far a list is indented. Thousands of digits make no number (`sys.set_int_max_str_digits`)."""
+    if not told.isdecimal():
+        return 0
+    return min(int(told), INDENT_MAXIMUM) if len(told) < 10 else INDENT_MAXIMUM
+
+
 def _part(part: object) -> Iterable[str]:
     match text_at(part, "type"):
         case "rich_text_list":
             ordered = text_at(part, "style") == "ordered"
-            indent = "  " * min(int(text_at(part, "indent") or 0), 8) if text_at(part, "indent").isdecimal() else ""
+            indent = "  " * _depth(text_at(part, "indent"))
             for number, entry in enumerate(list_at(part, "elements"), 1):
                 yield f"{indent}{f'{number}.' if ordered else '-'} {_inline(entry)}"
         case "rich_text_quote":
