@@ -16,7 +16,8 @@ const REDRAWN = /^\/media\/(?:attachments|external)\//;
 const SIZES = [160, 240, 320, 480, 640, 1024, 1280, 1536, 2048, 3072, 4096];
 const DENSITIES = [1, 2, 3];
 const MOVING_MOST = 1024;
-const ANOTHER_TRY_MS = 3000;
+/** A server that has too much to draw says so; it is asked again after these times. */
+const NEXT_TRIES_MS = [2000, 6000];
 const IS_ANIMATED = 1 << 5;
 
 /**
@@ -56,7 +57,7 @@ function rendition({ address, width, height }, size, moves = false) {
 
 /**
  * Show a picture in a place of a size, at the density of the screen. Where it cannot be had, `fail` is called, after
- * another try: the server may have had too much to draw.
+ * further tries: the server may have had too much to draw.
  * @param {HTMLImageElement} image
  * @param {Picture} picture
  * @param {{width: number, height: number}} place In CSS pixels, as far as there is room.
@@ -101,14 +102,14 @@ export function large(picture, isLarger = false) {
  * @param {() => void} fail
  */
 export function watch(image, fail) {
-  let hasFailed = false;
+  const left = [...NEXT_TRIES_MS];
   image.addEventListener("error", () => {
-    if (hasFailed) return fail();
-    hasFailed = true;
+    const next = left.shift();
+    if (next === undefined) return fail();
     setTimeout(() => {
       if (image.srcset) image.srcset = image.srcset;
       else image.src = image.src;
-    }, ANOTHER_TRY_MS);
+    }, next);
     return undefined;
   });
 }
