@@ -89,7 +89,8 @@ async def test_people_come_from_a_foreign_provider(tmp_path: Path, mood: str) ->
 async def served(tmp_path: Path) -> AsyncIterator[tuple[World, str]]:
     """A server on a real port, and its origin."""
     async with open_chat_server(tmp_path, seed=1, sockets=True) as server, trio.open_nursery() as nursery:
-        yield World(server.description(), server.route(), nursery), f"http://{server.route().host}"
+        async with World(server.description(), server.route(), nursery) as world:
+            yield world, f"http://{server.route().host}"
         nursery.cancel_scope.cancel()
 
 

@@ -119,8 +119,12 @@ class MessageMachine(RuleBasedStateMachine):
     def answer(self, data: st.DataObject, who: str, content: str) -> None:
         target = self._draw(data)
         answer = self._ask(who, "POST", "/messages", {"content": content, "message_reference": {"message_id": target}})
-        if self._find(target) is None:
+        found = self._find(target)
+        if found is None:
             self._refused(answer, 404, "UNKNOWN_MESSAGE")
+            return
+        if not found.is_written:  # nobody answers what the server wrote
+            self._refused(answer, 400, "INVALID_FORM_BODY")
             return
         sent = answer.expect(200)
         self.messages.append(ModelMessage(sent["id"], self.actors[who].id, 19, content, answers=target))
