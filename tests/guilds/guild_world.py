@@ -26,8 +26,10 @@ from chat.domain.messages.message_deletion import MessageDeletion
 from chat.domain.messages.message_editing import MessageEditing
 from chat.domain.messages.message_events import SystemMessages
 from chat.domain.messages.message_reading import Messages
-from chat.domain.messages.message_sending import MessageSending, TypingIndicators
+from chat.domain.messages.message_sending import MessageSending
 from chat.domain.messages.read_states import ReadStates
+from chat.domain.messages.slowmode import Slowmode
+from chat.domain.messages.typing_indicators import TypingIndicators
 from chat.domain.people.groups import Groups
 from chat.domain.policy.blocked_values import BlockedValues
 from chat.domain.policy.errands import Errands
@@ -144,7 +146,7 @@ class GuildWorld:
         self.memberships = Memberships(core=core)
         self.channels = SeenChannels(access)
         self.messages = Messages(core=core)
-        self.sending = MessageSending(core, self.private_channels, lambda guild_id: sorted(self.connected))
+        self.sending = MessageSending(core, self.private_channels, Slowmode(), lambda guild_id: sorted(self.connected))
         witness = ChannelWitness(self.guild_states, self.private_channels, ThreadLookup(database))
         self.deletion = MessageDeletion(core, witness)
         self.editing = MessageEditing(core=core, deletion=self.deletion)

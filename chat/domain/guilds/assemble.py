@@ -7,7 +7,7 @@ from chat.domain.accounts.assemble import AccountsArea
 from chat.domain.core import Core
 from chat.domain.ground import Background
 from chat.domain.guilds.absent_members import InactiveMembers, TemporaryMembers
-from chat.domain.guilds.bans import AuthorsMessages, Bans, OwnMessages
+from chat.domain.guilds.bans import Bans
 from chat.domain.guilds.expressions import Expressions
 from chat.domain.guilds.group_invites import GroupInvites
 from chat.domain.guilds.guild_changes import GuildChanges
@@ -19,10 +19,12 @@ from chat.domain.guilds.invites import Invites
 from chat.domain.guilds.member_changes import MemberChanges
 from chat.domain.guilds.member_lists import MemberSearches
 from chat.domain.guilds.memberships import Memberships
+from chat.domain.guilds.own_messages import OwnMessages
 from chat.domain.guilds.permission_overwrites import PermissionOverwrites
 from chat.domain.guilds.roles import Roles
 from chat.domain.guilds.vanity_urls import VanityUrls
 from chat.domain.messages.assemble import MessagesArea
+from chat.domain.messages.author_messages import AuthorsMessages
 from chat.domain.people.assemble import PeopleArea
 from chat.domain.policy.assemble import PolicyArea
 from chat.domain.presence.assemble import PresenceArea
@@ -69,7 +71,7 @@ def assemble(
 ) -> GuildsArea:
     presences, voice_states, media, sudo = presence.presences, presence.voice_states, policy.media, signing_in.sudo
     memberships, roles = Memberships(core=core), Roles(core=core)
-    authors_messages = AuthorsMessages(core, witness=standing.witness, memberships=memberships)
+    authors_messages = AuthorsMessages(core, witness=standing.witness, leave=memberships.leave_in)
     changes = GuildChanges(core=core, factors=signing_in.factors, sudo=sudo, media=media)
     return GuildsArea(
         guilds=Guilds(core=core, media=media, online_count=presences.online_count),

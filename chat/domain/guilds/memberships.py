@@ -196,6 +196,11 @@ class Memberships:
             return None
         return self.depart(connection, guild_id, account)
 
+    def leave_in(self, connection: sqlite3.Connection, guild_id: int, user_id: int) -> Callable[[], None] | None:
+        """In a unit: as `depart_if_possible`; gives what announces the departure after the commit."""
+        departure = self.depart_if_possible(connection, guild_id, user_id)
+        return None if departure is None else functools.partial(self.announce_departure, departure)
+
     def _require_may_leave(self, guild: Guild, user_id: int) -> None:
         if self._core.policy.protects(guild.id):
             raise ApiError(ErrorCode.SINGLE_COMMUNITY_CANNOT_LEAVE)

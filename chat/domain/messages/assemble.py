@@ -14,11 +14,13 @@ from chat.domain.messages.message_editing import MessageEditing
 from chat.domain.messages.message_events import SystemMessages
 from chat.domain.messages.message_reading import Messages
 from chat.domain.messages.message_search import MessageSearches, MessageSearchIndex
-from chat.domain.messages.message_sending import MessageSending, TypingIndicators
+from chat.domain.messages.message_sending import MessageSending
 from chat.domain.messages.own_message_deletion import OwnMessageDeletion
 from chat.domain.messages.pins import Pins
 from chat.domain.messages.reactions import Reactions
 from chat.domain.messages.read_states import ReadStates
+from chat.domain.messages.slowmode import Slowmode, SlowmodeStatus
+from chat.domain.messages.typing_indicators import TypingIndicators
 from chat.domain.messages.uploads import Uploads
 from chat.domain.policy.assemble import PolicyArea
 from chat.domain.presence.assemble import PresenceArea
@@ -47,6 +49,7 @@ class MessagesArea:
     unfurling: Unfurling
     link_embeds: LinkEmbeds
     typing: TypingIndicators
+    slowmode_status: SlowmodeStatus
 
     @property
     def background(self) -> Background:
@@ -65,7 +68,8 @@ def assemble(
     """Build the area."""
     settings, sudo = core.settings, signing_in.sudo
     private_channels, witness, media = standing.private_channels, standing.witness, policy.media
-    sending = MessageSending(core, private_channels=private_channels, online_in=presence.presences.online_in)
+    slowmode, online_in = Slowmode(), presence.presences.online_in
+    sending = MessageSending(core, private_channels=private_channels, slowmode=slowmode, online_in=online_in)
     deletion = MessageDeletion(core, witness=witness)
     system_messages = SystemMessages(core=core, private_channels=private_channels)
     index = MessageSearchIndex(core, enabled=settings.search == "on")
@@ -91,4 +95,5 @@ def assemble(
         unfurling=unfurling,
         link_embeds=LinkEmbeds(core, unfurling=unfurling, enabled=settings.media.link_embeds),
         typing=TypingIndicators(core=core),
+        slowmode_status=SlowmodeStatus(core=core, slowmode=slowmode),
     )

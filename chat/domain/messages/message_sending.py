@@ -1,4 +1,4 @@
-"""Sending a message (messages.md, Sending messages), and telling that one types (people.md, Typing).
+"""Sending a message (messages.md, Sending messages).
 
 Sending is what a server does most. It asks the store for nothing but what the text or a reply names, writes once, and
 builds the wire object once, for the answer and for the event.
@@ -12,9 +12,6 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from chat.auth.principal import Principal
-from chat.bus.bus import Event
-from chat.classes import define
-from chat.clock import iso_timestamp
 from chat.config import Limits
 from chat.domain.core import Core
 from chat.domain.messages.message_context import (
@@ -36,9 +33,10 @@ from chat.domain.messages.message_drafts import (
 from chat.domain.messages.message_events import message_created
 from chat.domain.messages.message_objects import referenced_message_object, whole_message_object
 from chat.domain.messages.message_reading import one_message
-from chat.domain.messages.read_states import Notified, notified_by
-from chat.domain.messages.recent_sending import NonceKey, Nonces, Slowmode
-from chat.domain.messages.thread_writing import InThread, Opening, into_thread
+from chat.domain.messages.nonces import NonceKey, Nonces
+from chat.domain.messages.read_states import notified_by
+from chat.domain.messages.slowmode import BYPASS_SLOWMODE, Slowmode
+from chat.domain.messages.thread_writing import Insertion, Opening, destination_of
 from chat.domain.policy.embeds import require_embeds
 from chat.domain.standing.access import ChannelAccess, GuildChannelAccess, require_message_channel
 from chat.domain.standing.private_channels import PrivateChannelAccess, PrivateChannels
@@ -48,7 +46,6 @@ from chat.domain.standing.verification import require_verification
 from chat.errors import ApiError
 from chat.registries.channel_types import THREAD_ONLY_CHANNEL_TYPES
 from chat.registries.error_codes import ErrorCode
-from chat.registries.events import EventName
 from chat.registries.guild_values import DisabledOperation
 from chat.registries.message_types import SENDABLE_MESSAGE_FLAGS, MessageType
 from chat.registries.permissions import Permission
@@ -58,7 +55,6 @@ from chat.store.messages.messages import Message
 
 SEND_MESSAGES: Final = Permission.SEND_MESSAGES.value
 ATTACH_FILES: Final = Permission.ATTACH_FILES.value
-BYPASS_SLOWMODE: Final = Permission.BYPASS_SLOWMODE.value
 SEND_MESSAGE_DISABLED: Final = DisabledOperation.SEND_MESSAGE.value
 
 
@@ -66,12 +62,16 @@ class MessageSending:
     """The operations that send a message, with what they remember of those sent before."""
 
     def __init__(
-        self, core: Core, private_channels: PrivateChannels, online_in: Callable[[int], Iterable[int]]
+        self,
+        core: Core,
+        private_channels: PrivateChannels,
+        slowmode: Slowmode,
+        online_in: Callable[[int], Iterable[int]],
     ) -> None:
         self._core = core
         self._private_channels = private_channels
         self._online_in = online_in
-        self._slowmode = Slowmode()
+        self._slowmode = slowmode
         self._nonces = Nonces(core.clock)
 
     async def create(self, principal: Principal, channel_id: int, draft: MessageDraft) -> dict[str, Any]:
@@ -140,24 +140,6 @@ class MessageSending:
         """The store was emptied: no nonce stands for a message, no member waits for slow mode."""
         self._nonces.forget_all()
         self._slowmode.forget()
-
-    def slowmode(self, principal: Principal, channel_id: int) -> dict[str, Any]:
-        """The channel's slow mode in seconds, for how many milliseconds the caller has yet to wait and until when, and
-        whether the caller is exempt.
-
-        :raises ApiError: as `Access.channel`.
-        """
-        access = self._core.access.channel(principal, channel_id)
-        seconds, now_ms = access.channel.rate_limit_per_user, self._core.clock.now_ms()
-        bypasses, left = access.may(BYPASS_SLOWMODE), 0
-        if seconds and not bypasses:
-            left = self._slowmode.remaining_ms(principal.user_id, channel_id, seconds, now_ms)
-        return {
-            "rate_limit_per_user": seconds,
-            "retry_after_ms": left,
-            "next_send_allowed_at": iso_timestamp(now_ms + left) if left else None,
-            "can_bypass": bypasses,
-        }
 
     def _require_may_send(self, principal: Principal, access: ChannelAccess, draft: MessageDraft, now_ms: int) -> None:
         needed = SEND_MESSAGES | Permission.SEND_TTS_MESSAGES.value if draft.tts else SEND_MESSAGES
@@ -244,11 +226,8 @@ class MessageSending:
         slow = channel.rate_limit_per_user > 0 and not access.may(BYPASS_SLOWMODE)
         if slow:
             self._slowmode.take_turn(user_id, channel.id, channel.rate_limit_per_user, self._core.clock.now_ms())
-        message = self._message(sender, access, draft, context)
-        in_thread: InThread | None = None
-        if isinstance(access, ThreadAccess):
-            in_thread = into_thread(self._core, access, sender, context.counted, opening)
-            access, message = in_thread.noticing, in_thread.settled(message)
+        destination = destination_of(self._core, access, sender, context.counted, opening)
+        message = destination.settled(self._message(sender, access, draft, context))
         mentions, addresses = list(map(partial_user, context.counted.users)), self._core.media_addresses
         wire = whole_message_object(
             message, author=sender.wire, mentions=mentions, accounts=context.accounts, addresses=addresses
@@ -263,17 +242,14 @@ class MessageSending:
             committed = True
             if nonce is not None:
                 self._nonces.sent(nonce, message.id)
-            renewed = self._core.access.renewed(access)
+            renewed = destination.tell()
             if renewed is not None:
-                if in_thread is not None and isinstance(renewed, ThreadAccess):
-                    renewed = in_thread.tell(renewed)
                 renewed.note_message(message.id)
                 if isinstance(renewed, PrivateChannelAccess):
                     self._private_channels.shown(renewed, shown)
                 self._core.bus.publish(message_created(renewed, message, wire, here=context.counted.here))
 
-        notified = notified_by(access, context.counted, self._online_in)
-        insertion = self._insertion(access, message, sender, notified, context, in_thread)
+        insertion = destination.around(self._insertion(destination.access, message, sender, context))
         try:
             await self._core.database.write(insertion, then, guard=sender.guard)
         finally:
@@ -281,22 +257,12 @@ class MessageSending:
                 self._slowmode.give_back(user_id, channel.id)
         return wire
 
-    def _insertion(
-        self,
-        access: ChannelAccess,
-        message: Message,
-        sender: Sender,
-        notified: Notified | None,
-        context: MessageContext,
-        in_thread: InThread | None,
-    ) -> Callable[[sqlite3.Connection], list[int]]:
-        """The unit that writes a message, with what it means for the channel and for read states. It gives the accounts
-        in whose lists the message puts its conversation."""
+    def _insertion(self, access: ChannelAccess, message: Message, sender: Sender, context: MessageContext) -> Insertion:
+        """The unit that writes a message, with what it means for the channel and for read states."""
         files, carried = context.files, context.carried
+        notified = notified_by(access, context.counted, self._online_in)
 
         def unit(connection: sqlite3.Connection) -> list[int]:
-            if in_thread is not None:
-                in_thread.enter(connection)
             # A channel that is gone may still be stored, in no guild, until its messages are.
             guild_id = channels.take_message(connection, message.channel_id, message.id)
             if guild_id is None and not isinstance(access, PrivateChannelAccess):
@@ -313,8 +279,6 @@ class MessageSending:
                 notified.write(connection, message)
             if isinstance(access, PrivateChannelAccess):
                 return self._private_channels.show_in(connection, access)
-            if in_thread is not None:
-                in_thread.write(connection)
             return []
 
         return unit
@@ -338,35 +302,3 @@ class MessageSending:
             mentioned_role_ids=counted.role_ids,
             attachments=tuple(file.attachment for file in context.files),
         )
-
-
-@define(kw_only=True, eq=False)
-class TypingIndicators:
-    """The operation Typing Start; it stores nothing."""
-
-    _core: Core
-
-    async def start(self, principal: Principal, channel_id: int) -> None:
-        """Tell those who see the channel that the caller types, unless the guild's typing events are off.
-
-        :raises ApiError: as `Access.channel`; CANNOT_SEND_MESSAGES_IN_NON_TEXT_CHANNEL, MISSING_PERMISSIONS without
-            SEND_MESSAGES, COMMUNICATION_DISABLED; CANNOT_SEND_MESSAGES_TO_USER (blocked, either way).
-        """
-        access = self._core.access.channel(principal, channel_id)
-        require_message_channel(access.channel)
-        access.require(SEND_MESSAGES)
-        if isinstance(access, PrivateChannelAccess):
-            access.conversations.require_unblocked(access)
-        now_ms = self._core.clock.now_ms()
-        access.require_voice(now_ms)
-        if access.disables(DisabledOperation.TYPING_EVENTS.value):
-            return
-        data: dict[str, Any] = {
-            "channel_id": str(channel_id),
-            "user_id": str(principal.user_id),
-            "timestamp": now_ms // 1000,
-        }
-        if isinstance(access, GuildChannelAccess):
-            data["guild_id"] = str(access.state.id)
-            data["member"] = access.state.member_object(access.member, partial_user(principal.account))
-        self._core.bus.publish(Event(EventName.TYPING_START, data, access.audience()))

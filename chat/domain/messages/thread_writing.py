@@ -1,10 +1,10 @@
-"""What writing a message in a thread does beside the message: an archived thread comes back, and the author is in it
-from then on, with the accounts that the message names (threads.md, Thread members; conventions of the field)."""
+"""What a message in a thread does to the thread: an archived thread comes back, and the author becomes a member, as do
+the accounts that the message names (threads.md, Thread members)."""
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Final, Protocol
 
 import attrs
@@ -14,6 +14,7 @@ from chat.classes import define, frozen
 from chat.domain.core import Core
 from chat.domain.messages.message_context import CountedMentions
 from chat.domain.messages.message_drafts import Sender
+from chat.domain.standing.access import ChannelAccess
 from chat.domain.standing.thread_access import ThreadAccess
 from chat.domain.standing.thread_objects import KnownThread, known_thread, members_changed, thread_returned
 from chat.errors import ApiError
@@ -29,7 +30,7 @@ from chat.store.threads import MINUTE_MS, Thread, ThreadMember
 FAILED_TO_MENTION: Final = MessageFlag.FAILED_TO_MENTION_SOME_ROLES_IN_THREAD.value
 
 ROLE_MEMBERS_MAXIMUM: Final = 100
-"""A mentioned role with more members is not brought into a thread (a convention of the field)."""
+"""A mentioned role with more members is not brought into a thread; Discord has the same limit."""
 
 
 class Opening(Protocol):
@@ -63,12 +64,38 @@ class _Written:
     """Who was in it, where it came back from the archive."""
 
 
+Insertion = Callable[[sqlite3.Connection], list[int]]
+"""The unit that writes a message; gives the accounts in whose lists it puts its conversation."""
+
+
 @define(eq=False)
-class InThread:
-    """A message on its way into a thread: what its unit does there, and what is told of it."""
+class MessageDestination:
+    """Where a message goes. A thread adds to each step; any other channel adds nothing."""
 
     _core: Core
-    access: ThreadAccess
+    access: ChannelAccess
+    """The author's access. Whoever sees the channel by it may be notified."""
+
+    def settled(self, message: Message) -> Message:
+        """The message with what the destination changes in it."""
+        return message
+
+    def around(self, insertion: Insertion) -> Insertion:
+        """The unit that writes the message and what the destination writes with it."""
+        return insertion
+
+    def tell(self) -> ChannelAccess | None:
+        """After the commit: publish what happened to the destination. Gives the access by which the message itself is
+        then published, or None where the channel is gone."""
+        return self._core.access.renewed(self.access)
+
+
+@define(eq=False)
+class ThreadDestination(MessageDestination):
+    """A thread that a message goes into."""
+
+    _thread: ThreadAccess
+    """The author's access before the message brings anybody in."""
     newcomer_ids: tuple[int, ...] = ()
     """Accounts that the message brings into the thread, if they are not in it."""
     failed_to_mention: bool = False
@@ -76,35 +103,35 @@ class InThread:
     opening: Opening | None = None
     _written: _Written | None = None
 
-    @property
-    def noticing(self) -> ThreadAccess:
-        """The author's access with those who are brought into the thread."""
-        if not self.access.is_private or not self.newcomer_ids:
-            return self.access
-        return attrs.evolve(self.access, member_ids=self.access.member_ids.union(self.newcomer_ids))
-
     def settled(self, message: Message) -> Message:
         """The message with what the thread makes of it: a flag, or the thread's id."""
         if self.failed_to_mention:
             message = attrs.evolve(message, flags=message.flags | FAILED_TO_MENTION)
-        return message if self.opening is None else attrs.evolve(message, id=self.access.thread.id)
+        return message if self.opening is None else attrs.evolve(message, id=self._thread.thread.id)
 
-    def enter(self, connection: sqlite3.Connection) -> None:
-        """In the unit, before the message is written."""
-        if self.opening is not None:
-            self.opening.write(connection)
+    def around(self, insertion: Insertion) -> Insertion:
+        """The unit that makes the thread if the message opens it, writes the message, and then changes the thread."""
 
-    def write(self, connection: sqlite3.Connection) -> None:
+        def unit(connection: sqlite3.Connection) -> list[int]:
+            if self.opening is not None:
+                self.opening.write(connection)
+            shown = insertion(connection)
+            self._write(connection)
+            return shown
+
+        return unit
+
+    def _write(self, connection: sqlite3.Connection) -> None:
         """In the unit, once the message is the thread's last.
 
         :raises ApiError: UNKNOWN_CHANNEL, THREAD_LOCKED, MAX_ACTIVE_THREADS.
         """
         now = self._core.clock.now_ms()
-        before = threads.by_id(connection, self.access.thread.id)
+        before = threads.by_id(connection, self._thread.thread.id)
         if before is None:
             raise ApiError(ErrorCode.UNKNOWN_CHANNEL)
-        if before.locked and not self.access.moderates(now):
-            raise self.access.unmoderated(ErrorCode.THREAD_LOCKED)
+        if before.locked and not self._thread.moderates(now):
+            raise self._thread.unmoderated(ErrorCode.THREAD_LOCKED)
         members_before: tuple[ThreadMember, ...] | None = None
         if before.archived:
             require_room(connection, before)
@@ -119,8 +146,11 @@ class InThread:
             known = self.opening.written(connection)
         self._written = _Written(known, added, members_before)
 
-    def tell(self, renewed: ThreadAccess) -> ThreadAccess:
-        """After the commit, before the message is told: tell of the thread; gives the access to tell the message by."""
+    def tell(self) -> ChannelAccess | None:
+        """After the commit: publish the thread's return from the archive and its new members."""
+        renewed = self._core.access.renewed(self.access)
+        if not isinstance(renewed, ThreadAccess):
+            return renewed
         written = self._written
         assert written is not None, "the unit ran"  # noqa: S101
         known = written.known
@@ -132,21 +162,34 @@ class InThread:
         return attrs.evolve(renewed, thread=known.thread, member_ids=member_ids)
 
 
-def into_thread(
-    core: Core, access: ThreadAccess, sender: Sender, counted: CountedMentions, opening: Opening | None
-) -> InThread:
-    """Before the unit that writes a message in a thread; `opening` where the message is its first.
+def destination_of(
+    core: Core, access: ChannelAccess, sender: Sender, counted: CountedMentions, opening: Opening | None
+) -> MessageDestination:
+    """Where a message goes; call before its unit. `opening` is given where the message is its thread's first.
 
-    The message brings in its author unless that is a webhook, those named who see the channel above the thread, and the
-    members of the named roles; into a private thread only if the author may bring others there.
+    In a thread the message brings in its author unless that is a webhook, those named who see the channel above the
+    thread, and the members of the named roles; into a private thread only if the author may bring others there.
     """
+    if not isinstance(access, ThreadAccess):
+        return MessageDestination(core, access)
+    user_ids, failed = _newcomers(core, access, sender, counted)
+    seen = access
+    if access.is_private and user_ids:
+        seen = attrs.evolve(access, member_ids=access.member_ids.union(user_ids))
+    return ThreadDestination(core, seen, access, user_ids, failed, opening)
+
+
+def _newcomers(
+    core: Core, access: ThreadAccess, sender: Sender, counted: CountedMentions
+) -> tuple[tuple[int, ...], bool]:
+    """Whom the message brings into the thread, and whether it names a role that it does not bring in."""
     if sender.webhook_id is not None:
-        return InThread(core, access, failed_to_mention=bool(counted.role_ids), opening=opening)
+        return (), bool(counted.role_ids)
     user_ids, failed = [sender.id], False
     if not counted.users and not counted.role_ids:
-        return InThread(core, access, tuple(user_ids), opening=opening)
+        return tuple(user_ids), False
     if not access.may_invite(core.clock.now_ms()):
-        return InThread(core, access, tuple(user_ids), bool(counted.role_ids), opening)
+        return tuple(user_ids), bool(counted.role_ids)
     user_ids += [user_id for user_id in counted.user_ids if _may_come(access, user_id)]
     for role_id in counted.role_ids:
         found = members.ids_of_role(core.database.reader, access.state.id, role_id, ROLE_MEMBERS_MAXIMUM + 1)
@@ -154,7 +197,7 @@ def into_thread(
             failed = True
         else:
             user_ids += [user_id for user_id in found if _may_come(access, user_id)]
-    return InThread(core, access, tuple(dict.fromkeys(user_ids)), failed, opening)
+    return tuple(dict.fromkeys(user_ids)), failed
 
 
 def _may_come(access: ThreadAccess, user_id: int) -> bool:

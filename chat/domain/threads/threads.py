@@ -20,7 +20,7 @@ from chat.classes import frozen
 from chat.domain.core import Core
 from chat.domain.messages.message_events import SystemMessages, WrittenMessage, message_updated
 from chat.domain.messages.message_reading import StoredMessages, require_message, with_context
-from chat.domain.messages.recent_sending import Slowmode
+from chat.domain.messages.slowmode import BYPASS_SLOWMODE, Slowmode
 from chat.domain.messages.thread_writing import require_room
 from chat.domain.standing.access import GuildChannelAccess
 from chat.domain.standing.audit_log import Actor, AuditLog, changes_between
@@ -172,7 +172,7 @@ class Threads:
                 None if starter is None else self._open(connection, thread, starter, message_id),
             )
 
-        slow = parent.channel.rate_limit_per_user > 0 and not parent.may(Permission.BYPASS_SLOWMODE.value)
+        slow = parent.channel.rate_limit_per_user > 0 and not parent.may(BYPASS_SLOWMODE)
         if slow:
             self._slowmode.take_turn(principal.user_id, parent.channel.id, parent.channel.rate_limit_per_user, now)
         try:

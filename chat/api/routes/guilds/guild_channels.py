@@ -291,4 +291,4 @@ async def start_typing(request: Request, messages: MessagesArea, channel_id: int
 @routes.operation("GET", "/v1/channels/{channel_id}/slowmode", bucket=buckets.SLOWMODE, answers=SLOWMODE)
 async def get_slowmode(request: Request, messages: MessagesArea, channel_id: int) -> object:
     """How long the caller waits before the next message."""
-    return messages.sending.slowmode(request.principal, channel_id)
+    return messages.slowmode_status.of_channel(request.principal, channel_id)

@@ -1,7 +1,6 @@
-"""What the server remembers of messages sent a moment ago, in memory alone: their nonces, and slow mode.
+"""The nonces of messages that were sent a moment ago, in memory alone.
 
-A message sent twice with the same nonce is one message, so a client that got no answer may simply send again. With slow
-mode (`rate_limit_per_user`) a member waits between messages of a channel.
+A message sent twice with the same nonce is one message, so a client that got no answer may simply send again.
 """
 
 from __future__ import annotations
@@ -16,17 +15,12 @@ import trio
 
 from chat.classes import define
 from chat.clock import Clock
-from chat.errors import ApiError
-from chat.registries.error_codes import ErrorCode
 
 NONCE_MS: Final = 300_000
 """How long a nonce stands for its message."""
 
 NONCES: Final = 20_000
 """Nonces remembered at a time; the oldest is forgotten first."""
-
-TURNS: Final = 50_000
-"""Members and channels whose last message is remembered; the oldest is forgotten first and then need not wait."""
 
 NonceKey = tuple[int, int, str]
 """Author, channel, nonce."""
@@ -89,37 +83,3 @@ class Nonces:
             return sending
         self.forget(key)
         return None
-
-
-class Slowmode:
-    """When each member last wrote in a channel with slow mode; a restart forgets it."""
-
-    def __init__(self) -> None:
-        self._sent_at: OrderedDict[tuple[int, int], int] = OrderedDict()
-
-    def take_turn(self, user_id: int, channel_id: int, seconds: int, now_ms: int) -> None:
-        """Note that the member writes now.
-
-        :raises ApiError: SLOWMODE_RATE_LIMITED with `retry_after` in seconds while less than `seconds` have passed.
-        """
-        key = (user_id, channel_id)
-        remaining_ms = self.remaining_ms(user_id, channel_id, seconds, now_ms)
-        if remaining_ms:
-            raise ApiError(ErrorCode.SLOWMODE_RATE_LIMITED, members={"retry_after": remaining_ms / 1000})
-        self._sent_at[key] = now_ms
-        self._sent_at.move_to_end(key)
-        if len(self._sent_at) > TURNS:
-            self._sent_at.popitem(last=False)
-
-    def remaining_ms(self, user_id: int, channel_id: int, seconds: int, now_ms: int) -> int:
-        """For how long the member has yet to wait, in milliseconds; 0 for one who may write."""
-        sent_at = self._sent_at.get((user_id, channel_id))
-        return 0 if sent_at is None else max(0, sent_at + seconds * 1000 - now_ms)
-
-    def forget(self) -> None:
-        """Let every member write."""
-        self._sent_at.clear()
-
-    def give_back(self, user_id: int, channel_id: int) -> None:
-        """The message was not written after all."""
-        self._sent_at.pop((user_id, channel_id), None)
