@@ -12,6 +12,7 @@ from __future__ import annotations
 import functools
 import gzip
 import hashlib
+import json
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -37,6 +38,9 @@ SPOKEN: Final = ("console", "errors", "pages", "workbench")
 STYLE_SHEETS: Final = f"{CLIENT}/css/"
 LAYERS: Final = f"{STYLE_SHEETS}layers.css"
 """Names the layers in their order, so it comes before all other style sheets of the client."""
+
+CATALOGUES: Final = f"{CLIENT}/words/"
+ENGLISH_CATALOGUE: Final = f"{CATALOGUES}en.json"
 
 CONTENT_TYPES: Final = {
     ".css": "text/css; charset=utf-8",
@@ -133,7 +137,7 @@ class Assets:
 @functools.cache
 def read_assets() -> Assets:
     """Read every file of a kind that pages use, and make the packs: once in a process, for all servers in it."""
-    sources = {**_read(HERE / STATIC), **_read(HERE / CLIENT), **_read_words()}
+    sources = {**_read(HERE / STATIC), **_with_english(_read(HERE / CLIENT)), **_read_words()}
     scripts = {name: content.decode() for name, content in sources.items() if name.endswith(".js")}
     packs = {f"{PACKS}/{name}.js": script.encode() for name, script in joined(scripts).items()}
     style = "".join(_STYLE_COMMENT.sub("", sources[name].decode()) for name in _style_sheets(sources))
@@ -144,6 +148,17 @@ def read_assets() -> Assets:
 def _read(folder: Path) -> dict[str, bytes]:
     paths = sorted(path for path in folder.rglob("*") if path.suffix in CONTENT_TYPES)
     return {path.relative_to(HERE).as_posix(): path.read_bytes() for path in paths}
+
+
+def _with_english(sources: Mapping[str, bytes]) -> dict[str, bytes]:
+    """The same files. What a catalogue of the client lacks is said in English there: a reader loads only one."""
+    english = json.loads(sources[ENGLISH_CATALOGUE])
+    return {
+        name: json.dumps({**english, **json.loads(content)}, ensure_ascii=False, separators=(",", ":")).encode()
+        if name.startswith(CATALOGUES) and name.endswith(".json")
+        else content
+        for name, content in sources.items()
+    }
 
 
 def _read_words() -> dict[str, bytes]:

@@ -11,9 +11,11 @@ import { makeRest } from "./net/rest.js";
 import { makeStore } from "./store/store.js";
 import { makeShell } from "./views/shell/shell.js";
 import { t, useCatalogue } from "./words/catalogue.js";
+import { directionOf, languageFor } from "./words/languages.js";
 
 const HIDDEN_FLUSH_MS = 1000;
-const LANGUAGES = ["en", "de"];
+/** Besides English: the languages in which the server can say why it refuses. */
+const SERVER_SPEAKS = ["de"];
 
 /**
  * Runs the watchers before the next frame; each second while no frame is drawn.
@@ -33,21 +35,18 @@ function flushing(flush) {
   };
 }
 
-/** The language of the browser, as far as it is spoken here. */
-function language() {
-  const kept = localStorage.getItem("language");
-  const wanted = [...(kept ? [kept] : []), ...navigator.languages].map((tag) => tag.split("-")[0] ?? "");
-  return wanted.find((tag) => LANGUAGES.includes(tag)) ?? "en";
-}
-
 async function speak() {
-  const locale = language();
+  // A choice is kept in this browser; with its region where the browser names one for the same language.
+  const kept = localStorage.getItem("language");
+  const chosen = kept && languageFor([kept]).language;
+  const wishes = navigator.languages.filter((wish) => !chosen || languageFor([wish]).language === chosen);
+  const { language, locale } = languageFor([...wishes, ...(kept ? [kept] : [])]);
   document.documentElement.lang = locale;
+  document.documentElement.dir = directionOf(language.tag);
   const folder = document.body.dataset["client"];
   const read = async (/** @type {string} */ place) => (await fetch(`${folder}/${place}`)).json();
-  // The server tells in English why it refuses.
-  const sentences = locale === "en" ? {} : read(`../words/${locale}/errors.json`);
-  useCatalogue(await read(`words/${locale}.json`), locale);
+  const sentences = SERVER_SPEAKS.includes(language.tag) ? read(`../words/${language.tag}/errors.json`) : {};
+  useCatalogue(await read(`words/${language.tag}.json`), locale);
   learn(await sentences);
 }
 

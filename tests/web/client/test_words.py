@@ -1,5 +1,5 @@
-"""The client's words: every key that it says stands in every language, each language has the same places for values,
-and none has words that nothing says."""
+"""The client's words: what it says stands in every language, with the same places for values and the plural forms that
+the language has, and no catalogue has words that nothing says."""
 
 from __future__ import annotations
 
@@ -10,12 +10,23 @@ from typing import Any, Final
 
 import pytest
 
+from chat.web.assets import read_assets
 from tests.web.client.node import CLIENT, NodeProcess, running_node
 
 SAID: Final = re.compile(r"\btn?\(\s*\"([^\"]+)\"")
 PLACE: Final = re.compile(r"\{(\w+)\}")
 KEY: Final = re.compile(r"[a-z0-9_]+(?:\.[a-z0-9_]+)+")
 LANGUAGES: Final = sorted(path.stem for path in (CLIENT / "words").glob("*.json"))
+LISTED: Final = re.compile(r"""tag: "([^"]+)", name: "([^"]+)", isReviewed: (true|false)""")
+READ: Final = [
+    tag
+    for tag, _, is_reviewed in LISTED.findall((CLIENT / "words/languages.js").read_text("utf-8"))
+    if is_reviewed == "true"
+]
+"""Languages that somebody reads who speaks them."""
+LACKING: Final = 0.05
+"""The share of entries that another catalogue may lack: new words come in English first, and are said so."""
+COUNTS: Final = [*range(201), 1_000, 1_000_000]
 
 
 def entries(language: str) -> dict[str, Any]:
@@ -38,9 +49,38 @@ def node_process() -> Iterator[NodeProcess]:
         yield node
 
 
+def test_every_catalogue_is_a_language_that_can_be_chosen() -> None:
+    listed = LISTED.findall((CLIENT / "words/languages.js").read_text("utf-8"))
+    assert sorted(tag for tag, _, _ in listed) == LANGUAGES, "chat/web/client/words/languages.js lists the catalogues"
+    assert len({name for _, name, _ in listed}) == len(listed)
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_language_has_what_is_said_and_no_more(language: str) -> None:
-    assert entries(language).keys() == said()
+    found, wanted = entries(language).keys(), said()
+    where = f"chat/web/client/words/{language}.json"
+    assert found <= wanted, f"nothing says these words of {where}"
+    missing = sorted(wanted - found)
+    may_lack = 0 if language in READ else LACKING * len(wanted)
+    assert len(missing) <= may_lack, f"{where} lacks {missing}"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_a_catalogue_lacks_is_said_in_english(language: str) -> None:
+    served = json.loads(read_assets().files[f"client/words/{language}.json"].content)
+    assert served == {**entries("en"), **entries(language)}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_plural_forms_are_those_of_the_language(node_process: NodeProcess, language: str) -> None:
+    """As CLDR has them, by the browser's own Intl."""
+    every = {form: form for form in ("zero", "one", "two", "few", "many", "other")}
+    used = {node_process.call("words/catalogue", "compose", every, {"n": n}, language)[0] for n in COUNTS}
+    for key, entry in entries(language).items():
+        if not isinstance(entry, str):
+            assert used - {"many"} <= entry.keys() <= every.keys(), key
+            if language in ("ar", "pl", "ru"):  # elsewhere "many" is for millions, and as "other"
+                assert "many" in entry, key
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -51,12 +91,30 @@ def test_a_catalogue_is_in_order(language: str) -> None:
         assert KEY.fullmatch(key)
         assert isinstance(entry, str) or "other" in entry, key
         assert places(entry) == places(entries("en")[key]), key
+        for words in [entry] if isinstance(entry, str) else entry.values():
+            assert words.strip() == words != "", key
 
 
 def test_every_key_is_written_out() -> None:
     for path in CLIENT.rglob("*.js"):
         if path.parent.name != "words":
             assert not re.search(r"(?<![\w.])tn?\(\s*[^\"\s)]", path.read_text(encoding="utf-8")), path.name
+
+
+@pytest.mark.parametrize(
+    ("wishes", "tag", "locale"),
+    [
+        ([], "en", "en"),
+        (["en-GB", "de"], "en", "en-GB"),
+        (["de-AT", "en"], "de", "de-AT"),
+        (["xx", "no language at all", "", "de-Latn-CH"], "de", "de-Latn-CH"),
+        (["de-Cyrl", "en-US"], "en", "en-US"),  # a script in which it is not written here
+        (["sr", "x-klingon"], "en", "en"),
+    ],
+)
+def test_which_language_is_spoken(node_process: NodeProcess, wishes: list[str], tag: str, locale: str) -> None:
+    found = node_process.call("words/languages", "languageFor", wishes)
+    assert (found["language"]["tag"], found["locale"]) == (tag, locale)
 
 
 @pytest.mark.parametrize(

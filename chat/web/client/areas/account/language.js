@@ -3,28 +3,32 @@
 import { h } from "../../base/dom.js";
 import { card, choices } from "../../views/settings/fields.js";
 import { locale, t } from "../../words/catalogue.js";
+import { languageFor, LANGUAGES } from "../../words/languages.js";
 
 const KEY = "language";
-/** What the account keeps, by what the browser keeps. */
-const LOCALES = /** @type {Readonly<Record<string, string>>} */ ({ en: "en-US", de: "de" });
 
 /** @param {import("../../views/shell/app.js").App} app */
 export function makeLanguage(app) {
   const group = choices({
     legend: t("account.language"),
-    options: [
-      { value: "en", label: "English" },
-      { value: "de", label: "Deutsch" },
-    ],
-    value: locale(),
+    options: LANGUAGES.map(({ tag, name }) => ({ value: tag, label: name })),
+    value: languageFor([locale()]).language.tag,
     async change(value) {
-      await app.acts.accountSettings.settings({ locale: LOCALES[value] });
+      // Mails have the region of this browser too, where it names one.
+      const spoken = navigator.languages.find((wish) => languageFor([wish]).language.tag === value) ?? value;
+      await app.acts.accountSettings.settings({ locale: spoken });
       localStorage.setItem(KEY, value);
       // Everything that is on the page was said in the other one.
       location.reload();
     },
     report: app.report,
   });
-  for (const input of group.querySelectorAll("input")) input.closest("label")?.setAttribute("lang", input.value);
+  for (const input of group.querySelectorAll("input")) {
+    const label = input.closest("label");
+    label?.setAttribute("lang", input.value);
+    if (LANGUAGES.some((one) => one.tag === input.value && !one.isReviewed)) {
+      label?.append(h("small", { class: "language-unread", lang: locale() }, t("language.unread")));
+    }
+  }
   return { element: h("div", { class: "settings-cards" }, card(t("account.language"), t("language.words"), group)) };
 }

@@ -1,6 +1,7 @@
 // The emoji of Unicode with their names, fetched when somebody first asks for one.
 
 import { locale } from "../../words/catalogue.js";
+import { languageFor } from "../../words/languages.js";
 
 /** @typedef {[emoji: string, label: string, name: string, words: string, tones?: string[]]} Row */
 
@@ -19,7 +20,11 @@ export function unicodeEmoji() {
   return asked;
 }
 
+/** The languages that have names for emoji; the others search in English. */
+const NAMED = ["de"];
+
 async function fetched() {
-  const answer = await fetch(`${document.body.dataset["client"]}/emoji/${locale() === "de" ? "de" : "en"}.json`);
+  const { tag } = languageFor([locale()]).language;
+  const answer = await fetch(`${document.body.dataset["client"]}/emoji/${NAMED.includes(tag) ? tag : "en"}.json`);
   return answer.json();
 }
