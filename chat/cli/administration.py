@@ -8,7 +8,7 @@ import os
 import random
 import secrets
 import sqlite3
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from chat.config import Loaded, Settings
     from chat.domain.administration.admin_audit_log import Acting, AdminAuditLog
     from chat.domain.administration.command_line import Administration
+    from chat.domain.administration.server_notes import Notes
     from chat.domain.areas import Areas
+    from chat.domain.guilds.guilds import GuildWish
     from chat.snowflake import SnowflakeGenerator
     from chat.store.accounts.accounts import Account
     from chat.store.data_directory import DataDirectory
@@ -72,21 +74,20 @@ class Instance:
 
         return the_instance(reason)
 
-    @contextlib.contextmanager
-    def telling(self, *notes: tuple[str, Mapping[str, Any]]) -> Iterator[None]:
-        """Leave these notes for a running server (kinds and bodies of `chat.store.outside_changes`) in each transaction
-        of the block: what is done in it is told if and only if it is done."""
-        from chat.store import outside_changes
+    async def create_guild(self, owner: Account, wish: GuildWish) -> dict[str, Any]:
+        """Make a guild, and tell a running server of it. Raises as `Guilds.create_for`."""
+        from chat.domain.administration import server_notes
 
-        def leave(connection: sqlite3.Connection) -> None:
-            for kind, body in notes:
-                outside_changes.record(connection, kind, body, self.clock.now_ms())
+        def leave(connection: sqlite3.Connection, guild_id: int) -> None:
+            server_notes.leave(connection, server_notes.guild_created(guild_id, owner.id), self.clock.now_ms())
 
-        self.database.besides = leave
-        try:
-            yield
-        finally:
-            self.database.besides = None
+        return await self.areas().guilds.guilds.create_for(owner, wish, leave)
+
+    def telling(self, notes: Notes) -> contextlib.AbstractContextManager[None]:
+        """As `server_notes.telling`."""
+        from chat.domain.administration import server_notes
+
+        return server_notes.telling(self.database, notes, self.clock)
 
 
 def administer(data: Path, command: Callable[[Instance], Awaitable[T]], *, create: bool = False) -> T:

@@ -64,9 +64,9 @@ async def add(instance: Instance, name: str, value: str, reason: str | None) -> 
 
     A network for ip, @example.com for the addresses of a domain, a SHA-256 for file_sha.
     """
-    from chat.store.outside_changes import BLOCKLISTS_CHANGED
+    from chat.domain.administration import server_notes
 
-    with _in_words(name, value), instance.telling((BLOCKLISTS_CHANGED, {})):
+    with _in_words(name, value), instance.telling(server_notes.blocklist_changed()):
         return await _service(instance).add(instance.acting(), Blocklist(name), value, reason)
 
 
@@ -77,10 +77,10 @@ async def add(instance: Instance, name: str, value: str, reason: str | None) -> 
 @administering()
 async def remove(instance: Instance, name: str, value: str) -> dict[str, Any]:
     """Take VALUE off LIST, as `chat block list` shows it."""
+    from chat.domain.administration import server_notes
     from chat.domain.administration.blocklists import comparable
-    from chat.store.outside_changes import BLOCKLISTS_CHANGED
 
-    with _in_words(name, value), instance.telling((BLOCKLISTS_CHANGED, {})):
+    with _in_words(name, value), instance.telling(server_notes.blocklist_changed()):
         await _service(instance).remove(instance.acting(), Blocklist(name), value)
         return {"list": name, "value": comparable(Blocklist(name), value), "removed": True}
 

@@ -113,10 +113,10 @@ async def token(instance: Instance, application_id: int) -> dict[str, Any]:
     connections end. The new one is told here and never again.
     """
     from chat.auth.principal import CredentialKind, Principal
-    from chat.store.outside_changes import CREDENTIALS_REVOKED
+    from chat.domain.administration import server_notes
 
-    application, owner = await instance.database.read(lambda connection: _found(connection, application_id))
-    with instance.telling((CREDENTIALS_REVOKED, {"user_id": application.bot_user_id})):
+    application, bot_id, owner = await instance.database.read(lambda connection: _found(connection, application_id))
+    with instance.telling(server_notes.signed_out(bot_id)):
         applications = instance.areas().applications.applications
         principal = Principal(owner, CredentialKind.SESSION)
         made = await applications.renew_bot_token(principal, application.id)
@@ -128,8 +128,9 @@ async def token(instance: Instance, application_id: int) -> dict[str, Any]:
     }
 
 
-def _found(connection: sqlite3.Connection, name: int) -> tuple[Application, Account]:
-    """The application of a bot, and who owns it. Raises OperatorError where there is none, and where it has no bot."""
+def _found(connection: sqlite3.Connection, name: int) -> tuple[Application, int, Account]:
+    """The application of a bot, the bot's id, and who owns it. Raises OperatorError where there is none, and where it
+    has no bot."""
     from chat.store.accounts import accounts
     from chat.store.applications import applications
 
@@ -139,4 +140,4 @@ def _found(connection: sqlite3.Connection, name: int) -> tuple[Application, Acco
         raise OperatorError(f"there is no bot {name}")
     if application.bot_user_id is None:
         raise OperatorError(f"application {name} has no bot")
-    return application, owner
+    return application, application.bot_user_id, owner

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
 
@@ -63,7 +64,7 @@ async def create_guild(instance: Instance, owner: str, name: str, template: IO[b
         raise OperatorError(f"{account.username} is a bot: guilds belong to people")
     wish = GuildWish(name=name, template=None if template is None else template_of(template))
     try:
-        made = await instance.areas().guilds.guilds.create_for(account, wish)
+        made = await instance.create_guild(account, wish)
     except ApiError as error:
         if error.code != ErrorCode.MAX_GUILDS:
             raise
@@ -192,14 +193,20 @@ async def create_channel(
 
     It stands last where it goes, and has the permissions of its category.
     """
+    from chat.domain.administration import server_notes
     from chat.registries.channel_types import ChannelType
 
     if not 1 <= len(name) <= NAME_LENGTH:
         raise OperatorError(f"the name of a channel has 1 to {NAME_LENGTH} characters")
     fields = {"name": name, "parent_id": parent, "topic": topic}
     given = {key: value for key, value in fields.items() if value is not None}
+
+    def leave(connection: sqlite3.Connection, channel_id: int, entry_ids: Sequence[int]) -> None:
+        notes = server_notes.channel_created(guild_id, channel_id, entry_ids)
+        server_notes.leave(connection, notes, instance.clock.now_ms())
+
     try:
-        made = await instance.areas().guilds.guild_channels.create_beside(guild_id, ChannelType(kind), given)
+        made = await instance.areas().guilds.guild_channels.create_beside(guild_id, ChannelType(kind), given, leave)
     except ApiError as error:
         if error.code != ErrorCode.UNKNOWN_GUILD:
             raise

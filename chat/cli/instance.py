@@ -61,7 +61,7 @@ async def remove_ban(instance: Instance, address: str) -> dict[str, object]:
     ADDRESS is an IPv4 or IPv6 address, or a network as `chat ban list` shows it.
     """
     from chat.auth.client_address import network_of
-    from chat.store import outside_changes
+    from chat.domain.administration import server_notes
     from chat.store.signing_in import address_bans
 
     network = network_of(address)
@@ -70,7 +70,7 @@ async def remove_ban(instance: Instance, address: str) -> dict[str, object]:
         if not address_bans.delete(connection, network):
             raise OperatorError(f"{address} is not banned")
 
-    with instance.telling((outside_changes.ADDRESS_BAN_LIFTED, {"network": network})):
+    with instance.telling(server_notes.address_ban_lifted(network)):
         await instance.database.write(unit, guard=UNGUARDED)
     return {"network": network, "removed": True}
 

@@ -81,11 +81,11 @@ def drain(data: Path, name: str, timeout: float, as_json: bool) -> None:
     node = _found(_standing(directory), name)
 
     async def ask(instance: Instance) -> None:
-        from chat.store import outside_changes
+        from chat.domain.administration import server_notes
 
         await instance.database.write(
-            lambda connection: outside_changes.record(
-                connection, outside_changes.NODE_DRAIN, {"node": node.id}, instance.clock.now_ms()
+            lambda connection: server_notes.leave(
+                connection, server_notes.node_drained(node.id), instance.clock.now_ms()
             ),
             guard=UNGUARDED,
         )

@@ -193,7 +193,7 @@ def _oldest_administrator(instance: Instance) -> Account:
 
 async def _make_guild(instance: Instance, owner: Account, name: str) -> dict[str, Any]:
     """A guild, and an invite into its first channel."""
-    made = await instance.areas().guilds.guilds.create_for(owner, GuildWish(name=name))
+    made = await instance.create_guild(owner, GuildWish(name=name))
     guild_id, reader = int(made["id"]), instance.database.reader
     fields = fields_of(guilds.by_id(reader, guild_id), *GUILD_COLUMNS)
     texts = [one for one in channels.of_guild(reader, guild_id) if one.type == ChannelType.GUILD_TEXT]

@@ -75,9 +75,9 @@ def clean(data: Path, dry_run: bool, kinds: tuple[str, ...], as_json: bool) -> N
         return [{"kind": kind.value, "files": one.files, "bytes": one.bytes} for kind, one in found]
 
     async def order(instance: Instance) -> dict[str, Any]:
-        from chat.store import outside_changes
+        from chat.domain.administration import server_notes
 
-        with instance.telling((outside_changes.JOB_ORDERED, {})):
+        with instance.telling(server_notes.job_ordered()):
             return await instance.areas().administration.storage.order(instance.acting(), wanted, dry_run=False)
 
     if dry_run:

@@ -186,8 +186,8 @@ def acl(data: Path, name: str, acls: tuple[str, ...], as_json: bool, more: tuple
 
     * is everything; admin:authenticate is what every administrator needs besides.
     """
+    from chat.domain.administration import server_notes
     from chat.domain.administration.command_line import require_acls
-    from chat.store.outside_changes import ACCOUNT_CHANGED
 
     wanted = require_acls(acls_of("--set", acls, more))
 
@@ -195,7 +195,7 @@ def acl(data: Path, name: str, acls: tuple[str, ...], as_json: bool, more: tuple
         account = instance.accounts.find(name)
         held = account.acls
         if acls:
-            with instance.telling((ACCOUNT_CHANGED, {"user_id": account.id})):
+            with instance.telling(server_notes.acls_changed(account.id)):
                 accounts = instance.areas().administration.accounts
                 held = (await accounts.set_acls(instance.acting(), account.id, wanted))["acls"]
         return {"id": str(account.id), "username": account.username, "acls": list(held)}
@@ -213,15 +213,13 @@ def sessions(data: Path, name: str, end: bool, as_json: bool) -> None:
 
     Those that have ended are shown last.
     """
-    from chat.store.outside_changes import CREDENTIALS_REVOKED
+    from chat.domain.administration import server_notes
 
     async def command(instance: Instance) -> list[dict[str, Any]] | int:
         account, administration = instance.accounts.find(name), instance.areas().administration
         if not end:
             return await administration.lists.sessions(instance.acting(), account.id)
-        # A bot is on the gateway with its token, which is none of its sign-ins.
-        revoked = [] if account.bot else [(CREDENTIALS_REVOKED, {"user_id": account.id})]
-        with instance.telling(*revoked):
+        with instance.telling(server_notes.sessions_ended(account)):
             return await administration.credentials.terminate_sessions(instance.acting(), account.id)
 
     found = administer(data, command)
@@ -422,15 +420,11 @@ def delete(
 
 def _change(data: Path, name: str, do: Do, *, signs_out: bool, as_json: bool) -> None:
     """Do it, tell a running server of it, and print the account as it is then."""
-    from chat.store.outside_changes import ACCOUNT_CHANGED, BLOCKLISTS_CHANGED, CREDENTIALS_REVOKED
+    from chat.domain.administration import server_notes
 
     async def command(instance: Instance) -> dict[str, Any]:
         account = instance.accounts.find(name)
-        about = {"user_id": account.id}
-        notes = [(ACCOUNT_CHANGED, about), (BLOCKLISTS_CHANGED, {})]
-        if signs_out:
-            notes.insert(0, (CREDENTIALS_REVOKED, about))
-        with instance.telling(*notes):
+        with instance.telling(server_notes.account_changed(account.id, signs_out=signs_out)):
             return await do(instance, account)
 
     print_object(administer(data, command), as_json=as_json, shown=SHOWN)

@@ -131,6 +131,11 @@ def test_every_write_names_the_guard_of_its_request_or_that_there_is_none() -> N
     assert [*unguarded_writes()] == [], "name guard=principal.guard, or guard=UNGUARDED for work in the background"
 
 
+def test_one_module_knows_what_the_command_line_tells_a_running_server() -> None:
+    writers = [name_of(path) for path in MODULES if "outside_changes.record(" in path.read_text(encoding="utf-8")]
+    assert writers == ["chat/domain/administration/server_notes.py"], "a command's notes have their functions there"
+
+
 def test_no_module_is_too_long() -> None:
     assert LINES_OF_A_MODULE.broken({name_of(path): lines_of(path) for path in MODULES}) == {}
 

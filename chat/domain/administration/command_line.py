@@ -1,7 +1,7 @@
 """What the operator does from the command line, beside a running server or without one: to accounts, to guilds and
 their invites (instance.md, Command line), and the check of the signing key.
 
-A running server learns of it from notes that are written with the change (`chat.store.outside_changes`). Features that
+A running server learns of it from notes that are written with the change (`server_notes`). Features that
 Modify guild does not reach are the operator's (guilds.md, Guild features). Invites of the instance have no inviter; the
 guild's own log tells of them.
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 import attrs
 
@@ -20,6 +20,7 @@ from chat.bus.bus import Bus, GuildAvailabilityChanged, GuildStateChanged
 from chat.classes import define, frozen
 from chat.clock import Clock
 from chat.config import Settings
+from chat.domain.administration import server_notes
 from chat.domain.administration.admin_audit_log import NO_TARGET, AdminAuditLog, the_instance
 from chat.domain.administration.guilds import features_metadata
 from chat.domain.guilds.guild_changes import changes_availability
@@ -39,7 +40,6 @@ from chat.registries.audit_actions import AuditAction
 from chat.registries.error_codes import FieldCode
 from chat.registries.guild_features import GuildFeature
 from chat.snowflake import MAXIMUM, SnowflakeGenerator
-from chat.store import outside_changes
 from chat.store.accounts import accounts
 from chat.store.accounts.accounts import Account
 from chat.store.administration import sealed_secrets
@@ -48,7 +48,6 @@ from chat.store.guard import UNGUARDED
 from chat.store.guilds import channels, guilds, invites
 from chat.store.guilds.guilds import Guild
 from chat.store.guilds.invites import Invite, InviteType
-from chat.store.outside_changes import CREDENTIALS_REVOKED
 from chat.store.signing_in import auth_sessions, tickets
 from chat.store.standing import guild_audit_log
 from chat.store.standing.guild_audit_log import AuditLogEntry
@@ -160,7 +159,7 @@ class Administration:
             auth_sessions.end_of_user(connection, user_id, now)
             # As in `chat.domain.signing_in.password_change`: nothing that was begun under the old password is left.
             tickets.delete_email_tokens(connection, str(MailKind.PASSWORD_RESET), user_id)
-            outside_changes.record(connection, CREDENTIALS_REVOKED, {"user_id": user_id}, now)
+            server_notes.leave(connection, server_notes.signed_out(user_id), now)
             return account
 
         return await self._database.write(unit, guard=UNGUARDED)
@@ -217,7 +216,7 @@ async def change_features(
         after = attrs.evolve(before, features=before.features - removed | added)
         if after != before:
             guilds.replace(connection, after)
-            outside_changes.record(connection, outside_changes.GUILD_CHANGED, {"guild_id": guild_id}, now)
+            server_notes.leave(connection, server_notes.guild_changed(guild_id), now)
             metadata = features_metadata(added, removed, after)
             log.record(connection, the_instance(), AdminAction.UPDATE_FEATURES, guild_id, metadata)
         return after
@@ -285,7 +284,7 @@ class InviteAdministration:
             while not invites.insert(connection, invite):  # the code was taken
                 invite = attrs.evolve(invite, code=self._code())
             entry = self._record(connection, AuditAction.INVITE_CREATE, invite)
-            self._leave(connection, outside_changes.INVITE_CREATED, {"code": invite.code, "entry_id": entry.id})
+            server_notes.leave(connection, server_notes.invite_created(invite, entry.id), now)
             return invite
 
         return await self._database.write(unit, guard=UNGUARDED)
@@ -303,8 +302,7 @@ class InviteAdministration:
                 raise OperatorError(f"{code} is the custom invite code of guild {guild.id}: its owner gives it up")
             invites.delete(connection, invite.code)
             entry = self._record(connection, AuditAction.INVITE_DELETE, invite)
-            body = {"code": invite.code, "guild_id": guild_id_of(invite), "channel_id": invite.channel_id}
-            self._leave(connection, outside_changes.INVITE_DELETED, {**body, "entry_id": entry.id})
+            server_notes.leave(connection, server_notes.invite_deleted(invite, entry.id), self._clock.now_ms())
             return invite
 
         return await self._database.write(unit, guard=UNGUARDED)
@@ -340,9 +338,6 @@ class InviteAdministration:
         )
         guild_audit_log.insert(connection, entry)
         return entry
-
-    def _leave(self, connection: sqlite3.Connection, kind: str, body: Mapping[str, Any]) -> None:
-        outside_changes.record(connection, kind, body, self._clock.now_ms())
 
     def _code(self) -> str:
         return "".join(self._randomness.choice(CODE_ALPHABET) for _ in range(CODE_CHARACTERS))

@@ -7,7 +7,7 @@ That a session sees a channel come or go is told by the gateway, which compares 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import attrs
@@ -31,7 +31,7 @@ from chat.registries.audit_actions import AuditAction
 from chat.registries.channel_types import SYSTEM_CHANNEL_TYPES, THREAD_ONLY_CHANNEL_TYPES, ChannelType
 from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.registries.permissions import Permission
-from chat.store import outside_changes, threads
+from chat.store import threads
 from chat.store.guard import UNGUARDED
 from chat.store.guilds import channels, guilds
 from chat.store.guilds.guilds import Guild
@@ -105,8 +105,15 @@ class GuildChannels:
             raise ApiError(ErrorCode.UNKNOWN_CHANNEL)
         return current.channel_object(made.id)
 
-    async def create_beside(self, guild_id: int, kind: ChannelType, fields: Mapping[str, Any]) -> Channel:
-        """As `create`, by the command line: in the name of the instance, and a running server is told (`take_up`).
+    async def create_beside(
+        self,
+        guild_id: int,
+        kind: ChannelType,
+        fields: Mapping[str, Any],
+        besides: Callable[[sqlite3.Connection, int, Sequence[int]], None],
+    ) -> Channel:
+        """As `create`, by the command line, in the name of the instance. The unit calls `besides` with the channel's id
+        and the ids of the entries in the guild's audit log.
 
         :raises ApiError: UNKNOWN_GUILD; otherwise as `create`.
         :raises InvalidFormBody: as `create`.
@@ -118,9 +125,7 @@ class GuildChannels:
 
         def unit(connection: sqlite3.Connection) -> _Written:
             written = self._make(connection, guild_id, kind, fields, columns, (), Actor(INSTANCE, None))
-            ids = [entry.id for entry in written.entries if entry is not None]
-            body = {"guild_id": guild_id, "channel_id": written.channels[0].id, "entry_ids": ids}
-            outside_changes.record(connection, outside_changes.CHANNEL_CREATED, body, self._core.clock.now_ms())
+            besides(connection, written.channels[0].id, [entry.id for entry in written.entries if entry is not None])
             return written
 
         written = await self._core.database.write(unit, guard=UNGUARDED)

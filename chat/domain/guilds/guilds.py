@@ -29,7 +29,6 @@ from chat.protocol.visible_text import tidy
 from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.registries.guild_features import NEW_GUILD_FEATURES
 from chat.registries.permissions import FULL_MASK
-from chat.store import outside_changes
 from chat.store.accounts import user_settings
 from chat.store.accounts.accounts import Account
 from chat.store.guilds import channels, guilds, members, roles
@@ -114,19 +113,16 @@ class Guilds:
         self.require_may_create(principal)
         return await self._create(principal, wish, lambda _connection, _guild_id: None)
 
-    async def create_for(self, account: Account, wish: GuildWish) -> dict[str, Any]:
-        """As `create`, by the command line: the account owns the guild whether or not it might create one, and a
-        running server is told (`take_up`).
+    async def create_for(
+        self, account: Account, wish: GuildWish, besides: Callable[[sqlite3.Connection, int], None]
+    ) -> dict[str, Any]:
+        """As `create`, by the command line: the account owns the guild whether or not it might create one. The unit
+        calls `besides` with the guild's id.
 
         :raises ApiError: CONTENT_BLOCKED, MAX_GUILDS, GUILD_TEMPLATE_INVALID.
         :raises InvalidFormBody: as `create`.
         """
-
-        def leave(connection: sqlite3.Connection, guild_id: int) -> None:
-            body = {"guild_id": guild_id, "user_id": account.id}
-            outside_changes.record(connection, outside_changes.GUILD_CREATED, body, self._core.clock.now_ms())
-
-        return await self._create(Principal(account, CredentialKind.SESSION), wish, leave)
+        return await self._create(Principal(account, CredentialKind.SESSION), wish, besides)
 
     def take_up(self, guild_id: int, user_id: int) -> None:
         """Connect the owner of a guild that was made beside this server, and tell of it."""
