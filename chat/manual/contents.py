@@ -56,6 +56,7 @@ PARTS: Final = (
             "workbench",
             "development",
             "testing",
+            "translating",
         ),
     ),
     Part(
