@@ -89,7 +89,11 @@ def test_a_name_is_completed(writer: Writer) -> None:
     writer.page.get_by_role("option", name="Ben <b>").wait_for()
     writer.page_is_accessible()
     writer.field.press("Tab")
-    assert writer.field.input_value() == "hello <@2> "
+    assert writer.field.input_value() == "hello @Ben <b> "
+    writer.field.press_sequentially("and <@2>")
+    writer.field.press("Enter")
+    writer.page.wait_for_function("() => window.composer.asked.some(([name]) => name === 'send')")
+    assert writer.asked("send") == [sent("hello <@2> and <@2>")]
 
 
 def test_arrow_up_changes_the_last_message(writer: Writer) -> None:

@@ -1,5 +1,8 @@
 // Who and what can be named in a channel: members, roles, channels, emoji.
 
+import { nameOfChannel } from "../names/channels.js";
+import { nameOf, plainName, tagOf } from "../names/people.js";
+
 /** @typedef {import("./completion_rules.js").Candidate} Candidate */
 
 /**
@@ -23,6 +26,28 @@ export function candidates(where, kind, unicode) {
   if (kind === "person") return [...people(where), ...roles(where), ...everyone(where)];
   if (kind === "channel") return channels(where);
   return [...emoji(where), ...standard(unicode)];
+}
+
+/**
+ * How something can be shown that is sent as this: its name, then what tells it from others of that name.
+ * @param {Where} where
+ * @param {string} source
+ * @returns {string[]} none for what is not known here
+ */
+export function formsOf(where, source) {
+  const { users, channels } = where.store.read;
+  const [, mark = "", emojiName = "", id = ""] = /^<(?:(@[!&]?|#)|a?:(\w+):)(\d+)>$/.exec(source) ?? [];
+  if (emojiName) return [`:${emojiName}:`];
+  if (mark === "@&") {
+    const role = guildOf(where)?.roles.get(id);
+    return role ? [`@${plainName(role.name)}`] : [];
+  }
+  if (mark === "#") {
+    const channel = channels.get(id);
+    return channel?.guild_id ? [`#${nameOfChannel(where.store.read, channel)}`] : [];
+  }
+  const user = users.get(id) ?? guildOf(where)?.members.get(id)?.user;
+  return user?.username ? [`@${nameOf(where, user)}`, `@${tagOf(user)}`] : [];
 }
 
 /** @param {Where} where */

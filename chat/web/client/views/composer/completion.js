@@ -4,17 +4,16 @@ import { fill, h } from "../../base/dom.js";
 import { t } from "../../words/catalogue.js";
 import { candidates } from "./candidates.js";
 import { unicodeEmoji } from "../names/emoji_names.js";
-import { askedFor, closedEmoji, completed, ranked } from "./completion_rules.js";
+import { askedFor, closedEmoji, ranked } from "./completion_rules.js";
 
 /** A word that is still being typed is not asked for. */
 const ASK_MS = 150;
 
 /**
- * @param {HTMLTextAreaElement} field
+ * @param {Pick<import("./field.js").Field, "area" | "name">} field
  * @param {import("./candidates.js").Where} where
- * @param {() => void} changed
  */
-export function makeCompletion(field, where, changed) {
+export function makeCompletion({ area: field, name }, where) {
   const id = `choices-${where.channelId}`;
   const element = h("ul", {
     class: "choices",
@@ -49,14 +48,12 @@ export function makeCompletion(field, where, changed) {
   function replaceClosed() {
     const closed = closedEmoji(field.value, field.selectionStart);
     const named = closed && candidates(where, "emoji", unicode ?? {}).find((one) => namesIt(one, closed.word));
-    if (!closed || !named) return;
-    const rest = field.value.slice(field.selectionStart);
-    field.value = field.value.slice(0, closed.start) + named.insert + rest;
-    field.setSelectionRange(closed.start + named.insert.length, closed.start + named.insert.length);
+    if (closed && named) name(closed.start, named.insert, "");
   }
 
-  function look() {
-    replaceClosed();
+  /** @param {boolean} isComposing an input method has not ended its word */
+  function look(isComposing) {
+    if (!isComposing) replaceClosed();
     const next = field.selectionStart === field.selectionEnd ? askedFor(field.value, field.selectionStart) : null;
     if (next?.word !== asked?.word || next?.kind !== asked?.kind) chosen = 0;
     asked = next;
@@ -106,11 +103,9 @@ export function makeCompletion(field, where, changed) {
   function take(index) {
     const choice = choices[index];
     if (!choice || asked === null) return;
-    const result = completed(field.value, asked, field.selectionStart, choice.insert);
-    field.value = result.text;
-    field.setSelectionRange(result.caret, result.caret);
+    const { start } = asked;
     close();
-    changed();
+    name(start, choice.insert, " ");
   }
 
   function close() {

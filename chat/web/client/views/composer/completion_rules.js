@@ -83,17 +83,3 @@ function rankOf(each, wanted) {
 function folded(word) {
   return word.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
 }
-
-/**
- * The text with the choice in the place of the word, and where the caret stands then.
- * @param {string} text
- * @param {Asked} asked
- * @param {number} caret
- * @param {string} insert
- * @returns {{text: string, caret: number}}
- */
-export function completed(text, asked, caret, insert) {
-  const rest = text.slice(caret);
-  const gap = rest.startsWith(" ") ? "" : " ";
-  return { text: text.slice(0, asked.start) + insert + gap + rest, caret: asked.start + insert.length + 1 };
-}

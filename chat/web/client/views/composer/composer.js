@@ -4,9 +4,12 @@ import { fill, h } from "../../base/dom.js";
 import { iconButton } from "../../base/icon.js";
 import { newestOwn } from "../../store/logs.js";
 import { t } from "../../words/catalogue.js";
+import { formsOf } from "./candidates.js";
 import { makeCompletion } from "./completion.js";
 import { makeDraft } from "./drafts.js";
+import { makeField } from "./field.js";
 import { makeFiles } from "./files.js";
+import { makeFormatting } from "./formatting.js";
 import { makeSlowMode, pauseIn } from "./slow_mode.js";
 
 /**
@@ -52,9 +55,9 @@ export function makeComposer({
 }) {
   const hint = canSend ? t("composer.message_to", { name }) : t("composer.forbidden");
   const placeholder = matchMedia("(width < 30rem)").matches ? t("composer.short") : hint; // where a name has no room
-  const field = /** @type {HTMLTextAreaElement} */ (
-    h("textarea", { rows: "1", dir: "auto", class: "composer-field", placeholder, "aria-label": hint })
-  );
+  const where = { store, channelId, guildId, find: acts.members.find };
+  const text = makeField({ label: hint, placeholder, formsOf: (source) => formsOf(where, source) });
+  const field = text.area;
   const about = h("div", { class: "composer-about small", hidden: "" });
   const count = h("span", { class: "composer-count meta", role: "status" });
   const smile = iconButton("emoji", t("composer.emoji"));
@@ -64,12 +67,13 @@ export function makeComposer({
   send.classList.add("send");
   const files = makeFiles(ground, announce);
   const slow = makeSlowMode(() => pauseIn(store.read, channelId), now, settle);
-  const completion = makeCompletion(field, { store, channelId, guildId, find: acts.members.find }, changed);
+  const completion = makeCompletion(text, where);
+  const formatting = makeFormatting(text);
   const line = h(
     "div",
     { class: "composer-line" },
     ...(canAttach ? [files.button, files.input] : []),
-    field,
+    text.element,
     count,
     slow.element,
     stick,
@@ -80,11 +84,12 @@ export function makeComposer({
     "form",
     { class: "composer", "aria-label": t("composer.name") },
     completion.element,
+    formatting.element,
     files.element,
     about,
     line,
   );
-  const draft = makeDraft(channelId, () => (edited === null ? field.value : before));
+  const draft = makeDraft(channelId, () => (edited === null ? text.text() : before));
 
   /** @type {any} the message that is answered */
   let answered = null;
@@ -95,14 +100,8 @@ export function makeComposer({
   let typedAt = -TYPING_MS;
   let isUploading = false;
 
-  /** The field is as high as its text, up to a part of the screen that the style sheet says. */
-  function grow() {
-    field.style.setProperty("block-size", "auto");
-    field.style.setProperty("block-size", `${field.scrollHeight}px`);
-  }
-
   function settle() {
-    const left = LENGTH_MAXIMUM - field.value.length;
+    const left = LENGTH_MAXIMUM - text.text().length;
     count.textContent = left < COUNTED_FROM ? String(left) : "";
     count.classList.toggle("over", left < 0);
     const isEmpty = field.value.trim() === "" && files.count() === 0;
@@ -111,20 +110,20 @@ export function makeComposer({
     return isReady;
   }
 
-  function changed() {
-    grow();
+  /** @param {Event} event */
+  function changed(event) {
+    text.draw();
     settle();
     draft.changed();
-    completion.look();
+    completion.look(/** @type {InputEvent} */ (event).isComposing);
     if (edited !== null || field.value.trim() === "" || now() - typedAt < TYPING_MS) return;
     typedAt = now();
     void acts.messages.typing(channelId);
   }
 
-  /** @param {string} text */
-  function put(text) {
-    field.value = text;
-    grow();
+  /** @param {string} content */
+  function put(content) {
+    text.put(content);
     settle();
   }
 
@@ -161,7 +160,7 @@ export function makeComposer({
   /** @param {any} message */
   function edit(message) {
     leave();
-    before = field.value;
+    before = text.text();
     edited = message;
     put(message.content);
     tell(t("composer.editing"), leave);
@@ -171,7 +170,7 @@ export function makeComposer({
 
   async function submit() {
     if (!settle()) return;
-    const content = field.value.trim();
+    const content = text.text().trim();
     if (edited !== null) return change(content);
     const taken = files.take();
     const reference = answered;
@@ -223,12 +222,12 @@ export function makeComposer({
     const error = await acts.messages.edit(channelId, message.id, content).then(() => null, (why) => why);
     if (error === null) return;
     report(error);
-    if (edited === null && field.value === before) (edit(message), put(content));
+    if (edited === null && text.text() === before) (edit(message), put(content));
   }
 
   /** @param {KeyboardEvent} event */
   function pressed(event) {
-    if (event.isComposing || completion.takes(event)) return;
+    if (event.isComposing || completion.takes(event) || formatting.takes(event)) return;
     if (event.key === "Enter" && !event.shiftKey && !matchMedia("(pointer: coarse)").matches) {
       event.preventDefault();
       void submit();
@@ -256,13 +255,6 @@ export function makeComposer({
     sent();
   }
 
-  /** @param {string} text */
-  function insert(text) {
-    field.setRangeText(text, field.selectionStart, field.selectionEnd, "end");
-    field.focus();
-    changed();
-  }
-
   field.disabled = !canSend;
   smile.hidden = stick.hidden = !canSend;
   field.addEventListener("input", changed);
@@ -276,20 +268,22 @@ export function makeComposer({
   element.addEventListener("submit", (event) => (event.preventDefault(), void submit()));
   element.addEventListener("change", settle);
   ground.addEventListener("drop", settle);
-  smile.addEventListener("click", () => pickEmoji(smile, insert));
+  smile.addEventListener("click", () => pickEmoji(smile, text.insert));
   stick.addEventListener("click", () => pickSticker(stick, sendSticker));
-  void draft.load().then((text) => field.value === "" && put(text));
+  void draft.load().then((kept) => field.value === "" && put(kept));
   settle();
 
   return {
     element,
     reply,
     edit,
-    insert,
+    insert: text.insert,
     focus: () => field.focus(),
     stop() {
       draft.stop();
       completion.stop();
+      formatting.stop();
+      text.stop();
       files.stop();
       slow.stop();
       ground.removeEventListener("drop", settle);
