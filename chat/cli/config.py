@@ -147,6 +147,6 @@ def asyncapi() -> None:
 
     It is what GET /docs/asyncapi.json answers.
     """
-    from chat.manual.library import ASYNCAPI_FILE
+    from chat.manual.opening import open_manual
 
-    click.echo(ASYNCAPI_FILE.read_bytes(), nl=False)
+    click.echo(open_manual().asyncapi, nl=False)

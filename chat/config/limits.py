@@ -1,4 +1,4 @@
-"""The limits of an instance (limits.md, Limits of the instance; `limits.<key>`).
+"""The limits of an instance (settings.md, Limits; `limits.<key>`).
 
 A key with a twin ending in `_premium` holds for accounts without premium, the twin for those with it; who that is says
 `Settings.limits_for`. When only the first is set, it holds for all.

@@ -1,4 +1,4 @@
-"""The settings of an instance, by section (settings.md, Every setting)."""
+"""The settings of an instance, by section."""
 
 from __future__ import annotations
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 import attrs
@@ -16,8 +17,6 @@ from chat.manual.rendering import Rendered, rendered
 from chat.web.manual import FRONT, Entry, Group, Page
 
 FOLDER: Final = Path(__file__).parent
-ASYNCAPI_FILE: Final = FOLDER / "asyncapi.json"
-"""Made of the registries, as `tests/docs/gateway_pages.py` does it."""
 
 
 @frozen
@@ -28,28 +27,31 @@ class Source:
     markdown: Callable[[], str] = attrs.field(repr=False, eq=False)
 
 
-MadePages = Mapping[str, Sequence[Source]]
-"""Pages that are made of declarations, by the title of their part."""
-
-
 class Library:
-    """The manual's pages: files in the order of `contents`, and behind them those that `made` finds. On an instance for
-    development (`is_development`) the accounts of its world can be chosen for requests.
+    """The manual's pages: those that `contents` names, and behind them further parts by their titles.
 
-    To render a page takes some milliseconds and the index up to a second. That is for a thread, where the loop must not
-    stand still; a page that two threads make at once is made twice and kept once.
+    A page is one of `made`, or else the file of its name. On an instance for development (`is_development`) the
+    accounts of its world can be chosen for requests.
+
+    To render a page takes some milliseconds, the index up to a second, the AsyncAPI document (`asyncapi`) a third of
+    one. That is for a thread, where the loop must not stand still; what two threads make at once is made twice and kept
+    once.
     """
 
     def __init__(
         self,
-        made: Callable[[], MadePages] = dict,
+        made: Iterable[Source] = (),
+        further: Mapping[str, Sequence[Source]] = MappingProxyType({}),
         parts: tuple[Part, ...] = PARTS,
         *,
+        asyncapi: Callable[[], bytes],
         is_development: bool = False,
     ) -> None:
         self.is_development: Final = is_development
-        self._made: Final = made
+        self._made: Final = {source.entry.name: source for source in made}
+        self._further: Final = further
         self._parts: Final = parts
+        self._make_asyncapi: Final = asyncapi
         self._rendered: Final[dict[str, Rendered]] = {}
 
     @functools.cached_property
@@ -75,10 +77,10 @@ class Library:
                 rows.append([source.entry.title, section.title, source.entry.address + anchor, section.text])
         return orjson.dumps(rows)
 
-    @property
+    @functools.cached_property
     def asyncapi(self) -> bytes:
         """The gateway as an AsyncAPI 3 document."""
-        return ASYNCAPI_FILE.read_bytes()
+        return self._make_asyncapi()
 
     def page(self, name: str) -> Page | None:
         """The page of that name; None where there is none."""
@@ -93,9 +95,9 @@ class Library:
         return before, order[place + 1] if place + 1 < len(order) else None
 
     @functools.cached_property
-    def _sources_by_part(self) -> MadePages:
-        written = {part.title: tuple(_file(name) for name in part.pages) for part in self._parts}
-        return {**written, **self._made()}
+    def _sources_by_part(self) -> Mapping[str, Sequence[Source]]:
+        listed = {part.title: tuple(self._made.get(name) or _file(name) for name in part.pages) for part in self._parts}
+        return {**listed, **self._further}
 
     def _render(self, source: Source) -> Rendered:
         name = source.entry.name
@@ -104,8 +106,12 @@ class Library:
         return self._rendered[name]
 
 
+def written(name: str) -> str:
+    """What people wrote of a page: the file of its name."""
+    return (FOLDER / f"{name}.md").read_text(encoding="utf-8")
+
+
 def _file(name: str) -> Source:
-    path = FOLDER / f"{name}.md"
-    with path.open(encoding="utf-8") as lines:
+    with (FOLDER / f"{name}.md").open(encoding="utf-8") as lines:
         title = lines.readline().removeprefix("# ").strip()
-    return Source(Entry(name, title), lambda: path.read_text(encoding="utf-8"))
+    return Source(Entry(name, title), functools.partial(written, name))

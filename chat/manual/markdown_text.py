@@ -24,3 +24,8 @@ def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 def link(text: str, page: str, anchor: str) -> str:
     """A link to a heading of another page."""
     return f"[{text}]({page}.md#{anchor})"
+
+
+def page(title: str, about: str, *sections: str) -> str:
+    """A page of Markdown."""
+    return "\n\n".join((f"# {title}", about, *sections)) + "\n"

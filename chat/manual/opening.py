@@ -1,4 +1,4 @@
-"""The whole manual: its files, and the references that are made of the operations' declarations."""
+"""The whole manual: its files, and the references that are made of declarations when they are first asked for."""
 
 from __future__ import annotations
 
@@ -9,16 +9,35 @@ from chat.admin.routes import ADMIN_ROUTES
 from chat.api.openapi.document import openapi_document
 from chat.api.routes.every import ROUTES
 from chat.manual.api_pages import PART, api_sources
-from chat.manual.library import Library, MadePages
+from chat.manual.asyncapi import asyncapi_text
+from chat.manual.command_page import commands_page
+from chat.manual.gateway_pages import codes_page, events_page, states_page
+from chat.manual.library import Library, Source
+from chat.manual.setting_pages import limits_page, settings_page
+from chat.manual.value_pages import permissions_page, values_page
+from chat.web.manual import Entry
+
+MADE = (
+    Source(Entry("settings", "Settings"), settings_page),
+    Source(Entry("commands", "Commands"), commands_page),
+    Source(Entry("permissions", "Permissions, scopes and rights"), permissions_page),
+    Source(Entry("values", "Values"), values_page),
+    Source(Entry("limits", "Limits"), limits_page),
+    Source(Entry("gateway-events", "Events"), events_page),
+    Source(Entry("gateway-codes", "Opcodes and close codes"), codes_page),
+    Source(Entry("gateway-states", "States of a connection"), states_page),
+)
+"""Pages that `contents` names and no file has."""
 
 
 def open_manual(*, is_development: bool = False) -> Library:
     """The manual of this version; nothing is rendered yet."""
-    return Library(_made, is_development=is_development)
-
-
-def _made() -> MadePages:
-    return {PART: api_sources(_document)}
+    return Library(
+        MADE,
+        {PART: api_sources(_document)},
+        asyncapi=lambda: asyncapi_text(_document()),
+        is_development=is_development,
+    )
 
 
 @functools.cache

@@ -1,4 +1,4 @@
-"""The numbers that say what a gateway payload is (events.md, Opcodes)."""
+"""The numbers that say what a gateway payload is (gateway-codes.md, Opcodes)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final
 
 
 class Opcode(enum.IntEnum):
-    """The whole registry of gateway opcodes; every other number is undefined (events.md, Opcodes)."""
+    """The whole registry of gateway opcodes; every other number is undefined (gateway-codes.md, Opcodes)."""
 
     DISPATCH = 0
     """Server: an event, with its sequence and its name."""

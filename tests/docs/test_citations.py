@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 from collections.abc import Iterator
@@ -10,11 +11,17 @@ from typing import Final
 
 import pytest
 
+from chat.manual.library import FOLDER
+from chat.manual.opening import open_manual
+
 ROOT: Final = Path(__file__).parents[2]
-PAGES: Final = {page.name: page for page in (*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"))}
+PAPERS: Final = {page.name: page for page in (*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"))}
+MANUAL: Final = {f"{name}.md": source.markdown for name, source in open_manual().sources.items()}
 CITING: Final = frozenset({".py", ".js", ".html", ".css", ".sql"})
 
-PAGE: Final = re.compile(r"\b[\w-]+\.md\b")
+PAGE: Final = re.compile(r"(?<!\]\()(?<![\w-])[\w-]+\.md\b")
+"""The name of a page, but not in a link of Markdown: `test_manual.py` follows those."""
+
 RULE: Final = re.compile(r"\b00[0-2]\.[a-z-]+\.\d+\b")
 LINE_END: Final = re.compile(r"\s*\n\s*(?:(?:#|//|\*|--) )?\s*")
 ELSEWHERE: Final = re.compile(
@@ -25,13 +32,17 @@ ELSEWHERE: Final = re.compile(
 """Texts that the repository does not hold."""
 
 
-def headings_of(page: Path) -> list[str]:
+def headings_of(page: str) -> list[str]:
     """The headings of a page, the longest first."""
-    lines = page.read_text(encoding="utf-8").splitlines()
+    lines = page.splitlines()
     return sorted((line.lstrip("#").strip() for line in lines if re.match(r"##+ ", line)), key=len, reverse=True)
 
 
-HEADINGS: Final = {name: headings_of(page) for name, page in PAGES.items() if name != "CHANGELOG.md"}
+@functools.cache
+def headings() -> dict[str, list[str]]:
+    """The headings of each page that can be cited: the papers, and the manual with what is made of declarations."""
+    papers = {name: page.read_text(encoding="utf-8") for name, page in PAPERS.items() if name != "CHANGELOG.md"}
+    return {name: headings_of(text) for name, text in {**{n: make() for n, make in MANUAL.items()}, **papers}.items()}
 
 
 def one_line(text: str) -> str:
@@ -41,7 +52,7 @@ def one_line(text: str) -> str:
 
 def is_cited(name: str, following: str) -> bool:
     """Whether the text behind the name of a page is one of its headings."""
-    return any(re.match(rf", {re.escape(heading)}(?!\w)", following) for heading in HEADINGS.get(name, ()))
+    return any(re.match(rf", {re.escape(heading)}(?!\w)", following) for heading in headings().get(name, ()))
 
 
 def unresolved(text: str) -> Iterator[str]:
@@ -75,20 +86,25 @@ def test_every_rule_that_the_code_and_the_pages_cite_exists() -> None:
         for path in (ROOT / "spec_fixtures" / "rules").glob("*.json")
         for rule in json.loads(path.read_text(encoding="utf-8"))
     }
-    for path in (*sources(), *PAGES.values()):
+    for path in (*sources(), *PAPERS.values(), *FOLDER.glob("*.md")):
         assert set(RULE.findall(path.read_text(encoding="utf-8"))) <= rules, path
 
 
-def test_headings_of_a_page_differ() -> None:
-    for name, headings in HEADINGS.items():
-        assert len(set(headings)) == len(headings), name
+def test_no_paper_has_the_name_of_a_page_of_the_manual() -> None:
+    """Else a citation could mean either; the index of each shelf is cited by neither."""
+    assert PAPERS.keys() & MANUAL.keys() == {"index.md"}
 
 
-@pytest.mark.parametrize("name", sorted(set(PAGES) - {"README.md", "CHANGELOG.md"}))
+def test_headings_of_a_paper_differ() -> None:
+    for name in PAPERS.keys() & headings().keys():  # those of the manual have anchors, which differ
+        assert len(set(headings()[name])) == len(headings()[name]), name
+
+
+@pytest.mark.parametrize("name", sorted(set(PAPERS) - {"README.md", "CHANGELOG.md"}))
 def test_pages_cite_headings_of_each_other(name: str) -> None:
     """A page names another one with a heading, or as a whole: then the page is there."""
-    flat = one_line(PAGES[name].read_text(encoding="utf-8"))
+    flat = one_line(PAPERS[name].read_text(encoding="utf-8"))
     for match in PAGE.finditer(flat):
-        assert match.group() in PAGES, match.group()
+        assert match.group() in PAPERS.keys() | MANUAL.keys(), match.group()
         following = flat[match.end() :]
         assert not re.match(r", [A-Z]", following) or is_cited(match.group(), following), following[:40]

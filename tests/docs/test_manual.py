@@ -5,18 +5,21 @@ from __future__ import annotations
 import functools
 import json
 import re
+import threading
 from html.parser import HTMLParser
 from typing import Final
 
 import pytest
+from jinja2 import DictLoader, Environment
 
-from chat.manual.contents import PARTS
-from chat.manual.library import FOLDER
-from chat.manual.opening import open_manual
+from chat.manual.contents import PARTS, Part
+from chat.manual.library import FOLDER, Library, Source
+from chat.manual.opening import MADE, open_manual
 from chat.manual.rendering import anchor_of, rendered
 from chat.testing.rest_client import Response, RestClient
 from chat.testing.world import World
-from chat.web.manual import FRONT, INDEX, address_of
+from chat.web.assets import AssetStore
+from chat.web.manual import FRONT, INDEX, Entry, ManualPages, address_of
 from tests.web.test_pages_over_http import INLINE
 
 LIBRARY: Final = open_manual()
@@ -51,9 +54,10 @@ async def asks(client: RestClient, path: str, **headers: str) -> Response:
     return await client.request("GET", path, headers={name.replace("_", "-"): text for name, text in headers.items()})
 
 
-def test_every_file_is_in_the_contents_once() -> None:
+def test_every_file_and_every_made_page_is_in_the_contents_once() -> None:
     listed = [name for part in PARTS for name in part.pages]
-    assert sorted([*listed, FRONT]) == sorted(path.stem for path in FOLDER.glob("*.md")), (
+    files = {path.stem for path in FOLDER.glob("*.md")}
+    assert sorted([*listed, FRONT]) == sorted({*files, *(source.entry.name for source in MADE)}), (
         "name a new page in chat/manual/contents.py"
     )
     assert len(set(NAMES)) == len(NAMES)
@@ -102,6 +106,14 @@ def test_anchors_are_words_with_hyphens() -> None:
     assert anchor_of("POST /v1/auth/login: sign in") == "post-v1-auth-login-sign-in"
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_no_page_is_empty_and_each_is_called_as_in_the_contents(name: str) -> None:
+    page = LIBRARY.page(name)
+    assert page is not None
+    assert page.title == LIBRARY.sources[name].entry.title
+    assert len(re.sub(r"<[^>]+>", "", page.html).split()) > 20
+
+
 async def test_every_page_is_shown_with_its_neighbours(chat_world: World) -> None:
     for before, name in zip([None, *NAMES], NAMES, strict=False):
         answer = await asks(chat_world.anyone, address_of(name))
@@ -144,3 +156,32 @@ async def test_the_index_names_every_section_and_is_packed(chat_world: World) ->
 async def test_nowhere_in_the_manual_is_nowhere(chat_world: World) -> None:
     for path in ("/docs/none", "/docs/..%2fserver", "/docs/first-hour.md"):
         assert (await asks(chat_world.anyone, path)).status == 404
+
+
+async def test_what_is_made_is_made_beside_the_loop() -> None:
+    """Where a server has threads: a page, the index and the AsyncAPI document hold up nobody while they are made."""
+    loop, made_in = threading.get_ident(), dict[str, int]()
+
+    def page() -> str:
+        made_in["page"] = threading.get_ident()
+        return "# A title\n\nA text.\n"
+
+    def asyncapi() -> bytes:
+        made_in["asyncapi"] = threading.get_ident()
+        return b"{}"
+
+    def opened() -> Library:
+        made_in["opened"] = threading.get_ident()
+        return Library([Source(Entry("made", "A title"), page)], parts=(Part("Part", ("made",)),), asyncapi=asyncapi)
+
+    environment = Environment(loader=DictLoader({"manual.html": "{{ content }}"}), autoescape=True)
+    environment.globals["language"] = "en"
+    for ask in (
+        lambda pages: pages.page("made", environment, {}),
+        lambda pages: pages.index(),
+        lambda pages: pages.asyncapi(),
+    ):
+        made_in.clear()
+        await ask(ManualPages(opened, AssetStore(in_threads=True)))
+        assert len(made_in) == 2
+        assert loop not in made_in.values(), made_in

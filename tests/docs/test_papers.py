@@ -9,8 +9,6 @@ from typing import Final
 
 import pytest
 
-from chat.registries.events import EventName
-
 ROOT: Final = Path(__file__).parents[2]
 NAMED: Final = re.compile(r"`((?:chat|tests|spec_fixtures|\.ci)/[\w./-]+)`")
 PAPERS: Final = [*sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs" / "reference").glob("*.md"))]
@@ -32,10 +30,3 @@ def test_every_section_of_the_rules_leads_to_its_code() -> None:
         set(re.findall(r"^\| `([\w.-]+)` \|", (ROOT / "docs" / "rules.md").read_text(encoding="utf-8"), re.M))
         == sections
     )
-
-
-def test_every_dispatch_has_a_row_among_the_payloads() -> None:
-    rows = re.findall(
-        r"^\| (`[A-Z_`, ]+`) \|", (ROOT / "docs" / "reference" / "payloads.md").read_text(encoding="utf-8"), re.M
-    )
-    assert sorted(name for row in rows for name in re.findall(r"\w+", row)) == sorted(EventName)

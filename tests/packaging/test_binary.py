@@ -16,6 +16,7 @@ import pytest
 from PIL import Image
 
 import chat
+from chat.manual.opening import MADE
 from tests.packaging.conftest import Built, Debian
 from tests.patience import PATIENCE_SECONDS
 from tests.test_readme import README, as_here, blocks, run_in_shell
@@ -91,6 +92,10 @@ def test_pages_words_and_the_manual_are_in_it(with_binary: Debian, port: int) ->
             ("/login", "<form"),
             ("/admin", "<script"),
             ("/docs", "<h1"),
+            *((f"/docs/{source.entry.name}", f"<h1>{source.entry.title}") for source in MADE),
+            ("/docs/gateway-events", "Someone joined"),
+            ("/docs/gateway-states", "More than 45,000 ms passed"),
+            ("/docs/asyncapi.json", '"summary": "Someone joined."'),
             ("/v1/openapi.json", '"openapi"'),
             ("/.well-known/chat", '"endpoints"'),
         ):

@@ -59,6 +59,8 @@ def test_the_wheel_runs_without_the_checkout(built: Built, tmp_path: Path) -> No
                 ("/login", "<form"),
                 ("/channels/@me", "<script"),
                 ("/docs", "<h1"),
+                ("/docs/gateway-events", "Someone joined"),
+                ("/docs/asyncapi.json", '"summary": "Someone joined."'),
                 ("/admin", "<h1"),
             ):
                 assert expected in text_at(port, path, {"Accept": "text/html"})

@@ -1,5 +1,5 @@
 """Whether the operator of the instance rules out all guilds but one (instance.md, Community policy); and how much there
-may be in a guild and in all uploads (limits.md, Limits of the instance)."""
+may be in a guild and in all uploads (settings.md, Limits)."""
 
 from __future__ import annotations
 

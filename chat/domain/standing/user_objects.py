@@ -237,7 +237,7 @@ def has_premium(account: Account, now_ms: int) -> bool:
 
 
 def limits_of(settings: Settings, account: Account, now_ms: int) -> Limits:
-    """The limits of an account at this moment (Unix milliseconds; limits.md, Limits of the instance)."""
+    """The limits of an account at this moment (Unix milliseconds; settings.md, Limits)."""
     return settings.limits_for(premium=has_premium(account, now_ms))
 
 

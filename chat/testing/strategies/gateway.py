@@ -1,4 +1,4 @@
-"""What a gateway client sends (events.md, Opcodes; gateway.md, Presence Update).
+"""What a gateway client sends (gateway-codes.md, Opcodes; gateway.md, Presence Update).
 
 The strategies of one opcode give its `d`. Unless said otherwise a valid one satisfies the opcode's rules; what else
 can be wrong (an unknown token, a sequence out of bounds) depends on the server.

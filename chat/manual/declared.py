@@ -1,4 +1,8 @@
-"""What declarations say of themselves, and Markdown for it."""
+"""What declarations say of themselves: the texts below the members of enumerations and below constants.
+
+No object has them while the program runs, so they are read from the source, which every package brings for these
+modules (`.ci/binary/chat.spec`).
+"""
 
 from __future__ import annotations
 
@@ -7,8 +11,7 @@ import enum
 import inspect
 import itertools
 import types
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
 
 from chat.api.openapi.inputs import told
 
@@ -48,15 +51,3 @@ def members(registry: enum.EnumMeta, texts: Mapping[str, str]) -> Iterator[list[
 def plain(text: str) -> str:
     """A docstring in one line, without its citations and without its last full stop."""
     return ". ".join(part for part in told(text) if part).removesuffix(".")
-
-
-def table(head: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
-    """A table of Markdown."""
-    titles = list(head)
-    lines = [titles, ["---"] * len(titles), *([str(cell).replace("|", "\\|") for cell in row] for row in rows)]
-    return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
-
-
-def page(title: str, about: str, *sections: str) -> str:
-    """A page of Markdown."""
-    return "\n\n".join((f"# {title}", about, *sections)) + "\n"
