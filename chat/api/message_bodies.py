@@ -62,7 +62,7 @@ LEAST_ATTACHMENT_ID: Final = 1 << 22
 STICKERS: Final = 3
 
 
-class _Nonce:
+class Nonce:
     """Text of up to 32 characters, or an integer, which counts as its decimal digits."""
 
     schema: Final[Schema] = {"type": ["string", "integer"], "maxLength": NONCE_CHARACTERS}
@@ -131,7 +131,7 @@ class CreateMessage:
     """The body of a message to be."""
 
     content: str = ""
-    nonce: Annotated[str, _Nonce()] | None = None
+    nonce: Annotated[str, Nonce()] | None = None
     tts: bool = False
     flags: Annotated[int, Range(0, FLAGS_MAXIMUM)] = 0
     message_reference: MessageReferenceBody | None = None
@@ -184,23 +184,25 @@ def message_draft(
 
 def message_edit(body: EditMessage, attachments: Sequence[AttachmentDraft] = ()) -> MessageEdit:
     """The change that a body asks for; `attachments` are the new ones."""
-    kept = None
-    if body.attachments is not None:
-        kept = {
-            entry.id: KeptAttachment(entry.title, entry.description) for entry in body.attachments if _is_kept(entry)
-        }
     return MessageEdit(
         content=None if body.content is OMITTED else (body.content or "").strip(),
         flags=body.flags,
         allowed_mentions=_allowed_mentions(body.allowed_mentions),
-        kept_attachments=kept,
+        kept_attachments=kept_attachments(body.attachments),
         attachments=tuple(attachments),
         attachment_order=tuple(entry.id if _is_kept(entry) else None for entry in body.attachments or ()),
         embeds=None if body.embeds is OMITTED else stored_embeds(body.embeds or ()),
     )
 
 
-def _new_wishes(body: EditMessage) -> list[AttachmentWish]:
+def kept_attachments(bodies: Sequence[AttachmentBody] | None) -> dict[int, KeptAttachment] | None:
+    """What a change says of files that stay, by their ids; None where all of them do."""
+    if bodies is None:
+        return None
+    return {entry.id: KeptAttachment(entry.title, entry.description) for entry in bodies if _is_kept(entry)}
+
+
+def _new_wishes(body: Change) -> list[AttachmentWish]:
     """What an edit says of files that the message does not have yet."""
     return attachment_wishes([entry for entry in body.attachments or () if not _is_kept(entry)])
 
@@ -257,6 +259,7 @@ def _allowed_mentions(body: AllowedMentionsBody | None) -> AllowedMentions:
 B = TypeVar("B", bound=CreateMessage)
 T = TypeVar("T")
 P = TypeVar("P", bound="PostBody")
+C = TypeVar("C", bound="Change")
 
 Received = tuple[T, Sequence[AttachmentDraft]]
 """A body and its attachments."""
@@ -320,7 +323,29 @@ def _message_of(post: PostBody) -> CreateMessage:
 async def received_edit(
     request: Request, owner: Callable[[], Owner], body: EditMessage | None, uploads: Uploads
 ) -> AsyncIterator[MessageEdit]:
-    """The change to a message that is made in the block, with new files; what the message did not take is gone after.
+    """The change to a message that is made in the block; as `received_change`.
+
+    :raises ApiError: as `received_message`.
+    :raises InvalidFormBody: as `received_message`.
+    """
+    async with received_change(request, owner, EditMessage, body, uploads) as (edit, attachments):
+        yield message_edit(edit, attachments)
+
+
+class Change(Protocol):
+    """The body of a change to a message."""
+
+    @property
+    def attachments(self) -> Sequence[AttachmentBody] | None:
+        """The files that it has then."""
+        ...
+
+
+@asynccontextmanager
+async def received_change(
+    request: Request, owner: Callable[[], Owner], declared: type[C], body: C | None, uploads: Uploads
+) -> AsyncIterator[Received[C]]:
+    """The body of a change that is made in the block, with new files; what the message did not take is gone after.
 
     `owner` is asked only where there are new files, and may refuse them.
 
@@ -328,10 +353,10 @@ async def received_edit(
     :raises InvalidFormBody: as `received_message`.
     """
     if body is not None and not _new_wishes(body):
-        yield message_edit(body)
+        yield body, ()
         return
-    async with _received(request, owner(), EditMessage, body, _new_wishes, uploads) as (edit, attachments):
-        yield message_edit(edit, attachments)
+    async with _received(request, owner(), declared, body, _new_wishes, uploads) as received:
+        yield received
 
 
 @asynccontextmanager

@@ -334,6 +334,12 @@ PASSKEY_BRIDGE_MS: Final = 300_000
 RECOVERY_CODE_CHARACTERS: Final = 32
 """The length of a recovery kit's code."""
 
+SCHEDULED_MESSAGES: Final = 30
+"""Messages that an account may have scheduled; one more is MAX_SCHEDULED_MESSAGES."""
+
+SCHEDULED_AHEAD_MS: Final = 30 * 86_400_000
+"""How far ahead a message may be scheduled."""
+
 OWN_MESSAGE_DELETION_DELAY_MS: Final = 86_400_000
 """How far ahead an account's own bulk deletion is scheduled."""
 

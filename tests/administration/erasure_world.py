@@ -168,6 +168,7 @@ def fill(connection: sqlite3.Connection, world: World, message_id: int) -> None:
         "push_subscriptions": ("1", alice, token, f"https://push.example/{name}", b"1", b"1", name, 1),
         "recovery_kits": (alice, b"1", 1),
         "retained_sessions": ("1", alice, name.encode(), 1),
+        "scheduled_messages": (14, alice, channel, 9 * 10**12, name, name, f'"{name}"', 9 * 10**12, name, None),
         "settings_due": (alice, "status", 9 * 10**12),
         "sso_identities": ("issuer", name, alice, 1),
         "store_purchases": (

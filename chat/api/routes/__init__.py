@@ -8,7 +8,15 @@ from chat.api.operation import Routes
 from chat.api.routes import discovery, gateway_bot, policy, threads
 from chat.api.routes.accounts import accounts
 from chat.api.routes.guilds import guild_channels, guilds, invites, members, roles
-from chat.api.routes.messages import message_deletion, messages, pins, reactions, read_states, uploads
+from chat.api.routes.messages import (
+    message_deletion,
+    messages,
+    pins,
+    reactions,
+    read_states,
+    scheduled_messages,
+    uploads,
+)
 from chat.api.routes.people import private_channels, relationships
 from chat.api.routes.signing_in import authentication
 
@@ -31,10 +39,12 @@ AT_START: Final[tuple[Routes, ...]] = tuple(
         pins,
         reactions,
         read_states,
+        scheduled_messages,
         uploads,
         policy,
         invites,
     )
 )
-"""Those that clients call all the time. What a server has beside them (`chat.api.routes.every`, `chat.admin.routes`) is
-imported when one of it is first asked for, because a tenth of the start is spent on it."""
+"""Those that clients call all the time, and the neighbours of their paths. What a server has beside them
+(`chat.api.routes.every`, `chat.admin.routes`) is imported when one of it is first asked for, because a tenth of the
+start is spent on it."""

@@ -17,6 +17,7 @@ from chat.api.routes.messages import (
     pins,
     reactions,
     read_states,
+    scheduled_messages,
     uploads,
 )
 from chat.api.routes.people import private_channels, relationships
@@ -64,6 +65,7 @@ ROUTES: Final[tuple[Routes, ...]] = tuple(
         reactions,
         read_states,
         kept_messages,
+        scheduled_messages,
         uploads,
         administration,
         policy,

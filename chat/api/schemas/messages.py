@@ -236,6 +236,60 @@ SAVED_MESSAGE: Final = wire_object(
     description="A message that an account keeps; null where it may not read it at present.",
 )
 
+_SCHEDULED_REFERENCE: Final = record(
+    {"message_id": SNOWFLAKE, "type": choice(0, 1)},
+    optional={
+        "channel_id": SNOWFLAKE,
+        "fail_if_not_exists": BOOLEAN,
+        "attachment_ids": listed(SNOWFLAKE),
+        "embed_indices": listed(COUNT),
+    },
+)
+
+_SCHEDULED_MENTIONS: Final = record(
+    {
+        "parse": listed(choice("users", "roles", "everyone")),
+        "users": listed(SNOWFLAKE),
+        "roles": listed(SNOWFLAKE),
+        "replied_user": BOOLEAN,
+    }
+)
+
+SCHEDULED_PAYLOAD: Final = wire_object(
+    "ScheduledMessagePayload",
+    {
+        "content": TEXT,
+        "tts": BOOLEAN,
+        "flags": COUNT,
+        "embeds": listed(EMBED),
+        "attachments": listed(ATTACHMENT),
+        "sticker_ids": listed(SNOWFLAKE),
+    },
+    optional={
+        "nonce": TEXT,
+        "allowed_mentions": _SCHEDULED_MENTIONS,
+        "message_reference": _SCHEDULED_REFERENCE,
+    },
+    description="What a scheduled message will say.",
+)
+
+SCHEDULED_MESSAGE: Final = wire_object(
+    "ScheduledMessage",
+    {
+        "id": SNOWFLAKE,
+        "channel_id": SNOWFLAKE,
+        "scheduled_at": TIMESTAMP,
+        "scheduled_local_at": text(64),
+        "timezone": text(128),
+        "status": choice("pending", "invalid"),
+        "status_reason": nullable(TEXT),
+        "payload": SCHEDULED_PAYLOAD,
+        "created_at": TIMESTAMP,
+        "invalidated_at": nullable(TIMESTAMP),
+    },
+    description="A message that is sent later, or that could not be sent.",
+)
+
 FAVORITE_MEME: Final = wire_object(
     "FavoriteMeme",
     {

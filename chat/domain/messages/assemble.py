@@ -19,6 +19,7 @@ from chat.domain.messages.own_message_deletion import OwnMessageDeletion
 from chat.domain.messages.pins import Pins
 from chat.domain.messages.reactions import Reactions
 from chat.domain.messages.read_states import ReadStates
+from chat.domain.messages.scheduled_messages import ScheduledMessages
 from chat.domain.messages.slowmode import Slowmode, SlowmodeStatus
 from chat.domain.messages.typing_indicators import TypingIndicators
 from chat.domain.messages.uploads import Uploads
@@ -45,6 +46,7 @@ class MessagesArea:
     recent_mentions: RecentMentions
     saved_messages: SavedMessages
     favorite_memes: FavoriteMemes
+    scheduled_messages: ScheduledMessages
     uploads: Uploads
     unfurling: Unfurling
     link_embeds: LinkEmbeds
@@ -59,6 +61,7 @@ class MessagesArea:
             self.link_embeds.run,
             self.crossposting.run,
             self.own_message_deletion.run,
+            self.scheduled_messages.run,
         )
 
 
@@ -91,6 +94,7 @@ def assemble(
         recent_mentions=RecentMentions(core=core),
         saved_messages=SavedMessages(core=core),
         favorite_memes=FavoriteMemes(core=core, media=media, uploads=uploads),
+        scheduled_messages=ScheduledMessages(core, sending=sending),
         uploads=uploads,
         unfurling=unfurling,
         link_embeds=LinkEmbeds(core, unfurling=unfurling, enabled=settings.media.link_embeds),

@@ -171,14 +171,16 @@ class Sender:
     webhook_id: int | None = None
     extra: MessageExtra | None = None
     """What the message keeps of a webhook's name and avatar."""
+    is_absent: bool = False
+    """Whether the message goes out by itself: then the sender has not read what stands before it."""
     guard: Guard = attrs.field(kw_only=True, eq=False, repr=False)
     """Of the request that sends."""
 
 
-def account_sender(principal: Principal) -> Sender:
+def account_sender(principal: Principal, *, is_absent: bool = False) -> Sender:
     """The caller."""
     author = partial_user(principal.account)
-    return Sender(principal.user_id, author, not principal.is_bot, guard=principal.guard)
+    return Sender(principal.user_id, author, not principal.is_bot, is_absent=is_absent, guard=principal.guard)
 
 
 def webhook_sender(webhook: Webhook, name: str, avatar: str | None, guard: Guard) -> Sender:

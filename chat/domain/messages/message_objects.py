@@ -145,9 +145,9 @@ def _attachment_object(attachment: Attachment, addresses: Addresses) -> dict[str
     return data
 
 
-def _attachment_objects(message: Message, addresses: Addresses) -> list[dict[str, Any]]:
-    """The attachments of a message, in order."""
-    return [_attachment_object(attachment, addresses) for attachment in message.attachments]
+def attachment_objects(files: Iterable[Attachment], addresses: Addresses) -> list[dict[str, Any]]:
+    """Attachments of a message, in order."""
+    return [_attachment_object(attachment, addresses) for attachment in files]
 
 
 def webhook_author(webhook_id: int, name: str, avatar: str | None) -> dict[str, Any]:
@@ -235,7 +235,7 @@ def _add_extra(
     if extra.snapshots:
         data["message_snapshots"] = [_snapshot_object(extra.snapshots[0], message, addresses), *extra.snapshots[1:]]
     elif files:
-        data["attachments"] = _attachment_objects(message, addresses)
+        data["attachments"] = attachment_objects(message.attachments, addresses)
     if extra.snapshots or extra.call is not None:
         named = sorted(set(_named_in(extra)))
         if named:
@@ -248,7 +248,7 @@ def _snapshot_object(snapshot: Mapping[str, Any], message: Message, addresses: A
     if "embeds" in snapshot:
         shown["embeds"] = embed_objects(snapshot["embeds"], message.attachments, addresses)
     if message.attachments:
-        shown["attachments"] = _attachment_objects(message, addresses)
+        shown["attachments"] = attachment_objects(message.attachments, addresses)
     return shown
 
 

@@ -74,8 +74,11 @@ class MessageSending:
         self._slowmode = slowmode
         self._nonces = Nonces(core.clock)
 
-    async def create(self, principal: Principal, channel_id: int, draft: MessageDraft) -> dict[str, Any]:
+    async def create(
+        self, principal: Principal, channel_id: int, draft: MessageDraft, *, is_absent: bool = False
+    ) -> dict[str, Any]:
         """Send a message; the same author's nonce in the same channel within five minutes gives the same message.
+        `is_absent` where the author is not there to read what stands before it.
 
         :raises ApiError: as `Access.channel`; CANNOT_SEND_MESSAGES_IN_NON_TEXT_CHANNEL, FEATURE_TEMPORARILY_DISABLED,
             COMMUNICATION_DISABLED, GUILD_VERIFICATION_REQUIRED, CANNOT_SEND_EMPTY_MESSAGE, CONTENT_BLOCKED,
@@ -86,7 +89,21 @@ class MessageSending:
         now_ms = self._core.clock.now_ms()
         access = self._core.access.channel(principal, channel_id)
         self._require_may_send(principal, access, draft, now_ms)
-        return await self._send_once(account_sender(principal), access, draft, self._source(principal, access, draft))
+        sender = account_sender(principal, is_absent=is_absent)
+        return await self._send_once(sender, access, draft, self._source(principal, access, draft))
+
+    async def require_sendable(self, principal: Principal, channel_id: int, draft: MessageDraft) -> None:
+        """Refuse what `create` would refuse at this moment, slow mode apart; nothing is sent.
+
+        :raises ApiError: as `create`.
+        :raises InvalidFormBody: as `create`.
+        """
+        access = self._core.access.channel(principal, channel_id)
+        self._require_may_send(principal, access, draft, self._core.clock.now_ms())
+        source = self._source(principal, access, draft)
+        context = await find_context(self._core, account_sender(principal), access, draft, source)
+        if context.carried is not None:
+            self._require_unblocked_forward(context.carried)
 
     async def create_of_webhook(
         self, sender: Sender, access: GuildChannelAccess, draft: MessageDraft
@@ -259,7 +276,7 @@ class MessageSending:
 
     def _insertion(self, access: ChannelAccess, message: Message, sender: Sender, context: MessageContext) -> Insertion:
         """The unit that writes a message, with what it means for the channel and for read states."""
-        files, carried = context.files, context.carried
+        files, carried, before_id = context.files, context.carried, access.channel.last_message_id or 0
         notified = notified_by(access, context.counted, self._online_in)
 
         def unit(connection: sqlite3.Connection) -> list[int]:
@@ -273,7 +290,9 @@ class MessageSending:
                 raise ApiError(ErrorCode.UNKNOWN_CHANNEL)
             if files:
                 put_into_message(connection, message, files, self._core.settings, self._core.clock.now_ms())
-            if sender.keeps_read_state:
+            if sender.is_absent:
+                read_states.read_on(connection, sender.id, message.channel_id, before_id, message.id)
+            elif sender.keeps_read_state:
                 read_states.acknowledge(connection, sender.id, message.channel_id, message.id, 0)
             if notified is not None:
                 notified.write(connection, message)

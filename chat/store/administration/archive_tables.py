@@ -207,6 +207,12 @@ USER_TABLES: Final = (
         of="favorite_memes.user_id",
     ),
     Table(
+        "messages/scheduled",
+        "Messages that the account has scheduled; their files are among its files",
+        "scheduled_messages",
+        "id, channel_id, scheduled_at, local_at, timezone, body AS message, status_reason, invalidated_at",
+    ),
+    Table(
         "reports",
         "Reports that the account has made",
         "reports",

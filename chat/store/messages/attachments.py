@@ -135,6 +135,36 @@ def put_into_message(connection: sqlite3.Connection, attachment: Attachment, now
     return cursor.rowcount > 0
 
 
+def of_scheduled(connection: sqlite3.Connection, scheduled_id: int) -> tuple[Attachment, ...]:
+    """The files of a scheduled message, in order."""
+    rows = connection.execute(f"{_SELECT} WHERE scheduled_id = ? ORDER BY position", (scheduled_id,))
+    return tuple(Attachment(*row) for row in rows)
+
+
+def put_into_scheduled(connection: sqlite3.Connection, attachment: Attachment, scheduled_id: int, now: int) -> bool:
+    """A stored file that waits for a message, or that this scheduled message has already, becomes or stays part of it;
+    False when another message has it, or it has expired."""
+    cursor = connection.execute(
+        """
+        UPDATE attachments
+           SET scheduled_id = :scheduled_id, position = :position, filename = :filename, title = :title,
+               description = :description, flags = :flags, duration = :duration, waveform = :waveform,
+               capability_hash = NULL, expires_at = NULL
+         WHERE id = :id AND stored AND message_id IS NULL
+           AND (scheduled_id = :scheduled_id OR (scheduled_id IS NULL AND expires_at > :now))
+        """,
+        {**attrs.asdict(attachment), "scheduled_id": scheduled_id, "now": now},
+    )
+    return cursor.rowcount > 0
+
+
+def release_scheduled(connection: sqlite3.Connection, scheduled_id: int, expires_at: int) -> None:
+    """The files of a scheduled message wait for a message until `expires_at`, as uploads do."""
+    connection.execute(
+        "UPDATE attachments SET scheduled_id = NULL, expires_at = ? WHERE scheduled_id = ?", (expires_at, scheduled_id)
+    )
+
+
 def describe(connection: sqlite3.Connection, attachment: Attachment) -> None:
     """Write the words that a message has for one of its files, and where it stands among them."""
     connection.execute(
