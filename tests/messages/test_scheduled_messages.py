@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 import trio
+from attrs import fields_dict
 from trio.testing import MockClock
 
+from chat.api.message_bodies import CreateMessage
 from chat.api.routes.messages import scheduled_messages as routes
 from chat.clock import iso_timestamp
 from chat.registries.limits import SCHEDULED_MESSAGES
@@ -322,6 +324,7 @@ async def test_in_threads_conversations_and_what_one_has_not_read(chat_world: Wo
     assert await said(chat_world, dm) == ["psst"]
     assert (await said(chat_world))[-1] == "late"
     session = await bob.connect(flags=THREADS_FLAG)
+    assert session.ready is not None
     states = {state["id"]: state for state in session.ready["read_states"]}
     assert states[channel_id]["mention_count"] == 1  # what was said to him is not read because he had something sent
     assert int(states[channel_id].get("last_message_id") or 0) < int(unread)
@@ -331,9 +334,7 @@ async def test_in_threads_conversations_and_what_one_has_not_read(chat_world: Wo
 
 def test_each_member_of_a_change_has_its_field() -> None:
     """A member that is added to messages has to reach scheduled ones, too."""
-    from attrs import fields_dict
-
-    of_messages = set(fields_dict(routes.CreateMessage)) - {"attachments", "favorite_meme_id"}
+    of_messages = set(fields_dict(CreateMessage)) - {"attachments", "favorite_meme_id"}
     assert of_messages == set(routes.DRAFT_FIELDS)
     assert of_messages <= set(fields_dict(routes.EditScheduledMessage))
 
