@@ -3,6 +3,7 @@
 import { learn } from "../static/language.js";
 import { askToSignIn, current, forget, isStaying } from "../static/session.js";
 import { makeActs } from "./acts/acts.js";
+import { underItsName } from "./base/address.js";
 import { applyAppearance, keptAppearance, PLAIN } from "./base/appearance.js";
 import { serviceWorker } from "./base/trusted.js";
 import { makeConnection } from "./net/connection.js";
@@ -51,6 +52,8 @@ async function speak() {
 }
 
 async function start() {
+  const named = underItsName();
+  if (named !== null) return location.replace(named);
   const session = current();
   if (session === null) return askToSignIn();
   const { token } = session;

@@ -1,11 +1,10 @@
-// Browsers give no passkeys to IP addresses. An instance on this machine is therefore used under its name, whichever way
-// somebody came; the fragment goes along, and sessions lie in one place. The page that is left does nothing more.
+// The page under the name that passkeys need, so that sessions lie in one place; the fragment goes along. The page that
+// is left does nothing more.
 
-const LOOPBACK = ["127.0.0.1", "[::1]"];
+import { underItsName } from "../client/base/address.js";
 
-if (document.body.dataset.relyingParty === "localhost" && LOOPBACK.includes(location.hostname)) {
-  const named = new URL(location.href);
-  named.hostname = "localhost";
+const named = underItsName();
+if (named !== null) {
   location.replace(named);
   await new Promise(() => {});
 }

@@ -1,15 +1,16 @@
 // Signing in to the pages of one's own account.
 
-import "./page.js";
-import { byId, say } from "./dom.js";
+import { showAccount } from "./page.js";
+import { ApiError, call } from "./api.js";
+import { byId, say, showStep } from "./dom.js";
 import { offerToSignIn } from "./login_form.js";
-import { current, nextPath, withNext } from "./session.js";
+import { current, forget, nextPath, signOut, withNext } from "./session.js";
 import { t } from "./spoken.js";
 
-const next = new URLSearchParams(location.search).get("next");
+const query = new URLSearchParams(location.search);
 
 for (const link of document.querySelectorAll("a[data-keeps-next]")) {
-  link.setAttribute("href", withNext(link.getAttribute("href"), next));
+  link.setAttribute("href", withNext(link.getAttribute("href"), query.get("next")));
 }
 
 offerToSignIn({
@@ -18,5 +19,28 @@ offerToSignIn({
   done: () => location.replace(nextPath()),
 });
 
-if (current() !== null) byId("already").hidden = false;
-if (new URLSearchParams(location.search).has("changed")) say(t("Your password is changed. Sign in with it."));
+if (query.has("changed")) say(t("Your password is changed. Sign in with it."));
+
+// Who is signed in already goes on to where a page sent him from, or chooses.
+async function goOn({ token, name }) {
+  try {
+    await call("GET", "/v1/users/@me", { token });
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 401) throw error;
+    forget();
+    showAccount();
+    return;
+  }
+  if (query.has("next")) location.replace(nextPath());
+  byId("known-name").textContent = name;
+  byId("go-on").setAttribute("href", nextPath());
+  byId("other-account").addEventListener("click", async () => {
+    await signOut();
+    showAccount();
+    showStep("step-password");
+  });
+  showStep("step-known");
+}
+
+const session = current();
+if (session !== null) await goOn(session).catch((error) => say(error.message, "bad"));

@@ -89,7 +89,7 @@ export function askToSignIn() {
 }
 
 // `next` is where somebody goes after signing in: a path of this origin, or it does not count.
-export function nextPath(fallback = "/channels/@me") {
+export function nextPath(fallback = "/channels/@me/start") {
   const wanted = new URLSearchParams(location.search).get("next");
   if (!wanted || !wanted.startsWith("/")) return fallback;
   const address = new URL(wanted, location.origin);

@@ -70,6 +70,7 @@ async function makeGuild({ name, welcome }) {
   if (welcome) await signedIn("PATCH", "/v1/admin/instance/config", { body: { welcome_invite: invite.code } });
   byId("invite-link").textContent = `${location.origin}/invite/${encodeURIComponent(invite.code)}`;
   byId("invited").hidden = false;
+  byId("open-chat").setAttribute("href", `/channels/${guild.id}/${channel.id}`);
   showStep("step-ready");
 }
 

@@ -10,7 +10,7 @@ import { current } from "./session.js";
 const INVITE_ADDRESS = /\/invite\/([^/?#\s]+)/;
 
 // Who is signed in is here to talk.
-if (current() !== null) location.replace("/channels/@me");
+if (current() !== null) location.replace("/channels/@me/start");
 
 // What somebody was sent: an address of an invite, wherever it leads, or its code alone.
 function codeIn(text) {

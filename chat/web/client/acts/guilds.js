@@ -75,7 +75,12 @@ export function makeGuildActs({ store, rest }) {
     /** Where the person was in a guild. @param {string} guildId @returns {Promise<Id | undefined>} */
     lastChannel: (guildId) => storage.get(`place:${guildId}`),
     /** @param {string} guildId @param {Id} channelId */
-    keepChannel: (guildId, channelId) => storage.put(`place:${guildId}`, channelId),
+    async keepChannel(guildId, channelId) {
+      await storage.put(`place:${guildId}`, channelId);
+      await storage.put("place", guildId);
+    },
+    /** The guild in which the person was last; `@me` of conversations. @returns {Promise<string | undefined>} */
+    lastPlace: () => storage.get("place"),
   };
 }
 

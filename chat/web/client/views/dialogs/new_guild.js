@@ -60,7 +60,7 @@ export function make(app) {
 }
 
 /** @param {App} app */
-function join(app) {
+export function join(app) {
   const code = /** @type {HTMLInputElement} */ (
     h("input", { class: "input", id: "invite-code", required: "", autocomplete: "off", spellcheck: "false" })
   );

@@ -43,6 +43,7 @@ const AREAS = {
   stickers: () => import("../../areas/pickers/stickers.js"),
   switcher: () => import("../../areas/switcher.js"),
   threads: () => import("../../areas/talk/threads.js"),
+  welcome: () => import("../../areas/friends/welcome.js"),
   viewer: () => import("../../areas/viewer.js"),
 };
 

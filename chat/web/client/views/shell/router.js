@@ -6,6 +6,7 @@
  * @property {string | null} channelId
  * @property {string | null} messageId
  * @property {boolean} isFriends Friends are looked at, and no channel.
+ * @property {boolean} isStart After signing in: nothing was chosen.
  * @property {string | null} settings The page of the settings of this guild, or of the account.
  */
 
@@ -20,10 +21,18 @@ export function placeOf(path) {
   const [, root, first = "@me", second = null, third = null] = path.split("/");
   const guildId = root === "channels" && ID.test(first) ? first : null;
   if (second === "settings")
-    return { guildId, channelId: null, messageId: null, isFriends: false, settings: third ?? "" };
+    return { guildId, channelId: null, messageId: null, isFriends: false, isStart: false, settings: third ?? "" };
   const channelId = second !== null && ID.test(second) ? second : null;
   const messageId = channelId !== null && third !== null && ID.test(third) ? third : null;
-  return { guildId, channelId, messageId, isFriends: guildId === null && second === "friends", settings: null };
+  const named = guildId === null ? second : null;
+  return {
+    guildId,
+    channelId,
+    messageId,
+    isFriends: named === "friends",
+    isStart: named === "start",
+    settings: null,
+  };
 }
 
 /**

@@ -1,8 +1,7 @@
 // The whole of the client: guilds, channels, the talk and its people, and where each stands on wide and narrow windows.
 
 import { fill, h } from "../../base/dom.js";
-import { FORUMS, orderedChannels, orderedConversations } from "../../store/channels.js";
-import { isReadable, newsOf } from "../../store/unread.js";
+import { FORUMS } from "../../store/channels.js";
 import { t } from "../../words/catalogue.js";
 import { makeChannelList } from "../channels/channel_list.js";
 import { makeDirectList } from "../channels/direct_list.js";
@@ -20,15 +19,13 @@ import { makeCovers } from "./covers.js";
 import { keyList, makeKeys } from "./keys.js";
 import { makeLayers } from "./layers.js";
 import { makeRouter, pathOf } from "./router.js";
+import { makeSteps } from "./steps.js";
 import { swiping } from "./swipe.js";
 import { makeTalk } from "./talk.js";
 import { makeTitle } from "./title.js";
 
 /** @typedef {import("./app.js").App} App */
 /** @typedef {import("./router.js").Place} Place */
-
-/** Channels that can be opened: with messages, or with threads. */
-const OPENED = new Set([0, 1, 2, 3, 5, 10, 11, 12, 15, 16, 999]);
 
 /** @param {{store: App["store"], acts: any, connection: any}} parts */
 export function makeShell({ store, acts, connection }) {
@@ -60,6 +57,7 @@ export function makeShell({ store, acts, connection }) {
   const skip = h("a", { class: "skip unseen", href: "#talk" }, t("shell.skip"));
   const element = h("div", { class: "app", "data-pane": "list" }, skip, rail.element, side, ground);
   const covers = makeCovers(element, router.go);
+  const { openable, step, stepGuild, nextRegion } = makeSteps(app, element);
   const members = makeMembersPane(app, element, () => show("talk"));
   element.append(members.element);
   const banner = makeBanner({ connection, now: Date.now });
@@ -90,6 +88,7 @@ export function makeShell({ store, acts, connection }) {
   function arrive(place) {
     if (!isReady) return;
     const { guildId, channelId, settings } = place;
+    if (place.isStart) return void land();
     if (settings !== null) return void openSettings(guildId, settings);
     covers.uncover();
     if (guildId !== null && !store.read.guilds.has(guildId)) return leaveFor("/channels/@me");
@@ -101,6 +100,14 @@ export function makeShell({ store, acts, connection }) {
     void acts.guilds.keepChannel(guildId ?? "@me", channel.id);
     open(channel.id, guildId, place.messageId);
     return undefined;
+  }
+
+  /** After signing in: where the person was last, else the first guild, else what there is to do. */
+  async function land() {
+    const last = await acts.guilds.lastPlace();
+    if (!router.place().isStart) return;
+    const guild = store.read.guilds.get(last ?? "") ?? orderedGuilds(store.read)[0];
+    leaveFor(pathOf({ guildId: last === "@me" ? null : (guild?.id ?? null) }));
   }
 
   /** @param {string | null} guildId None: of the account. @param {string} page */
@@ -169,9 +176,13 @@ export function makeShell({ store, acts, connection }) {
     title.show("");
     if (guildId === null) {
       hasFriends = true;
+      const isNew = !isFriends && store.read.guilds.size === 0;
       // The person may be elsewhere when it is loaded.
-      app.open("friends", { ground, back: () => show("list"), isWanted: () => talk === null && hasFriends });
-      return show(isFriends ? "talk" : "list");
+      const isWanted = () => talk === null && hasFriends;
+      const parts = { ground, back: () => show("list"), isWanted };
+      if (isNew) app.open("welcome", parts);
+      else app.open("friends", parts);
+      return show(isFriends || isNew ? "talk" : "list");
     }
     fill(
       ground,
@@ -182,43 +193,6 @@ export function makeShell({ store, acts, connection }) {
       ),
     );
     show("list");
-  }
-
-  /** @param {string | null} guildId */
-  function openable(guildId) {
-    const all = guildId === null ? orderedConversations(store.read) : orderedChannels(store.read, guildId);
-    return all.filter((channel) => OPENED.has(channel.type) && isReadable(store.read, channel));
-  }
-
-  /**
-   * @param {1 | -1} way
-   * @param {boolean} onlyUnread
-   */
-  function step(way, onlyUnread) {
-    const { guildId, channelId } = router.place();
-    const all = openable(guildId);
-    const at = all.findIndex(({ id }) => id === channelId);
-    for (let count = 1; count <= all.length; count += 1) {
-      const channel = all[(at + way * count + all.length * 2) % all.length];
-      const news = channel && newsOf(store.read, channel, Date.now());
-      if (channel && (!onlyUnread || news?.isUnread || news?.mentions))
-        return app.go(pathOf({ guildId, channelId: channel.id }));
-    }
-    return undefined;
-  }
-
-  /** @param {1 | -1} way */
-  function stepGuild(way) {
-    const all = [null, ...orderedGuilds(store.read).map(({ id }) => id)];
-    const next = all.at((all.indexOf(router.place().guildId) + way) % all.length) ?? null;
-    app.go(pathOf({ guildId: next }));
-  }
-
-  /** The next part of the page takes the focus. */
-  function nextRegion() {
-    const regions = [...element.querySelectorAll("[data-region]")].filter((one) => one.checkVisibility());
-    const at = regions.findIndex((one) => one.contains(document.activeElement));
-    /** @type {HTMLElement | undefined} */ (regions[(at + 1) % regions.length])?.focus();
   }
 
   makeKeys(
