@@ -364,7 +364,7 @@ def test_after_signing_in_nobody_is_led_to_another_site(visitor: Visitor, home: 
         visitor.fills(email=bob["email"], password=bob["password"])
         visitor.presses("Sign in")
         visitor.enters()
-        assert visitor.page.url.startswith(f"{home.origin}/channels/@me")
+        assert visitor.page.url.startswith(f"{home.origin}/channels/")
         visitor.goes_to("/settings")
         visitor.presses("Sign out")
         visitor.arrives_at("/login")

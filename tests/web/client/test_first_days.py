@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, expect
 
 from tests.web.browsing import Instance, instance
 from tests.web.client.test_first_minutes import Place, field_of
@@ -85,3 +85,110 @@ def test_signing_in_leads_to_a_community_or_to_what_there_is_to_do(visit: MakeVi
     wide.signs_in(newcomer)
     field_of(wide).wait_for()
     wide.arrives_at(place.path)
+
+
+def test_links_of_this_instance_open_in_the_page_and_invites_have_cards(alice: Member, place: Place) -> None:
+    call = place.home.call
+    bees = call("POST", "/v1/guilds", {"name": "Beekeepers"}, place.bob["token"])
+    channels = call("GET", f"/v1/guilds/{bees['id']}/channels", token=place.bob["token"])
+    hive = next(one["id"] for one in channels if one["type"] == 0)
+    invite = call("POST", f"/v1/channels/{hive}/invites", {}, place.bob["token"])["code"]
+    other = call("POST", f"/v1/guilds/{place.guild_id}/channels", {"name": "other", "type": 0}, place.alice["token"])
+    seeds = call("POST", f"/v1/channels/{other['id']}/messages", {"content": "the seeds"}, place.bob["token"])
+    here, number = place.home.origin, f"http://127.0.0.1:{place.home.port}"
+    there = f"/channels/{place.guild_id}/{other['id']}"
+    place.says(place.bob, f"one {here}{there}/{seeds['id']} two {number}{there} three [named]({here}/channels/1/2)")
+    place.says(place.bob, f"join {here}/invite/{invite} or {here}/invite/nonesuch")
+    alice.enters_as("alice", place.path)
+    pages = len(alice.context.pages)
+    alice.page.get_by_role("link", name="A message in #other").click()
+    alice.page.get_by_role("article").filter(has_text="the seeds").wait_for()
+    alice.page.go_back()
+    alice.page.get_by_role("link", name="#other", exact=True).last.click()
+    alice.arrives_at(there)
+    alice.page.go_back()
+    alice.page.get_by_role("link", name="named").click()
+    alice.is_told("not there")
+    alice.arrives_at(place.path)
+    alice.page.get_by_text("This invite leads nowhere any more.").wait_for()
+    alice.page_is_accessible()
+    alice.page.get_by_role("link", name=f"{here}/invite/{invite}").click()
+    alice.page.get_by_role("dialog").get_by_role("button", name="Cancel").click()
+    alice.button("Join: Beekeepers").click()
+    alice.page.wait_for_url(re.compile(f"/channels/{bees['id']}"))
+    alice.goes_to(place.path)
+    alice.button("Open: Beekeepers").click()
+    alice.page.wait_for_url(re.compile(f"/channels/{bees['id']}"))
+    assert len(alice.context.pages) == pages
+
+
+def test_the_switcher_finds_members_and_brings_rows_into_view(visit: MakeVisitor, place: Place) -> None:
+    for number in range(30):
+        channel = {"name": f"plot {number:02}", "type": 0}
+        place.home.call("POST", f"/v1/guilds/{place.guild_id}/channels", channel, place.alice["token"])
+    member: Member = visit(kind=Member, viewport={"width": 1280, "height": 480}, reduced_motion="reduce")
+    member.enters_as("alice", place.path)
+    expect(member.page.locator(".channel-link[aria-current]")).to_be_in_viewport()
+    member.page.keyboard.press("Control+k")
+    member.page.keyboard.type("plot")
+    member.page.get_by_role("option").nth(11).wait_for()
+    for _ in range(11):
+        member.page.keyboard.press("ArrowDown")
+    expect(member.page.get_by_role("option", selected=True)).to_be_in_viewport(ratio=1)
+    expect(member.page.get_by_role("combobox")).to_be_in_viewport(ratio=1)
+    member.page.keyboard.press("Enter")
+    expect(member.page.locator(".channel-link[aria-current]")).to_be_in_viewport()
+    member.page.keyboard.press("Control+k")
+    member.page.keyboard.type("caro")
+    member.page.get_by_role("option").filter(has_text="carol").wait_for()
+    member.page.keyboard.press("Enter")
+    member.page.wait_for_url(re.compile(r"/channels/@me/\d+$"))
+
+
+class Finger:
+    """One finger on a telephone, by the browser's own input."""
+
+    def __init__(self, member: Member) -> None:
+        self._page = member.page
+        self._session = member.context.new_cdp_session(member.page)
+
+    def _touches(self, kind: str, *points: tuple[float, float]) -> None:
+        touched = [{"x": x, "y": y} for x, y in points]
+        self._session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": touched})
+
+    def goes(self, start: tuple[float, float], x: float) -> None:
+        """Across, at the height where it begins."""
+        self._touches("touchStart", start)
+        for step in range(1, 11):
+            self._touches("touchMove", (start[0] + (x - start[0]) * step / 10, start[1]))
+        self._touches("touchEnd")
+
+    def rests_on(self, target: Locator) -> None:
+        """Until a menu is there."""
+        box = target.bounding_box()
+        assert box is not None
+        self._touches("touchStart", (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2))
+        self._page.get_by_role("menu").wait_for()
+        self._touches("touchEnd")
+        self._page.get_by_role("menu").wait_for()
+
+
+def test_a_finger_brings_the_list_and_the_menus(visit: MakeVisitor, place: Place) -> None:
+    place.says(place.bob, "hello")
+    member: Member = visit(kind=Member, viewport=PHONE, reduced_motion="reduce", has_touch=True, is_mobile=True)
+    member.enters_as("alice", "/channels/@me")
+    member.page.goto(place.path)
+    row = member.page.get_by_role("article").filter(has_text="hello")
+    row.wait_for()
+    finger = Finger(member)
+    finger.rests_on(row)
+    member.page.get_by_role("menuitem", name="Reply").click()
+    member.page.get_by_text("You reply to Bob").wait_for()
+    finger.goes((40, 300), 260)
+    channel = member.page.locator(f".channel-link[href='{place.path}']")
+    expect(channel).to_be_in_viewport()
+    member.arrives_at(place.path)
+    finger.rests_on(channel)
+    member.page.get_by_role("menuitem", name="Mark as read").wait_for()
+    member.page.keyboard.press("Escape")
+    member.arrives_at(place.path)

@@ -8,10 +8,13 @@ import { orderSettings } from "../store/guild_order.js";
 
 /** An entry for a channel that says nothing but what is changed. */
 const PLAIN_OVERRIDE = { collapsed: false, message_notifications: 3, muted: false, mute_config: null };
+const INVITE_MS = 300_000;
 const INVITE = /(?:^|\/)(?:invite\/)?([A-Za-z0-9_-]{2,64})\/?$/;
 
 /** @param {Parts} parts */
-export function makeGuildActs({ store, rest }) {
+export function makeGuildActs({ store, rest, now }) {
+  /** @type {Map<string, {at: number, invite: Promise<any>}>} what was looked up lately, by its code */
+  const looked = new Map();
   /**
    * @param {string} guildId `null` stands for conversations.
    * @param {any} change
@@ -43,6 +46,22 @@ export function makeGuildActs({ store, rest }) {
       rest.post("/guilds", { body: { name, ...(icon && { icon }), ...(template && { template }) } }),
     /** What an invite leads to. @param {string} written A code, or an address with one. */
     invite: (written) => rest.get(`/invites/${codeOf(written)}`, { query: { with_counts: true } }),
+    /**
+     * The same once in five minutes; null of one that leads nowhere.
+     * @param {string} code
+     * @returns {Promise<any>}
+     */
+    knownInvite(code) {
+      const known = looked.get(code);
+      if (known && now() - known.at < INVITE_MS) return known.invite;
+      const invite = rest.get(`/invites/${codeOf(code)}`, { query: { with_counts: true } }).catch((why) => {
+        if (why.status === 404) return null;
+        looked.delete(code);
+        throw why;
+      });
+      looked.set(code, { at: now(), invite });
+      return invite;
+    },
     /** @param {string} written */
     join: (written) => rest.post(`/invites/${codeOf(written)}`),
     /** What guilds in discovery can be about. @returns {Promise<{id: number, name: string}[]>} */

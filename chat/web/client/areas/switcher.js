@@ -1,4 +1,4 @@
-// Ctrl K: any channel, community, person or conversation by a few letters.
+// Ctrl K: any channel, community, person or conversation by a few letters; members of the open guild are asked for.
 
 import { fill, h } from "../base/dom.js";
 import { icon } from "../base/icon.js";
@@ -9,14 +9,22 @@ import { plainName } from "../views/names/people.js";
 import { scoreOf } from "../views/names/matching.js";
 
 /** @typedef {import("../views/shell/app.js").App} App */
-/** @typedef {{key: string, label: string, more: string, sign: string, weight: number, go: () => void}} Target */
+/**
+ * @typedef {{key: string, label: string, also?: string[], more: string, sign: string, weight: number,
+ *   go: () => void}} Target `also` are other names of it.
+ */
 
 const SHOWN_MAXIMUM = 12;
+const FRIEND = 1;
+/** After the last letter members are asked for. */
+const LOOK_MS = 150;
 const OPENED = new Set([0, 1, 2, 3, 5, 10, 11, 12, 15, 16, 999]);
 
 /** @param {{app: App}} parts */
 export function open({ app }) {
-  const targets = [...channels(app), ...guilds(app), ...people(app)];
+  const { store, acts } = app;
+  const { guildId } = app.place();
+  const places = [...channels(app), ...guilds(app)];
   const list = h("ul", {
     role: "listbox",
     id: "switcher-list",
@@ -39,20 +47,28 @@ export function open({ app }) {
   }
   field.placeholder = t("switcher.hint");
   field.setAttribute("aria-label", t("keys.switcher"));
-  const close = app.layers.dialog({ title: t("keys.switcher"), content: h("div", { class: "switcher" }, field, list) });
+  const content = h("div", { class: "switcher" }, field, list);
+  const close = app.layers.dialog({ title: t("keys.switcher"), content, onClose: () => unwatch() });
+  // Members that were asked for come one by one; what is chosen stays chosen.
+  const unwatch = store.watch(guildId === null ? [] : [`guild:${guildId}`], () => draw(shown[at]?.key));
+  let timer = 0;
   /** @type {Target[]} */
   let shown = [];
   let at = 0;
 
-  function draw() {
+  /** @param {string} [kept] The key of what is chosen. */
+  function draw(kept) {
     const wanted = field.value.trim().toLowerCase();
-    const scored = targets
-      .map((target) => ({ target, score: scoreOf(target.label, wanted) }))
+    const scored = [...places, ...people(app, wanted !== "")]
+      .map((target) => ({ target, score: scoreIn(target, wanted) }))
       .filter(({ score }) => score !== null)
       .map(({ target, score }) => ({ target, score: Number(score) + target.weight }));
     scored.sort((one, other) => other.score - one.score || one.target.label.localeCompare(other.target.label));
     shown = scored.slice(0, SHOWN_MAXIMUM).map(({ target }) => target);
-    at = 0;
+    at = Math.max(
+      0,
+      shown.findIndex(({ key }) => key === kept),
+    );
     show();
   }
 
@@ -85,7 +101,11 @@ export function open({ app }) {
     target.go();
   }
 
-  field.addEventListener("input", draw);
+  field.addEventListener("input", () => {
+    draw();
+    clearTimeout(timer);
+    if (guildId !== null) timer = setTimeout(() => acts.members.find(guildId, field.value.trim()), LOOK_MS);
+  });
   field.addEventListener("keydown", (event) => {
     if (event.isComposing) return;
     if (event.key === "Enter") {
@@ -136,25 +156,48 @@ function guilds({ store, go }) {
     }));
 }
 
-/** Friends without a conversation yet. @param {App} app @returns {Target[]} */
-function people({ store, acts, go, report }) {
-  const known = new Set(
-    [...store.read.channels.values()].flatMap(({ type, recipients = [] }) =>
-      type === 1 ? recipients.map(({ id }) => id) : [],
-    ),
-  );
-  return [...store.read.relationships.values()]
-    .filter((entry) => entry["type"] === 1 && !known.has(entry["id"]))
-    .map((entry) => {
-      const user = store.read.users.get(entry["id"]);
-      const write = async () => go(`/channels/@me/${await acts.people.openConversation([entry["id"]])}`);
-      return {
-        key: entry["id"],
-        label: plainName(user?.global_name || user?.username || ""),
-        more: plainName(user?.username ?? ""),
-        sign: "member",
-        weight: 0,
-        go: () => void write().catch(report),
-      };
+/**
+ * Friends, and where something is typed members, without a conversation yet.
+ * @param {App} app
+ * @param {boolean} withMembers
+ * @returns {Target[]}
+ */
+function people({ store, acts, go, report }, withMembers) {
+  const { channels, guilds, relationships, session, users } = store.read;
+  const known = new Set([session.me]);
+  for (const { type, recipients = [] } of channels.values()) {
+    if (type === 1) for (const { id } of recipients) known.add(id);
+  }
+  /** @type {Map<string, Target>} */
+  const found = new Map();
+  /** @param {string} id @param {string | null} nick @param {string} place */
+  const add = (id, nick, place) => {
+    const user = users.get(id);
+    if (!user || known.has(id) || found.has(id)) return;
+    const write = async () => go(`/channels/@me/${await acts.people.openConversation([id])}`);
+    found.set(id, {
+      key: id,
+      label: plainName(nick || user.global_name || user.username),
+      also: [user.username, user.global_name ?? ""],
+      more: [plainName(user.username), place].filter((part) => part !== "").join(" \u00b7 "),
+      sign: "member",
+      weight: 0,
+      go: () => void write().catch(report),
     });
+  };
+  for (const entry of relationships.values()) if (entry["type"] === FRIEND) add(entry["id"], null, "");
+  for (const guild of withMembers ? guilds.values() : []) {
+    for (const [id, { nick }] of guild.members) add(id, nick, plainName(guild.properties["name"] ?? ""));
+  }
+  return [...found.values()];
+}
+
+/**
+ * By its name, else by another one that it has.
+ * @param {Target} target
+ * @param {string} wanted
+ */
+function scoreIn({ label, also = [] }, wanted) {
+  const scores = [label, ...also].map((name) => scoreOf(name, wanted)).filter((score) => score !== null);
+  return scores.length > 0 ? Math.max(...scores) : null;
 }

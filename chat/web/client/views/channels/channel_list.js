@@ -1,5 +1,6 @@
 // The channels of a guild: categories that fold, what is new, who is in voice, threads below their channel.
 
+import { pathWithin } from "../../base/address.js";
 import { fill, h } from "../../base/dom.js";
 import { icon } from "../../base/icon.js";
 import { keyed } from "../../base/keyed.js";
@@ -38,6 +39,11 @@ export function makeChannelList(app, guildId) {
   const rows = h("ul", { class: "channels" });
   const element = h("nav", { class: "side-list", tabindex: "-1", "data-region": "", "aria-label": t("channels.name") });
   element.append(head, rows);
+
+  /** @type {Element | null} the row of the channel that is open */
+  let toReveal = null;
+  /** @type {string | null} the channel whose row was brought into view */
+  let revealed = null;
 
   function showMenu() {
     app.layers.menu(head, guildEntries(app, guildId), title.textContent ?? "");
@@ -87,6 +93,10 @@ export function makeChannelList(app, guildId) {
     if (!guild) return;
     title.textContent = guild.unavailable ? t("rail.unavailable") : plainName(guild.properties["name"] ?? "");
     keyed(rows, listed(), ({ key }) => key, make, update);
+    const { channelId } = app.place();
+    if (channelId === revealed || !toReveal?.checkVisibility()) return;
+    revealed = channelId;
+    toReveal.scrollIntoView({ block: "nearest" });
   }
 
   /** @param {Row} row */
@@ -115,6 +125,7 @@ export function makeChannelList(app, guildId) {
     if (channel.type === CATEGORY) fill(element, ...categoryParts(channel, folded));
     else fill(element, channelLink(channel, { here, news, muted }), ...voiceParts(people));
     if (hadFocus) /** @type {HTMLElement | null} */ (element.querySelector("a, button"))?.focus();
+    if (here) toReveal = element;
   }
 
   function mayManage() {
@@ -151,8 +162,10 @@ export function makeChannelList(app, guildId) {
    */
   function channelLink(channel, { here, news, muted }) {
     const name = nameOfChannel(store.read, channel);
-    const outside = channel.type === LINK ? channel["url"] : null;
-    const link = h("a", { class: "channel-link", href: outside ?? `/channels/${guildId}/${channel.id}` });
+    const address = channel.type === LINK ? channel["url"] : null;
+    const inside = address === null ? `/channels/${guildId}/${channel.id}` : pathWithin(address);
+    const outside = inside === null ? address : null;
+    const link = h("a", { class: "channel-link", href: inside ?? address });
     if (outside !== null)
       for (const [key, value] of [
         ["target", "_blank"],
@@ -160,6 +173,7 @@ export function makeChannelList(app, guildId) {
       ])
         link.setAttribute(key ?? "", value ?? "");
     link.dataset["channel"] = channel.id;
+    if (address !== null && inside !== null) link.dataset["inside"] = "";
     if (here) link.setAttribute("aria-current", "page");
     link.classList.toggle("unread", news.isUnread);
     link.classList.toggle("muted-channel", muted);
@@ -197,7 +211,7 @@ export function makeChannelList(app, guildId) {
     const link = /** @type {HTMLAnchorElement | null} */ (
       /** @type {Element} */ (event.target).closest("a.channel-link")
     );
-    if (!link || link.target || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    if (!link || link.target || "inside" in link.dataset || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
     app.go(new URL(link.href).pathname);
     draw();

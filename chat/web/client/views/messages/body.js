@@ -1,11 +1,13 @@
 // The tree of a message's text as nodes of the page. Text from outside only ever becomes text nodes.
 
 import { showMoving } from "../../base/appearance.js";
+import { pathWithin } from "../../base/address.js";
 import { h } from "../../base/dom.js";
 import { parse } from "../../text/blocks.js";
 import { highlight } from "../../text/highlight.js";
-import { t } from "../../words/catalogue.js";
+import { t, tn } from "../../words/catalogue.js";
 import { clock, dayLine, full, relative } from "../../words/dates.js";
+import { nameOfChannel } from "../names/channels.js";
 import { nameOf, plainName } from "../names/people.js";
 
 /** @typedef {import("../../text/tree.js").Node} Tree */
@@ -108,7 +110,7 @@ function one(node, place) {
     case "spoiler":
       return spoiler(drawn(node.children, place));
     case "link":
-      return link(node.href, drawn(node.children, place));
+      return link(node.href, isBare(node) ? placeName(node.href, place) : drawn(node.children, place));
     case "mention":
       return mention(node, place);
     case "emoji":
@@ -168,10 +170,36 @@ export function reveal(element) {
 }
 
 /**
+ * An address that stands for itself.
+ * @param {Extract<Tree, {type: "link"}>} node
+ */
+function isBare({ href, children }) {
+  const [only] = children;
+  return children.length === 1 && only?.type === "text" && only.text === href;
+}
+
+/**
+ * What an address leads to, where that is a channel of this instance that the reader sees; else the address.
+ * @param {string} href
+ * @param {Place} place
+ * @returns {Node[]}
+ */
+function placeName(href, { store }) {
+  const [root, , channelId = "", messageId] = (pathWithin(href) ?? "").split("/").slice(1);
+  const channel = root === "channels" ? store.read.channels.get(channelId) : undefined;
+  if (!channel) return [document.createTextNode(href)];
+  const name = `${channel.guild_id ? "#" : ""}${nameOfChannel(store.read, channel)}`;
+  return messageId ? tn("message.place", { name }) : [document.createTextNode(name)];
+}
+
+/**
+ * A place of this instance opens in this page, which listens for it (shell/inside.js).
  * @param {string} href
  * @param {Node[]} children
  */
 export function link(href, children) {
+  const inside = pathWithin(href);
+  if (inside !== null) return h("a", { href: inside, "data-inside": "" }, ...children);
   const address = { href, target: "_blank", rel: "noopener noreferrer", "data-act": "link" };
   return h("a", address, ...children);
 }

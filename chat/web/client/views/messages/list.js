@@ -31,7 +31,7 @@ export function makeMessageList(parts) {
   const renew = makeRenewal(store, () => toNewest(true));
   const element = h("section", { class: "messages", "aria-label": t("list.name") }, scroller, newer.element);
   const keeper = makeKeeper(scroller, rows);
-  const drawn = makeDrawn(rows, { store, guildId }, keeper);
+  const drawn = makeDrawn(rows, { store, guildId, invite: acts.guilds.knownInvite }, keeper);
   const read = store.read.reads.get(channelId);
   const reader = makeReader({
     acknowledge: (id) => void acts.reads.acknowledge(channelId, id),

@@ -8,6 +8,7 @@ import { clock, dayLine, full } from "../../words/dates.js";
 import { body, quoted } from "./body.js";
 import { embedsOf } from "./embeds.js";
 import { standing } from "./grouping.js";
+import { inviteCards } from "./invites.js";
 import { media } from "./media.js";
 import { avatar, colourOf, nameOf, plainName } from "../names/people.js";
 import { reactions } from "./reactions.js";
@@ -97,6 +98,7 @@ export function makeRow(place) {
     part(article, "embeds", [message.embeds, message.flags & SUPPRESS_EMBEDS], () =>
       message.embeds?.length && !(message.flags & SUPPRESS_EMBEDS) ? embedsOf(message.embeds, place) : null,
     );
+    part(article, "invites", [message.content, message.type], () => inviteCards(parts.get("text")?.node, place));
     part(article, "reactions", [message.reactions], () =>
       message.reactions?.length ? reactions(message.reactions) : null,
     );

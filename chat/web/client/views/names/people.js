@@ -4,7 +4,10 @@ import { h } from "../../base/dom.js";
 
 /** @typedef {{read: any, [more: string]: any}} Store what views read of the store */
 
-/** @typedef {{store: Store, guildId: string | null}} Place where a message stands */
+/**
+ * @typedef {{store: Store, guildId: string | null, invite?: (code: string) => Promise<any>}} Place where a message
+ *   stands; `invite` looks one up, where cards are shown
+ */
 
 const OVERRIDES = /[\u0000-\u001f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 const DEFAULT_AVATARS = 6n;

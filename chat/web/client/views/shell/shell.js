@@ -16,8 +16,10 @@ import { makeAreas } from "./app.js";
 import { makeBanner } from "./connection.js";
 import { wordsOf } from "./faults.js";
 import { makeCovers } from "./covers.js";
+import { openInside } from "./inside.js";
 import { keyList, makeKeys } from "./keys.js";
 import { makeLayers } from "./layers.js";
+import { holding } from "./long_press.js";
 import { makeRouter, pathOf } from "./router.js";
 import { makeSteps } from "./steps.js";
 import { swiping } from "./swipe.js";
@@ -64,20 +66,24 @@ export function makeShell({ store, acts, connection }) {
   document.body.append(banner.element);
   /** @type {import("./talk.js").Talk | null} */
   let talk = null;
-  /** @type {{element: HTMLElement, stop: () => void} | null} */
+  /** @type {{element: HTMLElement, draw: () => void, stop: () => void} | null} */
   let list = null;
   /** @type {string | null | undefined} the guild whose channels are listed */
   let listed;
   let isReady = false;
   let hasFriends = false;
 
+  openInside(app);
   skip.addEventListener("click", (event) => (event.preventDefault(), talk?.focus()));
+  holding(document.documentElement);
   swiping(element, (pane) => show(pane));
 
   /** @param {"list" | "talk" | "members"} pane Of several on a narrow window. */
   function show(pane) {
     element.dataset["pane"] = pane !== "list" && talk === null && !hasFriends ? "list" : pane;
     members.settle();
+    // The row of the open channel comes into view only where the list is seen.
+    list?.draw();
   }
 
   function toggleMembers() {
@@ -130,6 +136,7 @@ export function makeShell({ store, acts, connection }) {
     list?.stop();
     list = guildId === null ? makeDirectList(app) : makeChannelList(app, guildId);
     fill(side, list.element, panel.element);
+    list.draw();
   }
 
   /**

@@ -6,6 +6,7 @@ import { BITS, may } from "../../store/permissions.js";
 import { t } from "../../words/catalogue.js";
 import { makeComposer } from "../composer/composer.js";
 import { makeMessageList } from "../messages/list.js";
+import { followInvite } from "../dialogs/invited.js";
 import { nameOf } from "../names/people.js";
 import { nameOfChannel, signOf } from "../names/channels.js";
 import { makeHead } from "../names/head.js";
@@ -134,6 +135,7 @@ export function makeTalk({ app, channelId, guildId, back, toggleMembers }) {
     else if (act === "profile") {
       app.open("profile", { userId: source.dataset["user"] ?? message.author.id, guildId, anchor: source });
     } else if (act === "view") app.open("viewer", { message, source });
+    else if (act === "invite") void followInvite(app, source.dataset["code"] ?? "", true).catch(app.report);
     else if (act === "link") menu.follow(source);
     else if (act === "thread" || act === "channel") visit(source.dataset["channel"] ?? "");
   }
