@@ -61,7 +61,7 @@ SESSIONS_PER_TURN: Final = 500
 
 
 @frozen
-class Standing:
+class GatewayGauges:
     """What is in hand at one moment."""
 
     connections: int
@@ -88,7 +88,7 @@ class Standing:
 
 class _Snapshot(Collector):
     def __init__(self, warn_bytes: int) -> None:
-        self.standing: Standing | None = None
+        self.standing: GatewayGauges | None = None
         self.warn_bytes = warn_bytes
 
     def describe(self) -> Iterable[Metric]:
@@ -293,7 +293,7 @@ class Metrics:
                 return await trio.to_thread.run_sync(encode, self.registry), media_type
             return encode(self.registry), media_type
 
-    async def _standing(self) -> Standing:
+    async def _standing(self) -> GatewayGauges:
         gateway, database = self._gateway, self._database
         attached = retained = dispatches = size = outbox = 0
         for number, session in enumerate(gateway.table):
@@ -307,7 +307,7 @@ class Metrics:
             outbox += connection.pending_bytes
             if number % SESSIONS_PER_TURN == SESSIONS_PER_TURN - 1:
                 await trio.lowlevel.checkpoint()
-        return Standing(
+        return GatewayGauges(
             connections=len(gateway.connections),
             attached=attached,
             retained=retained,

@@ -54,7 +54,7 @@ class _Url:
             raise Refusal
 
 
-class _Color:
+class _EmbedColor:
     schema: Final[Schema] = {"minimum": 0, "maximum": COLOR_MAXIMUM}
 
     def check(self, value: int) -> None:
@@ -108,7 +108,7 @@ class EmbedBody:
 
     url: Url | None = None
     title: Annotated[str, AsWritten(), Length(0, TITLE_CHARACTERS)] | None = None
-    color: Annotated[int, _Color()] | None = None
+    color: Annotated[int, _EmbedColor()] | None = None
     timestamp: UtcTimestamp | None = None
     description: Annotated[str, AsWritten(), Length(0, DESCRIPTION_CHARACTERS)] | None = None
     author: EmbedAuthorBody | None = None

@@ -55,7 +55,7 @@ log: Final = structlog.get_logger("chat.api")
 
 
 @frozen(eq=False)
-class Found:
+class FoundOperation:
     """Where a request leads. `method` and `path` are the documented ones, whatever was asked for at a mount."""
 
     method: str
@@ -142,7 +142,7 @@ class Kernel:
     _table: RouteTable[Operation] = attrs.field(init=False)
     _endpoints: dict[Operation, Endpoint] = attrs.field(init=False, factory=dict)
     """Those that were asked for: compiling all of them takes longer than most tests' conversations."""
-    _found: dict[tuple[str, str], Found] = attrs.field(init=False, factory=dict)
+    _found: dict[tuple[str, str], FoundOperation] = attrs.field(init=False, factory=dict)
     _encodings: KeptEncodings = attrs.field(init=False, factory=KeptEncodings)
     _ids: random.Random = attrs.field(init=False)
     _completing: trio.Lock = attrs.field(init=False, factory=trio.Lock)
@@ -153,7 +153,7 @@ class Kernel:
         self._ids = random.Random(self._chance.getrandbits(128))  # noqa: S311
         self._table = _table_of(self._routes)
 
-    def find(self, method: str, path: str) -> Found | None:
+    def find(self, method: str, path: str) -> FoundOperation | None:
         """What answers requests for a path, still percent-encoded; None where neither an operation has it nor a mount's
         dialect."""
         found = self._found.get((method, path))
@@ -165,14 +165,14 @@ class Kernel:
                 self._found[method, path] = found
         return found
 
-    def _look_up(self, method: str, path: str) -> Found | None:
+    def _look_up(self, method: str, path: str) -> FoundOperation | None:
         asked, dialect = self._mounts.lead(path)
         method, path = (method, asked) if dialect is None else dialect.address(method, asked)
         found = self._table.find(path)
         if found is not None:
-            return Found(method, path, dialect, *found, asked)
+            return FoundOperation(method, path, dialect, *found, asked)
         may_come = self._later is not None and path.startswith(DOCUMENTED)
-        return None if dialect is None or may_come else Found(method, path, dialect, {}, [], asked)
+        return None if dialect is None or may_come else FoundOperation(method, path, dialect, {}, [], asked)
 
     async def completed(self, path: str) -> bool:
         """Take in the operations that a start does not import, for a path that was not found. Whether any came: the
@@ -186,7 +186,7 @@ class Kernel:
                 self._later = None
         return True
 
-    async def serve(self, found: Found, call: Call) -> None:
+    async def serve(self, found: FoundOperation, call: Call) -> None:
         """Answer a request for a path that was found; nothing where the client left."""
         plain, receive = call.request, call.receive
         read: ReadHeaders | None = plain.block.read
@@ -241,7 +241,7 @@ class Kernel:
         return True
 
     async def _answered(
-        self, found: Found | None, method: str, path: str, request: Request, seen: Observation | None
+        self, found: FoundOperation | None, method: str, path: str, request: Request, seen: Observation | None
     ) -> tuple[Encoded, Streamed | None] | None:
         """The answer, and what makes its body where that is streamed; None where nothing was found and nothing is to be
         refused, and for a client that left."""

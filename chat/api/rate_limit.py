@@ -72,7 +72,7 @@ FREE: Final = Bucket("", 1 << 40, 1_000)
 
 
 @frozen
-class Standing:
+class BucketLevel:
     """How full a bucket is: requests that would pass now, and seconds until it is empty."""
 
     remaining: int
@@ -151,11 +151,11 @@ class RateLimiter:
         self.enabled = counts_others or any(bucket is not None for bucket in chosen.values())
         self.clear()
 
-    def standing(self, bucket: Bucket, key: Hashable) -> Standing:
+    def standing(self, bucket: Bucket, key: Hashable) -> BucketLevel:
         """How full the bucket is now."""
         now = int(self._now() * 1_000_000)
         filled = max(self._empty_at.get((bucket.name, key), now) - now, 0)
-        return Standing(bucket.limit - math.ceil(filled / bucket.step_us), filled / 1_000_000)
+        return BucketLevel(bucket.limit - math.ceil(filled / bucket.step_us), filled / 1_000_000)
 
     def clear(self) -> None:
         """Forget every bucket."""
@@ -169,7 +169,7 @@ class RateLimiter:
         self._prune_at = min(max(PRUNE_AT, 2 * len(self._empty_at)), BUCKETS_LIMIT)
 
 
-def limit_headers(bucket: Bucket, standing: Standing, now_ms: int) -> dict[str, str]:
+def limit_headers(bucket: Bucket, standing: BucketLevel, now_ms: int) -> dict[str, str]:
     """The X-RateLimit headers of a bucket; `now_ms` is Unix time."""
     return {
         "X-RateLimit-Limit": str(bucket.limit),

@@ -15,9 +15,9 @@ from chat.bench.measuring import (
     HERE,
     LOAD_CORE,
     MEASURED_CORE,
+    BenchReport,
     Figure,
-    Process,
-    Report,
+    MeasuredProcess,
     median_ratio,
     note_if_busy,
     resident_bytes,
@@ -36,7 +36,7 @@ ENVIRONMENT: Final = {"CHAT_RATE_LIMITS": "false", "CHAT_LOG_LEVEL": "error", "C
 
 
 @frozen
-class Plan:
+class GatewayBenchPlan:
     """How much is measured. Every figure is the median of `rounds` rounds; what is measured once is measured with the
     first number of sessions."""
 
@@ -46,32 +46,34 @@ class Plan:
     latency_seconds: float = 10.0
 
 
-QUICK: Final = Plan(sessions=(20,), rounds=1, seconds=0.05, latency_seconds=0.1)
+WHOLE: Final = GatewayBenchPlan()
+
+QUICK: Final = GatewayBenchPlan(sessions=(20,), rounds=1, seconds=0.05, latency_seconds=0.1)
 
 
 @frozen
 class Load:
     """A server or a floor, and the generator whose sessions it holds."""
 
-    generator: Process
-    server: Process
+    generator: MeasuredProcess
+    server: MeasuredProcess
 
     def measure(self, **phase: float) -> dict[str, Any]:
         result: dict[str, Any] = self.generator.ask(**phase)
         return result
 
 
-def run(plan: Plan) -> Report:
+def run(plan: GatewayBenchPlan) -> BenchReport:
     figures: list[Figure] = []
     notes: list[str] = []
     for count in plan.sessions:
         figures += _deliveries(count, plan, notes)
     figures += _compressed(plan.sessions[0], plan, notes)
     figures += _mounted(plan.sessions[0], plan, notes)
-    return Report("gateway", tuple(figures), tuple(notes))
+    return BenchReport("gateway", tuple(figures), tuple(notes))
 
 
-def _deliveries(count: int, plan: Plan, notes: list[str]) -> Iterator[Figure]:
+def _deliveries(count: int, plan: GatewayBenchPlan, notes: list[str]) -> Iterator[Figure]:
     with contextlib.ExitStack() as stack:
         server, port, here = stack.enter_context(_server())
         before = resident_bytes(server.pid)
@@ -94,7 +96,7 @@ def _deliveries(count: int, plan: Plan, notes: list[str]) -> Iterator[Figure]:
 
 
 def _alternate(
-    floor: Load, load: Load, plan: Plan, window: int, name: str, notes: list[str]
+    floor: Load, load: Load, plan: GatewayBenchPlan, window: int, name: str, notes: list[str]
 ) -> tuple[list[float], list[float]]:
     """Deliveries per CPU second, round by round, of the floor and of the server."""
     floors, servers = [], []
@@ -115,7 +117,7 @@ def _delivered(result: dict[str, Any], name: str, notes: list[str]) -> float:
     return float(result["per_cpu_second"])
 
 
-def _longest_turn(load: Load, plan: Plan, count: int) -> Iterator[Figure]:
+def _longest_turn(load: Load, plan: GatewayBenchPlan, count: int) -> Iterator[Figure]:
     observe(load.server)
     walls, processor = [], []
     for _ in range(plan.rounds):
@@ -128,13 +130,13 @@ def _longest_turn(load: Load, plan: Plan, count: int) -> Iterator[Figure]:
     yield Figure(f"longest_turn_wall_{count}", max(walls), "ms, other programs included")
 
 
-def _latency(load: Load, plan: Plan, count: int) -> Iterator[Figure]:
+def _latency(load: Load, plan: GatewayBenchPlan, count: int) -> Iterator[Figure]:
     result = load.measure(seconds=plan.latency_seconds, rate=LATENCY_RATE)
     yield Figure(f"latency_p50_{count}", result.get("p50_ms", 0.0), f"ms at {LATENCY_RATE:g} messages a second")
     yield Figure(f"latency_p99_{count}", result.get("p99_ms", 0.0), f"ms at {LATENCY_RATE:g} messages a second")
 
 
-def _compressed(count: int, plan: Plan, notes: list[str]) -> Iterator[Figure]:
+def _compressed(count: int, plan: GatewayBenchPlan, notes: list[str]) -> Iterator[Figure]:
     """zstd-stream against the same server uncompressed."""
     with contextlib.ExitStack() as stack:
         plain = stack.enter_context(_load(*stack.enter_context(_server()), count))
@@ -147,7 +149,7 @@ def _compressed(count: int, plan: Plan, notes: list[str]) -> Iterator[Figure]:
         yield Figure(f"zstd_{count}_per_cpu_second", statistics.median(compressed), "deliveries")
 
 
-def _mounted(count: int, plan: Plan, notes: list[str]) -> Iterator[Figure]:
+def _mounted(count: int, plan: GatewayBenchPlan, notes: list[str]) -> Iterator[Figure]:
     """Sessions of the mount against those of the documented gateway, each on a server of its own."""
     with contextlib.ExitStack() as stack:
         documented = stack.enter_context(_load(*stack.enter_context(_server()), count))
@@ -157,12 +159,12 @@ def _mounted(count: int, plan: Plan, notes: list[str]) -> Iterator[Figure]:
             yield Figure(f"{name}_ratio", median_ratio(translated, plains), "of the documented gateway", at_least=0.85)
 
 
-def _memory(name: str, before: int, server: Process, count: int, *, at_most: float) -> Figure:
+def _memory(name: str, before: int, server: MeasuredProcess, count: int, *, at_most: float) -> Figure:
     grown = resident_bytes(server.pid) - before
     return Figure(name, grown / KIBIBYTE / count, "KiB a session", at_most=at_most)
 
 
-def observe(server: Process) -> dict[str, Any]:
+def observe(server: MeasuredProcess) -> dict[str, Any]:
     """What the server noticed of its loop since it was asked last."""
     server.signal(signal.SIGUSR1)
     observed: dict[str, Any] = server.answer()
@@ -172,7 +174,7 @@ def observe(server: Process) -> dict[str, Any]:
 @contextlib.contextmanager
 def serving(
     directory: str, checkout: Path = HERE, environment: Mapping[str, str] = ENVIRONMENT, *, watched: bool = True
-) -> Iterator[tuple[Process, int]]:
+) -> Iterator[tuple[MeasuredProcess, int]]:
     """A server of a checkout on this data directory, and its port; `watched` says whether `observe` may ask it."""
     look = () if watched else ("unwatched",)
     with started(
@@ -182,7 +184,7 @@ def serving(
 
 
 @contextlib.contextmanager
-def _server() -> Iterator[tuple[Process, int, world.World]]:
+def _server() -> Iterator[tuple[MeasuredProcess, int, world.World]]:
     with tempfile.TemporaryDirectory(prefix="chat-bench-") as directory:
         here = world.prepare(Path(directory), world.MEMBERS)
         with serving(directory) as (server, port):
@@ -190,7 +192,7 @@ def _server() -> Iterator[tuple[Process, int, world.World]]:
 
 
 @contextlib.contextmanager
-def _load(server: Process, port: int, here: world.World, count: int, *, kind: str = "plain") -> Iterator[Load]:
+def _load(server: MeasuredProcess, port: int, here: world.World, count: int, *, kind: str = "plain") -> Iterator[Load]:
     with generator(server, port, here, count, kind=kind) as load:
         yield Load(load, server)
 
@@ -206,8 +208,8 @@ def _floor(frame_bytes: int, here: world.World, count: int) -> Iterator[Load]:
 
 @contextlib.contextmanager
 def generator(
-    server: Process, port: int, here: world.World, count: int, *, kind: str = "plain", **besides: object
-) -> Iterator[Process]:
+    server: MeasuredProcess, port: int, here: world.World, count: int, *, kind: str = "plain", **besides: object
+) -> Iterator[MeasuredProcess]:
     """A generator whose sessions with the server are all ready, of one of the kinds of `chat.bench.load_generator`.
     `besides` are further members of its `Specification`."""
     specification = {

@@ -20,7 +20,7 @@ from typing import Any, Final
 from chat.bench import world
 from chat.bench.gateway import observe, serving
 from chat.bench.http import MESSAGE
-from chat.bench.measuring import LOAD_CORE, Figure, Process, Report, note_if_busy, started
+from chat.bench.measuring import LOAD_CORE, BenchReport, Figure, MeasuredProcess, note_if_busy, started
 from chat.classes import frozen
 from chat.clock import SystemClock
 from chat.snowflake import snowflake_at
@@ -54,7 +54,7 @@ class Size:
 
 
 @frozen
-class Plan:
+class GrowthBenchPlan:
     """How large the instances are. Every cost is the median of `rounds` rounds."""
 
     sizes: tuple[Size, ...] = (Size(1_000, 10_000), Size(100_000, 1_000_000), Size(1_000_000, 10_000_000))
@@ -62,10 +62,12 @@ class Plan:
     seconds: float = 2.0
 
 
-QUICK: Final = Plan(sizes=(Size(100, 300),), rounds=1, seconds=0.05)
+WHOLE: Final = GrowthBenchPlan()
+
+QUICK: Final = GrowthBenchPlan(sizes=(Size(100, 300),), rounds=1, seconds=0.05)
 
 
-def run(plan: Plan) -> Report:
+def run(plan: GrowthBenchPlan) -> BenchReport:
     """Measure every size. Raises OperatorError where the server answers with an error."""
     figures: list[Figure] = []
     notes: list[str] = []
@@ -80,10 +82,12 @@ def run(plan: Plan) -> Report:
     for name, least in costs[0].items():
         growth = max(measured[name] for measured in costs) / least
         figures.append(Figure(f"{name}_growth", growth, f"of {plan.sizes[0].messages} messages", at_most=FLAT))
-    return Report("growth", tuple(figures), tuple(notes))
+    return BenchReport("growth", tuple(figures), tuple(notes))
 
 
-def _measure(load: Process, size: Size, plan: Plan, notes: list[str]) -> tuple[float, float, Mapping[str, float]]:
+def _measure(
+    load: MeasuredProcess, size: Size, plan: GrowthBenchPlan, notes: list[str]
+) -> tuple[float, float, Mapping[str, float]]:
     """Seconds until the server listens, the longest turn of its loop and the cost of each request in milliseconds."""
     with tempfile.TemporaryDirectory(prefix="chat-bench-") as directory:
         here = world.prepare(Path(directory), world.MEMBERS)

@@ -27,7 +27,7 @@ import orjson
 from chat.bench import world
 from chat.bench.gateway import observe, serving
 from chat.bench.load_sessions import Session, Watch, client_frame, connect
-from chat.bench.measuring import Figure, Process, Report, cpu_seconds, resident_bytes
+from chat.bench.measuring import BenchReport, Figure, MeasuredProcess, cpu_seconds, resident_bytes
 from chat.bench.world import LargeGuild
 from chat.classes import define, frozen
 from chat.errors import OperatorError
@@ -52,7 +52,7 @@ LONGEST_TURN_MS: Final = 20.0
 
 
 @frozen
-class Plan:
+class GuildBenchPlan:
     """How large the guilds are, and how often each operation is measured."""
 
     members: tuple[int, ...] = (1_000, 10_000, 100_000, 200_000)
@@ -62,10 +62,12 @@ class Plan:
     operations: int = 9
 
 
-QUICK: Final = Plan(members=(300,), roles=50, channels=60, sessions=10, operations=1)
+WHOLE: Final = GuildBenchPlan()
+
+QUICK: Final = GuildBenchPlan(members=(300,), roles=50, channels=60, sessions=10, operations=1)
 
 
-def run(plan: Plan) -> Report:
+def run(plan: GuildBenchPlan) -> BenchReport:
     """Measure every size. Raises OperatorError where the server answers with an error."""
     figures: list[Figure] = []
     notes = [f"{plan.channels} channels, {plan.roles} roles, {plan.sessions} connected sessions"]
@@ -84,10 +86,10 @@ def run(plan: Plan) -> Report:
         figures.append(
             Figure(f"{name}_growth", growth, f"of {plan.members[0]}, at {plan.members[-1]}", at_most=at_most)
         )
-    return Report("guild", tuple(figures), tuple(notes))
+    return BenchReport("guild", tuple(figures), tuple(notes))
 
 
-def _measure(plan: Plan, member_count: int) -> tuple[dict[str, float], float, float]:
+def _measure(plan: GuildBenchPlan, member_count: int) -> tuple[dict[str, float], float, float]:
     """The median cost of each operation in milliseconds, the longest turn of the loop, and the memory in the end."""
     with tempfile.TemporaryDirectory(prefix="chat-bench-") as directory:
         here = world.prepare_large(
@@ -98,7 +100,7 @@ def _measure(plan: Plan, member_count: int) -> tuple[dict[str, float], float, fl
             signed_in=plan.sessions,
             stranger_count=plan.operations,
         )
-        with serving(directory) as (server, port), contextlib.closing(Audience(port)) as audience:
+        with serving(directory) as (server, port), contextlib.closing(BenchAudience(port)) as audience:
             observe(server)  # which begins the look
             caller = Caller(port, here.tokens[0])
             measured = _Measurement(server, plan.operations)
@@ -109,7 +111,7 @@ def _measure(plan: Plan, member_count: int) -> tuple[dict[str, float], float, fl
 
 
 def _measure_operations(
-    measured: _Measurement, caller: Caller, audience: Audience, here: LargeGuild, port: int
+    measured: _Measurement, caller: Caller, audience: BenchAudience, here: LargeGuild, port: int
 ) -> None:
     guild, channel = f"/v1/guilds/{here.guild_id}", f"/v1/channels/{here.channel_id}"
     code = caller.ask("POST", f"{channel}/invites", {"max_age": 0})["code"]
@@ -162,7 +164,7 @@ def _measure_operations(
     measured.repeat("member_role_while_watched", give_role_while_watched)
 
 
-def _measure_hidden_lists(measured: _Measurement, caller: Caller, audience: Audience, here: LargeGuild) -> None:
+def _measure_hidden_lists(measured: _Measurement, caller: Caller, audience: BenchAudience, here: LargeGuild) -> None:
     """The first lists of channels that only a role sees, that a role does not see, and that a hundred members do not
     see. The first session is that of the guild's owner."""
     nothing, view = {"allow": "0", "deny": VIEW}, {"allow": VIEW, "deny": "0"}
@@ -191,7 +193,7 @@ def _measure_hidden_lists(measured: _Measurement, caller: Caller, audience: Audi
 class _Measurement:
     """CPU time of the server, operation by operation."""
 
-    _server: Process
+    _server: MeasuredProcess
     _operations: int
     medians: dict[str, float] = attrs.field(factory=dict, init=False)
 
@@ -235,7 +237,7 @@ class Caller:
         return json.loads(text) if text else None
 
 
-class Audience:
+class BenchAudience:
     """Connected sessions; a thread reads what they are sent, and counts it."""
 
     def __init__(self, port: int) -> None:

@@ -21,14 +21,14 @@ from chat.bench.measuring import (
     HERE,
     LOAD_CORE,
     MEASURED_CORE,
+    BenchReport,
     Figure,
-    Process,
-    Report,
+    MeasuredProcess,
     median_ratio,
     note_if_busy,
     started,
 )
-from chat.bench.world import BEGINNING, COMMON_WORD, RARE_MESSAGES, RARE_WORD, Messages
+from chat.bench.world import BEGINNING, COMMON_WORD, RARE_MESSAGES, RARE_WORD, MessageIds
 from chat.classes import frozen
 
 CONNECTIONS: Final = 16
@@ -70,18 +70,20 @@ EVERY_PART: Final = REQUESTS | IDENTIFIES | {"growth"}
 
 
 @frozen
-class Plan:
+class HttpBenchPlan:
     rounds: int = 5
     seconds: float = 2.0
     growth: GrowthPlan = attrs.field(factory=GrowthPlan)
-    identifies: identify.Plan = attrs.field(factory=identify.Plan)
-    many_guilds: many_guilds.Plan = attrs.field(factory=many_guilds.Plan)
+    identifies: identify.IdentifyBenchPlan = attrs.field(factory=identify.IdentifyBenchPlan)
+    many_guilds: many_guilds.ManyGuildsBenchPlan = attrs.field(factory=many_guilds.ManyGuildsBenchPlan)
     against: Path | None = None
     """Another checkout, whose server is measured in the same rounds."""
     parts: frozenset[str] = EVERY_PART
 
 
-QUICK: Final = Plan(
+WHOLE: Final = HttpBenchPlan()
+
+QUICK: Final = HttpBenchPlan(
     rounds=1, seconds=0.05, growth=QUICK_GROWTH, identifies=identify.QUICK, many_guilds=many_guilds.QUICK
 )
 
@@ -107,14 +109,14 @@ server.listen(0, "127.0.0.1", () => console.log(JSON.stringify({ port: server.ad
 class Target:
     """Something to ask: of which process, on which port, as whom, and what."""
 
-    process: Process
+    process: MeasuredProcess
     port: int
     tokens: tuple[str, ...] = attrs.field(repr=False)
     request: dict[str, str]
     connections: int = CONNECTIONS
 
 
-def run(plan: Plan) -> Report:
+def run(plan: HttpBenchPlan) -> BenchReport:
     notes: list[str] = []
     figures: list[Figure] = []
     with contextlib.ExitStack() as stack:
@@ -128,10 +130,10 @@ def run(plan: Plan) -> Report:
             figures += many_guilds.figures(many, plan.against, notes)
         if "growth" in plan.parts:
             figures += _growth(load, plan.growth, notes)
-    return Report("http", tuple(figures), tuple(notes))
+    return BenchReport("http", tuple(figures), tuple(notes))
 
 
-def _requests_per_second(load: Process, plan: Plan, notes: list[str]) -> Iterator[Figure]:
+def _requests_per_second(load: MeasuredProcess, plan: HttpBenchPlan, notes: list[str]) -> Iterator[Figure]:
     with contextlib.ExitStack() as servers:
         targets = _targets(servers, plan, notes)
         results: dict[str, list[float]] = {name: [] for name in targets}
@@ -141,7 +143,7 @@ def _requests_per_second(load: Process, plan: Plan, notes: list[str]) -> Iterato
     yield from _figures(results)
 
 
-def _targets(stack: contextlib.ExitStack, plan: Plan, notes: list[str]) -> dict[str, Target]:
+def _targets(stack: contextlib.ExitStack, plan: HttpBenchPlan, notes: list[str]) -> dict[str, Target]:
     """What is asked in every round, in this order."""
     ours, stock = (
         stack.enter_context(started("chat.bench.http_floor", kind, core=MEASURED_CORE)) for kind in ("ours", "stock")
@@ -201,7 +203,7 @@ def _server_targets(stack: contextlib.ExitStack, checkout: Path) -> dict[str, Ta
     }
 
 
-def _measure(load: Process, target: Target, seconds: float, name: str, notes: list[str]) -> float:
+def _measure(load: MeasuredProcess, target: Target, seconds: float, name: str, notes: list[str]) -> float:
     result = load.ask(
         port=target.port,
         pid=target.process.pid,
@@ -232,7 +234,7 @@ def _figures(results: dict[str, list[float]]) -> Iterator[Figure]:
             yield Figure(f"{name}_against_ratio", ratio, "of the other checkout")
 
 
-def _growth(load: Process, plan: GrowthPlan, notes: list[str]) -> Iterator[Figure]:
+def _growth(load: MeasuredProcess, plan: GrowthPlan, notes: list[str]) -> Iterator[Figure]:
     """Measure every size of a channel; each figure is CPU time of the server, all of its threads together.
 
     Reading takes 50 messages, the newest or those from the middle of the channel. One search is for a word that a
@@ -256,7 +258,7 @@ def _growth(load: Process, plan: GrowthPlan, notes: list[str]) -> Iterator[Figur
     yield Figure("post_while_read_sessions", plan.sessions, "sessions that hear each post")
 
 
-def _measure_channel(load: Process, plan: GrowthPlan, count: int, notes: list[str]) -> Mapping[str, float]:
+def _measure_channel(load: MeasuredProcess, plan: GrowthPlan, count: int, notes: list[str]) -> Mapping[str, float]:
     """Milliseconds of CPU for one request of each kind: the median of the rounds."""
     with contextlib.ExitStack() as stack:
         directory = stack.enter_context(tempfile.TemporaryDirectory(prefix="chat-bench-"))
@@ -289,7 +291,7 @@ def _measure_channel(load: Process, plan: GrowthPlan, count: int, notes: list[st
         return {name: statistics.median(values) for name, values in costs.items()}
 
 
-def _requests(here: world.World, messages: Messages) -> dict[str, dict[str, str]]:
+def _requests(here: world.World, messages: MessageIds) -> dict[str, dict[str, str]]:
     path = f"/v1/channels/{here.channel_id}/messages?limit={READ_MESSAGES}"
 
     def search(**members: Any) -> dict[str, str]:

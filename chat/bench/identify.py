@@ -16,7 +16,7 @@ from chat.bench.measuring import (
     LOAD_CORE,
     MEASURED_CORE,
     Figure,
-    Process,
+    MeasuredProcess,
     median_ratio,
     note_if_busy,
     started,
@@ -40,17 +40,19 @@ print(json.dumps([here.guild_id, here.channel_id, here.tokens, dict(ENVIRONMENT)
 
 
 @frozen
-class Plan:
+class IdentifyBenchPlan:
     """Each round so many accounts identify, which have no other session."""
 
     clients: int = 400
     rounds: int = 5
 
 
-QUICK: Final = Plan(clients=10, rounds=1)
+WHOLE: Final = IdentifyBenchPlan()
+
+QUICK: Final = IdentifyBenchPlan(clients=10, rounds=1)
 
 
-def figures(plan: Plan, against: Path | None, notes: list[str]) -> Iterator[Figure]:
+def figures(plan: IdentifyBenchPlan, against: Path | None, notes: list[str]) -> Iterator[Figure]:
     """Round by round: a bare loop that answers with constants, the server, and that of another checkout."""
     with contextlib.ExitStack() as stack:
         load = stack.enter_context(started("chat.bench.identifying", core=LOAD_CORE))
@@ -80,7 +82,7 @@ def figures(plan: Plan, against: Path | None, notes: list[str]) -> Iterator[Figu
         yield Figure("identify_against_ratio", ratio, "of the other checkout")
 
 
-def _server(stack: contextlib.ExitStack, checkout: Path, members: int) -> tuple[Process, int, list[str]]:
+def _server(stack: contextlib.ExitStack, checkout: Path, members: int) -> tuple[MeasuredProcess, int, list[str]]:
     directory = stack.enter_context(tempfile.TemporaryDirectory(prefix="chat-bench-"))
     program = (sys.executable, "-c", PREPARE)
     with started(directory, members, core=MEASURED_CORE, checkout=checkout, program=program) as prepared:

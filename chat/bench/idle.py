@@ -10,7 +10,7 @@ from typing import Final
 from chat.bench import world
 from chat.bench.gateway import generator, observe, serving
 from chat.bench.load_sessions import CLIENTS_PER_ADDRESS
-from chat.bench.measuring import Figure, Report, resident_bytes
+from chat.bench.measuring import BenchReport, Figure, resident_bytes
 from chat.classes import frozen
 from chat.errors import OperatorError
 
@@ -20,15 +20,17 @@ RESERVED_DESCRIPTORS: Final = 256
 
 
 @frozen
-class Plan:
+class IdleBenchPlan:
     connections: int = 10_000
     seconds: float = 120.0
 
 
-QUICK: Final = Plan(connections=20, seconds=0.2)
+WHOLE: Final = IdleBenchPlan()
+
+QUICK: Final = IdleBenchPlan(connections=20, seconds=0.2)
 
 
-def run(plan: Plan) -> Report:
+def run(plan: IdleBenchPlan) -> BenchReport:
     """Open all sessions, wait, and look what is left. Raises OperatorError where the system has too few sockets."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if hard != resource.RLIM_INFINITY and hard < plan.connections + RESERVED_DESCRIPTORS:
@@ -42,7 +44,7 @@ def run(plan: Plan) -> Report:
                 result = load.ask(seconds=plan.seconds)
                 seen, after = observe(server), resident_bytes(server.pid)
     open_at_the_end = plan.connections - result["closed"]
-    return Report(
+    return BenchReport(
         "idle",
         (
             Figure("connections", open_at_the_end, "still open", at_least=plan.connections),

@@ -25,7 +25,7 @@ from chat.bench.measuring import (
     LOAD_CORE,
     MEASURED_CORE,
     Figure,
-    Process,
+    MeasuredProcess,
     median_ratio,
     note_if_busy,
     started,
@@ -48,7 +48,7 @@ print(json.dumps(here and [here.tokens, here.newcomers, dict(ENVIRONMENT)]), flu
 
 
 @frozen
-class Plan:
+class ManyGuildsBenchPlan:
     """Each round so many accounts identify, one after the other; `online` others are there from the beginning."""
 
     guilds: int = 200
@@ -57,14 +57,16 @@ class Plan:
     rounds: int = 5
 
 
-QUICK: Final = Plan(guilds=3, clients=2, online=1, rounds=1)
+WHOLE: Final = ManyGuildsBenchPlan()
+
+QUICK: Final = ManyGuildsBenchPlan(guilds=3, clients=2, online=1, rounds=1)
 
 
 @frozen
-class _Server:
+class _ServerProcess:
     """A server with the tokens of accounts in all of its guilds, and of those in one."""
 
-    process: Process
+    process: MeasuredProcess
     port: int
     everywhere: Sequence[str] = attrs.field(repr=False)
     newcomers: Sequence[str] = attrs.field(repr=False)
@@ -74,13 +76,13 @@ KINDS: Final = {"communities": "prepare_communities", "guilds": "prepare_plain_g
 """Which function of `world` makes guilds of a kind."""
 
 
-def figures(plan: Plan, against: Path | None, notes: list[str]) -> Iterator[Figure]:
+def figures(plan: ManyGuildsBenchPlan, against: Path | None, notes: list[str]) -> Iterator[Figure]:
     """For each kind of guild, round by round: the server, and that of another checkout."""
     for kind in KINDS:
         yield from _figures(kind, plan, against, notes)
 
 
-def _figures(kind: str, plan: Plan, against: Path | None, notes: list[str]) -> Iterator[Figure]:
+def _figures(kind: str, plan: ManyGuildsBenchPlan, against: Path | None, notes: list[str]) -> Iterator[Figure]:
     with contextlib.ExitStack() as stack:
         load = stack.enter_context(started("chat.bench.identifying", core=LOAD_CORE))
         servers = {}
@@ -106,7 +108,7 @@ def _figures(kind: str, plan: Plan, against: Path | None, notes: list[str]) -> I
         yield Figure(f"{name}_against_ratio", median_ratio(costs[name], costs[f"against_{name}"]), "of the other's")
 
 
-def _storms(server: _Server, accounts: slice, kind: str, plan: Plan) -> dict[str, Sequence[str]]:
+def _storms(server: _ServerProcess, accounts: slice, kind: str, plan: ManyGuildsBenchPlan) -> dict[str, Sequence[str]]:
     everywhere, newcomers = server.everywhere[accounts], server.newcomers[accounts]
     return {
         f"ready_{plan.guilds}_{kind}_first": everywhere,
@@ -116,14 +118,18 @@ def _storms(server: _Server, accounts: slice, kind: str, plan: Plan) -> dict[str
     }
 
 
-def _identify(load: Process, server: _Server, tokens: Sequence[str], *, staying: bool = False) -> Mapping[str, float]:
+def _identify(
+    load: MeasuredProcess, server: _ServerProcess, tokens: Sequence[str], *, staying: bool = False
+) -> Mapping[str, float]:
     result: Mapping[str, float] = load.ask(
         port=server.port, pid=server.process.pid, tokens=tokens, at_once=1, staying=staying, threads=True
     )
     return result
 
 
-def _serving(stack: contextlib.ExitStack, checkout: Path, kind: str, plan: Plan) -> _Server | None:
+def _serving(
+    stack: contextlib.ExitStack, checkout: Path, kind: str, plan: ManyGuildsBenchPlan
+) -> _ServerProcess | None:
     """A server of a checkout; None for one from before this measurement."""
     directory = stack.enter_context(tempfile.TemporaryDirectory(prefix="chat-bench-"))
     signed_in = plan.online + plan.clients * plan.rounds
@@ -135,4 +141,4 @@ def _serving(stack: contextlib.ExitStack, checkout: Path, kind: str, plan: Plan)
         return None
     everywhere, newcomers, environment = answer
     server, port = stack.enter_context(serving(directory, checkout, environment, watched=False))
-    return _Server(server, port, everywhere, newcomers)
+    return _ServerProcess(server, port, everywhere, newcomers)

@@ -46,7 +46,7 @@ def resident_bytes(pid: int) -> int:
     raise ProcessLookupError(f"process {pid} is gone")
 
 
-class Process:
+class MeasuredProcess:
     """A Python program of this package, or `chat` itself, that talks in lines of JSON or text."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
@@ -97,7 +97,7 @@ def started(
     environment: Mapping[str, str] | None = None,
     checkout: Path = HERE,
     program: Sequence[str] = OUR_MODULES,
-) -> Iterator[Process]:
+) -> Iterator[MeasuredProcess]:
     """Run `python -m` (or another program) with these arguments on one core while the block lasts; SIGTERM ends it
     then. The package is that of `checkout`, wherever the command was called."""
     found = {"PYTHONPATH": os.pathsep.join(filter(None, (str(checkout), *_python_path())))}
@@ -112,7 +112,7 @@ def started(
         # Threads inherit it, and none has been started so early.
         os.sched_setaffinity(process.pid, {core} & os.sched_getaffinity(0) or os.sched_getaffinity(0))
         try:
-            yield Process(process)
+            yield MeasuredProcess(process)
         finally:
             process.terminate()
             try:
@@ -153,7 +153,7 @@ class Figure:
 
 
 @frozen
-class Report:
+class BenchReport:
     """The figures of one bench. `notes` say what a reader has to know before believing them."""
 
     bench: str
@@ -192,7 +192,7 @@ def rounded(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
 
 
-def rows(reports: Iterable[Report]) -> list[tuple[str, str, str, str, bool | None]]:
+def rows(reports: Iterable[BenchReport]) -> list[tuple[str, str, str, str, bool | None]]:
     """Lines for a table: name, value, unit, target, whether it is met."""
     return [
         (figure.name, rounded(figure.value), figure.unit, figure.target, figure.met)

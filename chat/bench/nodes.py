@@ -17,9 +17,9 @@ from chat.bench.gateway import ENVIRONMENT, KIBIBYTE, LATENCY_RATE, PAIR, genera
 from chat.bench.measuring import (
     LOAD_CORE,
     MEASURED_CORE,
+    BenchReport,
     Figure,
-    Process,
-    Report,
+    MeasuredProcess,
     cpu_seconds,
     median_ratio,
     note_if_busy,
@@ -41,7 +41,7 @@ READY: Final = b"GET /_ready HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 
 @frozen
-class Plan:
+class NodesBenchPlan:
     """How many sessions, how often, and how many identify in the storm."""
 
     sessions: int = 1_000
@@ -51,27 +51,29 @@ class Plan:
     storm: int = 5_000
 
 
-QUICK: Final = Plan(sessions=20, rounds=1, seconds=0.05, latency_seconds=0.2, storm=20)
+WHOLE: Final = NodesBenchPlan()
+
+QUICK: Final = NodesBenchPlan(sessions=20, rounds=1, seconds=0.05, latency_seconds=0.2, storm=20)
 
 
 @frozen
 class Cluster:
     """A broker, a core and nodes on ports."""
 
-    broker: Process
-    core: Process
+    broker: MeasuredProcess
+    core: MeasuredProcess
     port: int
     here: world.World
-    nodes: tuple[Process, ...]
+    nodes: tuple[MeasuredProcess, ...]
     ports: tuple[int, ...]
 
     @property
-    def processes(self) -> tuple[Process, ...]:
+    def processes(self) -> tuple[MeasuredProcess, ...]:
         """The nodes, then the core, then the broker."""
         return (*self.nodes, self.core, self.broker)
 
     @contextlib.contextmanager
-    def load(self, count: int, *, opening_at_once: int = 64) -> Iterator[Process]:
+    def load(self, count: int, *, opening_at_once: int = 64) -> Iterator[MeasuredProcess]:
         """A generator whose sessions are at the nodes, in turn."""
         beside = [process.pid for process in self.processes]
         with generator(
@@ -86,17 +88,17 @@ class Cluster:
             yield load
 
 
-def run(plan: Plan) -> Report:
+def run(plan: NodesBenchPlan) -> BenchReport:
     """Measure."""
     figures: list[Figure] = []
     notes: list[str] = []
     figures += _one_node(plan, notes)
     figures += _two_nodes(plan, notes)
     figures += _storm(plan)
-    return Report("nodes", tuple(figures), tuple(notes))
+    return BenchReport("nodes", tuple(figures), tuple(notes))
 
 
-def _one_node(plan: Plan, notes: list[str]) -> Iterator[Figure]:
+def _one_node(plan: NodesBenchPlan, notes: list[str]) -> Iterator[Figure]:
     with contextlib.ExitStack() as stack:
         alone = stack.enter_context(_alone(plan.sessions))
         cluster = stack.enter_context(_cluster(1, plan.sessions))
@@ -119,7 +121,7 @@ def _one_node(plan: Plan, notes: list[str]) -> Iterator[Figure]:
         yield from _latency(alone, load, plan)
 
 
-def _latency(alone: Process, load: Process, plan: Plan) -> Iterator[Figure]:
+def _latency(alone: MeasuredProcess, load: MeasuredProcess, plan: NodesBenchPlan) -> Iterator[Figure]:
     direct = alone.ask(seconds=plan.latency_seconds, rate=LATENCY_RATE)
     relayed = load.ask(seconds=plan.latency_seconds, rate=LATENCY_RATE)
     for name, at_most in (("p50", 1.5), ("p99", 5.0)):
@@ -127,7 +129,7 @@ def _latency(alone: Process, load: Process, plan: Plan) -> Iterator[Figure]:
         yield Figure(f"latency_added_{name}", added, f"ms at {LATENCY_RATE:g} messages a second", at_most=at_most)
 
 
-def _two_nodes(plan: Plan, notes: list[str]) -> Iterator[Figure]:
+def _two_nodes(plan: NodesBenchPlan, notes: list[str]) -> Iterator[Figure]:
     """Deliveries over the CPU time of whatever process is the busiest: what two cores would make of it."""
     with contextlib.ExitStack() as stack:
         alone = stack.enter_context(_alone(plan.sessions))
@@ -145,7 +147,7 @@ def _two_nodes(plan: Plan, notes: list[str]) -> Iterator[Figure]:
         notes.append(f"two nodes: CPU {one:.2f} and {other:.2f} s at the nodes, {core:.2f} core, {broker:.2f} broker")
 
 
-def _storm(plan: Plan) -> Iterator[Figure]:
+def _storm(plan: NodesBenchPlan) -> Iterator[Figure]:
     """Many identify at once: all CPU time that this takes, of all processes."""
     alone, together = [], []
     for _ in range(min(plan.rounds, STORMS_MAXIMUM)):
@@ -161,7 +163,7 @@ def _storm(plan: Plan) -> Iterator[Figure]:
     yield Figure(f"storm_of_{plan.storm}", ratio, "of the CPU time of one process", at_most=1.3)
 
 
-def _measured(load: Process, plan: Plan, notes: list[str]) -> dict[str, Any]:
+def _measured(load: MeasuredProcess, plan: NodesBenchPlan, notes: list[str]) -> dict[str, Any]:
     result: dict[str, Any] = load.ask(seconds=plan.seconds, window=PAIR)
     if result["undelivered"] or result["sequence_gaps"] or result["closed"]:
         notes.append(f"{result['undelivered']} undelivered, {result['sequence_gaps']} gaps, {result['closed']} closed")
@@ -169,7 +171,7 @@ def _measured(load: Process, plan: Plan, notes: list[str]) -> dict[str, Any]:
     return result
 
 
-def _memory(name: str, before: int, process: Process, count: int, *, at_most: float) -> Figure:
+def _memory(name: str, before: int, process: MeasuredProcess, count: int, *, at_most: float) -> Figure:
     return Figure(name, (resident_bytes(process.pid) - before) / KIBIBYTE / count, "KiB a session", at_most=at_most)
 
 
@@ -178,7 +180,7 @@ def _members(count: int) -> int:
 
 
 @contextlib.contextmanager
-def _alone(count: int) -> Iterator[Process]:
+def _alone(count: int) -> Iterator[MeasuredProcess]:
     """One `chat serve` with so many sessions, and their generator."""
     with tempfile.TemporaryDirectory(prefix="chat-bench-") as directory:
         here = world.prepare(Path(directory), _members(count))
@@ -211,7 +213,7 @@ def _core(number: int) -> int:
 
 
 @contextlib.contextmanager
-def _broker() -> Iterator[tuple[Process, str]]:
+def _broker() -> Iterator[tuple[MeasuredProcess, str]]:
     program = next(filter(None, map(shutil.which, BROKERS)), None)
     if program is None:
         raise OperatorError(f"this measurement needs one of {', '.join(BROKERS)}")

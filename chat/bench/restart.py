@@ -14,7 +14,7 @@ from typing import Any, Final
 from chat.bench import world
 from chat.bench.gateway import generator, observe, serving
 from chat.bench.http import MESSAGE
-from chat.bench.measuring import LOAD_CORE, Figure, Process, Report, note_if_busy, resident_bytes, started
+from chat.bench.measuring import LOAD_CORE, BenchReport, Figure, MeasuredProcess, note_if_busy, resident_bytes, started
 from chat.classes import frozen
 from chat.registries.limits import REPLAY_DISPATCHES
 
@@ -23,7 +23,7 @@ MEGABYTE: Final = 1_000_000
 
 
 @frozen
-class Plan:
+class RestartBenchPlan:
     """How many sessions are retained, and how many messages each of them holds at least."""
 
     sessions: tuple[int, ...] = (1_000, 2_400, 5_000)
@@ -36,16 +36,18 @@ class Plan:
     """How long after their sockets dropped: at 5 s accounts go offline, and others are told, which is not measured."""
 
 
-QUICK: Final = Plan(sessions=(20,), messages=40, rounds=1, seconds=0.05, settled_seconds=0.0)
+WHOLE: Final = RestartBenchPlan()
+
+QUICK: Final = RestartBenchPlan(sessions=(20,), messages=40, rounds=1, seconds=0.05, settled_seconds=0.0)
 
 
-def run(plan: Plan) -> Report:
+def run(plan: RestartBenchPlan) -> BenchReport:
     """Measure each number of sessions with a server of its own."""
     figures: list[Figure] = []
     notes: list[str] = []
     for count in plan.sessions:
         figures += _measure(count, plan, notes)
-    return Report("restart", tuple(figures), tuple(notes))
+    return BenchReport("restart", tuple(figures), tuple(notes))
 
 
 OTHERS: Final = {
@@ -55,7 +57,7 @@ OTHERS: Final = {
 """Servers to compare with, by their sessions: for the first of them an event is encoded and kept, as for thousands."""
 
 
-def _measure(count: int, plan: Plan, notes: list[str]) -> Iterator[Figure]:
+def _measure(count: int, plan: RestartBenchPlan, notes: list[str]) -> Iterator[Figure]:
     members = max(world.MEMBERS, count // 80)  # each account has at most 100 sessions
     with contextlib.ExitStack() as stack:
         load = stack.enter_context(started("chat.bench.load_generator", "http", core=LOAD_CORE))
@@ -90,7 +92,7 @@ def _restarted(measured: Posting, count: int) -> Iterator[Figure]:
     yield Figure(f"memory_after_{count}", after / before, "of that before the stop", at_most=1.3)
 
 
-def _serving(stack: contextlib.ExitStack, load: Process, members: int, notes: list[str]) -> Posting:
+def _serving(stack: contextlib.ExitStack, load: MeasuredProcess, members: int, notes: list[str]) -> Posting:
     directory = stack.enter_context(tempfile.TemporaryDirectory(prefix="chat-bench-"))
     here = world.prepare(Path(directory), members)
     server, port = stack.enter_context(serving(directory))
@@ -101,8 +103,8 @@ def _serving(stack: contextlib.ExitStack, load: Process, members: int, notes: li
 class Posting:
     """Messages of the members of a server, one connection each."""
 
-    load: Process
-    server: Process
+    load: MeasuredProcess
+    server: MeasuredProcess
     port: int
     here: world.World
     directory: str

@@ -9,24 +9,26 @@ from pathlib import Path
 from typing import Final
 
 from chat.bench import world
-from chat.bench.measuring import MEASURED_CORE, Figure, Report, resident_bytes, started
+from chat.bench.measuring import MEASURED_CORE, BenchReport, Figure, resident_bytes, started
 from chat.classes import frozen
 
 MEGABYTE: Final = 1_000_000
 
 
 @frozen
-class Plan:
+class StartBenchPlan:
     """How often it is started, and how long it idles before its memory is read."""
 
     rounds: int = 5
     idle_seconds: float = 2.0
 
 
-QUICK: Final = Plan(rounds=1, idle_seconds=0.2)
+WHOLE: Final = StartBenchPlan()
+
+QUICK: Final = StartBenchPlan(rounds=1, idle_seconds=0.2)
 
 
-def run(plan: Plan) -> Report:
+def run(plan: StartBenchPlan) -> BenchReport:
     """Start again and again on the same database."""
     seconds, resident = [], []
     with tempfile.TemporaryDirectory(prefix="chat-bench-") as directory:
@@ -39,7 +41,7 @@ def run(plan: Plan) -> Report:
                 seconds.append(time.perf_counter() - began)
                 time.sleep(plan.idle_seconds)
                 resident.append(resident_bytes(server.pid))
-    return Report(
+    return BenchReport(
         "start",
         (
             Figure("listening_after", statistics.median(seconds), "s", at_most=0.5),

@@ -12,7 +12,7 @@ from typing import Final
 
 import trio
 
-from chat.bench.measuring import Figure, Report, median_ratio
+from chat.bench.measuring import BenchReport, Figure, median_ratio
 from chat.classes import frozen
 from chat.store.connections import connect
 from chat.store.database import Database, open_database
@@ -25,15 +25,17 @@ CONTENT: Final = "a chat message of usual length, such as people write when they
 
 
 @frozen
-class Plan:
+class StoreBenchPlan:
     rounds: int = 5
     seconds: float = 1.0
 
 
-QUICK: Final = Plan(rounds=1, seconds=0.2)
+WHOLE: Final = StoreBenchPlan()
+
+QUICK: Final = StoreBenchPlan(rounds=1, seconds=0.2)
 
 
-def run(plan: Plan) -> Report:
+def run(plan: StoreBenchPlan) -> BenchReport:
     with tempfile.TemporaryDirectory(prefix="chat-bench-") as directory:
         rates = trio.run(functools.partial(_measure, Path(directory) / "measured.sqlite3", plan))
     floors = rates[0]
@@ -41,10 +43,10 @@ def run(plan: Plan) -> Report:
     for writers in WRITERS:
         figures.append(Figure(f"writers_{writers}", statistics.median(rates[writers]), "writes/s"))
         figures.append(Figure(f"writers_{writers}_ratio", median_ratio(rates[writers], floors), "of one at a time"))
-    return Report("store", tuple(figures))
+    return BenchReport("store", tuple(figures))
 
 
-async def _measure(path: Path, plan: Plan) -> dict[int, list[float]]:
+async def _measure(path: Path, plan: StoreBenchPlan) -> dict[int, list[float]]:
     """Writes a second by number of writers; 0 stands for the floor."""
     rates: dict[int, list[float]] = {number: [] for number in (0, *WRITERS)}
     async with open_database(path) as database:

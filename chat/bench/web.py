@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
-from chat.bench.measuring import MEASURED_CORE, Figure, Report, started
+from chat.bench.measuring import MEASURED_CORE, BenchReport, Figure, started
 from chat.classes import define, frozen
 from chat.errors import OperatorError
 
@@ -61,7 +61,7 @@ PRESSED: Final = "() => addEventListener('keydown', () => (window.pressedAt = Da
 
 
 @frozen
-class Plan:
+class WebBenchPlan:
     """How large the world is, and for how long people talk."""
 
     visits: int = 5
@@ -73,7 +73,9 @@ class Plan:
     exchanges: int = 40
 
 
-QUICK: Final = Plan(visits=1, guilds=3, channels=8, messages=120, talk_seconds=0.5, exchanges=2)
+WHOLE: Final = WebBenchPlan()
+
+QUICK: Final = WebBenchPlan(visits=1, guilds=3, channels=8, messages=120, talk_seconds=0.5, exchanges=2)
 
 
 @define(eq=False)
@@ -108,7 +110,7 @@ class Host:
         self.call("POST", f"/v1/channels/{self.world['channel_id']}/messages", {"content": text}, name)
 
 
-def run(plan: Plan) -> Report:
+def run(plan: WebBenchPlan) -> BenchReport:
     """Visit, scroll, talk."""
     with hosted() as host, browsing() as browser:
         populate(host, plan)
@@ -119,7 +121,7 @@ def run(plan: Plan) -> Report:
             *talked(page, host, plan),
             *exchanged(page, opened(browser, host, "bob"), plan),
         ]
-    return Report("web", tuple(figures))
+    return BenchReport("web", tuple(figures))
 
 
 @contextlib.contextmanager
@@ -151,7 +153,7 @@ def browsing() -> Iterator[Browser]:
             yield browser
 
 
-def populate(host: Host, plan: Plan) -> None:
+def populate(host: Host, plan: WebBenchPlan) -> None:
     """Guilds, channels and messages."""
     channels = 0
     for number in range(plan.guilds - 1):
@@ -183,7 +185,7 @@ def visit(page: Page, host: Host) -> None:
     page.wait_for_function("() => window.paintedAt && window.shownAt")
 
 
-def first_visit(page: Page, host: Host, plan: Plan) -> list[Figure]:
+def first_visit(page: Page, host: Host, plan: WebBenchPlan) -> list[Figure]:
     """What is loaded, and how soon there is something to read."""
     session: CDPSession = page.context.new_cdp_session(page)
     session.send("Network.enable")
@@ -206,7 +208,7 @@ def first_visit(page: Page, host: Host, plan: Plan) -> list[Figure]:
     ]
 
 
-def scrolled(page: Page, plan: Plan) -> list[Figure]:
+def scrolled(page: Page, plan: WebBenchPlan) -> list[Figure]:
     """Up to the first message of the channel."""
     page.evaluate("() => { window.tasks.length = 0; }")
     page.locator(".scroller").hover()
@@ -222,7 +224,7 @@ def scrolled(page: Page, plan: Plan) -> list[Figure]:
     ]
 
 
-def talked(page: Page, host: Host, plan: Plan) -> list[Figure]:
+def talked(page: Page, host: Host, plan: WebBenchPlan) -> list[Figure]:
     """Messages of another member into the open channel, so many a second."""
     visit(page, host)
     page.evaluate("() => { window.tasks.length = 0; }")
@@ -238,7 +240,7 @@ def talked(page: Page, host: Host, plan: Plan) -> list[Figure]:
     ]
 
 
-def exchanged(writer: Page, reader: Page, plan: Plan) -> list[Figure]:
+def exchanged(writer: Page, reader: Page, plan: WebBenchPlan) -> list[Figure]:
     """From Enter in one browser to the text in another."""
     took = []
     field = writer.locator("textarea.composer-field")

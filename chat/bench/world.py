@@ -379,14 +379,14 @@ SLICE_MESSAGES: Final = 20_000
 
 
 @frozen
-class Messages:
+class MessageIds:
     middle_id: int
     """A message with as many before it as behind it."""
 
     author_id: int
 
 
-def fill(directory: Path, world: World, count: int) -> Messages:
+def fill(directory: Path, world: World, count: int) -> MessageIds:
     """Write so many messages into the world's channel, and leave their index as a server at rest does: up to date, and
     merged."""
     with contextlib.closing(connect(DataDirectory(directory).database, durable=False)) as connection:
@@ -406,7 +406,7 @@ def fill(directory: Path, world: World, count: int) -> Messages:
         connection.execute("COMMIT")
         _index(connection)
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    return Messages(ids[count // 2], authors[0])
+    return MessageIds(ids[count // 2], authors[0])
 
 
 def _index(connection: sqlite3.Connection) -> None:

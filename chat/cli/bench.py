@@ -12,7 +12,7 @@ import click
 from chat.cli.options import json_alone_option, print_json, print_table
 
 if TYPE_CHECKING:
-    from chat.bench.measuring import Report
+    from chat.bench.measuring import BenchReport
 
 
 quick_option = click.option("--quick", is_flag=True, help="A few connections for a moment; the figures mean nothing.")
@@ -73,7 +73,7 @@ def http(
     """
     from chat.bench import http as measured
 
-    growth = (measured.QUICK if quick else measured.Plan()).growth
+    growth = (measured.QUICK if quick else measured.WHOLE).growth
     if messages:
         growth = attrs.evolve(growth, messages=messages)
     if requests_only or identifies_only:
@@ -206,18 +206,18 @@ def every(quick: bool, as_json: bool) -> None:
     from chat.bench import gateway, growth, guild, http, idle, restart, start, store
 
     benches: tuple[Any, ...] = (gateway, http, store, start, restart, growth, guild, idle)
-    _print([bench.run(bench.QUICK if quick else bench.Plan()) for bench in benches], as_json=as_json)
+    _print([bench.run(bench.QUICK if quick else bench.WHOLE) for bench in benches], as_json=as_json)
 
 
 def _measure(measured: Any, *, quick: bool, as_json: bool, **wishes: object) -> None:
     """Run a module of `chat.bench` by its plan, or its quick one, with the wishes that were told."""
     plan = attrs.evolve(
-        measured.QUICK if quick else measured.Plan(), **{name: wish for name, wish in wishes.items() if wish}
+        measured.QUICK if quick else measured.WHOLE, **{name: wish for name, wish in wishes.items() if wish}
     )
     _print([measured.run(plan)], as_json=as_json)
 
 
-def _print(reports: Iterable[Report], *, as_json: bool) -> None:
+def _print(reports: Iterable[BenchReport], *, as_json: bool) -> None:
     """A table and the notes below it, or JSON: one object, a list where there are several."""
     from chat.bench.measuring import rows
 

@@ -28,9 +28,9 @@ from chat.cli.options import (
 from chat.errors import OperatorError
 
 if TYPE_CHECKING:
-    from chat.cli.setup_checks import Found
+    from chat.cli.setup_checks import CheckResult
     from chat.cli.setup_questions import Present, Wish
-    from chat.cli.setup_work import Outcome
+    from chat.cli.setup_work import SetupOutcome
 
 MARKS: Final = {True: ("ok", "green"), False: ("not yet", "yellow"), None: ("later", "cyan")}
 """How a check is marked that holds, does not, or cannot be made yet."""
@@ -130,7 +130,7 @@ def _confirmed(wish: Wish, present: Present) -> Wish:
     return wish
 
 
-def _look(data: Path) -> list[Found]:
+def _look(data: Path) -> list[CheckResult]:
     import trio
 
     from chat.cli.setup_checks import look
@@ -141,7 +141,7 @@ def _look(data: Path) -> list[Found]:
     return trio.run(look, settings, DataDirectory(data))
 
 
-def _tell_outcome(outcome: Outcome, data: Path) -> None:
+def _tell_outcome(outcome: SetupOutcome, data: Path) -> None:
     click.echo()
     if outcome.written:
         click.echo(
@@ -161,7 +161,7 @@ def _tell_outcome(outcome: Outcome, data: Path) -> None:
     click.echo(f"`chat serve --data {data}` runs the server.")
 
 
-def _tell_found(found: list[Found]) -> None:
+def _tell_found(found: list[CheckResult]) -> None:
     if not found:
         return
     click.echo()

@@ -41,7 +41,7 @@ WEBSOCKET_KEY: Final = "dGhlIHNhbXBsZSBub25jZQ=="
 
 
 @frozen
-class Found:
+class CheckResult:
     """What a check found. `holds` is None where it cannot be known yet."""
 
     check: str
@@ -50,7 +50,7 @@ class Found:
 
 
 @frozen
-class _Answer:
+class _ProbeAnswer:
     status: int
     headers: dict[str, str]
     body: bytes
@@ -60,7 +60,7 @@ class _Unreachable(Exception):
     """Nothing can be asked; the message says why."""
 
 
-async def look(settings: Settings, directory: DataDirectory) -> list[Found]:
+async def look(settings: Settings, directory: DataDirectory) -> list[CheckResult]:
     """Everything that can be looked at with these settings; takes at most some ten seconds for each check."""
     found = [await _port(settings, directory)]
     if settings.has_tls:
@@ -75,29 +75,29 @@ async def look(settings: Settings, directory: DataDirectory) -> list[Found]:
     return found
 
 
-def _certificate(settings: Settings, directory: DataDirectory) -> Found:
+def _certificate(settings: Settings, directory: DataDirectory) -> CheckResult:
     """The certificate of a server that speaks TLS itself."""
     certificate, key = settings.tls_certificate or "", settings.tls_key or ""
     try:
         certificates = Certificates.read(directory.path / certificate, directory.path / key)
     except OperatorError as error:
-        return Found("certificate", False, str(error))
+        return CheckResult("certificate", False, str(error))
     end = iso_timestamp(certificates.expires_at)[:10]
     if certificates.expires_at <= time.time() * 1_000:
-        return Found("certificate", False, f"{certificate} has expired on {end}")
-    return Found("certificate", True, f"{certificate} holds until {end}")
+        return CheckResult("certificate", False, f"{certificate} has expired on {end}")
+    return CheckResult("certificate", True, f"{certificate} holds until {end}")
 
 
-async def _address(settings: Settings) -> Found:
+async def _address(settings: Settings) -> CheckResult:
     host = urlsplit(settings.public_url).hostname or ""
     try:
         with trio.fail_after(STEP_SECONDS):
             addresses = await trio.socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError, trio.TooSlowError):
         words = f"{host} leads nowhere yet: give it an A or AAAA record with the address of this machine or its router"
-        return Found("address", False, words)
+        return CheckResult("address", False, words)
     listed = sorted({str(each[4][0]) for each in addresses})
-    return Found("address", True, f"{host} leads to {', '.join(listed)}")
+    return CheckResult("address", True, f"{host} leads to {', '.join(listed)}")
 
 
 def _is_running(directory: DataDirectory) -> bool:
@@ -111,23 +111,23 @@ def _is_running(directory: DataDirectory) -> bool:
         return True
 
 
-async def _port(settings: Settings, directory: DataDirectory) -> Found:
+async def _port(settings: Settings, directory: DataDirectory) -> CheckResult:
     host, port = settings.host, settings.port
     if _is_running(directory):
         try:
             answer = await _exchange(settings.own_origin, "/_ready", is_own=True)
         except _Unreachable:
             words = f"a server runs on this data, and nothing answers on {host} port {port}: restart it"
-            return Found("port", False, words)
+            return CheckResult("port", False, words)
         if answer.status == 200:
-            return Found("port", True, f"the server answers on {host} port {port}")
-        return Found("port", False, f"what answers on {host} port {port} is not ready (status {answer.status})")
+            return CheckResult("port", True, f"the server answers on {host} port {port}")
+        return CheckResult("port", False, f"what answers on {host} port {port} is not ready (status {answer.status})")
     try:
         for listener in await trio.open_tcp_listeners(port, host=host):
             await listener.aclose()
     except OSError as error:
-        return Found("port", False, f"cannot listen on {host} port {port}: {_about(error, port)}")
-    return Found("port", True, f"{host} port {port} is free: `chat serve` takes it")
+        return CheckResult("port", False, f"cannot listen on {host} port {port}: {_about(error, port)}")
+    return CheckResult("port", True, f"{host} port {port} is free: `chat serve` takes it")
 
 
 def _about(error: OSError, port: int) -> str:
@@ -138,13 +138,13 @@ def _about(error: OSError, port: int) -> str:
     return error.strerror or str(error)
 
 
-async def _front(settings: Settings, *, is_running: bool) -> list[Found]:
+async def _front(settings: Settings, *, is_running: bool) -> list[CheckResult]:
     """From outside, by the public address: what everybody gets."""
     origin = settings.public_url
     try:
         document = await _exchange(origin, "/.well-known/chat")
     except _Unreachable as error:
-        return [Found("front", False if is_running else None, f"{origin}: {error}")]
+        return [CheckResult("front", False if is_running else None, f"{origin}: {error}")]
     checked = _judged(settings, document, is_running=is_running)
     if not checked.holds:
         return [checked]
@@ -157,32 +157,32 @@ async def _front(settings: Settings, *, is_running: bool) -> list[Found]:
         ("Sec-WebSocket-Key", WEBSOCKET_KEY),
     )
     if upgrade.status == 101:
-        return [checked, Found("gateway", True, f"WebSockets pass through {origin}")]
+        return [checked, CheckResult("gateway", True, f"WebSockets pass through {origin}")]
     words = f"{origin}/gateway answers a WebSocket with {upgrade.status}: let the proxy hand Upgrade requests on"
-    return [checked, Found("gateway", False, words)]
+    return [checked, CheckResult("gateway", False, words)]
 
 
-def _judged(settings: Settings, answer: _Answer, *, is_running: bool) -> Found:
+def _judged(settings: Settings, answer: _ProbeAnswer, *, is_running: bool) -> CheckResult:
     origin, behind = settings.public_url, f"{settings.host} port {settings.port}"
     if answer.status in GATEWAY_ERRORS:
         if not is_running:
-            return Found("front", None, f"a proxy answers at {origin}, and waits for the server: start it")
+            return CheckResult("front", None, f"a proxy answers at {origin}, and waits for the server: start it")
         words = f"the proxy at {origin} does not reach the server (status {answer.status}): lead it to {behind}"
-        return Found("front", False, words)
+        return CheckResult("front", False, words)
     if 300 <= answer.status < 400:
         where = answer.headers.get("location", "nowhere")
-        return Found("front", False, f"{origin} sends people to {where}: set public_url to where they end up")
+        return CheckResult("front", False, f"{origin} sends people to {where}: set public_url to where they end up")
     api = _api_of(answer)
     if api is None:
-        return Found("front", False, f"another program answers at {origin} (status {answer.status})")
+        return CheckResult("front", False, f"another program answers at {origin} (status {answer.status})")
     if not api.startswith(f"{origin}/"):
         words = f"the server at {origin} calls itself {api}: restart it, so that it reads its settings"
-        return Found("front", False, words)
+        return CheckResult("front", False, words)
     protection = "with a certificate that is accepted" if origin.startswith("https:") else "without TLS"
-    return Found("front", True, f"the server answers at {origin}, {protection}")
+    return CheckResult("front", True, f"the server answers at {origin}, {protection}")
 
 
-def _api_of(answer: _Answer) -> str | None:
+def _api_of(answer: _ProbeAnswer) -> str | None:
     """Where a discovery document says that the API is."""
     try:
         document: Any = orjson.loads(answer.body)
@@ -191,7 +191,7 @@ def _api_of(answer: _Answer) -> str | None:
         return None
 
 
-async def _exchange(origin: str, path: str, *headers: tuple[str, str], is_own: bool = False) -> _Answer:
+async def _exchange(origin: str, path: str, *headers: tuple[str, str], is_own: bool = False) -> _ProbeAnswer:
     """One request to an origin, or to the port of this machine (`is_own`), whose certificate names another. Raises
     _Unreachable where there is no answer of HTTP."""
     parts = urlsplit(origin)
@@ -209,7 +209,7 @@ async def _exchange(origin: str, path: str, *headers: tuple[str, str], is_own: b
     return await _within(lambda: _asked(host, port, request, trust))
 
 
-async def _within(ask: Callable[[], Awaitable[_Answer]]) -> _Answer:
+async def _within(ask: Callable[[], Awaitable[_ProbeAnswer]]) -> _ProbeAnswer:
     try:
         with trio.fail_after(STEP_SECONDS):
             return await ask()
@@ -232,7 +232,7 @@ async def _within(ask: Callable[[], Awaitable[_Answer]]) -> _Answer:
         raise _Unreachable("what answers there does not speak HTTP") from None
 
 
-async def _asked(host: str, port: int, request: h11.Request, trust: ssl.SSLContext | None) -> _Answer:
+async def _asked(host: str, port: int, request: h11.Request, trust: ssl.SSLContext | None) -> _ProbeAnswer:
     stream: trio.abc.Stream = await trio.open_tcp_stream(host, port)
     if trust is not None:
         stream = trio.SSLStream(stream, trust, server_hostname=host, https_compatible=True)
@@ -255,7 +255,7 @@ async def _asked(host: str, port: int, request: h11.Request, trust: ssl.SSLConte
                 response.status_code == 101 or len(body) > ANSWER_BYTES or isinstance(event, h11.EndOfMessage)
             ):
                 headers = {name.decode("ascii"): value.decode("latin-1") for name, value in response.headers}
-                return _Answer(response.status_code, headers, body)
+                return _ProbeAnswer(response.status_code, headers, body)
     finally:
         await trio.aclose_forcefully(stream)
 
@@ -269,7 +269,7 @@ def _trust() -> ssl.SSLContext:
     return context
 
 
-def _mail(settings: Settings) -> Found:
+def _mail(settings: Settings) -> CheckResult:
     """Blocks. Whether the SMTP server lets the instance in."""
     from chat.mail.outbox import Sender
     from chat.mail.smtp import ServerUnusable
@@ -278,5 +278,5 @@ def _mail(settings: Settings) -> Found:
     try:
         Sender.of(settings).connect().close()
     except ServerUnusable as error:
-        return Found("mail", False, f"{server} cannot be used: {error}")
-    return Found("mail", True, f"{server} lets this instance in: `chat mail test ADDRESS` sends a letter")
+        return CheckResult("mail", False, f"{server} cannot be used: {error}")
+    return CheckResult("mail", True, f"{server} lets this instance in: `chat mail test ADDRESS` sends a letter")

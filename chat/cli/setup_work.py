@@ -57,7 +57,7 @@ OPTIONS: Final[Mapping[str, str]] = {
 
 
 @define
-class Outcome:
+class SetupOutcome:
     """What was done: settings that the file has now, the account with a password that was made here, the guild with an
     invite into it."""
 
@@ -116,7 +116,7 @@ def _line(text: str) -> str:
     return sys.stdin.readline().rstrip("\r\n") if text == "-" else text
 
 
-def carry_out(wish: Wish, present: Present, data: Path) -> Outcome:
+def carry_out(wish: Wish, present: Present, data: Path) -> SetupOutcome:
     """Write the file, then make the account and the guild.
 
     :raises OperatorError: with nothing written, for settings that contradict each other and a file that cannot be
@@ -124,7 +124,7 @@ def carry_out(wish: Wish, present: Present, data: Path) -> Outcome:
     :raises InvalidFormBody: with nothing written, for an account that cannot be.
     """
     _judge_account(wish, present)
-    outcome = Outcome(present.file)
+    outcome = SetupOutcome(present.file)
     changes = _changes(wish, present)
     if changes or not present.text:
         text = changed_file(present.text, changes, present.file)
@@ -170,7 +170,7 @@ def _changes(wish: Wish, present: Present) -> dict[str, object]:
     }
 
 
-async def _make(instance: Instance, wish: Wish, outcome: Outcome) -> None:
+async def _make(instance: Instance, wish: Wish, outcome: SetupOutcome) -> None:
     owner = None
     if wish.administrator is not None:
         made = generated_password() if wish.administrator.password is None else None

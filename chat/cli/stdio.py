@@ -57,7 +57,7 @@ COMMANDS: Final[Mapping[str, Command]] = {
 OWN: Final = ("request", "start", "stop")
 
 
-class Refused(ValueError):
+class CommandRefused(ValueError):
     """A line that asks for nothing that there is; the text says why."""
 
 
@@ -69,13 +69,13 @@ def read_line(lines: TextIO) -> dict[str, Any] | None:
     if len(line) > LINE_BYTES:
         while line and not line.endswith("\n"):
             line = lines.readline(LINE_BYTES)
-        raise Refused(f"a line has at most {LINE_BYTES} bytes")
+        raise CommandRefused(f"a line has at most {LINE_BYTES} bytes")
     try:
         asked = json.loads(line)
     except ValueError:
         asked = None
     if not isinstance(asked, dict) or not isinstance(asked.get("do"), str):
-        raise Refused('a line is a JSON object with a text member "do"')
+        raise CommandRefused('a line is a JSON object with a text member "do"')
     return asked
 
 
@@ -84,7 +84,7 @@ def settings_of_start(lines: TextIO) -> dict[str, Any] | None:
     while True:
         try:
             asked = read_line(lines)
-        except Refused as refused:
+        except CommandRefused as refused:
             answer({}, error=str(refused))
             continue
         if asked is None:
@@ -116,7 +116,7 @@ class Conversation(threading.Thread):
                 if asked is None or asked["do"] == "stop":
                     break
                 answer(asked, result=self._carry_out(asked))
-            except (Refused, OSError, http.client.HTTPException) as error:
+            except (CommandRefused, OSError, http.client.HTTPException) as error:
                 answer(asked or {}, error=str(error) or type(error).__name__)
         if asked is not None:
             answer(asked, result=None)
@@ -128,17 +128,17 @@ class Conversation(threading.Thread):
             return self._request_as_asked(members)
         command = COMMANDS.get(asked["do"])
         if command is None:
-            raise Refused(f"there is no command {asked['do']!r}: {', '.join(sorted((*COMMANDS, *OWN)))}")
+            raise CommandRefused(f"there is no command {asked['do']!r}: {', '.join(sorted((*COMMANDS, *OWN)))}")
         method = command.method if members else command.bare or command.method
         status, body = self._request(method, command.path, members)
         if status >= 300:
-            raise Refused(f"{status} {json.dumps(body)}")
+            raise CommandRefused(f"{status} {json.dumps(body)}")
         return body
 
     def _request_as_asked(self, members: dict[str, Any]) -> dict[str, Any]:
         method, path, token = members.get("method", "GET"), members.get("path"), members.get("token")
         if not isinstance(path, str) or not path.startswith("/") or not isinstance(method, str):
-            raise Refused('a request has a "path" that begins with /, and perhaps "method", "token" and "body"')
+            raise CommandRefused('a request has a "path" that begins with /, and perhaps "method", "token" and "body"')
         status, body = self._request(method, path, members.get("body"), token=token)
         return {"status": status, "body": body}
 

@@ -25,7 +25,7 @@ from chat.development.world_state import (
 from chat.domain.signing_in.mail_sink import MailSink
 from chat.domain.standing.relationships import RelationshipType
 from chat.errors import ApiError, FieldError, InvalidFormBody
-from chat.gateway.session import GatewaySession, ReachablePlace, Standing
+from chat.gateway.session import GatewaySession, ReachablePlace, SessionCounts
 from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.registries.statuses import Status
 from chat.store.accounts import accounts
@@ -66,7 +66,7 @@ async def _session_object(session: GatewaySession) -> dict[str, Any]:
 
     `status` is the one the session selected, or offline since it counts as such.
     """
-    numbering: Standing = session.numbering
+    numbering: SessionCounts = session.numbering
     if isinstance(session.place, ReachablePlace):
         numbering = await session.place.standing() or numbering
     offline = session.offline_at is not None and session.offline_at <= trio.current_time()

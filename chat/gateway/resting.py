@@ -69,7 +69,7 @@ logger = structlog.get_logger(__name__)
 
 
 @frozen
-class Split:
+class AwakeSplit:
     """Receivers of an event; `receivers` is held so that its identity stays its own."""
 
     receivers: Sequence[GatewaySession]
@@ -83,14 +83,14 @@ class Resting:
 
     sessions: dict[GatewaySession, int] = attrs.field(factory=dict, init=False)
     """Each with the place in the open batch from which on it is not numbered."""
-    _open: Batch = attrs.field(factory=lambda: Batch(), init=False)
-    _full: Batch = attrs.field(factory=lambda: Batch(), init=False)
+    _open: DeliveryBatch = attrs.field(factory=lambda: DeliveryBatch(), init=False)
+    _full: DeliveryBatch = attrs.field(factory=lambda: DeliveryBatch(), init=False)
     _due: dict[GatewaySession, int] = attrs.field(factory=dict, init=False)
     """The sessions for which the full batch is to be numbered, each with the place in it."""
     _due_at_first: int = attrs.field(default=0, init=False)
     _work: int = attrs.field(default=0, init=False)
     """What was done since other tasks had a turn."""
-    _splits: dict[int, Split] = attrs.field(factory=dict, init=False)
+    _splits: dict[int, AwakeSplit] = attrs.field(factory=dict, init=False)
 
     def add(self, session: GatewaySession) -> None:
         """The session's socket is gone. Where it was at a node, its numbers stay there."""
@@ -153,7 +153,7 @@ class Resting:
     def _close(self) -> None:
         """Let the open batch be the full one, and begin another."""
         if len(self._open):
-            self._full, self._open = self._open, Batch()
+            self._full, self._open = self._open, DeliveryBatch()
             self._due, self.sessions = self.sessions, dict.fromkeys(self.sessions, 0)
             self._due_at_first = len(self._due)
             self._work += len(self._due)
@@ -161,7 +161,7 @@ class Resting:
     def _let_go(self) -> None:
         """The full batch is numbered for all."""
         if len(self._full):
-            self._full = Batch()
+            self._full = DeliveryBatch()
 
     def _go_on(self) -> int:
         """One step: sort the full batch, or number it for one session. Returns the work."""
@@ -178,33 +178,33 @@ class Resting:
         if start < len(self._open):
             _number(session, self._open, self._open.heard_by(session, start))
 
-    def _split(self, receivers: Sequence[GatewaySession]) -> Split:
+    def _split(self, receivers: Sequence[GatewaySession]) -> AwakeSplit:
         split = self._splits.get(id(receivers))
         if split is None:
             resting = frozenset(filter(self.sessions.__contains__, receivers))
             awake = tuple(itertools.filterfalse(resting.__contains__, receivers)) if resting else receivers
             if len(self._splits) >= SPLITS:
                 self._splits.clear()
-            split = self._splits[id(receivers)] = Split(receivers, awake, resting)
+            split = self._splits[id(receivers)] = AwakeSplit(receivers, awake, resting)
             self._work += len(receivers)
         return split
 
 
 @define(eq=False, weakref_slot=False)
-class Part:
+class HeardPart:
     """What sessions heard of a batch: the bit of each place."""
 
     places: int
     is_shared: bool = False
     """Whether many sessions heard just that."""
-    heard: Sequence[Heard] | None = None
+    heard: Sequence[HeardRun] | None = None
     """The same in order, once it was made."""
 
 
-NOTHING: Final = Part(0, heard=())
+NOTHING: Final = HeardPart(0, heard=())
 
 
-class Batch:
+class DeliveryBatch:
     """Deliveries that came one after the other."""
 
     def __init__(self) -> None:
@@ -219,12 +219,12 @@ class Batch:
         """The places of deliveries that not all receivers get alike."""
         self._places: dict[frozenset[GatewaySession], int] = {}
         """By those who heard what stands there: lists of receivers with the same members count as one."""
-        self._parts: dict[GatewaySession, Part] = {}
+        self._parts: dict[GatewaySession, HeardPart] = {}
         self._to_sort: Iterator[tuple[frozenset[GatewaySession], int]] | None = None
         self.is_sorted = False
         """Whether `part_of` may be asked."""
-        self._ends: dict[tuple[Part, int], Part] = {}
-        self._blocks: dict[tuple[int, int], Sequence[Heard]] = {}
+        self._ends: dict[tuple[HeardPart, int], HeardPart] = {}
+        self._blocks: dict[tuple[int, int], Sequence[HeardRun]] = {}
         self._made = 0
 
     def __len__(self) -> int:
@@ -257,13 +257,13 @@ class Batch:
 
     # What a session heard
 
-    def heard_by(self, session: GatewaySession, start: int) -> Part:
+    def heard_by(self, session: GatewaySession, start: int) -> HeardPart:
         """What the session heard from this place on."""
         heard = 0
         for resting, places in self._places.items():
             if session in resting:
                 heard |= places
-        return Part(heard >> start << start)
+        return HeardPart(heard >> start << start)
 
     def sort(self, starts: Mapping[GatewaySession, int]) -> int:
         """Sort the sessions by one more of the lists in which they are, and at last count who heard the same from these
@@ -277,28 +277,28 @@ class Batch:
             self.is_sorted = True
             return len(starts)
         resting, places = following
-        finer: dict[Part, Part] = {}
+        finer: dict[HeardPart, HeardPart] = {}
         for session in resting:
             part = self._parts.get(session, NOTHING)
             both = finer.get(part)
             if both is None:
-                both = finer[part] = Part(part.places | places)
+                both = finer[part] = HeardPart(part.places | places)
             self._parts[session] = both
         return len(resting)
 
-    def part_of(self, session: GatewaySession, start: int) -> Part:
+    def part_of(self, session: GatewaySession, start: int) -> HeardPart:
         """The same as `heard_by` once the sessions are sorted, and the same object for all that heard the same."""
         part = self._parts.get(session, NOTHING)
         if not start:
             return part
         end = self._ends.get((part, start))
         if end is None:
-            end = self._ends[part, start] = Part(part.places >> start << start)
+            end = self._ends[part, start] = HeardPart(part.places >> start << start)
         return end
 
     # Runs
 
-    def runs(self, part: Part) -> tuple[Sequence[Heard], int]:
+    def runs(self, part: HeardPart) -> tuple[Sequence[HeardRun], int]:
         """What that part is, in order; and the work."""
         if part.heard is not None:
             return part.heard, 0
@@ -314,7 +314,7 @@ class Batch:
             ]
         return part.heard, self._made - before
 
-    def _block(self, places: int, start: int) -> Sequence[Heard]:
+    def _block(self, places: int, start: int) -> Sequence[HeardRun]:
         heard = self._blocks.get((start, places))
         if heard is None:
             heard = self._heard(places, start)
@@ -323,19 +323,19 @@ class Batch:
                 self._blocks[start, places] = heard
         return heard
 
-    def _heard(self, places: int, start: int) -> Sequence[Heard]:
+    def _heard(self, places: int, start: int) -> Sequence[HeardRun]:
         bits = bin(places)[:1:-1].encode().replace(b"0", b"\0")
         deliveries = list(itertools.compress(itertools.islice(self._deliveries, start, None), bits))
         self._made += len(deliveries)
         if not places & self._differing >> start:
-            return (Heard(deliveries, uniform=True),)
+            return (HeardRun(deliveries, uniform=True),)
         return [
-            Heard(list(alike), uniform=uniform)
+            HeardRun(list(alike), uniform=uniform)
             for uniform, alike in itertools.groupby(deliveries, lambda delivery: delivery.is_uniform)
         ]
 
 
-class Heard:
+class HeardRun:
     """Deliveries that the same sessions heard, in order; `uniform` where all of them are."""
 
     def __init__(self, deliveries: Sequence[Delivery], *, uniform: bool) -> None:
@@ -359,7 +359,7 @@ class Heard:
         return EVENT_WORK * len(self._deliveries)
 
 
-def _number(session: GatewaySession, batch: Batch, part: Part) -> int:
+def _number(session: GatewaySession, batch: DeliveryBatch, part: HeardPart) -> int:
     """Returns the work."""
     # A session that is told asks for what it has heard before: that is this.
     settle, session.settle = session.settle, None

@@ -244,7 +244,7 @@ class KeptPlace:
         return self
 
 
-class Standing(Protocol):
+class SessionCounts(Protocol):
     """What a session's numbering has counted."""
 
     @property
@@ -276,7 +276,7 @@ class ReachablePlace(Placed, Protocol):
         """Have something done to the socket that holds the session: `close`, `reconnect`, `drop` or `stall`."""
         ...
 
-    async def standing(self) -> Standing | None:
+    async def standing(self) -> SessionCounts | None:
         """How far the session has counted; None where no one can say."""
         ...
 

@@ -13,23 +13,23 @@ from chat.media.storage import MediaStorage
 
 
 @frozen
-class Found:
+class FileCount:
     """Files, and their bytes."""
 
     files: int = 0
     bytes: int = 0
 
-    def __add__(self, other: Found) -> Found:
-        return Found(self.files + other.files, self.bytes + other.bytes)
+    def __add__(self, other: FileCount) -> FileCount:
+        return FileCount(self.files + other.files, self.bytes + other.bytes)
 
 
-def of_keys(storage: MediaStorage, keys: Sequence[str], *, only_look: bool) -> Found:
+def of_keys(storage: MediaStorage, keys: Sequence[str], *, only_look: bool) -> FileCount:
     """The files of these keys, with their renditions."""
-    found = Found()
+    found = FileCount()
     for key in keys:
         path = storage.path_of(key)
         try:
-            found += Found(1, path.stat().st_size)
+            found += FileCount(1, path.stat().st_size)
             if not only_look:
                 path.unlink()
                 storage.remove_derived(storage.derived_path(key, "-").parent)
@@ -38,14 +38,14 @@ def of_keys(storage: MediaStorage, keys: Sequence[str], *, only_look: bool) -> F
     return found
 
 
-def of_renditions(storage: MediaStorage, used_before: float, *, only_look: bool) -> Found:
+def of_renditions(storage: MediaStorage, used_before: float, *, only_look: bool) -> FileCount:
     """Renditions that were last used before this moment (Unix seconds), and those of files that are gone."""
-    found = Found()
+    found = FileCount()
     for directory in storage.derived_directories():
         is_left_over = not storage.source_of(directory).exists()
         for file in _files(directory):
             if is_left_over or file.stat().st_mtime < used_before:
-                found += Found(1, file.stat().st_size)
+                found += FileCount(1, file.stat().st_size)
                 if not only_look:
                     Path(file.path).unlink(missing_ok=True)
         if is_left_over and not only_look:
@@ -53,12 +53,12 @@ def of_renditions(storage: MediaStorage, used_before: float, *, only_look: bool)
     return found
 
 
-def size_of_renditions(storage: MediaStorage) -> Found:
+def size_of_renditions(storage: MediaStorage) -> FileCount:
     """All renditions."""
-    found = Found()
+    found = FileCount()
     for directory in storage.derived_directories():
         for file in _files(directory):
-            found += Found(1, file.stat().st_size)
+            found += FileCount(1, file.stat().st_size)
     return found
 
 

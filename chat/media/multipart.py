@@ -27,7 +27,7 @@ OTHER_PARTS: Final = 16
 
 
 @frozen
-class Part:
+class FormPart:
     """Where the bytes of a part go: `name` is the field's, `filename` None for what is no file."""
 
     name: str
@@ -39,7 +39,7 @@ class Form:
     """What came: fields and files, each in the order of their parts."""
 
     fields: list[tuple[str, bytes]] = attrs.field(factory=list)
-    files: list[tuple[Part, Incoming]] = attrs.field(factory=list)
+    files: list[tuple[FormPart, Incoming]] = attrs.field(factory=list)
 
 
 def boundary_of(content_type: str | None) -> bytes | None:
@@ -117,7 +117,7 @@ class _Reader:
     _header_name: bytes = b""
     _header_value: bytes = b""
     _disposition: bytes = b""
-    _part: Part | None = None
+    _part: FormPart | None = None
     _field: bytearray = attrs.field(factory=bytearray)
     _file: Incoming | None = None
     complete: bool = False
@@ -150,7 +150,7 @@ class _Reader:
         named = disposition_of(self._disposition)
         if named is None:
             raise InvalidFormBody.at("body", FieldCode.INVALID_FORMAT)
-        self._part = Part(*named)
+        self._part = FormPart(*named)
         if self._part.filename is None or self._part.name == self._never_a_file:
             self._others += 1
             if self._others > OTHER_PARTS:

@@ -46,7 +46,7 @@ class KeptRendition:
 
 
 @frozen
-class _Found:
+class _CachedRendition:
     """A file below `derived`, with its bytes and when it was used last."""
 
     path: Path
@@ -169,7 +169,7 @@ def _moved(scratch: Path, path: Path) -> KeptRendition:
 
 def _trimmed(storage: MediaStorage, room: int) -> int:
     """Bytes that are left."""
-    found: list[_Found] = []
+    found: list[_CachedRendition] = []
     for directory in storage.derived_directories():
         if not storage.source_of(directory).exists():
             storage.remove_derived(directory)
@@ -177,7 +177,7 @@ def _trimmed(storage: MediaStorage, room: int) -> int:
         with os.scandir(directory) as entries:
             for entry in entries:
                 stat = entry.stat(follow_symlinks=False)
-                found.append(_Found(Path(entry.path), stat.st_size, stat.st_mtime))
+                found.append(_CachedRendition(Path(entry.path), stat.st_size, stat.st_mtime))
     total = sum(file.size for file in found)
     if total <= room:
         return total

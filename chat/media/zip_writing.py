@@ -60,7 +60,7 @@ class ZipPosition:
 
 
 @frozen
-class _Entry:
+class _ZipEntry:
     name: bytes
     method: int
     crc: int
@@ -91,7 +91,7 @@ class ZipWriter:
         """One entry, compressed."""
         packer = zlib.compressobj(COMPRESSION_LEVEL, zlib.DEFLATED, -zlib.MAX_WBITS)
         packed = packer.compress(content) + packer.flush()
-        entry = _Entry(name.encode(), DEFLATED, zlib.crc32(content), len(packed), len(content), _moment(now_ms))
+        entry = _ZipEntry(name.encode(), DEFLATED, zlib.crc32(content), len(packed), len(content), _moment(now_ms))
         offset = self._file.tell()
         self._file.write(_local_header(entry))
         self._file.write(packed)
@@ -105,7 +105,7 @@ class ZipWriter:
             return False
         with stream:
             size = os.fstat(stream.fileno()).st_size
-            entry = _Entry(name.encode(), STORED, 0, size, size, _moment(now_ms))
+            entry = _ZipEntry(name.encode(), STORED, 0, size, size, _moment(now_ms))
             offset = self._file.tell()
             self._file.write(_local_header(entry))
             entry = attrs.evolve(entry, crc=self._copy(stream, size))
@@ -149,7 +149,7 @@ class ZipWriter:
             left -= len(piece)
         return crc
 
-    def _note(self, entry: _Entry, offset: int) -> None:
+    def _note(self, entry: _ZipEntry, offset: int) -> None:
         self._list.write(_central_header(entry, offset))
         self._entries += 1
 
@@ -182,7 +182,7 @@ def _moment(now_ms: int) -> tuple[int, int]:
     return day, then.hour << 11 | then.minute << 5 | then.second // 2
 
 
-def _local_header(entry: _Entry) -> bytes:
+def _local_header(entry: _ZipEntry) -> bytes:
     large = entry.size >= LIMIT_32 or entry.packed >= LIMIT_32
     extra = struct.pack("<HHQQ", 1, 16, entry.size, entry.packed) if large else b""
     day, time = entry.moment
@@ -202,7 +202,7 @@ def _local_header(entry: _Entry) -> bytes:
     return head + entry.name + extra
 
 
-def _central_header(entry: _Entry, offset: int) -> bytes:
+def _central_header(entry: _ZipEntry, offset: int) -> bytes:
     large = [value for value in (entry.size, entry.packed, offset) if value >= LIMIT_32]
     extra = struct.pack(f"<HH{len(large)}Q", 1, 8 * len(large), *large) if large else b""
     day, time = entry.moment

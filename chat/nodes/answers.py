@@ -8,7 +8,7 @@ from chat.classes import define
 from chat.gateway.connection import Connection
 from chat.gateway.numbering import ResumeVerdict
 from chat.gateway.session import GatewaySession
-from chat.nodes.messages import Drained, Judge, Judged, Message, Standing, Stands, Strike, WhenDrained
+from chat.nodes.messages import AskCounts, CountsAnswer, Drained, Judge, Judged, NodeMessage, Strike, WhenDrained
 from chat.nodes.progress import Progress
 from chat.nodes.remote import ReportingTable, Seats
 from chat.registries.close_codes import Close
@@ -18,7 +18,7 @@ from chat.registries.close_codes import Close
 class Answers:
     """Answers the core. What is counted counts everything that the core said before it asked."""
 
-    _say: Callable[[Message], object]
+    _say: Callable[[NodeMessage], object]
     _table: ReportingTable
     _seats: Seats
     _progress: Progress
@@ -30,16 +30,16 @@ class Answers:
         verdict = ResumeVerdict.BELOW_FLOOR if session is None else session.numbering.judge_resume(message.seq)
         self._say(Judged(message.question, verdict.name))
 
-    async def tell_standing(self, message: Standing, asked: GatewaySession | None) -> None:
+    async def tell_standing(self, message: AskCounts, asked: GatewaySession | None) -> None:
         """How far has it counted?"""
         await self._progress.caught_up()
         self._table.resting.settle()
         session = await self._seats.settled(asked)
         if session is None:
-            self._say(Stands(message.question, 0, 0, 0, 0))
+            self._say(CountsAnswer(message.question, 0, 0, 0, 0))
             return
         has = session.numbering
-        self._say(Stands(message.question, has.sequence, has.acknowledged, has.replay_floor, has.retained_count))
+        self._say(CountsAnswer(message.question, has.sequence, has.acknowledged, has.replay_floor, has.retained_count))
 
     async def tell_when_drained(self, message: WhenDrained, session: GatewaySession | None) -> None:
         """Does its peer read again?"""

@@ -17,7 +17,7 @@ import orjson
 
 from chat.bus.audience import Mentions
 from chat.gateway.fanout import Delivery
-from chat.nodes.messages import KINDS, Deliver, Message
+from chat.nodes.messages import KINDS, Deliver, NodeMessage
 from chat.protocol.frames import OutgoingEvent
 
 _HEAD: Final = struct.Struct("!BIB")
@@ -29,7 +29,7 @@ class Malformed(ValueError):
     """Bytes that are no message of ours."""
 
 
-def encode(message: Message) -> bytes:
+def encode(message: NodeMessage) -> bytes:
     """Write a message down."""
     if isinstance(message, Deliver):
         return encode_delivery(message) + message.slots
@@ -59,7 +59,7 @@ def _joined(kind: int, header: bytes, blobs: Sequence[bytes]) -> bytes:
     return b"".join(parts)
 
 
-def decode(data: bytes) -> Message | None:
+def decode(data: bytes) -> NodeMessage | None:
     """Read a message; None for one of a kind that this version does not know. Raises Malformed."""
     try:
         kind, length, count = _HEAD.unpack_from(data)

@@ -41,6 +41,7 @@ from chat.nodes.messages import (
     Began,
     Bye,
     Command,
+    CountsAnswer,
     Detached,
     Drain,
     Drained,
@@ -50,11 +51,10 @@ from chat.nodes.messages import (
     Gone,
     Hello,
     Judged,
-    Message,
+    NodeMessage,
     Position,
     ResumeDone,
     SessionFacts,
-    Stands,
     UnnamedProxy,
     Welcome,
 )
@@ -119,7 +119,7 @@ class CoreNodes:
     _nursery: trio.Nursery | None = attrs.field(default=None, init=False)
     _grace_until: float = attrs.field(default=float("-inf"), init=False)
     _read_at: str = attrs.field(default="0", init=False)
-    _handlers: dict[type[Message], Callable[[Line, Any], None]] = attrs.field(init=False)
+    _handlers: dict[type[NodeMessage], Callable[[Line, Any], None]] = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
         self.epoch = self._clock.now_ms()
@@ -136,7 +136,7 @@ class CoreNodes:
             Judged: lambda line, answer: line.answered(answer.question, answer),
             Exported: lambda line, answer: line.answered(answer.question, answer),
             Drained: lambda line, answer: line.answered(answer.question, answer),
-            Stands: lambda line, answer: line.answered(answer.question, answer),
+            CountsAnswer: lambda line, answer: line.answered(answer.question, answer),
             Bye: self._bye,
             Figures: self._take_figures,
             UnnamedProxy: lambda _, proxy: self._addresses.note_unnamed(proxy.address),

@@ -15,7 +15,7 @@ _FORMAT: Final = 1
 
 
 @frozen
-class Entry:
+class StreamEntry:
     """What one side appends at once: messages with consecutive numbers from `first` on, and how far it has heard the
     other side. `gap` says that something before is missing here."""
 
@@ -27,7 +27,7 @@ class Entry:
     gap: bool = False
 
 
-def encode_entry(entry: Entry) -> bytes:
+def encode_entry(entry: StreamEntry) -> bytes:
     """Write an entry down."""
     sender = entry.sender.encode()
     parts = [_FRAME.pack(_FORMAT, entry.epoch, entry.first, entry.confirmed, entry.gap, len(sender)), sender]
@@ -36,7 +36,7 @@ def encode_entry(entry: Entry) -> bytes:
     return b"".join(parts)
 
 
-def decode_entry(data: bytes) -> Entry:
+def decode_entry(data: bytes) -> StreamEntry:
     """Read an entry. Raises Malformed."""
     try:
         form, epoch, first, confirmed, gap, length = _FRAME.unpack_from(data)
@@ -44,7 +44,7 @@ def decode_entry(data: bytes) -> Entry:
             raise Malformed("an entry of another version")
         at = _FRAME.size + length
         sender = data[_FRAME.size : at].decode()
-        return Entry(sender, epoch, first, confirmed, tuple(_parts(data, at)), bool(gap))
+        return StreamEntry(sender, epoch, first, confirmed, tuple(_parts(data, at)), bool(gap))
     except (struct.error, UnicodeDecodeError) as error:
         raise Malformed("an entry that cannot be read") from error
 

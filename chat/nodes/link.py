@@ -18,7 +18,7 @@ import trio
 
 from chat.classes import define
 from chat.nodes.broker import Broker, BrokerUnavailable
-from chat.nodes.entries import Entry, encode_entry
+from chat.nodes.entries import StreamEntry, encode_entry
 from chat.registries.limits import NODE_UNCONFIRMED_BYTES
 
 KEEP_SECONDS: Final = 120.0
@@ -114,7 +114,7 @@ class Link:
         """What the other side has not confirmed, in order."""
         return list(self._unconfirmed)
 
-    def accept(self, entry: Entry) -> tuple[bytes, ...]:
+    def accept(self, entry: StreamEntry) -> tuple[bytes, ...]:
         """Take an entry of the other side; returns its messages that are new, in order."""
         if entry.epoch != self.epoch:
             return ()
@@ -131,7 +131,7 @@ class Link:
             self._confirm_soon(now)
         return fresh
 
-    def heed(self, entry: Entry) -> None:
+    def heed(self, entry: StreamEntry) -> None:
         """Take what an entry of this epoch says of our messages, and leave its own unheard."""
         self._confirmed(entry.confirmed)
         now = trio.current_time()
@@ -237,7 +237,7 @@ class Link:
         gap, self._has_gap = self._has_gap, False
         heard, self._confirm_at = self.heard, float("inf")
         if not entries or gap:
-            entries.insert(0, Entry(self.sender, self.epoch, before, heard, gap=gap))
+            entries.insert(0, StreamEntry(self.sender, self.epoch, before, heard, gap=gap))
         try:
             written = [encode_entry(entry) for entry in entries]
             await self._broker.append(self._stream, written, keep_seconds=KEEP_SECONDS)
@@ -250,19 +250,19 @@ class Link:
         if self.is_unheard:
             self._confirmed(after - 1)
 
-    def _entries(self) -> list[Entry]:
-        entries: list[Entry] = []
+    def _entries(self) -> list[StreamEntry]:
+        entries: list[StreamEntry] = []
         first = self._next
         while len(entries) < ENTRIES_AT_ONCE and (entry := self._entry(first)).messages:
             entries.append(entry)
             first += len(entry.messages)
         return entries
 
-    def _entry(self, first: int) -> Entry:
+    def _entry(self, first: int) -> StreamEntry:
         messages, size = [], 0
         for message in itertools.islice(self._unconfirmed, first - self._first, None):
             messages.append(message)
             size += len(message)
             if size >= ENTRY_BYTES:
                 break
-        return Entry(self.sender, self.epoch, first, self.heard, messages)
+        return StreamEntry(self.sender, self.epoch, first, self.heard, messages)

@@ -23,7 +23,7 @@ Answer = TypeVar("Answer")
 
 
 @frozen
-class _Entry:
+class _StoredEntry:
     id: str
     order: tuple[int, int]
     appended: float
@@ -32,7 +32,7 @@ class _Entry:
 
 @define
 class _Stream:
-    entries: deque[_Entry] = attrs.field(factory=deque)
+    entries: deque[_StoredEntry] = attrs.field(factory=deque)
     vanishes: float = math.inf
 
 
@@ -115,7 +115,7 @@ class Engine:
         for data in entries:
             # One counter for all streams: ids grow, whatever was lost in between.
             self._newest = max((int(now * 1000), 0), (self._newest[0], self._newest[1] + 1))
-            stream.entries.append(_Entry("{}-{}".format(*self._newest), self._newest, now, bytes(data)))
+            stream.entries.append(_StoredEntry("{}-{}".format(*self._newest), self._newest, now, bytes(data)))
         while stream.entries and stream.entries[0].appended < now - keep_seconds:
             stream.entries.popleft()
         stream.vanishes = now + 2 * keep_seconds

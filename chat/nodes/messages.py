@@ -26,7 +26,7 @@ WITHHELD: Final = "withheld"
 """Stands for the token in the `d` of an Identify."""
 
 
-class Message:
+class NodeMessage:
     """One of the classes below; `kind` tells them apart in writing."""
 
     kind: ClassVar[int]
@@ -69,7 +69,7 @@ class Position:
 
 
 @frozen(eq=False)
-class Deliver(Message):
+class Deliver(NodeMessage):
     """An event for the sessions in `slots` (16-bit numbers, little-endian)."""
 
     kind = 1
@@ -86,7 +86,7 @@ class Deliver(Message):
 
 
 @frozen
-class Welcome(Message):
+class Welcome(NodeMessage):
     """The answer to Hello. Sessions in slots that are not among `kept` are over. `version` is the core's, `mounts` are
     other ways to speak with its gateway; `names_addresses` is its setting `gateway.address_header_for_tests`."""
 
@@ -104,7 +104,7 @@ class Welcome(Message):
 
 
 @frozen
-class Began(Message):
+class Began(NodeMessage):
     """A session is there, as an Identify asked. `waiting` (name, whether retained) follows its Ready, with the encoded
     `d` of each. Ready (number 1, never replayed) lies at the key `ready`, or comes last in `data` where that is empty.
     """
@@ -121,7 +121,7 @@ class Began(Message):
 
 
 @frozen
-class Refused(Message):
+class Refused(NodeMessage):
     """There is no session for an Identify or a Resume: `outcome` names the machine's input, `code` and `reason` are its
     close, if it has one."""
 
@@ -134,7 +134,7 @@ class Refused(Message):
 
 
 @frozen
-class Ended(Message):
+class Ended(NodeMessage):
     """The session is over, and the slot is free."""
 
     kind = 5
@@ -143,7 +143,7 @@ class Ended(Message):
 
 
 @frozen
-class Payload(Message):
+class Payload(NodeMessage):
     """A payload that is no Dispatch, for the socket that holds the session."""
 
     kind = 6
@@ -154,7 +154,7 @@ class Payload(Message):
 
 
 @frozen
-class ResumeHere(Message):
+class ResumeHere(NodeMessage):
     """The session that a Resume names lives on this very node."""
 
     kind = 7
@@ -164,7 +164,7 @@ class ResumeHere(Message):
 
 
 @frozen
-class Judge(Message):
+class Judge(NodeMessage):
     """Would the session accept a Resume from this sequence? Answered with Judged."""
 
     kind = 8
@@ -175,7 +175,7 @@ class Judge(Message):
 
 
 @frozen
-class Export(Message):
+class Export(NodeMessage):
     """The session leaves this node: put its numbering at the key, tell its socket to reconnect. Answered with
     Exported."""
 
@@ -187,7 +187,7 @@ class Export(Message):
 
 
 @frozen
-class Seat(Message):
+class Seat(NodeMessage):
     """From here on the session's events come to this slot; its numbering arrives later. `request` is the Resume that
     brings it."""
 
@@ -199,7 +199,7 @@ class Seat(Message):
 
 
 @frozen
-class Arrive(Message):
+class Arrive(NodeMessage):
     """The numbering of a session that has a seat lies at the key."""
 
     kind = 11
@@ -209,7 +209,7 @@ class Arrive(Message):
 
 
 @frozen
-class ArriveFromDead(Message):
+class ArriveFromDead(NodeMessage):
     """The numbering of a session that has a seat follows from what a dead node left, up to `until`; `seq` is what the
     client has."""
 
@@ -223,14 +223,14 @@ class ArriveFromDead(Message):
 
 
 @frozen
-class Drain(Message):
+class Drain(NodeMessage):
     """Send every session elsewhere, and end."""
 
     kind = 13
 
 
 @frozen
-class WhenDrained(Message):
+class WhenDrained(NodeMessage):
     """Answer with Drained once fewer than so many bytes wait for the session's peer."""
 
     kind = 14
@@ -241,7 +241,7 @@ class WhenDrained(Message):
 
 
 @frozen
-class Follows(Message):
+class Follows(NodeMessage):
     """The first word of a core that took up the sessions of its life before: by then it had said so much. Who has not
     heard all of it has sessions with a hole."""
 
@@ -251,7 +251,7 @@ class Follows(Message):
 
 
 @frozen
-class Standing(Message):
+class AskCounts(NodeMessage):
     """How far has the session counted? Answered with Stands."""
 
     kind = 16
@@ -261,7 +261,7 @@ class Standing(Message):
 
 
 @frozen
-class Strike(Message):
+class Strike(NodeMessage):
     """Do this to the socket that holds the session, which is retained: `close` it with code and reason, have it
     `reconnect`, `drop` it without a close frame, `stall` its frames for so long."""
 
@@ -278,7 +278,7 @@ class Strike(Message):
 
 
 @frozen
-class Hello(Message):
+class Hello(NodeMessage):
     """A node is there."""
 
     kind = 32
@@ -289,7 +289,7 @@ class Hello(Message):
 
 
 @frozen
-class AskIdentify(Message):
+class AskIdentify(NodeMessage):
     """A client identifies, at a mount where one is named; its upgrade named this host. `d` is its payload, with the
     token in clear only where no `credential` stands for it."""
 
@@ -306,7 +306,7 @@ class AskIdentify(Message):
 
 
 @frozen
-class AskResume(Message):
+class AskResume(NodeMessage):
     """A client resumes. `token` is empty where `credential` stands for it."""
 
     kind = 34
@@ -321,7 +321,7 @@ class AskResume(Message):
 
 
 @frozen
-class Command(Message):
+class Command(NodeMessage):
     """What a session asks for; `d` is the payload's."""
 
     kind = 35
@@ -333,7 +333,7 @@ class Command(Message):
 
 
 @frozen
-class Attached(Message):
+class Attached(NodeMessage):
     """A socket took the session up."""
 
     kind = 36
@@ -343,7 +343,7 @@ class Attached(Message):
 
 
 @frozen
-class ResumeDone(Message):
+class ResumeDone(NodeMessage):
     """Its replay is through."""
 
     kind = 37
@@ -352,7 +352,7 @@ class ResumeDone(Message):
 
 
 @frozen
-class Detached(Message):
+class Detached(NodeMessage):
     """The session has no socket any more."""
 
     kind = 38
@@ -361,7 +361,7 @@ class Detached(Message):
 
 
 @frozen
-class Gone(Message):
+class Gone(NodeMessage):
     """The session is of no use: its client never learnt of it, or its numbers are lost."""
 
     kind = 39
@@ -370,7 +370,7 @@ class Gone(Message):
 
 
 @frozen
-class Judged(Message):
+class Judged(NodeMessage):
     """`verdict` is the name of a `ResumeVerdict`."""
 
     kind = 40
@@ -380,28 +380,28 @@ class Judged(Message):
 
 
 @frozen
-class Exported(Message):
+class Exported(NodeMessage):
     kind = 41
 
     question: int
 
 
 @frozen
-class Drained(Message):
+class Drained(NodeMessage):
     kind = 42
 
     question: int
 
 
 @frozen
-class Bye(Message):
+class Bye(NodeMessage):
     """The node ends. What its sessions had numbered by then it has left behind."""
 
     kind = 43
 
 
 @frozen
-class Figures(Message):
+class Figures(NodeMessage):
     """What the node has in hand, told every few seconds."""
 
     kind = 44
@@ -417,7 +417,7 @@ class Figures(Message):
 
 
 @frozen
-class UnnamedProxy(Message):
+class UnnamedProxy(NodeMessage):
     """Somebody at this address sends headers of a proxy, and is no trusted one."""
 
     kind = 46
@@ -426,7 +426,7 @@ class UnnamedProxy(Message):
 
 
 @frozen
-class Stands(Message):
+class CountsAnswer(NodeMessage):
     """Sequences as `Numbering` has them, and how many Dispatches wait for a Resume."""
 
     kind = 45
@@ -438,5 +438,5 @@ class Stands(Message):
     retained_count: int
 
 
-KINDS: Final[dict[int, type[Message]]] = {each.kind: each for each in Message.__subclasses__()}
+KINDS: Final[dict[int, type[NodeMessage]]] = {each.kind: each for each in NodeMessage.__subclasses__()}
 """Every message by its number."""

@@ -34,7 +34,7 @@ from chat.nodes.messages import (
     SessionFacts,
 )
 from chat.nodes.recovery import Lost, Remains, arrived, encode_state
-from chat.nodes.relay import Line, NodeGone, Place, Relay
+from chat.nodes.relay import Line, NodeGone, Relay, RemotePlace
 from chat.protocol import machine
 from chat.registries import close_codes
 
@@ -133,7 +133,7 @@ class Moving:
         if self._is_over or (line is not None and line.is_dead):
             return UNAVAILABLE
         place = session.place
-        if not isinstance(place, Place):
+        if not isinstance(place, RemotePlace):
             return None if line is None else await self._from_home(session, seq, line, request)
         if place.line is line:
             line.send(ResumeHere(request, place.slot))
@@ -151,7 +151,7 @@ class Moving:
             return UNAVAILABLE
         return await self._from_node(session, seq, place, line, request)
 
-    async def _judged_by(self, place: Place, seq: int) -> ResumeFailure | None:
+    async def _judged_by(self, place: RemotePlace, seq: int) -> ResumeFailure | None:
         with trio.move_on_after(ANSWER_SECONDS):
             answer = await place.line.ask(lambda number: Judge(number, place.slot, seq))
             if isinstance(answer, Judged) and answer.verdict in ResumeVerdict.__members__:
@@ -180,7 +180,7 @@ class Moving:
     # From a node
 
     async def _from_node(
-        self, session: GatewaySession, seq: int, place: Place, line: Line | None, request: int
+        self, session: GatewaySession, seq: int, place: RemotePlace, line: Line | None, request: int
     ) -> ResumeFailure | None:
         """The events go elsewhere from here on, and the numbering is asked for."""
         if line is not None and not line.has_room:
@@ -213,12 +213,12 @@ class Moving:
             held.give_to(session, numbering)
         return None
 
-    async def _exported_by(self, place: Place, key: str) -> None:
+    async def _exported_by(self, place: RemotePlace, key: str) -> None:
         """Have the node put the numbering at the key. It answers or dies; there is no third. Raises NodeGone."""
         await place.line.ask(lambda number: Export(number, place.slot, key))
 
     async def _numbering(
-        self, session: GatewaySession, key: str | None, place: Place, until: Position, seq: int
+        self, session: GatewaySession, key: str | None, place: RemotePlace, until: Position, seq: int
     ) -> Numbering:
         if key is not None:
             return await arrived(self._broker, key)

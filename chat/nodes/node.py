@@ -30,7 +30,7 @@ from chat.nodes.codec import Malformed, decode, encode
 from chat.nodes.entries import decode_entry
 from chat.nodes.leases import CORE_LEASE, CORE_STREAM, LEASE_SECONDS, core_of, lease_of
 from chat.nodes.link import KEEP_SECONDS, Link
-from chat.nodes.messages import DIGESTS, PROTOCOL, Message, Position, SessionFacts
+from chat.nodes.messages import DIGESTS, PROTOCOL, NodeMessage, Position, SessionFacts
 from chat.nodes.progress import Progress, has_numbers
 from chat.nodes.recovery import (
     Lost,
@@ -118,7 +118,7 @@ class Node:
     _progress: Progress = attrs.field(init=False)
     _audiences: dict[bytes, tuple[GatewaySession, ...]] = attrs.field(factory=dict, init=False)
     _remains: dict[str, Remains] = attrs.field(factory=dict, init=False)
-    _handlers: dict[type[Message], Callable[[Any], None]] = attrs.field(init=False)
+    _handlers: dict[type[NodeMessage], Callable[[Any], None]] = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
         self.table = ReportingTable(self.say)
@@ -136,7 +136,7 @@ class Node:
             said.Payload: self._send_payload,
             said.ResumeHere: self._of_session(self._resume_here),
             said.Judge: self._of_session(self._answers.judge),
-            said.Standing: self._of_session(self._answers.tell_standing),
+            said.AskCounts: self._of_session(self._answers.tell_standing),
             said.Strike: self._answers.strike,
             said.Export: self._of_session(self._export),
             said.Seat: self._seat,
@@ -150,7 +150,7 @@ class Node:
         """A task about the session that is in the slot now: the slot may soon be another one's."""
         return lambda message: self._begin(task, message, self.table.by_slot.get(message.slot))
 
-    def say(self, message: Message) -> None:
+    def say(self, message: NodeMessage) -> None:
         """Say something to the core."""
         if self._link is not None:
             self._link.send(encode(message))
@@ -384,13 +384,13 @@ class Node:
                 self._handle(message, Position(link.epoch, number))
             self._progress.read = Position(link.epoch, number)
 
-    async def _readies(self, messages: Sequence[Message | None]) -> dict[str, bytes | None]:
+    async def _readies(self, messages: Sequence[NodeMessage | None]) -> dict[str, bytes | None]:
         keys = [message.ready for message in messages if isinstance(message, said.Began) and message.ready]
         if not keys:
             return {}
         return dict(zip(keys, await self._while_away(lambda: self._broker.get(*keys)), strict=True))
 
-    def _handle(self, message: Message, position: Position) -> None:
+    def _handle(self, message: NodeMessage, position: Position) -> None:
         try:
             if isinstance(message, said.Deliver):
                 self._deliver(message, position)

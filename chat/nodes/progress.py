@@ -12,7 +12,7 @@ from chat.gateway.session import GatewaySession
 from chat.nodes.broker import Broker, BrokerUnavailable
 from chat.nodes.link import KEEP_SECONDS
 from chat.nodes.messages import Position
-from chat.nodes.recovery import Checkpoint, Standing, checkpoints_of
+from chat.nodes.recovery import Checkpoint, RecoveredCounts, checkpoints_of
 from chat.nodes.relay import HeldNumbering
 from chat.nodes.remote import ReportingTable
 
@@ -103,7 +103,7 @@ class Progress:
         for slot, session in self._table.by_slot.items():
             if has_numbers(session):
                 numbering = session.numbering
-                standings[slot] = Standing(numbering.sequence, numbering.acknowledged, numbering.replay_floor)
+                standings[slot] = RecoveredCounts(numbering.sequence, numbering.acknowledged, numbering.replay_floor)
         return Checkpoint(self.position, standings)
 
 

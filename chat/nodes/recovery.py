@@ -32,7 +32,7 @@ from chat.nodes.messages import (
     Deliver,
     Ended,
     Follows,
-    Message,
+    NodeMessage,
     Position,
     Seat,
     SessionFacts,
@@ -93,7 +93,7 @@ def session_of(facts: SessionFacts) -> GatewaySession:
 
 
 @frozen
-class Standing:
+class RecoveredCounts:
     """How far a session had counted."""
 
     sequence: int
@@ -106,7 +106,7 @@ class Checkpoint:
     """How far each session had counted, by slot, when the node had numbered everything up to `position`."""
 
     position: Position
-    standings: Mapping[int, Standing]
+    standings: Mapping[int, RecoveredCounts]
 
     def encoded(self) -> bytes:
         """As it is kept: 14 bytes a session."""
@@ -117,7 +117,7 @@ class Checkpoint:
     def decoded(cls, data: bytes) -> Checkpoint:
         epoch, number = _HEAD.unpack_from(data)
         rows = _STANDING.iter_unpack(data[_HEAD.size :])
-        return cls(Position(epoch, number), {slot: Standing(*standing) for slot, *standing in rows})
+        return cls(Position(epoch, number), {slot: RecoveredCounts(*standing) for slot, *standing in rows})
 
 
 def encode_state(position: Position, numberings: Mapping[int, Numbering]) -> bytes:
@@ -152,7 +152,7 @@ def decode_state(data: bytes) -> tuple[Position, dict[int, Numbering]]:
 class Log:
     """What a core said to a node, without what it said twice."""
 
-    messages: list[tuple[Position, Message]] = attrs.field(factory=list)
+    messages: list[tuple[Position, NodeMessage]] = attrs.field(factory=list)
     begins: Position | None = None
     ends: Position | None = None
 
@@ -292,7 +292,7 @@ class Remains:
                 numbering = await self._next(message, numbering, facts, seq)
         return numbering
 
-    def _between(self, position: Position | None, until: Position) -> Iterator[Message]:
+    def _between(self, position: Position | None, until: Position) -> Iterator[NodeMessage]:
         for at, message in self._log.messages:
             if until < at:
                 return
@@ -300,7 +300,7 @@ class Remains:
                 yield message
 
     async def _next(
-        self, message: Message, numbering: Numbering | None, facts: SessionFacts, seq: int
+        self, message: NodeMessage, numbering: Numbering | None, facts: SessionFacts, seq: int
     ) -> Numbering | None:
         """The numbering after a message that is about the session itself."""
         match message:

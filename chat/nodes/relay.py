@@ -25,7 +25,7 @@ from chat.gateway.numbering import Numbering, ResumeVerdict
 from chat.gateway.session import GatewaySession, KeptPlace
 from chat.nodes.codec import encode, encode_delivery
 from chat.nodes.link import Link
-from chat.nodes.messages import Ended, Figures, Message, Payload, Standing, Stands, Strike, WhenDrained
+from chat.nodes.messages import AskCounts, CountsAnswer, Ended, Figures, NodeMessage, Payload, Strike, WhenDrained
 from chat.protocol.frames import EventRun, OutgoingEvent
 from chat.registries import close_codes
 from chat.registries.close_codes import Close
@@ -68,10 +68,10 @@ class Line:
     stop: trio.CancelScope = attrs.field(factory=trio.CancelScope)
     _free: list[int] = attrs.field(factory=list)
     _next_slot: int = 0
-    _questions: dict[int, trio.MemorySendChannel[Message | None]] = attrs.field(factory=dict)
+    _questions: dict[int, trio.MemorySendChannel[NodeMessage | None]] = attrs.field(factory=dict)
     _numbers: Iterator[int] = attrs.field(factory=lambda: itertools.count(1))
 
-    def send(self, message: Message) -> int:
+    def send(self, message: NodeMessage) -> int:
         """Say something; returns its number."""
         return self.link.send(encode(message))
 
@@ -99,7 +99,7 @@ class Line:
         """The session that lives in this slot; None for one that is over, or on its way elsewhere."""
         session = self.sessions.get(slot)
         place = None if session is None else session.place
-        return session if isinstance(place, Place) and place.line is self and place.slot == slot else None
+        return session if isinstance(place, RemotePlace) and place.line is self and place.slot == slot else None
 
     @property
     def has_room(self) -> bool:
@@ -118,12 +118,12 @@ class Line:
 
     # Questions
 
-    async def ask(self, question: Callable[[int], Message]) -> Message:
+    async def ask(self, question: Callable[[int], NodeMessage]) -> NodeMessage:
         """Ask the node, and wait for its answer. `question` makes the message of a number. Raises NodeGone."""
         if self.is_dead:
             raise NodeGone
         number = next(self._numbers)
-        sending, receiving = trio.open_memory_channel[Message | None](1)
+        sending, receiving = trio.open_memory_channel[NodeMessage | None](1)
         self._questions[number] = sending
         try:
             self.send(question(number))
@@ -134,7 +134,7 @@ class Line:
             raise NodeGone
         return answer
 
-    def answered(self, question: int, answer: Message) -> None:
+    def answered(self, question: int, answer: NodeMessage) -> None:
         """An answer has come."""
         if question in self._questions:
             self._questions[question].send_nowait(answer)
@@ -155,7 +155,7 @@ class Line:
 
 
 @frozen(eq=False, weakref_slot=False)
-class Place:
+class RemotePlace:
     """Where a session lives that is not this process's; as its receiver it stands for the socket there."""
 
     line: Line
@@ -204,13 +204,13 @@ class Place:
         code, reason = (0, "") if close is None else (close.code, close.reason)
         self.line.send(Strike(self.slot, action, code, reason, milliseconds))
 
-    async def standing(self) -> Stands | None:
+    async def standing(self) -> CountsAnswer | None:
         """How far the session has counted; None where its node is dead."""
         try:
-            answer = await self.line.ask(lambda number: Standing(number, self.slot))
+            answer = await self.line.ask(lambda number: AskCounts(number, self.slot))
         except NodeGone:
             return None
-        return answer if isinstance(answer, Stands) else None
+        return answer if isinstance(answer, CountsAnswer) else None
 
 
 _NOTHING: Final[collections.deque[OutgoingEvent | EventRun | int]] = collections.deque(maxlen=0)
@@ -221,7 +221,7 @@ class RelayedNumbering(Numbering):
 
     __slots__ = ("_place",)
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: RemotePlace) -> None:
         # Without a buffer of its own: a core has as many of these as its nodes have sessions.
         self.sequence = self.acknowledged = self.replay_floor = 0
         self._gone = self._trimmed = self._bytes = 0
@@ -267,7 +267,7 @@ class HeldNumbering(Numbering):
 
 
 @frozen
-class Split:
+class ReceiversByNode:
     """Receivers of an event by where they live; `receivers` is held so that its identity stays its own."""
 
     receivers: Sequence[GatewaySession]
@@ -285,7 +285,7 @@ class Relay:
 
     sessions: int = attrs.field(default=0, init=False)
     """How many live at nodes."""
-    _splits: dict[int, Split] = attrs.field(factory=dict, init=False)
+    _splits: dict[int, ReceiversByNode] = attrs.field(factory=dict, init=False)
 
     def take(self, delivery: Delivery) -> Delivery | None:
         """Send the delivery to the nodes of its receivers; returns what is left for this process's own."""
@@ -310,7 +310,7 @@ class Relay:
         """A session moved, began or ended."""
         self._splits.clear()
 
-    def _split(self, receivers: Sequence[GatewaySession]) -> Split:
+    def _split(self, receivers: Sequence[GatewaySession]) -> ReceiversByNode:
         split = self._splits.get(id(receivers))
         if split is None:
             if len(self._splits) >= SPLITS:
@@ -320,10 +320,10 @@ class Relay:
 
     # Where a session lives
 
-    def place(self, session: GatewaySession, line: Line, slot: int) -> Place:
+    def place(self, session: GatewaySession, line: Line, slot: int) -> RemotePlace:
         """From now on the session's events go to that node's slot."""
         self.sessions += session.place is None
-        place = session.place = Place(line, slot)
+        place = session.place = RemotePlace(line, slot)
         session.replace_numbering(RelayedNumbering(place))
         self.changed()
         return place
@@ -335,16 +335,16 @@ class Relay:
         session.replace_numbering(held)
         return held
 
-    def place_of(self, session: GatewaySession) -> Place:
+    def place_of(self, session: GatewaySession) -> RemotePlace:
         """Where a session of a node lives."""
-        if not isinstance(session.place, Place):
+        if not isinstance(session.place, RemotePlace):
             raise TypeError("a session of a node has its place there")
         return session.place
 
     def ended(self, session: GatewaySession) -> None:
         """A session is over: its node is told."""
         place = session.place
-        if isinstance(place, Place):
+        if isinstance(place, RemotePlace):
             self._leave(session)
             place.line.send(Ended(place.slot))
             place.line.leave(place.slot)
@@ -356,7 +356,7 @@ class Relay:
             self.changed()
 
 
-def split_of(receivers: Iterable[GatewaySession]) -> Split:
+def split_of(receivers: Iterable[GatewaySession]) -> ReceiversByNode:
     """Where each of the receivers lives."""
     receivers = receivers if isinstance(receivers, Sequence) else tuple(receivers)
     local: list[GatewaySession] = []
@@ -371,11 +371,11 @@ def split_of(receivers: Iterable[GatewaySession]) -> Split:
             starting.append(session)
         elif session.mount:
             mounted.append(session)
-        elif isinstance(place, Place):
+        elif isinstance(place, RemotePlace):
             slots.setdefault(place.line, array("H")).append(place.slot)
     lines = tuple((line, in_little_endian(numbers)) for line, numbers in slots.items())
     own = receivers if len(local) == len(receivers) else local
-    return Split(receivers, own, tuple(starting), tuple(mounted), lines)
+    return ReceiversByNode(receivers, own, tuple(starting), tuple(mounted), lines)
 
 
 def _tell_mounted(delivery: Delivery, sessions: Iterable[GatewaySession]) -> None:
@@ -383,7 +383,7 @@ def _tell_mounted(delivery: Delivery, sessions: Iterable[GatewaySession]) -> Non
     alike: dict[tuple[Line, Sequence[OutgoingEvent]], array[int]] = {}
     for session in sessions:
         place, event = session.place, delivery.event_for(session)
-        if event is None or not isinstance(place, Place):
+        if event is None or not isinstance(place, RemotePlace):
             continue
         try:
             told = session.told(event)

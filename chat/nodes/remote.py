@@ -25,7 +25,7 @@ from chat.nodes.messages import (
     Command,
     Detached,
     Gone,
-    Message,
+    NodeMessage,
     Refused,
     ResumeDone,
 )
@@ -65,7 +65,7 @@ Outcome = GatewaySession | machine.Input
 class ReportingTable(SessionTable):
     """The sessions of a node, by slot as well. The core keeps their deadlines; it is told what becomes of sockets."""
 
-    def __init__(self, say: Callable[[Message], object]) -> None:
+    def __init__(self, say: Callable[[NodeMessage], object]) -> None:
         super().__init__()
         self._say = say
         self._slots: dict[GatewaySession, int] = {}
@@ -142,7 +142,7 @@ class RemoteStarts:
     """Asks the core for sessions. `is_up` is whether it can be asked, `sends_digests` whether it knows tokens by their
     digests."""
 
-    _say: Callable[[Message], object]
+    _say: Callable[[NodeMessage], object]
     _table: ReportingTable
     _node: NodeState
     is_up: bool = attrs.field(default=False, init=False)
@@ -200,7 +200,7 @@ class RemoteStarts:
         """The core does."""
 
     async def _asked(
-        self, request: int, ask: Message, seconds: float, begin: BeginSession | None = None
+        self, request: int, ask: NodeMessage, seconds: float, begin: BeginSession | None = None
     ) -> Outcome | None:
         waiting = self._waiting[request] = _Waiting(begin)
         try:
@@ -270,7 +270,7 @@ def outcome_of(refused: Refused) -> machine.Input:
 class RemoteCommands:
     """Passes commands on. What closes the socket is judged here, in its place among the client's payloads."""
 
-    _say: Callable[[Message], object]
+    _say: Callable[[NodeMessage], object]
     _table: ReportingTable
 
     def handle(self, session: GatewaySession, command: SessionCommand) -> Close | None:
@@ -299,7 +299,7 @@ class RemoteCommands:
 
 
 @frozen(eq=False)
-class _Seat:
+class _ArrivingSeat:
     held: HeldNumbering
     request: int
     settled: trio.Event = attrs.field(factory=trio.Event)
@@ -309,14 +309,14 @@ class _Seat:
 class Seats:
     """Sessions whose numbering is on its way here, with the Resume that brings each."""
 
-    _say: Callable[[Message], object]
+    _say: Callable[[NodeMessage], object]
     _table: ReportingTable
     _starts: RemoteStarts
-    _held: dict[GatewaySession, _Seat] = attrs.field(factory=dict, init=False)
+    _held: dict[GatewaySession, _ArrivingSeat] = attrs.field(factory=dict, init=False)
 
     def take(self, session: GatewaySession, slot: int, request: int) -> None:
         """Its events come from now on, and wait."""
-        seat = self._held[session] = _Seat(HeldNumbering(), request)
+        seat = self._held[session] = _ArrivingSeat(HeldNumbering(), request)
         session.starting = None
         session.replace_numbering(seat.held)
         self._table.seat(session, slot)

@@ -56,7 +56,7 @@ class Result(enum.Enum):
 
 
 @frozen
-class Outcome:
+class PushOutcome:
     """The result, and for LATER how many seconds the push service asked for, if it did."""
 
     result: Result
@@ -101,25 +101,25 @@ class PushSender:
             return parts.scheme == "https" and "." in host.rstrip(".")
         return self._guard.admits(host) and (parts.scheme == "https" or self._is_allowed(host))
 
-    async def send(self, request: PushRequest) -> Outcome:
+    async def send(self, request: PushRequest) -> PushOutcome:
         """Make one request; every failure is an outcome."""
         with trio.move_on_after(REQUEST_SECONDS):
             try:
                 target = await self._guard.target(request.endpoint)
                 if target.url.scheme != "https" and not self._is_allowed(target.address):
-                    return Outcome(Result.REFUSED)
+                    return PushOutcome(Result.REFUSED)
                 return await _sent(target, request)
             except (OutsideRefused, OSError, trio.BrokenResourceError, h11.ProtocolError):
                 # A refusal too: the name may be unknown for the moment only, when a resolver fails.
-                return Outcome(Result.LATER)
-        return Outcome(Result.LATER)
+                return PushOutcome(Result.LATER)
+        return PushOutcome(Result.LATER)
 
     def _is_allowed(self, address: str) -> bool:
         found = ipaddress.ip_address(address)
         return any(found.version == network.version and found in network for network in self._allowed)
 
 
-async def _sent(target: Target, request: PushRequest) -> Outcome:
+async def _sent(target: Target, request: PushRequest) -> PushOutcome:
     stream = await connected(target)
     try:
         parser = h11.Connection(h11.CLIENT, max_incomplete_event_size=HEAD_BYTES)
@@ -130,7 +130,7 @@ async def _sent(target: Target, request: PushRequest) -> Outcome:
             if event is h11.NEED_DATA:
                 parser.receive_data(bytes(await stream.receive_some(READ_BYTES)))
             elif not isinstance(event, h11.InformationalResponse):
-                return Outcome(Result.LATER)
+                return PushOutcome(Result.LATER)
         return _outcome(event)
     finally:
         await trio.aclose_forcefully(stream)
@@ -150,17 +150,17 @@ def _headers(target: Target, request: PushRequest) -> list[tuple[str, str]]:
     ]
 
 
-def _outcome(response: h11.Response) -> Outcome:
+def _outcome(response: h11.Response) -> PushOutcome:
     status = response.status_code
     if 200 <= status < 300:
-        return Outcome(Result.ACCEPTED)
+        return PushOutcome(Result.ACCEPTED)
     if status in (404, 410):
-        return Outcome(Result.GONE)
+        return PushOutcome(Result.GONE)
     if status in (408, 425, 429) or status >= 500:
         asked = dict(response.headers).get(b"retry-after", b"").decode("latin-1")
         pause = min(float(asked), LONGEST_PAUSE_ASKED_SECONDS) if asked.isdecimal() and len(asked) < 10 else None
-        return Outcome(Result.LATER, pause)
-    return Outcome(Result.REFUSED)
+        return PushOutcome(Result.LATER, pause)
+    return PushOutcome(Result.REFUSED)
 
 
 # The queue
@@ -203,7 +203,7 @@ To = TypeVar("To", bound=Recipient)
 
 
 @define(eq=False)
-class _Line(Generic[To]):
+class _NoticeQueue(Generic[To]):
     """The notices of one subscription, and how often the first one was tried."""
 
     recipient: To
@@ -219,12 +219,12 @@ class PushQueue(Generic[To]):
     given up.
     """
 
-    _send: Callable[[To, Notice], Awaitable[Outcome]]
+    _send: Callable[[To, Notice], Awaitable[PushOutcome]]
     _over: Callable[[To, Result], Awaitable[None]]
     _chance: random.Random
-    _lines: dict[str, _Line[To]] = attrs.field(factory=dict, init=False)
-    _ready: collections.deque[_Line[To]] = attrs.field(factory=collections.deque, init=False)
-    _resting: list[tuple[float, int, _Line[To]]] = attrs.field(factory=list, init=False)
+    _lines: dict[str, _NoticeQueue[To]] = attrs.field(factory=dict, init=False)
+    _ready: collections.deque[_NoticeQueue[To]] = attrs.field(factory=collections.deque, init=False)
+    _resting: list[tuple[float, int, _NoticeQueue[To]]] = attrs.field(factory=list, init=False)
     _order: Iterator[int] = attrs.field(factory=itertools.count, init=False)
     _wake: trio.Event = attrs.field(factory=trio.Event, init=False)
     _places: trio.CapacityLimiter = attrs.field(factory=lambda: trio.CapacityLimiter(AT_A_TIME), init=False)
@@ -248,7 +248,7 @@ class PushQueue(Generic[To]):
             self._dropped += 1
             return False
         if line is None:
-            line = self._lines[recipient.id] = _Line(recipient)
+            line = self._lines[recipient.id] = _NoticeQueue(recipient)
             self._ready.append(line)
             self._wake.set()
         line.recipient = recipient
@@ -274,7 +274,7 @@ class PushQueue(Generic[To]):
         while self._resting and self._resting[0][0] <= trio.current_time():
             self._ready.append(heapq.heappop(self._resting)[2])
 
-    async def _work_off(self, line: _Line[To]) -> None:
+    async def _work_off(self, line: _NoticeQueue[To]) -> None:
         """Send the first notice of a line, and see what comes after."""
         pause = 0.0
         try:
@@ -292,7 +292,7 @@ class PushQueue(Generic[To]):
             self._ready.append(line)
         self._wake.set()
 
-    async def _try_first(self, line: _Line[To]) -> float:
+    async def _try_first(self, line: _NoticeQueue[To]) -> float:
         """Returns for how many seconds the line rests."""
         topic, notice = next(iter(line.notices.items()))
         outcome = await self._send(line.recipient, notice)
@@ -311,7 +311,7 @@ class PushQueue(Generic[To]):
         await self._over(line.recipient, outcome.result)
         return 0.0
 
-    def _drop_all(self, line: _Line[To]) -> None:
+    def _drop_all(self, line: _NoticeQueue[To]) -> None:
         self._waiting -= len(line.notices)
         line.notices.clear()
         line.attempts = 0

@@ -38,7 +38,7 @@ from chat.registries.close_codes import (
 from chat.registries.opcodes import Opcode
 from chat.testing import strategies
 from chat.testing.gateway_client import ABNORMAL, PROPERTIES, GatewayClient
-from chat.testing.gateway_model import ModelSession, Outcome
+from chat.testing.gateway_model import ModelSession, ResumeOutcome
 from chat.testing.stepped_run import SteppedMachine, in_run
 
 SOCKETS: Final = 6
@@ -246,7 +246,7 @@ class GatewayMachine(SteppedMachine):
         holder = self._socket_of(session)
         if isinstance(verdict, Close):
             await self._closes(socket, verdict)
-        elif verdict is Outcome.INVALID_SESSION:
+        elif verdict is ResumeOutcome.INVALID_SESSION:
             await self._is_invalidated(socket, now)
         else:
             await self._is_resumed(socket, session, holder, sequence, now)

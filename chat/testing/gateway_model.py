@@ -23,7 +23,7 @@ from chat.testing.gateway_client import ServerPayload
 RETENTION_SECONDS = SESSION_RETENTION_MS / 1000
 
 
-class Outcome(enum.Enum):
+class ResumeOutcome(enum.Enum):
     """What may come of a Resume, besides a close."""
 
     RESUMED = "replay, then Resumed"
@@ -75,15 +75,15 @@ class ModelSession:
         left = self.detached_at + RETENTION_SECONDS - now
         return None if abs(left) <= margin else left > 0
 
-    def judge_resume(self, owner: str, sequence: int, current: int, now: float) -> Outcome | Close:
+    def judge_resume(self, owner: str, sequence: int, current: int, now: float) -> ResumeOutcome | Close:
         """What a Resume by `owner` brings about while the session's sequence is `current`."""
         if not self.lives(now):
-            return Outcome.INVALID_SESSION
+            return ResumeOutcome.INVALID_SESSION
         if owner != self.owner:
             return INVALID_TOKEN
         if not self.acknowledged <= sequence <= current:
             return INVALID_SEQUENCE
-        return Outcome.RESUMED
+        return ResumeOutcome.RESUMED
 
     # What arrives
 

@@ -12,7 +12,7 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from chat.push.sending import ATTEMPTS, LINE_NOTICES, NOTICES, Notice, Outcome, PushQueue, Result, Urgency
+from chat.push.sending import ATTEMPTS, LINE_NOTICES, NOTICES, Notice, PushOutcome, PushQueue, Result, Urgency
 
 
 @attrs.frozen
@@ -26,25 +26,25 @@ class Device:
 class Service:
     """What push services do: `outcomes` are those of the next requests, then they are accepted."""
 
-    outcomes: list[Outcome] = attrs.field(factory=list)
+    outcomes: list[PushOutcome] = attrs.field(factory=list)
     sent: list[tuple[float, str, str]] = attrs.field(factory=list)
     over: list[tuple[str, Result]] = attrs.field(factory=list)
     hanging: set[str] = attrs.field(factory=set)
     under_way: int = 0
     most: int = 0
 
-    async def send(self, device: Device, notice: Notice) -> Outcome:
+    async def send(self, device: Device, notice: Notice) -> PushOutcome:
         self.sent.append((round(trio.current_time()), device.id, notice.plain.decode()))
         self.under_way += 1
         self.most = max(self.most, self.under_way)
         try:
             if device.id in self.hanging:
                 await trio.sleep(10)
-                return Outcome(Result.LATER)
+                return PushOutcome(Result.LATER)
             await trio.lowlevel.checkpoint()
         finally:
             self.under_way -= 1
-        return self.outcomes.pop(0) if self.outcomes else Outcome(Result.ACCEPTED)
+        return self.outcomes.pop(0) if self.outcomes else PushOutcome(Result.ACCEPTED)
 
     async def ended(self, device: Device, result: Result) -> None:
         self.over.append((device.id, result))
@@ -93,7 +93,7 @@ async def test_of_one_topic_only_the_last_waits(autojump_clock: MockClock) -> No
 
 
 async def test_what_fails_is_tried_again_after_longer_and_longer_pauses(autojump_clock: MockClock) -> None:
-    service, device = Service([Outcome(Result.LATER)] * ATTEMPTS), Device("phone")
+    service, device = Service([PushOutcome(Result.LATER)] * ATTEMPTS), Device("phone")
     async with running(service) as queue:
         queue.put(device, notice("one"))
         await trio.sleep(3_600)
@@ -110,7 +110,7 @@ async def test_what_fails_is_tried_again_after_longer_and_longer_pauses(autojump
 
 
 async def test_the_pause_that_the_service_asks_for(autojump_clock: MockClock) -> None:
-    service, device = Service([Outcome(Result.LATER, 300.0)]), Device("phone")
+    service, device = Service([PushOutcome(Result.LATER, 300.0)]), Device("phone")
     async with running(service) as queue:
         queue.put(device, notice("one"))
         await trio.sleep(299)
@@ -121,7 +121,7 @@ async def test_the_pause_that_the_service_asks_for(autojump_clock: MockClock) ->
 
 @pytest.mark.parametrize("result", [Result.GONE, Result.REFUSED])
 async def test_what_is_refused_is_not_tried_again(autojump_clock: MockClock, result: Result) -> None:
-    service, device = Service([Outcome(result)]), Device("phone")
+    service, device = Service([PushOutcome(result)]), Device("phone")
     async with running(service) as queue:
         queue.put(device, notice("one"))
         queue.put(device, notice("two"))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from chat.bench.measuring import Figure, Report, median_ratio, rounded, rows
+from chat.bench.measuring import BenchReport, Figure, median_ratio, rounded, rows
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ def test_people_get_short_numbers(value: float, text: str) -> None:
 
 
 def test_a_report_as_json_and_as_lines() -> None:
-    report = Report("store", (Figure("rate", 5.0, "writes/s"), Figure("size", 1.0, "MB", at_most=2.0)), ("busy",))
+    report = BenchReport("store", (Figure("rate", 5.0, "writes/s"), Figure("size", 1.0, "MB", at_most=2.0)), ("busy",))
     assert report.as_json() == {
         "bench": "store",
         "figures": {

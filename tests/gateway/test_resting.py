@@ -208,7 +208,7 @@ async def test_who_rests_is_looked_up_a_few_times_for_each_delivery_however_many
     looks = 0
     split = Resting._split
 
-    def counted(self: Resting, receivers: Sequence[GatewaySession]) -> of_resting.Split:
+    def counted(self: Resting, receivers: Sequence[GatewaySession]) -> of_resting.AwakeSplit:
         nonlocal looks
         looks += 1
         self._splits.clear()  # as though another session had lost its socket

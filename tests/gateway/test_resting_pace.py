@@ -76,7 +76,7 @@ def turns(monkeypatch: pytest.MonkeyPatch) -> Turns:
         counted.runs += 1
         return number_run(self, run)
 
-    def counted_split(self: Resting, receivers: Sequence[GatewaySession]) -> of_resting.Split:
+    def counted_split(self: Resting, receivers: Sequence[GatewaySession]) -> of_resting.AwakeSplit:
         if id(receivers) not in self._splits:
             counted.looks += len(receivers)
         return split(self, receivers)
@@ -106,7 +106,7 @@ async def test_a_turn_numbers_no_more_than_its_measure(turns: Turns, alike: int)
 def test_who_rests_is_compared_once_where_it_is_listed_anew() -> None:
     """A dictionary compares equal sets member by member, unless they are the same object."""
     sessions = [session(number) for number in range(10)]
-    batch = of_resting.Batch()
+    batch = of_resting.DeliveryBatch()
     for _ in range(3):
         listed = frozenset(sessions)
         for _ in range(2):

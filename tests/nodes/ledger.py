@@ -18,7 +18,7 @@ import attrs
 
 from chat.nodes import messages as said
 from chat.nodes.codec import decode
-from chat.nodes.entries import Entry, decode_entry
+from chat.nodes.entries import StreamEntry, decode_entry
 from chat.nodes.leases import CORE_STREAM
 from chat.nodes.memory_broker import Engine
 from chat.registries.events import EventName
@@ -147,7 +147,7 @@ class TappedEngine(Engine):
             self.given.update(name.encode() + value)
         super().put(values, seconds)
 
-    def _listen(self, stream: str, entry: Entry, fate: str) -> None:
+    def _listen(self, stream: str, entry: StreamEntry, fate: str) -> None:
         if entry.gap:
             self._history.reach("a gap is complained of")
         key = stream, entry.sender, entry.epoch
@@ -160,7 +160,7 @@ class TappedEngine(Engine):
             way = f"{entry.sender[:4]}>" if stream == CORE_STREAM else f">{stream[3:7]}"
             self._history.note(way, f"{entry.first} {' '.join(kinds)} {fate}".rstrip())
 
-    def _kinds(self, node: str, entry: Entry) -> Iterator[str]:
+    def _kinds(self, node: str, entry: StreamEntry) -> Iterator[str]:
         for written in entry.messages:
             kind = said.KINDS[written[0]]
             if kind in {said.Deliver, said.Figures, said.Payload}:
@@ -186,6 +186,6 @@ class TappedEngine(Engine):
             yield f"{kind.__name__}{_slot(message)}"
 
 
-def _slot(message: said.Message | None) -> str:
+def _slot(message: said.NodeMessage | None) -> str:
     slot = getattr(message, "slot", None)
     return "" if slot is None else f"({slot})"

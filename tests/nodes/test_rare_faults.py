@@ -12,7 +12,7 @@ import trio.testing
 from chat.nodes import link
 from chat.nodes.broker import BrokerUnavailable
 from chat.nodes.core import FENCE_SECONDS, FENCED
-from chat.nodes.entries import Entry, decode_entry
+from chat.nodes.entries import StreamEntry, decode_entry
 from chat.nodes.leases import lease_of
 from chat.nodes.memory_broker import MemoryBroker
 from chat.nodes.messages import Position, SessionFacts, WhenDrained
@@ -387,7 +387,7 @@ async def test_a_gap_that_a_broker_away_was_not_told_of_is_complained_of_when_it
     async with trio.open_nursery() as nursery:
         nursery.start_soon(one.run)
         broker.down = True
-        assert one.accept(Entry("other", 1, 5, 0, [b"the first four are missing"])) == ()
+        assert one.accept(StreamEntry("other", 1, 5, 0, [b"the first four are missing"])) == ()
         await trio.sleep(5)
         broker.down = False
         await trio.sleep(2 * link.RETRY_MAXIMUM_SECONDS)

@@ -23,7 +23,7 @@ from chat.errors import OperatorError
 from chat.nodes.entries import decode_entry, encode_entry
 from chat.nodes.leases import lease_of
 from chat.nodes.memory_broker import MemoryBroker
-from chat.nodes.messages import PROTOCOL, Hello, Message, Welcome
+from chat.nodes.messages import PROTOCOL, Hello, NodeMessage, Welcome
 from chat.nodes.standing import standing_of
 from chat.testing.gateway_node import GatewayNode
 from tests.nodes.cluster import open_cluster
@@ -34,7 +34,7 @@ HEAD = struct.Struct("!BIB")
 
 
 @attrs.frozen
-class OfAnotherTime(Message):
+class OfAnotherTime(NodeMessage):
     """What this version has never heard of."""
 
     kind = 200

@@ -8,7 +8,7 @@ import pytest
 
 from chat.registries.close_codes import INVALID_SEQUENCE, INVALID_TOKEN
 from chat.testing.gateway_client import ServerPayload
-from chat.testing.gateway_model import ModelSession, Outcome
+from chat.testing.gateway_model import ModelSession, ResumeOutcome
 
 
 def dispatch(sequence: int, name: str = "MESSAGE_CREATE", **data: Any) -> ServerPayload:
@@ -112,12 +112,12 @@ def test_who_claims_to_know_more_than_arrived_waives_it() -> None:
 def test_verdicts_on_a_resume() -> None:
     session = session_with()
     session.acknowledge(1)
-    assert session.judge_resume("bob", 1, current=4, now=0) is Outcome.RESUMED
-    assert session.judge_resume("bob", 4, current=4, now=0) is Outcome.RESUMED
+    assert session.judge_resume("bob", 1, current=4, now=0) is ResumeOutcome.RESUMED
+    assert session.judge_resume("bob", 4, current=4, now=0) is ResumeOutcome.RESUMED
     assert session.judge_resume("bob", 0, current=4, now=0) == INVALID_SEQUENCE
     assert session.judge_resume("bob", 5, current=4, now=0) == INVALID_SEQUENCE
     assert session.judge_resume("carol", 1, current=4, now=0) == INVALID_TOKEN
     session.detach(10)
-    assert session.judge_resume("bob", 1, current=4, now=69) is Outcome.RESUMED
+    assert session.judge_resume("bob", 1, current=4, now=69) is ResumeOutcome.RESUMED
     assert session.lives(70, margin=0.5) is None
-    assert session.judge_resume("carol", 1, current=4, now=71) is Outcome.INVALID_SESSION
+    assert session.judge_resume("carol", 1, current=4, now=71) is ResumeOutcome.INVALID_SESSION

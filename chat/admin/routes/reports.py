@@ -82,7 +82,7 @@ REASON_LENGTH: Final = 512
 
 
 @frozen
-class ListApplications:
+class ListDiscoveryApplications:
     """The query of GET /v1/admin/discovery/applications."""
 
     status: DiscoveryStatus = DiscoveryStatus.PENDING
@@ -105,7 +105,7 @@ class Decision:
     answers=DISCOVERY_APPLICATIONS,
 )
 async def list_discovery_applications(
-    request: Request, administration: AdministrationArea, query: ListApplications
+    request: Request, administration: AdministrationArea, query: ListDiscoveryApplications
 ) -> object:
     """Applications for discovery that stand so, the oldest first."""
     return await administration.discovery_review.listed(acting(request), query.status, query.limit, query.offset)

@@ -37,7 +37,7 @@ from chat.domain.standing.guild_states import GuildState
 from chat.errors import StorageUnavailable
 from chat.markdown.inline import Mention, mentions_in, spoilers_in
 from chat.push.encryption import PLAIN_BYTES, SALT_BYTES, SEED_BYTES, Receiver, Vapid, encrypted, key_of
-from chat.push.sending import Notice, Outcome, PushQueue, PushRequest, PushSender, Result, Urgency, origin_of
+from chat.push.sending import Notice, PushOutcome, PushQueue, PushRequest, PushSender, Result, Urgency, origin_of
 from chat.registries.channel_types import ChannelType
 from chat.registries.events import EventName
 from chat.registries.guild_values import DisabledOperation
@@ -206,11 +206,11 @@ class PushNotifications:
             :TOPIC_DIGITS
         ]
 
-    async def _send(self, subscription: PushSubscription, notice: Notice) -> Outcome:
+    async def _send(self, subscription: PushSubscription, notice: Notice) -> PushOutcome:
         # It may have gone while the notice waited: its sign-in ended, or another account has the browser now.
         present = push_subscriptions.by_id(self._core.database.reader, subscription.id)
         if present is None or self._sender is None:
-            return Outcome(Result.GONE)
+            return PushOutcome(Result.GONE)
         receiver = Receiver(present.public_key, present.auth)
         salt, key = self._core.chance.randbytes(SALT_BYTES), key_of(self._core.chance.randbytes(SEED_BYTES))
         request = PushRequest(

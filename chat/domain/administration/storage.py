@@ -23,7 +23,7 @@ from chat.domain.administration.admin_audit_log import NO_TARGET, Acting, AdminA
 from chat.domain.core import Core
 from chat.jobs import JobRun, Jobs, Progress
 from chat.media import clean_up
-from chat.media.clean_up import Found
+from chat.media.clean_up import FileCount
 from chat.media.storage import ArchiveFiles, MediaStorage
 from chat.registries.admin_actions import AdminAction
 from chat.registries.jobs import CleanUp, JobType
@@ -147,7 +147,7 @@ class Storage:
             found = await self.found(kind, only_look=payload["dry_run"])
             await run.step(partial(_noted, run=run, kind=kind, found=found, done=place + 1))
 
-    async def found(self, kind: CleanUp, *, only_look: bool) -> Found:
+    async def found(self, kind: CleanUp, *, only_look: bool) -> FileCount:
         """What there is of a kind; it is deleted unless `only_look`."""
         match kind:
             case CleanUp.ORPHANS:
@@ -158,11 +158,11 @@ class Storage:
                 return await self._storage.computed(clean)
             case CleanUp.DELETED_ACCOUNTS:
                 left = await self._core.database.read(storage.left_by_deleted_accounts)
-                return Found(left.files, left.bytes)
+                return FileCount(left.files, left.bytes)
 
-    async def _orphans(self, *, only_look: bool) -> Found:
+    async def _orphans(self, *, only_look: bool) -> FileCount:
         newest = snowflake_at(self._core.clock.now_ms() - UNDER_WAY_MS)
-        found = Found()
+        found = FileCount()
         async with aclosing(self._storage.keys(KEYS_AT_ONCE)) as pages:
             async for keys in pages:
                 old = [key for key in keys if int(key.partition("/")[2]) < newest]
@@ -176,7 +176,7 @@ class Storage:
         wanted = archives.with_file(reader, ids) | archives.unfinished(reader, ids)
         for file in files:
             if file.archive_id not in wanted:
-                found += Found(1, await self._storage.computed(partial(_removed, file.path, only_look=only_look)))
+                found += FileCount(1, await self._storage.computed(partial(_removed, file.path, only_look=only_look)))
         return found
 
     def _archives_found(self) -> list[Any]:
@@ -190,7 +190,7 @@ class Storage:
             nonlocal more
             gone = storage.delete_left_by_deleted_accounts(connection, ROWS_AT_ONCE)
             more = gone.files > 0
-            return _progress(run, CleanUp.DELETED_ACCOUNTS, Found(gone.files, gone.bytes), place + (not more))
+            return _progress(run, CleanUp.DELETED_ACCOUNTS, FileCount(gone.files, gone.bytes), place + (not more))
 
         await run.step(unit)
         return more
@@ -206,14 +206,14 @@ def _removed(path: Path, *, only_look: bool) -> int:
     return size
 
 
-def _noted(_: sqlite3.Connection, *, run: JobRun, kind: CleanUp, found: Found, done: int) -> Progress:
+def _noted(_: sqlite3.Connection, *, run: JobRun, kind: CleanUp, found: FileCount, done: int) -> Progress:
     return _progress(run, kind, found, done)
 
 
-def _progress(run: JobRun, kind: CleanUp, found: Found, done: int) -> Progress:
+def _progress(run: JobRun, kind: CleanUp, found: FileCount, done: int) -> Progress:
     """What was found so far, by kind, is the state and the result of the job."""
     known: dict[str, Mapping[str, int]] = dict(run.job.state)
-    before = Found(**known[kind]) if kind in known else Found()
+    before = FileCount(**known[kind]) if kind in known else FileCount()
     known[kind] = attrs.asdict(before + found)
     return Progress(state=known, result=known, current=done)
 

@@ -15,7 +15,7 @@ from typing import Final
 from chat.media.boxes import BOXES_MAXIMUM, FULL_BOX_BYTES, Box, Content, boxes, first_box
 from chat.media.image_header import CODESTREAM
 from chat.media.metadata import items
-from chat.media.metadata.plan import Edits, Places, Plan, Unreadable, joined
+from chat.media.metadata.plan import Edits, RewritePlan, Spans, Unreadable, joined
 
 _TOP: Final = frozenset(b"ftyp styp moov mdat moof mfra sidx ssix wide pdin prft".split())
 _SPACE: Final = frozenset({b"free", b"skip"})
@@ -28,17 +28,17 @@ _CAMERA_RAW: Final = b"crx "
 """The brand of photographs that a camera has not developed yet: whoever does needs its notes."""
 
 
-def film(data: Content) -> Plan:
+def film(data: Content) -> RewritePlan:
     """A film; up to its last box."""
     return _boxed(data, is_sound=False)
 
 
-def sound(data: Content) -> Plan:
+def sound(data: Content) -> RewritePlan:
     """A sound, with title, artist and cover; up to its last box."""
     return _boxed(data, is_sound=True)
 
 
-def picture(data: Content) -> Plan:
+def picture(data: Content) -> RewritePlan:
     """A HEIC, HEIF or AVIF; up to its last box. Its thumbnails go."""
     edits, end, media = Edits(data), 0, []
     found: Box | None = None
@@ -59,9 +59,9 @@ def picture(data: Content) -> Plan:
     return edits.plan(end)
 
 
-def jpeg_xl(data: Content) -> Plan:
+def jpeg_xl(data: Content) -> RewritePlan:
     """A JPEG XL in a container; without one it has nothing beside its pixels."""
-    plan = Plan(data)
+    plan = RewritePlan(data)
     if data[:2] == CODESTREAM:
         plan.keep(0, len(data))
         return plan
@@ -92,7 +92,7 @@ def free(edits: Edits, box: Box) -> None:
     edits.blank(box.content, box.stop)
 
 
-def _boxed(data: Content, *, is_sound: bool) -> Plan:
+def _boxed(data: Content, *, is_sound: bool) -> RewritePlan:
     edits, end, has_movie = Edits(data), 0, False
     if data[8:12] == _CAMERA_RAW:
         raise Unreadable
@@ -180,7 +180,7 @@ class _Samples:
 
     def __init__(self, data: Content) -> None:
         self._data = data
-        self._media: Places | None = None
+        self._media: Spans | None = None
         self._looked_at = 0
         self.found: list[tuple[int, int]] = []
 
@@ -220,7 +220,7 @@ class _Samples:
 
     def _note(self, start: int, length: int) -> None:
         if self._media is None:
-            self._media = Places((box.content, box.stop) for box in _top(self._data) if box.kind == b"mdat")
+            self._media = Spans((box.content, box.stop) for box in _top(self._data) if box.kind == b"mdat")
         if not self._media.hold(start, start + length):
             raise Unreadable
         self.found.append((start, start + length))

@@ -13,7 +13,7 @@ from typing import Final
 
 from chat.classes import frozen
 from chat.media.boxes import FULL_BOX_BYTES, Box, Content, boxes
-from chat.media.metadata.plan import Edits, Places, Unreadable, joined
+from chat.media.metadata.plan import Edits, Spans, Unreadable, joined
 
 ITEMS_MAXIMUM: Final = 20_000
 """A photograph of 100 megapixels has a thousand tiles."""
@@ -23,7 +23,7 @@ _PROPERTIES_OF_MAKERS: Final = frozenset({b"udes", b"crtt", b"mdft", b"altt"})
 
 
 @frozen
-class _Entry:
+class _ItemEntry:
     """One item in a table: its number, and its bytes in the table."""
 
     item: int
@@ -32,10 +32,10 @@ class _Entry:
 
 
 @frozen
-class _Place:
+class _ItemPlace:
     """Where an item lies: within the file, or within the box `idat`."""
 
-    entry: _Entry
+    entry: _ItemEntry
     in_file: tuple[tuple[int, int], ...] = ()
     in_box: tuple[tuple[int, int], ...] = ()
 
@@ -85,7 +85,7 @@ def clean(data: Content, meta: Box, media: Sequence[Box], edits: Edits) -> None:
     edits.put(meta.content, bytes(content))
 
 
-def _shelf_without(data: Content, shelf: Box, places: Sequence[_Place], gone: set[int]) -> bytes:
+def _shelf_without(data: Content, shelf: Box, places: Sequence[_ItemPlace], gone: set[int]) -> bytes:
     """The box `idat` with nothing in the place of what goes. Raises Unreadable where other items hold that too."""
     content = bytearray(data[shelf.start : shelf.stop])
     head = shelf.content - shelf.start
@@ -104,10 +104,10 @@ def _number(data: Content, box: Box, place: int) -> tuple[int, int]:
     return found, place + (4 if wide else 2)
 
 
-def _kinds(data: Content, box: Box) -> list[tuple[_Entry, bool]]:
+def _kinds(data: Content, box: Box) -> list[tuple[_ItemEntry, bool]]:
     """Each item, and whether it tells of the picture's maker."""
     _, place = _number(data, box, box.content + FULL_BOX_BYTES)
-    found: list[tuple[_Entry, bool]] = []
+    found: list[tuple[_ItemEntry, bool]] = []
     for entry in boxes(data, place, box.stop):
         version = data[entry.content]
         if entry.kind != b"infe" or version < 2 or len(found) >= ITEMS_MAXIMUM:
@@ -117,7 +117,7 @@ def _kinds(data: Content, box: Box) -> list[tuple[_Entry, bool]]:
         start += 6 if version > 2 else 4
         kind, words = data[start : start + 4], data[start + 4 : entry.stop].split(b"\0")
         is_text = kind == b"mime" and not (len(words) > 1 and words[1].startswith(b"image/"))
-        found.append((_Entry(item, entry.start, entry.stop), is_text or kind in (b"Exif", b"uri ")))
+        found.append((_ItemEntry(item, entry.start, entry.stop), is_text or kind in (b"Exif", b"uri ")))
     return found
 
 
@@ -163,7 +163,7 @@ def _property(data: Content, box: Box) -> bytes:
     return data[box.start : box.stop]
 
 
-def _associations(data: Content, box: Box) -> list[_Entry]:
+def _associations(data: Content, box: Box) -> list[_ItemEntry]:
     (count,) = struct.unpack_from(">I", data, box.content + FULL_BOX_BYTES)
     place, found = box.content + FULL_BOX_BYTES + 4, []
     for _ in range(_bearable(count)):
@@ -171,12 +171,12 @@ def _associations(data: Content, box: Box) -> list[_Entry]:
         end += 1 + data[end] * (2 if data[box.content + 3] & 1 else 1)
         if end > box.stop:
             raise Unreadable
-        found.append(_Entry(item, place, end))
+        found.append(_ItemEntry(item, place, end))
         place = end
     return found
 
 
-def _places(data: Content, box: Box) -> list[_Place]:
+def _places(data: Content, box: Box) -> list[_ItemPlace]:
     version, sizes, more = data[box.content], data[box.content + 4], data[box.content + 5]
     offset_size, length_size, base_size, index_size = sizes >> 4, sizes & 15, more >> 4, more & 15 if version else 0
     place = box.content + FULL_BOX_BYTES + 2
@@ -203,19 +203,19 @@ def _places(data: Content, box: Box) -> list[_Place]:
             place += offset_size
             ranges.append((base + offset, int.from_bytes(data[place : place + length_size], "big")))
             place += length_size
-        entry, lies = _Entry(item, start, place), tuple(ranges)
+        entry, lies = _ItemEntry(item, start, place), tuple(ranges)
         is_here = not elsewhere
         in_file, in_box = lies if method == 0 and is_here else (), lies if method == 1 and is_here else ()
-        found.append(_Place(entry, in_file, in_box))
+        found.append(_ItemPlace(entry, in_file, in_box))
     return found
 
 
-def _blank(places: Sequence[_Place], gone: set[int], meta: Box, media: Sequence[Box], edits: Edits) -> None:
+def _blank(places: Sequence[_ItemPlace], gone: set[int], meta: Box, media: Sequence[Box], edits: Edits) -> None:
     """Make empty what the items hold that go. Raises Unreadable where others hold it too, or it is no item's place."""
     kept = [lies for place in places if place.entry.item not in gone for lies in place.in_file]
     if _kept([(start, length) for start, length in kept if length]).touch(meta.start, meta.stop):
         raise Unreadable
-    others, room = _kept(kept), Places((box.content, box.stop) for box in media)
+    others, room = _kept(kept), Spans((box.content, box.stop) for box in media)
     for start, stop in _spans([lies for place in places if place.entry.item in gone for lies in place.in_file]):
         if not room.hold(start, stop) or others.touch(start, stop):
             raise Unreadable
@@ -226,12 +226,12 @@ def _spans(lies: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     return joined((start, start + length) for start, length in lies)
 
 
-def _kept(lies: Sequence[tuple[int, int]]) -> Places:
+def _kept(lies: Sequence[tuple[int, int]]) -> Spans:
     """What stays; a length of zero goes on to the end of the file."""
-    return Places((start, start + length if length else math.inf) for start, length in lies)
+    return Spans((start, start + length if length else math.inf) for start, length in lies)
 
 
-def _without(data: Content, box: Box, entries: Sequence[_Entry], gone: set[int]) -> bytes:
+def _without(data: Content, box: Box, entries: Sequence[_ItemEntry], gone: set[int]) -> bytes:
     """A table of items without some, whose number is named in front of the first."""
     left = [entry for entry in entries if entry.item not in gone]
     if len(left) == len(entries):

@@ -6,7 +6,7 @@ from typing import Final
 
 from chat.classes import frozen
 from chat.media.boxes import Content
-from chat.media.metadata.plan import Edits, Plan, Unreadable, steps
+from chat.media.metadata.plan import Edits, RewritePlan, Unreadable, steps
 
 _HEAD, _SEGMENT, _INFO, _CLUSTER, _TAGS, _VOID, _CHECKSUM = (
     0x1A45DFA3,
@@ -34,7 +34,7 @@ class _Element:
     stop: int | None
 
 
-def film(data: Content) -> Plan:
+def film(data: Content) -> RewritePlan:
     """A film or a sound; up to the end of its last segment."""
     edits, position, end, has_pictures = Edits(data), 0, 0, False
     for _ in steps():

@@ -13,7 +13,7 @@ from typing import Final
 
 from chat.media.boxes import Content
 from chat.media.exif import UPRIGHT, exif_of, orientation_of
-from chat.media.metadata.plan import PIECE_BYTES, Plan, Unreadable, steps
+from chat.media.metadata.plan import PIECE_BYTES, RewritePlan, Unreadable, steps
 
 EXIF_BYTES: Final = 65_536
 
@@ -33,9 +33,9 @@ _JFIF_BYTES: Final = 16
 _ADOBE_BYTES: Final = 14
 
 
-def jpeg(data: Content) -> Plan:
+def jpeg(data: Content) -> RewritePlan:
     """Frames, tables, scans, JFIF without a thumbnail, colour profile and Adobe's mark; up to the end of the image."""
-    plan, position, has_pixels, is_turned = Plan(data), 2, False, False
+    plan, position, has_pixels, is_turned = RewritePlan(data), 2, False, False
     plan.keep(0, 2)
     for _ in steps():
         start = _found(_MARKER, data, position)
@@ -74,7 +74,7 @@ def jpeg(data: Content) -> Plan:
     return plan
 
 
-def _keep_application_segment(plan: Plan, data: Content, start: int, stop: int) -> None:
+def _keep_application_segment(plan: RewritePlan, data: Content, start: int, stop: int) -> None:
     marker, content = data[start + 1], data[start + 4 : min(start + 20, stop)]
     if marker == _APP0 and content.startswith(b"JFIF\0"):
         _shorten(plan, data, start, stop, _JFIF_BYTES, bytes(2))
@@ -84,7 +84,7 @@ def _keep_application_segment(plan: Plan, data: Content, start: int, stop: int) 
         plan.keep(start, stop)
 
 
-def _shorten(plan: Plan, data: Content, start: int, stop: int, length: int, end: bytes) -> None:
+def _shorten(plan: RewritePlan, data: Content, start: int, stop: int, length: int, end: bytes) -> None:
     """Keep a segment up to a length, the last bytes of which are `end`."""
     if stop - start - 2 < length:
         plan.keep(start, stop)
@@ -111,9 +111,9 @@ _PNG_CHUNKS: Final = _PIXEL_CHUNKS | frozenset(
 )
 
 
-def png(data: Content) -> Plan:
+def png(data: Content) -> RewritePlan:
     """Pixels, palette, transparency, colours and movement; up to IEND."""
-    plan, position, has_pixels, is_turned = Plan(data), 8, False, False
+    plan, position, has_pixels, is_turned = RewritePlan(data), 8, False, False
     plan.keep(0, 8)
     if data[12:16] != b"IHDR":
         raise Unreadable
@@ -153,9 +153,9 @@ _APPLICATIONS: Final = frozenset({b"NETSCAPE2.0", b"ANIMEXTS1.0", b"ICCRGBG1012"
 """How often it runs, and its colour profile."""
 
 
-def gif(data: Content) -> Plan:
+def gif(data: Content) -> RewritePlan:
     """Frames, their times, the number of rounds, the colour profile; up to the trailer."""
-    plan, position, frames = Plan(data), 13 + _colour_table_bytes(data[10]), 0
+    plan, position, frames = RewritePlan(data), 13 + _colour_table_bytes(data[10]), 0
     plan.keep(0, min(position, len(data)))
     for _ in steps():
         marker = data[position] if position < len(data) else _TRAILER
@@ -201,9 +201,9 @@ _FRAME_CHUNKS: Final = frozenset({b"ALPH", b"VP8 ", b"VP8L"})
 _WEBP_CHUNKS: Final = _FRAME_CHUNKS | frozenset({b"ICCP", b"ANIM"})
 
 
-def webp(data: Content) -> Plan:
+def webp(data: Content) -> RewritePlan:
     """Pixels, colour profile, movement; up to the end that it names."""
-    plan = Plan(data)
+    plan = RewritePlan(data)
     (told,) = struct.unpack_from("<I", data, 4)
     end = min(8 + told + told % 2, len(data))
     is_extended, orientation = data[12:16] == _EXTENDED, UPRIGHT
@@ -214,7 +214,7 @@ def webp(data: Content) -> Plan:
         if kind == b"EXIF" and is_extended:
             orientation = orientation_of(data[start + 8 : min(stop, start + 8 + EXIF_BYTES)])
             break
-    is_turned, body = False, Plan(data)
+    is_turned, body = False, RewritePlan(data)
     for kind, start, stop in chunks:
         if kind == _EXTENDED and start == 12:
             flags = data[20] & ~(_HAS_EXIF | _HAS_XMP) | (_HAS_EXIF if orientation != UPRIGHT else 0)
@@ -233,7 +233,7 @@ def webp(data: Content) -> Plan:
     return plan
 
 
-def _keep_frame(plan: Plan, data: Content, start: int, stop: int) -> None:
+def _keep_frame(plan: RewritePlan, data: Content, start: int, stop: int) -> None:
     inside = list(_chunks(data, start + 24, stop))
     kept = [(first, last) for kind, first, last in inside if kind in _FRAME_CHUNKS]
     if len(kept) == len(inside):

@@ -75,7 +75,7 @@ def joined(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     return found
 
 
-class Places:
+class Spans:
     """Spans of a file, from a place up to another each, that are asked often whether they have to do with others."""
 
     def __init__(self, spans: Iterable[tuple[int, float]]) -> None:
@@ -99,7 +99,7 @@ def steps() -> Iterator[int]:
 
 
 @define(eq=False)
-class Plan:
+class RewritePlan:
     """Grows from the beginning of the file to its end; what is not named is left out."""
 
     _data: Content
@@ -120,7 +120,7 @@ class Plan:
         else:
             self.pieces.append(new)
 
-    def extend(self, other: Plan) -> None:
+    def extend(self, other: RewritePlan) -> None:
         """What another plan for the same file has, behind this."""
         for piece in other.pieces:
             if isinstance(piece, Span):
@@ -192,9 +192,9 @@ class Edits:
         places = range(start, stop, PIECE_BYTES)
         return all(not self._data[place : min(place + PIECE_BYTES, stop)].strip(b"\0") for place in places)
 
-    def plan(self, stop: int) -> Plan:
+    def plan(self, stop: int) -> RewritePlan:
         """All of the file up to `stop` with these changes. Raises Unreadable where they overlap."""
-        plan, place = Plan(self._data), 0
+        plan, place = RewritePlan(self._data), 0
         for start, new in sorted(self._edits.items()):
             if start >= stop:
                 break

@@ -16,9 +16,9 @@ from typing import Final
 
 from chat.media.boxes import Content
 from chat.media.metadata import films, matroska, pictures, tiff
-from chat.media.metadata.plan import Plan, Unreadable
+from chat.media.metadata.plan import RewritePlan, Unreadable
 
-CLEANERS: Final[Mapping[str, Callable[[Content], Plan]]] = {
+CLEANERS: Final[Mapping[str, Callable[[Content], RewritePlan]]] = {
     "image/jpeg": pictures.jpeg,
     "image/png": pictures.png,
     "image/gif": pictures.gif,
@@ -75,14 +75,14 @@ def write_without_metadata(source: Path, content_type: str, target: Path) -> boo
     return True
 
 
-def _write(plan: Plan, target: Path) -> None:
+def _write(plan: RewritePlan, target: Path) -> None:
     descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     with os.fdopen(descriptor, "wb") as made:
         for piece in plan.content():
             made.write(piece)
 
 
-def _plan(data: Content, content_type: str) -> Plan | None:
+def _plan(data: Content, content_type: str) -> RewritePlan | None:
     """What is to change; None where nothing is."""
     cleaner = CLEANERS.get(content_type)
     try:

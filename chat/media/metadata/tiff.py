@@ -13,7 +13,7 @@ import attrs
 
 from chat.classes import define, frozen
 from chat.media.boxes import Content
-from chat.media.metadata.plan import Edits, Plan, Unreadable, joined
+from chat.media.metadata.plan import Edits, RewritePlan, Unreadable, joined
 
 _BYTES_OF_TYPES: Final = {1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 6: 1, 7: 1, 8: 2, 9: 4, 10: 8, 11: 4, 12: 8, 13: 4}
 KEPT: Final = frozenset(
@@ -41,7 +41,7 @@ FORGOTTEN_MAXIMUM: Final = 3 * DIRECTORIES_MAXIMUM
 
 
 @frozen
-class _Entry:
+class _DirectoryEntry:
     """One entry of a directory: where it is, and where its values lie if it has no room for them."""
 
     tag: int
@@ -62,7 +62,7 @@ class _Cleaning:
     strips: int = attrs.field(default=0, init=False)
     forgotten: set[int] = attrs.field(factory=set, init=False)
 
-    def entries(self, place: int) -> list[_Entry]:
+    def entries(self, place: int) -> list[_DirectoryEntry]:
         """The entries of a directory. Raises Unreadable where values lie outside the file."""
         (count,) = struct.unpack_from(f"{self.order}H", self.data, place)
         if count > ENTRIES_MAXIMUM:
@@ -75,7 +75,7 @@ class _Cleaning:
                 start, length = at + 8, 0
             if start + length > len(self.data):
                 raise Unreadable
-            found.append(_Entry(tag, kind, values, at, start, start + length))
+            found.append(_DirectoryEntry(tag, kind, values, at, start, start + length))
         return found
 
     def directory(self, place: int) -> int:
@@ -97,7 +97,7 @@ class _Cleaning:
                 self._forget(entry, depth=0)
         return int(following)
 
-    def _pixels(self, entries: dict[int, _Entry]) -> list[tuple[int, int]]:
+    def _pixels(self, entries: dict[int, _DirectoryEntry]) -> list[tuple[int, int]]:
         found = []
         for places, lengths in _PIXELS:
             if places in entries and lengths in entries:
@@ -105,14 +105,14 @@ class _Cleaning:
                 found += [(start, start + length) for start, length in numbers]
         return found
 
-    def _numbers(self, entry: _Entry) -> tuple[int, ...]:
+    def _numbers(self, entry: _DirectoryEntry) -> tuple[int, ...]:
         letter = {3: "H", 4: "I"}.get(entry.kind)
         self.strips += entry.count
         if letter is None or self.strips > 2 * STRIPS_MAXIMUM:  # of each a place and a length
             raise Unreadable
         return struct.unpack_from(f"{self.order}{entry.count}{letter}", self.data, entry.start)
 
-    def _forget(self, entry: _Entry, depth: int) -> None:
+    def _forget(self, entry: _DirectoryEntry, depth: int) -> None:
         """What an entry holds goes, with the directory that it leads to."""
         if entry.tag not in _POINTERS or depth > 2:
             self.gone.append((entry.start, entry.stop))
@@ -129,7 +129,7 @@ class _Cleaning:
             self._forget(inner, depth + 1)
 
 
-def picture(data: Content) -> Plan:
+def picture(data: Content) -> RewritePlan:
     """All pages of it."""
     order = {b"II": "<", b"MM": ">"}.get(data[:2])
     if order is None or data[8:10] == b"CR":  # Canon's raw files

@@ -33,7 +33,7 @@ PRONOUNS_LENGTH: Final = 40
 COLOR_MAXIMUM: Final = 0xFFFFFF
 
 
-class _Color:
+class _AccentColor:
     """24 bits of red, green and blue."""
 
     schema: Final[Schema] = {"minimum": 0, "maximum": COLOR_MAXIMUM}
@@ -62,7 +62,7 @@ class _Discriminator:
         return int(text)
 
 
-Color = Annotated[int, _Color()]
+Color = Annotated[int, _AccentColor()]
 Discriminator = Annotated[int, _Discriminator()]
 Pronouns = Annotated[str, Length(1, PRONOUNS_LENGTH)]
 

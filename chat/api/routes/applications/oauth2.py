@@ -58,7 +58,7 @@ Parameter = Annotated[str, Exact(), Length(1, PARAMETER_LENGTH)]
 _REQUEST_PARAMETERS: Final = tuple(field.name for field in attrs.fields(AuthorizationRequest))
 
 
-class _ClientId:
+class _ApplicationId:
     """An application's snowflake, which text of another form does not name: the protocol has an answer to that."""
 
     schema: Final[Schema] = {"type": ["string", "integer"]}
@@ -70,7 +70,7 @@ class _ClientId:
         return str(told)
 
 
-ClientId = Annotated[str, _ClientId()]
+ClientId = Annotated[str, _ApplicationId()]
 
 
 @frozen(kw_only=True)

@@ -37,7 +37,7 @@ class ListDiscovery:
 
 
 @frozen
-class Apply:
+class GuildDiscoveryApply:
     """The body of POST …/discovery."""
 
     category_id: DiscoveryCategory
@@ -45,7 +45,7 @@ class Apply:
 
 
 @frozen
-class ChangeApplication:
+class GuildDiscoveryChangeApplication:
     """The body of PATCH …/discovery; what is absent or null stays."""
 
     category_id: DiscoveryCategory | None = None
@@ -97,14 +97,14 @@ async def get_discovery_application(request: Request, guilds: GuildsArea, guild_
 
 
 @routes.operation("POST", APPLICATION, bucket=APPLY_FOR_DISCOVERY, answers=DISCOVERY_APPLICATION)
-async def apply_for_discovery(request: Request, guilds: GuildsArea, guild_id: int, body: Apply) -> object:
+async def apply_for_discovery(request: Request, guilds: GuildsArea, guild_id: int, body: GuildDiscoveryApply) -> object:
     """Apply for a guild's place in discovery."""
     return await guilds.discovery_applications.apply(request.principal, guild_id, body.category_id, body.description)
 
 
 @routes.operation("PATCH", APPLICATION, bucket=APPLY_FOR_DISCOVERY, answers=DISCOVERY_APPLICATION)
 async def change_discovery_application(
-    request: Request, guilds: GuildsArea, guild_id: int, body: ChangeApplication
+    request: Request, guilds: GuildsArea, guild_id: int, body: GuildDiscoveryChangeApplication
 ) -> object:
     """Change what a guild says of itself in discovery."""
     return await guilds.discovery_applications.change(

@@ -29,7 +29,7 @@ UPLOAD_NAME_CHARACTERS: Final = 512
 CLIENT_ID_CHARACTERS: Final = 32
 
 
-class _ClientId:
+class _ClientFileId:
     """The client's own name for a file: short text, or an integer, which counts as its decimal digits."""
 
     schema: Final[Schema] = {"type": ["string", "integer"], "maxLength": CLIENT_ID_CHARACTERS}
@@ -49,7 +49,7 @@ class FileBody:
 
     filename: Annotated[str, Length(1, FILE_NAME_CHARACTERS)]
     file_size: Annotated[int, Range(1, FILE_BYTES)]
-    id: Annotated[str, _ClientId()] = "0"
+    id: Annotated[str, _ClientFileId()] = "0"
 
 
 Files = Annotated[list[FileBody], Items(0, FILES, FieldCode.TOO_MANY_FILES)]

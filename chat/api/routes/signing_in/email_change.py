@@ -74,7 +74,7 @@ class VerifyNew:
 
 
 @frozen(kw_only=True)
-class Apply(SudoFields):
+class EmailChangeApply(SudoFields):
     """The body of apply."""
 
     email_token: Secret = attrs.field(repr=False)
@@ -172,7 +172,7 @@ async def verify_new(request: Request, signing_in: SigningInArea, body: VerifyNe
 
 @routes.operation("POST", "/v1/users/@me/email-change/apply", bucket=buckets.EMAIL_CHANGE_APPLY, answers=PRIVATE_USER)
 async def apply_email_change(
-    request: Request, signing_in: SigningInArea, accounts: AccountsArea, body: Apply
+    request: Request, signing_in: SigningInArea, accounts: AccountsArea, body: EmailChangeApply
 ) -> object:
     """Change the address; sudo mode."""
     account = await signing_in.email_changes.apply(request.principal.account, body.email_token, request.proof(body))
