@@ -192,3 +192,63 @@ def test_a_finger_brings_the_list_and_the_menus(visit: MakeVisitor, place: Place
     member.page.get_by_role("menuitem", name="Mark as read").wait_for()
     member.page.keyboard.press("Escape")
     member.arrives_at(place.path)
+
+
+def test_the_menu_of_a_person_is_the_same_wherever_the_person_is_shown(alice: Member, place: Place) -> None:
+    call, token = place.home.call, place.alice["token"]
+    call("POST", f"/v1/guilds/{place.guild_id}/roles", {"name": "gardener"}, token)
+    conversation = call("POST", "/v1/users/@me/channels", {"recipient_id": place.carol["id"]}, token)
+    place.says(place.bob, f"hello <@{place.carol['id']}>")
+    alice.enters_as("alice", place.path)
+    page, item = alice.page, alice.page.get_by_role("menuitem")
+    row = page.get_by_role("article").filter(has_text="hello @carol")
+    row.locator(".author").click(button="right")
+    expect(item).to_have_text(
+        [
+            *("Profile", "Mention", "Message", "Write a note", "Nickname", "Roles"),
+            *("Add as a friend", "Block", "Copy the id", "Time out", "Kick", "Ban"),
+        ]
+    )
+    alice.page_is_accessible()
+    item.filter(has_text="Mention").click()
+    expect(field_of(alice)).to_have_value("@Bob ")
+    field_of(alice).fill("")
+    row.locator("button.mention").click(button="right")
+    item.filter(has_text="Nickname").click()
+    page.get_by_label("Nickname", exact=True).fill("Caro")
+    page.get_by_role("dialog").get_by_role("button", name="Save").click()
+    member = page.locator("button.member").filter(has_text="Caro")
+    member.focus()
+    page.keyboard.press("ContextMenu")
+    item.filter(has_text="Roles").click()
+    page.get_by_role("checkbox", name="gardener").check()
+    page.get_by_role("dialog").get_by_role("button", name="Save").click()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    found = call("GET", f"/v1/guilds/{place.guild_id}/members/{place.carol['id']}", token=token)
+    assert (found["nick"], len(found["roles"])) == ("Caro", 1)
+    page.locator("button.member").filter(has_text="Alice").click(button="right")
+    expect(item).to_have_text(["Profile", "Mention", "Nickname", "Roles", "Copy the id"])
+    page.keyboard.press("Escape")
+    page.goto("/channels/@me/friends")
+    page.locator(f".channel-link[href='/channels/@me/{conversation['id']}']").click(button="right")
+    item.filter(has_text="The person").click()
+    item.filter(has_text="Write a note").click()
+    page.get_by_label("Note (only you see it)").fill("grows leeks")
+    page.get_by_role("dialog").get_by_role("button", name="Save").click()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    assert call("GET", f"/v1/users/@me/notes/{place.carol['id']}", token=token)["note"] == "grows leeks"
+    call("POST", f"/v1/users/@me/relationships/{place.carol['id']}", {}, token)
+    page.get_by_role("tab", name=re.compile("Requests")).click()
+    page.locator(".friend button.member").click(button="right")
+    item.filter(has_text="Take the request back").click()
+    expect(page.locator(".friend")).to_have_count(0)
+
+
+def test_who_may_little_is_offered_little(visit: MakeVisitor, place: Place) -> None:
+    place.says(place.alice, "hello")
+    bob: Member = visit(kind=Member, viewport=DESK, reduced_motion="reduce")
+    bob.enters_as("bob", place.path)
+    bob.page.get_by_role("article").filter(has_text="hello").locator(".author").click(button="right")
+    expect(bob.page.get_by_role("menuitem")).to_have_text(
+        ["Profile", "Mention", "Message", "Write a note", "Add as a friend", "Block", "Copy the id"]
+    )

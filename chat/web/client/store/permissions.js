@@ -141,6 +141,18 @@ export function outranks(guild, userId, otherId, otherRoles) {
   return own !== undefined && (theirs === undefined || above(own, theirs) < 0);
 }
 
+/**
+ * Whether a member may give and take a role, as far as its place goes.
+ * @param {Guild} guild
+ * @param {Id} userId A member that the session was told of.
+ * @param {import("./shapes.js").Role} role
+ */
+export function standsAbove(guild, userId, role) {
+  if (userId === guild.properties["owner_id"]) return true;
+  const own = highest(guild, guild.members.get(userId)?.roles ?? []);
+  return own !== undefined && above(own, role) < 0;
+}
+
 /** @param {Guild} guild @param {Id[]} roleIds */
 function highest(guild, roleIds) {
   const roles = roleIds.map((id) => guild.roles.get(id)).filter((role) => role !== undefined);

@@ -143,7 +143,7 @@ export function open({ app, ground, back, isWanted }) {
     const open = () => app.open("profile", { userId: id, guildId: null, anchor: button });
     const button = h(
       "button",
-      { type: "button", class: "member", click: open },
+      { type: "button", class: "member", "data-user": id, click: open },
       h("span", { class: "face-holder" }, picture, presenceDot(status)),
     );
     button.append(

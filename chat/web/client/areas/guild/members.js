@@ -2,6 +2,7 @@
 
 import { fill, h } from "../../base/dom.js";
 import { t } from "../../words/catalogue.js";
+import { chooseRoles } from "../../views/dialogs/member_roles.js";
 import { avatarAddress, plainName } from "../../views/names/people.js";
 import { field, input } from "./fields.js";
 
@@ -11,7 +12,7 @@ const PAUSE_MS = 300;
 
 /** @param {App} app @param {string} guildId */
 export function membersPage(app, guildId) {
-  const { store, acts, layers } = app;
+  const { store, acts } = app;
   const search = input({ type: "search" }, "");
   const list = h("ul", { class: "guild-set-rows" });
   const count = h("p", { class: "muted", role: "status" });
@@ -39,11 +40,15 @@ export function membersPage(app, guildId) {
       members = further ? [...members, ...found.members] : found.members;
       count.textContent = t("members.count", { n: found.total_result_count ?? members.length });
       more.hidden = members.length >= (found.total_result_count ?? 0);
+      acts.members.know(guildId, members.map((found) => (found.member ?? found).user.id));
       fill(list, ...members.map(row));
     } catch (error) {
       app.report(error);
     }
   }
+
+  /** @param {string} userId */
+  const give = (userId) => chooseRoles(app, guildId, userId, () => load(false));
 
   /** @param {any} found */
   function row(found) {
@@ -60,42 +65,14 @@ export function membersPage(app, guildId) {
       h("bdi", { class: "clip panel-name" }, name),
       h("span", { class: "meta clip" }, roles.map(plainName).join(", ")),
     );
-    const give = h(
+    const roleButton = h(
       "button",
-      { type: "button", class: "button small-button", click: () => choose(member, name) },
+      { type: "button", class: "button small-button", click: () => give(user.id) },
       t("settings.roles"),
     );
     const open = h("button", { type: "button", class: "button small-button" }, t("profile.name"));
     open.addEventListener("click", () => app.open("profile", { userId: user.id, guildId, anchor: open }));
-    return h("li", {}, picture, words, give, open);
-  }
-
-  /** @param {any} member @param {string} name */
-  function choose(member, name) {
-    const guild = store.read.guilds.get(guildId);
-    const roles = [...(guild?.roles.values() ?? [])]
-      .filter(({ id }) => id !== guildId)
-      .sort((one, other) => other.position - one.position);
-    const boxes = roles.map((role) => {
-      const box = /** @type {HTMLInputElement} */ (h("input", { type: "checkbox", value: role.id }));
-      box.checked = member.roles.includes(role.id);
-      return { box, row: h("label", { class: "check" }, box, h("bdi", {}, plainName(role.name))) };
-    });
-    const none = h("p", { class: "muted" }, t("members.no_roles"));
-    layers.dialog({
-      title: t("members.roles_of", { name }),
-      content: h("div", {}, ...(boxes.length > 0 ? boxes.map(({ row: one }) => one) : [none])),
-      actions: [
-        {
-          label: t("panel.save"),
-          async run() {
-            const chosen = boxes.filter(({ box }) => box.checked).map(({ box }) => box.value);
-            await acts.people.setRoles(guildId, member.user.id, chosen);
-            await load(false);
-          },
-        },
-      ],
-    });
+    return h("li", {}, picture, words, roleButton, open);
   }
 
   search.addEventListener("input", () => {

@@ -8,16 +8,14 @@ import { drawn } from "../../views/messages/body.js";
 import { avatarAddress, plainName, tagOf } from "../../views/names/people.js";
 import { presenceDot, presenceOf, presenceWords } from "../../views/names/presence.js";
 import { customStatus } from "../../views/names/status.js";
-import { moderationEntries } from "./moderation.js";
+import { personEntries } from "./menu.js";
 
 /** @typedef {import("../../views/shell/app.js").App} App */
 
 const NOTE_MAXIMUM = 256;
 const NOTE_MS = 600;
-const FRIEND = 1;
 const BLOCKED = 2;
 const INCOMING = 3;
-const OUTGOING = 4;
 
 /**
  * @param {object} parts
@@ -172,23 +170,9 @@ export function open({ app, userId, guildId, anchor }) {
       icon("more"),
     );
     more.addEventListener("click", () => {
-      /** @type {(import("../../views/shell/menu.js").Entry | null)[]} */
-      const entries = [
-        ...(type === FRIEND
-          ? [{ label: t("profile.unfriend"), icon: "leave", run: () => told(acts.people.remove(userId)) }]
-          : []),
-        ...(type === OUTGOING
-          ? [{ label: t("profile.withdraw"), icon: "close", run: () => told(acts.people.remove(userId)) }]
-          : []),
-        type === BLOCKED
-          ? { label: t("profile.unblock"), icon: "check", run: () => told(acts.people.remove(userId)) }
-          : { label: t("profile.block"), icon: "ban", run: () => told(acts.people.block(userId)) },
-        { label: t("profile.copy_id"), icon: "copy", run: () => void navigator.clipboard.writeText(userId) },
-        null,
-        ...moderationEntries(app, guildId, userId, memberOf()?.roles ?? null),
-      ];
       close();
-      layers.menu(anchor.isConnected ? anchor : document.body, entries, t("profile.name"));
+      const spot = anchor.isConnected ? anchor : document.body;
+      layers.menu(spot, personEntries(app, guildId, userId), t("profile.name"));
     });
     row.append(more);
     return row;

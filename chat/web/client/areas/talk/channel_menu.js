@@ -2,19 +2,20 @@
 
 import { h } from "../../base/dom.js";
 import { BITS, may } from "../../store/permissions.js";
+import { isChannelMuted } from "../../store/unread.js";
 import { t } from "../../words/catalogue.js";
-import { nameOfChannel } from "../../views/names/channels.js";
+import { nameOfChannel, othersOf } from "../../views/names/channels.js";
 
 /** @typedef {import("../../views/shell/app.js").App} App */
 /** @typedef {import("../../store/shapes.js").Channel} Channel */
 
 const GROUP = 3;
 
-/** @param {{app: App, channelId: string, anchor: Element}} parts */
+/** @param {{app: App, channelId: string, anchor: import("../../views/shell/menu.js").Anchor}} parts */
 export function open({ app, channelId, anchor }) {
   const channel = app.store.read.channels.get(channelId);
   if (!channel) return;
-  const entries = channel["thread_metadata"] ? ofThread(app, channel) : ofConversation(app, channel);
+  const entries = channel["thread_metadata"] ? ofThread(app, channel) : ofConversation(app, channel, anchor);
   app.layers.menu(anchor, entries, t("head.more"));
 }
 
@@ -43,16 +44,39 @@ function ofThread({ store, acts, report }, thread) {
   ];
 }
 
-/** @param {App} app @param {Channel} channel */
-function ofConversation(app, channel) {
+/**
+ * @param {App} app
+ * @param {Channel} channel
+ * @param {import("../../views/shell/menu.js").Anchor} spot
+ * @returns {(import("../../views/shell/menu.js").Entry | null)[]}
+ */
+function ofConversation(app, channel, spot) {
+  const { acts, store } = app;
+  const told = (/** @type {Promise<unknown>} */ done) => void done.catch(app.report);
+  const isMuted = isChannelMuted(store.read, channel, app.now());
+  const first = [
+    { label: t("guild.mark_read"), icon: "check", run: () => told(acts.reads.markChannelRead(channel.id)) },
+    {
+      label: isMuted ? t("conversation.unmute") : t("conversation.mute"),
+      icon: "mute",
+      run: () => told(acts.guilds.muteChannel(null, channel.id, !isMuted)),
+    },
+  ];
   const close = async () => {
-    await app.acts.people.closeConversation(channel.id);
-    app.go("/channels/@me", { replace: true });
+    await acts.people.closeConversation(channel.id);
+    if (app.place().channelId === channel.id) app.go("/channels/@me", { replace: true });
   };
   if (channel.type !== GROUP) {
-    return [{ label: t("conversation.close"), icon: "close", run: () => void close().catch(app.report) }];
+    const [other] = othersOf(store.read, channel);
+    const person = () => app.open("person_menu", { userId: other?.id, guildId: null, spot });
+    return [
+      ...first,
+      null,
+      ...(channel.type === 1 ? [{ label: t("conversation.person"), icon: "member", run: person }] : []),
+      { label: t("conversation.close"), icon: "close", run: () => told(close()) },
+    ];
   }
-  const name = nameOfChannel(app.store.read, channel);
+  const name = nameOfChannel(store.read, channel);
   const leave = () =>
     app.layers.dialog({
       title: t("conversation.leave"),
@@ -60,6 +84,8 @@ function ofConversation(app, channel) {
       actions: [{ label: t("conversation.leave"), kind: "danger", run: close }],
     });
   return [
+    ...first,
+    null,
     { label: t("conversation.change"), icon: "edit", run: () => app.open("conversation", { channelId: channel.id }) },
     { label: t("conversation.leave"), icon: "leave", kind: /** @type {const} */ ("danger"), run: leave },
   ];

@@ -4,6 +4,7 @@ import { pathWithin } from "../../base/address.js";
 import { fill, h } from "../../base/dom.js";
 import { icon } from "../../base/icon.js";
 import { keyed } from "../../base/keyed.js";
+import { spotOf } from "../../base/spot.js";
 import { CATEGORY, orderedChannels } from "../../store/channels.js";
 import { BITS, guildPermissions, may } from "../../store/permissions.js";
 import { ALL } from "../../store/store.js";
@@ -200,9 +201,8 @@ export function makeChannelList(app, guildId) {
       const user = store.read.users.get(id) ?? { id, avatar: null };
       const face = h("img", { class: "avatar tiny", alt: "", width: "24", height: "24" });
       face.src = avatarAddress(user, 80);
-      list.append(
-        h("li", {}, face, h("bdi", { class: "clip small" }, nameOf({ store, guildId }, { id, username: "" }))),
-      );
+      const name = nameOf({ store, guildId }, { id, username: "" });
+      list.append(h("li", { "data-user": id }, face, h("bdi", { class: "clip small" }, name)));
     }
     return [list];
   }
@@ -221,7 +221,7 @@ export function makeChannelList(app, guildId) {
     const channel = store.read.channels.get(link?.dataset["channel"] ?? "");
     if (!link || !channel) return;
     event.preventDefault();
-    const spot = event.clientX === 0 ? link : { x: event.clientX, y: event.clientY };
+    const spot = spotOf(event, link);
     app.layers.menu(spot, channelEntries(app, channel), nameOfChannel(store.read, channel));
   });
 

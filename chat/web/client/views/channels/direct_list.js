@@ -3,6 +3,7 @@
 import { fill, h } from "../../base/dom.js";
 import { icon, iconButton } from "../../base/icon.js";
 import { keyed } from "../../base/keyed.js";
+import { spotOf } from "../../base/spot.js";
 import { orderedConversations } from "../../store/channels.js";
 import { ALL } from "../../store/store.js";
 import { newsOf } from "../../store/unread.js";
@@ -87,6 +88,7 @@ export function makeDirectList(app) {
     element.dataset["face"] = face;
     const hadFocus = element.contains(document.activeElement);
     const link = h("a", { class: "channel-link", href: `/channels/@me/${channel.id}` });
+    link.dataset["channel"] = channel.id;
     if (here) link.setAttribute("aria-current", "page");
     link.classList.toggle("unread", news.isUnread);
     link.append(faceOf(channel, other, status), h("span", { class: "clip" }, name));
@@ -124,6 +126,14 @@ export function makeDirectList(app) {
     event.preventDefault();
     app.go(new URL(link.href).pathname);
     draw();
+  });
+
+  element.addEventListener("contextmenu", (event) => {
+    const link = /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest("[data-channel]"));
+    const channel = store.read.channels.get(link?.dataset["channel"] ?? "");
+    if (!link || !channel) return;
+    event.preventDefault();
+    app.open("channel_menu", { channelId: channel.id, anchor: spotOf(event, link) });
   });
 
   /** @param {string} topic */

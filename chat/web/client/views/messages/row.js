@@ -108,7 +108,9 @@ export function makeRow(place) {
 
   /** Those who are named in it, as they are called here now. @param {any} message */
   function mentionedNames(message) {
-    return (message.mentions ?? []).map((/** @type {any} */ one) => nameOf(place, one)).join("\n");
+    const { users } = place.store.read;
+    const named = (/** @type {any} */ one) => `${nameOf(place, one)}${users.has(one.id) ? "" : " ?"}`;
+    return (message.mentions ?? []).map(named).join("\n");
   }
 
   /** The same for what it answers. @param {any} message */

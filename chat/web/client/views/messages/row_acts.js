@@ -154,7 +154,7 @@ export function makeRowActs({ acts, channelId, element, rows, myId, on, jump, ma
   rows.addEventListener("contextmenu", (event) => {
     const target = /** @type {HTMLElement} */ (event.target);
     const article = /** @type {HTMLElement | null} */ (target.closest("article"));
-    if (!article || target.closest("a[href], img, video") || getSelection()?.toString()) return;
+    if (!article || target.closest("a[href], [data-user], img, video") || getSelection()?.toString()) return;
     event.preventDefault();
     run("menu", article, target);
   });

@@ -3,6 +3,7 @@
 import { h } from "../../base/dom.js";
 import { icon } from "../../base/icon.js";
 import { keyed } from "../../base/keyed.js";
+import { spotOf } from "../../base/spot.js";
 import { moved, railEntries } from "../../store/guild_order.js";
 import { ALL } from "../../store/store.js";
 import { newsByGuild } from "../../store/unread.js";
@@ -186,7 +187,7 @@ export function makeRail(app) {
     const link = /** @type {HTMLElement | null} */ (target.closest("[data-guild], [data-folder]"));
     if (!link) return;
     event.preventDefault();
-    const spot = event.clientX === 0 ? link : { x: event.clientX, y: event.clientY };
+    const spot = spotOf(event, link);
     const { guild, folder } = link.dataset;
     app.layers.menu(spot, guild ? guildEntries(app, guild) : folderEntries(app, Number(folder)), link.title);
   });

@@ -15,6 +15,7 @@ import { t } from "../../words/catalogue.js";
  * @property {(path: string, options?: {replace?: boolean}) => void} go
  * @property {() => Place} place Where the person is.
  * @property {(name: Area, options?: any) => void} open An area by its name.
+ * @property {((userId: string) => void) | null} mention Into what is being written; null where nothing can be.
  * @property {(words: string) => void} announce Read out, and not seen.
  * @property {(error: unknown) => void} report What went wrong, in words, for a moment.
  * @property {(cover: Cover) => void} cover A page over the whole client, until the person goes elsewhere.
@@ -35,6 +36,7 @@ const AREAS = {
   guild_settings: () => import("../../areas/guild/settings.js"),
   kept: () => import("../../areas/talk/kept.js"),
   new_thread: () => import("../../areas/talk/new_thread.js"),
+  person_menu: () => import("../../areas/people/menu.js"),
   pins: () => import("../../areas/talk/pins.js"),
   profile: () => import("../../areas/people/profile.js"),
   reactors: () => import("../../areas/talk/reactors.js"),

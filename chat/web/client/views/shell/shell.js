@@ -20,6 +20,7 @@ import { openInside } from "./inside.js";
 import { keyList, makeKeys } from "./keys.js";
 import { makeLayers } from "./layers.js";
 import { holding } from "./long_press.js";
+import { personMenus } from "./person_menu.js";
 import { makeRouter, pathOf } from "./router.js";
 import { makeSteps } from "./steps.js";
 import { swiping } from "./swipe.js";
@@ -43,6 +44,9 @@ export function makeShell({ store, acts, connection }) {
     go: router.go,
     place: router.place,
     open: makeAreas(() => app),
+    get mention() {
+      return talk?.mention?.() ?? null;
+    },
     announce,
     report: (error) => layers.toast(wordsOf(error)),
     cover(next) {
@@ -74,6 +78,7 @@ export function makeShell({ store, acts, connection }) {
   let hasFriends = false;
 
   openInside(app);
+  personMenus(app);
   skip.addEventListener("click", (event) => (event.preventDefault(), talk?.focus()));
   holding(document.documentElement);
   swiping(element, (pane) => show(pane));

@@ -24,6 +24,7 @@ const CONVERSATIONS = new Set([1, 3, 999]);
  * @property {string} channelId
  * @property {(messageId: string | null) => void} open
  * @property {() => void} focus
+ * @property {() => ((userId: string) => void) | null} [mention] Writes a mention; null where nobody may write.
  * @property {() => void} leaveUnread
  * @property {() => void} stop
  */
@@ -58,6 +59,7 @@ export function makeTalk({ app, channelId, guildId, back, toggleMembers }) {
   /** @type {ReturnType<typeof makeComposer> | null} */
   let composer = null;
   let rights = "";
+  let mayWrite = false;
   let isOpen = false;
 
   /** @param {bigint} bit */
@@ -84,6 +86,7 @@ export function makeTalk({ app, channelId, guildId, back, toggleMembers }) {
     if (channel === undefined) return;
     const isThread = channel["thread_metadata"] !== undefined;
     const canSend = allowed(isThread ? BITS.SEND_MESSAGES_IN_THREADS : BITS.SEND_MESSAGES);
+    mayWrite = canSend;
     const canAttach = canSend && allowed(BITS.ATTACH_FILES);
     const name = nameOfChannel(store.read, channel);
     const next = JSON.stringify([canSend, canAttach, name]);
@@ -163,6 +166,7 @@ export function makeTalk({ app, channelId, guildId, back, toggleMembers }) {
       isOpen = true;
     },
     focus: () => composer?.focus(),
+    mention: () => (mayWrite ? (userId) => composer?.insert(`<@${userId}> `) : null),
     leaveUnread: () => void list.leaveUnread(),
     stop() {
       unwatch();
