@@ -16,7 +16,7 @@ from chat.api.operation import Request
 from chat.classes import frozen
 from chat.domain.policy.assemble import PolicyArea
 from chat.errors import ApiError
-from chat.media.delivery import GUARDED, Delivery, File, delivery, with_ending
+from chat.media.delivery import GUARDED, File, MediaDelivery, delivery, with_ending
 from chat.media.image_header import image_header, is_turned_webp
 from chat.media.image_workers import ImageRefused
 from chat.media.outside_fetching import PICTURE_BYTES, OutsideMedia
@@ -33,7 +33,7 @@ from chat.media.renditions import (
 from chat.media.storage import Incoming
 from chat.registries.error_codes import ErrorCode
 from chat.store.messages.attachments import Attachment
-from chat.store.policy import Asset
+from chat.store.policy import StoredAsset
 
 EXTERNAL_FRESH: Final = "public, max-age=3600"
 
@@ -62,7 +62,7 @@ class SizedPicture(PictureQuery):
     format: Literal["png", "jpg", "jpeg", "webp", "gif"] | None = None
 
 
-async def stored_file(request: Request, stored: Asset | Attachment, file: File, *, policy: PolicyArea) -> Answer:
+async def stored_file(request: Request, stored: StoredAsset | Attachment, file: File, *, policy: PolicyArea) -> Answer:
     """A file as it came.
 
     :raises ApiError: NOT_FOUND when it is gone; BAD_REQUEST with status 416.
@@ -96,7 +96,7 @@ def held_file(request: Request, content: bytes, file: File) -> Answer:
 
 async def picture(
     request: Request,
-    stored: Asset | Attachment,
+    stored: StoredAsset | Attachment,
     file: File,
     original: Original,
     rendition: Rendition | None,
@@ -136,7 +136,7 @@ async def picture(
     return Streamed(answer.status, headers=answer.headers, pieces=pieces, length=answer.stop - answer.start)
 
 
-async def _may_be_shown(stored: Asset | Attachment, original: Original, *, policy: PolicyArea) -> bool:
+async def _may_be_shown(stored: StoredAsset | Attachment, original: Original, *, policy: PolicyArea) -> bool:
     """Whether a page may show the picture as it came: no drawing, nothing that lies on its side in a browser, and
     nothing that moves beyond the bounds."""
     if original.content_type in DRAWINGS:
@@ -263,7 +263,7 @@ def _outside(content_type: str) -> dict[str, str]:
     }
 
 
-def _delivery(request: Request, file: File) -> Delivery:
+def _delivery(request: Request, file: File) -> MediaDelivery:
     answer = delivery(file, request.headers)
     if answer.status == 416:
         headers = {**GUARDED, "Content-Range": answer.headers["Content-Range"]}

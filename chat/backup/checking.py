@@ -11,7 +11,7 @@ from typing import Final
 
 from chat.backup.contents import DATABASE, PIECE_BYTES, SIGNING_KEY, Tell
 from chat.backup.place import BackupPlace, is_shared
-from chat.checking.instance import FILES, Step, looked_through, of_pages, of_rows, version
+from chat.checking.instance import FILES, CheckStep, looked_through, of_pages, of_rows, version
 from chat.errors import OperatorError
 from chat.store.connections import connect
 from chat.store.data_directory import SIGNING_KEY_BYTES
@@ -31,7 +31,7 @@ def checked_copy(place: BackupPlace, path: Path, tell: Tell) -> tuple[list[str],
     try:
         with contextlib.closing(connect(path / DATABASE, read_only=True)) as connection:
             connection.set_progress_handler(lambda: tell(CHECKING, 50.0), INSTRUCTIONS_A_WORD)
-            files = Step(FILES, "files", lambda: missing_files(place, path))
+            files = CheckStep(FILES, "files", lambda: missing_files(place, path))
             problems = list(looked_through([*of_pages(connection), files], tell))
             is_current, _ = version(connection)
             rows = of_rows(connection, path / SIGNING_KEY) if is_current else []

@@ -47,7 +47,7 @@ PAPERS: Final = frozenset({DESCRIPTION, CHECKSUMS, PLAN, MOVED})
 BROKEN: Final = "is no whole backup"
 
 
-class Source(Protocol):
+class BackupSource(Protocol):
     """Where a backup is read from."""
 
     @property
@@ -146,7 +146,9 @@ class OfDirectory:
         return len(manifest)
 
 
-def restore(source: Source, data: Path, tell: Tell, *, aside: str | None = None, stays: frozenset[str]) -> int | None:
+def restore(
+    source: BackupSource, data: Path, tell: Tell, *, aside: str | None = None, stays: frozenset[str]
+) -> int | None:
     """Make a data directory out of a backup; how many files there are. None where an earlier restore to it was broken
     off at its end: that one is finished instead.
 

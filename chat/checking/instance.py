@@ -52,7 +52,7 @@ class Problem:
 
 
 @frozen
-class Step:
+class CheckStep:
     """A part of the check."""
 
     check: str
@@ -61,7 +61,7 @@ class Step:
     only_warns: bool = False
 
 
-def looked_through(steps: Sequence[Step], tell: Tell) -> Iterator[Problem]:
+def looked_through(steps: Sequence[CheckStep], tell: Tell) -> Iterator[Problem]:
     """What the steps find."""
     for number, step in enumerate(steps):
         tell(step.words, 100.0 * number / len(steps))
@@ -73,22 +73,24 @@ def looked_through(steps: Sequence[Step], tell: Tell) -> Iterator[Problem]:
 
 def steps(
     directory: DataDirectory, config_file: Path | None, stack: contextlib.ExitStack, *, deep: bool = False
-) -> list[Step]:
+) -> list[CheckStep]:
     """The parts of a check of a data directory; `stack` closes its database. `deep` reads every row and every file."""
     first = [
-        Step(SETTINGS, "settings", lambda: _settings(directory, config_file)),
-        Step(KEY, "signing key", lambda: _signing_key(directory)),
-        Step(ACCESS, "who may read the data", lambda: _open_to_others(directory, config_file)),
-        Step(BROKER, "broker of the gateway nodes", lambda: _broker(directory, config_file)),
-        Step(BROKER, "what the broker keeps", lambda: _broker(directory, config_file, warns=True), only_warns=True),
+        CheckStep(SETTINGS, "settings", lambda: _settings(directory, config_file)),
+        CheckStep(KEY, "signing key", lambda: _signing_key(directory)),
+        CheckStep(ACCESS, "who may read the data", lambda: _open_to_others(directory, config_file)),
+        CheckStep(BROKER, "broker of the gateway nodes", lambda: _broker(directory, config_file)),
+        CheckStep(
+            BROKER, "what the broker keeps", lambda: _broker(directory, config_file, warns=True), only_warns=True
+        ),
     ]
     try:
         connection = stack.enter_context(contextlib.closing(connect(directory.database, read_only=True)))
         is_current, words = version(connection)
     except sqlite3.Error as error:
         reason = f"cannot be read: {error}"
-        return [*first, Step(DATABASE, "database", lambda: [reason])]
-    found = [*first, Step(DATABASE, "version of the database", lambda: words), *of_pages(connection)]
+        return [*first, CheckStep(DATABASE, "database", lambda: [reason])]
+    found = [*first, CheckStep(DATABASE, "version of the database", lambda: words), *of_pages(connection)]
     if not is_current:
         return found
     uploads, archives, now_ms = directory.uploads, directory.archives, SystemClock().now_ms()
@@ -96,39 +98,41 @@ def steps(
     return [
         *found,
         *of_rows(connection, directory.key_file),
-        Step(FILES, "files", lambda: file_check.missing_files(connection, stored(), uploads)),
-        Step(FILES, "files without an owner", lambda: file_check.unowned_files(connection, uploads, now_ms)),
-        Step(FILES, "archives", lambda: file_check.missing_archives(connection, archives)),
-        Step(FILES, "archives without an owner", lambda: file_check.unowned_archives(connection, archives, now_ms)),
+        CheckStep(FILES, "files", lambda: file_check.missing_files(connection, stored(), uploads)),
+        CheckStep(FILES, "files without an owner", lambda: file_check.unowned_files(connection, uploads, now_ms)),
+        CheckStep(FILES, "archives", lambda: file_check.missing_archives(connection, archives)),
+        CheckStep(
+            FILES, "archives without an owner", lambda: file_check.unowned_archives(connection, archives, now_ms)
+        ),
         *(_deep(connection, uploads, now_ms) if deep else ()),
     ]
 
 
-def _deep(connection: sqlite3.Connection, uploads: Path, now_ms: int) -> list[Step]:
+def _deep(connection: sqlite3.Connection, uploads: Path, now_ms: int) -> list[CheckStep]:
     return [
-        Step(DATABASE, "JSON in the database", lambda: deep_check.misshapen(connection)),
-        Step(DATABASE, "ids", lambda: deep_check.ids_out_of_range(connection, now_ms)),
-        Step(COUNTS, "counts of messages and threads", lambda: deep_check.wrong_counts(connection)),
-        Step(SEARCH, "search indexes", lambda: deep_check.wrong_search_entries(connection)),
-        Step(DATABASE, "order of members", lambda: deep_check.wrong_name_keys(connection)),
-        Step(FILES, "contents of files", lambda: file_check.changed_files(connection, uploads)),
+        CheckStep(DATABASE, "JSON in the database", lambda: deep_check.misshapen(connection)),
+        CheckStep(DATABASE, "ids", lambda: deep_check.ids_out_of_range(connection, now_ms)),
+        CheckStep(COUNTS, "counts of messages and threads", lambda: deep_check.wrong_counts(connection)),
+        CheckStep(SEARCH, "search indexes", lambda: deep_check.wrong_search_entries(connection)),
+        CheckStep(DATABASE, "order of members", lambda: deep_check.wrong_name_keys(connection)),
+        CheckStep(FILES, "contents of files", lambda: file_check.changed_files(connection, uploads)),
     ]
 
 
-def of_pages(connection: sqlite3.Connection) -> list[Step]:
+def of_pages(connection: sqlite3.Connection) -> list[CheckStep]:
     """What holds for a database of any version."""
     return [
-        Step(DATABASE, "pages of the database", lambda: whole_database.damages(connection)),
-        Step(DATABASE, "references in the database", lambda: whole_database.broken_references(connection)),
+        CheckStep(DATABASE, "pages of the database", lambda: whole_database.damages(connection)),
+        CheckStep(DATABASE, "references in the database", lambda: whole_database.broken_references(connection)),
     ]
 
 
-def of_rows(connection: sqlite3.Connection, key_file: Path) -> list[Step]:
+def of_rows(connection: sqlite3.Connection, key_file: Path) -> list[CheckStep]:
     """What holds for the rows of a database of this version."""
     return [
-        Step(KEY, "sealed secrets", lambda: _sealed_secrets(key_file, connection)),
-        Step(COUNTS, "counts", lambda: whole_database.wrong_counts(connection)),
-        Step(DATABASE, "leftovers", lambda: whole_database.leftovers(connection)),
+        CheckStep(KEY, "sealed secrets", lambda: _sealed_secrets(key_file, connection)),
+        CheckStep(COUNTS, "counts", lambda: whole_database.wrong_counts(connection)),
+        CheckStep(DATABASE, "leftovers", lambda: whole_database.leftovers(connection)),
     ]
 
 

@@ -115,13 +115,13 @@ async def export_user(instance: Instance, name: str, file: Path, include_attachm
 
 async def _export(instance: Instance, user_id: int, draft: Path, tell: Tell, *, include_attachments: bool) -> int:
     """Write the file; its bytes."""
-    from chat.domain.administration.archive_building import ArchiveBuild, NoRoom, Wish
+    from chat.domain.administration.archive_building import ArchiveBuild, ArchiveWish, NoRoom
     from chat.media.storage import MediaStorage
     from chat.media.zip_writing import ZipWriter, list_of
     from chat.registries.jobs import ArchiveSubject
 
     storage = MediaStorage(instance.directory.uploads, in_threads=False)
-    wish = Wish(kind=ArchiveSubject.USER, subject_id=user_id, include_attachments=include_attachments)
+    wish = ArchiveWish(kind=ArchiveSubject.USER, subject_id=user_id, include_attachments=include_attachments)
     build = ArchiveBuild(wish, storage.path_of)
     began_at = instance.clock.now_ms()
     state = await instance.database.read(build.begun)

@@ -96,7 +96,7 @@ def send_trial(data: Path, config_file: Path | None, address: str, as_json: bool
     from chat.config import load_settings
     from chat.mail.letters import Letterhead, trial
     from chat.mail.outbox import Sender
-    from chat.mail.smtp import Refused, ServerUnusable
+    from chat.mail.smtp import MailRefused, ServerUnusable
 
     settings = load_settings(data, config_file, os.environ).settings
     if settings.mail.mode != "smtp":
@@ -112,7 +112,7 @@ def send_trial(data: Path, config_file: Path | None, address: str, as_json: bool
             connection.close()
     except ServerUnusable as error:
         raise OperatorError(f"{server} cannot be used: {error}") from error
-    except Refused as error:
+    except MailRefused as error:
         raise OperatorError(f"{server} does not take mail for {address}: {error}") from error
     if as_json or not is_terminal():
         print_json({"server": server, "address": address})

@@ -15,7 +15,7 @@ from chat.errors import OperatorError
 
 if TYPE_CHECKING:
     from chat.backup.place import BackupPlace
-    from chat.backup.restoring import Source
+    from chat.backup.restoring import BackupSource
 
 EXISTING: Final = click.Path(exists=True, readable=True, path_type=Path)
 
@@ -69,7 +69,7 @@ def _directory_of(data: Path, config_file: Path | None) -> Path:
     return directory
 
 
-def _source(where: Path, moment: str | None) -> Source:
+def _source(where: Path, moment: str | None) -> BackupSource:
     from chat.backup.place import BackupPlace
     from chat.backup.restoring import OfDirectory, TarFile
 

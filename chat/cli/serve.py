@@ -166,10 +166,10 @@ def _announce_as_json(addresses: ServerAddresses) -> None:
 
 
 def _announce_over_stdio(addresses: ServerAddresses) -> None:
-    from chat.cli.stdio import Conversation, answer
+    from chat.cli.stdio import StdioConversation, answer
 
     answer({}, result=_description(addresses))
-    Conversation(sys.stdin, addresses.host, addresses.port).start()
+    StdioConversation(sys.stdin, addresses.host, addresses.port).start()
 
 
 def _announce_to_people(addresses: ServerAddresses, *, watch: bool) -> None:

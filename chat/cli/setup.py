@@ -29,7 +29,7 @@ from chat.errors import OperatorError
 
 if TYPE_CHECKING:
     from chat.cli.setup_checks import CheckResult
-    from chat.cli.setup_questions import Present, Wish
+    from chat.cli.setup_questions import Present, SetupWish
     from chat.cli.setup_work import SetupOutcome
 
 MARKS: Final = {True: ("ok", "green"), False: ("not yet", "yellow"), None: ("later", "cyan")}
@@ -94,7 +94,7 @@ def setup(data: Path, yes: bool, check_only: bool, no_check: bool, as_json: bool
         raise OperatorError(f"{'1 thing does' if broken == 1 else f'{broken} things do'} not hold yet")
 
 
-def _asked(present: Present) -> Wish:
+def _asked(present: Present) -> SetupWish:
     from chat.cli.setup_questions import ask_everything
 
     click.echo(f"Setting up {present.file.parent}. Enter takes what stands in brackets.")
@@ -106,7 +106,7 @@ def _asked(present: Present) -> Wish:
         raise
 
 
-def _confirmed(wish: Wish, present: Present) -> Wish:
+def _confirmed(wish: SetupWish, present: Present) -> SetupWish:
     """The wish, once it was looked at as a whole."""
     from chat.config.loading import SETTINGS
 

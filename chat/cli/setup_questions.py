@@ -68,7 +68,7 @@ class Present:
 
 
 @define(kw_only=True)
-class Wish:
+class SetupWish:
     """What is to be. Settings by their dotted names; None takes one out of the file."""
 
     settings: dict[str, object] = attrs.field(factory=dict)
@@ -76,7 +76,7 @@ class Wish:
     guild: str | None = None
 
 
-def ask_everything(present: Present) -> Wish:
+def ask_everything(present: Present) -> SetupWish:
     """Every question. Raises click.Abort."""
     interview = _Interview(present)
     interview.ask_address()
@@ -130,7 +130,7 @@ def judged(judge: Callable[[str], T]) -> Callable[[str], T]:
 @define
 class _Interview:
     _present: Present
-    wish: Wish = attrs.field(factory=Wish)
+    wish: SetupWish = attrs.field(factory=SetupWish)
     _step: int = 0
 
     @property

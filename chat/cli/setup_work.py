@@ -22,7 +22,7 @@ from chat.classes import define
 from chat.cli.administration import Instance, account_fields, administer
 from chat.cli.guild import GUILD_COLUMNS, make_invite
 from chat.cli.options import fields_of, settings_file
-from chat.cli.setup_questions import Present, Wish, address_of, judged, networks_of, setting_value
+from chat.cli.setup_questions import Present, SetupWish, address_of, judged, networks_of, setting_value
 from chat.cli.user import generated_password
 from chat.config import load_settings
 from chat.config.loading import accepted
@@ -87,9 +87,9 @@ def present_instance(data: Path) -> Present:
     return Present(loaded, file, text, chosen, is_set_up, has_guild)
 
 
-def taken_from_options(given: Mapping[str, Any], present: Present) -> Wish:
+def taken_from_options(given: Mapping[str, Any], present: Present) -> SetupWish:
     """What the options say. Raises click.UsageError for what cannot be."""
-    wish = Wish()
+    wish = SetupWish()
     if "public_url" in given:
         wish.settings["public_url"] = address_of(given["public_url"])
     if "proxies" in given:
@@ -116,7 +116,7 @@ def _line(text: str) -> str:
     return sys.stdin.readline().rstrip("\r\n") if text == "-" else text
 
 
-def carry_out(wish: Wish, present: Present, data: Path) -> SetupOutcome:
+def carry_out(wish: SetupWish, present: Present, data: Path) -> SetupOutcome:
     """Write the file, then make the account and the guild.
 
     :raises OperatorError: with nothing written, for settings that contradict each other and a file that cannot be
@@ -144,7 +144,7 @@ def _load(data: Path, draft: Path, file: Path) -> None:
         raise OperatorError(str(error).replace(str(draft), str(file))) from None
 
 
-def _judge_account(wish: Wish, present: Present) -> None:
+def _judge_account(wish: SetupWish, present: Present) -> None:
     new = wish.administrator
     if new is None:
         return
@@ -155,7 +155,7 @@ def _judge_account(wish: Wish, present: Present) -> None:
         account_rules.password(new.password, names=(new.username, new.email))
 
 
-def _changes(wish: Wish, present: Present) -> dict[str, object]:
+def _changes(wish: SetupWish, present: Present) -> dict[str, object]:
     """What differs from the file that is there."""
     content = tomllib.loads(present.text)
 
@@ -170,7 +170,7 @@ def _changes(wish: Wish, present: Present) -> dict[str, object]:
     }
 
 
-async def _make(instance: Instance, wish: Wish, outcome: SetupOutcome) -> None:
+async def _make(instance: Instance, wish: SetupWish, outcome: SetupOutcome) -> None:
     owner = None
     if wish.administrator is not None:
         made = generated_password() if wish.administrator.password is None else None

@@ -39,7 +39,7 @@ SPANS: Final[Mapping[str, int]] = {"last_minute": 60, "last_hour": 3_600, "last_
 
 
 @frozen
-class Status:
+class ServerStatus:
     """What is known of an instance at a moment. Nothing is there of spans in which no server ran."""
 
     running: bool
@@ -123,7 +123,7 @@ def status(data: Path, watch: bool, every: float, as_json: bool) -> None:
     directory.require()
     settings = load_settings(data, settings_file(), os.environ).settings
 
-    def read() -> Status:
+    def read() -> ServerStatus:
         return status_of(directory, settings)
 
     if as_json or not is_terminal():
@@ -136,7 +136,7 @@ def status(data: Path, watch: bool, every: float, as_json: bool) -> None:
         _watch(read, every)
 
 
-def _print_lines(read: Callable[[], Status], every: float | None) -> None:
+def _print_lines(read: Callable[[], ServerStatus], every: float | None) -> None:
     print_json(read().as_json())
     with contextlib.suppress(KeyboardInterrupt):
         while every is not None:
@@ -144,7 +144,7 @@ def _print_lines(read: Callable[[], Status], every: float | None) -> None:
             print_json(read().as_json())
 
 
-def _watch(read: Callable[[], Status], every: float) -> None:
+def _watch(read: Callable[[], ServerStatus], every: float) -> None:
     from rich.live import Live
 
     with contextlib.suppress(KeyboardInterrupt), Live(_shown(read()), screen=True, auto_refresh=False) as live:
@@ -153,7 +153,7 @@ def _watch(read: Callable[[], Status], every: float) -> None:
             live.update(_shown(read()), refresh=True)
 
 
-def status_of(directory: DataDirectory, settings: Settings) -> Status:
+def status_of(directory: DataDirectory, settings: Settings) -> ServerStatus:
     """Look at the process that owns the data, and at its figures."""
     from chat.domain.administration import gateway_nodes
     from chat.process_memory import resident_bytes
@@ -163,7 +163,7 @@ def status_of(directory: DataDirectory, settings: Settings) -> Status:
         ("no server runs on this data", None) if process is None else _asked(settings, directory.address())
     )
     day, spans = _figures(directory)
-    return Status(
+    return ServerStatus(
         running=process is not None,
         process=process,
         answer=answer,
@@ -257,7 +257,7 @@ ROWS: Final[Sequence[tuple[str, str]]] = (
 )
 
 
-def _shown(status: Status) -> RenderableType:
+def _shown(status: ServerStatus) -> RenderableType:
     from rich.console import Group
     from rich.table import Table
     from rich.text import Text

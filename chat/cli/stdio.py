@@ -36,7 +36,7 @@ REQUEST_SECONDS: Final = 600.0
 
 
 @frozen
-class Command:
+class StdioCommand:
     """Where a command goes: the method with members, and without any (None: the same)."""
 
     path: str
@@ -44,15 +44,15 @@ class Command:
     bare: str | None = None
 
 
-COMMANDS: Final[Mapping[str, Command]] = {
-    "clock": Command("/v1/_dev/clock", bare="GET"),
-    "fault": Command("/v1/_dev/faults"),
-    "gateway": Command("/v1/_dev/gateway"),
-    "history": Command("/v1/_dev/history", "GET"),
-    "limits": Command("/v1/_dev/limits", bare="GET"),
-    "mail": Command("/v1/_dev/mail", "GET"),
-    "reset": Command("/v1/_dev/reset"),
-    "sessions": Command("/v1/_dev/sessions", "GET"),
+COMMANDS: Final[Mapping[str, StdioCommand]] = {
+    "clock": StdioCommand("/v1/_dev/clock", bare="GET"),
+    "fault": StdioCommand("/v1/_dev/faults"),
+    "gateway": StdioCommand("/v1/_dev/gateway"),
+    "history": StdioCommand("/v1/_dev/history", "GET"),
+    "limits": StdioCommand("/v1/_dev/limits", bare="GET"),
+    "mail": StdioCommand("/v1/_dev/mail", "GET"),
+    "reset": StdioCommand("/v1/_dev/reset"),
+    "sessions": StdioCommand("/v1/_dev/sessions", "GET"),
 }
 OWN: Final = ("request", "start", "stop")
 
@@ -95,7 +95,7 @@ def settings_of_start(lines: TextIO) -> dict[str, Any] | None:
         answer(asked, error='the first line is {"do": "start"}, with an object of "settings" where there are any')
 
 
-class Conversation(threading.Thread):
+class StdioConversation(threading.Thread):
     """Answers the lines that follow the start, beside the server, until the input ends.
 
     A thread: it waits for its own server over HTTP, whose time may be moved meanwhile.

@@ -92,7 +92,7 @@ class Crowd:
 
 
 @frozen
-class Made:
+class MadeCrowd:
     """Ids, ascending, and the tokens of accounts that have one."""
 
     guild_ids: list[int]
@@ -100,7 +100,7 @@ class Made:
     tokens: dict[int, str]
 
 
-async def gather(development: Development, crowd: Crowd) -> Made:
+async def gather(development: Development, crowd: Crowd) -> MadeCrowd:
     """Make the guilds, each whole before its sessions hear of it.
 
     The member named owns them, except for a bot: then it is the owner of its application, who stays outside.
@@ -121,7 +121,7 @@ async def gather(development: Development, crowd: Crowd) -> Made:
             development.core.bus.publish(GuildJoined(guild_id, crowd.user_id))
             if position % GUILDS_PER_TURN == GUILDS_PER_TURN - 1:
                 await trio.lowlevel.checkpoint()
-    return Made(guild_ids, member_ids, tokens)
+    return MadeCrowd(guild_ids, member_ids, tokens)
 
 
 async def _make_accounts(development: Development, crowd: Crowd, now: int) -> tuple[list[int], dict[int, str]]:

@@ -54,7 +54,7 @@ SESSION_ACTIONS: Final = frozenset({FaultAction.INVALID_SESSION, FaultAction.END
 
 
 @frozen
-class Target:
+class FaultTarget:
     """Whom a fault strikes: one session, the sessions of one account, or, where neither is named, everything."""
 
     session_id: str | None = None
@@ -77,7 +77,7 @@ class SocketFault:
     """A fault and whom it strikes. `close` goes with CLOSE, `stall_ms` with STALL, `delay` with DELAY."""
 
     action: FaultAction
-    target: Target
+    target: FaultTarget
     close: Close | None = None
     stall_ms: int = 0
     delay: Delay | None = None
@@ -135,7 +135,7 @@ TIMES_MAXIMUM: Final = 1_000_000
 EVERYTHING: Final = "all"
 
 
-class Action(enum.StrEnum):
+class FaultName(enum.StrEnum):
     """Every `action` that the route knows."""
 
     DROP = FaultAction.DROP
@@ -149,15 +149,15 @@ class Action(enum.StrEnum):
 
 
 _SOCKET: Final = "target"
-TAKEN: Final[Mapping[Action, tuple[str, ...]]] = {
-    Action.DROP: (_SOCKET,),
-    Action.CLOSE: (_SOCKET, "code", "reason"),
-    Action.RECONNECT: (_SOCKET,),
-    Action.INVALID_SESSION: (_SOCKET,),
-    Action.END_SESSION: (_SOCKET,),
-    Action.STALL: (_SOCKET, "ms"),
-    Action.DELAY: (_SOCKET, "ms", "jitter_ms"),
-    Action.HTTP: ("status", "method", "path", "code", "times", "retry_after"),
+TAKEN: Final[Mapping[FaultName, tuple[str, ...]]] = {
+    FaultName.DROP: (_SOCKET,),
+    FaultName.CLOSE: (_SOCKET, "code", "reason"),
+    FaultName.RECONNECT: (_SOCKET,),
+    FaultName.INVALID_SESSION: (_SOCKET,),
+    FaultName.END_SESSION: (_SOCKET,),
+    FaultName.STALL: (_SOCKET, "ms"),
+    FaultName.DELAY: (_SOCKET, "ms", "jitter_ms"),
+    FaultName.HTTP: ("status", "method", "path", "code", "times", "retry_after"),
 }
 """What each action takes besides `action`."""
 
@@ -173,23 +173,23 @@ def _refused(path: str, message: str) -> InvalidFormBody:
 class _ActionForm:
     """One of the actions; another name is answered with all of them."""
 
-    def read(self, value: object) -> Action:
+    def read(self, value: object) -> FaultName:
         if not isinstance(value, str) or value not in TAKEN:
             raise _refused("root", ACTIONS)
-        return Action(value)
+        return FaultName(value)
 
 
 class _TargetForm:
     """`"all"`, or an object with exactly one of `session_id` and `user_id`."""
 
-    def read(self, value: object) -> Target:
+    def read(self, value: object) -> FaultTarget:
         if value == EVERYTHING:
-            return Target()
+            return FaultTarget()
         match value:
             case {"session_id": str(session_id), **others} if not others:
-                return Target(session_id=session_id)
+                return FaultTarget(session_id=session_id)
             case {"user_id": user_id, **others} if not others:
-                return Target(user_id=SNOWFLAKE.read(user_id))
+                return FaultTarget(user_id=SNOWFLAKE.read(user_id))
             case _:
                 raise _refused("root", TARGETS)
 
@@ -208,8 +208,8 @@ class _CodeForm:
 class FaultRequest:
     """The body. Which members matter depends on `action`."""
 
-    action: Annotated[Action, _ActionForm()]
-    target: Annotated[Target, _TargetForm()] | None = None
+    action: Annotated[FaultName, _ActionForm()]
+    target: Annotated[FaultTarget, _TargetForm()] | None = None
     code: Annotated[Any, _CodeForm()] | None = None
     reason: Annotated[str, Length(0, REASON_BYTES)] = ""
     ms: Annotated[int, Range(0, STALL_MAXIMUM_MS)] | None = None
@@ -223,7 +223,7 @@ class FaultRequest:
     @property
     def is_http(self) -> bool:
         """Whether it asks for an answer over HTTP, and not for something of the gateway."""
-        return self.action is Action.HTTP
+        return self.action is FaultName.HTTP
 
     def as_http_fault(self) -> HttpFault:
         """:raises InvalidFormBody: without a status, for a code that is no text, and for a negative `retry_after`."""

@@ -36,7 +36,7 @@ TEXT_SHOWN: Final = 4_096
 """Characters of a message that is no JSON."""
 
 
-class Kind(enum.StrEnum):
+class EntryKind(enum.StrEnum):
     """What an entry tells of."""
 
     FRAME = "frame"
@@ -45,7 +45,7 @@ class Kind(enum.StrEnum):
     REQUEST = "request"
 
 
-class Way(enum.StrEnum):
+class FrameDirection(enum.StrEnum):
     """Where a frame goes, as the server sees it."""
 
     OUT = "out"
@@ -59,7 +59,7 @@ NOBODY: Final[Who] = (None, None)
 
 
 @frozen
-class Received:
+class ReceivedFrame:
     """A message of a client."""
 
     data: bytes
@@ -67,7 +67,7 @@ class Received:
 
 
 @frozen
-class Ended:
+class SocketEnded:
     close: Close
     by_client: bool
 
@@ -92,12 +92,12 @@ class Exchanged:
     answer: bytes
 
 
-What = OutgoingEvent | bytes | Received | Ended | Exchanged | str
+What = OutgoingEvent | bytes | ReceivedFrame | SocketEnded | Exchanged | str
 """A Dispatch, another payload that was sent, what a client said, the end of a socket, a request, the address from which
 a socket was opened."""
 
 
-class Entry(NamedTuple):
+class HistoryEntry(NamedTuple):
     """`size` is in bytes; `socket` is 0 for a request, and `sequence` for everything but a Dispatch."""
 
     at_ms: int
@@ -109,7 +109,7 @@ class Entry(NamedTuple):
 
 
 _entry: Final = tuple.__new__
-"""As `Entry(...)`, at half of its cost."""
+"""As `HistoryEntry(...)`, at half of its cost."""
 
 
 class History:
@@ -117,7 +117,7 @@ class History:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._entries: collections.deque[Entry] = collections.deque()
+        self._entries: collections.deque[HistoryEntry] = collections.deque()
         self._bytes = 0
         self._news: trio.Event | None = None
         self._sockets = 0
@@ -134,7 +134,7 @@ class History:
         if not self.recording:
             return
         entries = self._entries
-        entries.append(_entry(Entry, (self._clock.now_ms(), size, socket, who, sequence, what)))
+        entries.append(_entry(HistoryEntry, (self._clock.now_ms(), size, socket, who, sequence, what)))
         self.next += 1
         self._bytes += size
         while len(entries) > HISTORY_ENTRIES or self._bytes > HISTORY_BYTES:
@@ -154,20 +154,20 @@ class History:
         self.add(0, self._sockets, NOBODY, 0, address)
         return HistoryTap(self, self._sockets)
 
-    def since(self, number: int, most: int) -> tuple[int, list[Entry]]:
+    def since(self, number: int, most: int) -> tuple[int, list[HistoryEntry]]:
         """The entries from a number on, the latest `most` of them, and the number of the first of these."""
         start = max(number, self.first, self.next - most)
         entries = self._entries
         # From the right end: a deque is slow in its middle.
         return start, [entries[position] for position in range(start - self.next, 0)]
 
-    def at(self, number: int) -> Entry | None:
+    def at(self, number: int) -> HistoryEntry | None:
         """One entry; None where it is not there any more, or not yet."""
         if not self.first <= number < self.next:
             return None
         return self._entries[number - self.first]
 
-    def whole(self) -> tuple[int, list[Entry]]:
+    def whole(self) -> tuple[int, list[HistoryEntry]]:
         """All entries, and the number of the first."""
         return self.first, list(self._entries)
 
@@ -203,16 +203,16 @@ class HistoryTap:
         self._add(len(data), self._socket, self._holds(session), 0, data)
 
     def received(self, session: GatewaySession | None, data: bytes, decoded: Payload | Close) -> None:
-        self._add(len(data), self._socket, self._holds(session), 0, Received(data, decoded))
+        self._add(len(data), self._socket, self._holds(session), 0, ReceivedFrame(data, decoded))
 
     def ended(self, close: Close, *, by_client: bool) -> None:
-        self._add(0, self._socket, self._who, 0, Ended(close, by_client))
+        self._add(0, self._socket, self._who, 0, SocketEnded(close, by_client))
 
 
 # How an entry is told
 
 
-def summary(number: int, entry: Entry) -> dict[str, Any]:
+def summary(number: int, entry: HistoryEntry) -> dict[str, Any]:
     """An entry without payloads and bodies."""
     at_ms, size, socket, (session_id, user_id), sequence, what = entry
     at = _moment(at_ms)
@@ -234,16 +234,22 @@ def summary(number: int, entry: Entry) -> dict[str, Any]:
     told: dict[str, Any] = {"number": number, "at": at}
     match what:
         case bytes() as data:
-            told |= {"kind": Kind.FRAME, "direction": Way.OUT, "op": _op_of(data), "event": None, "sequence": None}
-        case Received(_, decoded):
+            told |= {
+                "kind": EntryKind.FRAME,
+                "direction": FrameDirection.OUT,
+                "op": _op_of(data),
+                "event": None,
+                "sequence": None,
+            }
+        case ReceivedFrame(_, decoded):
             op = decoded.op if isinstance(decoded, Payload) else None
-            told |= {"kind": Kind.FRAME, "direction": Way.IN, "op": op, "event": None, "sequence": None}
-        case Ended(close, by_client):
-            told |= {"kind": Kind.ENDED, "code": close.code, "reason": close.reason, "by_client": by_client}
+            told |= {"kind": EntryKind.FRAME, "direction": FrameDirection.IN, "op": op, "event": None, "sequence": None}
+        case SocketEnded(close, by_client):
+            told |= {"kind": EntryKind.ENDED, "code": close.code, "reason": close.reason, "by_client": by_client}
         case Exchanged() as exchanged:
             return {**told, **_exchange(exchanged, entry)}
         case address:
-            told |= {"kind": Kind.OPENED, "address": address}
+            told |= {"kind": EntryKind.OPENED, "address": address}
     return {**told, "socket": socket, "session_id": session_id, "user_id": account, "size": size}
 
 
@@ -258,7 +264,7 @@ def _moment(at_ms: int) -> str:
     return f"{_second(seconds)}{milliseconds:03d}Z"
 
 
-def whole(number: int, entry: Entry) -> dict[str, Any]:
+def whole(number: int, entry: HistoryEntry) -> dict[str, Any]:
     """An entry with what it carries: `payload` of a frame (or `text`, of one that is no JSON), `body` and `answer` of a
     request."""
     told = summary(number, entry)
@@ -267,7 +273,7 @@ def whole(number: int, entry: Entry) -> dict[str, Any]:
             told["payload"] = _parsed(event.payload(entry.sequence))
         case bytes() as data:
             told["payload"] = _parsed(data)
-        case Received(data, decoded):
+        case ReceivedFrame(data, decoded):
             told |= _said(data, decoded)
         case Exchanged() as exchanged:
             told["body"] = None if exchanged.body is None else _parsed(exchanged.body)
@@ -278,14 +284,14 @@ def whole(number: int, entry: Entry) -> dict[str, Any]:
     return told
 
 
-def _exchange(exchanged: Exchanged, entry: Entry) -> dict[str, Any]:
+def _exchange(exchanged: Exchanged, entry: HistoryEntry) -> dict[str, Any]:
     limits = {
         name.decode().removeprefix("x-ratelimit-").replace("-", "_"): value.decode()
         for name, value in exchanged.headers
         if name.startswith(b"x-ratelimit-") or name == b"retry-after"
     }
     return {
-        "kind": Kind.REQUEST,
+        "kind": EntryKind.REQUEST,
         "method": exchanged.method,
         "path": exchanged.path,
         "route": exchanged.route,
@@ -326,11 +332,11 @@ TOLD: Final = ("kind", "direction", "op", "method", "status")
 
 
 @frozen(kw_only=True)
-class Wanted:
+class EntryFilter:
     """Which entries: those that agree with everything that is named here. Times are Unix milliseconds."""
 
-    kind: Kind | None = None
-    direction: Way | None = None
+    kind: EntryKind | None = None
+    direction: FrameDirection | None = None
     session_id: str | None = None
     user_id: int | None = None
     socket: int | None = None
@@ -344,7 +350,7 @@ class Wanted:
     after: int | None = None
     before: int | None = None
 
-    def has(self, entry: Entry) -> bool:
+    def has(self, entry: HistoryEntry) -> bool:
         """Whether this is one of them; numbers are not looked at here."""
         at_ms, _, socket, (session_id, user_id), _, what = entry
         if self.socket not in (None, socket) or self.session_id not in (None, session_id):
@@ -363,10 +369,10 @@ class Wanted:
         return not told or told.items() <= summary(0, entry).items()
 
 
-async def search(history: History, wanted: Wanted, limit: int) -> list[tuple[int, Entry]]:
+async def search(history: History, wanted: EntryFilter, limit: int) -> list[tuple[int, HistoryEntry]]:
     """The latest `limit` entries that are wanted, the oldest of them first."""
     first, entries = history.whole()
-    found: list[tuple[int, Entry]] = []
+    found: list[tuple[int, HistoryEntry]] = []
     for looked_at, position in enumerate(_positions(first, len(entries), wanted), 1):
         entry = entries[position]
         if wanted.has(entry):
@@ -378,7 +384,7 @@ async def search(history: History, wanted: Wanted, limit: int) -> list[tuple[int
     return found[::-1]
 
 
-def _positions(first: int, count: int, wanted: Wanted) -> Iterable[int]:
+def _positions(first: int, count: int, wanted: EntryFilter) -> Iterable[int]:
     """Places in the list between `after` and `before`, the latest first."""
     start = 0 if wanted.after is None else max(0, wanted.after + 1 - first)
     stop = count if wanted.before is None else min(count, wanted.before - first)

@@ -202,7 +202,7 @@ POLL_SECONDS: Final = 0.001
 
 
 @define
-class Patience:
+class PatienceSettings:
     """Real time that one advance may still spend on waiting."""
 
     settling: float
@@ -253,24 +253,24 @@ class ClockMover:
             "next_timer_ms": None if next_ms > OFFSET_MAXIMUM_MS else next_ms,
         }
 
-    def _patience(self) -> Patience:
+    def _patience(self) -> PatienceSettings:
         # On a virtual clock the clients' timers move as well, and a client that answers does so while things settle.
         is_real = isinstance(self.clock, SkippingClock)
-        return Patience(SETTLING_SECONDS_IN_ALL, ANSWER_SECONDS_IN_ALL if is_real else 0.0)
+        return PatienceSettings(SETTLING_SECONDS_IN_ALL, ANSWER_SECONDS_IN_ALL if is_real else 0.0)
 
     def _milliseconds_to_next_deadline(self) -> int:
         """At least 1: a deadline within the present millisecond is passed. Beyond the maximum where there is none."""
         seconds = self.clock.seconds_to_next_deadline()
         return OFFSET_MAXIMUM_MS + 1 if math.isinf(seconds) else max(1, math.ceil(seconds * 1000))
 
-    async def _step(self, milliseconds: int, patience: Patience) -> None:
+    async def _step(self, milliseconds: int, patience: PatienceSettings) -> None:
         self.clock.skip(milliseconds)
         await self._settle(patience)
         asked = {connection for connection in self.connections() if connection.awaits_heartbeat} - patience.silent
         if asked and patience.answers > 0:
             await self._await_answers(asked, patience)
 
-    async def _settle(self, patience: Patience) -> None:
+    async def _settle(self, patience: PatienceSettings) -> None:
         """Let everything that is due run, with what it reads and writes."""
         began = self.clock.machine_seconds()
         with self.clock.in_machine_time(min(SETTLING_SECONDS, patience.settling)):
@@ -280,7 +280,7 @@ class ClockMover:
                 await trio.testing.wait_all_tasks_blocked()
         patience.settling = max(POLL_SECONDS, patience.settling - (self.clock.machine_seconds() - began))
 
-    async def _await_answers(self, asked: set[Connection], patience: Patience) -> None:
+    async def _await_answers(self, asked: set[Connection], patience: PatienceSettings) -> None:
         began = self.clock.machine_seconds()
         with self.clock.in_machine_time(min(ANSWER_SECONDS, patience.answers)):
             while any(connection.awaits_heartbeat for connection in asked):

@@ -15,7 +15,7 @@ from typing import Any, Final
 import orjson
 
 from chat.classes import define, frozen
-from chat.development.history import Ended, Entry, Exchanged, Received
+from chat.development.history import Exchanged, HistoryEntry, ReceivedFrame, SocketEnded
 from chat.development.python_text import Names
 from chat.development.seeded_world import SeededWorld
 from chat.protocol.frames import ABNORMAL_CLOSURE, OutgoingEvent
@@ -48,7 +48,7 @@ class Recording:
 
 
 @define
-class _Step:
+class _RecordedStep:
     """Lines of the test; `made` is the variable that the first of them sets, if somebody needs it."""
 
     lines: list[str]
@@ -56,7 +56,7 @@ class _Step:
 
 
 @define
-class _Socket:
+class _RecordedSocket:
     variable: str
     actor: str
 
@@ -68,11 +68,11 @@ class Recorder:
         self._names = Names()
         self._tokens: dict[str, str] = {}
         self._actors: dict[int, str] = {}
-        self._sockets: dict[int, _Socket] = {}
+        self._sockets: dict[int, _RecordedSocket] = {}
         self._sessions: dict[str, str] = {}
         self._variables: dict[str, int] = {}
         self._literals: set[str] = set()
-        self._steps: list[_Step] = []
+        self._steps: list[_RecordedStep] = []
         self._left_out: dict[str, None] = {}
         self._answers = 0
         self._events = 0
@@ -95,7 +95,7 @@ class Recorder:
             self._names.give(str(getattr(world, member)), f"chat_world.{member}")
         self._names.give(world.admin_key, "chat_world.admin_key")
 
-    def record(self, numbered: Iterable[tuple[int, Entry]], name: str) -> Recording:
+    def record(self, numbered: Iterable[tuple[int, HistoryEntry]], name: str) -> Recording:
         """The test of what happened; `name` is the rest of its name behind `test_`."""
         entries = [entry for _, entry in sorted(numbered, key=_order)]
         began = {entry.socket for entry in entries if isinstance(entry.what, str)}
@@ -110,7 +110,7 @@ class Recorder:
                 before_ms = entry.at_ms
         return Recording(self._source(name), list(self._left_out))
 
-    def _connect_who_was_there(self, entries: Sequence[Entry], began: set[int]) -> None:
+    def _connect_who_was_there(self, entries: Sequence[HistoryEntry], began: set[int]) -> None:
         """Sockets that were open when the recording began, in the order in which they appear."""
         for entry in entries:
             if not entry.socket or entry.socket in began or entry.socket in self._sockets:
@@ -122,15 +122,15 @@ class Recorder:
             self._connect(entry.socket, actor, "")
             self._follow_session(entry.socket, session_id)
 
-    def _take(self, entry: Entry, gets_ready: bool) -> None:
+    def _take(self, entry: HistoryEntry, gets_ready: bool) -> None:
         match entry.what:
             case Exchanged() as exchanged:
                 self._request(exchanged)
-            case Received(_, Payload() as said):
+            case ReceivedFrame(_, Payload() as said):
                 self._said(entry, said, gets_ready)
-            case Received():
+            case ReceivedFrame():
                 self._leave_out("a message of a client that is no payload")
-            case Ended(close, by_client):
+            case SocketEnded(close, by_client):
                 self._ended(entry.socket, close.code, by_client=by_client)
             case OutgoingEvent() as event:
                 self._dispatched(entry, event)
@@ -139,10 +139,10 @@ class Recorder:
             case _:
                 pass  # a socket that was opened says nothing yet
 
-    def _pause(self, before_ms: int | None, entry: Entry, place: int) -> None:
+    def _pause(self, before_ms: int | None, entry: HistoryEntry, place: int) -> None:
         began_ms = entry.what.began_ms if isinstance(entry.what, Exchanged) else entry.at_ms
         if before_ms is not None and began_ms - before_ms >= PAUSE_MS:
-            self._steps.insert(place, _Step([f"await trio.sleep({(began_ms - before_ms) / 1000:g})"]))
+            self._steps.insert(place, _RecordedStep([f"await trio.sleep({(began_ms - before_ms) / 1000:g})"]))
 
     # Requests
 
@@ -174,10 +174,12 @@ class Recorder:
             code = answer.get("code") if isinstance(answer, dict) else None
             expected = f"({exchanged.status}, {code!r})".replace("'", '"')
             self._steps.append(
-                _Step([f"{variable} = await {call}", f"assert ({variable}.status, {variable}.code) == {expected}"])
+                _RecordedStep(
+                    [f"{variable} = await {call}", f"assert ({variable}.status, {variable}.code) == {expected}"]
+                )
             )
             return
-        self._steps.append(_Step([f"(await {call}).expect({exchanged.status})"], made=variable))
+        self._steps.append(_RecordedStep([f"(await {call}).expect({exchanged.status})"], made=variable))
         self._hold_against(exchanged, answer, variable)
         self._names.harvest(answer, variable)
         self._note_token(answer, variable)
@@ -217,7 +219,7 @@ class Recorder:
 
     # Frames
 
-    def _said(self, entry: Entry, said: Payload, gets_ready: bool) -> None:
+    def _said(self, entry: HistoryEntry, said: Payload, gets_ready: bool) -> None:
         if said.op == Opcode.IDENTIFY and isinstance(said.d, dict):
             self._identified(entry.socket, said.d, gets_ready)
         elif said.op == Opcode.RESUME and isinstance(said.d, dict):
@@ -227,7 +229,7 @@ class Recorder:
             if socket is not None:
                 self._note_literals(said.d)
                 data = f", {self._names.value(said.d, INDENT)}" if said.has_d else ""
-                self._steps.append(_Step([f"await {socket.variable}.send({said.op}{data})"]))
+                self._steps.append(_RecordedStep([f"await {socket.variable}.send({said.op}{data})"]))
 
     def _identified(self, socket: int, d: dict[str, Any], gets_ready: bool) -> None:
         actor = self._tokens.get(str(d.get("token")))
@@ -240,8 +242,8 @@ class Recorder:
 
     def _connect(self, socket: int, actor: str, members: str) -> None:
         variable = self._variable(actor)
-        self._sockets[socket] = _Socket(variable, actor)
-        self._steps.append(_Step([f"{variable} = await {actor}.connect({members})"]))
+        self._sockets[socket] = _RecordedSocket(variable, actor)
+        self._steps.append(_RecordedStep([f"{variable} = await {actor}.connect({members})"]))
 
     def _resumed(self, socket: int, d: dict[str, Any]) -> None:
         actor, before = self._tokens.get(str(d.get("token"))), self._sessions.get(str(d.get("session_id")))
@@ -249,11 +251,11 @@ class Recorder:
             self._leave_out("a Resume of a session that began before the recording")
             return
         variable = self._variable(actor)
-        self._sockets[socket] = _Socket(variable, actor)
+        self._sockets[socket] = _RecordedSocket(variable, actor)
         self._sessions[str(d["session_id"])] = variable
-        self._steps.append(_Step([f"{variable} = await {actor}.resume({before})"]))
+        self._steps.append(_RecordedStep([f"{variable} = await {actor}.resume({before})"]))
 
-    def _dispatched(self, entry: Entry, event: OutgoingEvent) -> None:
+    def _dispatched(self, entry: HistoryEntry, event: OutgoingEvent) -> None:
         socket = self._socket(entry)
         if socket is None:
             return
@@ -268,7 +270,7 @@ class Recorder:
         where = self._conditions(data)
         said = f", where=lambda d: {' and '.join(where)}" if where else ""
         line = f'await {socket.variable}.expect("{event.name}"{said})'
-        self._steps.append(_Step([line], made=variable))
+        self._steps.append(_RecordedStep([line], made=variable))
         self._names.harvest(data, f"{variable}.data")
 
     def _conditions(self, data: object) -> list[str]:
@@ -281,13 +283,13 @@ class Recorder:
                 found.append(f"d{path} == {self._names.text(value)}")
         return found
 
-    def _told(self, entry: Entry, data: bytes) -> None:
+    def _told(self, entry: HistoryEntry, data: bytes) -> None:
         op = _json(data).get("op")
         if op in UNSAID:
             return
         socket = self._socket(entry)
         if socket is not None:
-            self._steps.append(_Step([f"await {socket.variable}.expect_opcode({op})"]))
+            self._steps.append(_RecordedStep([f"await {socket.variable}.expect_opcode({op})"]))
 
     def _ended(self, number: int, code: int, *, by_client: bool) -> None:
         socket = self._sockets.pop(number, None)
@@ -299,9 +301,9 @@ class Recorder:
             line = f"{socket.variable}.drop()"
         else:
             line = f"await {socket.variable}.aclose({code})"
-        self._steps.append(_Step([line]))
+        self._steps.append(_RecordedStep([line]))
 
-    def _socket(self, entry: Entry) -> _Socket | None:
+    def _socket(self, entry: HistoryEntry) -> _RecordedSocket | None:
         socket = self._sockets.get(entry.socket)
         if socket is None and entry.who[1] is not None:
             self._leave_out(f"frames of socket {entry.socket}, whose beginning cannot be said")
@@ -344,13 +346,13 @@ class Recorder:
         return source
 
 
-def _order(numbered: tuple[int, Entry]) -> tuple[int, int]:
+def _order(numbered: tuple[int, HistoryEntry]) -> tuple[int, int]:
     """A request stands where it began, before what came of it."""
     number, entry = numbered
     return (entry.what.began_at, 0) if isinstance(entry.what, Exchanged) else (number, 1)
 
 
-def _is_event(entry: Entry, name: EventName) -> bool:
+def _is_event(entry: HistoryEntry, name: EventName) -> bool:
     return isinstance(entry.what, OutgoingEvent) and entry.what.name == name
 
 

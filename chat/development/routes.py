@@ -17,8 +17,8 @@ from chat.development import crowd, faults, limits, snapshots, watching
 from chat.development.node import OFFSET_MAXIMUM_MS, ClockMover, Development, NodeChange, node_of, reset
 from chat.development.seeded_world import describe
 from chat.development.world_state import (
-    AccountChange,
     GuildChange,
+    WorldAccountChange,
     change_account,
     change_guild,
 )
@@ -141,7 +141,7 @@ async def change_node(request: Request, development: Development, body: NodeChan
 
 @routes.operation("POST", "/v1/_dev/users/{user_id}")
 async def set_account_state(
-    request: Request, development: Development, user_id: int, body: AccountChange
+    request: Request, development: Development, user_id: int, body: WorldAccountChange
 ) -> dict[str, Any]:
     """Set account state directly."""
     return await change_account(development, user_id, body)

@@ -165,7 +165,7 @@ _converter: Final = cattrs.Converter()
 
 def compose(chance: random.Random, made_at: int) -> SeededWorld:
     """A world that is not stored yet; the same chance and moment give the same world."""
-    next_id = SnowflakeGenerator(_Standing(made_at), DEVELOPMENT_WORKER)
+    next_id = SnowflakeGenerator(_StandingClock(made_at), DEVELOPMENT_WORKER)
     mint = TokenMint(chance)
 
     def account(name: str) -> SeededAccount:
@@ -207,7 +207,7 @@ def compose(chance: random.Random, made_at: int) -> SeededWorld:
 
 
 @frozen
-class _Standing:
+class _StandingClock:
     moment: int
 
     def now_ms(self) -> int:

@@ -19,11 +19,11 @@ from chat.development.history import (
     HISTORY_BYTES,
     HISTORY_ENTRIES,
     NOBODY,
+    EntryFilter,
+    EntryKind,
     Exchanged,
+    FrameDirection,
     History,
-    Kind,
-    Wanted,
-    Way,
     search,
     summary,
     whole,
@@ -91,8 +91,8 @@ class RequestsIntoHistory:
 class HistoryQuery:
     """What is asked of the history; entries agree with every member that is given."""
 
-    kind: Kind | None = None
-    direction: Way | None = None
+    kind: EntryKind | None = None
+    direction: FrameDirection | None = None
     session_id: Annotated[str, Length(1, 128)] | None = None
     user_id: Snowflake | None = None
     socket: int | None = None
@@ -108,11 +108,11 @@ class HistoryQuery:
     limit: Annotated[int, Range(1, ENTRIES_OF_ANSWER)] = 100
     payloads: bool = True
 
-    def wanted(self) -> Wanted:
+    def wanted(self) -> EntryFilter:
         members = attrs.asdict(self, filter=lambda field, _: field.name not in {"since", "until", "limit", "payloads"})
         if self.method is not None:
             members["method"] = self.method.upper()
-        return Wanted(**members, since_ms=self.since, until_ms=self.until)
+        return EntryFilter(**members, since_ms=self.since, until_ms=self.until)
 
 
 @frozen
@@ -222,7 +222,7 @@ async def record_test(
     request: Request, development: Development, history: History, query: RecordingQuery
 ) -> dict[str, Any]:
     """What happened, as a Python test on the test kit."""
-    found = await search(history, Wanted(after=query.after, before=query.before), ENTRIES_OF_TEST)
+    found = await search(history, EntryFilter(after=query.after, before=query.before), ENTRIES_OF_TEST)
     if query.session_id is not None:
         found = [(number, entry) for number, entry in found if entry.who[0] in {None, query.session_id}]
     recording = Recorder(development.world).record(found, query.name)

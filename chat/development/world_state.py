@@ -92,7 +92,7 @@ class Movement(enum.Enum):
 
 
 @frozen
-class _Written:
+class _WrittenState:
     """What was written: the guild before and after, each member that moved, and settings with other folders."""
 
     before: Guild
@@ -107,7 +107,7 @@ async def change_guild(development: Development, guild_id: int, change: GuildCha
     `owner_id` that is no member."""
     now = development.core.clock.now_ms()
 
-    def write(connection: sqlite3.Connection) -> _Written:
+    def write(connection: sqlite3.Connection) -> _WrittenState:
         before = guilds.by_id(connection, guild_id)
         if before is None:
             raise ApiError(ErrorCode.UNKNOWN_GUILD)
@@ -117,7 +117,7 @@ async def change_guild(development: Development, guild_id: int, change: GuildCha
         _check_owner(connection, change, before)
         after = attrs.evolve(change.applied_to(before), member_count=before.member_count + moved.balance)
         guilds.replace(connection, after)
-        return _Written(before, after, moved.movements, moved.settings)
+        return _WrittenState(before, after, moved.movements, moved.settings)
 
     written = await development.core.database.write(
         write, lambda written: _announce(development, written), guard=UNGUARDED
@@ -189,7 +189,7 @@ class _Movements:
             raise InvalidFormBody.at(f"members.{member.user_id}.roles", FieldCode.INVALID_ROLE_ID)
 
 
-def _announce(development: Development, written: _Written) -> None:
+def _announce(development: Development, written: _WrittenState) -> None:
     """Bring memory in step and tell the guild's sessions."""
     before, after = written.before, written.after
     state = development.core.guild_states.get(after.id)
@@ -243,7 +243,7 @@ Names = Annotated[tuple[Annotated[str, Length(1, 100)], ...], Items(0, NAMES_MAX
 
 
 @frozen
-class AccountChange:
+class WorldAccountChange:
     """What is to be different; omitted members keep what they are. Each is the column of its name."""
 
     flags: Maybe[FlagBits] = OMITTED
@@ -266,7 +266,7 @@ class AccountChange:
         return attrs.evolve(account, **named_members(self))
 
 
-async def change_account(development: Development, user_id: int, change: AccountChange) -> dict[str, Any]:
+async def change_account(development: Development, user_id: int, change: WorldAccountChange) -> dict[str, Any]:
     """Change the account and tell those who see it; returns the Admin user object. Raises UNKNOWN_USER;
     EMAIL_ALREADY_IN_USE at `email`."""
 

@@ -26,7 +26,7 @@ from chat.clock import Clock
 from chat.errors import StorageUnavailable
 from chat.mail import smtp
 from chat.mail.mailer import OUTBOX_PURPOSE, Action, Letter
-from chat.mail.smtp import Refused, ServerUnusable, SmtpConnection, message_of, require_sender
+from chat.mail.smtp import MailRefused, ServerUnusable, SmtpConnection, message_of, require_sender
 from chat.store import mails
 from chat.store.guard import UNGUARDED
 from chat.store.mails import OutgoingMail
@@ -134,7 +134,7 @@ class Sender:
                 written_at=written_at,
             )
         except ValueError as error:
-            raise Refused("this is not a mail address", permanent=True, bad_address=True) from error
+            raise MailRefused("this is not a mail address", permanent=True, bad_address=True) from error
         connection.send(message, sender=self.address, recipient=deliverable)
 
 
@@ -264,7 +264,7 @@ class Outbox:
         try:
             letter, number = letter_from(opened), f"{mail.id}.{mail.created_at}"
             await self._blocking(lambda: self._sender.send(connection, mail.recipient, letter, number, mail.created_at))
-        except Refused as refused:
+        except MailRefused as refused:
             await self._refused(mail, refused)
         except ServerUnusable:
             # It may be this mail that it stumbles over: let the others go first next time.
@@ -284,7 +284,7 @@ class Outbox:
         self.count("sent")
         log.info("mail sent", mail=mail.id, kind=mail.kind)
 
-    async def _refused(self, mail: OutgoingMail, refused: Refused) -> None:
+    async def _refused(self, mail: OutgoingMail, refused: MailRefused) -> None:
         if not refused.permanent:
             log.info("mail put off", mail=mail.id, kind=mail.kind, reply=refused.reply)
             await self._postpone(mail)

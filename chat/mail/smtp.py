@@ -3,7 +3,7 @@
 The server's answers are waited for: call it in a thread.
 
 What can go wrong is sorted by who has to do something about it: `ServerUnusable` concerns every mail (try again later,
-or an operator must mend the settings), `Refused` this one.
+or an operator must mend the settings), `MailRefused` this one.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ class ServerUnusable(Exception):
 
 
 @frozen
-class Refused(Exception):
+class MailRefused(Exception):
     """The server will not have this one mail: for now, or (`permanent`) for ever.
 
     `bad_address` is whether it is the recipient's address that is wrong.
@@ -153,12 +153,12 @@ class SmtpConnection:
         except smtplib.SMTPRecipientsRefused as error:
             code, said = next(iter(error.recipients.values()))
             text = _text(code, said)
-            raise Refused(text, code >= PERMANENT, _blames_address(code, text)) from error
+            raise MailRefused(text, code >= PERMANENT, _blames_address(code, text)) from error
         except smtplib.SMTPDataError as error:
             reply = _text(error.smtp_code, error.smtp_error)
-            raise Refused(reply, error.smtp_code >= PERMANENT) from error
+            raise MailRefused(reply, error.smtp_code >= PERMANENT) from error
         except smtplib.SMTPNotSupportedError as error:
-            raise Refused(f"the server cannot deliver to this address: {error}", permanent=True) from error
+            raise MailRefused(f"the server cannot deliver to this address: {error}", permanent=True) from error
         except (smtplib.SMTPException, OSError) as error:
             raise ServerUnusable(_said(error)) from error
 

@@ -14,12 +14,12 @@ from chat.api.openapi.document import families
 from chat.api.openapi.errors import EVERYWHERE, OTHER
 from chat.api.rate_limit import GLOBAL
 from chat.api.schemas.shapes import JSON
-from chat.manual.library import Source
+from chat.manual.library import PageSource
 from chat.manual.markdown_text import cell, link, table
 from chat.manual.rendering import anchor_of
 from chat.manual.schema_words import OBJECTS, members, objects_in, shown_type
 from chat.registries.error_codes import ErrorCode, FieldCode
-from chat.web.manual import Entry
+from chat.web.manual import PageEntry
 
 PART: Final = "HTTP API by subject"
 ERRORS: Final = "api-errors"
@@ -88,14 +88,14 @@ are told with each answer how a bucket stands:
 Document = Mapping[str, Any]
 
 
-def api_sources(document: Callable[[], Document]) -> list[Source]:
+def api_sources(document: Callable[[], Document]) -> list[PageSource]:
     """The pages of the document, in the order of its tags. It is made when the first of them is rendered."""
     pages = [_family(document, tag, family["about"]) for tag, family in families().items()]
     return [
         *pages,
-        Source(Entry(OBJECTS, "Objects"), lambda: _objects_page(document())),
-        Source(Entry(ERRORS, "Errors"), lambda: _errors_page(document())),
-        Source(Entry(BUCKETS, "Request limits"), lambda: _buckets_page(document())),
+        PageSource(PageEntry(OBJECTS, "Objects"), lambda: _objects_page(document())),
+        PageSource(PageEntry(ERRORS, "Errors"), lambda: _errors_page(document())),
+        PageSource(PageEntry(BUCKETS, "Request limits"), lambda: _buckets_page(document())),
     ]
 
 
@@ -104,8 +104,8 @@ def page_name(tag: str) -> str:
     return f"api-{anchor_of(tag)}"
 
 
-def _family(document: Callable[[], Document], tag: str, about: str) -> Source:
-    return Source(Entry(page_name(tag), tag), lambda: _family_page(document(), tag, about))
+def _family(document: Callable[[], Document], tag: str, about: str) -> PageSource:
+    return PageSource(PageEntry(page_name(tag), tag), lambda: _family_page(document(), tag, about))
 
 
 def _family_page(document: Document, tag: str, about: str) -> str:

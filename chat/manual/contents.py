@@ -8,7 +8,7 @@ from chat.classes import frozen
 
 
 @frozen
-class Part:
+class ManualPart:
     """Some pages that belong together."""
 
     title: str
@@ -17,7 +17,7 @@ class Part:
 
 
 PARTS: Final = (
-    Part(
+    ManualPart(
         "Begin",
         (
             "first-hour",
@@ -25,7 +25,7 @@ PARTS: Final = (
             "setup",
         ),
     ),
-    Part(
+    ManualPart(
         "Run it",
         (
             "hosting",
@@ -40,7 +40,7 @@ PARTS: Final = (
             "nodes",
         ),
     ),
-    Part(
+    ManualPart(
         "Look after people",
         (
             "moderation",
@@ -48,7 +48,7 @@ PARTS: Final = (
             "privacy",
         ),
     ),
-    Part(
+    ManualPart(
         "Build on it",
         (
             "bots",
@@ -59,7 +59,7 @@ PARTS: Final = (
             "translating",
         ),
     ),
-    Part(
+    ManualPart(
         "References",
         (
             "settings",

@@ -12,18 +12,18 @@ import attrs
 import orjson
 
 from chat.classes import frozen
-from chat.manual.contents import PARTS, Part
+from chat.manual.contents import PARTS, ManualPart
 from chat.manual.rendering import Rendered, rendered
-from chat.web.manual import FRONT, Entry, Group, Page
+from chat.web.manual import FRONT, ManualPage, PageEntry, PageGroup
 
 FOLDER: Final = Path(__file__).parent
 
 
 @frozen
-class Source:
+class PageSource:
     """Where a page comes from: its title, and what makes its Markdown."""
 
-    entry: Entry
+    entry: PageEntry
     markdown: Callable[[], str] = attrs.field(repr=False, eq=False)
 
 
@@ -40,9 +40,9 @@ class Library:
 
     def __init__(
         self,
-        made: Iterable[Source] = (),
-        further: Mapping[str, Sequence[Source]] = MappingProxyType({}),
-        parts: tuple[Part, ...] = PARTS,
+        made: Iterable[PageSource] = (),
+        further: Mapping[str, Sequence[PageSource]] = MappingProxyType({}),
+        parts: tuple[ManualPart, ...] = PARTS,
         *,
         asyncapi: Callable[[], bytes],
         is_development: bool = False,
@@ -55,14 +55,15 @@ class Library:
         self._rendered: Final[dict[str, Rendered]] = {}
 
     @functools.cached_property
-    def groups(self) -> tuple[Group, ...]:
+    def groups(self) -> tuple[PageGroup, ...]:
         """The table of contents."""
         return tuple(
-            Group(title, tuple(source.entry for source in sources)) for title, sources in self._sources_by_part.items()
+            PageGroup(title, tuple(source.entry for source in sources))
+            for title, sources in self._sources_by_part.items()
         )
 
     @functools.cached_property
-    def sources(self) -> Mapping[str, Source]:
+    def sources(self) -> Mapping[str, PageSource]:
         """Every page by its name, in the order in which they are read."""
         ordered = (_file(FRONT), *(one for sources in self._sources_by_part.values() for one in sources))
         return {source.entry.name: source for source in ordered}
@@ -82,12 +83,12 @@ class Library:
         """The gateway as an AsyncAPI 3 document."""
         return self._make_asyncapi()
 
-    def page(self, name: str) -> Page | None:
+    def page(self, name: str) -> ManualPage | None:
         """The page of that name; None where there is none."""
         source = self.sources.get(name)
         return None if source is None else self._render(source).page
 
-    def beside(self, name: str) -> tuple[Entry | None, Entry | None]:
+    def beside(self, name: str) -> tuple[PageEntry | None, PageEntry | None]:
         """The pages before and behind this one."""
         order = [source.entry for source in self.sources.values()]
         place = next(number for number, entry in enumerate(order) if entry.name == name)
@@ -95,11 +96,11 @@ class Library:
         return before, order[place + 1] if place + 1 < len(order) else None
 
     @functools.cached_property
-    def _sources_by_part(self) -> Mapping[str, Sequence[Source]]:
+    def _sources_by_part(self) -> Mapping[str, Sequence[PageSource]]:
         listed = {part.title: tuple(self._made.get(name) or _file(name) for name in part.pages) for part in self._parts}
         return {**listed, **self._further}
 
-    def _render(self, source: Source) -> Rendered:
+    def _render(self, source: PageSource) -> Rendered:
         name = source.entry.name
         if name not in self._rendered:
             self._rendered[name] = rendered(name, source.markdown())
@@ -111,7 +112,7 @@ def written(name: str) -> str:
     return (FOLDER / f"{name}.md").read_text(encoding="utf-8")
 
 
-def _file(name: str) -> Source:
+def _file(name: str) -> PageSource:
     with (FOLDER / f"{name}.md").open(encoding="utf-8") as lines:
         title = lines.readline().removeprefix("# ").strip()
-    return Source(Entry(name, title), functools.partial(written, name))
+    return PageSource(PageEntry(name, title), functools.partial(written, name))

@@ -12,20 +12,20 @@ from chat.manual.api_pages import PART, api_sources
 from chat.manual.asyncapi import asyncapi_text
 from chat.manual.command_page import commands_page
 from chat.manual.gateway_pages import codes_page, events_page, states_page
-from chat.manual.library import Library, Source
+from chat.manual.library import Library, PageSource
 from chat.manual.setting_pages import limits_page, settings_page
 from chat.manual.value_pages import permissions_page, values_page
-from chat.web.manual import Entry
+from chat.web.manual import PageEntry
 
 MADE = (
-    Source(Entry("settings", "Settings"), settings_page),
-    Source(Entry("commands", "Commands"), commands_page),
-    Source(Entry("permissions", "Permissions, scopes and rights"), permissions_page),
-    Source(Entry("values", "Values"), values_page),
-    Source(Entry("limits", "Limits"), limits_page),
-    Source(Entry("gateway-events", "Events"), events_page),
-    Source(Entry("gateway-codes", "Opcodes and close codes"), codes_page),
-    Source(Entry("gateway-states", "States of a connection"), states_page),
+    PageSource(PageEntry("settings", "Settings"), settings_page),
+    PageSource(PageEntry("commands", "Commands"), commands_page),
+    PageSource(PageEntry("permissions", "Permissions, scopes and rights"), permissions_page),
+    PageSource(PageEntry("values", "Values"), values_page),
+    PageSource(PageEntry("limits", "Limits"), limits_page),
+    PageSource(PageEntry("gateway-events", "Events"), events_page),
+    PageSource(PageEntry("gateway-codes", "Opcodes and close codes"), codes_page),
+    PageSource(PageEntry("gateway-states", "States of a connection"), states_page),
 )
 """Pages that `contents` names and no file has."""
 

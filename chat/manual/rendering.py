@@ -28,7 +28,7 @@ from pygments.lexers.shell import BashLexer
 from pygments.lexers.textfmts import HttpLexer
 
 from chat.classes import frozen
-from chat.web.manual import Heading, Page, address_of
+from chat.web.manual import Heading, ManualPage, address_of
 
 LEXERS: Final[Mapping[str, Callable[[], Lexer]]] = {
     "http": HttpLexer,
@@ -60,7 +60,7 @@ class Section:
 class Rendered:
     """A page, and what is searched of it."""
 
-    page: Page
+    page: ManualPage
     sections: tuple[Section, ...] = attrs.field(repr=False)
 
 
@@ -79,7 +79,7 @@ def rendered(name: str, source: str) -> Rendered:
     if twice:
         raise ValueError(f"{name} has two headings for each of {', '.join(sorted(twice))}")
     content = _markdown().renderer.render(tokens[3:], _markdown().options, {})
-    return Rendered(Page(name, title, content, headings), tuple(_sections(title, tokens[3:])))
+    return Rendered(ManualPage(name, title, content, headings), tuple(_sections(title, tokens[3:])))
 
 
 def anchor_of(title: str) -> str:

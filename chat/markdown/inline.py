@@ -50,7 +50,7 @@ class Mention(NamedTuple):
 
 
 @frozen
-class Link:
+class LinkToken:
     href: str
     is_hidden: bool
     """Whether it stands in a spoiler."""
@@ -75,7 +75,7 @@ def _may_hide(text: str) -> bool:
     return ":" in text and ("://" in text or _MAIL.search(text) is not None)
 
 
-def links_of(text: str) -> Iterator[Link]:
+def links_of(text: str) -> Iterator[LinkToken]:
     """The links of a text, in order: those where a browser can go."""
     if "://" in text:
         for words in _words_of(text):
@@ -138,13 +138,13 @@ class _Inline:
         self._text, self._offsets = words.text, words
         self._special = _SPECIAL_OR_MARK if with_links else _SPECIAL
         self._with_links = with_links
-        self._events: list[Link | _Bars] = []
+        self._events: list[LinkToken | _Bars] = []
         self._brackets: list[_Bracket] = []
         self._unclosed: set[int] = set()
         self._marks: Counter[str] = Counter()
         self._parentheses: dict[int, int] | None = None
         self.mentions: list[Mention] = []
-        self.links: list[Link] = []
+        self.links: list[LinkToken] = []
         self.spoilers: list[tuple[int, int]] = []
 
     def run(self) -> _Inline:
@@ -226,14 +226,14 @@ class _Inline:
 
     def _link(self, target: Destination) -> None:
         if self._with_links and as_visited(target.href) is not None:
-            self._events.append(Link(target.href, is_hidden=False, is_pointed=target.is_pointed))
+            self._events.append(LinkToken(target.href, is_hidden=False, is_pointed=target.is_pointed))
 
-    def _paired(self, events: list[Link | _Bars]) -> list[Link]:
+    def _paired(self, events: list[LinkToken | _Bars]) -> list[LinkToken]:
         """The links, of which those between two bars and the next two are hidden; takes down what is."""
-        links: list[Link] = []
+        links: list[LinkToken] = []
         opened: tuple[_Bars, int] | None = None
         for event in events:
-            if isinstance(event, Link):
+            if isinstance(event, LinkToken):
                 links.append(event)
             elif opened is None:
                 opened = event, len(links)
@@ -241,7 +241,9 @@ class _Inline:
                 opened = None
             else:
                 hidden = links[opened[1] :]
-                links[opened[1] :] = [Link(link.href, is_hidden=True, is_pointed=link.is_pointed) for link in hidden]
+                links[opened[1] :] = [
+                    LinkToken(link.href, is_hidden=True, is_pointed=link.is_pointed) for link in hidden
+                ]
                 start, end = opened[0], event + len("||")
                 self.spoilers.append((start + self._offsets.of(start), end + self._offsets.of(event)))
                 opened = None

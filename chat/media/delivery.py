@@ -108,7 +108,7 @@ class File:
 
 
 @frozen
-class Delivery:
+class MediaDelivery:
     """Status, headers, and which bytes go out (`start` up to `stop`; none when they are equal)."""
 
     status: int
@@ -117,7 +117,7 @@ class Delivery:
     stop: int = 0
 
 
-def delivery(file: File, request: Mapping[str, str]) -> Delivery:
+def delivery(file: File, request: Mapping[str, str]) -> MediaDelivery:
     """The answer to a request with these headers (lower-case names)."""
     etag = f'"{file.etag}"'
     headers = {
@@ -130,19 +130,19 @@ def delivery(file: File, request: Mapping[str, str]) -> Delivery:
     kind = "inline" if file.content_type in IMAGE_TYPES else "attachment"
     headers["Content-Disposition"] = kind if file.name is None else disposition(kind, file.name)
     if matches(request.get("if-none-match"), etag):
-        return Delivery(304, headers)
+        return MediaDelivery(304, headers)
     wanted = request.get("range")
     if wanted is None or request.get("if-range", etag) != etag:
-        return Delivery(200, headers, 0, file.size)
+        return MediaDelivery(200, headers, 0, file.size)
     match = _RANGE.fullmatch(wanted.replace(" ", ""))
     if match is None:  # several ranges, other units, nonsense: a server may answer with everything
-        return Delivery(200, headers, 0, file.size)
+        return MediaDelivery(200, headers, 0, file.size)
     start, stop = _bounds(match, file.size)
     if start >= stop:
         headers["Content-Range"] = f"bytes */{file.size}"
-        return Delivery(416, headers)
+        return MediaDelivery(416, headers)
     headers["Content-Range"] = f"bytes {start}-{stop - 1}/{file.size}"
-    return Delivery(206, headers, start, stop)
+    return MediaDelivery(206, headers, start, stop)
 
 
 def _bounds(match: re.Match[str], size: int) -> tuple[int, int]:

@@ -44,7 +44,7 @@ class OutsideRefused(Exception):
 
 
 @frozen
-class Target:
+class JudgedTarget:
     """One place to connect to: the address that was judged, and what the URL says."""
 
     url: SplitResult
@@ -66,13 +66,13 @@ class Target:
         return name if self.port == default else f"{name}:{self.port}"
 
 
-class Guard:
+class AddressGuard:
     """Judges outside addresses. `allowed` are networks that may be asked although they are not public."""
 
     def __init__(self, allowed: Sequence[str] = ()) -> None:
         self._allowed: tuple[_Network, ...] = tuple(ipaddress.ip_network(network) for network in allowed)
 
-    async def target(self, url: str) -> Target:
+    async def target(self, url: str) -> JudgedTarget:
         """Where to connect for this URL.
 
         :raises OutsideRefused: for what is no plain http or https URL, and for a host that is not, or not only, public.
@@ -85,7 +85,7 @@ class Guard:
         addresses = [str(entry[4][0]) for entry in found]
         if not addresses or not all(self.admits(address) for address in addresses):
             raise OutsideRefused("the host is not public")
-        return Target(parts, host, port, addresses[0])
+        return JudgedTarget(parts, host, port, addresses[0])
 
     def admits(self, text: str) -> bool:
         """Whether a connection to this address may be made."""

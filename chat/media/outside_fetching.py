@@ -26,7 +26,7 @@ from chat.classes import frozen
 from chat.errors import ApiError
 from chat.media.content_types import IMAGE_TYPES, MOVING_TYPES, SNIFFED_BYTES, content_type
 from chat.media.image_header import HEADER_BYTES, image_header
-from chat.media.outside_addresses import Guard, OutsideRefused, Target
+from chat.media.outside_addresses import AddressGuard, JudgedTarget, OutsideRefused
 from chat.media.page_encoding import parameter, text_of
 from chat.media.renditions import MAY_HIDE_FRAMES
 from chat.registries.error_codes import ErrorCode
@@ -55,7 +55,7 @@ class OutsideExchange:
         self.headers: Mapping[str, str] = {}
         self._ended = False
 
-    async def ask(self, target: Target, accepted: str = MEDIA_ACCEPTED) -> None:
+    async def ask(self, target: JudgedTarget, accepted: str = MEDIA_ACCEPTED) -> None:
         """Send the request and read the head of the answer; raises OutsideRefused."""
         request = h11.Request(
             method="GET",
@@ -105,7 +105,7 @@ class OutsideExchange:
         return event
 
 
-async def connected(target: Target) -> trio.abc.Stream:
+async def connected(target: JudgedTarget) -> trio.abc.Stream:
     """A connection to the very address that was judged; raises OutsideRefused."""
     try:
         stream: trio.abc.Stream = await trio.open_tcp_stream(target.address, target.port)
@@ -118,7 +118,7 @@ async def connected(target: Target) -> trio.abc.Stream:
 
 
 async def following(
-    stack: contextlib.AsyncExitStack, guard: Guard, url: str, accepted: str = MEDIA_ACCEPTED
+    stack: contextlib.AsyncExitStack, guard: AddressGuard, url: str, accepted: str = MEDIA_ACCEPTED
 ) -> tuple[OutsideExchange, str]:
     """The answer at an address, after REDIRECTS steps at most, and the address at which it was found.
 
@@ -182,7 +182,7 @@ class OutsidePages:
     What comes compressed, although it was not asked for, is unpacked no further than it is read.
     """
 
-    def __init__(self, guard: Guard) -> None:
+    def __init__(self, guard: AddressGuard) -> None:
         self._guard = guard
         self._places = trio.CapacityLimiter(PAGES_AT_A_TIME)
         self._of_hosts: dict[str, trio.CapacityLimiter] = {}
@@ -291,7 +291,7 @@ class ExternalMedia:
     """
 
     def __init__(self, allowed: Sequence[str] = ()) -> None:
-        self.guard: Final = Guard(allowed)
+        self.guard: Final = AddressGuard(allowed)
         self.under_way = 0
         """Transfers that are not over yet."""
 

@@ -49,7 +49,7 @@ _RAW: Final = {
 
 
 @frozen
-class Link:
+class PageLink:
     """A `link` element: what the other page is to this one, its media type, and where it is."""
 
     relations: frozenset[str]
@@ -64,7 +64,7 @@ class PageHead:
     title: str | None = None
     base: str | None = None
     metas: dict[str, str] = attrs.field(factory=dict)
-    links: list[Link] = attrs.field(factory=list)
+    links: list[PageLink] = attrs.field(factory=list)
 
     def first(self, *names: str) -> str | None:
         """The first of these `meta` elements that says anything."""
@@ -84,7 +84,9 @@ def page_head(text: str) -> PageHead:
                 head.metas.setdefault(_tidy(key).lower(), value)
         elif name == "link" and len(head.links) < VALUES:
             relations = frozenset(attributes.get("rel", "").lower().split())
-            head.links.append(Link(relations, attributes.get("type", "").strip().lower(), attributes.get("href", "")))
+            head.links.append(
+                PageLink(relations, attributes.get("type", "").strip().lower(), attributes.get("href", ""))
+            )
         elif name == "base" and head.base is None:
             head.base = attributes.get("href")
     return head

@@ -28,7 +28,7 @@ import structlog
 import trio
 
 from chat.classes import define, frozen
-from chat.media.outside_addresses import Guard, OutsideRefused, Target, parsed
+from chat.media.outside_addresses import AddressGuard, JudgedTarget, OutsideRefused, parsed
 from chat.media.outside_fetching import connected
 
 REQUEST_SECONDS: Final = 10.0
@@ -86,7 +86,7 @@ class PushSender:
     """Sends push requests. `allowed` are networks that may be asked although they are not public, and without TLS."""
 
     def __init__(self, allowed: Sequence[str] = ()) -> None:
-        self._guard = Guard(allowed)
+        self._guard = AddressGuard(allowed)
         self._allowed = tuple(ipaddress.ip_network(network) for network in allowed)
 
     def accepts(self, endpoint: str) -> bool:
@@ -119,7 +119,7 @@ class PushSender:
         return any(found.version == network.version and found in network for network in self._allowed)
 
 
-async def _sent(target: Target, request: PushRequest) -> PushOutcome:
+async def _sent(target: JudgedTarget, request: PushRequest) -> PushOutcome:
     stream = await connected(target)
     try:
         parser = h11.Connection(h11.CLIENT, max_incomplete_event_size=HEAD_BYTES)
@@ -136,7 +136,7 @@ async def _sent(target: Target, request: PushRequest) -> PushOutcome:
         await trio.aclose_forcefully(stream)
 
 
-def _headers(target: Target, request: PushRequest) -> list[tuple[str, str]]:
+def _headers(target: JudgedTarget, request: PushRequest) -> list[tuple[str, str]]:
     return [
         ("Host", target.host_header),
         ("Authorization", request.authorization),

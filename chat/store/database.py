@@ -37,7 +37,7 @@ from chat.observation import CAUSE
 from chat.store.connections import connect, to_signed, to_unsigned
 from chat.store.guard import UNGUARDED, Guard
 from chat.store.migrations import prepare
-from chat.store.writer import GroupObserver, Request, Slowness, SlowObserver, Writer, as_caller_sees, was_locked
+from chat.store.writer import GroupObserver, Slowness, SlowObserver, Writer, WriteRequest, as_caller_sees, was_locked
 
 __all__ = [
     "GATHERING_TURNS",
@@ -91,8 +91,8 @@ class Database:
         self._inline = inline
         self._closed = False
         self._writer = Writer(lambda: open_connection(False))
-        self._queue: queue.SimpleQueue[list[Request] | None] = queue.SimpleQueue()
-        self._gathered: list[Request] = []  # on the loop's side of the queue
+        self._queue: queue.SimpleQueue[list[WriteRequest] | None] = queue.SimpleQueue()
+        self._gathered: list[WriteRequest] = []  # on the loop's side of the queue
         self._queued = 0
         self._waiting_for_room = trio.lowlevel.ParkingLot()
         self.written_at = -math.inf
@@ -142,7 +142,7 @@ class Database:
         With the `guard` of a request also what refuses its caller meanwhile; work in the background names UNGUARDED.
         """
         is_judged = guard.is_due
-        request = Request(guard.before(unit) if is_judged else unit, then, cause=CAUSE.get())
+        request = WriteRequest(guard.before(unit) if is_judged else unit, then, cause=CAUSE.get())
         if self._inline:
             await trio.lowlevel.checkpoint()
             self._refuse_unless_available()
@@ -204,7 +204,7 @@ class Database:
         self._writer.close()
         self.reader.close()
 
-    async def _run_in_thread(self, request: Request) -> None:
+    async def _run_in_thread(self, request: WriteRequest) -> None:
         def abandon(_: object) -> trio.lowlevel.Abort:
             request.waiting = None
             return trio.lowlevel.Abort.SUCCEEDED
@@ -248,9 +248,9 @@ class Database:
                 with contextlib.suppress(trio.RunFinishedError):  # no task is left to hear of it
                     self._token.run_sync_soon(self._finish_group, group)
 
-    def _take_group(self) -> tuple[list[Request], bool]:
+    def _take_group(self) -> tuple[list[WriteRequest], bool]:
         """What is queued, up to GROUP_LIMIT (waits for the first of it), and whether it is the last."""
-        group: list[Request] = []
+        group: list[WriteRequest] = []
         while not group or (len(group) < GROUP_LIMIT and not self._queue.empty()):
             entry = self._queue.get()
             if entry is None:
@@ -258,7 +258,7 @@ class Database:
             group += entry
         return group, False
 
-    def _finish_group(self, group: list[Request]) -> None:
+    def _finish_group(self, group: list[WriteRequest]) -> None:
         if self._writer.failure is None:
             self.written_at = trio.current_time()
         for request in group:

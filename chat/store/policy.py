@@ -11,7 +11,7 @@ from chat.classes import frozen
 
 
 @frozen
-class Asset:
+class StoredAsset:
     """One row of `assets`. With a `source_url` it lies outside and there is no file."""
 
     kind: str
@@ -32,26 +32,26 @@ class Asset:
         return f"assets/{self.id}"
 
 
-_FIELDS: Final = tuple(field.name for field in attrs.fields(Asset))
+_FIELDS: Final = tuple(field.name for field in attrs.fields(StoredAsset))
 _COLUMNS: Final = ", ".join(_FIELDS)
 _FIND: Final = f"SELECT {_COLUMNS} FROM assets WHERE kind = ? AND owner_id = ? AND hash = ?"  # noqa: S608 - our own names
 _ONLY: Final = f"SELECT {_COLUMNS} FROM assets WHERE kind = ? AND owner_id = ? LIMIT 1"  # noqa: S608 - our own names
 _INSERT: Final = f"INSERT OR IGNORE INTO assets ({_COLUMNS}) VALUES ({', '.join('?' * len(_FIELDS))})"  # noqa: S608
 
 
-def find(connection: sqlite3.Connection, kind: str, owner_id: int, name: str) -> Asset | None:
+def find(connection: sqlite3.Connection, kind: str, owner_id: int, name: str) -> StoredAsset | None:
     """The asset with this hash."""
     row = connection.execute(_FIND, (kind, owner_id, name)).fetchone()
-    return None if row is None else Asset(*row)
+    return None if row is None else StoredAsset(*row)
 
 
-def only_of(connection: sqlite3.Connection, kind: str, owner_id: int) -> Asset | None:
+def only_of(connection: sqlite3.Connection, kind: str, owner_id: int) -> StoredAsset | None:
     """The asset of an owner that has one of this kind at most."""
     row = connection.execute(_ONLY, (kind, owner_id)).fetchone()
-    return None if row is None else Asset(*row)
+    return None if row is None else StoredAsset(*row)
 
 
-def insert(connection: sqlite3.Connection, asset: Asset) -> bool:
+def insert(connection: sqlite3.Connection, asset: StoredAsset) -> bool:
     """Add an asset; False when the owner has the same already."""
     return connection.execute(_INSERT, tuple(getattr(asset, name) for name in _FIELDS)).rowcount > 0
 

@@ -39,7 +39,7 @@ _LOCKED: Final = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 
 
 @define(eq=False)
-class Request:
+class WriteRequest:
     """One unit of work on its way to the writer and back.
 
     `error` stays None when the unit is committed; then `result` is what it returned. `waiting` is for the sender.
@@ -126,7 +126,7 @@ class Writer:
         self.observe: GroupObserver | None = None
         self.slowness: Slowness | None = None
 
-    def run(self, group: Sequence[Request]) -> None:
+    def run(self, group: Sequence[WriteRequest]) -> None:
         """Settle every request of the group: either its result is on the disk, or it has an error and wrote nothing."""
         if self.observe is None:
             self._settle(group)
@@ -135,7 +135,7 @@ class Writer:
         self._settle(group)
         self.observe(len(group), time.perf_counter() - began, self.failure is None)
 
-    def _settle(self, group: Sequence[Request]) -> None:
+    def _settle(self, group: Sequence[WriteRequest]) -> None:
         try:
             connection = self._connected()
             began = time.perf_counter()
@@ -163,7 +163,7 @@ class Writer:
             self._connection = self._open_connection()
         return self._connection
 
-    def _run_unit(self, connection: sqlite3.Connection, request: Request) -> None:
+    def _run_unit(self, connection: sqlite3.Connection, request: WriteRequest) -> None:
         began = time.perf_counter()
         connection.execute("SAVEPOINT unit")
         try:
@@ -176,7 +176,7 @@ class Writer:
         if self.slowness is not None:
             self.slowness.judge(request.unit, "unit", began, request.cause)
 
-    def _give_up(self, group: Sequence[Request], failure: Exception) -> None:
+    def _give_up(self, group: Sequence[WriteRequest], failure: Exception) -> None:
         logger.error("the store cannot be written", units=len(group), exc_info=failure)
         self.failure = failure
         for request in group:

@@ -29,7 +29,7 @@ FROM_SERVER: Final = "<"
 
 
 @frozen
-class Entry:
+class ConversationEntry:
     """One message. `seconds` is Trio's time, `direction` is TO_SERVER or FROM_SERVER, `what` is text or JSON."""
 
     seconds: float
@@ -51,7 +51,7 @@ class Conversation:
     """The last messages of all clients of one test, oldest first."""
 
     def __init__(self) -> None:
-        self._entries: deque[Entry] = deque(maxlen=ENTRIES)
+        self._entries: deque[ConversationEntry] = deque(maxlen=ENTRIES)
         self._noted = 0
         self._began: float | None = None
 
@@ -61,12 +61,12 @@ class Conversation:
         if self._began is None:
             self._began = now
         self._noted += 1
-        self._entries.append(Entry(now - self._began, who, direction, what))
+        self._entries.append(ConversationEntry(now - self._began, who, direction, what))
 
     def __len__(self) -> int:
         return len(self._entries)
 
-    def __iter__(self) -> Iterator[Entry]:
+    def __iter__(self) -> Iterator[ConversationEntry]:
         return iter(self._entries)
 
     def report(self, *, lines: int = LINES) -> str:

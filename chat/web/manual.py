@@ -39,7 +39,7 @@ class Heading:
 
 
 @frozen
-class Page:
+class ManualPage:
     """One page; `html` is made of our own Markdown."""
 
     name: str
@@ -54,7 +54,7 @@ class Page:
 
 
 @frozen
-class Entry:
+class PageEntry:
     """A page as the table of contents names it."""
 
     name: str
@@ -67,18 +67,18 @@ class Entry:
 
 
 @frozen
-class Group:
+class PageGroup:
     """A part of the table of contents."""
 
     title: str
-    entries: tuple[Entry, ...]
+    entries: tuple[PageEntry, ...]
 
 
 class Manual(Protocol):
     """What `chat.manual` has."""
 
     @property
-    def groups(self) -> Sequence[Group]: ...
+    def groups(self) -> Sequence[PageGroup]: ...
 
     @property
     def index(self) -> bytes: ...
@@ -89,9 +89,9 @@ class Manual(Protocol):
     @property
     def is_development(self) -> bool: ...
 
-    def page(self, name: str) -> Page | None: ...
+    def page(self, name: str) -> ManualPage | None: ...
 
-    def beside(self, name: str) -> tuple[Entry | None, Entry | None]: ...
+    def beside(self, name: str) -> tuple[PageEntry | None, PageEntry | None]: ...
 
 
 def address_of(name: str) -> str:

@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Callable, Sequence
 
 from chat.store.database import Database
-from chat.store.writer import Request
+from chat.store.writer import WriteRequest
 
 Unit = Callable[[sqlite3.Connection], object]
 
@@ -30,10 +30,10 @@ class Meanwhile:
         pending, self._unit = self._unit, None
         return pending is None
 
-    def _interposed(self, group: Sequence[Request]) -> None:
+    def _interposed(self, group: Sequence[WriteRequest]) -> None:
         unit, self._unit = self._unit, None
         if unit is not None:
-            other = Request(unit, None)
+            other = WriteRequest(unit, None)
             self._run((other,))
             assert other.error is None, other.error
         self._run(group)

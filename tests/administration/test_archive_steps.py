@@ -11,7 +11,7 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from chat.domain.administration.archive_building import ArchiveBuild, BuildState, Wish
+from chat.domain.administration.archive_building import ArchiveBuild, ArchiveWish, BuildState
 from chat.media.storage import MediaStorage
 from chat.media.zip_writing import ZipWriter, list_of
 from chat.registries.jobs import ArchiveSubject
@@ -91,7 +91,7 @@ async def test_broken_off_after_every_step(
     await fill(chat_world)
     storage = MediaStorage(tmp_path / "uploads", in_threads=False)
     for kind, subject_id in ((ArchiveSubject.USER, chat_world.bob.id), (ArchiveSubject.GUILD, chat_world.guild_id)):
-        wish = Wish(kind=kind, subject_id=int(subject_id), include_attachments=True)
+        wish = ArchiveWish(kind=kind, subject_id=int(subject_id), include_attachments=True)
         build = ArchiveBuild(wish, storage.path_of)
         whole, pieces = tmp_path / f"{kind}.zip", tmp_path / f"{kind}-in-pieces.zip"
         steps, percents = await built(chat_server.database, build, whole, broken_off=False)

@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 
 from chat.api.structuring import body_structure
 from chat.development.crowd import Crowd
-from chat.development.faults import Action, FaultRequest
+from chat.development.faults import FaultName, FaultRequest
 from chat.development.limits import LimitsChange
 from chat.development.node import NodeChange
 from chat.development.routes import ClockChange, RelationshipOfTwo
-from chat.development.world_state import AccountChange, GuildChange
+from chat.development.world_state import GuildChange, WorldAccountChange
 from chat.errors import InvalidFormBody
 
 BODIES = (
-    AccountChange,
+    WorldAccountChange,
     ClockChange,
     FaultRequest,
     GuildChange,
@@ -29,7 +29,9 @@ BODIES = (
     RelationshipOfTwo,
 )
 
-words = st.sampled_from(["", "all", "5", "-5", "x", "a@b", "2001-01-01", "2001-01-01T00:00:00Z", "10.0.0.7", *Action])
+words = st.sampled_from(
+    ["", "all", "5", "-5", "x", "a@b", "2001-01-01", "2001-01-01T00:00:00Z", "10.0.0.7", *FaultName]
+)
 scalars = st.none() | st.booleans() | st.integers(-2, 2**64) | st.floats(allow_nan=False) | words | st.text(max_size=40)
 values = st.recursive(
     scalars,

@@ -9,7 +9,7 @@ import pytest
 
 from chat.api.http_faults import HttpFault
 from chat.api.structuring import body_structure
-from chat.development.faults import TAKEN, Action, FaultAction, FaultRequest, SocketFault, Target, read_fault
+from chat.development.faults import TAKEN, FaultAction, FaultName, FaultRequest, FaultTarget, SocketFault, read_fault
 from chat.errors import InvalidFormBody
 from chat.gateway.delay import Delay
 from chat.registries.close_codes import Close
@@ -31,14 +31,14 @@ def refusal(**body: Any) -> tuple[str, str]:
 
 @pytest.mark.parametrize("action", [action for action in FaultAction if action not in ("close", "stall", "delay")])
 def test_actions_without_members_of_their_own(action: FaultAction) -> None:
-    assert parsed(action=action.value, target="all") == SocketFault(action, Target())
+    assert parsed(action=action.value, target="all") == SocketFault(action, FaultTarget())
 
 
 def test_targets() -> None:
     assert parsed(action="drop", target={"session_id": "abc"}) == SocketFault(
-        FaultAction.DROP, Target(session_id="abc")
+        FaultAction.DROP, FaultTarget(session_id="abc")
     )
-    assert parsed(action="drop", target={"user_id": "5"}) == SocketFault(FaultAction.DROP, Target(user_id=5))
+    assert parsed(action="drop", target={"user_id": "5"}) == SocketFault(FaultAction.DROP, FaultTarget(user_id=5))
     assert refusal(action="drop") == ("target", "INVALID_FORMAT")
     wrong: list[object] = ["some", 5, {}, [], {"session_id": 5}, {"session_id": "a", "user_id": "5"}, {"user_id": None}]
     for target in wrong:
@@ -48,8 +48,10 @@ def test_targets() -> None:
 
 def test_close() -> None:
     fault = parsed(action="close", target="all", code=4000, reason="later")
-    assert fault == SocketFault(FaultAction.CLOSE, Target(), Close(4000, "later"))
-    assert parsed(action="close", target="all", code=1000) == SocketFault(FaultAction.CLOSE, Target(), Close(1000, ""))
+    assert fault == SocketFault(FaultAction.CLOSE, FaultTarget(), Close(4000, "later"))
+    assert parsed(action="close", target="all", code=1000) == SocketFault(
+        FaultAction.CLOSE, FaultTarget(), Close(1000, "")
+    )
     for code in (None, "4000", 999, 1005, 1006, 1015, 5000):
         assert refusal(action="close", target="all", code=code) == ("code", "INVALID_FORMAT")
     assert refusal(action="close", target="all", code=4000, reason="é" * 62) == (
@@ -59,7 +61,9 @@ def test_close() -> None:
 
 
 def test_stall() -> None:
-    assert parsed(action="stall", target="all", ms=1_500) == SocketFault(FaultAction.STALL, Target(), stall_ms=1_500)
+    assert parsed(action="stall", target="all", ms=1_500) == SocketFault(
+        FaultAction.STALL, FaultTarget(), stall_ms=1_500
+    )
     for milliseconds in (None, -1, "5", 1.5):
         assert refusal(action="stall", target="all", ms=milliseconds) == ("ms", "INVALID_FORMAT")
 
@@ -83,8 +87,8 @@ def test_an_unknown_action_is_refused() -> None:
 
 def test_delay() -> None:
     fault = parsed(action="delay", target="all", ms=100, jitter_ms=20)
-    assert fault == SocketFault(FaultAction.DELAY, Target(), delay=Delay(100, 20))
-    assert parsed(action="delay", target="all", ms=0) == SocketFault(FaultAction.DELAY, Target(), delay=Delay(0))
+    assert fault == SocketFault(FaultAction.DELAY, FaultTarget(), delay=Delay(100, 20))
+    assert parsed(action="delay", target="all", ms=0) == SocketFault(FaultAction.DELAY, FaultTarget(), delay=Delay(0))
     for milliseconds in (None, -1, 60_001):
         assert refusal(action="delay", target="all", ms=milliseconds) == ("ms", "INVALID_FORMAT")
     assert refusal(action="delay", target="all", ms=1, jitter_ms=60_001) == ("jitter_ms", "INVALID_FORMAT")
@@ -106,7 +110,7 @@ def told(**body: Any) -> tuple[str, str]:
 def test_a_wrong_name_is_answered_with_what_there_is() -> None:
     path, message = told(action="explode", target="all")
     assert path == "action"
-    assert all(action.value in message for action in Action)
+    assert all(action.value in message for action in FaultName)
     path, message = told(action="stall", target="all", milliseconds=5)
     assert (path, message) == ("milliseconds", "`stall` takes target, ms.")
     path, message = told(action="stall", target="all")
@@ -117,6 +121,6 @@ def test_a_wrong_name_is_answered_with_what_there_is() -> None:
     assert (path, "retry_after" in message) == ("status", True)
 
 
-@pytest.mark.parametrize("action", list(Action))
-def test_what_an_action_takes_is_what_the_body_has(action: Action) -> None:
+@pytest.mark.parametrize("action", list(FaultName))
+def test_what_an_action_takes_is_what_the_body_has(action: FaultName) -> None:
     assert {*TAKEN[action]} <= {field.name for field in attrs.fields(FaultRequest)}

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from trio.testing import MockClock
 
 from chat.development import history as history_module
-from chat.development.history import History, Wanted, search
+from chat.development.history import EntryFilter, History, search
 from chat.development.watching import batches
 from chat.protocol.frames import OutgoingEvent
 from chat.registries.events import EventName
@@ -231,7 +231,7 @@ def test_the_ring_is_bounded_and_keeps_the_latest(sizes: list[int], wanted: int)
         start, latest = history.since(1, wanted)
         assert latest == entries[-wanted:]
         assert start == history.next - len(latest)
-        found_all = trio.run(search, history, Wanted(), 1_000)
+        found_all = trio.run(search, history, EntryFilter(), 1_000)
         assert [entry for _, entry in found_all] == entries
     finally:
         history_module.HISTORY_ENTRIES, history_module.HISTORY_BYTES = entries_maximum, bytes_maximum  # type: ignore[misc]

@@ -17,7 +17,7 @@ from chat.config.loading import DEVELOPMENT, SETTINGS
 from chat.manual.command_page import commands_page
 from chat.manual.declared import documented
 from chat.manual.gateway_pages import codes_page, events_page, states_page, words
-from chat.manual.library import FOLDER, Source
+from chat.manual.library import FOLDER, PageSource
 from chat.manual.opening import MADE
 from chat.manual.setting_pages import limits_page, settings_page
 from chat.manual.value_pages import ON_OTHER_PAGES, permissions_page, values_page
@@ -51,7 +51,7 @@ def sections_of(page: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("source", MADE, ids=lambda source: source.entry.name)
-def test_a_made_page_has_its_title_and_no_empty_section_or_cell(source: Source) -> None:
+def test_a_made_page_has_its_title_and_no_empty_section_or_cell(source: PageSource) -> None:
     page, entry = source.markdown(), source.entry
     assert page.startswith(f"# {entry.title}\n\n"), "the title in chat/manual/opening.py is that of the page"
     assert all(sections_of(page).values()), [title for title, text in sections_of(page).items() if not text]

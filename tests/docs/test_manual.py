@@ -12,14 +12,14 @@ from typing import Final
 import pytest
 from jinja2 import DictLoader, Environment
 
-from chat.manual.contents import PARTS, Part
-from chat.manual.library import FOLDER, Library, Source
+from chat.manual.contents import PARTS, ManualPart
+from chat.manual.library import FOLDER, Library, PageSource
 from chat.manual.opening import MADE, open_manual
 from chat.manual.rendering import anchor_of, rendered
 from chat.testing.rest_client import Response, RestClient
 from chat.testing.world import World
 from chat.web.assets import AssetStore
-from chat.web.manual import FRONT, INDEX, Entry, ManualPages, address_of
+from chat.web.manual import FRONT, INDEX, ManualPages, PageEntry, address_of
 from tests.web.test_pages_over_http import INLINE
 
 LIBRARY: Final = open_manual()
@@ -172,7 +172,9 @@ async def test_what_is_made_is_made_beside_the_loop() -> None:
 
     def opened() -> Library:
         made_in["opened"] = threading.get_ident()
-        return Library([Source(Entry("made", "A title"), page)], parts=(Part("Part", ("made",)),), asyncapi=asyncapi)
+        return Library(
+            [PageSource(PageEntry("made", "A title"), page)], parts=(ManualPart("Part", ("made",)),), asyncapi=asyncapi
+        )
 
     environment = Environment(loader=DictLoader({"manual.html": "{{ content }}"}), autoescape=True)
     environment.globals["language"] = "en"

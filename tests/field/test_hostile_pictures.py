@@ -15,7 +15,7 @@ from chat.media.image_process import DRAWING_SIDE, Unusable, draw, judge, render
 from chat.media.image_workers import ImageRefused, ImageWorkers
 from chat.media.renditions import Rendition
 from chat.store.guard import UNGUARDED
-from chat.store.policy import Asset
+from chat.store.policy import StoredAsset
 from chat.testing.rest_client import Response
 from chat.testing.server import ChatServer
 from chat.testing.world import World
@@ -216,7 +216,7 @@ async def test_a_drawing_is_handed_out_as_a_bitmap_only(chat_world: World) -> No
 async def stored(server: ChatServer, guild_id: int, data: bytes, kind: str, name: str) -> str:
     """The address of a file that an earlier version took as an icon."""
     media = server.server.areas.policy.media
-    asset = Asset(ICONS, guild_id, name, media._snowflakes(), kind, len(data), 100, 100)
+    asset = StoredAsset(ICONS, guild_id, name, media._snowflakes(), kind, len(data), 100, 100)
     prepared = PreparedImage(asset, data)
     async with media.kept(prepared, guard=UNGUARDED):
         await media._database.write(lambda connection: images.store(connection, prepared), guard=UNGUARDED)

@@ -16,7 +16,7 @@ import attrs
 import pytest
 
 from chat.config.settings import MailSettings
-from chat.mail.smtp import Refused, ServerUnusable, connect
+from chat.mail.smtp import MailRefused, ServerUnusable, connect
 from tests.mail.smtp_server import HOST
 
 USER: Final = "jürgen@example.com"
@@ -119,9 +119,9 @@ def test_what_the_server_says_is_told_in_its_own_words(case: str) -> None:
 
 SENDING: Final[Mapping[str, tuple[Script, type[Exception], str]]] = {
     "the sender": ({"MAIL": "550 5.7.1 not you"}, ServerUnusable, "550 5.7.1 not you"),
-    "the recipient": ({"RCPT": "550 5.1.1 who?"}, Refused, "550 5.1.1 who?"),
-    "the message": ({"DATA": "354 go on", "message": "554 5.6.0 spam"}, Refused, "554 5.6.0 spam"),
-    "any message": ({"DATA": "554 5.3.4 none"}, Refused, "554 5.3.4 none"),
+    "the recipient": ({"RCPT": "550 5.1.1 who?"}, MailRefused, "550 5.1.1 who?"),
+    "the message": ({"DATA": "354 go on", "message": "554 5.6.0 spam"}, MailRefused, "554 5.6.0 spam"),
+    "any message": ({"DATA": "554 5.3.4 none"}, MailRefused, "554 5.3.4 none"),
     "nothing": ({"DATA": None}, ServerUnusable, "Connection unexpectedly closed"),
 }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chat.media.outside_addresses import Guard, OutsideRefused, parsed
+from chat.media.outside_addresses import AddressGuard, OutsideRefused, parsed
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,7 @@ from chat.media.outside_addresses import Guard, OutsideRefused, parsed
     ],
 )
 def test_public_addresses_may(address: str) -> None:
-    assert Guard().admits(address)
+    assert AddressGuard().admits(address)
 
 
 @pytest.mark.parametrize(
@@ -33,11 +33,11 @@ def test_public_addresses_may(address: str) -> None:
     ],
 )  # fmt: skip
 def test_all_others_may_not(address: str) -> None:
-    assert not Guard().admits(address)
+    assert not AddressGuard().admits(address)
 
 
 def test_networks_of_the_operator_may_where_they_are_named() -> None:
-    guard = Guard(["10.0.0.0/8", "fd12::/16"])
+    guard = AddressGuard(["10.0.0.0/8", "fd12::/16"])
     assert guard.admits("10.1.2.3")
     assert guard.admits("fd12::1")
     assert not guard.admits("192.168.0.1")
@@ -72,10 +72,10 @@ def test_addresses_in_their_parts(url: str, host: str, port: int) -> None:
 
 
 async def test_the_connection_goes_to_the_address_that_was_judged() -> None:
-    target = await Guard().target("https://8.8.8.8:8443/a/b?c=d#e")
+    target = await AddressGuard().target("https://8.8.8.8:8443/a/b?c=d#e")
     assert (target.address, target.port, target.path) == ("8.8.8.8", 8443, "/a/b?c=d")
     assert target.host_header == "8.8.8.8:8443"
-    assert (await Guard().target("http://8.8.8.8")).path == "/"
-    assert (await Guard().target("http://8.8.8.8")).host_header == "8.8.8.8"
+    assert (await AddressGuard().target("http://8.8.8.8")).path == "/"
+    assert (await AddressGuard().target("http://8.8.8.8")).host_header == "8.8.8.8"
     with pytest.raises(OutsideRefused):
-        await Guard().target("http://localhost/")
+        await AddressGuard().target("http://localhost/")

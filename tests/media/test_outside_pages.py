@@ -13,7 +13,7 @@ import pytest
 import trio
 import trio.testing
 
-from chat.media.outside_addresses import Guard, OutsideRefused
+from chat.media.outside_addresses import AddressGuard, OutsideRefused
 from chat.media.outside_fetching import FETCH_SECONDS, PAGE_BYTES, PAGES_AT_A_TIME_OF_A_HOST, OutsidePage, OutsidePages
 from tests.messages.outside_server import Answering, outside, plain
 
@@ -29,7 +29,7 @@ def moved(place: str, status: int = 302) -> Answering:
 
 def pages_here() -> OutsidePages:
     """Fetches from this machine too."""
-    return OutsidePages(Guard(HERE))
+    return OutsidePages(AddressGuard(HERE))
 
 
 async def test_a_page_comes_with_its_place_and_kind() -> None:
@@ -215,7 +215,7 @@ async def test_a_name_that_changes_its_mind_gains_nothing(names: Names) -> None:
     """The connection goes to the address that was judged, not to what the name stands for a moment later."""
     async with outside({"/": plain(b"secret")}) as server:
         port = server.origin.rpartition(":")[2]
-        guard = Guard(["127.0.0.1/32"])
+        guard = AddressGuard(["127.0.0.1/32"])
         names.answers = {"good.example": [["127.0.0.1"], ["10.0.0.1"]]}
         page = await OutsidePages(guard).fetch(f"http://good.example:{port}/")
         assert page.data == b"secret"
@@ -224,7 +224,7 @@ async def test_a_name_that_changes_its_mind_gains_nothing(names: Names) -> None:
         # The other way round: outside when it is judged, inside if it were asked again.
         names.answers = {"rebinding.example": [["127.0.0.2"], ["127.0.0.1"]]}
         with pytest.raises(OutsideRefused):
-            await OutsidePages(Guard(["127.0.0.2/32"])).fetch(f"http://rebinding.example:{port}/")
+            await OutsidePages(AddressGuard(["127.0.0.2/32"])).fetch(f"http://rebinding.example:{port}/")
         assert len(server.requests) == 1
 
 
@@ -239,10 +239,10 @@ async def test_a_name_must_stand_for_nothing_but_public_addresses(names: Names) 
         }
         for name in ("inside.example", "both.example", "none.example", "here.example"):
             with pytest.raises(OutsideRefused):
-                await OutsidePages(Guard()).fetch(f"http://{name}:{port}/")
+                await OutsidePages(AddressGuard()).fetch(f"http://{name}:{port}/")
         assert server.requests == []
         with pytest.raises(OutsideRefused):  # each step of a redirect is judged
-            await OutsidePages(Guard(HERE)).fetch(f"http://here.example:{port}/on")
+            await OutsidePages(AddressGuard(HERE)).fetch(f"http://here.example:{port}/on")
         assert len(server.requests) == 1
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chat.media.outside_fetching import PAGE_BYTES
-from chat.media.page_embed import VALUE_CHARACTERS, VALUES, Link, page_head
+from chat.media.page_embed import VALUE_CHARACTERS, VALUES, PageLink, page_head
 
 PAGE = """<!DOCTYPE html><!-- <meta name=a content=b> -->
 <html prefix="og: https://ogp.me/ns#"><HEAD>
@@ -38,7 +38,7 @@ def test_a_page() -> None:
         "twitter:title": "turned round",
         "theme-color": "#abc",
     }
-    assert head.links == [Link(frozenset({"alternate", "nofollow"}), "application/json+oembed", "/oembed?a&b")]
+    assert head.links == [PageLink(frozenset({"alternate", "nofollow"}), "application/json+oembed", "/oembed?a&b")]
     assert head.first("none", "twitter:title", "og:title") == "turned round"
     assert head.first("none") is None
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat.domain.messages.message_reading import Page, Viewer, page_of_messages, page_of_objects
+from chat.domain.messages.message_reading import MessagePage, Viewer, page_of_messages, page_of_objects
 from chat.domain.policy.embeds import Addresses
 from chat.registries.user_flags import UserFlag
 from chat.snowflake import MAXIMUM
@@ -57,7 +57,7 @@ def test_pages(
     for channel_id, chosen in ((CHANNEL, existing), (OTHER_CHANNEL, elsewhere)):
         for message_id in chosen:
             messages.insert(connection, Message(message_id, channel_id, author_id=9, type=0, content=""))
-    page = page_of_messages(CHANNEL, Page(limit, **cursors), floor, connection)
+    page = page_of_messages(CHANNEL, MessagePage(limit, **cursors), floor, connection)
     connection.execute("ROLLBACK")
 
     readable = sorted(message_id for message_id in existing if message_id >= floor)
@@ -156,7 +156,7 @@ def test_objects_straight_from_columns_are_those_of_whole_messages(
     for number, message in enumerate(kept, start=1):
         named = (7, 8) if message.content.startswith("<@7>") else ()
         messages.insert(connection, attrs.evolve(message, id=number, mentioned_user_ids=named))
-    whole = page_of_messages(CHANNEL, Page(), floor, connection, viewer=viewer).wires(addresses, floor)
-    objects = page_of_objects(CHANNEL, Page(), floor, addresses, viewer, connection)
+    whole = page_of_messages(CHANNEL, MessagePage(), floor, connection, viewer=viewer).wires(addresses, floor)
+    objects = page_of_objects(CHANNEL, MessagePage(), floor, addresses, viewer, connection)
     connection.execute("ROLLBACK")
     assert orjson.dumps(objects) == orjson.dumps(whole)

@@ -34,7 +34,7 @@ from chat.store.messages.message_search_entries import (
     pending,
     renew,
 )
-from chat.store.messages.message_search_expressions import Criteria, Place, Scope
+from chat.store.messages.message_search_expressions import Criteria, Scope, SearchPlace
 from chat.store.messages.messages import Message, MessageExtra
 from tests.messages.search_world import (
     BOT,
@@ -139,14 +139,14 @@ def wanted(draw: st.DrawFn) -> Criteria:
 
 
 places = st.builds(
-    Place,
+    SearchPlace,
     st.sampled_from(sorted(CHANNELS)),
     st.sampled_from([0, 0, 0, 5, 12]),
     st.booleans(),
     st.booleans(),
     st.booleans(),
 )
-excluded_places = st.builds(Place, st.sampled_from(sorted(CHANNELS)), public_threads=st.booleans())
+excluded_places = st.builds(SearchPlace, st.sampled_from(sorted(CHANNELS)), public_threads=st.booleans())
 
 
 @st.composite
@@ -164,7 +164,7 @@ def scopes(draw: st.DrawFn) -> Scope:
 # The plain look: what is written here knows nothing of terms, but how texts of this test are to be read.
 
 
-def is_at(message: Message, place: Place) -> bool:
+def is_at(message: Message, place: SearchPlace) -> bool:
     _, kind, parent = CHANNELS[message.channel_id]
     if message.channel_id == place.channel_id:
         return place.itself
@@ -405,7 +405,7 @@ asked_of_many = st.builds(
     author_ids=st.sampled_from([(), (), (PERSON,), (BOT, NOBODY)]),
     min_id=st.sampled_from([0, 0, 4]),
 )
-spots = st.sampled_from([(Place(TEXT),), (Place(TEXT), Place(VOICE)), (Place(TEXT, floor=6),)])
+spots = st.sampled_from([(SearchPlace(TEXT),), (SearchPlace(TEXT), SearchPlace(VOICE)), (SearchPlace(TEXT, floor=6),)])
 
 
 @settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow])
@@ -423,7 +423,7 @@ spots = st.sampled_from([(Place(TEXT),), (Place(TEXT), Place(VOICE)), (Place(TEX
 def test_every_way_of_searching_finds_the_same(
     connection: sqlite3.Connection,
     drawn: list[Message],
-    searches: list[tuple[tuple[Place, ...], Criteria]],
+    searches: list[tuple[tuple[SearchPlace, ...], Criteria]],
     limits: dict[str, int],
     until: int,
     changed: set[int],

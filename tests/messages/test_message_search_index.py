@@ -31,7 +31,7 @@ from chat.store.messages.message_search_entries import (
     renew_terms,
     terms_until,
 )
-from chat.store.messages.message_search_expressions import Criteria, Place, Scope
+from chat.store.messages.message_search_expressions import Criteria, Scope, SearchPlace
 from chat.store.messages.messages import Message, MessageExtra
 from chat.store.messages.search_terms import author_group
 from chat.store.migrations import MIGRATIONS, migrate
@@ -44,7 +44,7 @@ def connection() -> Iterator[sqlite3.Connection]:
         yield connection
 
 
-EVERYWHERE = Scope((Place(TEXT, public_threads=True, private_threads=True), Place(VOICE)), (GUILD,))
+EVERYWHERE = Scope((SearchPlace(TEXT, public_threads=True, private_threads=True), SearchPlace(VOICE)), (GUILD,))
 
 
 @pytest.fixture
@@ -104,8 +104,8 @@ def test_what_an_account_wrote_is_found_in_both_indexes(clean: sqlite3.Connectio
     assert matching(clean, EVERYWHERE, by_person) == [7, 5, 3, 1]
     assert matching(clean, EVERYWHERE, by_person, most=3) == [7, 5, 3]
     assert matching(clean, EVERYWHERE, by_person, ascending=True, most=3) == [1, 3, 5]
-    assert matching(clean, Scope((Place(TEXT, floor=3),)), by_person) == [5, 3]
-    assert matching(clean, Scope((Place(PRIVATE),)), Criteria(author_ids=(PERSON, BOT))) == [8, 7]
+    assert matching(clean, Scope((SearchPlace(TEXT, floor=3),)), by_person) == [5, 3]
+    assert matching(clean, Scope((SearchPlace(PRIVATE),)), Criteria(author_ids=(PERSON, BOT))) == [8, 7]
     assert matching(clean, EVERYWHERE, attrs.evolve(by_person, min_id=2, max_id=4)) == [3]
     assert matching(clean, EVERYWHERE, attrs.evolve(by_person, min_id=6)) == [7]
     assert matching(clean, EVERYWHERE, Criteria(author_ids=(PERSON,), excluded_author_ids=(PERSON,))) == []
@@ -209,10 +209,10 @@ def test_files_are_found_by_kind_name_and_ending(clean: sqlite3.Connection) -> N
 def test_many_places_are_not_named_one_by_one(clean: sqlite3.Connection) -> None:
     write(clean, "cat", "dog")
     bring_up_to_date(clean, 100)
-    many = tuple(Place(1_000 + number, public_threads=True) for number in range(5_000))
-    assert matching(clean, Scope((Place(TEXT), *many), (GUILD,)), Criteria(content="cat")) == [1]
-    assert matching(clean, Scope((Place(TEXT), *many)), Criteria()) == [2, 1]
-    assert matching(clean, Scope((Place(TEXT), *many), tuple(range(500))), Criteria(content="dog")) == [2]
+    many = tuple(SearchPlace(1_000 + number, public_threads=True) for number in range(5_000))
+    assert matching(clean, Scope((SearchPlace(TEXT), *many), (GUILD,)), Criteria(content="cat")) == [1]
+    assert matching(clean, Scope((SearchPlace(TEXT), *many)), Criteria()) == [2, 1]
+    assert matching(clean, Scope((SearchPlace(TEXT), *many), tuple(range(500))), Criteria(content="dog")) == [2]
     assert matching(clean, Scope(many, (GUILD,)), Criteria()) == []
     assert matching(clean, EVERYWHERE, Criteria(author_ids=tuple(range(100)), contents=("cat ox " * 170,) * 100)) == []
 
@@ -233,7 +233,7 @@ def test_messages_of_an_older_database_are_noted_when_it_gets_its_index() -> Non
         pass
     assert (old_until(connection), old_entries(connection)) == (7, 0)
     assert (renew(connection, 3), old_until(connection)) == (0, 0)
-    assert matching(connection, Scope((Place(1),)), Criteria(content="cat")) == [7, 6, 5, 4, 3, 2, 1]
+    assert matching(connection, Scope((SearchPlace(1),)), Criteria(content="cat")) == [7, 6, 5, 4, 3, 2, 1]
     assert discrepancies(connection) == []
     connection.close()
 
@@ -245,7 +245,7 @@ def test_entries_of_earlier_versions_are_found_and_renewed(migration: str) -> No
     migrate(connection, MIGRATIONS[: names.index(migration)])
     connection.execute("PRAGMA foreign_keys = OFF")
     connection.execute("INSERT INTO channels (id, type) VALUES (1, 1)")
-    around = message_search_entries.Surroundings(None, 1, None, is_bot=False)
+    around = message_search_entries.MessageSurroundings(None, 1, None, is_bot=False)
     for number in range(1, 6):
         message = Message(number, 1, PERSON if number % 2 else BOT, 0, "cat cat" if number == 3 else "cat cow")
         assert messages.insert(connection, message)
@@ -285,7 +285,7 @@ def test_entries_of_earlier_versions_are_found_and_renewed(migration: str) -> No
 
 def look_at_old_and_new(connection: sqlite3.Connection) -> None:
     assert discrepancies(connection) == []
-    scope, asked = Scope((Place(1),)), Criteria(content="cat")
+    scope, asked = Scope((SearchPlace(1),)), Criteria(content="cat")
     assert in_order(connection, scope, asked, most=4) == ([8, 7, 6, 5], 8)
     assert in_order(connection, scope, asked, ascending=True, most=9) == ([1, 2, 3, 4, 5, 6, 7, 8], 8)
     assert in_order(connection, scope, attrs.evolve(asked, author_ids=(BOT,)), most=9) == ([8, 6, 4, 2], 4)
@@ -309,7 +309,7 @@ def test_entries_with_the_terms_of_earlier_versions_are_written_anew_in_portions
     migrate(connection, MIGRATIONS[: names.index("message_search_terms")])
     connection.execute("PRAGMA foreign_keys = OFF")
     connection.execute("INSERT INTO channels (id, type) VALUES (1, 1)")
-    around, group = message_search_entries.Surroundings(None, 1, None, is_bot=False), author_group(PERSON)
+    around, group = message_search_entries.MessageSurroundings(None, 1, None, is_bot=False), author_group(PERSON)
     for number, (text, (words, _)) in enumerate(EARLIER.items(), start=1):
         message = Message(number, 1, PERSON, 0, text)
         assert messages.insert(connection, message)
@@ -331,7 +331,7 @@ def test_entries_with_the_terms_of_earlier_versions_are_written_anew_in_portions
         assert terms_until(connection) == left
     assert changes[0] < changes[1]  # what is as it should be stays
     for number, (_, asked) in enumerate(EARLIER.values(), start=1):
-        assert matching(connection, Scope((Place(1),)), Criteria(content=asked)) == [number]
+        assert matching(connection, Scope((SearchPlace(1),)), Criteria(content=asked)) == [number]
     assert discrepancies(connection) == []
     assert (renew_terms(connection, 2), terms_until(connection)) == (0, 0)
     connection.execute("UPDATE message_search_content SET c0 = '0dog' WHERE id = 5")
@@ -367,7 +367,7 @@ def test_an_index_between_two_versions_is_made_anew() -> None:
     migrate(connection)
     assert (old_until(connection), connection.execute("SELECT count(*) FROM jobs").fetchone()) == (0, (0,))
     assert bring_up_to_date(connection, 100) == 1
-    assert matching(connection, Scope((Place(1),)), Criteria(content="cat")) == [5]
+    assert matching(connection, Scope((SearchPlace(1),)), Criteria(content="cat")) == [5]
     assert discrepancies(connection) == []
     connection.close()
 
@@ -384,8 +384,8 @@ def test_links_are_told_anew_by_a_later_version() -> None:
     connection.execute("DELETE FROM message_search_queue")
     migrate(connection)
     assert bring_up_to_date(connection, 100) == 2
-    assert matching(connection, Scope((Place(1),)), Criteria(has=(ContentType.LINK,))) == [6]
-    assert matching(connection, Scope((Place(1),)), Criteria(link_hostnames=("ONE.example",))) == [6]
+    assert matching(connection, Scope((SearchPlace(1),)), Criteria(has=(ContentType.LINK,))) == [6]
+    assert matching(connection, Scope((SearchPlace(1),)), Criteria(link_hostnames=("ONE.example",))) == [6]
     connection.close()
 
 
@@ -399,7 +399,7 @@ def test_a_query_that_takes_too_long_is_given_up_and_the_connection_stays_good(c
 
 
 def test_entries_are_of_what_people_write() -> None:
-    around = message_search_entries.Surroundings(GUILD, 0, None, 0)
+    around = message_search_entries.MessageSurroundings(GUILD, 0, None, 0)
     assert message_search_entries.entry_of(Message(1, TEXT, PERSON, 7, "x"), around) is None
     entry = message_search_entries.entry_of(Message(1, TEXT, PERSON, 19, "X y"), around)
     assert entry is not None

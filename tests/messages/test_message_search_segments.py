@@ -20,7 +20,7 @@ from chat.store.connections import connect, merge_index
 from chat.store.messages import message_search_segments, messages
 from chat.store.messages.message_search import in_order
 from chat.store.messages.message_search_entries import bring_up_to_date, discrepancies, pending
-from chat.store.messages.message_search_expressions import Criteria, Place, Scope
+from chat.store.messages.message_search_expressions import Criteria, Scope, SearchPlace
 from chat.store.messages.message_search_segments import SEGMENTS_MAXIMUM, are_many, merge_some
 from chat.store.messages.messages import Message
 from chat.store.migrations import prepare
@@ -28,7 +28,7 @@ from chat.testing.server import ChatServer
 from chat.testing.world import World
 from tests.messages.search_world import BOT, GUILD, PERSON, TEXT, VOICE, opened, rolled_back
 
-SCOPE = Scope((Place(TEXT), Place(VOICE)), (GUILD,))
+SCOPE = Scope((SearchPlace(TEXT), SearchPlace(VOICE)), (GUILD,))
 CRITERIA = (
     Criteria(),
     Criteria(content="cat"),

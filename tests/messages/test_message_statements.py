@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from chat.domain.messages.message_drafts import MessageDraft, MessageEdit
-from chat.domain.messages.message_reading import Page
+from chat.domain.messages.message_reading import MessagePage
 from tests.guilds.guild_world import GuildPlace, GuildWorld
 
 NO_WORK = re.compile(r"BEGIN|COMMIT|SAVEPOINT|RELEASE|ROLLBACK|--", re.IGNORECASE)
@@ -80,7 +80,7 @@ async def test_a_page_of_plain_messages_is_read_with_these_statements_and_no_oth
     for number in range(30):
         await world.sending.create(world.bob, harbour.general, MessageDraft(str(number)))
     async with watching(world) as watch:
-        found = await world.messages.of_channel(world.alice, harbour.general, Page(50))
+        found = await world.messages.of_channel(world.alice, harbour.general, MessagePage(50))
     assert len(found) > 30
     assert watch.statements == [
         "SELECT messages",
@@ -92,7 +92,7 @@ async def test_a_page_of_plain_messages_is_read_with_these_statements_and_no_oth
     # Soon after, on the loop: the authors the first time and after something changed, later not even these.
     for authors in (["SELECT caller_changes", "SELECT users"], []):
         async with watching(world) as watch:
-            await world.messages.of_channel(world.alice, harbour.general, Page(30))
+            await world.messages.of_channel(world.alice, harbour.general, MessagePage(30))
         assert watch.statements == ["SELECT messages", "PRAGMA", *authors]
 
 

@@ -15,7 +15,7 @@ from chat.bus.audience import Mentions, ToAccounts, ToChannel
 from chat.config import Settings
 from chat.config.settings import ContentPolicySettings
 from chat.domain.messages.message_drafts import AllowedMentions, MessageDraft, MessageEdit, ReplyTo
-from chat.domain.messages.message_reading import Page
+from chat.domain.messages.message_reading import MessagePage
 from chat.domain.messages.read_states import ReadUpTo
 from chat.errors import ApiError
 from chat.registries.channel_types import ChannelType, OverwriteType
@@ -59,7 +59,7 @@ def say(world: GuildWorld, harbour: GuildPlace) -> Say:
 
 
 async def listed(world: GuildWorld, who: Principal, place: GuildPlace, **page: int) -> list[str]:
-    page = Page(**{"limit": 50, **page})
+    page = MessagePage(**{"limit": 50, **page})
     return [message["content"] for message in await world.messages.of_channel(who, place.general, page)]
 
 
@@ -127,7 +127,7 @@ async def test_a_channel_that_is_not_seen_takes_nothing(world: GuildWorld, harbo
     await harbour.overwrite(harbour.general, hidden)
     for attempt in (
         say(world.bob),
-        world.messages.of_channel(world.bob, harbour.general, Page()),
+        world.messages.of_channel(world.bob, harbour.general, MessagePage()),
         world.messages.get(world.bob, harbour.general, 1),
         world.deletion.delete(world.bob, harbour.general, 1),
         world.editing.edit(world.bob, harbour.general, 1, MessageEdit("x")),
@@ -532,7 +532,7 @@ async def test_what_cannot_be_edited(world: GuildWorld, harbour: GuildPlace, say
     for content, code in [(" ", "CANNOT_SEND_EMPTY_MESSAGE"), ("x" * 4001, "CONTENT_EXCEEDS_MAX_LENGTH at content")]:
         with refused(code):
             await world.editing.edit(world.bob, harbour.general, sent, MessageEdit(content))
-    page = await world.messages.of_channel(world.bob, harbour.general, Page())
+    page = await world.messages.of_channel(world.bob, harbour.general, MessagePage())
     greeting = next(message for message in page if message["author"]["username"] == "bob" and message["type"] == 7)
     with refused("CANNOT_EDIT_OTHER_USER_MESSAGE"):
         await world.editing.edit(world.bob, harbour.general, int(greeting["id"]), MessageEdit("x"))

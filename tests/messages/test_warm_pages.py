@@ -9,7 +9,7 @@ import trio.testing
 
 from chat.config import Settings
 from chat.domain.messages.message_drafts import MessageDraft
-from chat.domain.messages.message_reading import WARM_PAGE, WARM_SECONDS, Page
+from chat.domain.messages.message_reading import WARM_PAGE, WARM_SECONDS, MessagePage
 from chat.registries.message_types import MessageType
 from chat.store.database import open_database
 from chat.store.guard import UNGUARDED
@@ -24,7 +24,7 @@ async def test_where_a_page_is_read(tmp_path: Path, mock_clock: trio.testing.Moc
         place = await world.guild(alice)
         on_the_loop: list[str] = []
 
-        async def read(page: Page) -> tuple[list[str], bool]:
+        async def read(page: MessagePage) -> tuple[list[str], bool]:
             """What the page says, and whether the loop's connection was asked for messages."""
             on_the_loop.clear()
             database.reader.set_trace_callback(on_the_loop.append)
@@ -34,15 +34,15 @@ async def test_where_a_page_is_read(tmp_path: Path, mock_clock: trio.testing.Moc
             return contents, any("FROM messages" in statement for statement in on_the_loop)
 
         await world.sending.create(alice, place.general, MessageDraft("one"))
-        assert await read(Page()) == (["one"], False)
-        assert await read(Page()) == (["one"], True)
+        assert await read(MessagePage()) == (["one"], False)
+        assert await read(MessagePage()) == (["one"], True)
         await world.sending.create(alice, place.general, MessageDraft("two"))
-        assert await read(Page()) == (["two", "one"], True)
-        assert await read(Page(1)) == (["two"], True)
-        assert await read(Page(WARM_PAGE + 1)) == (["two", "one"], False)
-        assert await read(Page(before=place.general)) == ([], False)
+        assert await read(MessagePage()) == (["two", "one"], True)
+        assert await read(MessagePage(1)) == (["two"], True)
+        assert await read(MessagePage(WARM_PAGE + 1)) == (["two", "one"], False)
+        assert await read(MessagePage(before=place.general)) == ([], False)
         mock_clock.jump(WARM_SECONDS)
-        assert await read(Page()) == (["two", "one"], False)
+        assert await read(MessagePage()) == (["two", "one"], False)
 
 
 async def test_a_page_with_messages_that_are_not_for_the_caller_is_read_in_a_thread(
@@ -54,11 +54,11 @@ async def test_a_page_with_messages_that_are_not_for_the_caller_is_read_in_a_thr
         alice = await world.person("alice")
         place = await world.guild(alice)
         await world.sending.create(alice, place.general, MessageDraft("one"))
-        before = await world.messages.of_channel(alice, place.general, Page())
+        before = await world.messages.of_channel(alice, place.general, MessagePage())
         kind = MessageType.THREAD_CREATED.value
         await database.write(
             lambda connection: connection.execute("UPDATE messages SET type = ? WHERE content = 'one'", (kind,)),
             guard=UNGUARDED,
         )
-        after = await world.messages.of_channel(alice, place.general, Page())
+        after = await world.messages.of_channel(alice, place.general, MessagePage())
         assert [message["id"] for message in after] == [m["id"] for m in before if m["content"] != "one"]

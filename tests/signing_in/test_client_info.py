@@ -6,7 +6,14 @@ import time
 
 import pytest
 
-from chat.domain.signing_in.client_info import NO_AGENT, Place, UserAgents, agent_of, client_info, masked_address
+from chat.domain.signing_in.client_info import (
+    NO_AGENT,
+    AddressLocation,
+    UserAgents,
+    agent_of,
+    client_info,
+    masked_address,
+)
 from chat.store.signing_in.auth_sessions import AuthSession
 
 AGENTS = [
@@ -46,8 +53,8 @@ def test_what_a_native_client_says_goes_first() -> None:
 
 def test_nothing_known() -> None:
     assert client_info(session(), NO_AGENT) is None
-    assert client_info(session(), agent_of("???"), Place(latitude=1.0)) is None
-    info = client_info(session(), NO_AGENT, Place(country="Sweden"))
+    assert client_info(session(), agent_of("???"), AddressLocation(latitude=1.0)) is None
+    info = client_info(session(), NO_AGENT, AddressLocation(country="Sweden"))
     assert info is not None
     assert info["location"] == {"city": None, "region": None, "country": "Sweden"}
 

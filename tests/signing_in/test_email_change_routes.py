@@ -8,7 +8,7 @@ import attrs
 import pytest
 import trio
 
-from chat.domain.signing_in.email_change import STAGES, Stage, Step
+from chat.domain.signing_in.email_change import STAGES, EmailChangeStage, EmailChangeStep
 from chat.registries.user_flags import UserFlag
 from chat.testing.rest_client import Response, RestClient
 from chat.testing.server import ChatServer
@@ -180,31 +180,36 @@ async def test_another_address_may_be_asked_instead(bob: Mover) -> None:
 
 
 CALLS = {
-    Step.RESEND_ORIGINAL: {},
-    Step.VERIFY_ORIGINAL: {"code": "ABCD-EFGH"},
-    Step.REQUEST_NEW: {"new_email": NEW, "original_proof": SECRET},
-    Step.RESEND_NEW: {},
-    Step.VERIFY_NEW: {"code": "ABCD-EFGH", "original_proof": SECRET},
+    EmailChangeStep.RESEND_ORIGINAL: {},
+    EmailChangeStep.VERIFY_ORIGINAL: {"code": "ABCD-EFGH"},
+    EmailChangeStep.REQUEST_NEW: {"new_email": NEW, "original_proof": SECRET},
+    EmailChangeStep.RESEND_NEW: {},
+    EmailChangeStep.VERIFY_NEW: {"code": "ABCD-EFGH", "original_proof": SECRET},
 }
 
 
-@pytest.mark.parametrize("stage", [Stage.OLD_ASKED, Stage.OLD_PROVED, Stage.NEW_ASKED, Stage.PROVED])
-@pytest.mark.parametrize("step", list(Step))
-async def test_a_step_that_is_not_in_the_table_is_refused(bob: Mover, stage: Stage, step: Step) -> None:
+@pytest.mark.parametrize(
+    "stage",
+    [EmailChangeStage.OLD_ASKED, EmailChangeStage.OLD_PROVED, EmailChangeStage.NEW_ASKED, EmailChangeStage.PROVED],
+)
+@pytest.mark.parametrize("step", list(EmailChangeStep))
+async def test_a_step_that_is_not_in_the_table_is_refused(
+    bob: Mover, stage: EmailChangeStage, step: EmailChangeStep
+) -> None:
     await bob.start()
-    if stage is not Stage.OLD_ASKED:
+    if stage is not EmailChangeStage.OLD_ASKED:
         (await bob.verify_original()).expect(200)
-    if stage in (Stage.NEW_ASKED, Stage.PROVED):
+    if stage in (EmailChangeStage.NEW_ASKED, EmailChangeStage.PROVED):
         (await bob.request_new()).expect(200)
-    if stage is Stage.PROVED:
+    if stage is EmailChangeStage.PROVED:
         (await bob.verify_new()).expect(200)
     answer = await bob.step(step, ticket=bob.ticket, **CALLS[step])
     refused = answer.status == 400 and errors(answer) == NO_TICKET
     assert refused is ((stage, step) not in STAGES)
 
 
-@pytest.mark.parametrize("step", list(Step))
-async def test_a_ticket_is_for_whom_it_was_made(bob: Mover, step: Step) -> None:
+@pytest.mark.parametrize("step", list(EmailChangeStep))
+async def test_a_ticket_is_for_whom_it_was_made(bob: Mover, step: EmailChangeStep) -> None:
     await bob.start()
     alice = Mover(bob.world, bob.world.alice, ticket=bob.ticket)
     foreign = await alice.step(step, ticket=bob.ticket, **CALLS[step])
@@ -373,7 +378,7 @@ async def test_nobody_else_may_and_bots_have_no_address(bob: Mover) -> None:
 
 @pytest.mark.chat_settings(sign_in="username")
 async def test_a_username_instance_has_no_addresses(bob: Mover) -> None:
-    for name in ("start", *Step, "apply", "bounced/request-new", "bounced/resend-new", "bounced/verify-new"):
+    for name in ("start", *EmailChangeStep, "apply", "bounced/request-new", "bounced/resend-new", "bounced/verify-new"):
         assert refusal(await bob.step(name)) == (400, "EMAIL_UNAVAILABLE_ON_INSTANCE")
     answer = await bob.person.rest.patch("/v1/users/@me", {"email": NEW})
     assert refusal(answer) == (400, "EMAIL_UNAVAILABLE_ON_INSTANCE")

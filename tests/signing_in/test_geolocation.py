@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import trio
 
-from chat.domain.signing_in.client_info import NOWHERE, AddressLookups, Geolocation, Place, place_of
+from chat.domain.signing_in.client_info import NOWHERE, AddressLocation, AddressLookups, Geolocation, place_of
 from tests.mmdb_file import city, write_database
 from tests.patience import PATIENCE_SECONDS
 
@@ -16,7 +16,7 @@ SWEDEN = city("Stockholm", "Stockholm County", "Sweden", "SE")
 
 
 async def places(geolocation: Geolocation, *addresses: str) -> dict[str, str]:
-    found: dict[str, Place] = {}
+    found: dict[str, AddressLocation] = {}
     await geolocation.collect(addresses, found, 5)
     return {address: str(place) for address, place in found.items()}
 
@@ -75,7 +75,7 @@ async def test_a_file_that_hangs_costs_the_deadline_and_no_more(tmp_path: Path) 
 
     hanging = Hanging(tmp_path)
     with trio.fail_after(PATIENCE_SECONDS):
-        found: dict[str, Place] = {}
+        found: dict[str, AddressLocation] = {}
         await hanging.collect(["9.9.9.9"], found, 0.1)
         await hanging.collect(["9.9.9.9"], found, 0.1)
 
@@ -84,17 +84,17 @@ async def test_a_file_that_hangs_costs_the_deadline_and_no_more(tmp_path: Path) 
     ("record", "place"),
     [
         ({}, NOWHERE),
-        ({"city": "Paris", "country": "FR"}, Place(city="Paris", country="FR")),
+        ({"city": "Paris", "country": "FR"}, AddressLocation(city="Paris", country="FR")),
         (
             {"registered_country": {"iso_code": "FR", "names": {"en": "France"}}},
-            Place(country="France", country_code="FR"),
+            AddressLocation(country="France", country_code="FR"),
         ),
         ({"city": {"names": {"de": "Wien"}}, "subdivisions": [], "location": {"latitude": "x"}}, NOWHERE),
         ({"city": 1, "subdivisions": {"a": 1}, "country": ["x"], "location": [1]}, NOWHERE),
-        ({"location": {"latitude": 1, "longitude": True}}, Place(latitude=1.0)),
+        ({"location": {"latitude": 1, "longitude": True}}, AddressLocation(latitude=1.0)),
     ],
 )
-def test_records_of_other_makers(record: dict[str, Any], place: Place) -> None:
+def test_records_of_other_makers(record: dict[str, Any], place: AddressLocation) -> None:
     assert place_of(record) == place
 
 

@@ -136,6 +136,17 @@ def test_one_module_knows_what_the_command_line_tells_a_running_server() -> None
     assert writers == ["chat/domain/administration/server_notes.py"], "a command's notes have their functions there"
 
 
+def test_a_class_has_a_name_of_its_own_within_its_top_package() -> None:
+    homes: dict[tuple[str, str], list[str]] = {}
+    for path in MODULES:
+        package = path.relative_to(ROOT / "chat").parts[0]
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                homes.setdefault((package, node.name.lstrip("_")), []).append(f"{name_of(path)}:{node.lineno}")
+    shared = {name: places for (_, name), places in homes.items() if len(places) > 1}
+    assert shared == {}, "name each by what it is: BanPlan and ResumePlan in place of two called Plan"
+
+
 def test_no_module_is_too_long() -> None:
     assert LINES_OF_A_MODULE.broken({name_of(path): lines_of(path) for path in MODULES}) == {}
 

@@ -19,7 +19,7 @@ from chat.errors import StorageUnavailable
 from chat.store.connections import connect
 from chat.store.database import open_database
 from chat.store.migrations import prepare
-from chat.store.writer import Request, Writer
+from chat.store.writer import Writer, WriteRequest
 from chat.testing.server import fresh_database
 
 
@@ -112,7 +112,7 @@ def test_a_group(tmp_path: Path, lasting: bool) -> None:
         writer = Writer(lambda path=path, fault=fault: connect(path, durable=False, factory=connections_with(fault)))
         told: set[str] = set()
         groups = [
-            [Request(lambda connection, key=key: insert_two(connection, key), told.add) for key in group]
+            [WriteRequest(lambda connection, key=key: insert_two(connection, key), told.add) for key in group]
             for group in ("ab", "cde")
         ]
         for group in groups:
@@ -124,7 +124,7 @@ def test_a_group(tmp_path: Path, lasting: bool) -> None:
             assert request.error is None or (isinstance(request.error, StorageUnavailable) and request.result is None)
         assert whole_pairs(path) == acknowledged == told
         fault.mended = True
-        after = Request(lambda connection: insert_two(connection, "mended"), None)
+        after = WriteRequest(lambda connection: insert_two(connection, "mended"), None)
         writer.run([after])
         assert after.error is None
         writer.close()
@@ -141,7 +141,7 @@ async def test_when_the_commit_fails_every_unit_of_the_group_is_refused_and_none
     path = tmp_path / "chat.sqlite3"
     prepare(path)
     writer = Writer(lambda: connect(path, factory=Uncommitting))
-    group = [Request(lambda connection, key=key: insert_two(connection, key), pytest.fail) for key in "abc"]
+    group = [WriteRequest(lambda connection, key=key: insert_two(connection, key), pytest.fail) for key in "abc"]
     writer.run(group)
     for request in group:
         request.announce()
@@ -160,9 +160,9 @@ async def test_a_unit_that_ends_the_transaction_takes_the_group_with_it(tmp_path
     prepare(path)
     writer = Writer(lambda: connect(path))
     before, culprit, after = group = [
-        Request(lambda connection: insert_two(connection, "a"), None),
-        Request(roll_everything_back, None),
-        Request(lambda connection: insert_two(connection, "b"), None),
+        WriteRequest(lambda connection: insert_two(connection, "a"), None),
+        WriteRequest(roll_everything_back, None),
+        WriteRequest(lambda connection: insert_two(connection, "b"), None),
     ]
     writer.run(group)
     assert isinstance(culprit.error, LookupError)

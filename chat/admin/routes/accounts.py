@@ -27,8 +27,8 @@ from chat.api.schemas.administration.administration import (
     USERS_FOUND,
 )
 from chat.classes import frozen
-from chat.domain.administration.account_lists import Window
-from chat.domain.administration.admin_users import Selection
+from chat.domain.administration.account_lists import ListWindow
+from chat.domain.administration.admin_users import AccountSelection
 from chat.domain.administration.assemble import AdministrationArea
 from chat.domain.signing_in.assemble import SigningInArea
 from chat.errors import FieldError, InvalidFormBody
@@ -66,7 +66,7 @@ class SearchUsers:
 async def search_users(request: Request, administration: AdministrationArea, query: SearchUsers) -> object:
     """Find accounts."""
     members = attrs.asdict(query)
-    selection = Selection(user_ids=members.pop("user_id"), text=members.pop("q"), **members)
+    selection = AccountSelection(user_ids=members.pop("user_id"), text=members.pop("q"), **members)
     return await administration.searches.search(acting(request), selection)
 
 
@@ -115,7 +115,7 @@ async def get_account(request: Request, administration: AdministrationArea, user
 )
 async def list_guilds(request: Request, administration: AdministrationArea, user_id: int, query: ListGuilds) -> object:
     """An account's guilds."""
-    window = Window(query.limit, query.before, query.after)
+    window = ListWindow(query.limit, query.before, query.after)
     with_counts = query.with_counts in TRUE
     lists = administration.lists
     return {"guilds": await lists.guilds(acting(request), user_id, window, with_counts=with_counts)}
@@ -136,7 +136,7 @@ async def list_private_channels(
         raise InvalidFormBody(
             [FieldError("before", FieldCode.INVALID_FORMAT), FieldError("after", FieldCode.INVALID_FORMAT)]
         )
-    window = Window(query.limit, query.before, query.after)
+    window = ListWindow(query.limit, query.before, query.after)
     lists = administration.lists
     return {"channels": await lists.private_channels(acting(request), user_id, query.type, window)}
 

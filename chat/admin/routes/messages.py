@@ -14,8 +14,8 @@ from chat.api.schemas.messages import MESSAGE
 from chat.api.schemas.shapes import COUNT, SNOWFLAKE, listed, record, wire_object
 from chat.classes import frozen
 from chat.domain.administration.assemble import AdministrationArea
-from chat.domain.administration.messages import Entry, MessageSelector
-from chat.domain.messages.message_reading import Page
+from chat.domain.administration.messages import MessageSelector, NamedMessage
+from chat.domain.messages.message_reading import MessagePage
 from chat.errors import FieldError, InvalidFormBody
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminAction
@@ -57,7 +57,7 @@ async def list_channel_messages(
     request: Request, administration: AdministrationArea, channel_id: int, query: ListMessages
 ) -> object:
     """A page of a channel's messages."""
-    page = Page(query.limit, query.before, query.after, query.around)
+    page = MessagePage(query.limit, query.before, query.after, query.around)
     return await administration.messages.page(acting(request), channel_id, page)
 
 
@@ -150,7 +150,7 @@ async def delete_messages(
 )
 async def order_shred(request: Request, administration: AdministrationArea, user_id: int, body: OrderShred) -> object:
     """Order the deletion of listed messages."""
-    entries = [Entry(entry.channel_id, entry.message_id) for entry in body.entries]
+    entries = [NamedMessage(entry.channel_id, entry.message_id) for entry in body.entries]
     return await administration.shreds.order(acting(request), user_id, entries)
 
 

@@ -43,7 +43,7 @@ from chat.registries.error_codes import ErrorCode
 from chat.registries.message_types import AttachmentFlag
 from chat.snowflake import MAXIMUM as SNOWFLAKE_MAXIMUM
 from chat.store.messages.attachments import Attachment
-from chat.store.policy import Asset
+from chat.store.policy import StoredAsset
 
 routes = Routes(policy=Policy.URL)
 
@@ -254,7 +254,7 @@ async def _expression(request: Request, kind: str, image: str, query: PictureQue
 
 async def _own_picture(
     request: Request,
-    asset: Asset,
+    asset: StoredAsset,
     cache_control: str,
     ending: str,
     query: PictureQuery,

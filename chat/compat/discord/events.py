@@ -25,7 +25,7 @@ NO_ONE: Final[frozenset[int]] = frozenset()
 
 
 @frozen(eq=False)
-class Form:
+class EventForm:
     """What an event is for sessions with the same intents: `events` for most of them, `others` for the accounts of
     `exempt`, but `partly` for those of them who are not in `wholly`."""
 
@@ -42,7 +42,7 @@ class Form:
         return self.partly if self.partly and user_id not in self.wholly else self.others
 
 
-NOTHING: Final = Form(())
+NOTHING: Final = EventForm(())
 
 
 @frozen(eq=False)
@@ -67,13 +67,13 @@ class Translation:
     """The same without the content of the message that it answers, which only those of `wholly` may read."""
     wholly: frozenset[int] = NO_ONE
 
-    def form(self, name: EventName, intents: int) -> Form:
+    def form(self, name: EventName, intents: int) -> EventForm:
         """What it is for sessions with these intents."""
         if not is_heard(name, intents, private=self.private):
-            return Form((), self.events, self.exempt) if name in HEARD_BY_THEMSELVES else NOTHING
+            return EventForm((), self.events, self.exempt) if name in HEARD_BY_THEMSELVES else NOTHING
         if self.bare and not self.private and not intents & Intent.MESSAGE_CONTENT:
-            return Form(self.bare, self.events, self.exempt, self.partly, self.wholly)
-        return Form(self.events)
+            return EventForm(self.bare, self.events, self.exempt, self.partly, self.wholly)
+        return EventForm(self.events)
 
 
 WHOLE: Final = -1
@@ -87,12 +87,12 @@ class Translator:
     _accounts: AccountStates
     _guild_states: GuildStates
 
-    def form(self, event: OutgoingEvent, intents: int) -> Form | OutgoingEvent:
+    def form(self, event: OutgoingEvent, intents: int) -> EventForm | OutgoingEvent:
         """What the event is for sessions with these intents, kept with it: a single event where it is one for all."""
         forms = event.forms
         if forms is None:
             forms = event.forms = {WHOLE: self._translated(event)}
-        form: Form = forms[WHOLE].form(EventName(event.name), intents)
+        form: EventForm = forms[WHOLE].form(EventName(event.name), intents)
         kept = form.events[0] if len(form.events) == 1 and not form.exempt else form
         forms[intents] = kept
         return kept

@@ -19,7 +19,7 @@ Object = dict[str, Any]
 
 
 @frozen
-class Kind:
+class ObjectKind:
     """A kind of object: the members by which it is known, of which few others have the first; those that it gets where
     it has none of that name; and what is made of its own."""
 
@@ -72,17 +72,17 @@ GUILD_STICKER: Final = 2
 ALLOWED_INTENTS: Final = 1 << 12 | 1 << 14 | 1 << 18
 """Flags of an application: presences, members and message content are for every bot that asks."""
 
-ROLE: Final = Kind(("hoist", "color", "permissions"), {"managed": False}, _colors)
-MEMBER: Final = Kind(("joined_at", "roles", "nick"), {"flags": 0})
-USER: Final = Kind(("discriminator", "username"), made=_public_flags)
-MESSAGE: Final = Kind(("author", "channel_id", "mentions"), made=_sticker_items)
-REACTION: Final = Kind(("me", "emoji", "count"), made=_counts)
-EMOJI: Final = Kind(
+ROLE: Final = ObjectKind(("hoist", "color", "permissions"), {"managed": False}, _colors)
+MEMBER: Final = ObjectKind(("joined_at", "roles", "nick"), {"flags": 0})
+USER: Final = ObjectKind(("discriminator", "username"), made=_public_flags)
+MESSAGE: Final = ObjectKind(("author", "channel_id", "mentions"), made=_sticker_items)
+REACTION: Final = ObjectKind(("me", "emoji", "count"), made=_counts)
+EMOJI: Final = ObjectKind(
     ("animated", "id", "name", "nsfw"),
     {"roles": [], "require_colons": True, "managed": False, "available": True},
 )
-STICKER: Final = Kind(("tags", "id", "name", "animated"), {"type": GUILD_STICKER, "available": True}, _format)
-GUILD: Final = Kind(
+STICKER: Final = ObjectKind(("tags", "id", "name", "animated"), {"type": GUILD_STICKER, "available": True}, _format)
+GUILD: Final = ObjectKind(
     ("verification_level", "owner_id"),
     {
         "application_id": None,
@@ -97,12 +97,12 @@ GUILD: Final = Kind(
         "safety_alerts_channel_id": None,
     },
 )
-WHOLE_GUILD: Final = Kind(
+WHOLE_GUILD: Final = ObjectKind(
     ("voice_states", "member_count", "channels"),
     {"large": False, "guild_scheduled_events": [], "soundboard_sounds": [], "stage_instances": []},
 )
-APPLICATION: Final = Kind(("verify_key", "bot_public"), {"flags": ALLOWED_INTENTS, "summary": ""}, _description)
-CHANNEL: Final = Kind(("default_auto_archive_duration", "type"), made=_archive_duration)
+APPLICATION: Final = ObjectKind(("verify_key", "bot_public"), {"flags": ALLOWED_INTENTS, "summary": ""}, _description)
+CHANNEL: Final = ObjectKind(("default_auto_archive_duration", "type"), made=_archive_duration)
 
 DEMANDED: Final = (ROLE, MEMBER, USER, MESSAGE, REACTION, STICKER, EMOJI, GUILD, WHOLE_GUILD, APPLICATION, CHANNEL)
 _BY_FIRST_MARK: Final = {kind.marks[0]: kind for kind in DEMANDED}

@@ -67,7 +67,7 @@ log: Final = structlog.get_logger("chat.push")
 
 
 @frozen
-class _Heard:
+class _PublishedMessage:
     """A message that was published, and what its event says of it."""
 
     data: Mapping[str, Any]
@@ -84,7 +84,7 @@ class _Heard:
 
 
 @frozen
-class _Found:
+class _PushFacts:
     """What the store knows of those whom a message may concern."""
 
     settings: Mapping[int, Mapping[str, Any]]
@@ -105,12 +105,12 @@ class PushNotifications:
     _sender: PushSender | None
     _vapid: Vapid
     _queue: PushQueue[PushSubscription] = attrs.field(init=False)
-    _heard: trio.MemorySendChannel[_Heard] = attrs.field(init=False)
-    _to_look_at: trio.MemoryReceiveChannel[_Heard] = attrs.field(init=False)
+    _heard: trio.MemorySendChannel[_PublishedMessage] = attrs.field(init=False)
+    _to_look_at: trio.MemoryReceiveChannel[_PublishedMessage] = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
         self._queue = PushQueue(self._send, self._over, self._core.chance)
-        self._heard, self._to_look_at = trio.open_memory_channel[_Heard](WAITING_MAXIMUM)
+        self._heard, self._to_look_at = trio.open_memory_channel[_PublishedMessage](WAITING_MAXIMUM)
         if self._sender is not None:
             self._core.bus.subscribe_events((EventName.MESSAGE_CREATE,), self._message_written)
 
@@ -124,7 +124,7 @@ class PushNotifications:
         if not self._may_concern(signal.audience) or data["type"] not in TOLD or data["flags"] & SILENT:
             return
         try:
-            self._heard.send_nowait(_Heard(data, signal.audience, signal.mentions or NONE_NAMED))
+            self._heard.send_nowait(_PublishedMessage(data, signal.audience, signal.mentions or NONE_NAMED))
         except trio.WouldBlock:
             log.warning("a message is not notified of: too many wait")
 
@@ -142,7 +142,7 @@ class PushNotifications:
             return bool(self._subscriptions.any_of(audience.user_ids))
         return self._subscriptions.may_concern(audience.guild_id)
 
-    async def _look_at(self, heard: _Heard) -> None:
+    async def _look_at(self, heard: _PublishedMessage) -> None:
         state = None
         if not isinstance(heard.audience, ToAccounts):
             state = self._core.guild_states.get(heard.audience.guild_id)
@@ -158,7 +158,7 @@ class PushNotifications:
             if subscription.user_id in told:
                 self._put(heard, place, subscription)
 
-    async def _listening(self, heard: _Heard) -> list[int]:
+    async def _listening(self, heard: _PublishedMessage) -> list[int]:
         """Accounts that have subscribed, that the message may be for, and of which no client is in use."""
         audience = heard.audience
         subscribed: Collection[int]
@@ -171,7 +171,7 @@ class PushNotifications:
         author_id, in_use = heard.author_id, self._presences.is_attended
         return [user_id for user_id in subscribed if user_id != author_id and not in_use(user_id)]
 
-    def _told(self, heard: _Heard, state: GuildState | None, found: _Found) -> set[int]:
+    def _told(self, heard: _PublishedMessage, state: GuildState | None, found: _PushFacts) -> set[int]:
         message, now_ms = _as_heard(heard, state, found), self._core.clock.now_ms()
         told = set()
         for user_id in found.unblocked:
@@ -191,7 +191,7 @@ class PushNotifications:
 
     # What, and how
 
-    def _put(self, heard: _Heard, place: Place, subscription: PushSubscription) -> None:
+    def _put(self, heard: _PublishedMessage, place: NotificationPlace, subscription: PushSubscription) -> None:
         user_id = subscription.user_id
         told = push_object(heard.data, place, user_id, self._core.origins.shared)
         is_personal = isinstance(heard.audience, ToAccounts) or user_id in heard.mentions.user_ids
@@ -233,7 +233,9 @@ class PushNotifications:
             log.info("a notification was not delivered", user_id=subscription.user_id, result=result.name)
 
 
-def _found(connection: sqlite3.Connection, heard: _Heard, state: GuildState | None, user_ids: Sequence[int]) -> _Found:
+def _found(
+    connection: sqlite3.Connection, heard: _PublishedMessage, state: GuildState | None, user_ids: Sequence[int]
+) -> _PushFacts:
     unblocked = read_states.without_blockers(connection, heard.author_id, user_ids)
     if heard.data["type"] == MessageType.CALL:
         # Whom the caller may not make ring hears nothing on its devices either.
@@ -242,7 +244,7 @@ def _found(connection: sqlite3.Connection, heard: _Heard, state: GuildState | No
     place = OUTSIDE_GUILDS if state is None else state.id
     in_thread = isinstance(heard.audience, ToThread)
     members = ((user_id, threads.member(connection, heard.channel_id, user_id)) for user_id in unblocked)
-    return _Found(
+    return _PushFacts(
         settings=user_settings.of_guild_by_users(connection, unblocked, place),
         unblocked=unblocked,
         thread=threads.by_id(connection, heard.channel_id) if in_thread else None,
@@ -252,13 +254,13 @@ def _found(connection: sqlite3.Connection, heard: _Heard, state: GuildState | No
     )
 
 
-def _channel_seen(heard: _Heard) -> int:
+def _channel_seen(heard: _PublishedMessage) -> int:
     """The channel that one must see to hear of the message: of a thread the one above it."""
     audience = heard.audience
     return audience.parent_id if isinstance(audience, ToThread) else heard.channel_id
 
 
-def _as_heard(heard: _Heard, state: GuildState | None, found: _Found) -> HeardMessage:
+def _as_heard(heard: _PublishedMessage, state: GuildState | None, found: _PushFacts) -> HeardMessage:
     places = [heard.channel_id]
     if state is None:
         return HeardMessage(tuple(places), ALL_MESSAGES, heard.mentions)
@@ -271,14 +273,16 @@ def _as_heard(heard: _Heard, state: GuildState | None, found: _Found) -> HeardMe
     return HeardMessage(tuple(places), state.guild.default_message_notifications, heard.mentions, in_thread)
 
 
-def _place(heard: _Heard, state: GuildState | None, found: _Found) -> Place:
+def _place(heard: _PublishedMessage, state: GuildState | None, found: _PushFacts) -> NotificationPlace:
     channel_id = str(heard.channel_id)
     if state is None:
         private = found.conversation
         is_group = private is not None and private.channel.type == ChannelType.GROUP_DM
-        return Place(channel_id, name=(private.channel.name or "group") if private is not None and is_group else None)
+        return NotificationPlace(
+            channel_id, name=(private.channel.name or "group") if private is not None and is_group else None
+        )
     channel = state.channels.get(heard.channel_id) if found.thread is None else found.thread.channel
-    return Place(
+    return NotificationPlace(
         channel_id,
         guild_id=str(state.id),
         name=None if channel is None else channel.name,
@@ -302,7 +306,7 @@ _CONTROL: Final = re.compile(r"[\x00-\x09\x0b-\x1f\x7f]")
 
 
 @frozen
-class Place:
+class NotificationPlace:
     """Where a message was written: names as the receiver knows them. `name` is of the channel or the group."""
 
     channel_id: str
@@ -313,7 +317,7 @@ class Place:
     channel_names: Mapping[int, str] = attrs.field(factory=dict)
 
 
-def push_object(message: Mapping[str, Any], place: Place, user_id: int, origin: str) -> dict[str, Any]:
+def push_object(message: Mapping[str, Any], place: NotificationPlace, user_id: int, origin: str) -> dict[str, Any]:
     """What is told of a message, as MESSAGE_CREATE has it. `origin` is that of the web client."""
     author = message["author"]
     where = quote(place.guild_id or OWN_CONVERSATIONS, safe="@")
@@ -341,7 +345,7 @@ def push_bytes(told: Mapping[str, Any], most: int) -> bytes:
     return encoded
 
 
-def body_text(message: Mapping[str, Any], place: Place) -> str:
+def body_text(message: Mapping[str, Any], place: NotificationPlace) -> str:
     """The text as it reads without markup; of a message without one, what it carries."""
     text = str(message["content"])
     if text.strip():
@@ -363,7 +367,7 @@ def _counted(what: str, items: list[Mapping[str, Any]], name: str) -> str:
     return f"a {what}: {items[0][name]}"[:BODY_CHARACTERS] if len(items) == 1 else f"{len(items)} {what}s"
 
 
-def _title(message: Mapping[str, Any], place: Place) -> str:
+def _title(message: Mapping[str, Any], place: NotificationPlace) -> str:
     author = _name(message["author"])
     nick = (message.get("member") or {}).get("nick") or message.get("nicks", {}).get(message["author"]["id"])
     who = str(nick or author)
@@ -385,7 +389,7 @@ def _icon(author: Mapping[str, Any], origin: str) -> str | None:
     return None if avatar is None else f"{origin}/media/avatars/{author['id']}/{avatar}.webp"
 
 
-def _plain(text: str, message: Mapping[str, Any], place: Place) -> str:
+def _plain(text: str, message: Mapping[str, Any], place: NotificationPlace) -> str:
     users = {user["id"]: _name(user) for user in message["mentions"]}
 
     def shown(mention: Mention) -> str:

@@ -77,7 +77,7 @@ def erased(account: Account) -> Account:
 
 
 @frozen
-class _Stage:
+class _ErasureStage:
     """One of STAGES, of the job's account or of a bot of its own."""
 
     run: JobRun
@@ -195,9 +195,9 @@ class AccountErasure(DueWork):
 
     async def _go_through(self, run: JobRun, user_id: int) -> None:
         for position, (name, do) in enumerate(STAGES.items(), start=1):
-            await do(self, _Stage(run, user_id, Progress(current=position, total=len(STAGES), message=name)))
+            await do(self, _ErasureStage(run, user_id, Progress(current=position, total=len(STAGES), message=name)))
 
-    async def _empty(self, stage: _Stage) -> None:
+    async def _empty(self, stage: _ErasureStage) -> None:
         """No client gets in any more, the names are free, and the account shows as a deleted one."""
         reader = self._core.database.reader
         known = accounts.by_id(reader, stage.account_id)
@@ -221,7 +221,7 @@ class AccountErasure(DueWork):
 
         await stage.step(unit, then)
 
-    async def _end_applications(self, stage: _Stage) -> None:
+    async def _end_applications(self, stage: _ErasureStage) -> None:
         """Erase the bots of the account as it is erased itself, and delete their applications."""
         while (found := account_erasure.an_application(self._core.database.reader, stage.account_id)) is not None:
             application_id, bot_id = found
@@ -234,7 +234,7 @@ class AccountErasure(DueWork):
 
             await stage.step(unit)
 
-    async def _pass_guilds_on(self, stage: _Stage) -> None:
+    async def _pass_guilds_on(self, stage: _ErasureStage) -> None:
         while (guild_id := account_erasure.owned_guild(self._core.database.reader, stage.account_id)) is not None:
             successor_id = await self._succession.successor(guild_id, stage.account_id)
 
@@ -245,7 +245,7 @@ class AccountErasure(DueWork):
 
             await stage.step(unit, self._succession.announce)
 
-    async def _leave_guilds(self, stage: _Stage) -> None:
+    async def _leave_guilds(self, stage: _ErasureStage) -> None:
         while (guild_id := account_erasure.a_guild(self._core.database.reader, stage.account_id)) is not None:
 
             def unit(connection: sqlite3.Connection, guild_id: int = guild_id) -> Departure | None:
@@ -256,7 +256,7 @@ class AccountErasure(DueWork):
 
             await stage.step(unit, self._memberships.announce_departure)
 
-    async def _leave_groups(self, stage: _Stage) -> None:
+    async def _leave_groups(self, stage: _ErasureStage) -> None:
         while (channel_id := account_erasure.a_group(self._core.database.reader, stage.account_id)) is not None:
 
             def unit(connection: sqlite3.Connection, channel_id: int = channel_id) -> GroupDeparture | None:
@@ -264,7 +264,7 @@ class AccountErasure(DueWork):
 
             await stage.step(unit, self._groups.announce_departure)
 
-    async def _end_relationships(self, stage: _Stage) -> None:
+    async def _end_relationships(self, stage: _ErasureStage) -> None:
         """End what the account has with others, and what they have with it, blocks too."""
 
         def unit(connection: sqlite3.Connection) -> list[Change]:
@@ -277,7 +277,7 @@ class AccountErasure(DueWork):
         while relationships.are_there(self._core.database.reader, stage.account_id):
             await stage.step(unit, self._relationships.publish)
 
-    async def _delete_notes_of_others(self, stage: _Stage) -> None:
+    async def _delete_notes_of_others(self, stage: _ErasureStage) -> None:
         def unit(connection: sqlite3.Connection) -> list[int]:
             found = account_erasure.authors_of_notes_about(connection, stage.account_id, PEOPLE_AT_ONCE)
             for author_id in found:
@@ -292,7 +292,7 @@ class AccountErasure(DueWork):
         while account_erasure.authors_of_notes_about(self._core.database.reader, stage.account_id, 1):
             await stage.step(unit, then)
 
-    async def _leave_conversations(self, stage: _Stage) -> None:
+    async def _leave_conversations(self, stage: _ErasureStage) -> None:
         """The notes to oneself go, and conversations whose other side is gone too; the others are left to it."""
         reader = self._core.database.reader
         if _is_private(reader, stage.account_id):
@@ -310,7 +310,7 @@ class AccountErasure(DueWork):
                 if not is_left_to_other:
                     await self._delete_conversation(stage, channel_id)
 
-    async def _delete_conversation(self, stage: _Stage, channel_id: int) -> None:
+    async def _delete_conversation(self, stage: _ErasureStage, channel_id: int) -> None:
         """What is cut loose and not emptied here, because the server ends, is swept with what guilds leave behind."""
 
         def cut(connection: sqlite3.Connection) -> bool:
@@ -326,11 +326,11 @@ class AccountErasure(DueWork):
         ):
             await trio.lowlevel.checkpoint()
 
-    async def _delete_own_rows(self, stage: _Stage) -> None:
+    async def _delete_own_rows(self, stage: _ErasureStage) -> None:
         while account_erasure.has_own_rows(self._core.database.reader, stage.account_id):
             await stage.step(lambda connection: account_erasure.delete_own_rows(connection, stage.account_id))
 
-    async def _clean_search_index(self, stage: _Stage) -> None:
+    async def _clean_search_index(self, stage: _ErasureStage) -> None:
         """Take the words of the old name out of the index, unless an erasure that waits will do it for both."""
         is_first = True
         while not stage.run.job.state.get("is_clean") and not jobs.any_waits(
@@ -355,7 +355,7 @@ class AccountErasure(DueWork):
         return run.job.result == {"outcome": "erased"}
 
 
-STAGES: Final[Mapping[str, Callable[[AccountErasure, _Stage], Awaitable[None]]]] = {
+STAGES: Final[Mapping[str, Callable[[AccountErasure, _ErasureStage], Awaitable[None]]]] = {
     "account": AccountErasure._empty,
     "applications": AccountErasure._end_applications,
     "owned guilds": AccountErasure._pass_guilds_on,

@@ -76,7 +76,7 @@ _LISTS: Final = {
 
 
 @frozen
-class Window:
+class ListWindow:
     """Which part of a list to read: ids above `after` and below `before`, `limit` at most."""
 
     limit: int
@@ -108,7 +108,9 @@ class AdministeredLists:
         await self._log.note(acting, AdminAction.GET_USER, user_id, {"found": bool(users)})
         return users
 
-    async def guilds(self, acting: Acting, user_id: int, window: Window, *, with_counts: bool) -> list[dict[str, Any]]:
+    async def guilds(
+        self, acting: Acting, user_id: int, window: ListWindow, *, with_counts: bool
+    ) -> list[dict[str, Any]]:
         """The account's guilds in the window, lowest id first."""
 
         def query(connection: sqlite3.Connection) -> list[dict[str, Any]]:
@@ -136,7 +138,7 @@ class AdministeredLists:
         return listed
 
     async def private_channels(
-        self, acting: Acting, user_id: int, kind: Literal["dm", "group_dm"], window: Window
+        self, acting: Acting, user_id: int, kind: Literal["dm", "group_dm"], window: ListWindow
     ) -> list[dict[str, Any]]:
         """The account's conversations of two in the window, or all its groups. None is opened or acknowledged by it."""
 

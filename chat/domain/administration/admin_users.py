@@ -168,7 +168,7 @@ _TAG: Final = re.compile(r"(.+)#([0-9]{1,4})", re.ASCII | re.DOTALL)
 
 
 @frozen(kw_only=True)
-class Selection:
+class AccountSelection:
     """Which accounts are wanted. Of the selectors the first that is there counts, in this order; without any, every
     account is found."""
 
@@ -182,7 +182,7 @@ class Selection:
 
 
 @frozen
-class _Found:
+class _FoundAccounts:
     """What a selector found: accounts, how many there are in all, and what the audit log keeps of the question."""
 
     selector: str
@@ -200,7 +200,7 @@ class AccountSearches:
     _views: AdminAccountViews
     _billing: Billing | None
 
-    async def search(self, acting: Acting, selection: Selection) -> dict[str, Any]:
+    async def search(self, acting: Acting, selection: AccountSelection) -> dict[str, Any]:
         """The accounts that fit, as Admin user objects, and how many there are in all. Raises MISSING_ACL for a
         selector that asks for what the administrator may not see, FEATURE_TEMPORARILY_DISABLED for words where nothing
         is searched by words, STORE_BILLING_UNAVAILABLE for a subscription while the store service does not answer."""
@@ -210,7 +210,7 @@ class AccountSearches:
         await self._log.note(acting, AdminAction.SEARCH_USERS, NO_TARGET, metadata)
         return {"users": users, "total": found.total}
 
-    async def _found(self, acting: Acting, wanted: Selection) -> _Found:
+    async def _found(self, acting: Acting, wanted: AccountSelection) -> _FoundAccounts:
         if wanted.user_ids is not None:
             return await self._by_ids(wanted.user_ids)
         if wanted.resolve is not None:
@@ -231,20 +231,20 @@ class AccountSearches:
                 ids, total = listings.ids_by_last_address(connection, address, wanted.limit, wanted.offset)
                 return accounts.by_ids(connection, ids), total
 
-            return _Found("last_active_ip", *await self._core.database.read(seen), window)
+            return _FoundAccounts("last_active_ip", *await self._core.database.read(seen), window)
         if self._core.settings.search != "on":
             raise ApiError(ErrorCode.FEATURE_TEMPORARILY_DISABLED)
         text = wanted.text or ""
         matching, total = await self._core.database.read(lambda connection: _matching(connection, text, wanted))
-        return _Found("search", matching, total, {**window, "has_query": bool(text.strip())})
+        return _FoundAccounts("search", matching, total, {**window, "has_query": bool(text.strip())})
 
-    async def _by_ids(self, user_ids: Sequence[int]) -> _Found:
+    async def _by_ids(self, user_ids: Sequence[int]) -> _FoundAccounts:
         distinct = tuple(dict.fromkeys(user_ids))
         known = await self._core.database.read(lambda connection: accounts.by_ids(connection, distinct))
         metadata: dict[str, Any] = {"user_id_count": len(user_ids)}
         if len(user_ids) == 1:
             metadata["user_id"] = user_ids[0]
-        return _Found("user_id", known, len(known), metadata)
+        return _FoundAccounts("user_id", known, len(known), metadata)
 
     async def _resolved(self, acting: Acting, text: str) -> list[Account]:
         """The account that a text of any kind names; of several that have an address the one that signs in by it, which
@@ -264,7 +264,7 @@ class AccountSearches:
         return [] if owner_id is None else _there(accounts.by_id(reader, owner_id))
 
 
-def _matching(connection: sqlite3.Connection, text: str, wanted: Selection) -> tuple[list[Account], int]:
+def _matching(connection: sqlite3.Connection, text: str, wanted: AccountSelection) -> tuple[list[Account], int]:
     # Digits may be an id as well as a name: the account with that id stands before all that the index finds.
     bare = text.strip()
     exact = _by_number(connection, bare) if _DIGITS.fullmatch(bare) else None
@@ -285,8 +285,8 @@ def _by_number(connection: sqlite3.Connection, digits: str) -> Account | None:
     return accounts.by_id(connection, number) if number <= SNOWFLAKE_MAXIMUM else None
 
 
-def _few(selector: str, found: Sequence[Account]) -> _Found:
-    return _Found(selector, found, len(found), {})
+def _few(selector: str, found: Sequence[Account]) -> _FoundAccounts:
+    return _FoundAccounts(selector, found, len(found), {})
 
 
 def _there(account: Account | None) -> list[Account]:

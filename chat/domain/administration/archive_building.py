@@ -50,7 +50,7 @@ FILES_OF_A_POINT: Final = 5
 
 
 @frozen
-class Document:
+class ArchiveDocument:
     """An entry that we write."""
 
     name: str
@@ -67,20 +67,20 @@ class Upload:
 
 
 @frozen
-class Page:
+class ArchivePage:
     """What one step adds: entries, how many rows they hold, and what the next page begins above (None for none)."""
 
-    entries: Sequence[Document | Upload]
+    entries: Sequence[ArchiveDocument | Upload]
     rows: int
     after: Any
 
 
-Read = Callable[[sqlite3.Connection, int, Any, int], Page]
+Read = Callable[[sqlite3.Connection, int, Any, int], ArchivePage]
 """Reads the page of a subject (its id) above a place; the number counts the pages of the part from 1."""
 
 
 @frozen
-class Part:
+class ArchivePart:
     """One kind of thing. `place` is where it lies in the archive, `rows_of_a_point` how many weigh as much as one
     step."""
 
@@ -90,14 +90,16 @@ class Part:
     rows_of_a_point: int | None = None
 
 
-def parts(wish: Wish) -> Sequence[Part]:
+def parts(wish: ArchiveWish) -> Sequence[ArchivePart]:
     """What such an archive has, in the order in which it is read."""
     tables, messages, files = _CONTENTS[wish.kind]
-    found = [Part(f"{table.name}.json", table.title, partial(_table_page, table, wish.withheld)) for table in tables]
+    found = [
+        ArchivePart(f"{table.name}.json", table.title, partial(_table_page, table, wish.withheld)) for table in tables
+    ]
     reading = partial(_message_page, messages, wish.include_attachments)
-    found.append(Part(MESSAGES, "Messages", reading, ROWS_OF_A_POINT))
+    found.append(ArchivePart(MESSAGES, "Messages", reading, ROWS_OF_A_POINT))
     if wish.include_attachments:
-        found.append(Part(FILES, "Uploaded files", partial(_file_page, files), FILES_OF_A_POINT))
+        found.append(ArchivePart(FILES, "Uploaded files", partial(_file_page, files), FILES_OF_A_POINT))
     return found
 
 
@@ -115,26 +117,26 @@ _CONTENTS: Final[Mapping[ArchiveSubject, tuple[Sequence[Table], _Messages, _File
 
 def _table_page(
     table: Table, withheld: Set[str], connection: sqlite3.Connection, subject_id: int, after: Any, number: int
-) -> Page:
+) -> ArchivePage:
     rows, place = archive_reading.page(connection, table, subject_id, after, withheld)
     name = f"{table.name}.json" if number == 1 else f"{table.name}-{number}.json"
     content: Any = rows
     if table.single:
         content = rows[0] if rows else None
     if number > 1 and not rows:
-        return Page([], 0, None)
-    return Page([Document(name, as_json(content))], len(rows), place)
+        return ArchivePage([], 0, None)
+    return ArchivePage([ArchiveDocument(name, as_json(content))], len(rows), place)
 
 
 def _message_page(
     read: _Messages, include_attachments: bool, connection: sqlite3.Connection, subject_id: int, after: Any, number: int
-) -> Page:
+) -> ArchivePage:
     found, place = read(connection, subject_id, after)
     by_channel: dict[int, list[Message]] = {}
     for message in found:
         by_channel.setdefault(message.channel_id, []).append(message)
     entries = [
-        Document(
+        ArchiveDocument(
             f"messages/{channel_id}/{messages[0].id}.jsonl",
             b"".join(
                 orjson.dumps(_message(message, include_attachments=include_attachments)) + b"\n" for message in messages
@@ -142,12 +144,12 @@ def _message_page(
         )
         for channel_id, messages in by_channel.items()
     ]
-    return Page(entries, len(found), place)
+    return ArchivePage(entries, len(found), place)
 
 
-def _file_page(read: _Files, connection: sqlite3.Connection, subject_id: int, after: Any, number: int) -> Page:
+def _file_page(read: _Files, connection: sqlite3.Connection, subject_id: int, after: Any, number: int) -> ArchivePage:
     found, place = read(connection, subject_id, after)
-    return Page([Upload(_path(file.path), file.key, file.size) for file in found], len(found), place)
+    return ArchivePage([Upload(_path(file.path), file.key, file.size) for file in found], len(found), place)
 
 
 def _path(members: Sequence[str]) -> str:
@@ -219,7 +221,7 @@ class NoRoom(Exception):
 
 
 @frozen(kw_only=True)
-class Wish:
+class ArchiveWish:
     """What an archive is to be of."""
 
     kind: ArchiveSubject
@@ -261,9 +263,9 @@ class BuildState:
 class ArchiveBuild:
     """The steps of one archive. `stored` says where the storage has the file of a key."""
 
-    wish: Wish
+    wish: ArchiveWish
     _stored: Callable[[str], Path]
-    _parts: Sequence[Part] = attrs.field(init=False)
+    _parts: Sequence[ArchivePart] = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
         self._parts = parts(self.wish)
@@ -295,24 +297,26 @@ class ArchiveBuild:
         return int(BEFORE_THE_END * done / sum(points))
 
     @staticmethod
-    def _points(part: Part, state: BuildState) -> float:
+    def _points(part: ArchivePart, state: BuildState) -> float:
         expected = {MESSAGES: state.expected_messages, FILES: state.expected_files}.get(part.place, 0)
         return max(1.0, expected / (part.rows_of_a_point or 1))
 
-    def read(self, connection: sqlite3.Connection, state: BuildState) -> Page:
+    def read(self, connection: sqlite3.Connection, state: BuildState) -> ArchivePage:
         """The next page; in one snapshot of the store."""
         return self._parts[state.part].read(connection, self.wish.subject_id, state.after, state.pages + 1)
 
     def write(
-        self, writer: ZipWriter, state: BuildState, page: Page, *, spare_bytes: int, folder: Path, now_ms: int
+        self, writer: ZipWriter, state: BuildState, page: ArchivePage, *, spare_bytes: int, folder: Path, now_ms: int
     ) -> BuildState:
         """Add a page to the file, durably; for a thread. Raises NoRoom when less than `spare_bytes` would be left on
         the disk of `folder`."""
         missing = 0
         for entry in page.entries:
-            require_room(folder, spare_bytes + (len(entry.content) if isinstance(entry, Document) else entry.size))
+            require_room(
+                folder, spare_bytes + (len(entry.content) if isinstance(entry, ArchiveDocument) else entry.size)
+            )
             match entry:
-                case Document(name, content):
+                case ArchiveDocument(name, content):
                     writer.add(name, content, now_ms)
                 case Upload(name, key):
                     missing += not writer.add_file(name, self._stored(key), now_ms)

@@ -24,7 +24,7 @@ from chat.classes import define
 from chat.clock import iso_timestamp
 from chat.domain.administration.account_fields import found
 from chat.domain.administration.admin_audit_log import Acting, AdminAuditLog
-from chat.domain.administration.archive_building import ArchiveBuild, BuildState, NoRoom, Wish
+from chat.domain.administration.archive_building import ArchiveBuild, ArchiveWish, BuildState, NoRoom
 from chat.domain.administration.archive_objects import OWN_PAUSE_MS, archive_object, own_archive_object
 from chat.domain.administration.guilds import require_guild
 from chat.domain.core import Core
@@ -314,7 +314,7 @@ class Archives:
                 return size  # a server ended before it could say so
         else:
             await at_work(self._files.delete, archive_id)  # of an earlier life of a development server
-        wish = Wish(
+        wish = ArchiveWish(
             kind=archive.subject_type,
             subject_id=archive.subject_id,
             include_attachments=archive.include_attachments,

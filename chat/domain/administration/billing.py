@@ -206,7 +206,7 @@ class Billing:
             raise BillingUnavailable
         try:
             return reader(reply.object())
-        except (Unreadable, ApiError) as error:
+        except (UnreadableAnswer, ApiError) as error:
             log.warning("the store service answers what makes no sense", problem=str(error))
             raise BillingUnavailable from error
 
@@ -231,24 +231,24 @@ def _is_unknown(reply: Reply, code: str) -> bool:
         return False
 
 
-class Unreadable(ValueError):
+class UnreadableAnswer(ValueError):
     """An answer that does not fit; the text says where."""
 
 
-class _Members:
+class _AnswerMembers:
     """An object of an answer, read member by member."""
 
     def __init__(self, value: object, where: str) -> None:
         if not isinstance(value, Mapping):
-            raise Unreadable(f"{where} is no object")
+            raise UnreadableAnswer(f"{where} is no object")
         self._value: Mapping[str, Any] = value
         self._where = where
 
     def _get(self, name: str) -> Any:
         return self._value.get(name)
 
-    def _wrong(self, name: str) -> Unreadable:
-        return Unreadable(f"{self._where}.{name}")  # and not what is there, which may be a secret
+    def _wrong(self, name: str) -> UnreadableAnswer:
+        return UnreadableAnswer(f"{self._where}.{name}")  # and not what is there, which may be a secret
 
     def text(self, name: str, maximum: int = TEXT_LENGTH) -> str:
         found = self.optional_text(name, maximum)
@@ -302,11 +302,11 @@ def links_of(answer: object) -> list[PurchaseLink]:
     """`{"purchases": [...]}`: the purchases of an account, each once."""
     found = answer.get("purchases") if isinstance(answer, Mapping) else None
     if not isinstance(found, list) or len(found) > LINKS_MAXIMUM:
-        raise Unreadable("purchases")
-    return [_link(_Members(entry, f"purchases.{number}")) for number, entry in enumerate(found)]
+        raise UnreadableAnswer("purchases")
+    return [_link(_AnswerMembers(entry, f"purchases.{number}")) for number, entry in enumerate(found)]
 
 
-def _link(members: _Members) -> PurchaseLink:
+def _link(members: _AnswerMembers) -> PurchaseLink:
     return PurchaseLink(
         provider=members.word("provider", StoreProvider),
         kind=members.word("kind", PurchaseKind),
@@ -323,7 +323,7 @@ def _link(members: _Members) -> PurchaseLink:
 
 def reading_of(answer: object) -> PurchaseReading:
     """How a purchase stands."""
-    members = _Members(answer, "purchase")
+    members = _AnswerMembers(answer, "purchase")
     return PurchaseReading(
         product_id=members.text("product_id"),
         base_plan_id=members.optional_text("base_plan_id"),
@@ -347,22 +347,24 @@ def reading_of(answer: object) -> PurchaseReading:
 
 def owner_of(answer: object) -> int | None:
     """`{"account_id": "…" or null}`."""
-    found = _Members(answer, "subscription").optional_text("account_id")
+    found = _AnswerMembers(answer, "subscription").optional_text("account_id")
     if found is None:
         return None
     if not _ACCOUNT_ID.fullmatch(found) or int(found) > SNOWFLAKE_MAXIMUM:
-        raise Unreadable("subscription.account_id")
+        raise UnreadableAnswer("subscription.account_id")
     return int(found)
 
 
 def subscription_of(answer: object) -> ProcessorSubscription | None:
     """`{"subscription": {"id", "latest_invoice": {"charge_id"} or null} or null}`."""
     if not isinstance(answer, Mapping) or "subscription" not in answer:
-        raise Unreadable("subscription")
+        raise UnreadableAnswer("subscription")
     found = answer["subscription"]
     if found is None:
         return None
-    subscription = _Members(found, "subscription")
+    subscription = _AnswerMembers(found, "subscription")
     invoice = found.get("latest_invoice")
-    charge = None if invoice is None else _Members(invoice, "subscription.latest_invoice").optional_text("charge_id")
+    charge = (
+        None if invoice is None else _AnswerMembers(invoice, "subscription.latest_invoice").optional_text("charge_id")
+    )
     return ProcessorSubscription(subscription.text("id"), charge or None)

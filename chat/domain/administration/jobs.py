@@ -256,9 +256,9 @@ class BulkJobs:
         ids: list[int] = run.job.payload["ids"]
         while (position := run.job.state.get("position", 0)) < len(ids):
             item_id = ids[position]
-            outcome = _Outcome.of(run.job)
+            outcome = _JobOutcome.of(run.job)
 
-            def mark(connection: sqlite3.Connection, outcome: _Outcome = outcome, position: int = position) -> None:
+            def mark(connection: sqlite3.Connection, outcome: _JobOutcome = outcome, position: int = position) -> None:
                 run.advance_in(connection, outcome.one_more().progress(position + 1))
 
             try:
@@ -274,12 +274,12 @@ class BulkJobs:
             else:
                 await self._listed(run, outcome.listing("skipped", item_id, ALREADY), position)
 
-    async def _listed(self, run: JobRun, outcome: _Outcome, position: int) -> None:
+    async def _listed(self, run: JobRun, outcome: _JobOutcome, position: int) -> None:
         await run.step(lambda _: outcome.progress(position + 1))
 
 
 @frozen
-class _Outcome:
+class _JobOutcome:
     """What became of the items so far, as the job's result has it."""
 
     done: int
@@ -287,16 +287,16 @@ class _Outcome:
     failed: Sequence[Mapping[str, str]]
 
     @classmethod
-    def of(cls, job: Job) -> _Outcome:
+    def of(cls, job: Job) -> _JobOutcome:
         """Of the items that the job has behind it."""
         result = job.result or {"done": 0, "skipped": [], "failed": []}
         return cls(result["done"], result["skipped"], result["failed"])
 
-    def one_more(self) -> _Outcome:
+    def one_more(self) -> _JobOutcome:
         """With another item done."""
         return attrs.evolve(self, done=self.done + 1)
 
-    def listing(self, kind: str, item_id: int, code: str) -> _Outcome:
+    def listing(self, kind: str, item_id: int, code: str) -> _JobOutcome:
         """With another item that was `skipped`, since there was nothing to do, or `failed`, since it was refused."""
         listed: dict[str, Any] = {kind: [*getattr(self, kind), {"id": str(item_id), "code": code}]}
         return attrs.evolve(self, **listed)

@@ -17,10 +17,10 @@ from chat.clock import iso_timestamp
 from chat.domain.administration.admin_audit_log import NO_TARGET, Acting, AdminAuditLog
 from chat.domain.administration.administration_objects import channel_outline
 from chat.domain.core import Core
-from chat.domain.messages.message_deletion import Removed, announce_lost_pins, announce_removed, remove_messages
+from chat.domain.messages.message_deletion import RemovedMessages, announce_lost_pins, announce_removed, remove_messages
 from chat.domain.messages.message_events import message_deleted
 from chat.domain.messages.message_reading import (
-    Page,
+    MessagePage,
     StoredMessages,
     Viewer,
     one_message,
@@ -71,7 +71,7 @@ class AdministeredMessages:
     _witness: ChannelWitness
     _log: AdminAuditLog
 
-    async def page(self, acting: Acting, channel_id: int, page: Page) -> dict[str, Any]:
+    async def page(self, acting: Acting, channel_id: int, page: MessagePage) -> dict[str, Any]:
         """A page of a channel's messages, the newest first, and which channel that is."""
 
         def query(connection: sqlite3.Connection) -> tuple[Channel, StoredMessages]:
@@ -128,7 +128,7 @@ class AdministeredMessages:
     async def delete(self, acting: Acting, channel_id: int, message_id: int) -> None:
         """Delete a message. As with a shred, the guild's own audit log does not know of it."""
 
-        def unit(connection: sqlite3.Connection) -> tuple[Message, Removed]:
+        def unit(connection: sqlite3.Connection) -> tuple[Message, RemovedMessages]:
             _channel(connection, channel_id)
             message = messages.by_id(connection, channel_id, message_id)
             if message is None:
@@ -137,7 +137,7 @@ class AdministeredMessages:
             self._log.record(connection, acting, AdminAction.DELETE_MESSAGE, message_id, metadata)
             return message, remove_messages(connection, channel_id, [message_id])
 
-        def then(result: tuple[Message, Removed]) -> None:
+        def then(result: tuple[Message, RemovedMessages]) -> None:
             message, removed = result
             access = self._witness.of(channel_id)
             if access is not None:
@@ -196,7 +196,7 @@ WORDS: Final[Mapping[JobStatus, str]] = {
 
 
 @frozen
-class Entry:
+class NamedMessage:
     """One message that is to go, as it was named."""
 
     channel_id: int
@@ -224,7 +224,7 @@ class MessageShreds:
     def __attrs_post_init__(self) -> None:
         self._orders.handle(JobType.MESSAGE_SHRED, self.run)
 
-    async def order(self, acting: Acting, user_id: int, entries: Sequence[Entry]) -> dict[str, Any]:
+    async def order(self, acting: Acting, user_id: int, entries: Sequence[NamedMessage]) -> dict[str, Any]:
         """Order the deletion of these messages, as far as the account wrote them; nothing is looked at yet."""
         payload = {"user_id": user_id, "entries": [[entry.channel_id, entry.message_id] for entry in entries]}
 
@@ -302,7 +302,7 @@ class MessageShreds:
         user_id, last_id = run.job.payload["user_id"], run.job.payload["last_id"]
         left = True
 
-        def unit(connection: sqlite3.Connection) -> tuple[Progress, Removed | None]:
+        def unit(connection: sqlite3.Connection) -> tuple[Progress, RemovedMessages | None]:
             batch = messages.next_of_author(connection, user_id, last_id, BATCH_MESSAGES)
             if batch is None:
                 # What was deleted meanwhile was counted and is not there.
@@ -325,7 +325,7 @@ class MessageShreds:
                 channel_id: int = channel_id,
                 message_ids: Sequence[int] = message_ids,
                 named: int = named,
-            ) -> tuple[Progress, Removed | None]:
+            ) -> tuple[Progress, RemovedMessages | None]:
                 written = [
                     message.id
                     for message in messages.by_ids(connection, message_ids)
@@ -338,9 +338,11 @@ class MessageShreds:
 
             await self._step(run, unit)
 
-    async def _step(self, run: JobRun, unit: Callable[[sqlite3.Connection], tuple[Progress, Removed | None]]) -> bool:
+    async def _step(
+        self, run: JobRun, unit: Callable[[sqlite3.Connection], tuple[Progress, RemovedMessages | None]]
+    ) -> bool:
         """One step of a shred; whether it was about any messages."""
-        told: list[Removed | None] = []
+        told: list[RemovedMessages | None] = []
 
         def whole(connection: sqlite3.Connection) -> Progress:
             told.clear()

@@ -31,7 +31,7 @@ from chat.snowflake import snowflake_at
 from chat.store.administration import archives, backups, storage
 from chat.store.administration.backups import BackupRecord
 from chat.store.administration.jobs import Job
-from chat.store.administration.storage import Part, Share
+from chat.store.administration.storage import Share, StoragePart
 from chat.store.messages import attachments
 
 COUNTED_MS: Final = 30_000
@@ -93,7 +93,7 @@ class Storage:
     async def _count(self, now: int) -> dict[str, Any]:
         parts = await self._core.database.read(storage.parts)
         renditions = await self._storage.computed(clean_up.size_of_renditions, self._storage)
-        parts = [*parts, Part("renditions", renditions.bytes, renditions.files)]
+        parts = [*parts, StoragePart("renditions", renditions.bytes, renditions.files)]
         guilds = await self._core.database.read(partial(storage.largest_guilds, limit=SHOWN))
         people = await self._core.database.read(partial(storage.largest_accounts, limit=SHOWN))
         room = await self.room()

@@ -182,7 +182,7 @@ class ClientCredentials:
 
 
 @frozen
-class Client:
+class OAuth2Client:
     """The application behind a request, and whether it has shown its secret."""
 
     application: Application
@@ -212,7 +212,7 @@ class OAuth2Clients:
         application_id = int(client_id) if _CLIENT_ID.fullmatch(client_id) else MAXIMUM + 1
         return None if application_id > MAXIMUM else self.find(connection, application_id)
 
-    def authenticate(self, connection: sqlite3.Connection, shown: ClientCredentials) -> Client:
+    def authenticate(self, connection: sqlite3.Connection, shown: ClientCredentials) -> OAuth2Client:
         """The client. Without a secret it is taken for what it says, not authenticated: what that is good for is the
         operation's to decide.
 
@@ -223,7 +223,7 @@ class OAuth2Clients:
         is_right = hmac.compare_digest(token_hash(shown.secret or ""), known) and known != _NO_SECRET
         if application is None or (shown.secret is not None and not is_right):
             raise unauthenticated_client()
-        return Client(application, is_authenticated=is_right)
+        return OAuth2Client(application, is_authenticated=is_right)
 
 
 _URI: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[A-Za-z0-9._~:/?\[\]@!$&'()*+,;=%-]+", re.ASCII)

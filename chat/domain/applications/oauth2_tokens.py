@@ -19,8 +19,8 @@ from chat.classes import define, frozen
 from chat.domain.applications.oauth2_authorization import code_kind
 from chat.domain.applications.oauth2_protocol import (
     Challenge,
-    Client,
     ClientCredentials,
+    OAuth2Client,
     OAuth2Clients,
     invalid_grant,
     invalid_scope,
@@ -210,7 +210,7 @@ class OAuth2Tokens:
         }
 
 
-def _end_replayed(connection: sqlite3.Connection, client: Client, code_hash: bytes) -> None:
+def _end_replayed(connection: sqlite3.Connection, client: OAuth2Client, code_hash: bytes) -> None:
     """A code is not there: if it was exchanged before, two parties hold it (RFC 6749 4.1.2)."""
     grant = oauth2_grants.by_code(connection, code_hash)
     if grant is not None and _may_act_for(client, grant):
@@ -218,7 +218,7 @@ def _end_replayed(connection: sqlite3.Connection, client: Client, code_hash: byt
         oauth2_grants.delete(connection, grant.id)
 
 
-def _may_exchange(client: Client, code: Ticket, presented: CodeExchange) -> bool:
+def _may_exchange(client: OAuth2Client, code: Ticket, presented: CodeExchange) -> bool:
     """Whether redirect address and verifier are those of the authorisation request. A verifier where there was no
     challenge is wrong too: the challenge was taken out on the way (RFC 9700 2.1.1)."""
     if presented.redirect_uri != code.body["redirect_uri"]:
@@ -229,11 +229,11 @@ def _may_exchange(client: Client, code: Ticket, presented: CodeExchange) -> bool
     return presented.verifier is not None and Challenge(*challenge).is_met_by(presented.verifier)
 
 
-def _goes_without_secret(client: Client, presented: CodeExchange) -> bool:
+def _goes_without_secret(client: OAuth2Client, presented: CodeExchange) -> bool:
     return presented.verifier is not None and may_be_public(client.application, presented.redirect_uri)
 
 
-def _may_act_for(client: Client, grant: Grant) -> bool:
+def _may_act_for(client: OAuth2Client, grant: Grant) -> bool:
     """Whether the grant is the client's own. One that was made with the secret is dealt with only with the secret; so
     is every one once the application is such that it has to show it."""
     if grant.application_id != client.application.id:
@@ -241,7 +241,9 @@ def _may_act_for(client: Client, grant: Grant) -> bool:
     return client.is_authenticated or (grant.public and may_be_public(client.application))
 
 
-def _token_of(connection: sqlite3.Connection, client: Client, presented: bytes, now: int) -> tuple[Token, Grant] | None:
+def _token_of(
+    connection: sqlite3.Connection, client: OAuth2Client, presented: bytes, now: int
+) -> tuple[Token, Grant] | None:
     found = oauth2_grants.find_token(connection, presented, now)
     return found if found is not None and _may_act_for(client, found[1]) else None
 

@@ -52,13 +52,13 @@ class NewBan:
 
 
 @frozen
-class _Removed:
+class _RemovedMember:
     departure: Departure | None
     entry: AuditLogEntry
 
 
 @frozen
-class _Banned(_Removed):
+class _BannedAccount(_RemovedMember):
     ban: Ban
     messages: Errand | None
     """What is left to do where messages go along."""
@@ -107,7 +107,7 @@ class Bans:
         now = self._core.clock.now_ms()
         expires_at = None if new.duration_seconds is None else now + new.duration_seconds * 1_000
 
-        def unit(connection: sqlite3.Connection) -> _Banned:
+        def unit(connection: sqlite3.Connection) -> _BannedAccount:
             guild, target = require_guild(connection, guild_id), accounts.by_id(connection, user_id)
             if target is None or target.is_deleted:
                 raise ApiError(ErrorCode.UNKNOWN_USER)
@@ -128,9 +128,9 @@ class Bans:
             entry = self._core.audit_log.record(
                 connection, guild_id, AuditAction.MEMBER_BAN_ADD, actor, target_id=user_id, options=options
             )
-            return _Banned(departure, entry, ban, going)
+            return _BannedAccount(departure, entry, ban, going)
 
-        def then(removed: _Banned) -> None:
+        def then(removed: _BannedAccount) -> None:
             data = {"guild_id": str(guild_id), "user": {"id": str(user_id)}}
             self._core.bus.publish(Event(EventName.GUILD_BAN_ADD, data, ToGuild(guild_id)))
             if removed.departure is not None:
@@ -196,7 +196,7 @@ class Bans:
         :raises ApiError: UNKNOWN_GUILD, UNKNOWN_MEMBER; MISSING_PERMISSIONS for the owner.
         """
 
-        def unit(connection: sqlite3.Connection) -> _Removed:
+        def unit(connection: sqlite3.Connection) -> _RemovedMember:
             guild, target = require_guild(connection, guild_id), accounts.by_id(connection, user_id)
             if target is None or not members.exists(connection, guild_id, user_id):
                 raise ApiError(ErrorCode.UNKNOWN_MEMBER)
@@ -205,9 +205,9 @@ class Bans:
             first(connection)
             departure = self._memberships.depart(connection, guild_id, target)
             entry = self._core.audit_log.record(connection, guild_id, AuditAction.MEMBER_KICK, actor, target_id=user_id)
-            return _Removed(departure, entry)
+            return _RemovedMember(departure, entry)
 
-        def then(removed: _Removed) -> None:
+        def then(removed: _RemovedMember) -> None:
             if removed.departure is not None:
                 self._memberships.announce_departure(removed.departure)
             self._core.audit_log.publish(removed.entry)

@@ -42,7 +42,7 @@ UNLIMITED_SLOTS: Final = 999_999
 
 
 @frozen
-class _Kind:
+class _ExpressionKind:
     """What differs between emojis and stickers."""
 
     event: EventName
@@ -55,8 +55,8 @@ class _Kind:
     unknown: ErrorCode
 
 
-KINDS: Final[Mapping[str, _Kind]] = {
-    EMOJIS: _Kind(
+KINDS: Final[Mapping[str, _ExpressionKind]] = {
+    EMOJIS: _ExpressionKind(
         EventName.GUILD_EMOJIS_UPDATE,
         AuditAction.EMOJI_CREATE,
         AuditAction.EMOJI_UPDATE,
@@ -65,7 +65,7 @@ KINDS: Final[Mapping[str, _Kind]] = {
         ErrorCode.MAX_EMOJIS,
         ErrorCode.UNKNOWN_EMOJI,
     ),
-    STICKERS: _Kind(
+    STICKERS: _ExpressionKind(
         EventName.GUILD_STICKERS_UPDATE,
         AuditAction.STICKER_CREATE,
         AuditAction.STICKER_UPDATE,
@@ -88,7 +88,7 @@ class NewExpression:
 
 
 @frozen
-class _Made:
+class _PreparedExpression:
     """An expression that is to be, with its image."""
 
     expression: Expression
@@ -96,7 +96,7 @@ class _Made:
 
 
 @frozen
-class _Written:
+class _ExpressionChange:
     """What a unit wrote: the guild's whole set after it, the log's entries, and what did not fit."""
 
     guild_id: int
@@ -168,7 +168,7 @@ class Expressions:
         :raises ApiError: as `Access.guild` with CREATE_EXPRESSIONS.
         """
         self._core.access.guild(principal, guild_id, Permission.CREATE_EXPRESSIONS)
-        made: list[_Made] = []
+        made: list[_PreparedExpression] = []
         failed: list[dict[str, str]] = []
         for new in wanted:
             try:
@@ -208,7 +208,7 @@ class Expressions:
             content = await storage.content_of(storage.path_of(image.key))
         except FileNotFoundError:  # purged a moment ago
             raise ApiError(KINDS[kind].unknown) from None
-        made = _Made(expression, PreparedImage(asset, content))
+        made = _PreparedExpression(expression, PreparedImage(asset, content))
         await self._add(principal, kind, guild_id, [made], reason, some=False)
         return expression_object(expression)
 
@@ -229,12 +229,12 @@ class Expressions:
         self._require_unblocked(changes.get("name", ""), changes.get("description", ""), *changes.get("tags", ()))
         actor = Actor(principal.user_id, reason)
 
-        def unit(connection: sqlite3.Connection) -> tuple[Expression, _Written]:
+        def unit(connection: sqlite3.Connection) -> tuple[Expression, _ExpressionChange]:
             before = _stored(connection, kind, guild_id, expression_id)
             after = attrs.evolve(before, **changes)
             expressions.replace(connection, after)
             entry = self._record(connection, KINDS[kind].updated, actor, before, after)
-            return after, _Written(guild_id, expressions.of_guild(connection, guild_id), [entry])
+            return after, _ExpressionChange(guild_id, expressions.of_guild(connection, guild_id), [entry])
 
         after, _ = await self._core.database.write(
             unit, lambda result: self._announce(kind, result[1]), guard=principal.guard
@@ -279,12 +279,12 @@ class Expressions:
         :raises ApiError: UNKNOWN_EMOJI, UNKNOWN_STICKER.
         """
 
-        def unit(connection: sqlite3.Connection) -> _Written:
+        def unit(connection: sqlite3.Connection) -> _ExpressionChange:
             before = _stored(connection, kind, guild_id, expression_id)
             first(connection)
             expressions.delete(connection, expression_id)
             entry = self._record(connection, KINDS[kind].deleted, actor, before, None)
-            return _Written(guild_id, expressions.of_guild(connection, guild_id), [entry])
+            return _ExpressionChange(guild_id, expressions.of_guild(connection, guild_id), [entry])
 
         await self._core.database.write(unit, lambda written: self._announce(kind, written), guard=guard)
 
@@ -302,22 +302,29 @@ class Expressions:
         is_own = known.user_id == principal.user_id and access.permissions & Permission.CREATE_EXPRESSIONS
         return access if is_own else self._core.access.guild(principal, guild_id, Permission.MANAGE_EXPRESSIONS)
 
-    async def _made(self, principal: Principal, kind: str, guild_id: int, new: NewExpression) -> _Made:
+    async def _made(self, principal: Principal, kind: str, guild_id: int, new: NewExpression) -> _PreparedExpression:
         self._require_unblocked(new.name, new.description, *new.tags)
         expression_id = self._core.snowflakes()
         image = await self._media.prepare(kind, expression_id, new.image, path="image", guard=principal.guard)
         user_id, animated = principal.user_id, image.is_animated
-        return _Made(
+        return _PreparedExpression(
             Expression(expression_id, kind, guild_id, user_id, new.name, animated, new.description, new.tags), image
         )
 
     async def _add(
-        self, principal: Principal, kind: str, guild_id: int, made: Sequence[_Made], reason: str | None, *, some: bool
+        self,
+        principal: Principal,
+        kind: str,
+        guild_id: int,
+        made: Sequence[_PreparedExpression],
+        reason: str | None,
+        *,
+        some: bool,
     ) -> int:
         """Write them all, or with `some` the first so many as there is room for; returns how many are left over."""
         actor = Actor(principal.user_id, reason)
 
-        def unit(connection: sqlite3.Connection) -> _Written:
+        def unit(connection: sqlite3.Connection) -> _ExpressionChange:
             room = self._room(connection, kind, guild_id)
             if room < (1 if some else len(made)):
                 raise ApiError(KINDS[kind].full)
@@ -326,7 +333,7 @@ class Expressions:
                 expressions.insert(connection, entry.expression)
                 images.store(connection, entry.image)
             entries = [self._record(connection, KINDS[kind].created, actor, None, entry.expression) for entry in taken]
-            return _Written(
+            return _ExpressionChange(
                 guild_id, expressions.of_guild(connection, guild_id), entries, refused=len(made) - len(taken)
             )
 
@@ -364,7 +371,7 @@ class Expressions:
             connection, expression.guild_id, action, actor, expression.id, _logged(before), _logged(after)
         )
 
-    def _announce(self, kind: str, written: _Written) -> None:
+    def _announce(self, kind: str, written: _ExpressionChange) -> None:
         state = self._core.guild_states.get(written.guild_id)
         if state is None:
             return

@@ -33,7 +33,7 @@ from chat.store.standing.private_channels import PrivateChannel
 
 
 @frozen
-class _Made:
+class _GroupInvite:
     """An invite that was asked for; not `is_new` if it existed before."""
 
     invite: Invite
@@ -57,18 +57,18 @@ class GroupInvites:
         """
         wanted = attrs.evolve(wanted, type=InviteType.GROUP_DM.value, guild_id=None)
 
-        def unit(connection: sqlite3.Connection) -> _Made | None:
+        def unit(connection: sqlite3.Connection) -> _GroupInvite | None:
             if not private_channels.is_in(connection, wanted.channel_id, access.user_id):
                 raise ApiError(ErrorCode.UNKNOWN_CHANNEL)
             similar = None if unique else invites.similar(connection, wanted, wanted.created_at)
             if similar is not None:
-                return _Made(similar, is_new=False)
+                return _GroupInvite(similar, is_new=False)
             invites.delete_dead_of_channel(connection, wanted.channel_id, wanted.created_at)
             if invites.count_of_channel(connection, wanted.channel_id) >= self._core.settings.limits.max_guild_invites:
                 raise ApiError(ErrorCode.MAX_INVITES)
-            return _Made(wanted, is_new=True) if invites.insert(connection, wanted) else None
+            return _GroupInvite(wanted, is_new=True) if invites.insert(connection, wanted) else None
 
-        def then(made: _Made | None) -> None:
+        def then(made: _GroupInvite | None) -> None:
             if made is not None and made.is_new:
                 data = self._with_metadata(made.invite, access.private)
                 self._core.bus.publish(Event(EventName.INVITE_CREATE, data, ToAccounts(access.recipients)))

@@ -43,7 +43,7 @@ MANAGE_ROLES: Final = Permission.MANAGE_ROLES
 
 
 @frozen
-class Move:
+class ChannelMove:
     """Where a channel is to stand; None keeps its place. `parent` tells whether `parent_id` was given at all."""
 
     position: int | None = None
@@ -56,7 +56,7 @@ class Move:
 
 
 @frozen
-class _Written:
+class _ChannelChange:
     """What was written: channels that changed, the guild where it changed too, and the log's entries."""
 
     channels: tuple[Channel, ...]
@@ -93,7 +93,7 @@ class GuildChannels:
         own = overwrites_of_body(principal, access.permissions, state, (), overwrites)
         require_seen(state, principal.user_id, columns.get("parent_id"))
 
-        def unit(connection: sqlite3.Connection) -> _Written:
+        def unit(connection: sqlite3.Connection) -> _ChannelChange:
             return self._make(connection, guild_id, kind, fields, columns, own, Actor(principal.user_id, reason))
 
         written = await self._core.database.write(
@@ -123,7 +123,7 @@ class GuildChannels:
             raise ApiError(ErrorCode.UNKNOWN_GUILD)
         columns = self._judged(state, kind, fields)
 
-        def unit(connection: sqlite3.Connection) -> _Written:
+        def unit(connection: sqlite3.Connection) -> _ChannelChange:
             written = self._make(connection, guild_id, kind, fields, columns, (), Actor(INSTANCE, None))
             besides(connection, written.channels[0].id, [entry.id for entry in written.entries if entry is not None])
             return written
@@ -138,7 +138,7 @@ class GuildChannels:
         found = next((one for one in channels.of_guild(reader, guild_id) if one.id == channel_id), None)
         if found is not None and self._core.guild_states.loaded(guild_id) is not None:
             entries = tuple(guild_audit_log.by_id(reader, entry_id) for entry_id in entry_ids)
-            self._made(guild_id, _Written((found,), entries))
+            self._made(guild_id, _ChannelChange((found,), entries))
 
     def _make(
         self,
@@ -149,7 +149,7 @@ class GuildChannels:
         columns: Mapping[str, Any],
         own: tuple[Overwrite, ...],
         actor: Actor,
-    ) -> _Written:
+    ) -> _ChannelChange:
         """In a unit of writing: the new channel, of the columns that `_judged` kept of the fields."""
         limits = self._core.settings.limits
         present = _channels(connection, guild_id)
@@ -170,9 +170,9 @@ class GuildChannels:
         if kind in THREAD_ONLY_CHANNEL_TYPES:
             made = with_forum(made, fields, self._core.snowflakes)
         channels.insert(connection, [made])
-        return _Written((made,), (self._record(connection, AuditAction.CHANNEL_CREATE, actor, None, made),))
+        return _ChannelChange((made,), (self._record(connection, AuditAction.CHANNEL_CREATE, actor, None, made),))
 
-    def _made(self, guild_id: int, written: _Written) -> None:
+    def _made(self, guild_id: int, written: _ChannelChange) -> None:
         state = self._core.guild_states.get(guild_id)
         if state is not None:
             self._put(state, written)
@@ -206,7 +206,7 @@ class GuildChannels:
         columns = self._judged(state, kind, fields)
         require_seen(state, principal.user_id, columns.get("parent_id"))
 
-        def unit(connection: sqlite3.Connection) -> _Written:
+        def unit(connection: sqlite3.Connection) -> _ChannelChange:
             present = _channels(connection, guild_id)
             before = present.get(channel_id)
             if before is None:
@@ -226,9 +226,9 @@ class GuildChannels:
             entry = self._record(
                 connection, AuditAction.CHANNEL_UPDATE, Actor(principal.user_id, reason), before, after
             )
-            return _Written((after,), (entry,))
+            return _ChannelChange((after,), (entry,))
 
-        def then(written: _Written) -> None:
+        def then(written: _ChannelChange) -> None:
             state = self._core.guild_states.get(guild_id)
             if state is None:
                 return
@@ -240,7 +240,7 @@ class GuildChannels:
         return self._core.access.guild_channel(principal, channel_id).channel_object()
 
     async def reorder(
-        self, principal: Principal, guild_id: int, moves: Mapping[int, Move], reason: str | None = None
+        self, principal: Principal, guild_id: int, moves: Mapping[int, ChannelMove], reason: str | None = None
     ) -> None:
         """Move channels, all of them or none; positions among siblings are dense afterwards.
 
@@ -257,7 +257,7 @@ class GuildChannels:
             held[channel_id] = self._core.access.guild_channel(principal, channel_id, needed).permissions
             require_seen(state, principal.user_id, move.parent_id, move.after_id)
 
-        def unit(connection: sqlite3.Connection) -> _Written:
+        def unit(connection: sqlite3.Connection) -> _ChannelChange:
             before = _channels(connection, guild_id)
             _require_present(before, moves)
             after = dict(before)
@@ -274,9 +274,9 @@ class GuildChannels:
                 if channel.id in moves:
                     old = before[channel.id]
                     entries.append(self._record(connection, AuditAction.CHANNEL_UPDATE, actor, old, channel))
-            return _Written(changed, tuple(entries))
+            return _ChannelChange(changed, tuple(entries))
 
-        def then(written: _Written) -> None:
+        def then(written: _ChannelChange) -> None:
             state = self._core.guild_states.get(guild_id)
             if state is None or not written.channels:
                 return
@@ -295,7 +295,7 @@ class GuildChannels:
         access = self._core.access.guild_channel(principal, channel_id, MANAGE_CHANNELS)
         guild_id, shown = access.state.id, dict(access.channel_object())
 
-        def unit(connection: sqlite3.Connection) -> _Written:
+        def unit(connection: sqlite3.Connection) -> _ChannelChange:
             present = _channels(connection, guild_id)
             gone = present.get(channel_id)
             if gone is None:
@@ -314,9 +314,9 @@ class GuildChannels:
                 guilds.replace(connection, changed)
             actor = Actor(principal.user_id, reason)
             entry = self._record(connection, AuditAction.CHANNEL_DELETE, actor, gone, None)
-            return _Written(orphans, (entry,), changed, below)
+            return _ChannelChange(orphans, (entry,), changed, below)
 
-        def then(written: _Written) -> None:
+        def then(written: _ChannelChange) -> None:
             state = self._core.guild_states.get(guild_id)
             if state is None:
                 return
@@ -376,7 +376,7 @@ class GuildChannels:
         state: GuildState,
         present: Mapping[int, Channel],
         channel: Channel,
-        move: Move,
+        move: ChannelMove,
     ) -> Channel:
         """The channel where it is to stand; the caller holds `own` in it."""
         if move.parent and move.parent_id != channel.parent_id:
@@ -401,7 +401,7 @@ class GuildChannels:
             connection, known.guild_id or 0, action, actor, known.id, _logged(before), _logged(after)
         )
 
-    def _put(self, state: GuildState, written: _Written) -> None:
+    def _put(self, state: GuildState, written: _ChannelChange) -> None:
         for channel in written.channels:
             state.put_channel(channel)
 
@@ -412,7 +412,7 @@ def _channels(connection: sqlite3.Connection, guild_id: int) -> dict[int, Channe
     return {channel.id: channel for channel in channels.of_guild(connection, guild_id)}
 
 
-def _require_present(present: Mapping[int, Channel], moves: Mapping[int, Move]) -> None:
+def _require_present(present: Mapping[int, Channel], moves: Mapping[int, ChannelMove]) -> None:
     """Raise InvalidFormBody, CHANNEL_NOT_FOUND at each channel that the guild does not have."""
     unknown = [
         FieldError(f"{index}.id", FieldCode.CHANNEL_NOT_FOUND)
@@ -435,7 +435,7 @@ def _converted(known: Channel, fields: Mapping[str, Any]) -> ChannelType:
     return wanted
 
 
-def _renumbered(present: Mapping[int, Channel], moves: Mapping[int, Move]) -> dict[int, Channel]:
+def _renumbered(present: Mapping[int, Channel], moves: Mapping[int, ChannelMove]) -> dict[int, Channel]:
     """Dense positions among siblings. A channel that was moved goes before those that stay, where both want the same
     place; one with `after_id` goes right behind that sibling."""
     after: dict[int, Channel] = {}

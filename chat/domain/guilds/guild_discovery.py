@@ -34,7 +34,7 @@ from chat.store.guilds.guilds import Guild
 
 
 @frozen
-class Found:
+class DiscoverableGuild:
     """A guild that is present in discovery, with what it says of itself; None of one that never applied."""
 
     guild: Guild
@@ -61,17 +61,17 @@ class GuildDiscovery:
         of a category, or that have a text in their name or in what they say of themselves."""
         sought = comparable_text(text or "").strip()
 
-        def fits(found: Found) -> bool:
+        def fits(found: DiscoverableGuild) -> bool:
             said = found.application
             if category is not None and (said is None or said.category != category):
                 return False
             return sought in comparable_text(f"{found.guild.name}\n{said.description if said else ''}")
 
-        def query(connection: sqlite3.Connection) -> tuple[list[Found], int]:
+        def query(connection: sqlite3.Connection) -> tuple[list[DiscoverableGuild], int]:
             present = guilds.with_feature(
                 connection, GuildFeature.DISCOVERABLE, but_none_of=sorted(UNAVAILABLE_GUILD_FEATURES)
             )
-            said = (Found(guild, guild_discovery.find(connection, guild.id)) for guild in present)
+            said = (DiscoverableGuild(guild, guild_discovery.find(connection, guild.id)) for guild in present)
             fitting = [found for found in said if fits(found)]
             return fitting[offset : offset + limit], len(fitting)
 
@@ -96,7 +96,7 @@ class GuildDiscovery:
             principal.account, guild_id, JoinSource.DISCOVERY, address=address, guard=principal.guard
         )
 
-    def _object(self, found: Found) -> dict[str, Any]:
+    def _object(self, found: DiscoverableGuild) -> dict[str, Any]:
         guild, said = found.guild, found.application
         return {
             **partial_guild_object(guild),
@@ -109,7 +109,7 @@ class GuildDiscovery:
 
 
 @frozen
-class Wish:
+class DiscoveryWish:
     """What a guild says of itself; None keeps what it has said."""
 
     category: DiscoveryCategory | None = None
@@ -167,7 +167,7 @@ class DiscoveryApplications:
         await self._core.database.write(unit, guard=principal.guard)
         return application_object(new)
 
-    async def change(self, principal: Principal, guild_id: int, wish: Wish) -> dict[str, Any]:
+    async def change(self, principal: Principal, guild_id: int, wish: DiscoveryWish) -> dict[str, Any]:
         """Change what the guild says of itself, whether it waits or is in discovery already.
 
         :raises ApiError: as `Access.guild` with MANAGE_GUILD; CONTENT_BLOCKED, DISCOVERY_APPLICATION_NOT_FOUND;

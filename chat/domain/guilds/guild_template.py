@@ -116,7 +116,7 @@ def read_template(value: object, limits: Limits, path: str = "template") -> Temp
 
     :raises InvalidFormBody: for a member of the wrong type or beyond its bounds, and for one that is missing.
     """
-    members = Members(value, path)
+    members = TemplateMembers(value, path)
     if type(members.any("name")) is not str:  # which is read and discarded, as the description is
         raise members.refusal("name")
     members.text("description")
@@ -146,7 +146,7 @@ def read_template(value: object, limits: Limits, path: str = "template") -> Temp
     )
 
 
-def _role(members: Members) -> TemplateRole:
+def _role(members: TemplateMembers) -> TemplateRole:
     return TemplateRole(
         id=members.identifier("id"),
         planned=PlannedRole(
@@ -161,7 +161,7 @@ def _role(members: Members) -> TemplateRole:
     )
 
 
-def _channel(members: Members, limits: Limits) -> TemplateChannel:
+def _channel(members: TemplateMembers, limits: Limits) -> TemplateChannel:
     overwrites = members.array("permission_overwrites", [])
     if len(overwrites) > OVERWRITES_MAXIMUM:
         raise members.refusal("permission_overwrites")
@@ -190,7 +190,7 @@ def _channel(members: Members, limits: Limits) -> TemplateChannel:
     )
 
 
-def _overwrite(members: Members) -> TemplateOverwrite:
+def _overwrite(members: TemplateMembers) -> TemplateOverwrite:
     kind = whole(members.any("type"))
     if type(kind) is str:
         resolved = _OVERWRITE_TYPES.get(kind)
@@ -319,7 +319,7 @@ def decimal_text(value: object) -> str | None:
     return value if type(value) is str and _DIGITS.fullmatch(value) else None
 
 
-class Members:
+class TemplateMembers:
     """The members of one JSON object.
 
     Every method raises InvalidFormBody at the member's path when it holds something else than asked for, or is missing
@@ -400,10 +400,10 @@ class Members:
             raise self.refusal(name)
         return value
 
-    def objects(self, name: str, values: list[Any]) -> Iterator[Members]:
+    def objects(self, name: str, values: list[Any]) -> Iterator[TemplateMembers]:
         """The items of an array, which are objects, each under its index."""
         for index, value in enumerate(values):
-            yield Members(value, f"{self._path}.{name}.{index}")
+            yield TemplateMembers(value, f"{self._path}.{name}.{index}")
 
     def refusal(self, name: str, code: FieldCode = FieldCode.INVALID_FORMAT) -> InvalidFormBody:
         """What to raise about a member."""

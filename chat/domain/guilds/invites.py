@@ -58,7 +58,7 @@ class Randomness(Protocol):
 
 
 @frozen
-class _Made:
+class _GuildInvite:
     """An invite that was asked for; `entry` is None if it existed before."""
 
     invite: Invite
@@ -111,14 +111,14 @@ class Invites:
             raise ApiError(ErrorCode.FEATURE_TEMPORARILY_DISABLED)
         wanted = self._new_invite(access.state.id, channel_id, principal.user_id, terms)
 
-        def unit(connection: sqlite3.Connection) -> _Made | None:
+        def unit(connection: sqlite3.Connection) -> _GuildInvite | None:
             guild = guilds.by_id(connection, access.state.id)
             if guild is None or channels.guild_of(connection, channel_id) is None:
                 raise ApiError(ErrorCode.UNKNOWN_CHANNEL)
             if not terms.unique:
                 similar = invites.similar(connection, wanted, wanted.created_at)
                 if similar is not None:
-                    return _Made(similar)
+                    return _GuildInvite(similar)
             invites.delete_dead(connection, guild.id, wanted.created_at)
             if (
                 invites.count_of_guild(connection, guild.id, except_code=guild.vanity_url_code)
@@ -127,9 +127,9 @@ class Invites:
                 raise ApiError(ErrorCode.MAX_INVITES)
             if not invites.insert(connection, wanted):
                 return None
-            return _Made(wanted, self._record(connection, AuditAction.INVITE_CREATE, principal, wanted, reason))
+            return _GuildInvite(wanted, self._record(connection, AuditAction.INVITE_CREATE, principal, wanted, reason))
 
-        def then(made: _Made | None) -> None:
+        def then(made: _GuildInvite | None) -> None:
             if made is not None and made.entry is not None:
                 data = self._metadata(access.state, wanted, principal.account)
                 self._core.bus.publish(Event(EventName.INVITE_CREATE, data, _managers(wanted)))

@@ -55,7 +55,7 @@ LOGGED: Final = ("nick", "mute", "deaf")
 
 
 @frozen
-class _Written:
+class _MemberChange:
     before: Member
     after: Member
     entries: Sequence[AuditLogEntry | None]
@@ -70,7 +70,7 @@ class _Written:
 
 
 @frozen
-class _Move:
+class _VoiceMove:
     """Voice connections, and where they go; None ends them."""
 
     connections: Sequence[VoiceState]
@@ -181,7 +181,7 @@ class MemberChanges:
 
     def _judged_move(
         self, principal: Principal, guild_id: int, target: Member, fields: Mapping[str, Any]
-    ) -> _Move | None:
+    ) -> _VoiceMove | None:
         if "channel_id" not in fields:
             return None
         channel_id, connection_id = fields["channel_id"], fields.get("connection_id")
@@ -202,7 +202,7 @@ class MemberChanges:
         if not connections:
             raise ApiError(ErrorCode.USER_NOT_IN_VOICE)
         moved = [state for state in connections if state.channel_id != channel_id]
-        return _Move(moved, channel_id) if moved else None
+        return _VoiceMove(moved, channel_id) if moved else None
 
     # Writing
 
@@ -213,12 +213,12 @@ class MemberChanges:
         user_id: int,
         columns: Mapping[str, Any],
         reason: str | None,
-        move: _Move | None,
+        move: _VoiceMove | None,
         pictures: AccountImageChanges = NO_PICTURES,
-    ) -> _Written:
+    ) -> _MemberChange:
         guild_id, actor = access.state.id, Actor(principal.user_id, reason)
 
-        def unit(connection: sqlite3.Connection) -> _Written:
+        def unit(connection: sqlite3.Connection) -> _MemberChange:
             require_guild(connection, guild_id)
             before = members.by_id(connection, guild_id, user_id)
             if before is None:
@@ -230,9 +230,9 @@ class MemberChanges:
                 self._write_roles(connection, access, before, after, actor),
                 None if move is None else self._record_move(connection, after, move, actor),
             ]
-            return _Written(before, after, entries)
+            return _MemberChange(before, after, entries)
 
-        def then(written: _Written) -> None:
+        def then(written: _MemberChange) -> None:
             if written.after != written.before:
                 self._roles.announce_member(written.after)
             if written.is_heard:
@@ -268,7 +268,9 @@ class MemberChanges:
         members.add_roles(connection, after.guild_id, after.user_id, added)
         return self._roles.record_roles(connection, actor, before, after)
 
-    def _record_move(self, connection: sqlite3.Connection, member: Member, move: _Move, actor: Actor) -> AuditLogEntry:
+    def _record_move(
+        self, connection: sqlite3.Connection, member: Member, move: _VoiceMove, actor: Actor
+    ) -> AuditLogEntry:
         options: dict[str, Any] = {"count": str(len(move.connections))}
         if move.channel_id is not None:
             options["channel_id"] = str(move.channel_id)

@@ -32,7 +32,7 @@ OVERWRITES_MAXIMUM: Final = 500
 
 
 @frozen
-class _Written:
+class _OverwriteChange:
     channel: Channel
     entry: AuditLogEntry | None
 
@@ -50,7 +50,7 @@ class PermissionOverwrites:
         access = self._core.access.guild_channel(principal, channel_id, Permission.MANAGE_ROLES)
         guild_id = access.state.id
 
-        def unit(connection: sqlite3.Connection) -> _Written:
+        def unit(connection: sqlite3.Connection) -> _OverwriteChange:
             channel = _channel(connection, guild_id, channel_id)
             _require_target(connection, guild_id, wanted)
             before = next((entry for entry in channel.overwrites if entry.target_id == wanted.target_id), None)
@@ -58,12 +58,14 @@ class PermissionOverwrites:
                 raise InvalidFormBody.at("root", FieldCode.INVALID_FORMAT)
             after = written_overwrite(principal, access.permissions, before, wanted)
             if after == before:
-                return _Written(channel, None)
+                return _OverwriteChange(channel, None)
             channels.put_overwrites(connection, channel_id, [after])
             action = AuditAction.CHANNEL_OVERWRITE_CREATE if before is None else AuditAction.CHANNEL_OVERWRITE_UPDATE
             actor = Actor(principal.user_id, reason)
             entry = self._record(connection, channel, action, actor, before, after)
-            return _Written(attrs.evolve(channel, overwrites=channels.overwrites_of(connection, channel_id)), entry)
+            return _OverwriteChange(
+                attrs.evolve(channel, overwrites=channels.overwrites_of(connection, channel_id)), entry
+            )
 
         await self._core.database.write(unit, self._announce, guard=principal.guard)
 
@@ -75,17 +77,19 @@ class PermissionOverwrites:
         access = self._core.access.guild_channel(principal, channel_id, Permission.MANAGE_ROLES)
         guild_id = access.state.id
 
-        def unit(connection: sqlite3.Connection) -> _Written:
+        def unit(connection: sqlite3.Connection) -> _OverwriteChange:
             channel = _channel(connection, guild_id, channel_id)
             before = next((entry for entry in channel.overwrites if entry.target_id == target_id), None)
             if before is None:
-                return _Written(channel, None)
+                return _OverwriteChange(channel, None)
             nothing = attrs.evolve(before, allow=0, deny=0)
             require_may_write(access.permissions, before, nothing)
             channels.delete_overwrite(connection, channel_id, target_id)
             actor = Actor(principal.user_id, reason)
             entry = self._record(connection, channel, AuditAction.CHANNEL_OVERWRITE_DELETE, actor, before, None)
-            return _Written(attrs.evolve(channel, overwrites=channels.overwrites_of(connection, channel_id)), entry)
+            return _OverwriteChange(
+                attrs.evolve(channel, overwrites=channels.overwrites_of(connection, channel_id)), entry
+            )
 
         await self._core.database.write(unit, self._announce, guard=principal.guard)
 
@@ -114,7 +118,7 @@ class PermissionOverwrites:
             changes=changes_between(_logged(before), _logged(after)),
         )
 
-    def _announce(self, written: _Written) -> None:
+    def _announce(self, written: _OverwriteChange) -> None:
         channel = written.channel
         state = self._core.guild_states.get(channel.guild_id or 0)
         if written.entry is None or state is None:

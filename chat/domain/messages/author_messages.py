@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Final
 
 from chat.domain.core import Core
-from chat.domain.messages.message_deletion import Removed, announce_removed, remove_messages
+from chat.domain.messages.message_deletion import RemovedMessages, announce_removed, remove_messages
 from chat.domain.policy.errands import Errand, State
 from chat.domain.standing.access import ChannelAccess
 from chat.domain.standing.thread_access import ChannelWitness
@@ -103,13 +103,13 @@ class AuthorsMessages:
 
             def portion(
                 connection: sqlite3.Connection, state: State, message_ids: list[int] = message_ids
-            ) -> tuple[State | None, Removed]:
+            ) -> tuple[State | None, RemovedMessages]:
                 left = {**state, "since_id": message_ids[-1] + 1} if message_ids else None
                 return left, remove_messages(connection, channel_id, message_ids)
 
             await errand.step(portion, self._announce)
 
-    def _announce(self, removed: Removed) -> None:
+    def _announce(self, removed: RemovedMessages) -> None:
         # What the author may see does not matter: the events go to those who see the channel.
         access = self._witness.of(removed.channel_id)
         if access is not None:

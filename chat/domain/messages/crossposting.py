@@ -35,7 +35,7 @@ from chat.store.messages import attachments, messages
 from chat.store.messages.attachments import Attachment
 from chat.store.messages.messages import Message, MessageExtra
 from chat.store.webhooks import crossposts, webhooks
-from chat.store.webhooks.crossposts import Delivery
+from chat.store.webhooks.crossposts import CrosspostDelivery
 from chat.store.webhooks.webhooks import Webhook
 
 FOLLOWING_TYPES: Final = frozenset({ChannelType.GUILD_TEXT, ChannelType.GUILD_ANNOUNCEMENT})
@@ -106,14 +106,14 @@ class Crossposting(DueWork):
                 nursery.start_soon(self._try, delivery)
         return len(due)
 
-    async def _try(self, delivery: Delivery) -> None:
+    async def _try(self, delivery: CrosspostDelivery) -> None:
         try:
             await self._deliver_or_put_off(delivery)
         except StorageUnavailable:
             log.warning("a published message waits for the store")
             await trio.sleep(RETRY_SECONDS)
 
-    async def _deliver_or_put_off(self, delivery: Delivery) -> None:
+    async def _deliver_or_put_off(self, delivery: CrosspostDelivery) -> None:
         try:
             await self._deliver(delivery)
         except StorageUnavailable:
@@ -122,7 +122,7 @@ class Crossposting(DueWork):
             log.exception("published message not delivered", source_id=delivery.source_id)
             await self._put_off(delivery)
 
-    async def _put_off(self, delivery: Delivery) -> None:
+    async def _put_off(self, delivery: CrosspostDelivery) -> None:
         due_at = self._clock.now_ms() + RETRY_MS * (delivery.attempts + 1)
 
         def unit(connection: sqlite3.Connection) -> None:
@@ -133,7 +133,7 @@ class Crossposting(DueWork):
 
         await self._core.database.write(unit, guard=UNGUARDED)
 
-    async def _deliver(self, delivery: Delivery) -> None:
+    async def _deliver(self, delivery: CrosspostDelivery) -> None:
         def unit(connection: sqlite3.Connection) -> _Copied | None:
             crossposts.forget_delivery(connection, delivery)
             webhook = webhooks.by_id(connection, delivery.webhook_id)
@@ -155,7 +155,7 @@ class Crossposting(DueWork):
         await self._core.database.write(unit, self._tell, guard=UNGUARDED)
 
     @staticmethod
-    def _copy(connection: sqlite3.Connection, delivery: Delivery) -> Message | None:
+    def _copy(connection: sqlite3.Connection, delivery: CrosspostDelivery) -> Message | None:
         copy_id = crossposts.copy_of(connection, delivery.source_id, delivery.webhook_id)
         return None if copy_id is None else next(iter(messages.by_ids(connection, [copy_id])), None)
 

@@ -49,7 +49,7 @@ KEPT_FLAGS: Final = int(AttachmentFlag.IS_ANIMATED)
 
 
 @frozen
-class Words:
+class MemeChange:
     """What an account says of a meme; None leaves it as it is, or to be found."""
 
     name: str | None = None
@@ -58,7 +58,7 @@ class Words:
 
 
 @frozen
-class Source:
+class MemeSource:
     """Which part of a message to keep: one of its attachments, or what one of its embeds shows; without either the
     first that there is."""
 
@@ -83,7 +83,7 @@ class FavoriteMemes:
         """One of the account's memes. Raises UNKNOWN_FAVORITE_MEME."""
         return meme_object(_known(self._core.database.reader, user_id, meme_id), self._media.addresses)
 
-    async def keep(self, principal: Principal, source: Source, words: Words) -> dict[str, Any]:
+    async def keep(self, principal: Principal, source: MemeSource, words: MemeChange) -> dict[str, Any]:
         """Keep a picture, a film or a sound out of a message. FAVORITE_MEME_CREATE goes to the caller's sessions.
 
         :raises ApiError: as `Access.channel`; UNKNOWN_MESSAGE; MAX_FAVORITE_MEMES, FILE_SIZE_TOO_LARGE; for what an
@@ -119,7 +119,7 @@ class FavoriteMemes:
         )
         return meme_object(meme, self._media.addresses)
 
-    async def fetch(self, principal: Principal, url: str, words: Words) -> dict[str, Any]:
+    async def fetch(self, principal: Principal, url: str, words: MemeChange) -> dict[str, Any]:
         """Keep a picture, a film or a sound of this URL. FAVORITE_MEME_CREATE goes to the caller's sessions.
 
         :raises ApiError: MEDIA_METADATA_ERROR for everything that is not to be had there; SERVICE_UNAVAILABLE;
@@ -132,7 +132,7 @@ class FavoriteMemes:
             raise InvalidFormBody.at("url", FieldCode.INVALID_FORMAT)
         return await self._fetched(principal, address, words)
 
-    async def change(self, principal: Principal, meme_id: int, words: Words) -> dict[str, Any]:
+    async def change(self, principal: Principal, meme_id: int, words: MemeChange) -> dict[str, Any]:
         """Say something else of a meme; an empty `alt_text` is none. FAVORITE_MEME_UPDATE goes to the account's
         sessions.
 
@@ -184,7 +184,7 @@ class FavoriteMemes:
         file = meme.file.copied(self._core.snowflakes(), channel_id, principal.user_id, **words)
         return AttachmentDraft(file, is_promised=False, origin_id=meme.id)
 
-    async def _fetched(self, principal: Principal, url: str, words: Words) -> dict[str, Any]:
+    async def _fetched(self, principal: Principal, url: str, words: MemeChange) -> dict[str, Any]:
         user_id = principal.user_id
         limits = limits_of(self._core.settings, principal.account, self._core.clock.now_ms())
         _require_place(self._core.database.reader, user_id, limits)  # before another server is asked
@@ -266,7 +266,7 @@ def _require_place(connection: sqlite3.Connection, user_id: int, limits: Limits)
         raise ApiError(ErrorCode.MAX_FAVORITE_MEMES, members={"max_favorite_memes": limits.max_favorite_memes})
 
 
-def _chosen(message: Message, source: Source) -> Attachment | str:
+def _chosen(message: Message, source: MemeSource) -> Attachment | str:
     """An attachment of the message, or the address of what an embed shows."""
     if source.embed_index is None:
         for file in message.attachments:

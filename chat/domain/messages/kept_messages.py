@@ -37,7 +37,7 @@ BATCH: Final = 100
 
 
 @define(eq=False)
-class Readable:
+class ReadableChannels:
     """Judges for one account what it may read, each channel once. For the length of one request."""
 
     _core: Core
@@ -86,7 +86,7 @@ class RecentMentions:
 
     async def list(self, principal: Principal, sought: MentionFilter, limit: int) -> list[dict[str, Any]]:
         """The newest messages that mention the caller and that it may read, at most `limit`."""
-        readable = Readable(self._core, principal)
+        readable = ReadableChannels(self._core, principal)
         sought, wanted = self._recent(sought), []
         for _ in range(ROUNDS):
             batch = await self._find(principal.user_id, sought)
@@ -134,7 +134,7 @@ class RecentMentions:
         )
 
     def _announce(self, principal: Principal, gone: Sequence[Mention]) -> None:
-        readable, audience = Readable(self._core, principal), ToAccounts((principal.user_id,))
+        readable, audience = ReadableChannels(self._core, principal), ToAccounts((principal.user_id,))
         for mention in gone:
             if readable(mention.channel_id, mention.message_id):
                 data = {"message_id": str(mention.message_id)}
@@ -154,7 +154,7 @@ class SavedMessages:
         kept = await self._core.database.read(
             lambda connection: kept_messages.saved_page(connection, user_id, limit, bound)
         )
-        readable = Readable(self._core, principal)
+        readable = ReadableChannels(self._core, principal)
         found = await readable.objects(
             [saved.message_id for saved in kept if readable(saved.channel_id, saved.message_id)]
         )

@@ -376,7 +376,7 @@ def _extra(sender: Sender, draft: MessageDraft, files: int, **of_context: Sequen
 
 
 @frozen
-class _Found:
+class _FoundContext:
     stored: StoredMessages
     named: Mapping[int, Account]
     emojis: Mapping[int, ExpressionPlace]
@@ -433,13 +433,13 @@ def _find(
     draft: MessageDraft,
     parsed: ParsedMentions,
     source: ForwardSource | None,
-) -> _Found:
+) -> _FoundContext:
     answered_id = None if draft.reply_to is None else _answered_id(access, draft.reply_to)
     answered = None if answered_id is None else messages.by_id(connection, access.channel.id, answered_id)
     if answered is not None and answered.type not in WRITTEN_MESSAGE_TYPES:  # as with a forward, see `_read_source`
         raise InvalidFormBody.at("message_reference.message_id", FieldCode.INVALID_FORMAT)
     forwarded = None if source is None else _read_source(connection, source)
-    return _Found(
+    return _FoundContext(
         with_context(connection, [] if answered is None else [answered], referenced=False),
         accounts_by_id(connection, parsed.user_ids) if parsed.user_ids else {},
         expressions.places(connection, EMOJIS, parsed.emoji_ids) if parsed.emoji_ids else {},

@@ -49,7 +49,7 @@ PURGED_MAXIMUM: Final = 1_000
 
 
 @frozen
-class Removed:
+class RemovedMessages:
     """What went from a channel: ids of messages, oldest first; and its newest pin where pins went with them."""
 
     channel_id: int
@@ -58,7 +58,7 @@ class Removed:
     last_pin: int | None
 
 
-def remove_messages(connection: sqlite3.Connection, channel_id: int, message_ids: Iterable[int]) -> Removed:
+def remove_messages(connection: sqlite3.Connection, channel_id: int, message_ids: Iterable[int]) -> RemovedMessages:
     """In a unit: delete those of these messages that the channel has, with their pins and files."""
     gone = messages.delete_many(connection, channel_id, message_ids)
     took_pins, last_pin = any(was_pinned for _, was_pinned in gone), None
@@ -67,17 +67,17 @@ def remove_messages(connection: sqlite3.Connection, channel_id: int, message_ids
     if took_pins:
         last_pin = messages.last_pin(connection, channel_id)
         channels.set_last_pin(connection, channel_id, last_pin)
-    return Removed(channel_id, [message_id for message_id, _ in gone], took_pins, last_pin)
+    return RemovedMessages(channel_id, [message_id for message_id, _ in gone], took_pins, last_pin)
 
 
-def announce_removed(bus: Bus, access: ChannelAccess, removed: Removed) -> None:
+def announce_removed(bus: Bus, access: ChannelAccess, removed: RemovedMessages) -> None:
     """After the commit: one event for all the messages; nothing where there were none."""
     if removed.message_ids:
         bus.publish(messages_deleted(access, removed.message_ids))
     announce_lost_pins(bus, access, removed)
 
 
-def announce_lost_pins(bus: Bus, access: ChannelAccess, removed: Removed) -> None:
+def announce_lost_pins(bus: Bus, access: ChannelAccess, removed: RemovedMessages) -> None:
     """After the commit: the channel's pins are fewer, if they are."""
     if removed.took_pins:
         access.note_pins(removed.last_pin)
@@ -85,15 +85,15 @@ def announce_lost_pins(bus: Bus, access: ChannelAccess, removed: Removed) -> Non
 
 
 @frozen
-class Deleted:
+class DeletedMessage:
     """A message that went, with what its channel lost; `entry` where the guild's audit log tells of it."""
 
     message: Message
-    removed: Removed
+    removed: RemovedMessages
     entry: AuditLogEntry | None
 
 
-_BulkDeletion = tuple[Removed, AuditLogEntry | None]
+_BulkDeletion = tuple[RemovedMessages, AuditLogEntry | None]
 """What one unit deleted, and the entry that tells of it."""
 
 
@@ -156,7 +156,7 @@ class MessageDeletion:
 
     def remove(
         self, connection: sqlite3.Connection, access: ChannelAccess, message: Message, actor: Actor | None
-    ) -> Deleted:
+    ) -> DeletedMessage:
         """In a unit: delete a message; `actor` is given where that is not its author.
 
         :raises ApiError: UNKNOWN_MESSAGE when it went meanwhile.
@@ -169,9 +169,9 @@ class MessageDeletion:
             entry = self._core.audit_log.count(
                 connection, access.guild_id, AuditAction.MESSAGE_DELETE, actor, message.author_id, options
             )
-        return Deleted(message, removed, entry)
+        return DeletedMessage(message, removed, entry)
 
-    def announce(self, access: ChannelAccess, deleted: Deleted) -> None:
+    def announce(self, access: ChannelAccess, deleted: DeletedMessage) -> None:
         """After the commit: tell of a message that `remove` deleted."""
         renewed = self._core.access.renewed(access)
         if renewed is not None:

@@ -25,7 +25,13 @@ from chat.domain.messages.message_context import (
     judge_text,
     parse_mentions,
 )
-from chat.domain.messages.message_deletion import Deleted, MessageDeletion, is_own, moderating_actor, named_message
+from chat.domain.messages.message_deletion import (
+    DeletedMessage,
+    MessageDeletion,
+    is_own,
+    moderating_actor,
+    named_message,
+)
 from chat.domain.messages.message_drafts import AttachmentDraft, MessageEdit, put_into_message, require_content
 from chat.domain.messages.message_events import message_updated
 from chat.domain.messages.message_reading import (
@@ -125,14 +131,14 @@ class MessageEditing:
         edit, viewer = MessageEdit(removed_attachment=attachment_id), viewer_of(principal)
         limits = limits_of(self._core.settings, principal.account, now_ms)
 
-        def unit(connection: sqlite3.Connection) -> _Edited | Deleted:
+        def unit(connection: sqlite3.Connection) -> _Edited | DeletedMessage:
             before = require_message(connection, message.channel_id, message.id)
             if _is_empty(_with_files(before, edit, limits)):
                 return self._deletion.remove(connection, access, before, actor)
             return self._write(connection, before, edit, _applied(before, edit, None, limits, now_ms), viewer)
 
-        def then(done: _Edited | Deleted) -> None:
-            if isinstance(done, Deleted):
+        def then(done: _Edited | DeletedMessage) -> None:
+            if isinstance(done, DeletedMessage):
                 self._deletion.announce(access, done)
             else:
                 self._announce(access, done)

@@ -73,7 +73,7 @@ def viewer_of(principal: Principal) -> Viewer:
 
 
 @frozen
-class Page:
+class MessagePage:
     """Which messages of a channel to read: the newest, or those next to one cursor. `around` includes its message."""
 
     limit: int = 50
@@ -123,7 +123,7 @@ def require_message(connection: sqlite3.Connection, channel_id: int, message_id:
 
 
 def page_of_messages(
-    channel_id: int, page: Page, floor: int, connection: sqlite3.Connection, *, viewer: Viewer | None = None
+    channel_id: int, page: MessagePage, floor: int, connection: sqlite3.Connection, *, viewer: Viewer | None = None
 ) -> StoredMessages:
     """A page, newest first, without what lies under `floor`. `around` decides before `after`, that before `before`; at
     an end of the channel its page fills up from the other side."""
@@ -132,7 +132,7 @@ def page_of_messages(
 
 
 def page_of_objects(
-    channel_id: int, page: Page, floor: int, addresses: Addresses, viewer: Viewer, connection: sqlite3.Connection
+    channel_id: int, page: MessagePage, floor: int, addresses: Addresses, viewer: Viewer, connection: sqlite3.Connection
 ) -> list[dict[str, Any]]:
     """The wire objects of such a page. Most messages are nothing but text: these go straight from their columns into
     their objects, and share those of their authors."""
@@ -143,7 +143,7 @@ def page_of_objects(
 def short_page_of_objects(
     authors_of: AuthorsOf,
     channel_id: int,
-    page: Page,
+    page: MessagePage,
     floor: int,
     addresses: Addresses,
     viewer: Viewer,
@@ -176,7 +176,7 @@ def _objects(
 
 
 def _rows_of_page(
-    connection: sqlite3.Connection, channel_id: int, page: Page, floor: int, *, threads: bool
+    connection: sqlite3.Connection, channel_id: int, page: MessagePage, floor: int, *, threads: bool
 ) -> list[MessageRow]:
     limit = page.limit
     if page.around is not None:
@@ -291,7 +291,7 @@ class Messages:
             raise ApiError(ErrorCode.UNKNOWN_MESSAGE)
         return stored.wire(stored.messages[0], self._core.media_addresses, floor)
 
-    async def of_channel(self, principal: Principal, channel_id: int, page: Page) -> list[dict[str, Any]]:
+    async def of_channel(self, principal: Principal, channel_id: int, page: MessagePage) -> list[dict[str, Any]]:
         """Messages of a channel, newest first; none of those that the caller may not read.
 
         :raises ApiError: as `Access.channel`.
@@ -301,7 +301,7 @@ class Messages:
             return []
         wanted = (channel_id, page, floor, self._core.media_addresses, viewer_of(principal))
         query = functools.partial(page_of_objects, *wanted)
-        if page.limit > WARM_PAGE or page != Page(page.limit):
+        if page.limit > WARM_PAGE or page != MessagePage(page.limit):
             return await self._core.database.read(query)
         now = trio.current_time()
         found: list[dict[str, Any]] | None = None
@@ -332,7 +332,7 @@ class Messages:
         return by_channel
 
     async def pages(
-        self, principal: Principal, windows: Sequence[tuple[int, Page]]
+        self, principal: Principal, windows: Sequence[tuple[int, MessagePage]]
     ) -> list[tuple[int, list[dict[str, Any]]]]:
         """A page of each of these channels with the channel's id, in this order."""
         floors = self._floors(principal, [channel_id for channel_id, _ in windows])

@@ -197,7 +197,7 @@ class Search:
 
 
 @frozen
-class _Found:
+class _FoundMessages:
     total: int
     stored: StoredMessages
     cursor: int | None
@@ -251,7 +251,7 @@ class MessageSearches:
                     channels[message.channel_id] = access.channel_object()
         return {"messages": shown, "channels": list(channels.values())}
 
-    async def _find(self, search: Search, scope: Scope, viewer: Viewer) -> _Found:
+    async def _find(self, search: Search, scope: Scope, viewer: Viewer) -> _FoundMessages:
         if self._turn.statistics().tasks_waiting >= WAITING_MAXIMUM:
             raise ApiError(ErrorCode.SERVICE_UNAVAILABLE, headers={"Retry-After": "1"})
         async with self._turn:
@@ -272,14 +272,14 @@ class MessageSearches:
         return None if floor is None else (access, floor)
 
 
-def _query(connection: sqlite3.Connection, search: Search, scope: Scope, viewer: Viewer) -> _Found:
+def _query(connection: sqlite3.Connection, search: Search, scope: Scope, viewer: Viewer) -> _FoundMessages:
     """Runs in a reader's thread."""
     with given_up_after(connection, SEARCH_SECONDS):
         page, cursor, total = (_relevant if search.by_relevance else _in_order)(connection, search, scope)
     out_of_date = pending_among(connection, page)
     stored = {message.id: message for message in messages.by_ids(connection, page)}
     present = [stored[message_id] for message_id in page if message_id in stored and message_id not in out_of_date]
-    return _Found(total, with_context(connection, present, viewer=viewer), cursor)
+    return _FoundMessages(total, with_context(connection, present, viewer=viewer), cursor)
 
 
 _Page = tuple[list[int], int | None, int]

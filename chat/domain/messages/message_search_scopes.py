@@ -33,7 +33,7 @@ from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.registries.permissions import Permission
 from chat.store.guilds import guilds
 from chat.store.messages import message_search
-from chat.store.messages.message_search_expressions import Place, Scope
+from chat.store.messages.message_search_expressions import Scope, SearchPlace
 
 VIEW_CHANNEL: Final = Permission.VIEW_CHANNEL.value
 MANAGE_THREADS: Final = Permission.MANAGE_THREADS.value
@@ -84,7 +84,7 @@ class Whereabouts:
 class _Open:
     """A place that the caller may search."""
 
-    place: Place
+    place: SearchPlace
     is_forum: bool = False
     is_nsfw: bool = False
 
@@ -113,7 +113,7 @@ async def search_scope(core: Core, principal: Principal, asked: Whereabouts) -> 
     return Scope(
         tuple(places),
         () if found.is_private_too else tuple(sorted(found.guild_ids)),
-        tuple(found.alone(channel_id) or Place(channel_id) for channel_id in sorted(asked.excluded_channel_ids)),
+        tuple(found.alone(channel_id) or SearchPlace(channel_id) for channel_id in sorted(asked.excluded_channel_ids)),
     )
 
 
@@ -155,7 +155,7 @@ class _Range:
             ids = await database.read(
                 lambda connection: message_search.conversations(connection, user_id, shown_only=scope in OPEN_ONLY)
             )
-            self.places.update((channel_id, _Open(Place(channel_id))) for channel_id in ids)
+            self.places.update((channel_id, _Open(SearchPlace(channel_id))) for channel_id in ids)
         if scope in WITH_GUILDS:
             for guild_id in await database.read(lambda connection: guilds.ids_of_user(connection, user_id)):
                 await trio.lowlevel.checkpoint()
@@ -177,7 +177,7 @@ class _Range:
             floor = access.history_floor() if access.may(VIEW_CHANNEL) else None
             if floor is not None:
                 self.places[channel_id] = _Open(
-                    Place(channel_id, floor, True, threads, threads and access.may(MANAGE_THREADS)),
+                    SearchPlace(channel_id, floor, True, threads, threads and access.may(MANAGE_THREADS)),
                     channel.type in THREAD_ONLY_CHANNEL_TYPES,
                     _is_nsfw(channel),
                 )
@@ -192,7 +192,7 @@ class _Range:
         for thread_id, parent_id, guild_id in rows:
             parent = self.places.get(parent_id)
             if parent is not None and guild_id in self.guild_ids and not parent.place.private_threads:
-                self.places[thread_id] = _Open(Place(thread_id, parent.place.floor), is_nsfw=parent.is_nsfw)
+                self.places[thread_id] = _Open(SearchPlace(thread_id, parent.place.floor), is_nsfw=parent.is_nsfw)
 
     def _add_channel(self, channel_id: int) -> None:
         """One channel, thread or conversation; of a forum its posts.
@@ -212,17 +212,17 @@ class _Range:
         is_forum = access.channel.type in THREAD_ONLY_CHANNEL_TYPES
         threads = is_forum and self._knows_threads
         self.places[channel_id] = _Open(
-            Place(channel_id, floor, not is_forum, threads, threads and access.may(MANAGE_THREADS)), is_forum
+            SearchPlace(channel_id, floor, not is_forum, threads, threads and access.may(MANAGE_THREADS)), is_forum
         )
 
-    def alone(self, channel_id: int) -> Place | None:
+    def alone(self, channel_id: int) -> SearchPlace | None:
         """A place as a request means it that names it: a channel without its threads, a forum with its posts."""
         opened = self.places.get(channel_id)
         if opened is None or opened.is_forum:
             return None if opened is None else opened.place
         return attrs.evolve(opened.place, public_threads=False, private_threads=False)
 
-    def named(self, channel_id: int) -> Place | None:
+    def named(self, channel_id: int) -> SearchPlace | None:
         """A channel of the scope that the request names, without the threads below it; None when it is not in it."""
         place = self.alone(channel_id)
         if place is not None or not self._knows_threads:
@@ -234,7 +234,7 @@ class _Range:
         parent = self.places.get(access.channel.parent_id or 0)
         if not isinstance(access, ThreadAccess) or parent is None or not parent.place.public_threads:
             return None
-        return Place(channel_id, parent.place.floor)
+        return SearchPlace(channel_id, parent.place.floor)
 
 
 def _is_nsfw(channel: Channel) -> bool:

@@ -19,7 +19,7 @@ import trio
 from chat.auth.principal import Principal
 from chat.classes import frozen
 from chat.domain.core import Core
-from chat.domain.messages.message_deletion import Removed, announce_removed, remove_messages
+from chat.domain.messages.message_deletion import RemovedMessages, announce_removed, remove_messages
 from chat.domain.policy.due_work import DueWork
 from chat.domain.policy.errands import Errand, State
 from chat.domain.signing_in.sudo import SudoMode, SudoProof
@@ -45,7 +45,7 @@ log: Final = structlog.get_logger("chat.messages")
 class _Batch:
     """What went; or, when nothing was left, the account with and without its scheduled deletion."""
 
-    removed: Removed | None = None
+    removed: RemovedMessages | None = None
     before: Account | None = None
     after: Account | None = None
 
@@ -170,6 +170,6 @@ def _with_wish(account: Account, due_at: int | None, number: int, channels: int)
     )
 
 
-def _remove_some(connection: sqlite3.Connection, user_id: int, last_id: int) -> Removed | None:
+def _remove_some(connection: sqlite3.Connection, user_id: int, last_id: int) -> RemovedMessages | None:
     batch = messages.next_of_author(connection, user_id, last_id, BATCH_MESSAGES)
     return None if batch is None else remove_messages(connection, *batch)

@@ -31,7 +31,7 @@ from chat.store.standing.guild_audit_log import AuditLogEntry
 
 
 @frozen
-class _Change:
+class _PinChange:
     stored: StoredMessages
     last_pin: int | None
     entry: AuditLogEntry | None
@@ -58,7 +58,7 @@ class Pins:
         note_id, now_ms = self._system_messages.new_id(), self._core.clock.now_ms()
         actor = Actor(principal.user_id, reason)
 
-        def unit(connection: sqlite3.Connection) -> _Change | None:
+        def unit(connection: sqlite3.Connection) -> _PinChange | None:
             message = require_message(connection, channel_id, message_id)
             if message.type not in WRITTEN_MESSAGE_TYPES:
                 raise InvalidFormBody.at("message_id", FieldCode.INVALID_FORMAT)
@@ -84,7 +84,7 @@ class Pins:
         access = self._writable(principal, channel_id, message_id)
         actor = Actor(principal.user_id, reason)
 
-        def unit(connection: sqlite3.Connection) -> _Change | None:
+        def unit(connection: sqlite3.Connection) -> _PinChange | None:
             message = require_message(connection, channel_id, message_id)
             if message.pinned_at is None:
                 return None
@@ -203,13 +203,13 @@ class Pins:
         pinned_at: int | None,
         last_pin: int | None,
         entry: AuditLogEntry | None,
-    ) -> _Change:
+    ) -> _PinChange:
         messages.pin(connection, message.id, pinned_at)
         channels.set_last_pin(connection, message.channel_id, last_pin)
         stored = with_context(connection, [attrs.evolve(message, pinned_at=pinned_at)])
-        return _Change(stored, last_pin, entry)
+        return _PinChange(stored, last_pin, entry)
 
-    def _announce(self, access: ChannelAccess, change: _Change | None) -> None:
+    def _announce(self, access: ChannelAccess, change: _PinChange | None) -> None:
         renewed = None if change is None else self._core.access.renewed(access)
         if change is None or renewed is None:
             return

@@ -55,7 +55,7 @@ class Opening(Protocol):
 
 
 @frozen
-class _Written:
+class _ThreadEffect:
     """What a message did to its thread."""
 
     known: KnownThread
@@ -101,7 +101,7 @@ class ThreadDestination(MessageDestination):
     failed_to_mention: bool = False
     """Whether it names a role that it does not bring in."""
     opening: Opening | None = None
-    _written: _Written | None = None
+    _written: _ThreadEffect | None = None
 
     def settled(self, message: Message) -> Message:
         """The message with what the thread makes of it: a flag, or the thread's id."""
@@ -144,7 +144,7 @@ class ThreadDestination(MessageDestination):
             known = known_thread(connection, threads.by_id(connection, before.id) or before)
         else:
             known = self.opening.written(connection)
-        self._written = _Written(known, added, members_before)
+        self._written = _ThreadEffect(known, added, members_before)
 
     def tell(self) -> ChannelAccess | None:
         """After the commit: publish the thread's return from the archive and its new members."""

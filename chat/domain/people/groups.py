@@ -44,7 +44,7 @@ NICK_LENGTH: Final = 32
 
 
 @frozen
-class _Arrival:
+class _GroupArrival:
     """An account came to a group. `joined` is None if it was there already."""
 
     joined: Account | None
@@ -65,7 +65,7 @@ class GroupDeparture:
 
 
 @frozen
-class _Change:
+class _GroupChange:
     before: PrivateChannel
     after: PrivateChannel
     written: tuple[WrittenMessage | None, ...]
@@ -176,21 +176,21 @@ class Groups:
         author_id = principal.user_id
         now, message_id = self._core.clock.now_ms(), self._core.snowflakes()
 
-        def unit(connection: sqlite3.Connection) -> _Arrival:
+        def unit(connection: sqlite3.Connection) -> _GroupArrival:
             private = _group(connection, channel_id)
             if private is None or not (by_invite or author_id in private.recipient_ids):
                 raise ApiError(ErrorCode.UNKNOWN_INVITE if by_invite else ErrorCode.UNKNOWN_CHANNEL)
             if user_id in private.recipient_ids:
-                return _Arrival(None)
+                return _GroupArrival(None)
             joined = admitted(connection)
             if len(private.recipient_ids) >= self._core.settings.limits.max_group_dm_recipients:
                 raise self._too_many()
             self._require_room_for_group(connection, user_id)
             private_channels.add_to_group(connection, channel_id, user_id, now)
             written = self._write(connection, channel_id, author_id, MessageType.RECIPIENT_ADD, message_id, user_id)
-            return _Arrival(joined, written)
+            return _GroupArrival(joined, written)
 
-        def then(arrival: _Arrival) -> None:
+        def then(arrival: _GroupArrival) -> None:
             private = private_channels.by_id(self._core.database.reader, channel_id)
             if arrival.joined is None or private is None:
                 return
@@ -278,7 +278,7 @@ class Groups:
         wanted = {**without_repeated(access.channel, wanted), **nicks}
         message_ids = [self._core.snowflakes(), self._core.snowflakes()]
 
-        def unit(connection: sqlite3.Connection) -> _Change:
+        def unit(connection: sqlite3.Connection) -> _GroupChange:
             before = _group(connection, channel_id)
             if before is None or user_id not in before.recipient_ids:
                 raise ApiError(ErrorCode.UNKNOWN_CHANNEL)
@@ -294,9 +294,9 @@ class Groups:
                 channels.replace(connection, changed)
             written = self._note_changes(connection, before, changed, user_id, message_ids)
             after = private_channels.by_id(connection, channel_id)
-            return _Change(before, before if after is None else after, written)
+            return _GroupChange(before, before if after is None else after, written)
 
-        def then(change: _Change) -> None:
+        def then(change: _GroupChange) -> None:
             if change.after == change.before:
                 return
             self._private_channels.publish(EventName.CHANNEL_UPDATE, change.after, change.after.recipient_ids)

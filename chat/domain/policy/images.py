@@ -25,7 +25,7 @@ from chat.media.image_intake import LengthRefused, SizeRefused, decoded, intake_
 from chat.media.metadata.removal import without_metadata
 from chat.registries.error_codes import FieldCode
 from chat.store import policy
-from chat.store.policy import Asset
+from chat.store.policy import StoredAsset
 
 AVATARS: Final = "avatars"
 """The kind of images that stand for an account or a webhook."""
@@ -45,7 +45,7 @@ HASH_CHARACTERS: Final = 32
 class PreparedImage:
     """An image that was looked at and found good, and is nowhere yet."""
 
-    asset: Asset
+    asset: StoredAsset
     content: bytes = attrs.field(repr=False)
 
     @property

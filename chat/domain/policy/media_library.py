@@ -36,7 +36,7 @@ from chat.store.database import Database
 from chat.store.guard import UNGUARDED, Guard
 from chat.store.messages import attachments
 from chat.store.messages.attachments import Attachment
-from chat.store.policy import Asset
+from chat.store.policy import StoredAsset
 
 __all__ = ["AVATARS", "MediaLibrary"]
 
@@ -79,7 +79,7 @@ class MediaLibrary:
 
     # Finding
 
-    def asset(self, kind: str, owner_id: int, name: str) -> Asset:
+    def asset(self, kind: str, owner_id: int, name: str) -> StoredAsset:
         """An image of an owner by its hash; a moving one also by its hash without `a_`, which is all that is told of it
         where a guild may not have moving images.
 
@@ -93,7 +93,7 @@ class MediaLibrary:
             raise ApiError(ErrorCode.NOT_FOUND)
         return found
 
-    def only_asset(self, kind: str, owner_id: int) -> Asset:
+    def only_asset(self, kind: str, owner_id: int) -> StoredAsset:
         """The image of an owner that never has another one of this kind. Raises NOT_FOUND."""
         found = policy.only_of(self._database.reader, kind, owner_id)
         if found is None or self._blocked.blocks_image(found.hash):
@@ -139,7 +139,7 @@ class MediaLibrary:
         taken = await self._redrawable(taken, path)
         self._blocked.require_image(taken.hash)
         header = taken.header
-        asset = Asset(
+        asset = StoredAsset(
             kind=kind,
             owner_id=owner_id,
             hash=taken.hash,
@@ -188,7 +188,9 @@ class MediaLibrary:
             yield
 
     @asynccontextmanager
-    async def new_image(self, kind: str, owner_id: int, text: str, *, path: str, guard: Guard) -> AsyncIterator[Asset]:
+    async def new_image(
+        self, kind: str, owner_id: int, text: str, *, path: str, guard: Guard
+    ) -> AsyncIterator[StoredAsset]:
         """As `prepare` and `kept` in one, for a unit in the block that inserts the row.
 
         :raises InvalidFormBody: as `prepare`.
@@ -197,10 +199,10 @@ class MediaLibrary:
         async with self.kept(prepared, guard=guard):
             yield prepared.asset
 
-    def outside_image(self, kind: str, owner_id: int, url: str) -> Asset:
+    def outside_image(self, kind: str, owner_id: int, url: str) -> StoredAsset:
         """An image that stays where it is; it is fetched when it is asked for."""
         digest = hashlib.sha256(f"{owner_id} {url}".encode()).hexdigest()[:HASH_CHARACTERS]
-        return Asset(kind, owner_id, digest, self._snowflakes(), "", source_url=url)
+        return StoredAsset(kind, owner_id, digest, self._snowflakes(), "", source_url=url)
 
     # Files and rows
 

@@ -80,7 +80,7 @@ def taking_on(presence: SessionPresence, settings: Mapping[str, Any]) -> Session
 
 
 @define(eq=False)
-class _Selection:
+class _PresenceSelection:
     """A session's presence, and whether it counts."""
 
     presence: SessionPresence
@@ -92,7 +92,7 @@ class AccountSessions:
     """The sessions of one account, added up as they come and go: a bot may have thousands."""
 
     bot: bool
-    selections: dict[str, _Selection] = attrs.field(factory=dict, init=False)
+    selections: dict[str, _PresenceSelection] = attrs.field(factory=dict, init=False)
     _statuses: dict[Status, int] = attrs.field(factory=lambda: dict.fromkeys(STATUS_PRECEDENCE, 0), init=False)
     _mobile: int = attrs.field(default=0, init=False)
     """Counting sessions that are online and mobile."""
@@ -109,7 +109,7 @@ class AccountSessions:
             self._chose.pop(session_id, None)
             self._chose[session_id] = None
         self.drop(session_id)
-        self.selections[session_id] = _Selection(presence)
+        self.selections[session_id] = _PresenceSelection(presence)
         self._add(presence, 1)
 
     def take_on(self, settings: Mapping[str, Any]) -> None:

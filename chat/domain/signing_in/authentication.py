@@ -24,7 +24,7 @@ from chat.domain.core import Core
 from chat.domain.signing_in.ip_authorization import IpAuthorization
 from chat.domain.signing_in.mfa_codes import MfaCodes
 from chat.domain.signing_in.passkey_assertions import ChallengeContext, PasskeyAssertions
-from chat.domain.signing_in.sign_ins import Client, SignIn, SignIns, Standing
+from chat.domain.signing_in.sign_ins import RequestOrigin, SignIn, SignIns, SignInStanding
 from chat.domain.signing_in.sudo import SecondFactors
 from chat.errors import ApiError, FieldError, InvalidFormBody
 from chat.registries.error_codes import ErrorCode, FieldCode
@@ -56,7 +56,7 @@ Then = Callable[[Account, Account], None]
 
 
 @frozen(kw_only=True)
-class Way:
+class SignInMethod:
     """How the account is signed in."""
 
     refused: ApiError
@@ -116,7 +116,7 @@ class LoginTickets:
         webauthn = account.passkey_second_factor and webauthn_credentials.is_one_listed(connection, account.id)
         if not totp and not webauthn:
             return None
-        body = {**Standing.of(account).as_members(), "invite_code": invite_code}
+        body = {**SignInStanding.of(account).as_members(), "invite_code": invite_code}
         now = self._core.clock.now_ms()
         ticket = Ticket(token_hash(secret), TICKET_KIND, account.id, body, now, now + TICKET_LIFETIME_MS)
         tickets.insert(connection, ticket)
@@ -154,7 +154,7 @@ class LoginTickets:
         tickets.count_attempt(connection, ticket.secret_hash, MOST_WRONG)
 
     def _require_unchanged(self, connection: sqlite3.Connection, ticket: Ticket, account: Account) -> None:
-        standing = Standing.from_members(ticket.body)
+        standing = SignInStanding.from_members(ticket.body)
         if account.is_deleted or not standing.has_password_of(account):
             raise timed_out()
         self._sign_ins.admitted(connection, account)
@@ -182,7 +182,7 @@ class SignedIn:
 
 
 @frozen
-class _Outcome:
+class _AuthenticationOutcome:
     """What a unit of writing came to. `waits` is told to a client whose IP address has to be authorised first."""
 
     before: Account
@@ -209,7 +209,7 @@ class Authentication:
         return self._networks.asker(None if found is None else found.id, address)
 
     async def login(
-        self, login: str, password: str, client: Client, invite_code: str | None = None
+        self, login: str, password: str, client: RequestOrigin, invite_code: str | None = None
     ) -> SignedIn | MfaChallenge:
         """Sign in the account with this email address, or on a username instance with this username.
 
@@ -236,9 +236,11 @@ class Authentication:
                 raise self._wrong()
             return attrs.evolve(account, password_hash=renewed)
 
-        return await self.proceed(found, client, Way(refused=self._wrong(), change=change, invite_code=invite_code))
+        return await self.proceed(
+            found, client, SignInMethod(refused=self._wrong(), change=change, invite_code=invite_code)
+        )
 
-    async def complete(self, account: Account, client: Client, way: Way) -> SignedIn:
+    async def complete(self, account: Account, client: RequestOrigin, way: SignInMethod) -> SignedIn:
         """Sign in a caller who has proved all there is to prove: the way's change, the sign-in and what follows, in one
         unit.
 
@@ -251,7 +253,7 @@ class Authentication:
             raise TypeError("no factor was asked for")
         return outcome
 
-    async def proceed(self, account: Account, client: Client, way: Way) -> SignedIn | MfaChallenge:
+    async def proceed(self, account: Account, client: RequestOrigin, way: SignInMethod) -> SignedIn | MfaChallenge:
         """As `complete`, for a caller who has proved a first factor only: an account that has a second one gets a
         challenge instead, once the way's change is written.
 
@@ -265,14 +267,14 @@ class Authentication:
             await self._sign_ins.end(principal.user_id, [principal.session_id_hash], principal.guard)
 
     async def _sign_in(
-        self, account: Account, client: Client, way: Way, *, asks_factor: bool
+        self, account: Account, client: RequestOrigin, way: SignInMethod, *, asks_factor: bool
     ) -> SignedIn | MfaChallenge:
         proved_at = self._sign_ins.now_ms() if way.proved_at == SHOWN_NOW else way.proved_at
         sign_in = self._sign_ins.new(account.id, client, proved_at=proved_at)
         ticket = self._tickets.secret() if asks_factor else None
         demand = None if way.address_is_proved else self._networks.demand()
 
-        def unit(connection: sqlite3.Connection) -> _Outcome | ApiError:
+        def unit(connection: sqlite3.Connection) -> _AuthenticationOutcome | ApiError:
             before = accounts.by_id(connection, account.id)
             if before is None or before.is_deleted:
                 raise way.refused
@@ -288,15 +290,15 @@ class Authentication:
             if ticket is not None:
                 challenge = self._tickets.issue(connection, after, ticket, way.invite_code)
                 if challenge is not None:
-                    return _Outcome(before, after, challenge=challenge)
+                    return _AuthenticationOutcome(before, after, challenge=challenge)
             if demand is not None and not self._networks.is_authorized(connection, after, client.address):
                 waits = self._networks.ask(connection, after, client, demand, way.invite_code)
-                return _Outcome(before, after, waits=waits)
+                return _AuthenticationOutcome(before, after, waits=waits)
             self._networks.remember(connection, after, client.address)
-            return _Outcome(before, self._sign_ins.enter(connection, after, sign_in))
+            return _AuthenticationOutcome(before, self._sign_ins.enter(connection, after, sign_in))
 
-        def then(outcome: _Outcome | ApiError) -> None:
-            if isinstance(outcome, _Outcome):
+        def then(outcome: _AuthenticationOutcome | ApiError) -> None:
+            if isinstance(outcome, _AuthenticationOutcome):
                 way.then(outcome.before, outcome.after)
 
         outcome = await self._core.database.write(unit, then, guard=client.guard)
@@ -341,7 +343,7 @@ class LoginCompletion:
         """
         return self._tickets.holder_of(ticket)[1].id
 
-    async def totp(self, ticket: str, code: str, client: Client) -> SignedIn:
+    async def totp(self, ticket: str, code: str, client: RequestOrigin) -> SignedIn:
         """Complete a login with a code of the authenticator, or with a backup code.
 
         :raises InvalidFormBody: SESSION_TIMEOUT at `ticket`; TOTP_NOT_ENABLED, INVALID_CODE at `code`.
@@ -366,7 +368,9 @@ class LoginCompletion:
         self._require_passkeys(holder)
         return await self._assertions.options(ChallengeContext.MFA, holder.id, guard)
 
-    async def webauthn(self, ticket: str, response: Mapping[str, Any], challenge: str, client: Client) -> SignedIn:
+    async def webauthn(
+        self, ticket: str, response: Mapping[str, Any], challenge: str, client: RequestOrigin
+    ) -> SignedIn:
         """Complete a login with a passkey.
 
         :raises InvalidFormBody: SESSION_TIMEOUT at `ticket`.
@@ -381,7 +385,7 @@ class LoginCompletion:
         """What to ask any passkey for that the person has."""
         return await self._assertions.options(ChallengeContext.DISCOVERABLE, None, guard)
 
-    async def passkey(self, response: Mapping[str, Any], challenge: str, client: Client) -> SignedIn:
+    async def passkey(self, response: Mapping[str, Any], challenge: str, client: RequestOrigin) -> SignedIn:
         """Sign in with a passkey that knows whom it belongs to: it has verified the person, so nothing else is asked.
 
         :raises ApiError: PASSKEY_AUTHENTICATION_FAILED; as `Authentication.complete`.
@@ -390,13 +394,13 @@ class LoginCompletion:
         if account is None:
             log.info("passkey refused", address=client.address)
             raise passkey_failed()
-        return await self._authentication.complete(account, client, Way(refused=passkey_failed()))
+        return await self._authentication.complete(account, client, SignInMethod(refused=passkey_failed()))
 
     async def _complete(
         self,
         shown: Ticket,
         holder: Account,
-        client: Client,
+        client: RequestOrigin,
         is_right: Callable[[sqlite3.Connection], bool],
         refused: ApiError,
     ) -> SignedIn:
@@ -410,7 +414,7 @@ class LoginCompletion:
             self._tickets.use_up(connection, shown)
             return account
 
-        way = Way(refused=timed_out(), change=change, invite_code=shown.body["invite_code"])
+        way = SignInMethod(refused=timed_out(), change=change, invite_code=shown.body["invite_code"])
         return await self._authentication.complete(holder, client, way)
 
     def _require_passkeys(self, account: Account) -> None:

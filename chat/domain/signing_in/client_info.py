@@ -69,7 +69,7 @@ class AddressLookups:
         """What can be found out about the addresses in a few seconds, all at once."""
         wanted = [address for address in dict.fromkeys(addresses) if address]
         names: dict[str, str] = {}
-        places: dict[str, Place] = {}
+        places: dict[str, AddressLocation] = {}
         if wanted:
             async with trio.open_nursery() as nursery:
                 if self._reverse is not None:
@@ -82,9 +82,9 @@ class AddressLookups:
         """What can be found out about an address."""
         return (await self.of_all([address])).of(address)
 
-    async def places(self, addresses: Iterable[str | None]) -> Mapping[str, Place]:
+    async def places(self, addresses: Iterable[str | None]) -> Mapping[str, AddressLocation]:
         """Where the addresses are, as far as the operator's file tells; no other service is asked."""
-        places: dict[str, Place] = {}
+        places: dict[str, AddressLocation] = {}
         if self._geolocation is not None:
             wanted = [address for address in dict.fromkeys(addresses) if address]
             await self._geolocation.collect(wanted, places, WAITING_SECONDS)
@@ -97,7 +97,7 @@ class Findings:
 
     _asked: list[str]
     _names: Mapping[str, str]
-    _places: Mapping[str, Place] | None
+    _places: Mapping[str, AddressLocation] | None
     """None on an instance without a file to locate addresses with."""
 
     def of(self, address: str | None) -> AddressFacts:
@@ -177,7 +177,7 @@ def _plain(family: str) -> str | None:
     return next((family.removesuffix(kind) for kind in _PROGRAM_KINDS if family.endswith(kind)), family)
 
 
-def client_info(session: AuthSession, agent: Agent, place: Place | None = None) -> dict[str, Any] | None:
+def client_info(session: AuthSession, agent: Agent, place: AddressLocation | None = None) -> dict[str, Any] | None:
     """The auth session object's `client_info` (signing_in.md, Sign-ins); None where nothing is known.
 
     What a native client says of its system goes before what its user agent does. `place` is where the address is, None
@@ -219,7 +219,7 @@ log: Final = structlog.get_logger("chat.lookups")
 
 
 @frozen(kw_only=True)
-class Place:
+class AddressLocation:
     """Where an address is, as far as the file says; codes are ISO 3166, degrees decimal."""
 
     city: str | None = None
@@ -251,7 +251,7 @@ class Place:
         return {"city": self.city, "region": self.region, "country": self.country}
 
 
-NOWHERE: Final = Place()
+NOWHERE: Final = AddressLocation()
 """Where an address is that the file does not have."""
 
 
@@ -263,7 +263,7 @@ class Geolocation:
         self._limiter = trio.CapacityLimiter(1) if in_threads else None
         self._is_failing = False
 
-    async def collect(self, addresses: Sequence[str], found: dict[str, Place], seconds: float) -> None:
+    async def collect(self, addresses: Sequence[str], found: dict[str, AddressLocation], seconds: float) -> None:
         """Put where the addresses are into `found`, for `seconds` at most; one that is missing then has failed."""
         with trio.move_on_after(seconds):
             for start in range(0, len(addresses), ADDRESSES_IN_ONE_GO):
@@ -277,7 +277,7 @@ class Geolocation:
                     await trio.to_thread.run_sync(self._places, portion, limiter=self._limiter, abandon_on_cancel=True)
                 )
 
-    def _places(self, addresses: Iterable[str]) -> Mapping[str, Place]:
+    def _places(self, addresses: Iterable[str]) -> Mapping[str, AddressLocation]:
         from maxminddb import MODE_FILE, Reader
 
         try:
@@ -303,7 +303,7 @@ def problem_of(path: Path) -> str | None:
         return str(error) or type(error).__name__
 
 
-def _place(reader: Reader, address: str) -> Place:
+def _place(reader: Reader, address: str) -> AddressLocation:
     try:
         parsed = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:
@@ -316,13 +316,13 @@ def _place(reader: Reader, address: str) -> Place:
     return place_of(record) if isinstance(record, dict) else NOWHERE
 
 
-def place_of(record: Mapping[str, Any]) -> Place:
+def place_of(record: Mapping[str, Any]) -> AddressLocation:
     """What a record of a City or Country database says; members that it lacks, or has in other forms, are None."""
     regions = record.get("subdivisions")
     region = regions[0] if isinstance(regions, list) and regions else None
     country = record.get("country") or record.get("registered_country")
     location = record.get("location")
-    return Place(
+    return AddressLocation(
         city=_name(record.get("city")),
         region=_name(region),
         country=_name(country),

@@ -53,7 +53,7 @@ from chat.store.signing_in.tickets import Ticket
 log: Final = structlog.get_logger("chat.accounts")
 
 
-class Stage(enum.StrEnum):
+class EmailChangeStage(enum.StrEnum):
     """How far a change has come."""
 
     OLD_ASKED = "old_asked"
@@ -69,7 +69,7 @@ class Stage(enum.StrEnum):
     """Both agree: the ticket is gone, and a token stands for the change."""
 
 
-class Step(enum.StrEnum):
+class EmailChangeStep(enum.StrEnum):
     """What the holder of the ticket asks for; as in the paths."""
 
     RESEND_ORIGINAL = "resend-original"
@@ -79,19 +79,19 @@ class Step(enum.StrEnum):
     VERIFY_NEW = "verify-new"
 
 
-STAGES: Final[Mapping[tuple[Stage, Step], Stage]] = {
-    (Stage.OLD_ASKED, Step.RESEND_ORIGINAL): Stage.OLD_ASKED,
-    (Stage.OLD_ASKED, Step.VERIFY_ORIGINAL): Stage.OLD_PROVED,
-    (Stage.OLD_PROVED, Step.REQUEST_NEW): Stage.NEW_ASKED,
-    (Stage.NEW_ASKED, Step.REQUEST_NEW): Stage.NEW_ASKED,
-    (Stage.NEW_ASKED, Step.RESEND_NEW): Stage.NEW_ASKED,
-    (Stage.NEW_ASKED, Step.VERIFY_NEW): Stage.PROVED,
+STAGES: Final[Mapping[tuple[EmailChangeStage, EmailChangeStep], EmailChangeStage]] = {
+    (EmailChangeStage.OLD_ASKED, EmailChangeStep.RESEND_ORIGINAL): EmailChangeStage.OLD_ASKED,
+    (EmailChangeStage.OLD_ASKED, EmailChangeStep.VERIFY_ORIGINAL): EmailChangeStage.OLD_PROVED,
+    (EmailChangeStage.OLD_PROVED, EmailChangeStep.REQUEST_NEW): EmailChangeStage.NEW_ASKED,
+    (EmailChangeStage.NEW_ASKED, EmailChangeStep.REQUEST_NEW): EmailChangeStage.NEW_ASKED,
+    (EmailChangeStage.NEW_ASKED, EmailChangeStep.RESEND_NEW): EmailChangeStage.NEW_ASKED,
+    (EmailChangeStage.NEW_ASKED, EmailChangeStep.VERIFY_NEW): EmailChangeStage.PROVED,
 }
 """Where each step leads; a step that is not here is refused, and changes nothing."""
 
 
 @frozen
-class Started:
+class StartedEmailChange:
     """A change has begun: its ticket, and either a code to the old address or the proof that it is not needed."""
 
     ticket: str = attrs.field(repr=False)
@@ -117,19 +117,19 @@ class EmailChanges:
     _addresses: EmailAddresses
     _sudo: SudoMode
 
-    async def start(self, user_id: int, guard: Guard) -> Started:
+    async def start(self, user_id: int, guard: Guard) -> StartedEmailChange:
         """Begin a change in place of any that is under way. Raises ACCESS_DENIED for a deleted account."""
 
-        def unit(connection: sqlite3.Connection) -> Started:
+        def unit(connection: sqlite3.Connection) -> StartedEmailChange:
             account = present(accounts.by_id(connection, user_id))
             asks = account.email is not None and account.email_verified and not account.email_bounced
-            stage = Stage.OLD_ASKED if asks else Stage.OLD_PROVED
+            stage = EmailChangeStage.OLD_ASKED if asks else EmailChangeStage.OLD_PROVED
             secret, ticket = self._codes.open(connection, CHANGE_KIND, account, {"stage": stage})
             if not asks:
-                return Started(secret, account.email, None, self._codes.prove(connection, ticket, {}))
+                return StartedEmailChange(secret, account.email, None, self._codes.prove(connection, ticket, {}))
             issued = self._codes.issue(connection, ticket, {})
             self._mail_old(connection, ticket, issued)
-            return Started(secret, account.email, issued, None)
+            return StartedEmailChange(secret, account.email, issued, None)
 
         return await self._core.database.write(unit, guard=guard)
 
@@ -139,7 +139,7 @@ class EmailChanges:
         :raises InvalidFormBody: INVALID_OR_EXPIRED_TICKET at `ticket`.
         :raises RateLimited: as `MailedCodes.issue`.
         """
-        await self._codes.resend(self._at(user_id, secret, Step.RESEND_ORIGINAL), self._mail_old, guard)
+        await self._codes.resend(self._at(user_id, secret, EmailChangeStep.RESEND_ORIGINAL), self._mail_old, guard)
 
     async def verify_original(self, user_id: int, secret: str, code: str, guard: Guard) -> str:
         """Take the code from the old address; the proof of it.
@@ -148,9 +148,9 @@ class EmailChanges:
         """
         return await self._codes.take(
             code,
-            self._at(user_id, secret, Step.VERIFY_ORIGINAL),
+            self._at(user_id, secret, EmailChangeStep.VERIFY_ORIGINAL),
             lambda connection, account, ticket: self._codes.prove(
-                connection, ticket, {"stage": _stage_after(ticket, Step.VERIFY_ORIGINAL)}
+                connection, ticket, {"stage": _stage_after(ticket, EmailChangeStep.VERIFY_ORIGINAL)}
             ),
             guard,
         )
@@ -161,12 +161,12 @@ class EmailChanges:
         :raises InvalidFormBody: INVALID_OR_EXPIRED_TICKET at `ticket` or `original_proof`; what is wrong with the
             address at `new_email`.
         """
-        found = self._at(user_id, secret, Step.REQUEST_NEW, proof)
+        found = self._at(user_id, secret, EmailChangeStep.REQUEST_NEW, proof)
 
         def unit(connection: sqlite3.Connection) -> NewAsked:
             account, ticket = found(connection)
             email = self._addresses.acceptable(connection, account, new_email)
-            body = {**ticket.body, "stage": _stage_after(ticket, Step.REQUEST_NEW), "new_email": email}
+            body = {**ticket.body, "stage": _stage_after(ticket, EmailChangeStep.REQUEST_NEW), "new_email": email}
             ticket = attrs.evolve(ticket, body=body)
             issued = self._codes.issue(connection, ticket, {})
             self._addresses.mail_code(connection, ticket, issued)
@@ -180,7 +180,9 @@ class EmailChanges:
         :raises InvalidFormBody: INVALID_OR_EXPIRED_TICKET at `ticket`.
         :raises RateLimited: as `MailedCodes.issue`.
         """
-        await self._codes.resend(self._at(user_id, secret, Step.RESEND_NEW), self._addresses.mail_code, guard)
+        await self._codes.resend(
+            self._at(user_id, secret, EmailChangeStep.RESEND_NEW), self._addresses.mail_code, guard
+        )
 
     async def verify_new(self, user_id: int, secret: str, code: str, proof: str, guard: Guard) -> str:
         """Take the code from the new address; the token that `apply` asks for. The ticket is used up.
@@ -196,7 +198,7 @@ class EmailChanges:
             tickets.delete_of_user(connection, user_id, CHANGE_KIND, TOKEN_KIND)
             tickets.insert(connection, promised)
 
-        await self._codes.take(code, self._at(user_id, secret, Step.VERIFY_NEW, proof), promise, guard)
+        await self._codes.take(code, self._at(user_id, secret, EmailChangeStep.VERIFY_NEW, proof), promise, guard)
         return token
 
     async def apply(self, account: Account, token: str, proof: SudoProof) -> Account:
@@ -242,7 +244,7 @@ class EmailChanges:
         email = self.promised(connection, account, token)
         return self._addresses.moved(connection, account, email, path="email_token")
 
-    def _at(self, user_id: int, secret: str, step: Step, original_proof: str | None = None) -> Found:
+    def _at(self, user_id: int, secret: str, step: EmailChangeStep, original_proof: str | None = None) -> Found:
         """Finds the account and its ticket, if the ticket has come to this step, and the proof, if given, is its."""
 
         def found(connection: sqlite3.Connection) -> tuple[Account, Ticket]:
@@ -329,9 +331,9 @@ class EmailChanges:
         return account, self._codes.find(connection, REPLACEMENT_KIND, account, secret)
 
 
-def _stage_after(ticket: Ticket, step: Step) -> Stage:
+def _stage_after(ticket: Ticket, step: EmailChangeStep) -> EmailChangeStage:
     """Where the step leads; refused is one that the ticket has not come to."""
-    stage = STAGES.get((Stage(ticket.body["stage"]), step))
+    stage = STAGES.get((EmailChangeStage(ticket.body["stage"]), step))
     if stage is None:
         raise refused_ticket()
     return stage

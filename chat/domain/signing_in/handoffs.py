@@ -34,10 +34,10 @@ from chat.auth.webauthn import claim_of
 from chat.classes import define, frozen
 from chat.clock import iso_timestamp
 from chat.domain.core import Core
-from chat.domain.signing_in.authentication import Authentication, SignedIn, Way, passkey_failed
+from chat.domain.signing_in.authentication import Authentication, SignedIn, SignInMethod, passkey_failed
 from chat.domain.signing_in.client_info import masked_address
 from chat.domain.signing_in.passkey_assertions import ChallengeContext, PasskeyAssertions
-from chat.domain.signing_in.sign_ins import BRIDGE, HANDOFF, Client, SignIns, Standing
+from chat.domain.signing_in.sign_ins import BRIDGE, HANDOFF, RequestOrigin, SignIns, SignInStanding
 from chat.errors import ApiError, InvalidFormBody
 from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.registries.limits import PASSKEY_BRIDGE_MS
@@ -70,7 +70,7 @@ class Handoffs:
     _authentication: Authentication
     _sign_ins: SignIns
 
-    async def initiate(self, client: Client) -> dict[str, Any]:
+    async def initiate(self, client: RequestOrigin) -> dict[str, Any]:
         """A new code for a program."""
         characters = "".join(self._core.chance.choice(ALPHABET) for _ in range(CODE_CHARACTERS))
         code = f"{characters[:6]}-{characters[6:]}"
@@ -112,14 +112,14 @@ class Handoffs:
             account = accounts.by_id(connection, principal.user_id)
             if ticket.body["consent"] is not None or account is None:
                 raise ApiError(ErrorCode.INVALID_HANDOFF_CODE)
-            consent = {"user_id": account.id, **Standing.of(account).as_members()}
+            consent = {"user_id": account.id, **SignInStanding.of(account).as_members()}
             body = {**ticket.body, "consent": consent}
             tickets.replace_body(connection, ticket.secret_hash, body, user_id=account.id)
 
         await self._core.database.write(unit, guard=principal.guard)
         log.info("hand-off agreed to", user_id=principal.user_id)
 
-    async def status(self, code: str, client: Client) -> SignedIn | None:
+    async def status(self, code: str, client: RequestOrigin) -> SignedIn | None:
         """Sign the program in whose code it is, once; None until a person has agreed.
 
         :raises ApiError: INVALID_HANDOFF_CODE, also from another network than the code's; HANDOFF_CODE_EXPIRED; as
@@ -133,7 +133,7 @@ class Handoffs:
         account = accounts.by_id(self._core.database.reader, consent["user_id"])
         if account is None:
             raise unknown
-        standing = Standing.from_members(consent)
+        standing = SignInStanding.from_members(consent)
 
         def change(connection: sqlite3.Connection, account: Account) -> Account:
             self._sign_ins.admitted(connection, account)
@@ -142,9 +142,11 @@ class Handoffs:
                 raise unknown
             return account
 
-        return await self._authentication.complete(account, client, Way(refused=unknown, change=change, proved_at=None))
+        return await self._authentication.complete(
+            account, client, SignInMethod(refused=unknown, change=change, proved_at=None)
+        )
 
-    async def cancel(self, code: str, client: Client) -> None:
+    async def cancel(self, code: str, client: RequestOrigin) -> None:
         """Give a code up.
 
         :raises ApiError: INVALID_HANDOFF_CODE, also from another network than the code's; HANDOFF_CODE_EXPIRED.
@@ -154,7 +156,7 @@ class Handoffs:
             guard=client.guard,
         )
 
-    def _own(self, connection: sqlite3.Connection, code: str, client: Client) -> Ticket:
+    def _own(self, connection: sqlite3.Connection, code: str, client: RequestOrigin) -> Ticket:
         ticket = self._open(connection, code)
         if network_of(ticket.body["address"]) != network_of(client.address):
             raise ApiError(ErrorCode.INVALID_HANDOFF_CODE)
@@ -236,14 +238,14 @@ class PasskeyBridge:
         def unit(connection: sqlite3.Connection) -> None:
             bridge = self._unused(connection, bridge_id)
             shown = {"user_id": proved.id, "passkey": claim.credential_id.hex(), "at": self._core.clock.now_ms()}
-            proof = {**shown, **Standing.of(proved).as_members()}
+            proof = {**shown, **SignInStanding.of(proved).as_members()}
             body = {**bridge.body, "proved": proof}
             tickets.replace_body(connection, bridge.secret_hash, body, user_id=proved.id)
 
         await self._core.database.write(unit, guard=guard)
         log.info("passkey bridge completed", user_id=proved.id)
 
-    async def redeem(self, bridge_id: str, code_verifier: str, client: Client) -> SignedIn | None:
+    async def redeem(self, bridge_id: str, code_verifier: str, client: RequestOrigin) -> SignedIn | None:
         """Sign the program in, once; None until a passkey was shown.
 
         :raises InvalidFormBody: INVALID_OR_EXPIRED_TICKET at `bridge_id`, for a wrong verifier as well.
@@ -258,7 +260,7 @@ class PasskeyBridge:
         account = accounts.by_id(self._core.database.reader, proof["user_id"])
         if account is None:
             raise _unknown()
-        standing = Standing.from_members(proof)
+        standing = SignInStanding.from_members(proof)
 
         def change(connection: sqlite3.Connection, account: Account) -> Account:
             taken = tickets.take(connection, BRIDGE, bridge.secret_hash, self._core.clock.now_ms())
@@ -269,7 +271,7 @@ class PasskeyBridge:
                 raise _unknown()
             return account
 
-        way = Way(refused=_unknown(), change=change, proved_at=proof.get("at"))
+        way = SignInMethod(refused=_unknown(), change=change, proved_at=proof.get("at"))
         return await self._authentication.complete(account, client, way)
 
     def _bridge(self, connection: sqlite3.Connection, bridge_id: str) -> Ticket:

@@ -19,7 +19,7 @@ from chat.auth.passwords import Asker
 from chat.auth.tokens import token_hash
 from chat.classes import define, frozen
 from chat.domain.core import Core
-from chat.domain.signing_in.sign_ins import Client, SignIns, Standing
+from chat.domain.signing_in.sign_ins import RequestOrigin, SignIns, SignInStanding
 from chat.domain.standing.user_objects import partial_user
 from chat.errors import ApiError, InvalidFormBody
 from chat.mail import letters
@@ -115,12 +115,17 @@ class IpAuthorization:
         auth_sessions.authorize_network(connection, account.id, network_of(address), now, most=MOST_NETWORKS)
 
     def ask(
-        self, connection: sqlite3.Connection, account: Account, client: Client, demand: Demand, invite_code: str | None
+        self,
+        connection: sqlite3.Connection,
+        account: Account,
+        client: RequestOrigin,
+        demand: Demand,
+        invite_code: str | None,
     ) -> ApiError:
         """In a unit of writing: let the sign-in wait and mail its link; returns what the client is told."""
         now = self._core.clock.now_ms()
         body = {
-            **Standing.of(account).as_members(),
+            **SignInStanding.of(account).as_members(),
             "client": client.kept(),
             "invite_code": invite_code,
             "links": [],
@@ -198,7 +203,7 @@ class IpAuthorization:
         waiting, account = self._waiting(self._core.database.reader, secret)
         if not waiting.body["completed"]:
             return None
-        client = Client(**waiting.body["client"])
+        client = RequestOrigin(**waiting.body["client"])
         sign_in = self._sign_ins.new(account.id, client, proved_at=waiting.created_at)
         sealed = self._core.keys.seal(SEALED_FOR, sign_in.token.encode(), waiting.secret_hash).hex()
 
@@ -228,7 +233,7 @@ class IpAuthorization:
         account = _holder(connection, waiting)
         if waiting is None or account is None:
             raise _unknown_ticket()
-        standing = Standing.from_members(waiting.body)
+        standing = SignInStanding.from_members(waiting.body)
         if not standing.has_password_of(account):
             raise _unknown_ticket()
         self._sign_ins.admitted(connection, account)

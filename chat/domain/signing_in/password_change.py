@@ -16,9 +16,9 @@ from chat.classes import define
 from chat.domain.core import Core
 from chat.domain.policy import account_rules
 from chat.domain.policy.account_rules import present
-from chat.domain.signing_in.authentication import Authentication, Change, SignedIn, Way
+from chat.domain.signing_in.authentication import Authentication, Change, SignedIn, SignInMethod
 from chat.domain.signing_in.mailed_codes import Issued, MailedCodes, refused_ticket
-from chat.domain.signing_in.sign_ins import Client
+from chat.domain.signing_in.sign_ins import RequestOrigin
 from chat.domain.signing_in.sudo import SecondFactors, SudoMode, SudoProof
 from chat.errors import ApiError, InvalidFormBody
 from chat.mail import letters
@@ -73,10 +73,10 @@ class NewPasswords:
         tickets.delete_email_tokens(connection, str(MailKind.PASSWORD_RESET), account.id)
         return attrs.evolve(account, password_hash=password_hash, password_last_changed_at=now)
 
-    def way(self, refused: ApiError, change: Change) -> Way:
+    def way(self, refused: ApiError, change: Change) -> SignInMethod:
         """How a caller is signed in who has set the password (`replaced` in `change`) by a code or link from a mail or
         from paper: IP authorisation is not asked for."""
-        return Way(refused=refused, change=change, then=self._announce, address_is_proved=True)
+        return SignInMethod(refused=refused, change=change, then=self._announce, address_is_proved=True)
 
     def _announce(self, before: Account, after: Account) -> None:
         """The account's gateway sessions end, and those who see a difference are told."""
@@ -144,7 +144,7 @@ class PasswordChanges:
         )
 
     async def complete(
-        self, principal: Principal, secret: str, code_proof: str, password: str, proof: SudoProof, client: Client
+        self, principal: Principal, secret: str, code_proof: str, password: str, proof: SudoProof, client: RequestOrigin
     ) -> SignedIn:
         """Set the password; every sign-in of the account ends, and the caller gets a new one.
 

@@ -23,7 +23,7 @@ from chat.domain.policy.changes import note_changes
 from chat.domain.signing_in.authentication import Authentication, MfaChallenge, SignedIn, person_called
 from chat.domain.signing_in.email_addresses import REVERT_KIND, require_free_address
 from chat.domain.signing_in.password_change import NewPasswords
-from chat.domain.signing_in.sign_ins import Client
+from chat.domain.signing_in.sign_ins import RequestOrigin
 from chat.domain.signing_in.sudo import SudoMode, SudoProof
 from chat.errors import ApiError, FieldError, InvalidFormBody
 from chat.mail import letters
@@ -105,7 +105,7 @@ class PasswordRecovery:
         """Whether `reset` would take this token."""
         return self._holder(self._core.database.reader, token) is not None
 
-    async def reset(self, token: str, password: str, client: Client) -> SignedIn | MfaChallenge:
+    async def reset(self, token: str, password: str, client: RequestOrigin) -> SignedIn | MfaChallenge:
         """Give the account that the token is for a new password; its sign-ins end and a new one begins.
 
         The token is used up with the account's others, unless something about the request is refused.
@@ -159,7 +159,7 @@ class EmailReverts:
     _authentication: Authentication
     _new_passwords: NewPasswords
 
-    async def revert(self, token: str, password: str, client: Client) -> SignedIn | MfaChallenge:
+    async def revert(self, token: str, password: str, client: RequestOrigin) -> SignedIn | MfaChallenge:
         """Give the account its address back and a new password; its sign-ins end and a new one begins.
 
         :raises InvalidFormBody: INVALID_OR_EXPIRED_REVERT_TOKEN at `token`, else what is wrong with the password;
@@ -258,7 +258,7 @@ class RecoveryKits:
         log.info("recovery kit made", user_id=account.id)
         return code
 
-    async def recover(self, username: str, code: str, password: str, client: Client) -> SignedIn | MfaChallenge:
+    async def recover(self, username: str, code: str, password: str, client: RequestOrigin) -> SignedIn | MfaChallenge:
         """Give the account a new password against its kit's code, which is used up; its sign-ins end and one begins.
 
         The new password is hashed before anything is looked up: the time of a refusal does not tell which accounts

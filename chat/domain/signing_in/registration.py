@@ -19,7 +19,7 @@ from chat.domain.policy.profiles import Usernames
 from chat.domain.signing_in.authentication import SignedIn
 from chat.domain.signing_in.email_addresses import EmailVerification, require_free_address
 from chat.domain.signing_in.ip_authorization import IpAuthorization
-from chat.domain.signing_in.sign_ins import Client, SignIns
+from chat.domain.signing_in.sign_ins import RequestOrigin, SignIns
 from chat.domain.standing.user_objects import ADULT_YEARS, age_years
 from chat.errors import ApiError, InvalidFormBody
 from chat.registries.error_codes import ErrorCode, FieldCode
@@ -76,7 +76,7 @@ class Registration:
     _verification: EmailVerification
     _networks: IpAuthorization
 
-    async def register(self, applicant: Applicant, client: Client) -> SignedIn | AwaitsApproval:
+    async def register(self, applicant: Applicant, client: RequestOrigin) -> SignedIn | AwaitsApproval:
         """Make the account and sign it in, or let it wait where an administrator approves accounts.
 
         :raises ApiError: REGISTRATION_CLOSED; REGISTRATION_URL_INVALID for the code of a registration link, since this
@@ -124,7 +124,7 @@ class Registration:
         )
         return [username]
 
-    async def _account(self, applicant: Applicant, client: Client) -> Account:
+    async def _account(self, applicant: Applicant, client: RequestOrigin) -> Account:
         """The account as it is to be, without its discriminator. The password is hashed last: it costs most."""
         now = self._core.clock.now_ms()
         email = self._email(applicant)

@@ -42,7 +42,7 @@ CLOSED_BY_HOLDER: Final = int(UserFlag.DISABLED | UserFlag.SELF_DELETED)
 
 
 @frozen
-class Client:
+class RequestOrigin:
     """Where a request comes from: address, User-Agent and what native clients say of themselves."""
 
     address: str
@@ -53,7 +53,7 @@ class Client:
     """Of the request."""
 
     def kept(self) -> dict[str, str | None]:
-        """What of it is stored until the sign-in goes on; the reverse is `Client(**kept)`."""
+        """What of it is stored until the sign-in goes on; the reverse is `RequestOrigin(**kept)`."""
         return {"address": self.address, "user_agent": self.user_agent, "os": self.os, "platform": self.platform}
 
 
@@ -70,7 +70,7 @@ class SignIn:
 
 
 @frozen
-class Standing:
+class SignInStanding:
     """How an account stood when a part of what it takes to sign in was proved.
 
     What was proved counts for nothing once the password is another one, or the holder has closed the account since.
@@ -82,12 +82,12 @@ class Standing:
     """Those flags of CLOSED_BY_HOLDER that were set."""
 
     @classmethod
-    def of(cls, account: Account) -> Standing:
+    def of(cls, account: Account) -> SignInStanding:
         """How the account stands."""
         return cls(token_hash(account.password_hash or "").hex(), account.flags & CLOSED_BY_HOLDER)
 
     @classmethod
-    def from_members(cls, members: Mapping[str, Any]) -> Standing:
+    def from_members(cls, members: Mapping[str, Any]) -> SignInStanding:
         """The reverse of `as_members`."""
         return cls(members["password"], members["closed"])
 
@@ -97,7 +97,7 @@ class Standing:
 
     def has_password_of(self, account: Account) -> bool:
         """Whether the account's password is the same still."""
-        return Standing.of(account).password == self.password
+        return SignInStanding.of(account).password == self.password
 
     def was_closed_since(self, account: Account) -> bool:
         """Whether the holder has closed the account in the meantime."""
@@ -112,7 +112,7 @@ class SignIns(NotedUses[str, tuple[int, int, str]]):
     _lookups: AddressLookups
     _user_agents: UserAgents
 
-    def new(self, user_id: int, client: Client, *, proved_at: int | None) -> SignIn:
+    def new(self, user_id: int, client: RequestOrigin, *, proved_at: int | None) -> SignIn:
         """A fresh sign-in of an account; to be written with `auth_sessions.insert`.
 
         `proved_at` is when a password, a passkey or a provider showed who signs in: mostly `now_ms()`.

@@ -23,11 +23,11 @@ from chat.classes import define, frozen
 from chat.domain.core import Core
 from chat.domain.policy import account_rules
 from chat.domain.policy.profiles import Usernames
-from chat.domain.signing_in.authentication import Authentication, SignedIn, Way
+from chat.domain.signing_in.authentication import Authentication, SignedIn, SignInMethod
 from chat.domain.signing_in.email_addresses import require_free_address
 from chat.domain.signing_in.ip_authorization import IpAuthorization
 from chat.domain.signing_in.registration import NAMELESS
-from chat.domain.signing_in.sign_ins import Client, SignIns
+from chat.domain.signing_in.sign_ins import RequestOrigin, SignIns
 from chat.errors import ApiError, InvalidFormBody
 from chat.mail.mailer import MailKind
 from chat.protocol.visible_text import tidy
@@ -52,7 +52,7 @@ _PATH: Final = re.compile(r"/[!-\[\]-~]*", re.ASCII)
 
 
 @frozen
-class Arrival:
+class SingleSignOnArrival:
     """A person who came back from the provider and is signed in, and where they wanted to go."""
 
     signed_in: SignedIn
@@ -101,7 +101,7 @@ class SingleSignOn:
         await self._core.database.write(lambda connection: tickets.insert(connection, ticket), guard=guard)
         return {"authorization_url": url, "state": state, "redirect_uri": self._core.settings.sso_redirect_uri}
 
-    async def complete(self, code: str, state: str, client: Client) -> Arrival:
+    async def complete(self, code: str, state: str, client: RequestOrigin) -> SingleSignOnArrival:
         """Sign in the person who came back from the provider with this code and state. The state is used up either way.
 
         :raises ApiError: SSO_REQUIRED when no account fits what the provider says and none is made;
@@ -120,9 +120,9 @@ class SingleSignOn:
             claims = await connect.redeem(code, state)
         except CodeRefused:
             raise InvalidFormBody.at("code", FieldCode.INVALID_CODE) from None
-        return Arrival(await self._sign_in(claims, client), ticket.body["redirect_to"])
+        return SingleSignOnArrival(await self._sign_in(claims, client), ticket.body["redirect_to"])
 
-    async def _sign_in(self, claims: Claims, client: Client) -> SignedIn:
+    async def _sign_in(self, claims: Claims, client: RequestOrigin) -> SignedIn:
         account = holder_of(self._core.database.reader, claims)
         if account is None and self._core.settings.sso.auto_provision:
             made = await self._newcomers.make(claims, client)
@@ -143,7 +143,9 @@ class SingleSignOn:
                 return _handed_over(connection, current, self._core.clock.now_ms())
             return self._newcomers.with_address(connection, current, claims)
 
-        way = Way(refused=ApiError(ErrorCode.SSO_REQUIRED), change=change, then=self._tell, address_is_proved=True)
+        way = SignInMethod(
+            refused=ApiError(ErrorCode.SSO_REQUIRED), change=change, then=self._tell, address_is_proved=True
+        )
         return await self._authentication.complete(account, client, way)
 
     def _tell(self, before: Account, after: Account) -> None:
@@ -211,7 +213,7 @@ class SsoAccounts:
     _sign_ins: SignIns
     _networks: IpAuthorization
 
-    async def make(self, claims: Claims, client: Client) -> SignedIn | None:
+    async def make(self, claims: Claims, client: RequestOrigin) -> SignedIn | None:
         """Make the account and sign it in; None when the person has one at the moment of writing.
 
         :raises ApiError: CONTENT_BLOCKED for a blocked address or name.

@@ -48,7 +48,7 @@ MESSAGE_CHANNEL_TYPES: Final = frozenset(
 
 
 @define(eq=False)
-class Granted:
+class GrantedAccess:
     """What an operation was granted in a guild, or else in a channel."""
 
     principal: Principal
@@ -173,7 +173,7 @@ class GuildChannelAccess(ChannelAccess):
     member: Member
     has_factor: Callable[[], bool] = attrs.field(default=lambda: True, repr=False, eq=False, kw_only=True)
     """Whether the caller has a second factor; asked only where that matters."""
-    granted: Granted | None = attrs.field(default=None, repr=False, eq=False, kw_only=True)
+    granted: GrantedAccess | None = attrs.field(default=None, repr=False, eq=False, kw_only=True)
     """Notes the bits that the operation uses, and whether it needs a voice."""
 
     def note_use(self, permission: int) -> None:
@@ -269,7 +269,7 @@ class Access:
         if permission & ELEVATED and not _may_moderate(state.guild, principal.user_id, has_factor):
             raise ApiError(ErrorCode.TWO_FACTOR_REQUIRED)
         if self._stored is not None:
-            principal.guard.claim(self._judge, Granted(principal, guild_id, None, permission))
+            principal.guard.claim(self._judge, GrantedAccess(principal, guild_id, None, permission))
         return GuildAccess(state, member, permissions)
 
     def channel(self, principal: Principal, channel_id: int, permission: int = 0) -> ChannelAccess:
@@ -284,7 +284,7 @@ class Access:
                 raise ApiError(ErrorCode.UNKNOWN_CHANNEL)
             access.require(permission)
             if self._stored is not None:
-                principal.guard.claim(self._judge, Granted(principal, None, channel_id))
+                principal.guard.claim(self._judge, GrantedAccess(principal, None, channel_id))
             return access
         return self._guild_channel(principal, state, channel_id, permission)
 
@@ -321,7 +321,7 @@ class Access:
         self, principal: Principal, state: GuildState, channel_id: int, permission: int
     ) -> GuildChannelAccess:
         channel, member = state.channels.get(channel_id), self._membership(principal, state)
-        granted = None if self._stored is None else Granted(principal, None, channel_id)
+        granted = None if self._stored is None else GrantedAccess(principal, None, channel_id)
         has_factor = functools.partial(self._has_factor, principal.account)
         if channel is None:
             thread = self._thread(state, member, channel_id)
@@ -342,7 +342,7 @@ class Access:
             principal.guard.claim(self._judge, granted)
         return access
 
-    def _judge(self, connection: sqlite3.Connection, claimed: Iterable[Granted]) -> None:
+    def _judge(self, connection: sqlite3.Connection, claimed: Iterable[GrantedAccess]) -> None:
         """In a unit of writing: judge once more what was granted, each guild and channel once.
 
         :raises ApiError: as `guild` and `channel`; COMMUNICATION_DISABLED.

@@ -43,7 +43,7 @@ ROLE_SETS_PER_GUILD: Final = 4_096
 
 
 @define(eq=False)
-class _Granted:
+class _RolesGrant:
     """What one set of roles means in a guild."""
 
     guild_mask: int
@@ -70,7 +70,7 @@ class GuildState:
         self._reader = reader
         self._clock = clock
         self._members: dict[int, Member] = {}
-        self._granted: dict[frozenset[int], _Granted] = {}
+        self._granted: dict[frozenset[int], _RolesGrant] = {}
         self._member_overwrites: dict[int, dict[int, Overwrite]] = {}
         self._moderation_given: frozenset[int] | None = None
         self._expressions: tuple[Expression, ...] | None = None
@@ -215,16 +215,16 @@ class GuildState:
             setattr(granted, kept, known)
         return known
 
-    def _granted_to(self, role_ids: frozenset[int]) -> _Granted:
+    def _granted_to(self, role_ids: frozenset[int]) -> _RolesGrant:
         granted = self._granted.get(role_ids)
         if granted is None:
             if len(self._granted) >= ROLE_SETS_PER_GUILD:
                 self._granted.clear()
-            granted = _Granted(permissions.guild_permissions(self.roles, self.id, role_ids))
+            granted = _RolesGrant(permissions.guild_permissions(self.roles, self.id, role_ids))
             self._granted[role_ids] = granted
         return granted
 
-    def _mask(self, granted: _Granted, role_ids: frozenset[int], channel_id: int) -> int:
+    def _mask(self, granted: _RolesGrant, role_ids: frozenset[int], channel_id: int) -> int:
         """What a set of roles grants in a channel; in an unknown one, what it grants in the guild."""
         mask = granted.by_channel.get(channel_id)
         if mask is None:

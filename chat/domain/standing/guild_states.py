@@ -25,7 +25,7 @@ GUILD_STATES: Final = 4_096
 """States kept for guilds that are not held; the one unused for longest goes first."""
 
 
-class Readable(Protocol):
+class HasReader(Protocol):
     """Something that is read on one connection: a database, or one of its transactions."""
 
     @property
@@ -36,7 +36,7 @@ class Readable(Protocol):
 class GuildStates:
     """The guild states in memory; loop thread only."""
 
-    def __init__(self, database: Readable, clock: Clock, *, capacity: int = GUILD_STATES) -> None:
+    def __init__(self, database: HasReader, clock: Clock, *, capacity: int = GUILD_STATES) -> None:
         self._database = database
         self._clock = clock
         self._capacity = capacity

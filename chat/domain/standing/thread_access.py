@@ -12,7 +12,7 @@ from chat.bus.audience import Audience, ToThread
 from chat.classes import define, frozen
 from chat.clock import Clock
 from chat.domain.standing.access import Access, ChannelAccess, GuildChannelAccess
-from chat.domain.standing.guild_states import GuildState, GuildStates, Member, Readable
+from chat.domain.standing.guild_states import GuildState, GuildStates, HasReader, Member
 from chat.domain.standing.private_channels import PrivateChannels
 from chat.domain.standing.thread_objects import member_of_thread, thread_gone_object, thread_object
 from chat.errors import ApiError
@@ -113,7 +113,7 @@ class PrivateThread:
 
 @define(eq=False)
 class ThreadLookup:
-    _database: Readable
+    _database: HasReader
 
     def find(self, state: GuildState, member: Member, thread_id: int) -> ThreadAccess | None:
         """The member's access to a thread of the guild; None if there is none, or the member does not see it."""

@@ -73,7 +73,7 @@ class ThreadChange:
 
 
 @frozen
-class _Standing:
+class _ThreadStanding:
     """What the caller is to a thread."""
 
     moderates: bool
@@ -94,7 +94,7 @@ class _Changed:
 
 
 @frozen
-class _Deleted:
+class _DeletedThread:
     known: KnownThread
     entry: AuditLogEntry
     starter: StoredMessages | None
@@ -123,7 +123,7 @@ class ThreadChanges:
         now = self._core.clock.now_ms()
         access.require_voice(now)
         may_write = access.may(Permission.SEND_MESSAGES.value)
-        standing = _Standing(access.moderates(now), access.is_owner, may_write, access.unmoderated)
+        standing = _ThreadStanding(access.moderates(now), access.is_owner, may_write, access.unmoderated)
         if change.name is not None:
             self._core.blocked.require_text(change.name)
         parent = access.state.channels[access.thread.channel.parent_id or 0]
@@ -162,7 +162,7 @@ class ThreadChanges:
         access = self._threads.thread(principal, thread_id)
         access.require_moderates(self._core.clock.now_ms())
 
-        def unit(connection: sqlite3.Connection) -> _Deleted:
+        def unit(connection: sqlite3.Connection) -> _DeletedThread:
             thread = present_thread(connection, thread_id)
             known = known_thread(connection, thread)
             parent_id = thread.channel.parent_id or 0
@@ -180,16 +180,16 @@ class ThreadChanges:
                 target_id=thread_id,
                 changes=changes_between(logged_thread(thread), {}),
             )
-            return _Deleted(known, entry, None if starter is None else with_context(connection, [starter]))
+            return _DeletedThread(known, entry, None if starter is None else with_context(connection, [starter]))
 
-        def then(deleted: _Deleted) -> None:
+        def then(deleted: _DeletedThread) -> None:
             self._core.bus.publish(thread_deleted(deleted.known))
             self._publish_starter(principal, deleted)
             self._core.audit_log.publish(deleted.entry)
 
         await self._core.database.write(unit, then, guard=principal.guard)
 
-    def _publish_starter(self, principal: Principal, deleted: _Deleted) -> None:
+    def _publish_starter(self, principal: Principal, deleted: _DeletedThread) -> None:
         if deleted.starter is None:
             return
         try:
@@ -199,7 +199,7 @@ class ThreadChanges:
         self._core.bus.publish(message_updated(above, deleted.starter, self._core.media_addresses))
 
 
-def _judge(standing: _Standing, before: Thread, after: Thread) -> None:
+def _judge(standing: _ThreadStanding, before: Thread, after: Thread) -> None:
     """Check that the caller may make one thread of the other.
 
     :raises ApiError: MISSING_PERMISSIONS, TWO_FACTOR_REQUIRED, THREAD_LOCKED, THREAD_ARCHIVED.
@@ -212,7 +212,7 @@ def _judge(standing: _Standing, before: Thread, after: Thread) -> None:
         raise ApiError(ErrorCode.THREAD_ARCHIVED)
 
 
-def _require_standing(standing: _Standing, before: Thread, after: Thread) -> None:
+def _require_standing(standing: _ThreadStanding, before: Thread, after: Thread) -> None:
     for_moderators = (
         before.locked != after.locked
         or before.channel.rate_limit_per_user != after.channel.rate_limit_per_user
@@ -265,7 +265,7 @@ def _last_activity(thread: Thread) -> int:
 
 
 def _require_place(
-    connection: sqlite3.Connection, standing: _Standing, parent: Channel, before: Thread, after: Thread
+    connection: sqlite3.Connection, standing: _ThreadStanding, parent: Channel, before: Thread, after: Thread
 ) -> None:
     """In the unit: check that the guild and the forum have room for the thread as it is to be.
 

@@ -80,7 +80,7 @@ class NewThread:
 
 
 @frozen
-class _Started:
+class _StartedThread:
     known: KnownThread
     own: ThreadMember
     entry: AuditLogEntry
@@ -157,13 +157,13 @@ class Threads:
         own = ThreadMember(thread_id, principal.user_id, now)
         message_id = self._system_messages.new_id()
 
-        def unit(connection: sqlite3.Connection) -> _Started:
+        def unit(connection: sqlite3.Connection) -> _StartedThread:
             if channels.guild_of(connection, parent.channel.id) is None:
                 raise ApiError(ErrorCode.UNKNOWN_CHANNEL)
             starter = self._with_thread(connection, parent.channel.id, thread_id) if of_message else None
             known = open_thread(connection, thread, own)
             actor = Actor(principal.user_id, reason)
-            return _Started(
+            return _StartedThread(
                 known,
                 own,
                 record_thread(connection, self._core.audit_log, AuditAction.THREAD_CREATE, actor, None, known.thread),
@@ -230,7 +230,7 @@ class Threads:
         threads.discount_first(connection, thread.id)
         return written
 
-    def _publish_started(self, parent: GuildChannelAccess, started: _Started) -> None:
+    def _publish_started(self, parent: GuildChannelAccess, started: _StartedThread) -> None:
         above = self._core.access.renewed(parent)
         if above is None:
             return

@@ -47,7 +47,7 @@ from chat.store.accounts.accounts import Account
 from chat.store.guard import Guard
 from chat.store.guilds import channels
 from chat.store.guilds.channels import Channel
-from chat.store.policy import Asset
+from chat.store.policy import StoredAsset
 from chat.store.standing.guild_audit_log import AuditLogEntry
 from chat.store.webhooks import crossposts, webhooks
 from chat.store.webhooks.crossposts import FollowedSource
@@ -90,7 +90,7 @@ class Disguise:
 
 
 @frozen
-class Place:
+class WebhookPlace:
     """Where in its channel a webhook writes: in this thread, in a new post, or in the channel itself."""
 
     thread_id: int | None = None
@@ -235,7 +235,7 @@ class Webhooks:
         await self._delete(webhook, None, guard)
 
     async def execute(
-        self, webhook: Webhook, draft: MessageDraft, disguise: Disguise, place: Place, guard: Guard
+        self, webhook: Webhook, draft: MessageDraft, disguise: Disguise, place: WebhookPlace, guard: Guard
     ) -> dict[str, Any]:
         """Send a message.
 
@@ -378,7 +378,7 @@ class Webhooks:
         )
 
     @asynccontextmanager
-    async def _new_avatar(self, webhook_id: int, avatar: str | None, guard: Guard) -> AsyncIterator[Asset | None]:
+    async def _new_avatar(self, webhook_id: int, avatar: str | None, guard: Guard) -> AsyncIterator[StoredAsset | None]:
         """The avatar in a body as an asset, for a unit in the block; None without one."""
         if not avatar:
             yield None
@@ -386,7 +386,7 @@ class Webhooks:
             async with self._media.new_image(AVATARS, webhook_id, avatar, path="avatar", guard=guard) as asset:
                 yield asset
 
-    async def _outside_avatar(self, webhook: Webhook, url: str, guard: Guard) -> Asset:
+    async def _outside_avatar(self, webhook: Webhook, url: str, guard: Guard) -> StoredAsset:
         try:
             parsed(url)
         except OutsideRefused:

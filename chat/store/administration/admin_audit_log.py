@@ -10,7 +10,7 @@ from typing import Any, Final
 import attrs
 
 from chat.classes import frozen
-from chat.store.administration.listings import Wanted, fitting
+from chat.store.administration.listings import ListingFilter, fitting
 
 
 def _parsed(value: Any) -> Any:
@@ -57,7 +57,7 @@ def by_id(connection: sqlite3.Connection, entry_id: int) -> AdminAuditLogEntry |
 
 
 @frozen(kw_only=True)
-class EntriesWanted(Wanted):
+class EntriesWanted(ListingFilter):
     """Which entries are wanted: by words, administrator, target; `sort` is of SORTS."""
 
     admin_user_id: int | None = None

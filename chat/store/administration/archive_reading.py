@@ -50,7 +50,7 @@ class FoundFile:
 
 
 @frozen
-class Expected:
+class ExpectedRows:
     """How much there is at the moment."""
 
     messages: int
@@ -67,7 +67,7 @@ def exists(connection: sqlite3.Connection, kind: ArchiveSubject, subject_id: int
     return connection.execute(f"SELECT 1 FROM {table} WHERE id = ?", (subject_id,)).fetchone() is not None  # noqa: S608
 
 
-def expected(connection: sqlite3.Connection, kind: ArchiveSubject, subject_id: int) -> Expected:
+def expected(connection: sqlite3.Connection, kind: ArchiveSubject, subject_id: int) -> ExpectedRows:
     """How much there is to read; may scan an index."""
     if kind is ArchiveSubject.USER:
         query = """
@@ -79,7 +79,7 @@ def expected(connection: sqlite3.Connection, kind: ArchiveSubject, subject_id: i
             SELECT (SELECT count(*) FROM messages WHERE channel_id IN (SELECT id FROM channels WHERE guild_id = ?1)),
                    (SELECT count(*) FROM attachments WHERE channel_id IN (SELECT id FROM channels WHERE guild_id = ?1))
         """
-    return Expected(*connection.execute(query, (subject_id,)).fetchone())
+    return ExpectedRows(*connection.execute(query, (subject_id,)).fetchone())
 
 
 def messages_of_user(

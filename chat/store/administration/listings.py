@@ -18,7 +18,7 @@ T = TypeVar("T", bound=attrs.AttrsInstance)
 
 
 @frozen(kw_only=True)
-class Wanted:
+class ListingFilter:
     """Which rows are wanted, a page of them; `text` is words that they hold."""
 
     text: str | None = None
@@ -36,7 +36,7 @@ def fitting(
     row: type[T],
     table: str,
     index: str,
-    wanted: Wanted,
+    wanted: ListingFilter,
     columns: Sequence[str],
     order: str,
 ) -> tuple[list[T], int]:

@@ -9,7 +9,7 @@ import attrs
 
 from chat.classes import frozen
 from chat.registries.reports import ReportStatus
-from chat.store.administration.listings import Wanted, fitting
+from chat.store.administration.listings import ListingFilter, fitting
 
 
 @frozen
@@ -58,7 +58,7 @@ def by_id(connection: sqlite3.Connection, report_id: int) -> Report | None:
 
 
 @frozen(kw_only=True)
-class ReportsWanted(Wanted):
+class ReportsWanted(ListingFilter):
     """Which reports are wanted: those that fit everything that is not None."""
 
     status: str | None = None

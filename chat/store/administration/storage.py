@@ -11,7 +11,7 @@ from chat.registries.user_flags import UserFlag
 
 
 @frozen
-class Part:
+class StoragePart:
     """Some files that belong together."""
 
     part: str
@@ -43,7 +43,7 @@ _EACH_FILE_ONCE: Final = """
 """A file that several messages show is that of the first of them that is left."""
 
 
-def parts(connection: sqlite3.Connection) -> list[Part]:
+def parts(connection: sqlite3.Connection) -> list[StoragePart]:
     """Files and pages by what they are, the largest first."""
     rows = connection.execute(
         f"""
@@ -60,7 +60,7 @@ def parts(connection: sqlite3.Connection) -> list[Part]:
          ORDER BY 2 DESC
         """  # noqa: S608 - our own text, here and below
     )
-    return [Part(*row) for row in rows]
+    return [StoragePart(*row) for row in rows]
 
 
 def largest_guilds(connection: sqlite3.Connection, limit: int) -> list[Share]:
@@ -113,7 +113,7 @@ _UNSENT_BY_NOBODY: Final = f"""
 """Files that a deleted account has uploaded and never sent."""
 
 
-def left_by_deleted_accounts(connection: sqlite3.Connection) -> Part:
+def left_by_deleted_accounts(connection: sqlite3.Connection) -> StoragePart:
     """What deleted accounts left behind."""
     row = connection.execute(
         f"""
@@ -123,10 +123,10 @@ def left_by_deleted_accounts(connection: sqlite3.Connection) -> Part:
                 SELECT sum(size), count(*) FROM attachments WHERE {_UNSENT_BY_NOBODY})
         """  # noqa: S608 - our own text
     ).fetchone()
-    return Part("deleted_accounts", *row)
+    return StoragePart("deleted_accounts", *row)
 
 
-def delete_left_by_deleted_accounts(connection: sqlite3.Connection, most: int) -> Part:
+def delete_left_by_deleted_accounts(connection: sqlite3.Connection, most: int) -> StoragePart:
     """In a unit of writing: delete up to `most` rows of each table of what deleted accounts left behind; their files go
     with the next sweep."""
     gone: list[tuple[int]] = connection.execute(
@@ -138,7 +138,7 @@ def delete_left_by_deleted_accounts(connection: sqlite3.Connection, most: int) -
         f"DELETE FROM assets WHERE id IN (SELECT id FROM assets WHERE {_OWNED_BY_NOBODY} LIMIT ?) RETURNING size",  # noqa: S608
         (most,),
     ).fetchall()
-    return Part("deleted_accounts", sum(size for (size,) in gone), len(gone))
+    return StoragePart("deleted_accounts", sum(size for (size,) in gone), len(gone))
 
 
 def administrators_with_mail(connection: sqlite3.Connection) -> list[tuple[int, str]]:

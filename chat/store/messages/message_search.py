@@ -40,8 +40,8 @@ from chat.store.messages.message_search_entries import (
 )
 from chat.store.messages.message_search_expressions import (
     Criteria,
-    Place,
     Scope,
+    SearchPlace,
     every,
     may_go_on,
     phrase,
@@ -288,7 +288,7 @@ def _begins_words(criteria: Criteria) -> bool:
 
 
 @frozen
-class _Source:
+class _IndexSource:
     """What finds messages in an index: FROM and WHERE of a statement about `entries`, and the parameters in them."""
 
     is_old: bool
@@ -296,7 +296,7 @@ class _Source:
     parameters: Sequence[Any]
 
 
-def _sources(connection: sqlite3.Connection, scope: Scope, criteria: Criteria) -> Iterator[_Source]:
+def _sources(connection: sqlite3.Connection, scope: Scope, criteria: Criteria) -> Iterator[_IndexSource]:
     """What finds the messages that are looked for. Those of two sources differ, and lie among one another."""
     until = old_until(connection)
     for is_old in (False, True):
@@ -317,7 +317,7 @@ def _groups(criteria: Criteria, *, is_old: bool) -> tuple[str, ...]:
     return tuple(sorted({author_group(each) for each in criteria.author_ids})) or tuple(AUTHOR_GROUPS)
 
 
-def _source(scope: Scope, criteria: Criteria, until: int, *, is_old: bool) -> _Source | None:
+def _source(scope: Scope, criteria: Criteria, until: int, *, is_old: bool) -> _IndexSource | None:
     """As `_sources`, in one index. None where nothing can be found."""
     table, last = _part(until, is_old=is_old)
     if last < criteria.min_id or last == 0:
@@ -350,7 +350,7 @@ def _source(scope: Scope, criteria: Criteria, until: int, *, is_old: bool) -> _S
             bounds += f" AND entries.rowid {comparison} ?"
             asked.append(bound)
     if scope.is_everywhere or (is_named and not any(place.floor for place in scope.places)):
-        return _Source(is_old, f"FROM {table} AS entries WHERE entries.{table} MATCH ?{bounds}", asked)
+        return _IndexSource(is_old, f"FROM {table} AS entries WHERE entries.{table} MATCH ?{bounds}", asked)
     condition, parameters = _among(scope.places)
     joined = f"""
         FROM {table} AS entries
@@ -358,7 +358,7 @@ def _source(scope: Scope, criteria: Criteria, until: int, *, is_old: bool) -> _S
         CROSS JOIN channels ON channels.id = messages.channel_id
         WHERE entries.{table} MATCH ?{bounds} AND ({condition})
     """
-    return _Source(is_old, joined, [*asked, *parameters])
+    return _IndexSource(is_old, joined, [*asked, *parameters])
 
 
 def by_relevance(connection: sqlite3.Connection, criteria: Criteria, found: Sequence[int]) -> list[int]:
@@ -392,9 +392,9 @@ def _counted(criteria: Criteria) -> tuple[list[str], list[str]]:
     return list(dict.fromkeys(words)), list(dict.fromkeys(beginnings))
 
 
-def _among(places: Iterable[Place]) -> tuple[str, list[Any]]:
+def _among(places: Iterable[SearchPlace]) -> tuple[str, list[Any]]:
     """A condition on `messages` and `channels`: that the message is in one of the places; and its parameters."""
-    by_floor: dict[int, list[Place]] = defaultdict(list)
+    by_floor: dict[int, list[SearchPlace]] = defaultdict(list)
     for place in places:
         by_floor[place.floor].append(place)
     conditions = []

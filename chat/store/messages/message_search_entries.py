@@ -135,7 +135,7 @@ Entry = tuple[str, str]
 
 
 @frozen
-class Surroundings:
+class MessageSurroundings:
     """What an entry says of a message beyond its own row."""
 
     guild_id: int | None
@@ -151,7 +151,7 @@ def old_until(connection: sqlite3.Connection) -> int:
     return int(message_id)
 
 
-def entry_of(message: Message, around: Surroundings) -> Entry | None:
+def entry_of(message: Message, around: MessageSurroundings) -> Entry | None:
     """The entry of a message; None for a system message, which has no words of its own and is not found."""
     if message.type not in WRITTEN_MESSAGE_TYPES:
         return None
@@ -365,7 +365,7 @@ def _held_of_old(connection: sqlite3.Connection, listed: str) -> dict[int, Entry
 
 def _entries(connection: sqlite3.Connection, ids: list[int], listed: str) -> dict[int, Entry]:
     around = {
-        row[0]: Surroundings(*row[1:])
+        row[0]: MessageSurroundings(*row[1:])
         for row in connection.execute(
             """
             SELECT messages.id, channels.guild_id, channels.type, channels.parent_id, coalesce(users.bot, 0)
@@ -381,7 +381,7 @@ def _entries(connection: sqlite3.Connection, ids: list[int], listed: str) -> dic
     return {message_id: entry for message_id, entry in found if entry is not None}
 
 
-def _filters(message: Message, around: Surroundings) -> Iterator[str]:
+def _filters(message: Message, around: MessageSurroundings) -> Iterator[str]:
     places = [(Filter.CHANNEL, message.channel_id)]
     if around.parent_id is not None and around.channel_type in THREAD_CHANNEL_TYPES:
         is_private = around.channel_type == ChannelType.PRIVATE_THREAD

@@ -91,7 +91,7 @@ def containing_phrase(text: str, *, group: str = "") -> str | None:
 
 
 @frozen
-class Place:
+class SearchPlace:
     """A channel, thread or conversation, from the message `floor` on: its own messages, those of the public and those
     of the private threads below it."""
 
@@ -107,9 +107,9 @@ class Scope:
     """Where to look: in `places`, and not in what `excluded` names. `guild_ids` are the guilds that hold all of the
     places; none where one lies outside guilds."""
 
-    places: tuple[Place, ...]
+    places: tuple[SearchPlace, ...]
     guild_ids: tuple[int, ...] = ()
-    excluded: tuple[Place, ...] = ()
+    excluded: tuple[SearchPlace, ...] = ()
     is_everywhere: bool = False
     """Whether what is outside the places is found too: by a first look, after which each find is asked where it is."""
 
@@ -148,7 +148,7 @@ class Criteria:
     """Whether the last word of a text is a whole one too."""
 
 
-def place_terms(place: Place, author_ids: Sequence[int] = ()) -> Iterator[str]:
+def place_terms(place: SearchPlace, author_ids: Sequence[int] = ()) -> Iterator[str]:
     """Where it is; with `author_ids` only what one of these accounts wrote there."""
     for holds, kind in (
         (place.itself, Filter.CHANNEL),

@@ -71,7 +71,7 @@ _PICTURES: Final = (0x1F000, 0x1FAFF)
 """Where emoji are; some are younger than the character tables of this Python."""
 
 
-class _Places(dict[int, str]):
+class _CharacterPlaces(dict[int, str]):
     """What becomes of a character: part of a word, a term of its own, a separator, or nothing."""
 
     def __missing__(self, code: int) -> str:
@@ -136,7 +136,7 @@ class _Silent(dict[int, str | None]):
         return kept
 
 
-_PLACES: Final = _Places()
+_PLACES: Final = _CharacterPlaces()
 _AUDIBLE: Final = _Silent({ord(letter): plain for letter, plain in _STROKED.items()})
 
 _MARKED: Final = re.compile(r"(\*{1,3}|~~|\|\||__)(?=[^\s*~|])([^*~|\n]{1,100}?)(?<=\S)\1")

@@ -33,7 +33,7 @@ class FollowedSource:
 
 
 @frozen
-class Delivery:
+class CrosspostDelivery:
     """One row of `crosspost_deliveries`: a webhook's copy of a message is not what the message is. `is_first` until
     there is a copy; `attempts` that failed."""
 
@@ -100,7 +100,7 @@ def publish(connection: sqlite3.Connection, channel_id: int, message_id: int) ->
     )
 
 
-def due(connection: sqlite3.Connection, now_ms: int, limit: int) -> list[Delivery]:
+def due(connection: sqlite3.Connection, now_ms: int, limit: int) -> list[CrosspostDelivery]:
     """Deliveries that are to be made by now, in the order in which messages were written."""
     rows = connection.execute(
         """
@@ -112,7 +112,7 @@ def due(connection: sqlite3.Connection, now_ms: int, limit: int) -> list[Deliver
         """,
         (now_ms, limit),
     )
-    return [Delivery(*row) for row in rows]
+    return [CrosspostDelivery(*row) for row in rows]
 
 
 def next_due(connection: sqlite3.Connection) -> int | None:
@@ -121,7 +121,7 @@ def next_due(connection: sqlite3.Connection) -> int | None:
     return None if row is None else row[0]
 
 
-def forget_delivery(connection: sqlite3.Connection, delivery: Delivery) -> None:
+def forget_delivery(connection: sqlite3.Connection, delivery: CrosspostDelivery) -> None:
     """The delivery was made, or never will be."""
     connection.execute(
         "DELETE FROM crosspost_deliveries WHERE source_id = ? AND webhook_id = ?",
@@ -129,7 +129,7 @@ def forget_delivery(connection: sqlite3.Connection, delivery: Delivery) -> None:
     )
 
 
-def postpone(connection: sqlite3.Connection, delivery: Delivery, due_at: int) -> None:
+def postpone(connection: sqlite3.Connection, delivery: CrosspostDelivery, due_at: int) -> None:
     """The delivery failed and is tried again at this moment (Unix milliseconds)."""
     connection.execute(
         "UPDATE crosspost_deliveries SET due_at = ?, attempts = attempts + 1 WHERE source_id = ? AND webhook_id = ?",

@@ -32,7 +32,7 @@ from chat.api.thread_bodies import THREAD_FIELDS, AppliedTags, ArchiveMinutes, F
 from chat.classes import frozen
 from chat.domain.core import Core
 from chat.domain.guilds.assemble import GuildsArea
-from chat.domain.guilds.guild_channels import Move
+from chat.domain.guilds.guild_channels import ChannelMove
 from chat.domain.guilds.permission_overwrites import OVERWRITES_MAXIMUM
 from chat.domain.messages.assemble import MessagesArea
 from chat.domain.people.assemble import PeopleArea
@@ -181,7 +181,7 @@ async def reorder_channels(
 ) -> None:
     """Move channels."""
     moves = {
-        entry.id: Move(
+        entry.id: ChannelMove(
             position=entry.position,
             parent=entry.parent_id is not OMITTED,
             parent_id=None if isinstance(entry.parent_id, Omitted) else entry.parent_id,

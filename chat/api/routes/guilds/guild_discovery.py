@@ -10,7 +10,7 @@ from chat.api.schemas.guilds.guilds import DISCOVERED_GUILD, DISCOVERY_APPLICATI
 from chat.api.schemas.shapes import BOOLEAN, COUNT, listed, nullable, record
 from chat.classes import frozen
 from chat.domain.guilds.assemble import GuildsArea
-from chat.domain.guilds.guild_discovery import Wish, categories
+from chat.domain.guilds.guild_discovery import DiscoveryWish, categories
 from chat.registries.guild_values import DiscoveryCategory
 
 routes = Routes(policy=Policy.USER)
@@ -108,7 +108,7 @@ async def change_discovery_application(
 ) -> object:
     """Change what a guild says of itself in discovery."""
     return await guilds.discovery_applications.change(
-        request.principal, guild_id, Wish(body.category_id, body.description)
+        request.principal, guild_id, DiscoveryWish(body.category_id, body.description)
     )
 
 

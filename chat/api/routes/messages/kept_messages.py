@@ -14,7 +14,7 @@ from chat.api.schemas.messages import FAVORITE_MEME, MESSAGE, SAVED_MESSAGE
 from chat.api.schemas.shapes import listed
 from chat.classes import frozen
 from chat.domain.messages.assemble import MessagesArea
-from chat.domain.messages.favorite_memes import NAME_LENGTH, Source, Words
+from chat.domain.messages.favorite_memes import NAME_LENGTH, MemeChange, MemeSource
 from chat.media.outside_addresses import URL_CHARACTERS
 from chat.store.messages.kept_messages import MentionFilter
 
@@ -174,7 +174,7 @@ async def keep_meme(
     request: Request, messages: MessagesArea, channel_id: int, message_id: int, body: KeepMeme
 ) -> object:
     """Keep a file or an embed's media of a message."""
-    source = Source(channel_id, message_id, body.attachment_id, body.embed_index)
+    source = MemeSource(channel_id, message_id, body.attachment_id, body.embed_index)
     return await messages.favorite_memes.keep(request.principal, source, _words(body))
 
 
@@ -187,7 +187,7 @@ async def get_meme(request: Request, messages: MessagesArea, meme_id: int) -> ob
 @routes.operation("PATCH", "/v1/users/@me/memes/{meme_id}", bucket=buckets.MEMES_CHANGE, answers=FAVORITE_MEME)
 async def change_meme(request: Request, messages: MessagesArea, meme_id: int, body: ChangeMeme) -> object:
     """Change the words of a favourite meme."""
-    words = Words(
+    words = MemeChange(
         body.name,
         None if body.alt_text is OMITTED else body.alt_text or "",
         None if body.tags is OMITTED else _distinct(body.tags or []),
@@ -201,8 +201,8 @@ async def delete_meme(request: Request, messages: MessagesArea, meme_id: int) ->
     await messages.favorite_memes.delete(request.principal, meme_id)
 
 
-def _words(body: MemeWords) -> Words:
-    return Words(body.name, body.alt_text, _distinct(body.tags))
+def _words(body: MemeWords) -> MemeChange:
+    return MemeChange(body.name, body.alt_text, _distinct(body.tags))
 
 
 def _distinct(tags: list[str] | None) -> tuple[str, ...] | None:

@@ -15,7 +15,7 @@ from chat.classes import frozen
 from chat.domain.core import Core
 from chat.domain.messages.assemble import MessagesArea
 from chat.domain.messages.message_drafts import AttachmentDraft
-from chat.domain.messages.message_reading import Page
+from chat.domain.messages.message_reading import MessagePage
 from chat.domain.policy.assemble import PolicyArea
 from chat.domain.policy.embeds import embed_objects
 from chat.errors import ApiError, InvalidFormBody
@@ -52,7 +52,7 @@ async def list_messages(request: Request, messages: MessagesArea, channel_id: in
     """Messages of a channel, newest first."""
     if query.before is not None and query.after is not None:
         raise InvalidFormBody.at("before", FieldCode.CANNOT_SPECIFY_BOTH_BEFORE_AND_AFTER)
-    page = Page(query.limit, query.before, query.after, query.around)
+    page = MessagePage(query.limit, query.before, query.after, query.around)
     return await messages.messages.of_channel(request.principal, channel_id, page)
 
 
@@ -173,7 +173,8 @@ async def bulk_list_messages(request: Request, messages: MessagesArea, body: Bul
         if window.before is not None and window.after is not None:
             raise InvalidFormBody.at(f"requests.{index}.before", FieldCode.CANNOT_SPECIFY_BOTH_BEFORE_AND_AFTER)
     windows = [
-        (window.channel_id, Page(window.limit, window.before, window.after, window.around)) for window in body.requests
+        (window.channel_id, MessagePage(window.limit, window.before, window.after, window.around))
+        for window in body.requests
     ]
     pages = await messages.messages.pages(request.principal, windows)
     return {"channels": [{"channel_id": str(channel_id), "messages": page} for channel_id, page in pages]}

@@ -25,7 +25,7 @@ from chat.domain.policy import account_rules
 from chat.domain.signing_in.assemble import SigningInArea
 from chat.domain.signing_in.authentication import MfaChallenge, SignedIn
 from chat.domain.signing_in.registration import Applicant, AwaitsApproval
-from chat.domain.signing_in.sign_ins import Client
+from chat.domain.signing_in.sign_ins import RequestOrigin
 from chat.errors import ApiError, InvalidFormBody
 from chat.protocol.visible_text import visible
 from chat.registries.error_codes import ErrorCode, FieldCode
@@ -224,11 +224,11 @@ def preferred_locale(accept_language: str | None) -> str | None:
     return None if match is None else match[0]
 
 
-def client_of(request: Request) -> Client:
+def client_of(request: Request) -> RequestOrigin:
     """Where a request comes from; what cannot be read of it is left out (http.md, Client headers)."""
     properties = _client_properties(request.headers.get("x-service-client-properties"))
     agent = request.headers.get("user-agent")
-    return Client(
+    return RequestOrigin(
         address=request.address,
         user_agent=None if agent is None else agent[:_USER_AGENT_LENGTH],
         os=properties.get("os"),

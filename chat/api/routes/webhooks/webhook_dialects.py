@@ -28,7 +28,7 @@ from chat.domain.webhooks.dialects.grafana import grafana_embed
 from chat.domain.webhooks.dialects.instatus import instatus_embed
 from chat.domain.webhooks.dialects.sentry import sentry_embed
 from chat.domain.webhooks.dialects.slack import slack_message
-from chat.domain.webhooks.webhooks import NAME_CHARACTERS, Disguise, Place
+from chat.domain.webhooks.webhooks import NAME_CHARACTERS, Disguise, WebhookPlace
 from chat.errors import ApiError
 from chat.registries.error_codes import ErrorCode
 from chat.store.webhooks.webhooks import Webhook
@@ -295,7 +295,7 @@ async def execute_slack_webhook(
     content, embeds = slack_message(_members(body), limits.max_message_length, limits.max_embeds_per_message)
     draft = MessageDraft(content=content, embeds=embeds, allowed_mentions=AllowedMentions())
     disguise = Disguise(shortened(body.username or "", NAME_CHARACTERS) or None, address(body.icon_url or ""))
-    await area.webhooks.execute(webhook, draft, disguise, Place(query.thread_id), request.guard)
+    await area.webhooks.execute(webhook, draft, disguise, WebhookPlace(query.thread_id), request.guard)
     return Streamed(200, headers={"Content-Type": "text/plain; charset=utf-8"}, pieces=_ok, length=len(OK))
 
 
@@ -309,7 +309,7 @@ async def _show(
     """Send a message of this embed, without notifications."""
     if embed is not None:
         draft = MessageDraft(embeds=fitting([embed], 1), allowed_mentions=AllowedMentions())
-        await webhooks.webhooks.execute(webhook, draft, Disguise(), Place(query.thread_id), request.guard)
+        await webhooks.webhooks.execute(webhook, draft, Disguise(), WebhookPlace(query.thread_id), request.guard)
 
 
 def _members(body: attrs.AttrsInstance) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from chat.domain.messages.assemble import MessagesArea
 from chat.domain.messages.uploads import Owner
 from chat.domain.threads.threads import NewThread
 from chat.domain.webhooks.assemble import WebhooksArea
-from chat.domain.webhooks.webhooks import Disguise, Place, WebhookChange
+from chat.domain.webhooks.webhooks import Disguise, WebhookChange, WebhookPlace
 from chat.errors import InvalidFormBody
 from chat.registries.error_codes import FieldCode
 
@@ -230,7 +230,7 @@ async def execute_webhook(
         if message.message_reference is not None:
             raise InvalidFormBody.at("message_reference", FieldCode.INVALID_FORMAT)  # its author may read nothing here
         disguise = Disguise(message.username or None, message.avatar_url or None)
-        place = Place(query.thread_id, _post(message))
+        place = WebhookPlace(query.thread_id, _post(message))
         sent = await area.webhooks.execute(webhook, message_draft(message, attachments), disguise, place, request.guard)
     return sent if query.wait else None
 
