@@ -9,7 +9,9 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Locator, expect
 
+from chat.registries.audit_actions import AuditAction
 from tests.web.browsing import Instance, instance
+from tests.web.client.node import CLIENT
 from tests.web.client.test_first_minutes import Place, field_of
 from tests.web.client.test_shell import DESK, PHONE, Member
 from tests.web.conftest import MakeVisitor
@@ -252,3 +254,44 @@ def test_who_may_little_is_offered_little(visit: MakeVisitor, place: Place) -> N
     expect(bob.page.get_by_role("menuitem")).to_have_text(
         ["Profile", "Mention", "Message", "Write a note", "Add as a friend", "Block", "Copy the id"]
     )
+
+
+def test_the_audit_log_says_which_and_what_and_can_be_asked(alice: Member, place: Place) -> None:
+    call, token, guild = place.home.call, place.alice["token"], f"/v1/guilds/{place.guild_id}"
+    role = call("POST", f"{guild}/roles", {"name": "gardener"}, token)["id"]
+    call("PATCH", f"{guild}/roles/{role}", {"name": "head gardener", "permissions": "2048"}, token)
+    change = {"name": "seeds", "topic": "all seeds", "rate_limit_per_user": 5, "nsfw": True}
+    call("PATCH", f"/v1/channels/{place.channel_id}", change, token)
+    overwrite = {"type": 0, "allow": "1024", "deny": "2048"}
+    call("PUT", f"/v1/channels/{place.channel_id}/permissions/{role}", overwrite, token)
+    call("PATCH", f"{guild}/members/{place.bob['id']}", {"roles": [role]}, token)
+    call("PATCH", f"{guild}/members/@me", {"nick": "Bobby"}, place.bob["token"])
+    call("DELETE", f"{guild}/members/{place.carol['id']}", None, token, **{"X-Audit-Log-Reason": "rude"})
+    alice.enters_as("alice", f"/channels/{place.guild_id}/settings/audit_log")
+    rows = alice.page.locator(".audit-rows > li")
+    for line, *changes in (
+        ("Alice kicked Carol", "Reason: rude"),
+        ("Bob changed the member Bob", "Nickname: Bobby"),
+        ("Alice changed the roles of Bob", "Given: head gardener"),
+        ("Alice gave special permissions in #seeds for head gardener", "Allowed: See channels", "Forbidden: Write messages"),
+        ("Alice changed the channel #seeds", "Name: general → seeds", "Topic: all seeds"),
+        ("Alice changed the channel #seeds", "Slow mode: 5 seconds", "For adults only: no → yes"),
+        ("Alice changed the role head gardener", "Name: gardener → head gardener", "Permissions: Write messages"),
+    ):
+        row = rows.filter(has=alice.page.locator(".audit-line", has_text=line))
+        for part in changes:
+            expect(row).to_contain_text(part)
+    alice.page_is_accessible()
+    alice.page.get_by_label("By", exact=True).select_option("Bob")
+    expect(rows).to_have_count(1)
+    alice.page.get_by_label("By", exact=True).select_option("Everybody")
+    alice.page.get_by_label("Action", exact=True).select_option("changed the role")
+    expect(rows).to_have_count(1)
+    alice.page.set_viewport_size(PHONE)
+    alice.page_fits()
+
+
+def test_every_action_of_the_audit_log_has_words() -> None:
+    script = (CLIENT / "areas/guild/audit_log.js").read_text("utf-8")
+    said = {int(number) for number in re.findall(r"^  (\d+): \(\) => t\(", script, re.MULTILINE)}
+    assert {int(action) for action in AuditAction} <= said

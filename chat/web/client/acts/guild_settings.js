@@ -45,8 +45,8 @@ export function makeGuildSettingsActs({ rest }) {
     makeExpression: (guildId, kind, name, image) => rest.post(at(guildId, `/${kind}`), { body: { name, image } }),
     /** @param {Id} guildId @param {Expressions} kind @param {Id} id */
     deleteExpression: (guildId, kind, id) => rest.delete(at(guildId, `/${kind}/${id}`)),
-    /** @param {Id} guildId @param {Id} [before] */
-    auditLog: (guildId, before) => rest.get(at(guildId, "/audit-logs"), { query: { limit: 50, before } }),
+    /** @param {Id} guildId @param {{before?: Id, user_id: Id | null, action_type: string | null}} wish */
+    auditLog: (guildId, wish) => rest.get(at(guildId, "/audit-logs"), { query: { limit: 50, ...wish } }),
     /** @param {Id} guildId */
     webhooks: (guildId) => rest.get(at(guildId, "/webhooks")),
     /** @param {Id} channelId @param {string} name */

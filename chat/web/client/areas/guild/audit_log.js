@@ -1,9 +1,12 @@
-// What was done to a guild, and by whom.
+// What was done to a guild: by whom, to which object, what it was before and what it is now; of one person or of one
+// kind.
 
 import { fill, h } from "../../base/dom.js";
-import { t } from "../../words/catalogue.js";
+import { t, tn } from "../../words/catalogue.js";
 import { full } from "../../words/dates.js";
 import { plainName } from "../../views/names/people.js";
+import { changesOf, objectOf } from "./audit_words.js";
+import { field, select } from "./fields.js";
 
 /** @typedef {import("../../views/shell/app.js").App} App */
 
@@ -20,8 +23,8 @@ const ACTIONS = {
   11: () => t("audit.channel_update"),
   12: () => t("audit.channel_delete"),
   13: () => t("audit.overwrite"),
-  14: () => t("audit.overwrite"),
-  15: () => t("audit.overwrite"),
+  14: () => t("audit.overwrite_update"),
+  15: () => t("audit.overwrite_delete"),
   20: () => t("audit.kick"),
   21: () => t("audit.prune"),
   22: () => t("audit.ban"),
@@ -57,49 +60,88 @@ const ACTIONS = {
 
 /** @param {App} app @param {string} guildId */
 export function auditLogPage(app, guildId) {
-  const { acts } = app;
-  const list = h("ol", { class: "guild-set-rows" });
+  const { acts, store } = app;
+  const list = h("ol", { class: "guild-set-rows audit-rows" });
   const more = h("button", { type: "button", class: "button", hidden: "", click: () => void load() }, t("search.more"));
-  const element = h("div", { class: "guild-set-card" }, list, more);
+  const who = select([["", t("audit.everybody")]], "");
+  const kinds = Object.entries(ACTIONS).map(([type, words]) => /** @type {const} */ ([type, words()]));
+  kinds.sort(([, one], [, other]) => one.localeCompare(other));
+  const what = select([["", t("audit.everything")], ...kinds], "");
+  const filters = h(
+    "div",
+    { class: "audit-filters" },
+    field("audit-who", t("audit.who"), who),
+    field("audit-what", t("audit.what"), what),
+  );
+  const element = h("div", { class: "guild-set-card" }, filters, list, more);
   /** @type {any[]} */
   let entries = [];
-  /** @type {Map<string, any>} */
+  /** @type {Map<string, any>} those that the log names */
   const users = new Map();
+  let asked = 0;
 
   async function load() {
+    const mine = (asked += 1);
+    const wish = { before: entries.at(-1)?.id, user_id: who.value || null, action_type: what.value || null };
     try {
-      const log = await acts.guildSettings.auditLog(guildId, entries.at(-1)?.id);
+      const log = await acts.guildSettings.auditLog(guildId, wish);
+      // Another filter was chosen meanwhile.
+      if (mine !== asked) return;
       for (const user of log.users) users.set(user.id, user);
       entries = [...entries, ...log.audit_log_entries];
       more.hidden = log.audit_log_entries.length < PAGE;
+      for (const { user_id: id } of log.audit_log_entries) offer(id);
       fill(list, ...(entries.length > 0 ? entries.map(row) : [h("li", { class: "muted" }, t("audit.none"))]));
     } catch (error) {
       app.report(error);
     }
   }
 
-  /** @param {any} entry */
-  function row(entry) {
-    const user = users.get(entry.user_id);
-    const name = plainName(user?.global_name || user?.username || "");
-    const what = ACTIONS[entry.action_type]?.() ?? t("audit.other", { n: entry.action_type });
-    const at = Number((BigInt(entry.id) >> 22n) + EPOCH_MS);
-    const target = users.get(entry.target_id);
-    const whom = target ? [" ", h("bdi", {}, plainName(target.global_name || target.username))] : [];
-    const reason = entry.reason ? [h("span", { class: "small" }, h("bdi", {}, entry.reason))] : [];
-    return h(
-      "li",
-      {},
-      h(
-        "span",
-        { class: "panel-words" },
-        h("span", {}, h("strong", {}, h("bdi", {}, name)), ` ${what}`, ...whom),
-        ...reason,
-        h("span", { class: "meta" }, full(at)),
-      ),
-    );
+  function again() {
+    entries = [];
+    void load();
   }
 
+  /** @param {string} id */
+  function nameOfUser(id) {
+    const user = users.get(id) ?? store.read.users.get(id);
+    return user ? plainName(user.global_name || user.username) : id;
+  }
+
+  /** Somebody can be asked for who stands in the log. @param {string} id */
+  function offer(id) {
+    if ([...who.options].some(({ value }) => value === id)) return;
+    who.append(h("option", { value: id }, nameOfUser(id)));
+  }
+
+  /** @param {any} entry */
+  function row(entry) {
+    const action = ACTIONS[entry.action_type]?.() ?? t("audit.other", { n: entry.action_type });
+    const place = { store, guildId, nameOfUser };
+    const object = objectOf(entry, place);
+    const said = tn("audit.line", {
+      name: h("strong", {}, nameOfUser(entry.user_id)),
+      action: h("span", {}, action),
+      object: h("strong", {}, object),
+    });
+    const changes = changesOf(entry, place).map(({ label, before, after }) =>
+      h(
+        "li",
+        {},
+        h("span", { class: "muted" }, `${label}: `),
+        ...(before === null ? [] : [h("del", {}, h("bdi", {}, before)), " \u2192 "]),
+        h("bdi", {}, after ?? t("settings.none")),
+      ),
+    );
+    const words = h("span", { class: "panel-words" }, h("span", { class: "audit-line" }, ...said));
+    if (changes.length > 0) words.append(h("ul", { class: "audit-changes small" }, ...changes));
+    if (entry.reason) words.append(h("span", { class: "small" }, ...tn("audit.reason", { reason: entry.reason })));
+    words.append(h("span", { class: "meta" }, full(Number((BigInt(entry.id) >> 22n) + EPOCH_MS))));
+    return h("li", {}, words);
+  }
+
+  who.addEventListener("change", again);
+  what.addEventListener("change", again);
   void load();
   return { element };
 }
