@@ -4,6 +4,7 @@ telephone. Translators' tools read the catalogues and write them back. Area: the
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -85,16 +86,27 @@ def opened(page: Page) -> Iterator[str]:
         page.get_by_role("dialog").wait_for(state="detached")
 
 
+def longer_words() -> dict[str, Any]:
+    return {key: longer(entry) for key, entry in read(CLIENT / "words/en.json").items()}
+
+
+LANGUAGES: Final = ["longer", "ar"] if "TESTS_EVERY_LANGUAGE" not in os.environ else [path.stem for path in CATALOGUES]
+"""In every run, words that are longer than English, and those that are written from right to left."""
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("view", VIEWS)
-def test_longer_words_are_not_cut_off(visit: MakeVisitor, home: Instance, view: str) -> None:
-    entries = {key: longer(entry) for key, entry in read(CLIENT / "words/en.json").items()}
+def test_no_words_are_cut_off(visit: MakeVisitor, home: Instance, view: str, language: str) -> None:
+    entries = longer_words() if language == "longer" else read(CLIENT / f"words/{language}.json")
     words = plain(entries)
 
     def told(route: Route) -> None:
         route.fulfill(content_type="application/json", body=json.dumps(entries))
 
-    holder: Holder = visit(home, kind=Holder, viewport=VIEWS[view], reduced_motion="reduce")
-    holder.context.route("**/client/words/en.json", told)
+    spoken = "en" if language == "longer" else language
+    holder: Holder = visit(home, kind=Holder, viewport=VIEWS[view], reduced_motion="reduce", locale=spoken)
+    if language == "longer":
+        holder.context.route("**/client/words/en.json", told)
     holder.is_kept_as(home.person("alice"))
     cut: dict[str, list[str]] = {}
     for place in places(home):
@@ -102,6 +114,7 @@ def test_longer_words_are_not_cut_off(visit: MakeVisitor, home: Instance, view: 
         holder.page.locator("main").first.wait_for(state="attached")
         holder.page.wait_for_load_state("networkidle")
         holder.page_fits()
+        assert holder.root("lang") == spoken
         cut[place] = holder.page.evaluate(CUT_OFF, words)
     holder.goes_to(next(places(home)))
     holder.page.locator("textarea.composer-field").wait_for()

@@ -24,7 +24,7 @@ READ: Final = [
     if is_reviewed == "true"
 ]
 """Languages that somebody reads who speaks them."""
-LACKING: Final = 0.05
+LACKING: Final = 0.25
 """The share of entries that another catalogue may lack: new words come in English first, and are said so."""
 COUNTS: Final = [*range(201), 1_000, 1_000_000]
 
@@ -77,10 +77,12 @@ def test_plural_forms_are_those_of_the_language(node_process: NodeProcess, langu
     every = {form: form for form in ("zero", "one", "two", "few", "many", "other")}
     used = {node_process.call("words/catalogue", "compose", every, {"n": n}, language)[0] for n in COUNTS}
     for key, entry in entries(language).items():
-        if not isinstance(entry, str):
-            assert used - {"many"} <= entry.keys() <= every.keys(), key
-            if language in ("ar", "pl", "ru"):  # elsewhere "many" is for millions, and as "other"
-                assert "many" in entry, key
+        # Translators' tools write no form that whole numbers never take, and a text where there is but one form.
+        forms = {"other"} if isinstance(entry, str) else entry.keys()
+        has_plural = not isinstance(entries("en")[key], str)
+        assert not has_plural or used - {"many"} <= forms | ({"other"} if "many" in forms else set()), key
+        if has_plural and language in ("ar", "pl", "ru"):  # elsewhere "many" is for millions, and as "other"
+            assert "many" in forms, key
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -89,7 +91,6 @@ def test_a_catalogue_is_in_order(language: str) -> None:
     assert list(found) == sorted(found)
     for key, entry in found.items():
         assert KEY.fullmatch(key)
-        assert isinstance(entry, str) or "other" in entry, key
         assert places(entry) == places(entries("en")[key]), key
         for words in [entry] if isinstance(entry, str) else entry.values():
             assert words.strip() == words != "", key
@@ -108,7 +109,11 @@ def test_every_key_is_written_out() -> None:
         (["en-GB", "de"], "en", "en-GB"),
         (["de-AT", "en"], "de", "de-AT"),
         (["xx", "no language at all", "", "de-Latn-CH"], "de", "de-Latn-CH"),
-        (["de-Cyrl", "en-US"], "en", "en-US"),  # a script in which it is not written here
+        (["pt-PT"], "pt-BR", "pt-PT"),
+        (["zh-Hans-SG"], "zh-CN", "zh-Hans-SG"),
+        (["zh-TW", "ja"], "ja", "ja"),  # another script than the one that is written here
+        (["zh"], "zh-CN", "zh"),
+        (["xx", "ar-EG"], "ar", "ar-EG"),
         (["sr", "x-klingon"], "en", "en"),
     ],
 )

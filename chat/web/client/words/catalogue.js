@@ -53,7 +53,9 @@ export function tn(key, values = {}) {
  */
 export function compose(entry, values, locale) {
   const n = Number(values["n"] ?? 0);
-  const words = typeof entry === "string" ? entry : (entry[rulesOf(locale).select(n)] ?? entry.other ?? "");
+  // Where whole numbers never are "other", translators' tools leave it out.
+  const form = rulesOf(locale).select(n);
+  const words = typeof entry === "string" ? entry : (entry[form] ?? entry.other ?? entry.many ?? "");
   /** @type {(string | {value: Value | string})[]} */
   const parts = [];
   for (const part of words.split(/(\{\w+\})/).filter((some) => some !== "")) {

@@ -11,7 +11,19 @@
 /** @type {readonly Language[]} */
 export const LANGUAGES = [
   { tag: "en", name: "English", isReviewed: true },
+  { tag: "ar", name: "العربية", isReviewed: false },
   { tag: "de", name: "Deutsch", isReviewed: true },
+  { tag: "es", name: "Español", isReviewed: false },
+  { tag: "fr", name: "Français", isReviewed: false },
+  { tag: "it", name: "Italiano", isReviewed: false },
+  { tag: "ja", name: "日本語", isReviewed: false },
+  { tag: "ko", name: "한국어", isReviewed: false },
+  { tag: "nl", name: "Nederlands", isReviewed: false },
+  { tag: "pl", name: "Polski", isReviewed: false },
+  { tag: "pt-BR", name: "Português (Brasil)", isReviewed: false },
+  { tag: "ru", name: "Русский", isReviewed: false },
+  { tag: "tr", name: "Türkçe", isReviewed: false },
+  { tag: "zh-CN", name: "简体中文", isReviewed: false },
 ];
 
 const ENGLISH = /** @type {Language} */ (LANGUAGES[0]);
