@@ -97,6 +97,9 @@ GROUP_RECIPIENTS: Final = Bucket("channel:recipients::channel_id", 20, 10_000)
 PUSH: Final = Bucket("user:push", 60, MINUTE)
 PUSH_CHANGE: Final = Bucket("user:push:change", 20, MINUTE)
 
+NOTIFICATION_WORDS: Final = Bucket("user:notification_words", 60, MINUTE)
+NOTIFICATION_WORDS_CHANGE: Final = Bucket("user:notification_words:change", 20, MINUTE)
+
 MFA: Final = Bucket("user:mfa", 40, MINUTE)
 MFA_CHANGE: Final = Bucket("user:mfa:change", 20, MINUTE)
 SUDO_OPTIONS: Final = Bucket("user:sudo:options", 20, MINUTE)

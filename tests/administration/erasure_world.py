@@ -160,6 +160,7 @@ def fill(connection: sqlite3.Connection, world: World, message_id: int) -> None:
         "mail_outbox": (1, EMAIL, "verification", b"1", 0, 9 * 10**12, 9 * 10**12),
         "mails": (None, EMAIL, "s", f"to {name}", "verification", None, 1),
         "mentions_read": (alice, 1),
+        "notification_words": (alice, f'["{name}"]'),
         "oauth2_grants": (6, application, alice, "[]", 1, b"1", 1),
         "oauth2_tokens": (b"1", 6, "access", 1, 9 * 10**12, None),
         "outside_changes": (None, "account_changed", f'{{"user_id": "{alice}"}}', 1),

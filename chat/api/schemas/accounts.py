@@ -303,6 +303,8 @@ _PUSH_SUBSCRIPTION: Final = wire_object(
     "PushSubscription", {"subscription_id": _SUBSCRIPTION_ID, "user_agent": nullable(TEXT)}
 )
 
+NOTIFICATION_WORDS: Final = record({"words": listed(text(50, minimum=1), maximum=50)})
+
 PUSH_SUBSCRIBED: Final = record({"subscription_id": _SUBSCRIPTION_ID})
 PUSH_SUBSCRIPTIONS: Final = record({"subscriptions": listed(_PUSH_SUBSCRIPTION)})
 PUSH_UNSUBSCRIBED: Final = record({"success": choice(True)})

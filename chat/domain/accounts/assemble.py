@@ -7,6 +7,7 @@ from chat.domain.accounts.account_images import AccountImages
 from chat.domain.accounts.account_states import AccountStates
 from chat.domain.accounts.accounts import AccountClosing, Accounts
 from chat.domain.accounts.notification_settings import UserGuildSettings
+from chat.domain.accounts.notification_words import NotificationWords
 from chat.domain.accounts.push_notifications import PushNotifications
 from chat.domain.accounts.push_subscriptions import PushSubscriptions
 from chat.domain.accounts.user_settings import SettingsDue, UserNotes, UserSettings
@@ -29,6 +30,7 @@ class AccountsArea:
     account_states: AccountStates
     user_settings: UserSettings
     user_guild_settings: UserGuildSettings
+    notification_words: NotificationWords
     user_notes: UserNotes
     push_subscriptions: PushSubscriptions
     push_notifications: PushNotifications
@@ -74,6 +76,7 @@ def assemble(
             favorite_memes=messages.favorite_memes.of_user,
         ),
         user_settings=UserSettings(core=core, due=SettingsDue(core)),
+        notification_words=NotificationWords(core=core),
         user_guild_settings=UserGuildSettings(core=core),
         user_notes=UserNotes(core=core),
         push_subscriptions=subscriptions,

@@ -8,7 +8,7 @@ own default. What is muted at any of these places is silent, mentions included; 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from chat.auth.principal import Principal
@@ -16,6 +16,7 @@ from chat.bus.audience import Mentions, ToAccounts
 from chat.bus.bus import Event
 from chat.classes import define, frozen
 from chat.clock import iso_timestamp
+from chat.domain.accounts.notification_words import says_one_of
 from chat.domain.core import Core
 from chat.errors import ApiError
 from chat.registries.channel_types import ThreadMemberFlag
@@ -101,6 +102,7 @@ class HeardMessage:
     default: int
     mentions: Mentions
     in_thread: bool = False
+    text: str = ""
 
 
 @frozen
@@ -112,6 +114,8 @@ class Listener:
     in_thread: ThreadMember | None = None
     role_ids: frozenset[int] = frozenset()
     is_online: bool = False
+    words: Sequence[str] = ()
+    """Those that are worth a mention of it."""
 
 
 def is_notified(message: HeardMessage, listener: Listener, now_ms: int) -> bool:
@@ -125,7 +129,7 @@ def is_notified(message: HeardMessage, listener: Listener, now_ms: int) -> bool:
         return False
     if own is not None and _mutes(own.muted, own.mute_config, now_ms):
         return False
-    is_named = listener.user_id in message.mentions.user_ids
+    is_named = listener.user_id in message.mentions.user_ids or says_one_of(message.text, listener.words)
     if message.in_thread and own is None:
         return is_named  # who is not in a thread hears of it when it calls
     level = _level(message, settings, overrides, own)

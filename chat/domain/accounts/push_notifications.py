@@ -43,7 +43,7 @@ from chat.registries.events import EventName
 from chat.registries.guild_values import DisabledOperation
 from chat.registries.message_types import MessageFlag, MessageType
 from chat.store import threads
-from chat.store.accounts import push_subscriptions, user_settings
+from chat.store.accounts import notification_words, push_subscriptions, user_settings
 from chat.store.accounts.push_subscriptions import PushSubscription
 from chat.store.messages import read_states
 from chat.store.standing import private_channels
@@ -93,6 +93,7 @@ class _PushFacts:
     thread_members: Mapping[int, ThreadMember]
     conversation: PrivateChannel | None
     subscriptions: Sequence[PushSubscription]
+    words: Mapping[int, Sequence[str]]
 
 
 @define(kw_only=True, eq=False)
@@ -184,6 +185,7 @@ class PushNotifications:
                 found.thread_members.get(user_id),
                 frozenset() if member is None else member.role_ids,
                 self._presences.is_online(user_id),
+                found.words.get(user_id, ()),
             )
             if is_notified(message, listener, now_ms):
                 told.add(user_id)
@@ -251,6 +253,7 @@ def _found(
         thread_members={user_id: member for user_id, member in members if member is not None} if in_thread else {},
         conversation=private_channels.by_id(connection, heard.channel_id) if state is None else None,
         subscriptions=push_subscriptions.of_users(connection, unblocked),
+        words=notification_words.of_users(connection, unblocked),
     )
 
 
@@ -263,14 +266,15 @@ def _channel_seen(heard: _PublishedMessage) -> int:
 def _as_heard(heard: _PublishedMessage, state: GuildState | None, found: _PushFacts) -> HeardMessage:
     places = [heard.channel_id]
     if state is None:
-        return HeardMessage(tuple(places), ALL_MESSAGES, heard.mentions)
+        return HeardMessage(tuple(places), ALL_MESSAGES, heard.mentions, text=heard.data["content"])
     in_thread = isinstance(heard.audience, ToThread)
     if in_thread:
         places.append(_channel_seen(heard))
     channel = state.channels.get(_channel_seen(heard))
     if channel is not None and channel.parent_id is not None:
         places.append(channel.parent_id)
-    return HeardMessage(tuple(places), state.guild.default_message_notifications, heard.mentions, in_thread)
+    default = state.guild.default_message_notifications
+    return HeardMessage(tuple(places), default, heard.mentions, in_thread, heard.data["content"])
 
 
 def _place(heard: _PublishedMessage, state: GuildState | None, found: _PushFacts) -> NotificationPlace:

@@ -56,6 +56,7 @@ OWN_ROWS: Final = (
     OwnRows("thread_members", ("thread_id", "user_id")),
     OwnRows("user_settings", ("user_id",)),
     OwnRows("user_guild_settings", ("user_id", "guild_id")),
+    OwnRows("notification_words", ("user_id",)),
     OwnRows("settings_due", ("user_id", "setting")),
     OwnRows("errand_accounts", ("errand_id", "user_id")),
     OwnRows("user_notes", ("user_id", "target_id")),

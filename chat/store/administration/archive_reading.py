@@ -228,11 +228,13 @@ PAGE_ROWS: Final = 1_000
 JSON_COLUMNS: Final = frozenset(
     {
         "acls",
+        "applied_tags",
         "bulk_message_deletion",
         "changes",
         "disabled",
         "features",
         "forum",
+        "message",
         "metadata",
         "options",
         "overwrites",
@@ -242,9 +244,9 @@ JSON_COLUMNS: Final = frozenset(
         "scopes",
         "settings",
         "tags",
-        "applied_tags",
         "thread",
         "traits",
+        "words",
     }
 )
 

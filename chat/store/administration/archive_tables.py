@@ -46,6 +46,14 @@ USER_TABLES: Final = (
         key="guild_id",
     ),
     Table(
+        "account/notification_words",
+        "Words of which the account wants to hear",
+        "notification_words",
+        "words",
+        key="user_id",
+        single=True,
+    ),
+    Table(
         "account/deletion",
         "The scheduled erasure of the account, if there is one",
         "account_deletions",

@@ -14,6 +14,7 @@ from chat.api.fields import OMITTED, Exact, Items, Length, Maybe, Pattern, Range
 from chat.api.operation import Bucket, Policy, Request, Routes
 from chat.api.routes.accounts.accounts import Color
 from chat.api.schemas.accounts import (
+    NOTIFICATION_WORDS,
     PRIVATE_USER,
     PUSH_SUBSCRIBED,
     PUSH_SUBSCRIPTIONS,
@@ -279,6 +280,33 @@ def _mute_config(config: UserGuildSettingsMuteConfig | None) -> Mapping[str, Any
         return None
     end_time = None if config.end_time is None else iso_timestamp(config.end_time)
     return {"end_time": end_time, "selected_time_window": config.selected_time_window}
+
+
+WORDS_MAXIMUM: Final = 50
+WORD_CHARACTERS: Final = 50
+
+
+@frozen(kw_only=True)
+class ChangeNotificationWords:
+    """The body of PUT /v1/users/@me/notification-words."""
+
+    words: Annotated[list[Annotated[str, Length(1, WORD_CHARACTERS)]], Items(0, WORDS_MAXIMUM)]
+
+
+@routes.operation(
+    "GET", "/v1/users/@me/notification-words", bucket=buckets.NOTIFICATION_WORDS, answers=NOTIFICATION_WORDS
+)
+async def get_notification_words(request: Request, accounts: AccountsArea) -> object:
+    """The words of which the caller is told as of a mention."""
+    return {"words": accounts.notification_words.of_user(request.principal.user_id)}
+
+
+@routes.operation(
+    "PUT", "/v1/users/@me/notification-words", bucket=buckets.NOTIFICATION_WORDS_CHANGE, answers=NOTIFICATION_WORDS
+)
+async def put_notification_words(request: Request, accounts: AccountsArea, body: ChangeNotificationWords) -> object:
+    """Take these words in the place of the caller's."""
+    return {"words": await accounts.notification_words.put(request.principal, body.words)}
 
 
 ENDPOINT_CHARACTERS = 2_048
