@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from chat.auth.principal import Principal
 from chat.classes import define
+from chat.domain.accounts.guild_folders import settings_changed
 from chat.domain.core import Core
+from chat.domain.standing.user_objects import user_settings_object
 from chat.errors import ApiError
 from chat.registries.error_codes import ErrorCode
-from chat.store.accounts import accounts, notification_words
+from chat.store.accounts import accounts, notification_words, user_settings
 
 
 @define(kw_only=True, eq=False)
@@ -25,16 +28,22 @@ class NotificationWords:
 
     async def put(self, principal: Principal, words: Sequence[str]) -> list[str]:
         """Take these in the place of the caller's words: without white space around them, each once, whatever its
-        case. Returns them."""
+        case. Returns them. USER_SETTINGS_UPDATE tells the account's sessions to ask for them anew."""
         tidy = [word.strip() for word in words]
         kept = list({word.lower(): word for word in reversed(tidy) if word}.values())[::-1]
 
-        def unit(connection: sqlite3.Connection) -> None:
-            if accounts.by_id(connection, principal.user_id) is None:
-                raise ApiError(ErrorCode.UNAUTHORIZED)
-            notification_words.put(connection, principal.user_id, kept)
+        user_id = principal.user_id
 
-        await self._core.database.write(unit, guard=principal.guard)
+        def unit(connection: sqlite3.Connection) -> dict[str, Any]:
+            if accounts.by_id(connection, user_id) is None:
+                raise ApiError(ErrorCode.UNAUTHORIZED)
+            notification_words.put(connection, user_id, kept)
+            return user_settings_object(user_settings.of_user(connection, user_id))
+
+        def then(settings: dict[str, Any]) -> None:
+            self._core.bus.publish(settings_changed(user_id, settings))
+
+        await self._core.database.write(unit, then, guard=principal.guard)
         return kept
 
 

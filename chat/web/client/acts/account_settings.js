@@ -17,6 +17,10 @@ export function makeAccountSettingsActs({ store, rest }) {
     async settings(change) {
       store.apply("USER_SETTINGS_UPDATE", await rest.patch("/users/@me/settings", { body: change }));
     },
+    /** Words that are worth a mention. @returns {Promise<string[]>} */
+    words: async () => (await rest.get("/users/@me/notification-words")).words,
+    /** @param {string[]} words @returns {Promise<string[]>} as they are kept */
+    putWords: async (words) => (await rest.put("/users/@me/notification-words", { body: { words } })).words,
     /** The key by which this server's messages reach browsers; null where it sends none. */
     async pushKey() {
       const { data } = await exchange("GET", "/.well-known/chat");

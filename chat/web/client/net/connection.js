@@ -8,10 +8,12 @@ import { makeTabs } from "./tabs.js";
 /** @typedef {import("./interest.js").Ranges} Ranges */
 /** @typedef {import("./machine.js").Name | "following"} Name */
 /** @typedef {{name: Name, until: number | null, wasLive: boolean}} State */
+/** @typedef {(name: string, data: any) => void} Hear */
 /**
  * @typedef {object} Connection
  * @property {State} state `until`: when a state that waits ends (Unix milliseconds).
  * @property {(run: () => void) => () => void} watch
+ * @property {(run: Hear) => () => void} hear Each dispatch, once it is in the store.
  * @property {() => void} retry Connect now.
  * @property {() => void} start
  * @property {(guildId: string | null, channelId: string, ranges: Ranges) => void} show
@@ -38,6 +40,8 @@ const ALONE = "alone";
 export function makeConnection({ store, address, token, ended, shared }) {
   /** @type {Set<() => void>} */
   const watchers = new Set();
+  /** @type {Set<Hear>} */
+  const hearers = new Set();
   /** @type {State} */
   let state = { name: shared === null ? "connecting" : "following", until: null, wasLive: false };
   /** @type {ReturnType<typeof makeSocket> | null} while this tab leads */
@@ -48,9 +52,14 @@ export function makeConnection({ store, address, token, ended, shared }) {
   /** @param {string} name */
   function share(name) {
     const clone = () => cloneOf(store.read);
-    const take = (/** @type {string} */ event, /** @type {any} */ data) => store.apply(event, data, Date.now());
     const adopted = (/** @type {any} */ told) => store.put((read, touch) => adopt(read, told, touch));
-    return makeTabs({ name, lead, follow, take, adopt: adopted, clone, changed, asked });
+    return makeTabs({ name, lead, follow, take: taken, adopt: adopted, clone, changed, asked });
+  }
+
+  /** @param {string} name @param {any} data */
+  function taken(name, data) {
+    store.apply(name, data, Date.now());
+    for (const run of hearers) run(name, data);
   }
 
   /** @param {At} at */
@@ -79,7 +88,7 @@ export function makeConnection({ store, address, token, ended, shared }) {
    * @param {number} seq
    */
   function dispatch(name, data, seq) {
-    store.apply(name, data, Date.now());
+    taken(name, data);
     tabs?.pass(name, data, seq);
   }
 
@@ -105,6 +114,7 @@ export function makeConnection({ store, address, token, ended, shared }) {
       return state;
     },
     watch: (run) => (watchers.add(run), () => void watchers.delete(run)),
+    hear: (run) => (hearers.add(run), () => void hearers.delete(run)),
     retry: () => (socket ? socket.retry() : tabs?.retry()),
     start: () => (tabs ? tabs.start() : lead({ session: null, seq: 0 })),
     show(guildId, channelId, ranges) {

@@ -3,6 +3,7 @@
 
 const OFFLINE_PAGE = "/offline";
 const CACHE = "offline";
+const CLIENT = "/channels/";
 const HOME = "/channels/@me";
 
 const worker = /** @type {ServiceWorkerGlobalScope} */ (/** @type {unknown} */ (self));
@@ -36,14 +37,17 @@ function told(data) {
 }
 
 /** @param {Told} message */
-function show({ title, body, icon, data }) {
-  // One notification a channel, the newest; it sounds again.
-  return worker.registration.showNotification(title, {
+async function show({ title, body, icon, data }) {
+  // One notification a channel, the newest; it sounds again, unless a tab is open: that has told of it already.
+  const open = await worker.clients.matchAll({ type: "window", includeUncontrolled: true });
+  const isTold = open.some(({ url }) => new URL(url).pathname.startsWith(CLIENT));
+  await worker.registration.showNotification(title, {
     body,
     data,
     tag: data.channel_id,
+    ...(isTold && { silent: true }),
     ...(icon === null ? {} : { icon }),
-    .../** @type {object} */ ({ renotify: true }),
+    .../** @type {object} */ ({ renotify: !isTold }),
   });
 }
 
@@ -53,7 +57,7 @@ async function open(address) {
   const url = new URL(address, worker.location.origin);
   const target = url.origin === worker.location.origin ? url.pathname : HOME;
   for (const client of await worker.clients.matchAll({ type: "window", includeUncontrolled: true })) {
-    if (!new URL(client.url).pathname.startsWith("/channels/")) continue;
+    if (!new URL(client.url).pathname.startsWith(CLIENT)) continue;
     client.postMessage({ type: "go", path: target });
     await client.focus();
     return;

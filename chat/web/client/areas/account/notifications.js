@@ -6,6 +6,7 @@ import { card, toggle } from "../../views/settings/fields.js";
 import { nameOfChannel } from "../../views/names/channels.js";
 import { plainName } from "../../views/names/people.js";
 import { t } from "../../words/catalogue.js";
+import { makeNoticesCard, makeWordsCard } from "./notices.js";
 import { makePush } from "./push.js";
 
 /** @typedef {import("../../views/shell/app.js").App} App */
@@ -26,7 +27,9 @@ export function makeNotifications(app) {
   const element = h(
     "div",
     { class: "settings-cards" },
+    makeNoticesCard(app),
     makePush(app),
+    makeWordsCard(app),
     card(t("notifications.guilds"), t("notifications.guilds_words"), ...(rows.length > 0 ? rows : [none])),
   );
   return { element };

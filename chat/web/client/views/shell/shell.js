@@ -20,6 +20,7 @@ import { openInside } from "./inside.js";
 import { keyList, makeKeys } from "./keys.js";
 import { makeLayers } from "./layers.js";
 import { holding } from "./long_press.js";
+import { makeNotices } from "./notices.js";
 import { personMenus } from "./person_menu.js";
 import { makeRouter, pathOf } from "./router.js";
 import { makeSteps } from "./steps.js";
@@ -56,6 +57,7 @@ export function makeShell({ store, acts, connection }) {
     now: Date.now,
   };
   const title = makeTitle(app);
+  makeNotices(app);
   const rail = makeRail(app);
   const panel = makePanel(app);
   const side = h("div", { class: "side" });

@@ -1,0 +1,112 @@
+// How this browser tells of messages while a tab is open, and the words of which the account wants to hear everywhere.
+
+import { fill, h } from "../../base/dom.js";
+import { keepNotices, keptNotices, play, SOUNDS } from "../../base/notices.js";
+import { card, toggle } from "../../views/settings/fields.js";
+import { t } from "../../words/catalogue.js";
+
+/** @typedef {import("../../views/shell/app.js").App} App */
+/** @typedef {import("../../base/notices.js").Notices} Notices */
+/** @typedef {import("../../base/notices.js").Sound} Sound */
+
+/** From when until when it is quiet, where nothing else was chosen. */
+const NIGHT = Object.freeze({ from: "22:00", to: "07:00" });
+
+/** @param {App} app */
+export function makeNoticesCard(app) {
+  /** @param {Partial<Notices>} change */
+  const set = (change) => keepNotices({ ...keptNotices(), ...change });
+  const shows = toggle({
+    label: t("notices.show"),
+    checked: keptNotices().shows && isPermitted(),
+    async change(wanted) {
+      if (wanted && !(await isGranted())) throw new Error(t("push.denied"));
+      set({ shows: wanted });
+    },
+    report: app.report,
+  });
+  const hours = h("div", { class: "settings-row" });
+  const quiet = toggle({
+    label: t("notices.quiet"),
+    hint: t("notices.quiet_hint"),
+    checked: keptNotices().quiet !== null,
+    change(wanted) {
+      set({ quiet: wanted ? NIGHT : null });
+      drawHours();
+    },
+    report: app.report,
+  });
+
+  function drawHours() {
+    const kept = keptNotices().quiet;
+    hours.hidden = kept === null;
+    if (kept === null) return fill(hours);
+    return fill(hours, time("from", t("notices.from"), kept.from), time("to", t("notices.to"), kept.to));
+  }
+
+  /** @param {"from" | "to"} end @param {string} label @param {string} value */
+  function time(end, label, value) {
+    const input = h("input", { class: "input", type: "time", required: "" });
+    input.value = value;
+    input.addEventListener("change", () => {
+      const kept = keptNotices().quiet;
+      if (kept && input.value !== "") set({ quiet: { ...kept, [end]: input.value } });
+    });
+    return h("label", { class: "notices-hour" }, h("span", {}, label), input);
+  }
+
+  drawHours();
+  return card(t("notices.title"), t("notices.words"), shows, soundRow(set), quiet, hours);
+}
+
+/** @param {(change: Partial<Notices>) => void} set */
+function soundRow(set) {
+  const select = h("select", { class: "select", "aria-label": t("notices.sound") });
+  const names = {
+    chime: t("notices.chime"),
+    drop: t("notices.drop"),
+    knock: t("notices.knock"),
+    none: t("notices.silent"),
+  };
+  select.append(...SOUNDS.map((sound) => h("option", { value: sound }, names[sound])));
+  select.value = keptNotices().sound;
+  select.addEventListener("change", () => {
+    const sound = /** @type {Sound} */ (select.value);
+    set({ sound });
+    void play(sound).catch(() => {}); // a browser without sound
+  });
+  return h("div", { class: "settings-row" }, h("span", {}, t("notices.sound")), select);
+}
+
+function isPermitted() {
+  return "Notification" in globalThis && Notification.permission === "granted";
+}
+
+async function isGranted() {
+  return "Notification" in globalThis && (await Notification.requestPermission()) === "granted";
+}
+
+/** @param {App} app */
+export function makeWordsCard(app) {
+  const acts = app.acts.accountSettings;
+  const area = h("textarea", { class: "input", rows: "4", "aria-label": t("notices.own_words"), spellcheck: "false", dir: "auto" });
+  const save = h("button", { type: "submit", class: "button" }, t("settings.save"));
+  const form = h("form", { class: "settings-form" }, area, h("div", {}, save));
+  area.disabled = save.disabled = true;
+  const show = (/** @type {string[]} */ words) => {
+    area.value = words.join("\n");
+    area.disabled = save.disabled = false;
+  };
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    try {
+      const words = area.value.split("\n").map((word) => word.trim());
+      show(await acts.putWords(words.filter((word) => word !== "")));
+      app.announce(t("settings.saved"));
+    } catch (error) {
+      app.report(error);
+    }
+  });
+  acts.words().then(show, app.report);
+  return card(t("notices.own_words"), t("notices.own_words_hint"), form);
+}

@@ -1,0 +1,95 @@
+// How this browser tells of messages while a tab is open: kept here, since a device in a pocket and one in an office
+// want different things. The sounds are made by the browser; no file is loaded.
+
+/** @typedef {"chime" | "drop" | "knock" | "none"} Sound */
+/**
+ * @typedef {object} Notices
+ * @property {boolean} shows Whether notifications are shown, where the browser permits it.
+ * @property {Sound} sound
+ * @property {{from: string, to: string} | null} quiet From when until when of each day nothing sounds: `HH:MM`.
+ */
+
+const KEY = "notices";
+
+/** @type {Readonly<Notices>} */
+export const USUAL = Object.freeze({ shows: true, sound: "chime", quiet: null });
+
+/** @typedef {readonly [number, number, number]} Tone Hertz, from when and how long (seconds). */
+
+/** @type {Readonly<Record<Exclude<Sound, "none">, readonly Tone[]>>} */
+const TONES = {
+  chime: [
+    [880, 0, 0.25],
+    [1318.5, 0.1, 0.45],
+  ],
+  drop: [
+    [740, 0, 0.15],
+    [494, 0.09, 0.3],
+  ],
+  knock: [
+    [196, 0, 0.08],
+    [196, 0.14, 0.1],
+  ],
+};
+
+export const SOUNDS = /** @type {readonly Sound[]} */ ([...Object.keys(TONES), "none"]);
+const LOUDNESS = 0.2;
+
+/** @returns {Notices} */
+export function keptNotices() {
+  try {
+    return { ...USUAL, ...JSON.parse(localStorage.getItem(KEY) ?? "{}") };
+  } catch {
+    return USUAL;
+  }
+}
+
+/** @param {Notices} notices */
+export function keepNotices(notices) {
+  localStorage.setItem(KEY, JSON.stringify(notices));
+}
+
+/**
+ * Whether the person's quiet hours hold; they may go over midnight.
+ * @param {Notices} notices
+ * @param {Date} at
+ */
+export function isQuiet({ quiet }, at) {
+  if (quiet === null) return false;
+  const [from, to] = [minutesOf(quiet.from), minutesOf(quiet.to)];
+  const now = at.getHours() * 60 + at.getMinutes();
+  return from <= to ? now >= from && now < to : now >= from || now < to;
+}
+
+/** @param {string} time */
+function minutesOf(time) {
+  const [hours, minutes] = time.split(":");
+  return Number(hours) * 60 + Number(minutes);
+}
+
+/** @type {{context: AudioContext | null}} */
+const audio = { context: null };
+
+/**
+ * A browser lets nothing sound before the person has touched the page.
+ * @param {Sound} sound
+ */
+export async function play(sound) {
+  if (sound === "none") return;
+  audio.context ??= new AudioContext();
+  const { context } = audio;
+  if (context.state !== "running") await context.resume();
+  for (const [hertz, from, long] of TONES[sound]) {
+    const at = context.currentTime + from;
+    const tone = context.createOscillator();
+    const loudness = context.createGain();
+    tone.type = "sine";
+    tone.frequency.value = hertz;
+    loudness.gain.setValueAtTime(0, at);
+    loudness.gain.linearRampToValueAtTime(LOUDNESS, at + 0.01);
+    loudness.gain.exponentialRampToValueAtTime(0.0001, at + long);
+    tone.connect(loudness).connect(context.destination);
+    tone.start(at);
+    tone.stop(at + long);
+  }
+}

@@ -1,0 +1,112 @@
+// Tells of messages while a tab is open. Of several tabs one speaks, and none of what is being read in any.
+
+import { isQuiet, keptNotices, play } from "../../base/notices.js";
+import { serviceWorker } from "../../base/trusted.js";
+import { isNotified } from "../../store/notices.js";
+import { t } from "../../words/catalogue.js";
+import { quoted } from "../messages/body.js";
+import { nameOfChannel } from "../names/channels.js";
+import { avatarAddress, nameOf, plainName } from "../names/people.js";
+import { pathOf } from "./router.js";
+
+/** @typedef {import("./app.js").App} App */
+/** @typedef {import("../../store/shapes.js").Wire} Wire */
+
+/** A tab that is looked at takes the message first. */
+const OTHERS_FIRST_MS = 200;
+/** How long a message is taken: longer than any tab hears of it later. */
+const TAKEN_MS = 10_000;
+/** What was said before that was said while nobody was connected. */
+const LATE_MS = 120_000;
+const EPOCH_MS = 1_420_070_400_000;
+const BODY_CHARACTERS = 300;
+
+/** @param {App} app */
+export function makeNotices(app) {
+  const { store, connection } = app;
+  /** @type {string[]} */
+  let words = [];
+
+  const unhear = connection.hear((name, data) => {
+    if (name === "MESSAGE_CREATE") void heard(data).catch(() => {});
+    else if (name === "MESSAGE_ACK") void takeAway(data.channel_id).catch(() => {});
+    else if (name === "READY" || name === "USER_SETTINGS_UPDATE") void learn();
+  });
+
+  async function learn() {
+    words = await app.acts.accountSettings.words().catch(() => words);
+  }
+
+  void learn();
+
+  /** @param {Wire} message */
+  async function heard(message) {
+    const saidAt = Number(BigInt(message["id"]) >> 22n) + EPOCH_MS;
+    if (app.now() - saidAt > LATE_MS || store.read.settings?.["status"] === "dnd") return;
+    if (!isNotified(store.read, message, app.now(), words)) return;
+    const isLookedAt = document.hasFocus();
+    const isRead = isLookedAt && app.place().channelId === message["channel_id"];
+    if (!isLookedAt) await new Promise((resolve) => setTimeout(resolve, OTHERS_FIRST_MS));
+    if (!(await take(message["id"])) || isRead) return;
+    const notices = keptNotices();
+    if (isQuiet(notices, new Date(app.now()))) return;
+    if (notices.shows && !isLookedAt) await show(message);
+    await play(notices.sound);
+  }
+
+  /** @param {Wire} message */
+  async function show(message) {
+    if (!("Notification" in globalThis) || Notification.permission !== "granted") return;
+    const guildId = message["guild_id"] ?? null;
+    const author = nameOf({ store, guildId }, message["author"]);
+    const path = pathOf({ guildId, channelId: message["channel_id"], messageId: message["id"] });
+    const body = quoted(message["content"], { store, guildId }).slice(0, BODY_CHARACTERS);
+    const registration = await serviceWorker();
+    await registration.showNotification(titled(message, author), {
+      body: body || t("notices.no_text"),
+      tag: message["channel_id"],
+      icon: avatarAddress(message["author"], 80),
+      silent: true,
+      data: { channel_id: message["channel_id"], url: new URL(path, location.href).href },
+      .../** @type {object} */ ({ renotify: true }),
+    });
+  }
+
+  /** @param {Wire} message @param {string} author */
+  function titled(message, author) {
+    const channel = store.read.channels.get(message["channel_id"]);
+    if (!channel) return author;
+    const guild = store.read.guilds.get(message["guild_id"] ?? "");
+    if (guild) {
+      const community = plainName(guild.properties["name"] ?? "");
+      return t("notices.in_guild", { author, channel: nameOfChannel(store.read, channel), guild: community });
+    }
+    const isOfTwo = channel.type === 1 || !channel.name;
+    return isOfTwo ? author : t("notices.in_group", { author, group: nameOfChannel(store.read, channel) });
+  }
+
+  return { stop: unhear };
+}
+
+/**
+ * Whether this tab is the one that tells of the message.
+ * @param {string} id
+ * @returns {Promise<boolean>}
+ */
+function take(id) {
+  return new Promise((resolve) => {
+    const held = () => new Promise((over) => setTimeout(over, TAKEN_MS));
+    const locks = /** @type {LockManager | undefined} */ (navigator.locks);
+    if (!locks) return resolve(true);
+    return void locks.request(`notice:${id}`, { ifAvailable: true }, (lock) => {
+      resolve(lock !== null);
+      return lock === null ? undefined : held();
+    });
+  });
+}
+
+/** What was read elsewhere needs no notification any more. @param {string} channelId */
+async function takeAway(channelId) {
+  const registration = await navigator.serviceWorker?.getRegistration();
+  for (const shown of (await registration?.getNotifications({ tag: channelId })) ?? []) shown.close();
+}
