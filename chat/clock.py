@@ -85,8 +85,8 @@ class MovableClock(Clock, Protocol):
         ...
 
     def set_back(self, skipped_ms: int = 0) -> None:
-        """Return to the time of day that it would be with so much of `skip` and without a stop. Trio's timers stay
-        where they are."""
+        """Set the time of day back to the machine's plus `skipped_ms`, and let it run. Trio's timers stay where they
+        are."""
         ...
 
     def seconds_to_next_deadline(self) -> float:
@@ -94,8 +94,8 @@ class MovableClock(Clock, Protocol):
         ...
 
     def in_machine_time(self, seconds: float) -> AbstractContextManager[trio.CancelScope]:
-        """A scope that is cancelled after so long in the machine's own time: for patience with what is outside of this
-        process. On a virtual clock it is virtual time that passes, because nothing there waits for the machine."""
+        """A scope that is cancelled after `seconds` of the machine's own time, for waits on things outside this
+        process. On a virtual clock these are seconds of virtual time, because nothing there waits for the machine."""
         ...
 
     def machine_seconds(self) -> float:

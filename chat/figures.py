@@ -30,7 +30,7 @@ LOOK_SECONDS: Final = 1.0
 """How often the loop's lag is measured, and what is at hand is looked at."""
 
 SWITCHED: Final = 101
-"""The status of a socket's opening: it has no end that could be waited for."""
+"""The status that opens a WebSocket: such a request has no end to measure."""
 
 FAILURES: Final = 500
 """The least status that says that the server is at fault."""

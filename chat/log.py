@@ -37,7 +37,7 @@ FIELD_MEMBERS: Final = 100
 
 COMPLAINTS_AT_ONCE: Final = 100
 COMPLAINT_SECONDS: Final = 60.0
-"""Of equal warnings and errors so many are logged within so long; then how many were left out."""
+"""The span within which equal warnings or errors are counted: some are logged, then one line says how many were not."""
 
 WARNING: Final = 4
 """The priority of a warning (syslog(3))."""

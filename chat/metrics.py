@@ -253,7 +253,7 @@ class Metrics:
         """A request is over."""
         operation = f"{seen.method} {seen.route}"
         self._requests.labels(operation, str(seen.status) if seen.status else "none").inc()
-        if seen.status != 101:  # a socket has no end that could be waited for
+        if seen.status != 101:  # the request of a socket has no end to measure
             self._request_seconds.labels(operation).observe(seen.seconds)
         self._answer_bytes.inc(seen.bytes_sent)
         if seen.limit is not None:

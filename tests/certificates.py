@@ -25,7 +25,7 @@ class Authority:
         self.certificate = self._signed(self._name, self._key, [], is_authority=True, days=3)
 
     def issue(self, folder: Path, *names: str, days: float = 90, stem: str = "server") -> tuple[Path, Path]:
-        """A certificate for these names and addresses that ends in so many days, and its key, as files in PEM."""
+        """A certificate for these names and addresses that ends in `days` days, and its key, as files in PEM."""
         key = ec.generate_private_key(ec.SECP256R1())
         subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, names[0])])
         made = self._signed(subject, key, list(names), is_authority=False, days=days)

@@ -34,7 +34,7 @@ class Phone:
         self._told = -1
 
     def code(self, steps: int = 0) -> str:
-        """The code that the app shows now, or so many steps later."""
+        """The code that the app shows now, or `steps` time steps later."""
         return pyotp.TOTP(self.secret).generate_otp(self._clock.now_ms() // STEP_MS + steps)
 
     def wrong_code(self) -> str:

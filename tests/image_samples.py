@@ -40,7 +40,7 @@ def heif(*brands: bytes, size: tuple[int, int] = (16, 8), sequence: bool = False
 
 
 class _Bits:
-    """Writes numbers of so many bits, the lowest first."""
+    """Writes numbers of a given width in bits, lowest bit first."""
 
     def __init__(self) -> None:
         self.value = 0

@@ -25,7 +25,7 @@ ARRIVING_SECONDS = 0.01
 
 
 async def pass_time(clock: MockClock, seconds: float) -> None:
-    """Let so much time go by while nothing is on its way."""
+    """Let `seconds` of virtual time go by while nothing is on its way."""
     clock.autojump_threshold = 0
     await trio.sleep(seconds)
     clock.autojump_threshold = ARRIVING_SECONDS

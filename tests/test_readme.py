@@ -273,7 +273,7 @@ def test_every_command_that_is_named_exists() -> None:
 
 
 def test_every_setting_that_is_named_exists(tmp_path: Path) -> None:
-    named = set(re.findall(r"(?<!_)CHAT_[A-Z_]*[A-Z]", BOTH)) - {"CHAT_DATA"}  # where the settings are looked for
+    named = set(re.findall(r"(?<!_)CHAT_[A-Z_]*[A-Z]", BOTH)) - {"CHAT_DATA"}  # the directory that holds the settings
     known = {f"CHAT_{name.upper().replace('.', '__')}" for name in load_settings(tmp_path).origins}
     assert named
     assert named <= known

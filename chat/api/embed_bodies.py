@@ -1,4 +1,4 @@
-"""The embeds of a message's body, and how they are stored (messages.md, Embeds; limits of the field).
+"""The embeds of a message's body, and how they are stored (messages.md, Embeds), with the limits that Discord has.
 
 Members that only the server fills in (`type`, `proxy_url`, sizes ...) are ignored, so that a client may send back what
 it got.

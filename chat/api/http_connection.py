@@ -286,7 +286,7 @@ class Call:
         return await self._client_gone()
 
     def arrived(self) -> bytes | None:
-        """All of the body, where it has come and nothing of it was read; None where it is to be waited for."""
+        """The whole body if it has arrived and nothing of it was read; None if the caller has to wait for it."""
         connection = self._connection
         length = self.request.block.body_length
         if self.left != length or self._ended or len(connection.received) < length:
@@ -327,7 +327,7 @@ class Call:
                 connection.over = True
                 return DISCONNECT
             connection.received += data
-        # With so much read ahead, the client's end is beyond sight.
+        # After reading this much ahead, the server cannot see whether the client has hung up.
         return await trio.sleep_forever()
 
     # The answer

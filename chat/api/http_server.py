@@ -86,7 +86,7 @@ class HttpServer:
                 nursery.cancel_scope.cancel()
 
     async def _end_idle(self) -> None:
-        """End connections that have waited for a request for so long, for ever."""
+        """Run for ever: end connections that have waited too long for a request."""
         while True:
             if not self.idle:
                 self.some_idle = trio.Event()

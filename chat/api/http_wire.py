@@ -20,7 +20,7 @@ theirs, so that it is they who close."""
 
 WRITE_SECONDS: Final = 30.0
 WRITE_STEP_BYTES: Final = 32_768
-"""A client takes so many bytes of an answer within WRITE_SECONDS, or what is left of it, or is dropped."""
+"""A client that has not taken this many bytes of an answer, or the rest of it, after WRITE_SECONDS is disconnected."""
 
 LINGER_SECONDS: Final = 1.0
 """How long a client gets to read the last answer before the connection is closed under what it still sends."""
@@ -40,8 +40,8 @@ Write = Callable[[bytes], Awaitable[None]]
 
 
 class Patience:
-    """How long the other side is waited for: so many seconds for each step of so many bytes, however many steps there
-    are. Only time spent waiting counts; `seconds` are left for the present step."""
+    """How long to wait for the other side: a number of seconds for each step of a number of bytes, for any number of
+    steps. Only time spent waiting counts; `seconds` are left for the present step."""
 
     __slots__ = ("_bytes", "_step_bytes", "_step_seconds", "seconds")
 
@@ -52,7 +52,7 @@ class Patience:
         self.seconds = step_seconds
 
     def waited(self, seconds: float, moved: int) -> None:
-        """So long was waited, and so many bytes came of it."""
+        """Count `seconds` of waiting, in which `moved` bytes were moved."""
         self.seconds -= seconds
         self._bytes += moved
         if self._bytes >= self._step_bytes:

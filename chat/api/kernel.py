@@ -349,7 +349,7 @@ class Kernel:
         except ClientGone:
             raise
         except Exception as error:
-            # Whatever it is, it is ours: the client learns that much, the log learns the rest.
+            # The fault is the server's: the client learns only that, the log has the rest.
             log.exception("request failed", request_id=request.id, method=method, path=operation.path)
             raise ApiError(ErrorCode.INTERNAL_SERVER_ERROR) from error
 

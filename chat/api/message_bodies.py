@@ -144,8 +144,8 @@ class CreateMessage:
 
 @frozen
 class EditMessage:
-    """Changes to a message; what is absent stays. A null text or null embeds are none (a convention of the field).
-    `attachments` names those that stay, and new ones."""
+    """Changes to a message; what is absent stays. Null removes the text or the embeds, as it does at Discord.
+    `attachments` names the files that stay, and new ones."""
 
     content: Maybe[str | None] = OMITTED
     flags: Annotated[int, Range(0, FLAGS_MAXIMUM)] | None = None

@@ -19,7 +19,7 @@ import trio
 from chat.classes import frozen
 
 PRUNE_AT: Final = 10_000
-"""Buckets in memory at which the empty ones are looked for and dropped; after that again at twice what is left."""
+"""With this many buckets in memory the empty ones are dropped; the next time at twice the number that was left."""
 
 BUCKETS_LIMIT: Final = 200_000
 """Buckets in memory at most (some 40 MB): beyond it the oldest goes, empty or not."""

@@ -140,7 +140,7 @@ class _Queue:
 
 
 class Turns:
-    """So many turns at the same time; `holders` and `strangers` are the most who wait, and the most of one asker.
+    """Limits how many hash at the same time; `holders` and `strangers` bound how many wait, in all and of one asker.
 
     There are two queues, and they take turns. Holders wait in one: an account at a network that it has signed in from,
     or signed in already. Each has a place of its own there, however many others wait. Strangers wait in the other. In

@@ -68,7 +68,7 @@ def description(now_ms: int, schema: int, size: int, **more: Any) -> bytes:
 
 
 def described(content: bytes) -> Mapping[str, Any] | None:
-    """What a description says; None for what is none of this format."""
+    """What a description says; None if the bytes are not a description in this format."""
     try:
         members = json.loads(content)
     except (ValueError, RecursionError):  # what is no JSON, and what is nested without end
@@ -132,8 +132,8 @@ _CHECKSUM_LINE: Final = re.compile(rb"([0-9a-f]{64})  ([ -~]{1,200})\n")
 
 
 def checksums(content: BinaryIO) -> Iterator[tuple[str, str]]:
-    """The digests and names of CHECKSUMS. Raises ValueError for a line that is none, and for a name that no backup
-    has."""
+    """The digests and names of CHECKSUMS. Raises ValueError for a line of another form, and for a name that no
+    backup has."""
     for line in content:
         match = _CHECKSUM_LINE.fullmatch(line)
         if match is None:

@@ -44,7 +44,7 @@ RETRY_MS: Final = HOUR_MS
 """After an attempt that failed, unless backups are made more often than that."""
 
 STALLED_SECONDS: Final = 900.0
-"""A process that has said nothing for so long does not get on: its disk is gone or hangs."""
+"""A backup process that has said nothing for this long is stuck: its disk is gone or hangs."""
 
 PATIENCE_SECONDS: Final = 10.0
 """How often that is looked at."""

@@ -28,7 +28,7 @@ from chat.store.connections import connect
 from chat.store.data_directory import DataDirectory
 
 FLAT: Final = 1.3
-"""A request may cost so many times as much as in the smallest instance."""
+"""A request may cost this many times what it costs in the smallest instance."""
 
 DAY_MS: Final = 86_400_000
 CONNECTIONS: Final = 8

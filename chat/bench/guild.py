@@ -37,7 +37,7 @@ from chat.registries.permissions import Permission
 
 READ_BYTES: Final = 262_144
 QUIET_SECONDS: Final = 0.05
-"""The server is through with an operation when it has used no CPU time for so long."""
+"""The server has finished an operation once it has used no CPU time for this long."""
 IDLE_CPU_SECONDS: Final = 0.0005
 READY_SECONDS: Final = 60.0
 UPDATE_SECONDS: Final = 1.1
@@ -46,7 +46,7 @@ RANGES: Final = [[0, 99]]
 
 
 FLAT: Final = 1.3
-"""An operation may cost so many times as much in the largest guild; a list is made of all members."""
+"""An operation in the largest guild may cost this many times what it costs in the smallest; lists hold all members."""
 FIRST_LIST_MS: Final = 50.0
 LONGEST_TURN_MS: Final = 20.0
 

@@ -43,10 +43,10 @@ MESSAGE: Final = '{"content":"a chat message of usual length, such as people wri
 READ_MESSAGES: Final = 50
 READING_CONNECTIONS: Final = 4
 FLAT: Final = 1.5
-"""An indexed read may cost so many times as much in the largest channel, noise included."""
+"""An indexed read in the largest channel may cost this many times what it costs in the smallest, noise included."""
 
 AUTHOR: Final = 2.0
-"""A search for what one account wrote may cost so many times as much as the same for what all wrote."""
+"""A search among one account's messages may cost this many times what the same search among all messages costs."""
 
 INDEXED: Final = frozenset({"read_newest", "read_middle", "search_rare"})
 

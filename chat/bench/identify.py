@@ -41,7 +41,7 @@ print(json.dumps([here.guild_id, here.channel_id, here.tokens, dict(ENVIRONMENT)
 
 @frozen
 class IdentifyBenchPlan:
-    """Each round so many accounts identify, which have no other session."""
+    """In each round `clients` accounts identify; none of them has another session."""
 
     clients: int = 400
     rounds: int = 5

@@ -2,8 +2,8 @@
 
 `gateway`: the first line that it reads says whom to connect to (`Specification` as JSON), and is answered once all
 sessions are ready. Each further line (`Phase`) is one measurement, answered by one line. `http`: each line (`Order`) is
-one measurement, answered by one line: so many connections, each with one request under way at any time, of those that
-are asked one after the other. An answer says how busy the generator was itself: above 0.9 it measured itself and not
+one measurement, answered by one line: a number of connections, each of which has one request under way at any time and
+takes the requests in turn. An answer says how busy the generator was itself: above 0.9 it measured itself and not
 the server.
 """
 
@@ -36,7 +36,7 @@ from chat.bench.measuring import cpu_seconds
 from chat.classes import frozen
 
 SAMPLED: Final = 10
-"""Every so many sessions one is read closely."""
+"""One session of this many is read closely."""
 
 HEARTBEAT_SECONDS: Final = 30.0
 QUIET_SECONDS: Final = 0.5
@@ -415,7 +415,7 @@ def measure(order: Order) -> dict[str, Any]:
 
 
 def rates(done: int, seconds: float, servers: float, own: float) -> dict[str, float]:
-    """What was done in so many seconds, with so much CPU time (seconds) of the server and of this process."""
+    """Figures of a measurement that did `done` things in `seconds`; `servers` and `own` are seconds of CPU time."""
     return {
         "per_second": done / seconds,
         "per_cpu_second": done / servers if servers else 0.0,

@@ -273,7 +273,8 @@ def frame_extent(data: bytes | bytearray, position: int) -> tuple[int, int]:
 
 
 def read(descriptor: int, maximum: int = READ_BYTES) -> bytes:
-    """What has arrived, at most so much; empty when the connection is over. Raises BlockingIOError when nothing has."""
+    """What has arrived, at most `maximum` bytes; empty when the connection is over. Raises BlockingIOError when nothing
+    has."""
     try:
         return os.read(descriptor, maximum)
     except ConnectionError:

@@ -49,7 +49,7 @@ print(json.dumps(here and [here.tokens, here.newcomers, dict(ENVIRONMENT)]), flu
 
 @frozen
 class ManyGuildsBenchPlan:
-    """Each round so many accounts identify, one after the other; `online` others are there from the beginning."""
+    """In each round `clients` accounts identify one after the other; `online` others are connected before."""
 
     guilds: int = 200
     clients: int = 20

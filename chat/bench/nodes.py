@@ -181,7 +181,7 @@ def _members(count: int) -> int:
 
 @contextlib.contextmanager
 def _alone(count: int) -> Iterator[MeasuredProcess]:
-    """One `chat serve` with so many sessions, and their generator."""
+    """One `chat serve` with `count` sessions, and the process that drives them."""
     with tempfile.TemporaryDirectory(prefix="chat-bench-") as directory:
         here = world.prepare(Path(directory), _members(count))
         with serving(directory, watched=False) as (server, port), generator(server, port, here, count) as load:

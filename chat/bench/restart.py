@@ -115,7 +115,7 @@ class Posting:
         return 1000 / float(self._post(seconds)["per_cpu_second"])
 
     def fill(self, messages: int) -> None:
-        """Post so many messages at least."""
+        """Post at least this many messages."""
         posted, seconds = 0.0, 0.05
         while posted < messages:
             result = self._post(seconds)

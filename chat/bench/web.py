@@ -225,7 +225,7 @@ def scrolled(page: Page, plan: WebBenchPlan) -> list[Figure]:
 
 
 def talked(page: Page, host: Host, plan: WebBenchPlan) -> list[Figure]:
-    """Messages of another member into the open channel, so many a second."""
+    """Another member writes into the open channel, at the plan's rate."""
     visit(page, host)
     page.evaluate("() => { window.tasks.length = 0; }")
     began = time.monotonic()

@@ -59,7 +59,7 @@ class World:
 
 
 def prepare(directory: Path, member_count: int) -> World:
-    """Make the database in a new data directory, with a guild of so many members. Raises OperatorError."""
+    """Make the database in a new data directory, with a guild of `member_count` members. Raises OperatorError."""
     clock = SystemClock()
     next_id = SnowflakeGenerator(clock, WORLD_WORKER)
     mint = TokenMint(secrets.SystemRandom())
@@ -152,7 +152,7 @@ def _guild(guild_id: int, people: Sequence[Account], now: int) -> Guild:
 ROLES_PER_MEMBER: Final = 2
 CHANNELS_PER_CATEGORY: Final = 50
 HIDDEN_SHARE: Final = 4
-"""One channel of so many is hidden from everyone and shown by one role."""
+"""One channel in this many is hidden from everyone but one role."""
 
 
 @frozen
@@ -278,8 +278,8 @@ class Communities:
 def prepare_communities(
     directory: Path, *, guild_count: int, signed_in: int, member_count: int = COMMUNITY_MEMBERS
 ) -> Communities:
-    """Make the database in a new data directory: guilds with so many members each, `signed_in` of whom are in all of
-    them; as many besides are in one. Raises OperatorError."""
+    """Make the database in a new data directory: guilds of `member_count` members each. `signed_in` accounts are in all
+    of them, and as many more in one of them. Raises OperatorError."""
     return _prepare_guilds(directory, _insert_community, guild_count, signed_in, member_count)
 
 
@@ -366,7 +366,7 @@ APART_MS: Final = 1_000
 """Time between two messages."""
 
 RARE_MESSAGES: Final = 100
-"""So many messages have the rare word, however many there are, evenly spread."""
+"""This many messages hold the rare word, evenly spread over a history of any length."""
 
 RARE_WORD: Final = "saskatoon"
 COMMON_WORD: Final = "w0"
@@ -387,8 +387,8 @@ class MessageIds:
 
 
 def fill(directory: Path, world: World, count: int) -> MessageIds:
-    """Write so many messages into the world's channel, and leave their index as a server at rest does: up to date, and
-    merged."""
+    """Write `count` messages into the world's channel, and leave the search index up to date and merged, as a server at
+    rest does."""
     with contextlib.closing(connect(DataDirectory(directory).database, durable=False)) as connection:
         authors = [row[0] for row in connection.execute("SELECT user_id FROM members ORDER BY user_id")]
         now = SystemClock().now_ms()

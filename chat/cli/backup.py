@@ -1,8 +1,8 @@
 """`chat backup` and `chat export-user`: everything of an instance, or of one account, in one file, while its server
 runs.
 
-What a backup holds stands in `chat.backup.contents`. What there is of an account becomes a ZIP file, like the archives
-of administrators.
+What a backup holds stands in `chat.backup.contents`. An account's data becomes a ZIP file, like the archives of
+administrators.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def _give_name(draft: Path, file: Path) -> None:
 @click.option("--include-attachments", is_flag=True, help="The files that the account uploaded, too.")
 @administering()
 async def export_user(instance: Instance, name: str, file: Path, include_attachments: bool) -> dict[str, object]:
-    """Write what there is of an account to a file.
+    """Write an account's data to a file.
 
     FILE becomes a ZIP file like the archives of administrators.
     ID is an id, a username, a tag (alice#0001) or a mail address. A server may run meanwhile.

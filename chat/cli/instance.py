@@ -94,7 +94,7 @@ def job() -> None:
 @click.option(
     "--type", "task_type", type=click.Choice([kind.value for kind in JobType]), help="Only jobs of this type."
 )
-@click.option("--limit", type=click.IntRange(1, 200), default=50, show_default=True, help="At most so many.")
+@click.option("--limit", type=click.IntRange(1, 200), default=50, show_default=True, help="How many at most.")
 @administering(*JOB_COLUMNS, in_words=_job_in_words)
 async def list_jobs(instance: Instance, status: str | None, task_type: str | None, limit: int) -> list[dict[str, Any]]:
     """Jobs, the newest first."""
@@ -172,7 +172,7 @@ def _named(summary: dict[str, Any] | None, otherwise: str) -> str:
 @click.option("--search", metavar="WORDS", help="Only entries with these words.")
 @click.option("--by", metavar="U", help="Only what this account did.")
 @click.option("--about", metavar="U", help="Only what was done to this account.")
-@click.option("--limit", type=click.IntRange(1, 200), default=50, show_default=True, help="At most so many.")
+@click.option("--limit", type=click.IntRange(1, 200), default=50, show_default=True, help="How many at most.")
 @administering(*AUDIT_COLUMNS, in_words=_entry_in_words)
 async def audit_log(
     instance: Instance, search: str | None, by: str | None, about: str | None, limit: int

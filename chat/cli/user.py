@@ -140,7 +140,7 @@ async def list_(instance: Instance) -> list[dict[str, object]]:
 @account_argument
 @administering(hide_empty=True)
 async def show(instance: Instance, name: str) -> dict[str, Any]:
-    """Show what there is of account U.
+    """Show account U.
 
     These are the fields of the Admin API.
     """

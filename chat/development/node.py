@@ -40,7 +40,7 @@ from chat.store.whole_database import erase_everything, last_id
 class Development:
     """Parts of the server that only its development routes reach.
 
-    `forget` are what a reset calls besides what it clears itself, so that nothing of the time before is remembered.
+    `forget` are callables by which a reset also clears what other parts of the server remember.
     """
 
     world: SeededWorld
@@ -130,7 +130,7 @@ def node_of(development: Development) -> NodeControl:
 
 
 async def reset(development: Development) -> None:
-    """Erase everything, make the seeded world's rows anew and forget what memory holds of the time before."""
+    """Erase everything, write the seeded world's rows again and clear what is kept in memory."""
     async with development.turn:
         # First of all the store has to be able to write again, and waiting to come to an end.
         development.clock.go_on()
@@ -152,8 +152,8 @@ def end_sessions(development: Development) -> None:
 
 
 def forget(development: Development, skipped_ms: int = 0) -> None:
-    """Let nothing in memory be of the time before; sessions end with opcode 9, and the clock shows so much of an
-    offset. To be called once the store holds what is to be remembered."""
+    """Clear everything kept in memory, end all sessions with opcode 9, and set the clock back to `skipped_ms` ahead of
+    the machine's. Call it once the store holds the new state."""
     end_sessions(development)  # of those who came back while the erasure waited for its turn
     development.core.guild_states.forget_all()
     development.http_faults.clear()
@@ -193,10 +193,10 @@ SETTLING_SECONDS_IN_ALL: Final = 10.0
 """The same for one advance."""
 
 ANSWER_SECONDS: Final = 0.25
-"""How long a client that was asked for a heartbeat is waited for."""
+"""How long the server waits for a client that it asked for a heartbeat."""
 
 ANSWER_SECONDS_IN_ALL: Final = 3.0
-"""How long clients are waited for in one advance."""
+"""How long one advance of the clock waits for clients in all."""
 
 POLL_SECONDS: Final = 0.001
 
@@ -208,7 +208,7 @@ class PatienceSettings:
     settling: float
     answers: float
     silent: set[Connection] = attrs.Factory(set)
-    """Who was waited for in vain, and is not waited for again."""
+    """Connections that did not answer in time; the advance does not wait for them again."""
 
 
 @frozen
@@ -234,7 +234,7 @@ class ClockMover:
             await self._step(left * (step + 1) // COARSE_STEPS - left * step // COARSE_STEPS, patience)
 
     async def step(self, timers: int) -> None:
-        """Move the clock to the next timer, so many times; returns after it has run. Where no timer is left, nothing
+        """Move the clock to the next timer, `timers` times; returns after the last has run. Without a timer nothing
         moves."""
         patience = self._patience()
         await self._settle(patience)

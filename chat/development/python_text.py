@@ -64,7 +64,8 @@ class Names:
         return "f" + _quoted("".join(parts))
 
     def value(self, value: Any, indent: int = 0) -> str:
-        """Any JSON value; one that does not fit into a line is spread over several, indented by so many characters."""
+        """Any JSON value as Python text; a value that does not fit into a line is spread over several, indented by
+        `indent`."""
         if isinstance(value, str):
             return self.text(value)
         if not isinstance(value, (dict, list)) or not value:

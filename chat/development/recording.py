@@ -163,7 +163,7 @@ class Recorder:
         method = exchanged.method.lower()
         call = f"{client}.{method}({', '.join(arguments)})"
         if exchanged.path == CLOCK_PATH:
-            # Virtual time passes meanwhile, more of it than an answer is waited for.
+            # Virtual time passes meanwhile, more than the client waits for an answer.
             call = f'{client}.request("POST", {arguments[0]}, json={arguments[1]}, seconds=float("inf"))'
         elif method not in {"get", "post", "put", "patch", "delete"}:
             call = f"{client}.request({exchanged.method!r}, {arguments[0]})"

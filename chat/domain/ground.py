@@ -42,5 +42,5 @@ class Ground:
     """Whether long work may leave the loop; a run on virtual time has no threads."""
 
     def random_hex(self, characters: int) -> str:
-        """A random number in so many hexadecimal characters."""
+        """A random number, written in this many hexadecimal characters."""
         return f"{self.chance.getrandbits(4 * characters):0{characters}x}"

@@ -1,8 +1,8 @@
 """What is let in: counts and budgets of each source address, and what the node itself accepts at present.
 
-An address has so many connections at once, Identifies a minute and payloads a minute (gateway.md, Identify). Of the
-node's state `draining` is set by a shutdown; the rest is an operator's or, under `chat dev`, a test's decision
-(development.md, Development routes).
+Each address has a limit of connections at once, Identifies a minute and payloads a minute (gateway.md, Identify). A
+shutdown sets `draining` in the node's state; the rest of the state is set by an operator or, under `chat dev`, by a
+test (development.md, Development routes).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ WINDOWS_KEPT: Final = 65_536
 
 
 class FixedWindowBudget:
-    """So many uses per key in each fixed window of time, a window beginning with its first use."""
+    """Allows a number of uses for each key in a window of time. A window begins with its first use."""
 
     def __init__(self, uses: int, window_ms: int) -> None:
         self.uses = uses

@@ -248,7 +248,7 @@ class Connection:
         self._reading.cancel()
 
     def stall(self, milliseconds: int) -> None:
-        """Let no frame leave for so long (faults of the development routes)."""
+        """Hold back all frames for `milliseconds` (a fault of the development routes)."""
         self._outbox.hold()
         self._stalls += 1
         self._stall_over = trio.Event() if self._stall_over is None else self._stall_over
@@ -322,7 +322,7 @@ class Connection:
         return self._outbox.pending_bytes
 
     async def drained(self, below_bytes: int) -> None:
-        """Return once no more than so many bytes wait for the peer, or the socket is gone."""
+        """Return once at most `below_bytes` wait to be sent to the peer, or the socket is gone."""
         self.flush()
         await self._outbox.drained(below_bytes)
 

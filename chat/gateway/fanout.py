@@ -55,7 +55,7 @@ class Flushable(Protocol):
         ...
 
     def failed(self) -> None:
-        """Something unforeseen was raised by it; to be called where that is caught."""
+        """The receiver raised something unforeseen. Call it in the `except` block."""
         ...
 
 
@@ -109,7 +109,7 @@ class Expectation:
         self.events = self._together + (self._batches_to_probe <= 0)
 
     def came(self, count: int, *, in_time: bool) -> None:
-        """What was expected is there, or the wait was in vain; either way so many are."""
+        """The wait for more events ended, in time or not; `count` events wait now."""
         if count > self._together:
             self._together = min(count, self._maximum)
             self._probe_interval = 1
@@ -293,7 +293,7 @@ class Fanout:
 
 
 def _failed(session: GatewaySession) -> None:
-    """One session could not be told; the others are. To be called where that is caught."""
+    """One session could not be sent an event; the others are. Call it in the `except` block."""
     if session.receiver is None:
         logger.exception("a session was not told", user_id=session.user_id)
     else:

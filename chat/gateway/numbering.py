@@ -42,9 +42,9 @@ class Numbering:
         self.replay_floor = 0
         """The highest sequence that was evicted."""
         self._entries: deque[OutgoingEvent | EventRun | int] = deque()
-        self._gone = 0  # so many events of a run that is the first entry are no longer retained
+        self._gone = 0  # if the first entry is a run: how many of its events are no longer retained
         self._trimmed = 0  # the sequence before the first retained one's
-        self._room = REPLAY_DISPATCHES  # so many entries are a full buffer
+        self._room = REPLAY_DISPATCHES  # how many entries the buffer holds at most
         self._bytes = 0
 
     def number(self, event: OutgoingEvent) -> int:
@@ -195,7 +195,7 @@ class Numbering:
                 self._drop_first(first)
 
     def _drop_of_run(self, run: EventRun, count: int) -> None:
-        """Forget so many events of the run that is the first entry."""
+        """Forget the first `count` events of the run that is the first entry."""
         gone = self._gone + count
         self._trimmed += count
         self._bytes -= run.ends[gone] - run.ends[self._gone]

@@ -28,7 +28,7 @@ LARGE_BYTES: Final = 65_536
 """A single frame of more, as the Ready of many guilds is, goes out in few steps."""
 
 STALL_SECONDS: Final = 30.0
-"""A peer that takes nothing for so long while something waits for it is gone."""
+"""A peer counts as gone when it takes nothing for this long while frames wait for it."""
 
 logger = structlog.get_logger(__name__)
 

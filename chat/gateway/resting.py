@@ -29,38 +29,39 @@ if TYPE_CHECKING:
     from chat.gateway.fanout import Delivery
 
 DELIVERIES: Final = 4_096
-"""So many are a full batch: as many as a session retains."""
+"""A batch with this many deliveries is full: a session retains no more."""
 
 DELIVERIES_BYTES: Final = 4_194_304
 """Events of such a size are a full batch."""
 
 LISTED: Final = 262_144
-"""So many entries in its lists of sessions are a full batch, some 16 MiB: while thousands rest, who they are changes
-all the time, and each time there are new lists."""
+"""A batch whose lists of receivers have this many entries together is full; that is about 16 MiB. While thousands of
+sessions rest, some come and go all the time, and each change makes new lists."""
 
 OWN_RECEIVERS: Final = 64
-"""Receivers from which on a list that the delivery before has not is not kept with a delivery."""
+"""A receiver list of this length or more is dropped from a kept delivery, unless the previous delivery used the same
+list."""
 
 BLOCK: Final = 256
 """Deliveries of a block."""
 
 SHARED_FROM: Final = 64
-"""Sessions from which on a run of the whole batch is made for what they heard. For fewer the runs of its blocks, which
-others have in part as well, are less work."""
+"""When this many sessions or more heard the same of a batch, they share one run over the whole batch. For fewer, runs
+of its blocks are less work, because other sessions share those blocks."""
 
 NUMBERED_WITHIN: Final = 1 / 8
 """A full batch is numbered for all sessions before such a part of the next one is full: the memory of two is rarely
 needed."""
 
 WORK_PER_TURN: Final = 16_384
-"""How much is done before other tasks get a turn, one to two milliseconds. One of it is a session that is looked for in
-a list, or an event that comes into a run."""
+"""Units of work that are done before other tasks get a turn; one to two milliseconds. A unit is one session searched
+for in a list, or one event added to a run."""
 
 RUN_WORK: Final = 32
-"""So much is a run that is numbered for a session."""
+"""What numbering a run for one session counts, in units of work."""
 
 EVENT_WORK: Final = 8
-"""So much is an event that is numbered alone."""
+"""What numbering a single event for one session counts, in units of work."""
 
 SPLITS: Final = 256
 """Lists of receivers of which is remembered who of them rests."""
@@ -82,7 +83,7 @@ class Resting:
     """The sessions without a socket, and what they have heard and not numbered yet."""
 
     sessions: dict[GatewaySession, int] = attrs.field(factory=dict, init=False)
-    """Each with the place in the open batch from which on it is not numbered."""
+    """Each resting session, with the place in the open batch at which its numbering stopped."""
     _open: DeliveryBatch = attrs.field(factory=lambda: DeliveryBatch(), init=False)
     _full: DeliveryBatch = attrs.field(factory=lambda: DeliveryBatch(), init=False)
     _due: dict[GatewaySession, int] = attrs.field(factory=dict, init=False)

@@ -53,11 +53,11 @@ class Receiver(Protocol):
         ...
 
     def failed(self) -> None:
-        """Something unforeseen was raised on the way to it; to be called where that is caught."""
+        """Something unforeseen was raised while sending to it. Call it in the `except` block."""
         ...
 
     async def drained(self, below_bytes: int) -> None:
-        """Return once no more than so many bytes wait for the peer, or the socket is gone."""
+        """Return once at most `below_bytes` wait to be sent to the peer, or the socket is gone."""
         ...
 
 

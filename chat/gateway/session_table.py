@@ -83,7 +83,7 @@ class SessionTable:
             del self._by_user[session.user_id]
 
     def detach(self, session: GatewaySession, retention_seconds: float = RETENTION_SECONDS) -> None:
-        """The session's socket is gone; retain the session for so long."""
+        """The session's socket is gone; retain the session for `retention_seconds`."""
         now = trio.current_time()
         session.receiver = None
         self.resting.add(session)

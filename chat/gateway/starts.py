@@ -59,7 +59,7 @@ GUILDS_PER_TURN: Final = 256
 """Guilds that a session enters before other tasks get a turn: one or two milliseconds."""
 
 COLD_GUILD: Final = 64
-"""For so many counts one in which there is no session yet, since it may have to be read from the store."""
+"""A guild without a session counts as this many of GUILDS_PER_TURN: it may have to be loaded from the store."""
 
 
 @define(kw_only=True, eq=False)

@@ -1,6 +1,6 @@
 """Letters as messages, and the SMTP server that takes them: one connection, many messages.
 
-The server's answers are waited for: call it in a thread.
+It blocks until the server answers: call it in a thread.
 
 What can go wrong is sorted by who has to do something about it: `ServerUnusable` concerns every mail (try again later,
 or an operator must mend the settings), `MailRefused` this one.
@@ -73,7 +73,7 @@ def _template() -> Template:
 
 
 def _address(text: str) -> Address:
-    """The address; raises ValueError for text that is none."""
+    """The address; raises ValueError for text that is no address."""
     try:
         address = Address(addr_spec=text)
     except (ValueError, IndexError, MessageError) as error:  # what the standard library's parser stumbles over

@@ -141,7 +141,7 @@ def page_of(href: str) -> str | None:
 
 
 def _url(href: str) -> Any:
-    """The parts of an address of a page; None for what is none."""
+    """The parts of an address of a page; None for other text."""
     if len(href) > LONGEST or href[:4].lower() != "http":
         return None
     try:

@@ -292,7 +292,7 @@ _Choices = tuple[tuple[int, int], tuple[int, int], tuple[int, int], tuple[int, i
 
 
 class _Bits:
-    """Reads numbers of so many bits, the lowest first. IndexError where there are no more."""
+    """Reads numbers of a given width in bits, lowest bit first. IndexError at the end of the data."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data

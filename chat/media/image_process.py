@@ -372,7 +372,7 @@ _has_time_limits = False
 
 
 def _allow(seconds: float) -> None:
-    """From now on the job may take so much processor time; 0 ends the limit."""
+    """Limit the job to `seconds` of processor time from now on; 0 removes the limit."""
     if _has_time_limits:
         signal.setitimer(signal.ITIMER_PROF, seconds)
 

@@ -1,8 +1,9 @@
 """The processes that unpack pictures, and the queue before them.
 
-A process is started when it is first needed and stays for a while. It works at one picture at a time, has so many
-seconds for it, and is ended when it takes longer: no thread could be. After any failure the next job gets a new one.
-The processor time of a job is what the process itself limits; the seconds here are for a machine that is too busy.
+A process is started when it is first needed and stays for a while. It works at one picture at a time and has a
+limit of seconds for it. A process can be killed at the limit, a thread cannot. After any failure the next job gets a
+new one. The processor time of a job is what the process itself limits; the seconds here are for a machine that is too
+busy.
 """
 
 from __future__ import annotations

@@ -342,7 +342,7 @@ async def _judged(exchange: OutsideExchange) -> tuple[int | None, bytes]:
 
 
 async def _filled(head: bytes, size: int, exchange: OutsideExchange) -> bytes:
-    """The first bytes, and more of them until there are so many or it ends."""
+    """`head`, with more bytes read until there are `size` of them or the answer ends."""
     pieces, length = [head], len(head)
     while length < size and (piece := await exchange.read()):
         pieces.append(piece)

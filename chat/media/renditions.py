@@ -1,7 +1,7 @@
 """Which rendition of a picture is asked for: its format by the ending of the address, its size, quality and whether it
 moves by the query (media.md, Renditions).
 
-There are only so many: sizes come from a list. So renditions of one picture cannot fill the disk.
+Sizes come from a list, so renditions of one picture cannot fill the disk.
 """
 
 from __future__ import annotations

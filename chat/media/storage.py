@@ -260,7 +260,7 @@ class MediaStorage:
         await self.at_work(_clear, self._directory / "incoming")
 
     async def keys(self, at_once: int) -> AsyncGenerator[list[str], None]:
-        """The keys of all stored files, so many at a time."""
+        """The keys of all stored files, `at_once` at a time."""
         listing = stored_keys(self._directory)
         while batch := await self._run(lambda: list(itertools.islice(listing, at_once))):
             yield batch
@@ -357,7 +357,7 @@ _ARCHIVE_NAME: Final = re.compile(r"([0-9]{1,20})\.zip(\.part|\.part\.list)?", r
 
 @frozen
 class ArchiveFile:
-    """What there is of an archive."""
+    """A stored archive."""
 
     archive_id: int
     path: Path

@@ -56,7 +56,7 @@ class Broker(Protocol):
         ...
 
     async def put(self, values: Mapping[str, bytes], *, seconds: float) -> None:
-        """Set keys that vanish after so long."""
+        """Set keys that expire after `seconds`."""
         ...
 
     async def get(self, *keys: str) -> list[bytes | None]:

@@ -9,7 +9,7 @@ CORE_STREAM: Final = "core"
 
 CORE_LEASE: Final = "lease:core"
 LEASE_SECONDS: Final = 3.0
-"""A core or a node that does not renew its lease for so long is dead."""
+"""A core or a node that does not renew its lease for this long counts as dead."""
 
 
 def lease_of(node: str) -> str:

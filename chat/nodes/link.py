@@ -34,10 +34,10 @@ GATHERING_SECONDS: Final = 0.002
 
 CONFIRM_SECONDS: Final = 0.1
 CONFIRM_MESSAGES: Final = 128
-"""What was heard is confirmed after so long, or after so many messages, whatever comes first."""
+"""A side confirms what it received after this many messages, or after a time, whichever comes first."""
 
 AGAIN_SECONDS: Final = 2.0
-"""What nobody confirmed for so long is appended again."""
+"""A message that the other side has not confirmed for this long is appended again."""
 
 GAP_SECONDS: Final = 0.1
 """How often a gap is complained of, and heeded, at most."""

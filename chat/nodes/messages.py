@@ -231,7 +231,7 @@ class Drain(NodeMessage):
 
 @frozen
 class WhenDrained(NodeMessage):
-    """Answer with Drained once fewer than so many bytes wait for the session's peer."""
+    """Answer with Drained once fewer than this many bytes wait to be sent to the session's peer."""
 
     kind = 14
 
@@ -242,8 +242,8 @@ class WhenDrained(NodeMessage):
 
 @frozen
 class Follows(NodeMessage):
-    """The first word of a core that took up the sessions of its life before: by then it had said so much. Who has not
-    heard all of it has sessions with a hole."""
+    """First message of a restarted core: the number of the last message that it sent in its life before. A node that
+    has not received all of them must end its sessions."""
 
     kind = 15
 
@@ -263,7 +263,7 @@ class AskCounts(NodeMessage):
 @frozen
 class Strike(NodeMessage):
     """Do this to the socket that holds the session, which is retained: `close` it with code and reason, have it
-    `reconnect`, `drop` it without a close frame, `stall` its frames for so long."""
+    `reconnect`, `drop` it without a close frame, `stall` its frames for a time."""
 
     kind = 17
 

@@ -87,7 +87,7 @@ class Line:
         return slot
 
     def take_seat(self, session: GatewaySession, slot: int) -> None:
-        """Give the session the slot that it had before the core was started anew. To be called before `seat`."""
+        """Give the session the slot that it had before the core restarted. Call it before `seat`."""
         self._free += range(self._next_slot, slot)
         self._next_slot = max(self._next_slot, slot + 1)
         if slot in self._free:
@@ -188,7 +188,7 @@ class RemotePlace:
         self.close(close_codes.SESSION_UNAVAILABLE)
 
     async def drained(self, below_bytes: int) -> None:
-        """Return once the node says that no more than so many bytes wait for the peer, or is gone."""
+        """Return once the node says that at most `below_bytes` wait to be sent to the peer, or the node is gone."""
         with trio.move_on_after(DRAIN_SECONDS):
             try:
                 await self.line.ask(lambda number: WhenDrained(number, self.slot, below_bytes))

@@ -133,7 +133,7 @@ class _Waiting:
         if self.begin is not None and isinstance(outcome, GatewaySession):
             try:
                 self.begin(outcome)
-            except Exception as error:  # noqa: BLE001 - raised where it is waited for
+            except Exception as error:  # noqa: BLE001 - raised again to those who wait for the outcome
                 self.error = error
 
 

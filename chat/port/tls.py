@@ -27,7 +27,7 @@ from chat.port.transport import DEFAULT_READ_BYTES, Transport
 from chat.registries.error_codes import ErrorCode
 
 RECORDS_BYTES: Final = 65_536
-"""Encrypted at a time; so much, and what encryption adds, may wait for the socket."""
+"""Bytes that are encrypted at a time. As many, and what encryption adds, may wait for the socket."""
 
 LOOK_SECONDS: Final = 10.0
 """How often the files are looked at."""

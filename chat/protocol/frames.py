@@ -183,8 +183,9 @@ class EventRun:
         return form[0] % tuple(range(first, first + self.count))
 
     def _form(self, digits: int) -> tuple[bytes, ...]:
-        """The frames without their sequences, of so many digits. Of two events, what stands around the sequences: to
-        join that takes half as long as to fill them in. Otherwise one text with `%d` for each."""
+        """The frames without their sequences, which have `digits` digits. For two events these are the pieces around
+        the sequences, because joining takes half as long as formatting. Otherwise it is one text with a `%d` for
+        each."""
         heads = [frame_header(TEXT, event.size + digits) + event.prefix for event in self.events]
         if self.count == 2:
             first, second = self.events

@@ -150,7 +150,7 @@ class Machine:
     def handle_waiting(self, now: float) -> list[Effect]:
         """What is to be done because of the next command that waited for a start; empty when none is left to judge.
 
-        To be called after each `handle`, again and again until it is empty. One command at a time, because what comes
+        Call it after each `handle`, again and again until it is empty. One command at a time, because what comes
         of it (a command that its session refuses closes the socket) decides in which state the next one is judged.
         """
         effects: list[Effect] = []

@@ -98,7 +98,7 @@ class OverwriteType(enum.IntEnum):
 
 
 class ChannelFlag(enum.IntFlag):
-    """Bits of the `flags` of a channel or thread (guilds.md, Channels; conventions of the field)."""
+    """Bits of the `flags` of a channel or thread (guilds.md, Channels), with Discord's numbers."""
 
     PINNED = 1 << 1
     """A post that stands first in its forum."""

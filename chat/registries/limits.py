@@ -38,7 +38,7 @@ HEARTBEAT_DEADLINE_MS: Final = 45_000
 """More than this since the last acknowledgement closes 4009 `Heartbeat timeout`."""
 
 SERVER_HEARTBEAT_AFTER_MS: Final = 37_125
-"""So long after the last acknowledgement the server asks for a Heartbeat: 90 per cent of the interval."""
+"""How long after the last acknowledgement the server asks for a Heartbeat: 90 per cent of the interval."""
 
 SEQUENCE_CONFIRMATION_MS: Final = 5_000
 """A sequence that the session has not confirmed by then closes 4007 `Invalid sequence`."""
@@ -268,22 +268,22 @@ THREAD_MEMBER_IDS_SHOWN: Final = 8
 """Members that a thread object names."""
 
 FORUM_TAGS: Final = 20
-"""Tags of a forum (a convention of the field)."""
+"""Tags that a forum may have, as at Discord."""
 
 FORUM_TAG_CHARACTERS: Final = 20
-"""A longer name of a tag is refused (a convention of the field)."""
+"""A longer name of a tag is refused, as at Discord."""
 
 APPLIED_TAGS: Final = 5
 """Tags of a post."""
 
 PINNED_THREADS_IN_FORUM: Final = 1
-"""Pinned posts of a forum; one more gets MAX_PINNED_THREADS_IN_FORUM (a convention of the field)."""
+"""Pinned posts that a forum may have, as at Discord; one more gets MAX_PINNED_THREADS_IN_FORUM."""
 
 THREAD_SEARCH_THREADS: Final = 25
-"""Threads on one page of a search (a convention of the field)."""
+"""Threads on one page of a search, as at Discord."""
 
 THREAD_SEARCH_OFFSET: Final = 9_975
-"""A search goes no further than this (a convention of the field)."""
+"""The largest offset of a thread search, as at Discord."""
 
 # HTTP (http.md, Framing; http.md, Body sizes; access.md, Address bans)
 
@@ -318,7 +318,7 @@ ADDRESS_BAN_MS: Final = 3_600_000
 """How long such an address gets GLOBAL_IP_TEMPORARILY_BANNED."""
 
 SHUTDOWN_RESUME_MS: Final = 60_000
-"""So long after a restart a Resume finds the sessions of the process before."""
+"""How long after a restart a Resume finds the sessions of the process before."""
 
 # Accounts (accounts.md, Names and tags; signing_in.md, Verification mails)
 
@@ -347,4 +347,4 @@ BIO_CHARACTERS: Final = 320
 """A longer bio is refused."""
 
 PERMANENT_BAN_YEARS: Final = 100
-"""A permanent ban is stored as ending so much later."""
+"""A permanent ban is stored with an end that is this many years away."""

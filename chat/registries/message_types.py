@@ -34,7 +34,7 @@ class MessageType(enum.IntEnum):
     """Someone joined the guild."""
 
     CHANNEL_FOLLOW_ADD = 12
-    """An announcement channel is followed from now on (a convention of the field)."""
+    """The channel now follows an announcement channel; Discord's number."""
 
     THREAD_CREATED = 18
     """A thread was started."""
@@ -53,7 +53,7 @@ class MessageFlag(enum.IntFlag):
     """Bits of a message's `flags` (messages.md, Message object)."""
 
     CROSSPOSTED = 1 << 0
-    """Published to the channels that follow its own (a convention of the field)."""
+    """The message was published to the channels that follow its channel; Discord's bit."""
 
     IS_CROSSPOST = 1 << 1
     """The copy of a published message in a following channel."""
@@ -102,7 +102,7 @@ THREAD_MESSAGE_TYPES: Final[frozenset[MessageType]] = frozenset(
 POINTING_MESSAGE_TYPES: Final[frozenset[MessageType]] = frozenset(
     {MessageType.CHANNEL_FOLLOW_ADD, MessageType.THREAD_CREATED}
 )
-"""Types whose `message_reference` says where something is, and names no message (conventions of the field)."""
+"""Types whose `message_reference` names a channel and no message, as at Discord."""
 
 THREAD_MESSAGE_FLAGS: Final = MessageFlag.HAS_THREAD | MessageFlag.FAILED_TO_MENTION_SOME_ROLES_IN_THREAD
 """Bits that are cleared for a user session without thread access (gateway.md, Sessions without threads)."""

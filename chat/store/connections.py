@@ -106,8 +106,8 @@ LEAST_CHANGES: Final = 2
 
 
 def merge_index(connection: sqlite3.Connection, index: str, pages: int) -> bool:
-    """Have a full-text index merge segments until it has written so many pages; whether it found any to merge. Fewer
-    than no pages take on the whole of it at first. Part of a unit."""
+    """In a unit: have a full-text index merge segments until it has written `pages` pages; tells whether it found any
+    to merge. A negative number begins a merge of the whole index."""
     before = connection.total_changes
     connection.execute(f"INSERT INTO {index} ({index}, rank) VALUES ('merge', ?)", (pages,))  # noqa: S608 - our own name
     return connection.total_changes - before >= LEAST_CHANGES

@@ -206,7 +206,7 @@ def wrong_name_keys(connection: sqlite3.Connection) -> Iterator[str]:
 
 
 def ids_out_of_range(connection: sqlite3.Connection, now_ms: int) -> Iterator[str]:
-    """Ids that are none, or of a time that has not come."""
+    """Ids outside the range of snowflakes, or from the future."""
     latest = min(MAXIMUM, snowflake_at(now_ms + AHEAD_MS))
     for table in TABLES:
         rows = connection.execute(

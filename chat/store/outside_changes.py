@@ -67,7 +67,7 @@ class OutsideChange:
 
 
 def record(connection: sqlite3.Connection, kind: str, body: Mapping[str, Any], created_at: int) -> None:
-    """Leave a note; to be called in the transaction of the change itself."""
+    """Write a note. Call it in the transaction of the change itself."""
     connection.execute(
         "INSERT INTO outside_changes (kind, body, created_at) VALUES (?, ?, ?)", (kind, json.dumps(body), created_at)
     )

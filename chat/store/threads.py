@@ -382,7 +382,7 @@ def change(connection: sqlite3.Connection, thread: Thread) -> None:
 
 
 def postpone(connection: sqlite3.Connection, thread_id: int, archive_at: int) -> None:
-    """The thread archives itself so much later."""
+    """Set the moment at which the thread is archived."""
     connection.execute("UPDATE threads SET archive_at = ? WHERE id = ?", (archive_at, thread_id))
 
 
@@ -411,8 +411,8 @@ def member_ids_shown(connection: sqlite3.Connection, thread_ids: Iterable[int]) 
 
 
 def count_message(connection: sqlite3.Connection, thread_id: int) -> None:
-    """The thread's last message was just written: it archives itself so much later. A channel that is no thread has no
-    such count."""
+    """Count a message that was just written in the thread, and postpone the moment at which the thread is archived.
+    Does nothing for a channel that is no thread."""
     connection.execute(_COUNT_MESSAGE, (thread_id, thread_id))
 
 

@@ -251,7 +251,7 @@ _LEFTOVERS: Final = (
 
 
 def leftovers(connection: sqlite3.Connection) -> Iterator[str]:
-    """What there is of something that has gone, where no reference tells."""
+    """Names rows that outlived what they belong to, for tables where no foreign key would tell."""
     for words, query in _LEFTOVERS:
         yield from few(words.format(*row) for row in connection.execute(query))
 

@@ -253,7 +253,7 @@ class BotMachine(SteppedMachine):
         await self.check(self.world)
 
     async def _missing(self) -> str | None:
-        """What is to be waited for, None where there is nothing."""
+        """What the test still waits for; None if nothing is missing."""
         if self._program is not None:
             assert self._program.poll() is None, f"the bot ended with status {self._program.returncode}"
         if not await self._sessions():

@@ -70,7 +70,7 @@ class Conversation:
         return iter(self._entries)
 
     def report(self, *, lines: int = LINES) -> str:
-        """The end of the conversation in at most so many lines; empty where nothing was said."""
+        """The end of the conversation in at most `lines` lines; empty where nothing was said."""
         if not self._entries:
             return ""
         shown = list(self._entries)[-(lines - 1) :]

@@ -27,7 +27,7 @@ MESSAGES: Final = 100
 
 
 class DevServerError(AssertionError):
-    """A command was refused, or what was waited for did not come; the text says what."""
+    """A command was refused, or what the test waited for did not come; the text says what."""
 
 
 class DevServer:

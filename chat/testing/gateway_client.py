@@ -9,7 +9,7 @@
     await second.resume(client.token, client.session_id, client.sequence)
 
 Everything that arrives is taken at once and waits in order for the reader; `expect` passes over what it does not look
-for. While heartbeats are automatic, the opcodes 1 and 11 are seen to and not handed out.
+for. While heartbeats are automatic, the client answers opcodes 1 and 11 itself and does not hand them out.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ QUERY: Final = "v=1&encoding=json"
 COMPRESSED_QUERY: Final = "v=1&encoding=json&compress=zstd-stream&stream=1"
 
 WAIT_SECONDS: Final = 10.0
-"""How long anything that is expected is waited for, where the test says nothing else."""
+"""How long the client waits for what a test expects, unless the test says otherwise."""
 
 CONNECT_SECONDS: Final = 15.0
 """trio-websocket waits for a handshake for ever; we do not."""
 
 CLOSE_SECONDS: Final = 5.0
-"""trio-websocket waits for the peer's close frame for ever; after so long we cut the connection."""
+"""trio-websocket waits for the peer's close frame for ever; after this many seconds we cut the connection."""
 
 HISTORY: Final = 10_000
 """Payloads that are remembered; the oldest go first."""
@@ -350,7 +350,7 @@ class GatewayClient:
             passed_over.append(payload.name or f"opcode {payload.op}")
 
     async def expect_silence(self, seconds: float) -> None:
-        """Nothing arrives for so long, and the connection stays open."""
+        """Check that nothing arrives for `seconds`, and that the connection stays open."""
         try:
             payload = await self._next("silence to end", seconds)
         except NothingArrived:
@@ -470,7 +470,7 @@ class GatewayClient:
         self._may_read.set()
 
     def stall(self) -> None:
-        """Let nothing through in either direction, as a network would that has lost its way (in memory only)."""
+        """Stop all bytes in both directions, as a broken network does (in memory only)."""
         assert isinstance(self._stream, MemoryStream)
         self._stream.stall()
 

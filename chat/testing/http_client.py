@@ -158,7 +158,7 @@ class HttpClient:
 
     def _beside(self, token: str | None, headers: Mapping[str, str]) -> Self:
         other = type(self)(self.route, token, headers=headers, name=self.name)
-        other._idle = self._idle  # an address holds only so many
+        other._idle = self._idle  # the server limits the connections of an address
         return other
 
     async def aclose(self) -> None:

@@ -41,7 +41,7 @@ QUESTIONS: Final = 1
 
 @define(eq=False)
 class _Question:
-    """A function to be called in the run, and what came of it."""
+    """A function that the run is to call, and its result."""
 
     ask: Callable[[], Awaitable[Any]]
     answer: outcome.Outcome[Any] | None = None
@@ -95,7 +95,7 @@ class SteppedRun:
         self._ended.unwrap()
 
     def start_soon(self, function: Callable[..., Awaitable[object]], *arguments: Any) -> None:
-        """Start a task that lives as long as the run. To be called from inside the run."""
+        """Start a task that lives as long as the run. Call it from inside the run."""
         self.nursery.start_soon(function, *arguments)
 
     def __enter__(self) -> SteppedRun:

@@ -18,7 +18,7 @@ from tests.webhooks.surfaces import data_uri, png
 
 
 async def after(world: World, seconds: float) -> str:
-    """So many seconds from now, as the wire has it."""
+    """The moment `seconds` from now, as ISO 8601."""
     now = (await world.anyone.get("/v1/_dev/clock")).expect(200)["now"]
     moment = datetime.datetime.fromisoformat(now) + datetime.timedelta(seconds=seconds)
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")

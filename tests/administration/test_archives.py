@@ -57,7 +57,7 @@ def place(archive: dict[str, Any]) -> str:
 
 
 async def over(client: RestClient, archive: dict[str, Any], *, pause: float = 0.05) -> dict[str, Any]:
-    """The archive once nobody works on it any more, looked at with pauses of so many seconds."""
+    """The archive once no job works on it; looks at it every `pause` seconds."""
     while True:
         found: dict[str, Any] = (await client.get(place(archive))).expect(200)["archive"]
         if found["completed_at"] is not None or found["failed_at"] is not None:
@@ -270,7 +270,7 @@ async def test_a_download(
 
 
 async def aged(server: ChatServer, archive: dict[str, Any], milliseconds: int) -> None:
-    """Let so much time be gone since the archive was ordered."""
+    """Make the archive's order look older by `milliseconds`."""
     await server.database.write(
         lambda connection: connection.execute(
             "UPDATE archives SET expires_at = expires_at - ? WHERE id = ?", (milliseconds, int(archive["archive_id"]))

@@ -125,7 +125,7 @@ async def test_a_letter_that_nobody_takes_stops_nothing(
 
 
 async def reports_of_bob(ask: Asking, count: int) -> None:
-    """So many pending reports against bob, straight into the store."""
+    """Write `count` pending reports against bob straight into the store."""
     bob, carol = ask.world.bob.id, ask.world.carol.id
     now = snowflake_at(ask.server.clock.now_ms())
     await store(

@@ -29,7 +29,7 @@ async def path(chat_world: World, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def after_steps(monkeypatch: pytest.MonkeyPatch, number: int, happens: Callable[[], Any]) -> None:
-    """Something happens once so many portions are done."""
+    """Call `happens` once `number` portions of an errand are done."""
     step, done = Errand.step, 0
 
     async def counted(self: Errand, *arguments: Any) -> None:

@@ -220,7 +220,7 @@ PROTOCOL_FAULTS: dict[str, tuple[Mapping[str, str], str]] = {
     "a short challenge": ({"code_challenge": "short"}, "invalid_request"),
     "a long challenge": ({"code_challenge": "x" * 129}, "invalid_request"),
     "a challenge with blanks": ({"code_challenge": "x " * 30}, "invalid_request"),
-    "a hash that is none": ({"code_challenge": "x" * 44, "code_challenge_method": "S256"}, "invalid_request"),
+    "a malformed hash": ({"code_challenge": "x" * 44, "code_challenge_method": "S256"}, "invalid_request"),
 }
 
 

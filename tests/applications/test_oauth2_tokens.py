@@ -113,7 +113,7 @@ UNAUTHENTICATED: dict[str, tuple[Mapping[str, str], Mapping[str, str]]] = {
     "a secret alone": ({}, {"client_secret": "$secret"}),
     "a wrong secret": ({}, {"client_id": "$id", "client_secret": "wrong"}),
     "an unknown id": ({}, {"client_id": "999999999999999999", "client_secret": "$secret"}),
-    "an id that is none": ({}, {"client_id": "0x1", "client_secret": "$secret"}),
+    "a malformed id": ({}, {"client_id": "0x1", "client_secret": "$secret"}),
     "an id beyond all": ({}, {"client_id": "9" * 19, "client_secret": "$secret"}),
     "a huge id": ({}, {"client_id": "9" * 5_000, "client_secret": "$secret"}),
     "a wrong secret by Basic": (basic("$id", "wrong"), {}),

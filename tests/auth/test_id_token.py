@@ -1,4 +1,4 @@
-"""An id token is believed or refused; whatever it is made of, nothing else happens."""
+"""An id token is believed or refused; no token causes anything else."""
 
 from __future__ import annotations
 

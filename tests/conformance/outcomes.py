@@ -29,7 +29,7 @@ async def outcome(client: GatewayClient) -> Outcome:
 
 
 async def end(client: GatewayClient) -> tuple[int, str]:
-    """Code and reason of the server's close frame, which is waited for."""
+    """Wait for the server's close frame; its code and reason."""
     return told(await client.closed())
 
 

@@ -119,7 +119,7 @@ def commands_in_python(scripts: Iterable[str], folder: Path) -> dict[str, Comman
 
 
 def commands_on_node(scripts: Iterable[str], folder: Path) -> dict[str, Command]:
-    """How to start the scripts of a folder. Modules are looked for beside the script that asks for them."""
+    """How to start the scripts of a folder. Node searches for modules beside the script that imports them."""
     (folder / "node_modules").symlink_to(node_libraries() / "node_modules")
     return {script: ([str(node()), "--no-warnings", str(folder / f"{script}.mjs")], os.environ) for script in scripts}
 

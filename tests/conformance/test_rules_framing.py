@@ -223,7 +223,7 @@ def whole_frame(data: bytes, window_log: int) -> bytes:
 
 
 def padded(length: int) -> bytes:
-    """A Heartbeat of so many bytes that hardly compress, so that the compressed message is of about that size too."""
+    """A Heartbeat of `length` bytes that hardly compress, so that the compressed message has about the same size."""
     noise = random.Random(1).randbytes(length).hex()
     head = b'{"op":1,"d":null,"pad":"'
     return head + noise[: length - len(head) - 2].encode() + b'"}'

@@ -28,7 +28,7 @@ INVALID_TOKEN: Final = (4004, "Invalid token")
 
 
 async def together(connect: Callable[[], Awaitable[GatewayClient]], count: int) -> list[GatewayClient]:
-    """So many clients, made one beside the other."""
+    """`count` clients, connected at the same time."""
     clients: list[GatewayClient] = []
 
     async def one() -> None:

@@ -21,7 +21,7 @@ async def connected(actor: Actor, *, heartbeats: bool = True) -> GatewayClient:
 
 
 async def detached(world: World, left: int = 0) -> None:
-    """Wait until only so many sessions still have a socket."""
+    """Wait until only `left` sessions still have a socket."""
     with trio.fail_after(PATIENCE_SECONDS):
         while (  # noqa: ASYNC110 - another process tells of it only when asked
             sum(session["attached"] for session in await world.anyone.gateway_sessions()) > left

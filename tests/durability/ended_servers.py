@@ -19,7 +19,7 @@ from chat.testing.server import ChatServer
 from tests.administration.erasure_world import columns
 
 LARGEST_SMALL: Final = 10**11
-"""Larger numbers are ids and moments: those of the time before are compared, others only as being there."""
+"""Larger numbers are ids and moments: those from before the end are compared by value, new ones only by being there."""
 
 SMALLEST_ID: Final = 10**15
 """Between the two lie moments."""
@@ -47,7 +47,7 @@ USES: Final = {
 
 class Killer:
     """Sees to every write of every server. `holds`: no job begins. `kills`: the first step of a job is the last thing
-    that the server does. `units_left`: so many units that change something are the last ones."""
+    that the server does. `units_left`: how many units may still change something before the server ends."""
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self.holds = self.kills = False

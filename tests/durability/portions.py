@@ -13,8 +13,8 @@ Request = Callable[[World], Awaitable[Response]]
 
 
 def everybody_is_there(connection: sqlite3.Connection, *, messages: int, members: int) -> None:
-    """In a store of the seeded world: bob and alice have written so much in its channel, and so many more accounts are
-    members of its guild, whose settings know it."""
+    """In a store of the seeded world: bob and alice have written `messages` messages in its channel, and `members` more
+    accounts are members of its guild, which their settings name."""
     ids = dict(connection.execute("SELECT username, id FROM users"))
     channel_id, guild_id = connection.execute(
         "SELECT id, guild_id FROM channels WHERE type = 0 AND guild_id > 0 ORDER BY id LIMIT 1"

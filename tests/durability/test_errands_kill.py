@@ -29,7 +29,7 @@ from tests.durability.server_process import ServerProcess, running
 
 ROUNDS: Final = 60
 LONGEST_SECONDS: Final = 0.12
-"""After so long at most a process is killed."""
+"""How long after its start a process is killed at the latest."""
 
 SETTLED_SECONDS: Final = 60
 

@@ -22,7 +22,8 @@ DELETION = "/v1/users/@me/messages/delete"
 
 
 def write(data: Path, name: str, count: int) -> None:
-    """So many messages of an account in the oldest text channel, straight into the store of a server that is down."""
+    """Write `count` messages of an account in the oldest text channel, straight into the store of a server that is
+    down."""
     connection = connect(DataDirectory(data).database)
     try:
         (author_id,) = connection.execute("SELECT id FROM users WHERE username = ?", (name,)).fetchone()

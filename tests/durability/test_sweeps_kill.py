@@ -20,7 +20,7 @@ MESSAGES: Final = 1_200
 
 
 class Killer:
-    """The server does nothing any more after so many writes."""
+    """Stops the server from writing after a number of writes."""
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self.left: int | None = None

@@ -25,8 +25,8 @@ def turned(orientation: int, size: tuple[int, int] = (400, 200), kind: str = "JP
 
 
 def turned_heic(quarters: int, size: tuple[int, int] = (400, 200)) -> bytes:
-    """A HEIC whose property turns it by so many quarters to the left, as telephones make them. `pillow_heif` writes no
-    such property, so one is put behind those that it wrote."""
+    """A HEIC whose property turns it by `quarters` quarter turns to the left, as telephones make them. `pillow_heif`
+    writes no such property, so one is put behind those that it wrote."""
     import pillow_heif
 
     pillow_heif.register_heif_opener()

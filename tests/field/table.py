@@ -21,7 +21,7 @@ _LONG: Final = re.compile(r"\$L(\d+)")
 
 
 def rows(name: str) -> list[dict[str, Any]]:
-    """The rows of a table. `$L5000` is a text of so many letters L."""
+    """The rows of a table. `$L5000` is a text of 5,000 letters L."""
     text = _LONG.sub(lambda found: "L" * int(found[1]), (TABLES / f"{name}.json").read_text())
     table: list[dict[str, Any]] = json.loads(text)
     return table

@@ -1,4 +1,5 @@
-"""What proxies write of their clients: the address comes through in every form, and what is none is never the proxy's.
+"""What proxies write of their clients: the address comes through in every form, and other text never counts as the
+proxy's.
 
 The forms are those of X-Forwarded-For as Azure's gateways, HAProxy, Envoy, IIS and Squid write it, and of RFC 7239.
 """

@@ -37,7 +37,8 @@ SLACK: Final = 0.03
 """How far the shape of a box may be from the picture's: both are whole pixels."""
 
 DENSITIES: Final = 3
-"""A picture is loaded at most so many times as wide as its box: some density above the asked one, by steps."""
+"""A picture is loaded at most this many times as wide as its box: the next step above the density that was asked
+for."""
 
 
 DRAWN: Final = """(count) => new Promise((done) => {

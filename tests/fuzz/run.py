@@ -39,7 +39,7 @@ GUIDANCE: Final = (
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Search each target for so many seconds; 0 when nothing was found."""
+    """Search each target for a number of seconds; 0 when nothing was found."""
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz.run", description=__doc__)
     parser.add_argument("targets", nargs="*", metavar="TARGET", help=f"all of them by default: {', '.join(TARGETS)}")
     parser.add_argument("--seconds", type=int, default=5, help="for each target (default: %(default)s)")

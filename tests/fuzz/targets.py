@@ -193,7 +193,7 @@ def message_links(data: bytes) -> None:
 
 
 def moving_files(data: bytes) -> None:
-    """Any bytes are a film or a sound of so and so much, or of nobody knows how much."""
+    """Any bytes give a film's or a sound's size and length, or unknown ones."""
     descriptor = os.memfd_create("moving")
     try:
         os.write(descriptor, data)

@@ -1,4 +1,4 @@
-"""An address holds so many connections at once that are not the gateway's, and as many of the gateway's (design 8)."""
+"""One limit bounds the HTTP connections of an address, an equal one its gateway connections (design 8)."""
 
 from __future__ import annotations
 

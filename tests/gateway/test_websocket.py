@@ -182,7 +182,7 @@ async def test_a_peer_in_breach_gets_to_read_the_close_before_the_transport_goes
     await server.receive()
     started = trio.current_time()
     await server.close()
-    assert trio.current_time() - started == pytest.approx(CLOSE_SECONDS)  # it stayed silent for so long
+    assert trio.current_time() - started == pytest.approx(CLOSE_SECONDS)  # it stayed silent all that time
     assert await client.closed() == (1002, "")
 
 

@@ -36,7 +36,7 @@ VIEW: Final = str(Permission.VIEW_CHANNEL.value)
 
 
 async def newcomers(server: ChatServer, world: World, count: int) -> list[Actor]:
-    """So many accounts with a credential, each from an address of its own where that is possible."""
+    """`count` accounts with a credential, each from an address of its own where that is possible."""
     now = server.clock.now_ms()
     found = []
 
@@ -175,7 +175,7 @@ class Minute:
 
 
 async def live_through(server: ChatServer, world: World, count: int, seconds: float, settling: float) -> Minute:
-    """A guild full of newcomers for so long; afterwards everybody knows what is true."""
+    """A guild full of newcomers for `seconds`; afterwards everybody knows what is true."""
     chance = random.Random(count)
     residents = [
         await Resident.arriving(actor, threads=number % 2 == 0)

@@ -38,7 +38,7 @@ async def log_of(world: World, *action_types: int) -> Entries:
 
 
 async def moment(world: World, seconds: float) -> str:
-    """So many seconds from now."""
+    """The moment `seconds` from now, as ISO 8601."""
     now = (await world.anyone.get("/v1/_dev/clock")).expect(200)["now"]
     return (datetime.datetime.fromisoformat(now) + datetime.timedelta(seconds=seconds)).isoformat()
 

@@ -41,7 +41,7 @@ GIF = base64.b64encode(
 
 
 NOTICED = OUTSIDE_POLL_SECONDS + 1.0
-"""After so many seconds a server of the test kit knows what was changed beside it."""
+"""After this many seconds a server of the test kit has noticed what the command line changed."""
 
 
 async def give(world: World, *features: str) -> None:
@@ -495,7 +495,7 @@ async def test_the_stub_of_a_closed_guild(chat_world: World, closed: str) -> Non
 
 
 async def fill(server: ChatServer, guild_id: str, member_count: int) -> None:
-    """The guild has so many members, as far as its limit is concerned."""
+    """Set the guild's count of members, which its limit looks at."""
     known = guilds.by_id(server.database.reader, int(guild_id))
     assert known is not None
     counted = attrs.evolve(known, member_count=member_count)

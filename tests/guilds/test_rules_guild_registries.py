@@ -46,7 +46,7 @@ async def says(actor: Actor, channel_id: str) -> str | None:
 
 
 async def joined(world: World, person: Person, ago_ms: int) -> None:
-    """The person's membership began so long ago."""
+    """Make the person's membership begin `ago_ms` ago."""
     now = (await world.anyone.get("/v1/_dev/clock")).expect(200)["now"]
     moment = _shifted(now, -ago_ms)
     await set_guild(world, members={person.id: {"joined_at": moment, "roles": []}})

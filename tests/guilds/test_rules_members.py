@@ -284,7 +284,7 @@ async def test_leaving_and_deleting_share_a_bucket(chat_world: World, autojump_c
 
 
 async def moment(world: World, seconds: int) -> str:
-    """The time of day of the server so many seconds from now, as the wire has it."""
+    """The server's time of day `seconds` from now, as ISO 8601."""
     now = (await world.anyone.get("/v1/_dev/clock")).expect(200)["now"]
     then = datetime.datetime.fromisoformat(now) + datetime.timedelta(seconds=seconds)
     return then.strftime("%Y-%m-%dT%H:%M:%S.") + f"{then.microsecond // 1000:03d}Z"

@@ -70,7 +70,7 @@ class Postbox:
         return AuthResult(success=self.accounts.get(name) == password, handled=False)
 
     async def wait_for(self, count: int, seconds: float = PATIENCE_SECONDS) -> None:
-        """Until so many messages have come."""
+        """Wait until `count` messages have come."""
         with trio.fail_after(seconds):
             while len(self.messages) < count:  # noqa: ASYNC110 - they come in another thread
                 await trio.sleep(0.01)

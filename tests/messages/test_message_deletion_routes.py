@@ -22,7 +22,7 @@ async def say(actor: Actor, channel_id: str, text: str = "hello", **more: object
 
 
 async def written(actor: Actor, channel_id: str, count: int) -> list[str]:
-    """The ids of so many new messages."""
+    """Send `count` messages; their ids."""
     return [await say(actor, channel_id, str(number)) for number in range(count)]
 
 

@@ -16,7 +16,7 @@ from tests.threads.test_thread_routes import ask, start
 
 
 async def written(actor: Actor, channel_id: str, count: int) -> list[str]:
-    """The ids of so many new messages."""
+    """Send `count` messages; their ids."""
     return [(await actor.rest.send_message(channel_id, str(number))).expect(200)["id"] for number in range(count)]
 
 

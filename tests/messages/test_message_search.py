@@ -428,7 +428,7 @@ def test_every_way_of_searching_finds_the_same(
     until: int,
     changed: set[int],
 ) -> None:
-    """Where many messages say the same; the history above seldom has so many."""
+    """Where many messages say the same; the history above seldom has that."""
     with limited(connection, limits):
         found = {number: attrs.evolve(message, id=number) for number, message in enumerate(drawn, start=1)}
         for message in found.values():

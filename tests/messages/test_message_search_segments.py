@@ -94,7 +94,7 @@ def small_portions(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def write(connection: sqlite3.Connection, first: int, batches: int) -> int:
-    """Messages, so many at a time; some change or go later. The number behind the last of them."""
+    """Write messages in batches; some change or go later. Gives the number behind the last message."""
     for start in range(first, first + batches * BATCH, BATCH):
         for number in range(start, start + BATCH):
             author, place = (PERSON, BOT)[number % 2], (TEXT, VOICE)[number % 3 == 0]

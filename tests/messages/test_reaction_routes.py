@@ -246,7 +246,7 @@ async def test_emojis_of_the_guild(chat_world: World) -> None:
     (await react(bob, channel_id, message_id, f"wave:{emoji_id}")).expect(204)
     added = (await at_alice.expect("MESSAGE_REACTION_ADD")).data
     assert added["emoji"] == {"name": "wave", "id": emoji_id, "animated": False}
-    # Whatever it is called, the id counts; and only the first tells whether it moves.
+    # The id counts and the name does not; only the first tells whether the emoji moves.
     escaped = path(channel_id, message_id) + f"/anything%3A{emoji_id}/@me"
     (await alice.rest.put(escaped)).expect(204)
     assert (await at_alice.expect("MESSAGE_REACTION_ADD")).data["emoji"] == {"name": "wave", "id": emoji_id}

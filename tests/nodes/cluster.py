@@ -51,7 +51,7 @@ async def open_cluster(
     engine: Engine | None = None,
     to_broker: Callable[[MemoryBroker], MemoryBroker] = MemoryBroker.client,
 ) -> AsyncIterator[Cluster]:
-    """A core with so many nodes, for as long as the block lasts. `to_broker` makes the core's way to the broker."""
+    """A core with `count` nodes, for as long as the block lasts. `to_broker` makes the core's way to the broker."""
     chance = random.Random(seed)
     broker = MemoryBroker(chance=random.Random(seed), engine=engine)
     async with (

@@ -33,7 +33,7 @@ LOG_LINES: Final = 60
 """Of the logs, after a round that had faults."""
 
 ASK_SECONDS: Final = 3.0
-"""A client that did not reach its home stays where it got; it is asked again after so long."""
+"""A client that did not reach its home node stays where it is; after this many seconds it is asked again."""
 
 BROKER_AWAY_SECONDS: Final = 5.0
 STILL_SECONDS: Final = 10.0

@@ -47,8 +47,8 @@ CLIENTS: Final = ("alice", "bob", "bob", "carol", "carol", "bot")
 NODES_MAXIMUM: Final = 4
 
 RECOVERY_SECONDS: Final = 15.0
-"""After the last fault each place takes an Identify within so long, nodes that stood still and a core's word that was
-held back included."""
+"""After the last fault each place takes an Identify within this many seconds, also nodes that stood still and a core
+whose messages were held back."""
 
 CATCH_UP_SECONDS: Final = 200.0
 ARRIVAL_SECONDS: Final = 5.0
@@ -56,7 +56,7 @@ UNCONFIRMED_BYTES: Final = 24_000
 """What the core keeps for a node in the simulations in which this limit is to be reached."""
 
 BETWEEN_RESTARTS_SECONDS: Final = 6.0
-"""Where no session may be lost, a core lives for so long before it is restarted: nodes have to meet it first."""
+"""Where no session may be lost, a core lives this many seconds before it is restarted: nodes have to meet it first."""
 
 HARMLESS: Final = {
     1: {"kill_node", "kill_in_transfer", "cut_node_off", "drain_node", "start_node", "broker_slow"},

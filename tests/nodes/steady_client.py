@@ -17,7 +17,7 @@ from chat.testing.network import TcpRoute
 
 HEARTBEAT_SECONDS: Final = 0.75
 UNANSWERED_SECONDS: Final = 2.5
-"""A client that gets no answer to its heartbeats for so long comes back elsewhere and leaves the old socket open."""
+"""A client that gets no answer to its heartbeats for this long connects elsewhere and leaves the old socket open."""
 
 CONNECT_SECONDS: Final = 3.0
 """A node that stands still accepts connections, and says nothing on them."""

@@ -83,7 +83,7 @@ class Storm:
         self._settled_at = "0"
 
     async def begin(self, count: int) -> None:
-        """Connect so many clients, of every kind in turn, half of them at each node."""
+        """Connect `count` clients, of every kind in turn, half of them at each node."""
         kinds = itertools.cycle(
             Kind(account, compressed, acknowledges)
             for acknowledges, compressed, account in itertools.product((True, False), (False, True), ACCOUNTS)
@@ -266,7 +266,7 @@ def judge(history: History, ids: Sequence[int], since: int, *, is_over: bool, wh
 
 @asynccontextmanager
 async def storm(folder: Path, *, clients: int, seed: int, network: Network | None) -> AsyncIterator[Storm]:
-    """A cluster of processes with so many clients, for as long as the block lasts."""
+    """A cluster of processes with `clients` clients, for as long as the block lasts."""
     processes = Processes(folder, network=network)
     try:
         await processes.start()

@@ -228,7 +228,7 @@ async def test_big_entries_pass_and_a_read_stays_bounded(connect: Connect, clock
 
 
 async def is_refused(broker: Broker, *, within: float) -> None:
-    """Each call raises within so long, and none hangs."""
+    """Each call raises within `within` seconds, and none hangs."""
     for call in (
         lambda: broker.append("s", [b"lost"], keep_seconds=KEEP),
         lambda: broker.read("s", BEGINNING, wait_seconds=PATIENCE_SECONDS),

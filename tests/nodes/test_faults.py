@@ -18,8 +18,8 @@ from tests.nodes.steady_client import History, Kind
 from tests.nodes.storm import Round, judge
 
 LOADED: Final = 8.0
-"""Bounds such as five seconds are an idle machine's. The long form reports them; here a session may take so many times
-as long, because a machine that runs other tests beside does."""
+"""Bounds such as five seconds are an idle machine's. The long form reports them; here a session may take this many
+times as long, because the machine may run other tests at the same time."""
 
 IN_TURN: Final = (
     "node kill -9",

@@ -12,7 +12,7 @@ from tests.image_samples import written
 from tests.webhooks.surfaces import form, png, post_form
 
 DOOMED: Final = 3
-"""Of each kind, so many are there to be deleted."""
+"""How many objects of each kind are there to be deleted."""
 
 IMAGE: Final = "data:image/png;base64," + base64.b64encode(written("PNG")).decode()
 

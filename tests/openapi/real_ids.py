@@ -20,7 +20,7 @@ from schemathesis import HookContext
 
 FILE = "CHAT_REAL_IDS"
 MADE_UP = 6
-"""One of so many stays as it was made up."""
+"""One id in this many stays as it was made up."""
 
 _ids: dict[str, dict[str, list[str]]] = json.loads(Path(os.environ[FILE]).read_text(encoding="utf-8"))
 _turns = itertools.count()

@@ -19,7 +19,7 @@ from chat.testing.world import World
 from tests.conformance.outcomes import end
 
 NODE_SECONDS: Final = 1.0
-"""After so long a gateway node knows of a ban, too."""
+"""After this many seconds a gateway node knows of a ban, too."""
 
 HOSTILE: Final = "203.0.113.9"
 OTHER: Final = "203.0.113.10"

@@ -154,7 +154,7 @@ class SimulatedClient:
         await self._identify(client)
 
     async def _read(self, client: GatewayClient, seconds: float) -> None:
-        """Take what arrives for so long."""
+        """Take what arrives during `seconds`."""
         ends = trio.current_time() + seconds
         while (left := ends - trio.current_time()) > 0:
             try:

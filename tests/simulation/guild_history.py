@@ -583,7 +583,7 @@ AROUND_THREADS: Final = (
 
 
 def steps_of(choose: Callable[[int], int], count: int, possible: Sequence[tuple[str, int]] = KINDS) -> list[Step]:
-    """A history of so many steps; `choose(n)` gives a number below n. Those who may do more act more often."""
+    """A history of `count` steps; `choose(n)` gives a number below n. Those who may do more act more often."""
     kinds = [kind for kind, weight in possible for _ in range(weight)]
     actors = (0, 0, 0, 0, 0, 0, 1, 2, 3, 4)
     return [

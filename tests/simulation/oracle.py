@@ -35,7 +35,7 @@ class History(Protocol):
 
 
 def seeds(number: int, *, quick: int) -> list[ParameterSet]:
-    """So many seeds for a test; those behind the `quick` first run with the long tests."""
+    """`number` seeds for a test; those behind the `quick` first run with the long tests."""
     return [pytest.param(seed, marks=[] if seed < quick else [pytest.mark.long]) for seed in range(number)]
 
 

@@ -21,7 +21,7 @@ SCRIPT = Path(__file__).with_name("acknowledging_writer.py")
 
 
 def write_until_killed(path: Path, first: int, milliseconds: float) -> list[str]:
-    """What the process acknowledged before it was killed, so long after its first acknowledgement."""
+    """What the process acknowledged before it was killed, `milliseconds` after its first acknowledgement."""
     environment = os.environ | {"PYTHONPATH": str(Path(chat.__file__).parents[1])}
     with subprocess.Popen(
         [sys.executable, SCRIPT, path, str(first)], stdout=subprocess.PIPE, env=environment

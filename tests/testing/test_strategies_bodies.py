@@ -272,7 +272,7 @@ def test_notices_of_status_pages_are_taken(spokesman: Spokesman, body: dict[str,
 def test_uploads_are_promised(spokesman: Spokesman, body: dict[str, Any]) -> None:
     path = f"/v1/channels/{spokesman.world.channel_id}/attachments"
     answer = spokesman.alice_posts(path, body)
-    if answer.code == "INVALID_FORM_BODY":  # there are only so many that may wait
+    if answer.code == "INVALID_FORM_BODY":  # the number of waiting uploads is limited
         assert answer.json()["errors"][0]["code"] == "TOO_MANY_FILES"
     else:
         assert len(answer.expect(200)["attachments"]) == len(body["files"])

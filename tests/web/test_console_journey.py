@@ -151,7 +151,7 @@ def test_a_case_of_moderation(administrator: Administrator, home: Instance) -> N
     visitor.sees("Administration")
     assert page.evaluate("localStorage.length") == 0
 
-    # Find: the words that are looked for go to the API alone.
+    # Find: the words of a search go to the API alone.
     page.get_by_label("Find an account").fill("bob")
     visitor.presses("Search")
     visitor.sees("Accounts")
@@ -257,7 +257,7 @@ def test_a_case_of_moderation(administrator: Administrator, home: Instance) -> N
     visitor.presses("Search")
     visitor.place.get_by_role("heading", name="1 entry", exact=True).wait_for()
 
-    # No secret and nothing that was looked for stands in an address of a page; the API is asked under its own.
+    # No secret and no search stands in an address of a page; the API is asked under its own.
     shown = [address for address in visitor.addresses if "/v1/" not in address]
     assert not any("bob" in address.partition("#")[0] for address in shown)
     assert not any(admin["password"] in address or "cht_" in address for address in visitor.addresses)

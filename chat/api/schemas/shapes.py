@@ -138,7 +138,7 @@ def integer(minimum: int | None = None, maximum: int | None = None) -> Shape:
 
 
 def text(maximum: int | None = None, *, pattern: str | None = None, minimum: int | None = None) -> Shape:
-    """Text of so many characters."""
+    """Text with bounds on its length, in characters."""
     bounds = {"minLength": minimum, "maxLength": maximum, "pattern": pattern}
     return Shape({"type": "string", **{word: bound for word, bound in bounds.items() if bound is not None}})
 

@@ -69,8 +69,8 @@ class AdministeredBans:
     async def ban(
         self, acting: Acting, user_id: int, *, hours: int, reason: str | None, notify: bool
     ) -> dict[str, Any]:
-        """Close the account for so many hours from now, 0 for good; every sign-in ends. The Admin user object. The
-        expiry of a ban that stands is replaced. A ban for good sends no mail."""
+        """Close the account for some hours from now, 0 for good, and end every sign-in. Gives the Admin user object. A
+        new ban replaces the end of an earlier one. A ban for good sends no mail."""
         now = self._core.clock.now_ms()
         until = now + hours * HOUR_MS if hours else _in_a_century(now)
 

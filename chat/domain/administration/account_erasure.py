@@ -2,8 +2,8 @@
 
 It is a durable job, scheduled by an administrator or the holder. First the account itself goes, in one step: no client
 gets in any more, its names are free, and what it wrote has a deleted author. Then everything that is there because of
-it goes in portions, each of which is looked for in the store: what the store does not have any more is done, so the job
-may be broken off anywhere and begun again. There is no step without something to do, so each start of the server gets
+it is deleted in portions. Each step asks the store what is left, so the job may be broken off anywhere and begun
+again. There is no step without something to do, so each start of the server gets
 further.
 
 What others hold stays: messages, and the other side of conversations, under the deleted-account representation

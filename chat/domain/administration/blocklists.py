@@ -35,7 +35,7 @@ ENTRIES_MAXIMUM: Final = 100_000
 """Entries of one list; more are refused."""
 
 PHRASES_MAXIMUM: Final = 10_000
-"""Entries of a list of texts, which is looked for in every text."""
+"""Entries that a list of texts may have; every text is searched for all of them."""
 
 VALUE_LENGTH: Final = 1_024
 PHRASE_LENGTH: Final = 256

@@ -110,7 +110,7 @@ class Administration:
 
     async def create(self, wanted: NewAccount) -> Account:
         """Make an account; the operator vouches for its address. Raises InvalidFormBody for what is wrong with it,
-        OperatorError for an ACL that is none."""
+        OperatorError for an unknown ACL."""
         username = account_rules.username(wanted.username, service_name=self._settings.service_name)
         email = None if wanted.email is None else account_rules.email(wanted.email)
         password = wanted.password
@@ -171,7 +171,7 @@ def tag_of(account: Account) -> str:
 
 
 def require_acls(acls: Sequence[str]) -> tuple[str, ...]:
-    """The ACLs, sorted and each once. Raises OperatorError for text that is none."""
+    """The ACLs, sorted and each once. Raises OperatorError for an unknown ACL."""
     for acl in acls:
         if acl not in _ACLS:
             raise OperatorError(f"{acl!r} is no ACL: expected one such as user:view:email, or *")
@@ -186,7 +186,7 @@ def _present(connection: sqlite3.Connection, user_id: int) -> Account:
 
 
 def features_of(names: Collection[str]) -> frozenset[GuildFeature]:
-    """The features with these names, in any case. Raises OperatorError for a name that is none."""
+    """The features with these names, in upper or lower case. Raises OperatorError for an unknown name."""
     found = set()
     for name in names:
         try:

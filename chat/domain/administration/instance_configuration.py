@@ -128,7 +128,7 @@ class InstanceConfiguration:
 
     async def change_limits(self, acting: Acting, wanted: Mapping[str, int], reset: Sequence[str]) -> dict[str, Any]:
         """Choose limits by their plain names, and take the choice of others back. In force when this returns. Raises
-        INVALID_FORMAT below `limits` or `reset` for a name that is none, a value that the limit cannot have, and values
+        INVALID_FORMAT below `limits` or `reset` for an unknown name, a value that the limit cannot have, and values
         that contradict each other."""
         chosen = {}
         errors = [
@@ -263,7 +263,8 @@ COUNTED_MS: Final = 15_000
 
 @frozen
 class Period:
-    """A time that is shown: how many points of how many seconds, made of rows of so many."""
+    """A span of time on a chart: how many points it has, how many seconds each stands for, and those of a stored
+    row."""
 
     points: int
     step_seconds: int
@@ -334,7 +335,7 @@ class InstanceFigures:
         self._started_at = self._core.clock.now_ms()
 
     async def instance(self) -> dict[str, Any]:
-        """What there is of everything; what the store is asked for is up to COUNTED_MS old."""
+        """How much the instance holds; counts of the store are up to COUNTED_MS old."""
         stored, now = await self._stored(), self._core.clock.now_ms()
         gateway = self._gateway()
         return {

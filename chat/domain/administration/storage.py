@@ -44,7 +44,7 @@ UNDER_WAY_MS: Final = 3_600_000
 """A file this young may belong to something that is being sent."""
 
 UNUSED_MS: Final = 30 * 86_400_000
-"""Renditions that nothing has asked for in so long are old."""
+"""A rendition is old when nobody has asked for it in this time."""
 
 KEYS_AT_ONCE: Final = 1_000
 ROWS_AT_ONCE: Final = 200
@@ -148,7 +148,7 @@ class Storage:
             await run.step(partial(_noted, run=run, kind=kind, found=found, done=place + 1))
 
     async def found(self, kind: CleanUp, *, only_look: bool) -> FileCount:
-        """What there is of a kind; it is deleted unless `only_look`."""
+        """Counts the files of one kind that nothing needs, and deletes them unless `only_look`."""
         match kind:
             case CleanUp.ORPHANS:
                 return await self._orphans(only_look=only_look)

@@ -3,7 +3,7 @@ move to the guild's AFK channel (guilds.md, AFK channel), if they see it.
 
 A temporary membership ends with its account's last gateway session, unless the member got a role. Clients say when
 their user is inactive (`afk` of a presence). An account is inactive while all of its sessions say so; what counts is
-how long that has been seen here. Ends of time-outs are looked for on the same occasion.
+how long that has been seen here. The same round ends time-outs that are over.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class TemporaryMembers:
 
 
 LOOK_SECONDS: Final = 5.0
-"""How often inactive members are looked for, while an account is in voice."""
+"""Seconds between two looks for inactive members, while an account is in voice."""
 
 
 class InactiveMembers:

@@ -1,6 +1,5 @@
 """What a guild's channel is made of, by type: its name, which fields it owns, and what is stored of what was asked for
-(guilds.md, Channels; guilds.md, Channel names; guilds.md, Guild features; guilds.md, Forum and media channels;
-conventions of the field).
+(guilds.md, Channels; guilds.md, Channel names; guilds.md, Guild features; guilds.md, Forum and media channels).
 
 A field that a type does not own is ignored, as clients send whole forms. Without flexible names the channels that hold
 text are named in lower case with hyphens for white space; letters, marks, digits, emoji, `-` and `_` stay, other

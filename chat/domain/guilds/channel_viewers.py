@@ -66,7 +66,7 @@ class Viewers:
         return (user_id in self.exceptions) is not self.others_see
 
     def count(self, member_count: int) -> int:
-        """How many of so many members see it."""
+        """How many of the guild's `member_count` members see the channel."""
         return member_count - len(self.exceptions) if self.others_see else len(self.exceptions)
 
 

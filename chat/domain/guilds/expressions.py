@@ -321,7 +321,7 @@ class Expressions:
         *,
         some: bool,
     ) -> int:
-        """Write them all, or with `some` the first so many as there is room for; returns how many are left over."""
+        """Write all of them, or with `some` as many as the guild has room for; returns how many were left out."""
         actor = Actor(principal.user_id, reason)
 
         def unit(connection: sqlite3.Connection) -> _ExpressionChange:

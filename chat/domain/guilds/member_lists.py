@@ -113,7 +113,7 @@ class MemberListBuilder:
         return self._hoisted[min(ranks)] if ranks else ONLINE
 
     def finish(self, left_out: int = 0) -> MemberList:
-        """The list of all who were added; groups without members are left out. So many more would follow."""
+        """The list of all who were added; groups without members are left out. `left_out` more members would follow."""
         groups, starts, position = [], [], 0
         for group, user_ids in self._members.items():
             count = len(user_ids) + (left_out if group == OFFLINE else 0)
@@ -157,7 +157,7 @@ def count_viewers(
 
 
 def _last_listed(connection: sqlite3.Connection, guild_id: int, member_count: int) -> int:
-    """The highest user id that a list of so many members includes."""
+    """The highest user id in the list of a guild with `member_count` members."""
     last_id = None
     if member_count > MEMBERS_FULL_LIST_MAXIMUM:
         last_id = members.nth_id(connection, guild_id, MEMBERS_FULL_LIST_MAXIMUM)
@@ -171,7 +171,7 @@ def _viewers_by_name(
     count = viewers.count(total)
     wanted = min(limit, count)
     looked_at = WALKED * count
-    # Names have little to do with sight: the viewers that are wanted stand among so many members on average.
+    # Names say little about who sees a channel: on average the wanted viewers are found among this many members.
     if wanted * total <= looked_at * count:
         first = members.first_by_name(connection, guild_id, last_id, limit, viewers.include, looked_at=looked_at)
         if len(first) >= wanted:

@@ -1,5 +1,5 @@
 """Brings published messages to the channels that follow, and keeps the copies what their originals are (guilds.md,
-Guild features; conventions of the field).
+Guild features).
 
 What is to be done stands in the store, so that a restart loses nothing. A note says no more than that a copy is out of
 date: the message is looked at when the note is worked off, so several changes may make one update.
@@ -45,7 +45,7 @@ CROSSPOSTED: Final = MessageFlag.CROSSPOSTED.value
 IS_CROSSPOST: Final = MessageFlag.IS_CROSSPOST.value
 
 GONE: Final = "[Original Message Deleted]"
-"""What a copy says once its original is gone (a convention of the field)."""
+"""The text of a copy whose original was deleted; Discord uses the same words."""
 
 AT_ONCE: Final = 50
 """Deliveries that wait for the store together."""

@@ -1,4 +1,4 @@
-"""Pictures, films and sounds that an account keeps at hand (messages.md, Kept messages; conventions of the field).
+"""Pictures, films and sounds that an account keeps at hand (messages.md, Kept messages).
 
 The file of a meme is an attachment in the account's conversation with itself. What comes out of a message shares the
 message's bytes, as a forward does, and stays when that goes; it counts against the storage of the account that keeps

@@ -1,5 +1,5 @@
 """The lists that an account keeps of messages, as far as it may read them now: messages of the last days that mention
-it, and saved messages (messages.md, Kept messages; conventions of the field)."""
+it, and saved messages (messages.md, Kept messages)."""
 
 from __future__ import annotations
 

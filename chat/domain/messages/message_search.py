@@ -46,7 +46,7 @@ SLICE_MESSAGES: Final = 200
 """Messages of one transaction: some milliseconds, for which others wait to write."""
 
 PENDING_MAXIMUM: Final = 2_000
-"""So many are seen to at once for a search; with more, the index is not ready."""
+"""A search first indexes up to this many waiting messages; when more wait, it answers that the index is not ready."""
 
 RENEWED_AT_ONCE: Final = 200
 DISCARDED_AT_ONCE: Final = 500
@@ -54,11 +54,12 @@ DISCARDED_AT_ONCE: Final = 500
 
 REST: Final = 9.0
 REST_SECONDS: Final = 5.0
-"""After each portion of a renewal or a merge it rests for so many times as long as the store took for it, up to so
-long: the writer and the disk are left to others, and the longer the more they ask for."""
+"""The longest rest after a portion of a renewal or a merge. A rest is a multiple of the time that the store took for
+the portion, so a busy store is left to others for longer."""
 
 QUIET_SECONDS: Final = 5.0
-"""Segments are merged when nothing has changed for so long: merging is not to wait for, nor to make writing dearer."""
+"""Segments are merged once nothing has changed for this long, so that merging slows down neither writers nor
+searches."""
 
 LOOK_SECONDS: Final = 600.0
 """How often it looks by itself, for changes without an event."""
@@ -183,8 +184,8 @@ class MessageSearchIndex:
 class Search:
     """A whole request: where, what, and which page of it.
 
-    A page has up to `hits_per_page` messages; `after` continues behind the message with this id, or for a search by
-    relevance behind so many messages, and then `page` has no meaning.
+    A page has up to `hits_per_page` messages; `after` is the id of the message behind which to continue. In a search by
+    relevance it is the number of messages to skip, and `page` has no meaning.
     """
 
     whereabouts: Whereabouts

@@ -1,4 +1,4 @@
-"""Pinned messages of a channel (messages.md, Pins; limits of the field)."""
+"""Pinned messages of a channel (messages.md, Pins)."""
 
 from __future__ import annotations
 

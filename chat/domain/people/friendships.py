@@ -1,8 +1,8 @@
 """Asking to be friends, agreeing, blocking, parting (people.md, Relationships), and which accounts may add another one
 to groups (people.md, Groups).
 
-An account has so many friends, blocks and requests of its own at most, and so many requests by others beside them:
-those who ask take no room away from it.
+One limit counts an account's friends, blocks and own requests; another counts requests by others. So those who ask use
+up none of the account's own room.
 
 A block is never told to the blocked account: its request is refused as one that the settings do not let in, and one
 that was sent before stays with the sender until the block ends; then it is turned down. It cannot add the other to
@@ -199,8 +199,8 @@ class Friendships:
         await self._core.database.write(unit, self._relationships.publish, guard=principal.guard)
 
     async def ignore(self, principal: Principal, younger_than_seconds: int | None = None) -> int:
-        """Turn down every request that the caller was sent, or those of accounts made less than so long ago; returns
-        how many."""
+        """Turn down all friend requests that the caller received, or only those of accounts younger than
+        `younger_than_seconds`; returns how many."""
         user_id = principal.user_id
         oldest = None if younger_than_seconds is None else self._core.clock.now_ms() - younger_than_seconds * 1000
 

@@ -108,7 +108,7 @@ def known_email(value: str) -> str:
 
 
 def _validated(value: str) -> str | None:
-    """The address as it is kept; None for what is none."""
+    """The address as it is stored; None for text that is no address."""
     import email_validator  # at the first address, not at the start
 
     email_validator.SPECIAL_USE_DOMAIN_NAMES[:] = NO_MAIL_DOMAINS  # the library means it to be set
@@ -153,7 +153,7 @@ def date_of_birth(value: str, *, now_ms: int, path: str = "date_of_birth") -> st
 
 
 def _bare(text: str) -> str:
-    """Letters and digits only, in lower case: how reserved words are looked for."""
+    """Letters and digits only, in lower case: the form in which names are compared with reserved words."""
     return _NOT_ALPHANUMERIC.sub("", text.casefold())
 
 

@@ -160,8 +160,8 @@ def comparable_text(text: str) -> str:
 class PhraseMatcher:
     """A set of phrases, in the form of `comparable_text`, none of them empty.
 
-    An automaton holds most of them (Aho and Corasick: one pass over the text for all). What was added since it was
-    made is looked for one by one; what was taken away since is found and then not counted.
+    An automaton holds most of them (Aho and Corasick: one pass over the text for all). Entries that were added since it
+    was made are searched for one by one; entries that were removed since are found and then ignored.
     """
 
     def __init__(self, phrases: Iterable[str] = ()) -> None:
@@ -265,7 +265,7 @@ def _addresses(text: str, plain: str) -> set[str]:
 
 
 def comparable_domain(name: str) -> str:
-    """The form in which domains are compared: as the name system has them; empty for what is none."""
+    """The form in which domains are compared: as the name system has them; empty for text that is no domain."""
     bare = name.lower().strip(".")
     if "." not in bare or len(bare) > HOST_CHARACTERS or _NAME.fullmatch(bare) is None:
         return ""

@@ -31,7 +31,7 @@ class Origins:
         return "" if self.follows_host else self._public_url
 
     def of(self, host: str | None) -> str:
-        """The origin for the answer to a request with this `Host`; one that is none counts as not sent."""
+        """The origin for the answer to a request with this `Host`; a malformed `Host` counts as not sent."""
         if not self.follows_host or host is None or not is_host(host):
             return self._public_url
         return f"{self._scheme}://{host.lower()}"

@@ -22,7 +22,7 @@ from chat.store.guilds import guilds
 
 @define(eq=False)
 class AccountEvents:
-    """Publishes what follows from a change of an account; to be called after the commit."""
+    """Publishes what follows from a change of an account. Call it after the commit."""
 
     _database: Database
     _bus: Bus

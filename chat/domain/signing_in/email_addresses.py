@@ -2,8 +2,8 @@
 takes no mail (signing_in.md, Verification mails, Change of the email address, Mail).
 
 A new address is as good as the account. So the old address, if it was verified, is told, and its holder may take the
-account back for 72 hours (`chat.domain.signing_in.recovery`). For so long the address stays kept for the account:
-otherwise a thief could give it to another account, and so make sure that it never comes back.
+account back for 72 hours (`chat.domain.signing_in.recovery`). During that time no other account can take the
+old address: otherwise a thief could give it to another account, and the holder could never take it back.
 """
 
 from __future__ import annotations

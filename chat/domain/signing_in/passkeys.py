@@ -197,7 +197,7 @@ class Passkeys:
         log.info("passkeys as second factor", user_id=account.id, enabled=enabled)
 
     def removed(self, removal: Removal) -> None:
-        """Tell the account's sessions that a passkey went; to be called after the commit."""
+        """Tell the account's sessions that a passkey was removed. Call it after the commit."""
         if removal.after != removal.before:
             self._core.account_events.changed(removal.before, removal.after)
         self._announce(removal.after.id, removal.remaining)

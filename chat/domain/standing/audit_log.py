@@ -116,8 +116,8 @@ class AuditLog:
         target_id: int,
         options: Mapping[str, Any],
     ) -> AuditLogEntry | None:
-        """In a unit of writing: add an entry whose options have a `count` of one, or count up the last one that differs
-        in nothing else and is not older than COUNTED_MS (a convention of the field); None then."""
+        """In a unit: add an entry whose options have a `count` of one. If the last entry like it is not older than
+        COUNTED_MS, count that one up and give None, as Discord's audit log does."""
         since_id = snowflake_at(max(0, self._clock.now_ms() - COUNTED_MS))
         wanted = AuditLogEntry(
             id=0,

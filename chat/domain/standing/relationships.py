@@ -106,7 +106,7 @@ class Relationships:
         )
 
     def publish(self, changes: list[Change]) -> None:
-        """Tell each account what changed for it; to be called after the commit."""
+        """Tell each account what changed for it. Call it after the commit."""
         for before, after in changes:
             if after is not None:
                 if after == before:

@@ -181,7 +181,7 @@ class ThreadLookup:
     def members_shown(
         self, state: GuildState, user_id: int, thread_id: int, after: int, most: int
     ) -> list[dict[str, Any]] | None:
-        """The members of a thread with a greater id, at most so many; None if the account does not see it."""
+        """A page of a thread's members, by user id; None if the account does not see the thread."""
         reader = self._database.reader
         found = threads.shown_by_ids(reader, user_id, [thread_id])
         if not seen_of(state, user_id, (shown for shown in found if shown.thread.channel.guild_id == state.id)):

@@ -1,5 +1,5 @@
 """Posts: the threads of forums and media channels, which begin with a message, and their tags (threads.md, Posts and
-tags; conventions of the field). The thread, its owner's membership and the message come together or not at all; the
+tags). The thread, its owner's membership and the message come together or not at all; the
 message has the thread's id.
 """
 

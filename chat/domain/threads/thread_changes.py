@@ -1,4 +1,4 @@
-"""Changing, archiving and deleting threads (threads.md, Changing threads; conventions of the field).
+"""Changing, archiving and deleting threads (threads.md, Changing threads).
 
 Who may do what: members who may write in a thread bring it back from the archive; its owner names it, archives it and
 says when it archives itself; all else is for those who manage threads. A locked thread is theirs alone, and an archived

@@ -69,7 +69,7 @@ _BELOW: Final = {
 
 @frozen
 class NewThread:
-    """A thread to be. What is None is as the channel above has it."""
+    """A thread that is asked for. A member that is None takes the value of the channel above."""
 
     name: str
     type: ChannelType | None = None

@@ -1,5 +1,5 @@
 """Announcement channels: publishing their messages, and following them from channels of any guild (guilds.md, Guild
-features; conventions of the field).
+features).
 
 A follower is a webhook of type 2 in the following channel, managed and deleted like any other; the copies are what it
 writes (`chat.domain.messages.crossposting`).

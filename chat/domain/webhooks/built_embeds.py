@@ -105,8 +105,8 @@ def fitted(embeds: Sequence[Embed], maximum: int) -> tuple[tuple[Embed, ...], in
 
 
 def _narrowed(embed: Embed, room: int) -> Embed | None:
-    """The embed within so many characters: with less of its description, then with fewer fields, of which the last says
-    how many are missing. None where that is not enough."""
+    """The embed cut to `room` characters: first its description is shortened, then fields are dropped, and the last
+    field says how many are missing. None where that is not enough."""
     length = _length(embed)
     if length <= room:
         return embed
@@ -139,7 +139,7 @@ _MORE: Final = re.compile(rf"{ELLIPSIS} and (\d{{1,9}}) more", re.ASCII)
 
 
 def shortened(text: str, longest: int) -> str:
-    """The text, tidied up, at most so many characters of it."""
+    """The text without white space around it, cut to `longest` characters."""
     text = text.strip()
     return text if len(text) <= longest else text[: longest - 1].rstrip() + ELLIPSIS
 

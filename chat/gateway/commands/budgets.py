@@ -26,7 +26,7 @@ FULL_LISTS_REMEMBERED: Final = 65_536
 
 
 class RollingWindow:
-    """So many uses in any stretch of time of a given length."""
+    """Allows a number of uses in any span of `window_ms` milliseconds."""
 
     def __init__(self, uses: int, window_ms: int) -> None:
         self._window_seconds = window_ms / 1000

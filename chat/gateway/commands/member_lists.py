@@ -51,7 +51,8 @@ LISTS_KEPT: Final = 16
 """Arranged lists that are kept for the next session to watch them: about 1 MB each in a guild of 100,000."""
 
 LARGE_GUILD: Final = 2_000
-"""Members from which on the beginning of a list is read by itself: the whole roster of 100,000 takes half a second."""
+"""In a guild with this many members or more the beginning of a list is read on its own: the whole roster of 100,000
+takes half a second."""
 
 FIRST_ROWS: Final = 1_000
 """Rows that are read of a list by its beginning, and members online at most with whom that is done."""

@@ -172,7 +172,7 @@ def _clean_notes(data: Content, notes: Box, edits: Edits) -> None:
 # Where the samples of a track lie (ISO/IEC 14496-12, 8.6 to 8.7)
 
 SAMPLES_MAXIMUM: Final = 200_000
-"""Of all tracks together whose samples are looked for."""
+"""How many samples all tracks together may have, if their places have to be found."""
 
 
 class _Samples:

@@ -119,7 +119,7 @@ def _end_of_cluster(data: Content, position: int, stop: int) -> int:
 
 
 def _element(data: Content, position: int) -> _Element | None:
-    """The element that begins there; None for what is none."""
+    """The element that begins at `position`; None where no element begins."""
     name = _variable(data, position, 4)
     size = None if name is None else _variable(data, position + name[1], 8)
     if name is None or size is None:

@@ -38,7 +38,7 @@ class Span:
 
 @frozen
 class Blank:
-    """So many bytes of nothing."""
+    """`count` zero bytes."""
 
     count: int
 

@@ -34,5 +34,5 @@ _OF_USER: Final = """
 
 
 def of_user(connection: sqlite3.Connection, user_id: int) -> Belongings:
-    """What there is of the account."""
+    """Counts what the account has."""
     return Belongings._make(connection.execute(_OF_USER, (user_id,)).fetchone())

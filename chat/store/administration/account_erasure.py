@@ -1,4 +1,4 @@
-"""Deleting what there is of one account, in portions; `chat.domain.administration.account_erasure` says in which order.
+"""Deletes one account's rows in portions; `chat.domain.administration.account_erasure` says in which order.
 
 Only what no other account has a part in is here. What others are told of (memberships, groups, relationships) goes the
 way that it goes whenever it ends.

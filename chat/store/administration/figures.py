@@ -97,7 +97,7 @@ def take_in(connection: sqlite3.Connection, minute: Figures, now: int) -> None:
 
 
 def of_span(connection: sqlite3.Connection, seconds: int, since: int, until: int) -> Sequence[Figures]:
-    """The rows that span so many seconds and begin in this time, the oldest first."""
+    """The rows of `seconds` each that begin from `since` up to `until`, oldest first."""
     rows = connection.execute(
         f"SELECT {', '.join(_COLUMNS)} FROM figures WHERE seconds = ? AND at >= ? AND at < ? ORDER BY at",  # noqa: S608 - our own names
         (seconds, since, until),

@@ -4,15 +4,15 @@ Where to look is named in the expression if it is a handful of channels. Where i
 guilds hold, and the table of messages says of each find whether its channel is among them: so the work grows with what
 is found, never with the number of channels times that. At most FINDS_MAXIMUM are looked at, counted and paged.
 
-What a handful of accounts wrote in a handful of channels is looked for by the pairs of them, and what accounts wrote by
-words of their groups. The old index, while there is one (`old_until`), has neither.
+A search for what a few accounts wrote in a few channels uses pairs of account and channel; a search for what accounts
+wrote uses the words of their groups. The old index, while there is one (`old_until`), has neither.
 
 How much a search costs is decided by how the index walks its lists. Forwards it takes half the time of backwards, and
 a row that comes to Python costs several times what it takes to find it. So a page is walked to from its own end, and
 what there is besides is only counted, forwards, or the find is asked for that is the last to be counted, which SQLite
 comes to in three quarters of the time. A word that may go on has no list: the index reads those of all words that
-it begins, however little is asked of them. So it is looked for once in a search, and not at all where the word itself
-is in so many messages that they are counted to the end without it.
+it begins, however little is asked of them. So a search asks for it once, and not at all where the word itself
+is in enough messages to be counted to the end without it.
 """
 
 from __future__ import annotations
@@ -61,8 +61,8 @@ RANKED_MAXIMUM: Final = 5_000
 """Of those, the newest that are put in order of relevance; older ones follow in order of time."""
 
 RARE: Final = 500
-"""A word in no more messages than this is looked for everywhere: to ask of each find where it stands is cheaper than to
-walk the lists of the places."""
+"""A word in at most this many messages is searched for everywhere: checking the place of each find is cheaper than
+walking the lists of the places."""
 
 READ_MAXIMUM: Final = 1_000
 """Messages that are read for a page of a word that many have."""
@@ -99,8 +99,8 @@ def in_order(
     most: int,
     after: int | None = None,
 ) -> tuple[list[int], int]:
-    """Of the messages that are looked for the first `most`, by their ids: the newest first, or the oldest, or those
-    that come behind `after`; and how many there are of all, up to FINDS_MAXIMUM. Without `after` no more than these are
+    """The ids of the first `most` messages that are found, newest or oldest first, or those that come behind `after`;
+    and how many are found in all, up to FINDS_MAXIMUM. Without `after` no more than these are
     paged."""
     if after is None:
         most, wanted = min(most, FINDS_MAXIMUM), criteria
@@ -178,7 +178,7 @@ def matching(
     ascending: bool = False,
     most: int = FINDS_MAXIMUM,
 ) -> list[int]:
-    """The messages that are looked for, at most so many, by their ids: the newest first, or the oldest."""
+    """The ids of the messages that are found, newest or oldest first, up to the limit."""
     order = "ASC" if ascending else "DESC"
     found: list[int] = []
     for source in _sources(connection, scope, criteria):
@@ -195,7 +195,7 @@ def matching(
 
 
 def count(connection: sqlite3.Connection, scope: Scope, criteria: Criteria, *, most: int = FINDS_MAXIMUM) -> int:
-    """How many messages `matching` finds, up to so many."""
+    """How many messages `matching` finds, counted up to `most`."""
     counted = 0
     for source in _sources(connection, scope, criteria):
         (number,) = connection.execute(
@@ -207,7 +207,7 @@ def count(connection: sqlite3.Connection, scope: Scope, criteria: Criteria, *, m
 
 
 def has(connection: sqlite3.Connection, scope: Scope, criteria: Criteria, number: int) -> bool:
-    """Whether `matching` finds at least so many, which is sooner known than how many."""
+    """Whether `matching` finds at least `number` messages; quicker than counting them all."""
     sources = list(_sources(connection, scope, criteria))
     for source in sources:
         statement = f"SELECT 1 {source.text} ORDER BY entries.rowid LIMIT 1 OFFSET ?"
@@ -283,7 +283,7 @@ def _behind(criteria: Criteria, message_id: int, *, ascending: bool) -> Criteria
 
 
 def _begins_words(criteria: Criteria) -> bool:
-    """Whether words are looked for that may go on."""
+    """Whether the search has a word that may be the beginning of a longer one."""
     return not criteria.whole_words and bool(_counted(criteria)[1])
 
 
@@ -297,7 +297,7 @@ class _IndexSource:
 
 
 def _sources(connection: sqlite3.Connection, scope: Scope, criteria: Criteria) -> Iterator[_IndexSource]:
-    """What finds the messages that are looked for. Those of two sources differ, and lie among one another."""
+    """The index queries that together find the messages. Two sources find different messages, whose ids interleave."""
     until = old_until(connection)
     for is_old in (False, True):
         source = _source(scope, criteria, until, is_old=is_old)
@@ -362,8 +362,8 @@ def _source(scope: Scope, criteria: Criteria, until: int, *, is_old: bool) -> _I
 
 
 def by_relevance(connection: sqlite3.Connection, criteria: Criteria, found: Sequence[int]) -> list[int]:
-    """Messages that `matching` found, newest first, put in order: those first that say what is looked for most often in
-    the fewest words, of equals the newer. Without any text they stay as they are."""
+    """Messages that `matching` found, newest first, put in order: first those that hold the words most often in the
+    shortest text, and of equals the newer. Without any text they stay as they are."""
     words, beginnings = _counted(criteria)
     if not words and not beginnings:
         return list(found)

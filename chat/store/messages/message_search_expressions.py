@@ -1,4 +1,4 @@
-"""What is looked for among messages, and the expressions of the full-text index that ask for it.
+"""What a search for messages asks for, and the expressions of the full-text index that ask for it.
 
 One expression says it all: words, filters, and where to look. It is put together from terms of
 `chat.store.messages.search_terms`, which hold neither quotes nor spaces. Each is quoted, so that no text of a request
@@ -27,7 +27,7 @@ PREFIX_LENGTH: Final = 3
 """Characters from which the last word may be the beginning of a longer one; fewer begin too many."""
 
 CHUNKS_MAXIMUM: Final = 32
-"""Different words of a text that are looked for; further ones are left out, so that one request asks only so much."""
+"""How many different words of a text are searched for; the rest are left out, which bounds the cost of a request."""
 
 
 def phrase(sequence: Sequence[str], *, begins: bool = False) -> str:
@@ -74,7 +74,7 @@ def says(words: Sequence[str], text: str) -> bool:
 
 
 def _asked_chunks(text: str) -> list[tuple[str, ...]]:
-    """The chunks of a text that are looked for; the last of the text is the last here."""
+    """The chunks of a text that a search asks for; the last chunk of the text stays the last."""
     found = [tuple(chunk) for chunk in chunks(text)]
     return [*list(dict.fromkeys(found[:-1]))[: CHUNKS_MAXIMUM - 1], *found[-1:]]
 

@@ -18,7 +18,7 @@ from typing import Final
 from chat.store.connections import merge_index
 
 SEGMENTS_MAXIMUM: Final = 8
-"""So many a search may look in: to merge after every few messages would cost more than it saves."""
+"""A search may have to look in this many segments: merging after every few messages would cost more than it saves."""
 
 LEVEL_PAGES: Final = 4_096
 """Pages of 4 KiB that segments have together which are merged: those of some 120,000 messages. The longest list takes
@@ -28,7 +28,7 @@ PORTION_PAGES: Final = 64
 """Pages that are written at a time: some milliseconds, for which others wait to write."""
 
 LEAST_SEGMENTS: Final = 2
-"""Segments of a level from which on they are merged."""
+"""A level with this many segments or more is merged."""
 
 _STRUCTURE: Final = "SELECT block FROM message_search_data WHERE id = 10"
 """What FTS5 writes down of its segments ("Structure record" in the source of SQLite, fts5_index.c)."""

@@ -9,8 +9,8 @@ tones are terms of their own, the selectors of styles are left out. Markdown ins
 An entry holds more than its text gives, behind the rest (`entry_terms`): what stands between the marks of Markdown, for
 they may be something else in code, and a number with points without the letters that stand right at it.
 
-In an entry each word begins with the group of the author (`author_group`), so that what one account wrote is looked for
-in a part of what there is. Accounts are in one of AUTHOR_GROUPS groups, whatever they write.
+In an entry each word begins with the group of the author (`author_group`), so that a search for what one account wrote
+reads a part of the index only. Accounts are in one of AUTHOR_GROUPS groups, whatever they write.
 
 Filters are terms too. They begin with a character that no text gives (MARK), so neither finds the other.
 """
@@ -144,7 +144,7 @@ _MARKED: Final = re.compile(r"(\*{1,3}|~~|\|\||__)(?=[^\s*~|])([^*~|\n]{1,100}?)
 underscores would be looked through again and again."""
 
 _NESTED: Final = 3
-"""How deep marks are looked for in marks."""
+"""How deep marks may be nested in marks for the search to see them."""
 
 _POINT: Final = re.compile(r"\.\d", re.ASCII)
 _POINTED: Final = re.compile(r"(?<!\d)\d++(?:\.\d++)+", re.ASCII)

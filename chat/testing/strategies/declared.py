@@ -48,7 +48,7 @@ def operations_with_bodies() -> tuple[str, ...]:
 
 
 def wire_objects(name: str) -> st.SearchStrategy[Any]:
-    """Objects of one name, such as `Channel`, `Thread` or `VoiceState`; KeyError for a name that is none."""
+    """Objects of one name, such as `Channel`, `Thread` or `VoiceState`; KeyError for an unknown name."""
     return of_schema(document()["components"]["schemas"][name])
 
 

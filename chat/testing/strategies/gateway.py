@@ -308,7 +308,7 @@ def _without_op() -> st.SearchStrategy[dict[str, Any]]:
 
 
 def heartbeat_of(size: int) -> bytes:
-    """A well-formed Heartbeat of exactly so many bytes (at least 17), padded with white space."""
+    """A well-formed Heartbeat of exactly `size` bytes (at least 17), padded with white space."""
     payload = b'{"op":1,"d":null}'
     return payload + b" " * (size - len(payload))
 

@@ -1,5 +1,5 @@
-// What the server measured of itself over the last day or week: small charts with their numbers. Each says in words what
-// it shows, and has the numbers as a table.
+// What the server measured of itself over the last day or week: small charts with their numbers. Each says in words
+// what it shows, and has the numbers as a table.
 
 import { size } from "./admin_archives.js";
 import { READS } from "./admin_operations.js";
@@ -154,7 +154,7 @@ function moment(history, at, isExact = false) {
   return new Date(at).toLocaleString(locale(), style);
 }
 
-// The numbers, in so many rows as can be read.
+// The numbers as a table, with as many rows as one can read.
 function numbers(history, title, write, isCounted, lines, values) {
   const step = Math.ceil(history.points.length / ROWS);
   const rows = [];

@@ -1,5 +1,5 @@
-// The places of the console, each under an address of its own: links, back and forward, and addresses that were kept all
-// lead there. What is looked for stands in the fragment, which the browser sends to nobody.
+// The places of the console, each under an address of its own: links, back and forward, and addresses that were kept
+// all lead there. The search stands in the fragment, which the browser sends to nobody.
 
 import { byId, fill, h } from "./dom.js";
 import { ApiError } from "./api.js";
@@ -34,7 +34,7 @@ export function go(path, search = {}) {
   leave(text === "" ? path : `${path}#${text}`);
 }
 
-// The same place with what is looked for changed.
+// The same place with another search.
 export function look(search) {
   go(location.pathname, search);
 }
@@ -52,7 +52,7 @@ function follow(event) {
   const inside = address.pathname === "/admin" || address.pathname.startsWith("/admin/");
   if (address.origin !== location.origin || !inside || address.pathname === "/admin/sign-in") return;
   event.preventDefault();
-  // The fragment is for what is looked for, so links inside the page only move the focus.
+  // The fragment holds the search, so links inside the page only move the focus.
   const inPage = anchor.getAttribute("href");
   if (inPage.startsWith("#")) {
     byId(inPage.slice(1))?.focus();

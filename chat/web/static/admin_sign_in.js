@@ -10,5 +10,5 @@ const wanted = nextPath("/admin");
 const next = isOfAdministration(wanted) ? wanted : "/admin";
 
 offerToShowPasswords();
-// What is looked for stands in the fragment, which comes along without being sent to anybody.
+// The search stands in the fragment, which comes along without being sent to anybody.
 offerToSignIn({ next, keeps: keep, done: () => location.replace(next + location.hash) });

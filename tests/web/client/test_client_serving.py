@@ -101,7 +101,7 @@ async def test_the_client_can_be_installed(chat_world: World) -> None:
 
 @pytest.fixture
 def built(tmp_path: Path) -> Path:
-    """A folder as a bundler leaves it, with a neighbour that is none of its business."""
+    """A folder as a bundler leaves it, with a neighbour that does not belong to it."""
     folder = tmp_path / "built"
     (folder / "static" / "js").mkdir(parents=True)
     (folder / "index.html").write_text("<p>theirs</p>", encoding="utf-8")

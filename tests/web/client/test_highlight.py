@@ -1,4 +1,4 @@
-"""Colours of code: what is coloured, and that the pieces together are the text, whatever it is."""
+"""Colours of code: what is coloured, and that the pieces of any text add up to the text."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ class Reader(Visitor):
     """Somebody in front of one channel."""
 
     def opens(self, **channel: Any) -> None:
-        """The channel, with so many messages."""
+        """Open the channel, with this many messages."""
         self.goes_to_a_bare_client()
         picture = self.page.evaluate("document.body.dataset.static + '/icon.svg'")
         given = {"count": COUNT, "unread": 0, "loaded": 0, "failures": 0, "picture": picture}

@@ -1,5 +1,5 @@
 """Operations on an account's settings, in general and for guilds (accounts.md, User settings, User guild settings), and
-on push subscriptions: browsers that are told of messages (Web Push; a convention of the field)."""
+on Web Push subscriptions, by which browsers are notified of messages."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Operations on what accounts keep: mentions, saved messages and favourite memes (messages.md, Kept messages;
-conventions of the field)."""
+"""Operations on what accounts keep: mentions, saved messages and favourite memes (messages.md, Kept messages)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Operations that delete several messages, or everything that one has written (messages.md, Deleting messages; Deletion
-of everything written; conventions of the field)."""
+"""Operations that delete several messages, or everything that an account has written (messages.md, Deleting messages;
+Deletion of everything written)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Operations on messages, and what a link leads to (messages.md, Message object; Links in messages; conventions of the
-field)."""
+"""Operations on messages, and what a link leads to (messages.md, Message object; Links in messages)."""
 
 from __future__ import annotations
 
@@ -136,7 +135,7 @@ async def delete_message(request: Request, messages: MessagesArea, channel_id: i
 async def remove_attachment(
     request: Request, messages: MessagesArea, channel_id: int, message_id: int, attachment_id: int
 ) -> None:
-    """Take one file off a message (a convention of the field); with the last thing in it the message goes."""
+    """Remove one file from a message; a message whose last file or embed goes, and that has no text, is deleted."""
     reason = request.audit_log_reason
     await messages.editing.remove_attachment(request.principal, channel_id, message_id, attachment_id, reason)
 

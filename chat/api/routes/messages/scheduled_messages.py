@@ -1,4 +1,4 @@
-"""Operations on messages that are sent later (messages.md, Scheduled messages; conventions of the field)."""
+"""Operations on messages that are sent later (messages.md, Scheduled messages)."""
 
 from __future__ import annotations
 

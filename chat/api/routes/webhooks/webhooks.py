@@ -1,5 +1,5 @@
 """Webhooks (webhooks.md, Webhooks of channels), and announcement channels, which are published and followed (guilds.md,
-Guild features; conventions of the field).
+Guild features).
 
 Below `/v1/webhooks/{webhook_id}/{token}` the URL is the credential: Authorization is not looked at, neither for better
 nor for worse (access.md, Secret addresses).

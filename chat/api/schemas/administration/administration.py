@@ -300,7 +300,7 @@ INSTANCE_FIGURES: Final = wire_object(
         "sessions": COUNT,
         "online": COUNT,
     },
-    description="What there is of everything; counts of the store may be some seconds old.",
+    description="How much the instance holds; counts of the store may be some seconds old.",
 )
 
 FIGURE_HISTORY: Final = wire_object(

@@ -39,7 +39,7 @@ SlackMessage = Mapping[str, Any]
 
 
 def slack_message(message: SlackMessage, characters: int, embeds: int) -> tuple[str, tuple[Embed, ...]]:
-    """The text of the message, of at most so many characters, and at most so many embeds."""
+    """The text of the message and its embeds; `characters` and `embeds` bound them."""
     attachments = [attachment for attachment in list_at(message, "attachments") if isinstance(attachment, Mapping)]
     of_itself = {name: message[name] for name in _ATTACHMENT_MEMBERS if message.get(name)}
     if text_at(message, "text").strip() or text_at(message, "pretext").strip():

@@ -10,7 +10,7 @@ import { plainName } from "../views/names/people.js";
 /** @typedef {import("../views/shell/app.js").App} App */
 
 const PAGE = 24;
-/** After the last letter they are looked for. */
+/** How long after the last letter the search begins. */
 const LOOK_MS = 300;
 
 /** @param {{app: App}} parts */

@@ -34,13 +34,13 @@ export function pictureOf(file) {
   };
 }
 
-/** The least size that the server makes and that has so many pixels. @param {number} pixels */
+/** The least size that the server makes with at least this many pixels. @param {number} pixels */
 function sizeFor(pixels) {
   return SIZES.find((size) => size >= pixels) ?? /** @type {number} */ (SIZES.at(-1));
 }
 
 /**
- * Where the picture is found with so many pixels on its longer side; never larger than it came.
+ * The address of the picture with this many pixels on its longer side; never larger than the original.
  * @param {Picture} picture
  * @param {number} size One that the server makes.
  * @param {boolean} [moves] Whether it may.

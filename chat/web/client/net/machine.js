@@ -32,7 +32,7 @@ export const ACKNOWLEDGE_MS = 10_000;
 export const DELAY_MS = 500;
 export const DELAY_MAXIMUM_MS = 30_000;
 export const LASTING_MS = 30_000;
-/** A connection that was not heard for so long is asked when somebody looks. */
+/** When somebody looks at the page again, a connection that was silent for this long is asked for a sign of life. */
 export const QUIET_MS = 20_000;
 
 const OPCODES = { dispatch: 0, heartbeat: 1, reconnect: 7, invalidSession: 9, hello: 10, acknowledged: 11 };

@@ -35,7 +35,7 @@ class Blocks {
   #nodes = [];
   /** @type {string[]} */
   #plain = [];
-  /** Of so many back ticks or more there is no run any more from here on. */
+  /** From here on the text has no run of this many back ticks or more. */
   #unclosed = Infinity;
 
   /**

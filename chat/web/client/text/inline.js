@@ -35,7 +35,7 @@ class Inline {
   #items = [];
   /** Where brackets opened among the items. @type {{place: number, isActive: boolean}[]} */
   #brackets = [];
-  /** Runs of so many back ticks are not closed any more from here on. @type {Set<number>} */
+  /** From here on no run of these lengths is closed. @type {Set<number>} */
   #unclosed = new Set();
   /** How many runs of a mark have opened that none has closed. @type {Record<string, number>} */
   #marks = { "*": 0, _: 0, "~": 0 };

@@ -33,7 +33,7 @@ export function runLength(text, at) {
 }
 
 /**
- * Where the next run of exactly so many back ticks begins; -1 for none.
+ * Where the next run of exactly `length` back ticks begins; -1 for none.
  * @param {string} text
  * @param {number} from
  * @param {number} ticks

@@ -110,7 +110,7 @@ function nextOf(key, at, cells, isRightToLeft) {
   if (key === "Home") return 0;
   if (key === "End") return cells.length - 1;
   if (key !== "ArrowDown" && key !== "ArrowUp") return null;
-  // Rows have ends of their own where a section ends: the cell that lies in the same column is looked for.
+  // A section's last row may be short, so find the cell that lies in the same column.
   const spot = cells[at]?.getBoundingClientRect();
   const way = key === "ArrowDown" ? 1 : -1;
   for (let next = at + way; spot && next >= 0 && next < cells.length; next += way) {
