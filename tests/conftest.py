@@ -18,6 +18,7 @@ pytest_plugins = [
     "tests.at_node",
     "tests.canaries",
     "tests.answers",
+    "tests.listeners",
     "tests.units",
     "tests.clients",
     "tests.domain_world",

@@ -60,7 +60,7 @@ class Listening:
             raise ValueError("a defect")
 
 
-def test_a_subscriber_that_fails_keeps_no_other_from_hearing() -> None:
+def test_a_subscriber_that_fails_keeps_no_other_from_hearing(failed_listeners: list[str]) -> None:
     bus = Bus()
     subscribers = [Listening(fails=True), Listening(fails=False)]
     for subscriber in subscribers:
@@ -69,4 +69,5 @@ def test_a_subscriber_that_fails_keeps_no_other_from_hearing() -> None:
     with capture_logs() as logged:
         bus.publish(*signals)
     assert [subscriber.heard for subscriber in subscribers] == [list(signals)] * 2
-    assert len(logged) == 2
+    assert len(logged) == len(failed_listeners) == 2
+    failed_listeners.clear()

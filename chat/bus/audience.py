@@ -6,7 +6,12 @@ sessions at the moment of publication, so an event is judged on the state at its
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from typing import Final
+
 from chat.classes import frozen
+from chat.registries.event_rules import Audience as Code
+from chat.registries.events import EVENTS, EventName
 
 
 @frozen
@@ -82,6 +87,83 @@ class ToUnsubscribed:
 
 
 Audience = ToPresenceSubscribers | ToUnsubscribed | ToSession | ToAccounts | ToGuild | ToChannel | ToThread
+
+
+def _to_one_account(audience: Audience) -> bool:
+    return isinstance(audience, ToAccounts) and len(audience.user_ids) == 1
+
+
+def _to_recipients(audience: Audience) -> bool:
+    return isinstance(audience, ToAccounts)
+
+
+def _to_guild(audience: Audience) -> bool:
+    return isinstance(audience, ToGuild)
+
+
+def _to_session(audience: Audience) -> bool:
+    return isinstance(audience, ToSession)
+
+
+def _to_viewers(audience: Audience) -> bool:
+    """Of a channel, of a thread, or of a private channel: its recipients."""
+    return isinstance(audience, (ToChannel, ToThread, ToAccounts))
+
+
+def _to_readers(audience: Audience) -> bool:
+    return isinstance(audience, ToAccounts) or (
+        isinstance(audience, (ToChannel, ToThread)) and audience.message_id is not None
+    )
+
+
+def _to_thread(audience: Audience) -> bool:
+    return isinstance(audience, ToThread)
+
+
+def _to_some_in_channel(audience: Audience) -> bool:
+    return isinstance(audience, ToAccounts) or (isinstance(audience, ToChannel) and audience.permission != 0)
+
+
+def _to_some_in_guild(audience: Audience) -> bool:
+    return isinstance(audience, ToGuild) and audience.permission != 0
+
+
+def _to_who_sees_a_presence(audience: Audience) -> bool:
+    return isinstance(audience, (ToAccounts, ToPresenceSubscribers, ToUnsubscribed))
+
+
+Rule = Callable[[Audience], bool]
+
+RULES: Final[Mapping[Code, Rule]] = {
+    Code.ACCOUNT: _to_one_account,
+    Code.GUILD: _to_guild,
+    Code.CHANNEL_VIEWERS: _to_viewers,
+    Code.CHANNEL_READERS: _to_readers,
+    Code.REQUESTER: _to_session,
+    Code.RECIPIENTS: _to_recipients,
+    Code.SESSION: _to_session,
+}
+
+OWN_RULES: Final[Mapping[EventName, Rule]] = {
+    EventName.INVITE_CREATE: _to_some_in_channel,
+    EventName.INVITE_DELETE: _to_some_in_channel,
+    EventName.GUILD_AUDIT_LOG_ENTRY_CREATE: _to_some_in_guild,
+    EventName.PRESENCE_UPDATE: _to_who_sees_a_presence,
+    EventName.THREAD_CREATE: _to_thread,
+    EventName.THREAD_UPDATE: _to_thread,
+    EventName.THREAD_MEMBERS_UPDATE: _to_thread,
+}
+"""Of the events whose audience is `OTHER`. One that is not here is never published: the gateway sends it by itself."""
+
+_RULE_OF: Final[dict[EventName, Rule | None]] = {
+    name: OWN_RULES.get(name) if row.audience is Code.OTHER else RULES[row.audience] for name, row in EVENTS.items()
+}
+
+
+def is_for(name: EventName, audience: Audience) -> bool:
+    """Whether an event of that name may be addressed so: its row in `chat.registries.events` says it."""
+    rule = _RULE_OF[name]
+    return rule is not None and rule(audience)
 
 
 @frozen

@@ -21,6 +21,7 @@ from chat.bus.audience import (
     ToSession,
     ToThread,
     ToUnsubscribed,
+    is_for,
 )
 from chat.bus.bus import (
     Bus,
@@ -62,6 +63,10 @@ from chat.registries.events import (
 )
 from chat.registries.limits import PASSIVE_ROLE_MENTIONS
 from chat.store.guilds.members import Member
+
+
+class WrongAudience(Exception):
+    """An event was addressed to others than its row says."""
 
 
 def outgoing(name: EventName, data: object) -> OutgoingEvent:
@@ -176,6 +181,8 @@ class Hub:
     # Audiences
 
     def _accept_event(self, event: Event) -> None:
+        if not is_for(event.name, event.audience):  # fails closed: nobody hears it, and the bus logs it
+            raise WrongAudience(f"{event.name} is not for {event.audience}: its row in chat.registries.events differs")
         receivers = self._receivers(event)
         if event.only_threads:
             receivers = tuple(session for session in receivers if session.threads)
