@@ -4,7 +4,7 @@ import { learn } from "../static/language.js";
 import { askToSignIn, current, forget, isStaying } from "../static/session.js";
 import { makeActs } from "./acts/acts.js";
 import { underItsName } from "./base/address.js";
-import { applyAppearance, keptAppearance, PLAIN } from "./base/appearance.js";
+import { applyAppearance, keptAppearance, PLAIN, themeOf } from "./base/appearance.js";
 import { serviceWorker } from "./base/trusted.js";
 import { makeConnection } from "./net/connection.js";
 import { canShare } from "./net/leader.js";
@@ -83,7 +83,7 @@ async function start() {
     const follows = () => {
       const theme = store.read.settings?.["theme"];
       if (!theme) return false;
-      if (keptAppearance() === null) applyAppearance({ ...PLAIN, theme: theme.startsWith("dark") ? "dark" : theme });
+      if (keptAppearance() === null) applyAppearance({ ...PLAIN, theme: themeOf(theme) });
       return true;
     };
     // Ready may have come while the words were read.

@@ -187,7 +187,25 @@ def test_how_it_looks_is_kept_in_the_browser(holder: Holder) -> None:
     assert [holder.root(f"data-{name}") for name in ("theme", "density", "motion")] == ["dark", "tight", "reduced"]
     assert holder.kept("/v1/users/@me/settings")["theme"] == "dark"
     kept = json.loads(page.evaluate("localStorage.getItem('appearance')"))
-    assert kept == {"theme": "dark", "density": "tight", "scale": 130, "isStill": True}
+    assert kept == {"theme": "dark", "accent": "instance", "density": "tight", "scale": 130, "isStill": True}
+
+
+@pytest.mark.parametrize(
+    ("theme", "accent", "kept"),
+    [("Sand", "Amber", "light"), ("Dusk", "Violet", "dark_legacy"), ("Black", "Blue", "coal")],
+)
+def test_a_theme_and_an_accent_are_seen_at_once_and_can_be_read(
+    holder: Holder, theme: str, accent: str, kept: str
+) -> None:
+    holder.opens("carol", "appearance")
+    holder.changes(holder.page.get_by_label(theme, exact=True))
+    holder.page.get_by_label(accent, exact=True).check()
+    assert holder.root("data-accent") == accent.lower()
+    assert holder.kept("/v1/users/@me/settings")["theme"] == kept
+    holder.page_is_accessible("color-contrast")
+    holder.page.get_by_label("As this instance").check()
+    holder.changes(holder.page.get_by_label("As the device", exact=True))
+    assert (holder.root("data-accent"), holder.root("data-theme")) == (None, None)
 
 
 def test_light_or_dark_follows_the_account_into_another_browser(visit: MakeVisitor, home: Instance) -> None:

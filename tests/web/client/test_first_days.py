@@ -273,7 +273,11 @@ def test_the_audit_log_says_which_and_what_and_can_be_asked(alice: Member, place
         ("Alice kicked Carol", "Reason: rude"),
         ("Bob changed the member Bob", "Nickname: Bobby"),
         ("Alice changed the roles of Bob", "Given: head gardener"),
-        ("Alice gave special permissions in #seeds for head gardener", "Allowed: See channels", "Forbidden: Write messages"),
+        (
+            "Alice gave special permissions in #seeds for head gardener",
+            "Allowed: See channels",
+            "Forbidden: Write messages",
+        ),
         ("Alice changed the channel #seeds", "Name: general → seeds", "Topic: all seeds"),
         ("Alice changed the channel #seeds", "Slow mode: 5 seconds", "For adults only: no → yes"),
         ("Alice changed the role head gardener", "Name: gardener → head gardener", "Permissions: Write messages"),

@@ -1,8 +1,12 @@
 // How the client looks on this browser: kept here, put on the root of the page, where the style sheets read it.
 
 /**
+ * @typedef {"system" | "light" | "sand" | "dark" | "dusk" | "coal" | "contrast"} Theme As in css/themes.css.
+ * @typedef {"instance" | "teal" | "green" | "blue" | "violet" | "pink" | "red" | "amber"} Accent
+ *
  * @typedef {object} Appearance
- * @property {"system" | "light" | "dark"} theme
+ * @property {Theme} theme
+ * @property {Accent} accent `instance` is the operator's, which is teal where the operator chose none.
  * @property {"airy" | "cosy" | "tight"} density
  * @property {number} scale Of text, in percent.
  * @property {boolean} isStill Without motion, whatever the device says.
@@ -11,7 +15,37 @@
 const KEY = "appearance";
 
 /** @type {Readonly<Appearance>} */
-export const PLAIN = Object.freeze({ theme: "system", density: "cosy", scale: 100, isStill: false });
+export const PLAIN = Object.freeze({
+  theme: "system",
+  accent: "instance",
+  density: "cosy",
+  scale: 100,
+  isStill: false,
+});
+
+/**
+ * What the account keeps of a theme, for other browsers and programs (user settings, `theme`).
+ * @type {Readonly<Record<Theme, string>>}
+ */
+export const ACCOUNT_THEMES = {
+  system: "system",
+  light: "light",
+  sand: "light",
+  dark: "dark",
+  dusk: "dark_legacy",
+  coal: "coal",
+  contrast: "system",
+};
+
+/**
+ * The theme that an account keeps.
+ * @param {string} kept
+ * @returns {Theme}
+ */
+export function themeOf(kept) {
+  const found = Object.entries(ACCOUNT_THEMES).find(([, one]) => one === kept);
+  return /** @type {Theme} */ (found?.[0] ?? "system");
+}
 
 export const SCALES = Object.freeze({ least: 80, most: 150, step: 10 });
 
@@ -36,11 +70,13 @@ export function keepAppearance(appearance) {
 }
 
 /** @param {Appearance} appearance */
-export function applyAppearance({ theme, density, scale, isStill }) {
+export function applyAppearance({ theme, accent, density, scale, isStill }) {
   const root = document.documentElement;
   root.dataset["density"] = density;
   if (theme === "system") delete root.dataset["theme"];
   else root.dataset["theme"] = theme;
+  if (accent === "instance") delete root.dataset["accent"];
+  else root.dataset["accent"] = accent;
   if (isStill) root.dataset["motion"] = "reduced";
   else delete root.dataset["motion"];
   root.style.setProperty("--text-scale", String(Math.min(SCALES.most, Math.max(SCALES.least, scale)) / 100));

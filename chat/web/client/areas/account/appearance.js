@@ -1,7 +1,7 @@
 // How the client looks: seen at once, kept in this browser; light or dark in the account as well.
 
 import { h } from "../../base/dom.js";
-import { keepAppearance, keptAppearance, PLAIN, SCALES } from "../../base/appearance.js";
+import { ACCOUNT_THEMES, keepAppearance, keptAppearance, PLAIN, SCALES, themeOf } from "../../base/appearance.js";
 import { card, choices, toggle } from "../../views/settings/fields.js";
 import { avatarAddress, plainName } from "../../views/names/people.js";
 import { t } from "../../words/catalogue.js";
@@ -9,12 +9,37 @@ import { clock } from "../../words/dates.js";
 
 /** @typedef {import("../../views/shell/app.js").App} App */
 /** @typedef {import("../../base/appearance.js").Appearance} Appearance */
+/** @typedef {import("../../base/appearance.js").Theme} Theme */
+/** @typedef {import("../../base/appearance.js").Accent} Accent */
+
+/** @type {readonly {value: Theme, label: () => string}[]} */
+const THEMES = [
+  { value: "system", label: () => t("appearance.system") },
+  { value: "light", label: () => t("appearance.light") },
+  { value: "sand", label: () => t("appearance.sand") },
+  { value: "dark", label: () => t("appearance.dark") },
+  { value: "dusk", label: () => t("appearance.dusk") },
+  { value: "coal", label: () => t("appearance.coal") },
+  { value: "contrast", label: () => t("appearance.contrast") },
+];
+
+/** @type {readonly {value: Accent, label: () => string}[]} */
+const ACCENTS = [
+  { value: "instance", label: () => t("appearance.accent_instance") },
+  { value: "teal", label: () => t("appearance.teal") },
+  { value: "green", label: () => t("appearance.green") },
+  { value: "blue", label: () => t("appearance.blue") },
+  { value: "violet", label: () => t("appearance.violet") },
+  { value: "pink", label: () => t("appearance.pink") },
+  { value: "red", label: () => t("appearance.red") },
+  { value: "amber", label: () => t("appearance.amber") },
+];
 
 /** @param {App} app */
 export function makeAppearance(app) {
   const { report } = app;
   /** @type {Appearance} */
-  let now = keptAppearance() ?? { ...PLAIN, theme: app.store.read.settings?.["theme"] ?? "system" };
+  let now = keptAppearance() ?? { ...PLAIN, theme: themeOf(app.store.read.settings?.["theme"] ?? "") };
 
   /** @param {Partial<Appearance>} change */
   function change(change) {
@@ -24,18 +49,26 @@ export function makeAppearance(app) {
 
   const theme = choices({
     legend: t("appearance.theme"),
-    options: [
-      { value: "system", label: t("appearance.system") },
-      { value: "light", label: t("appearance.light") },
-      { value: "dark", label: t("appearance.dark") },
-    ],
+    options: THEMES.map(({ value, label }) => ({ value, label: label() })),
     value: now.theme,
     async change(value) {
-      change({ theme: value });
-      await app.acts.accountSettings.settings({ theme: value });
+      const chosen = /** @type {Theme} */ (value);
+      change({ theme: chosen });
+      await app.acts.accountSettings.settings({ theme: ACCOUNT_THEMES[chosen] });
     },
     report,
   });
+  const accent = choices({
+    legend: t("appearance.accent"),
+    options: ACCENTS.map(({ value, label }) => ({ value, label: label() })),
+    value: now.accent,
+    change: (value) => change({ accent: /** @type {Accent} */ (value) }),
+    report,
+  });
+  for (const input of accent.querySelectorAll("input")) {
+    const swatch = h("span", { class: "swatch", "data-swatch": input.value, "aria-hidden": "true" });
+    input.after(swatch);
+  }
   const density = choices({
     legend: t("appearance.density"),
     options: [
@@ -48,11 +81,13 @@ export function makeAppearance(app) {
     report,
   });
   theme.classList.add("in-line");
+  accent.classList.add("in-line");
   density.classList.add("in-line");
   const element = h(
     "div",
     { class: "settings-cards" },
     card(t("appearance.theme"), t("appearance.theme_words"), theme),
+    card(t("appearance.accent"), null, accent),
     card(t("appearance.density"), null, density, sample(app)),
     card(t("appearance.scale"), null, scale(now.scale, (value) => change({ scale: value }))),
     card(
