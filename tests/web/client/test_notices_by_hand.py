@@ -39,7 +39,7 @@ def shown(page: Page) -> list[dict[str, Any]]:
 
 
 def shows(page: Page, count: int) -> None:
-    """Wait until there are so many notifications."""
+    """Wait until there are `count` notifications."""
     for _ in range(WAITS_MS // 100):
         if len(shown(page)) == count:
             return
