@@ -16,10 +16,10 @@ from chat.registries.close_codes import Close
 
 
 class StreamCompressor(Protocol):
-    """What the server says, as one stream."""
+    """Compresses all frames of one socket as one stream."""
 
     def compress(self, payload: bytes, /) -> bytes:
-        """The next piece of the stream: all of this payload, so that the client can read it at once."""
+        """The next piece of the stream, flushed, so that the client can read the whole payload at once."""
         ...
 
 
@@ -37,7 +37,7 @@ class CompressedConnection(Connection):
             self._outbox.push(binary_frame(self._compressor.compress(data)))
 
     def deliver(self, sequence: int, event: OutgoingEvent) -> None:
-        """Compress and frame a numbered Dispatch; it leaves when the present batch does."""
+        """Compress and frame a numbered Dispatch; it is sent with the present batch."""
         if self._tap is not None:
             self._tap.dispatched(self.session, sequence, event)
         if self._compressor is not None:

@@ -185,7 +185,7 @@ class Connection:
             self._handle(machine.Received(decoded))
 
     def _take_control(self) -> None:
-        """A ping or a pong counts like a payload, as long as the socket is not about to close."""
+        """Count a ping or a pong against the budget of payloads, unless the socket is about to close."""
         if self.closed_with is None and not self._within_budget():
             self._handle(machine.CommandBudgetExceeded())
 
@@ -203,7 +203,7 @@ class Connection:
         return self._budget.spend() and parts.admission.may_send(self.address)
 
     async def _watch_deadlines(self) -> None:
-        """The heartbeat task: sleeps until the machine wants to be woken."""
+        """The heartbeat task: sleep until the machine's next deadline."""
         while (deadline := self._machine.next_deadline()) is not None:
             with trio.CancelScope(deadline=deadline) as self._alarm:
                 await trio.sleep_forever()
@@ -217,21 +217,22 @@ class Connection:
     # What others tell this socket
 
     def session_ended(self) -> None:
-        """The session is over while this socket holds it: Invalid Session, and the socket stays."""
+        """The session ended while this socket holds it: send Invalid Session and keep the socket."""
         self._release()
         self._handle(machine.SessionEnded())
 
     def displaced(self) -> None:
-        """Another socket took the session: Reconnect, then 4000."""
+        """Another socket took the session over: send Reconnect, then close with 4000."""
         self._release()
         self._handle(machine.Displaced())
 
     def drain(self) -> None:
-        """The node drains, or a fault asks for the same: Reconnect, then 4000; a socket without a session stays."""
+        """The node drains, or a fault asks for the same: send Reconnect, then close with 4000. A socket without a
+        session stays."""
         self._handle(machine.DrainRequested())
 
     def process_ends(self) -> None:
-        """The program is about to exit: every socket gets Reconnect, then 4000."""
+        """The process is about to exit: send Reconnect to every socket, then close with 4000."""
         self._handle(machine.ProcessEnding())
 
     def close(self, close: Close) -> None:
@@ -239,7 +240,7 @@ class Connection:
         self._handle(machine.Faulted(close))
 
     def _outbox_full(self) -> None:
-        """The peer reads too slowly: the socket goes, the session stays retained."""
+        """The peer reads too slowly: close the socket; the session stays retained."""
         self.close(close_codes.OUTBOX_FULL)
 
     def cut(self) -> None:
@@ -255,7 +256,7 @@ class Connection:
         self._begin(self._end_stall, milliseconds / 1000)
 
     def delay(self, delay: Delay) -> None:
-        """Let each frame leave late from now on (faults of the development routes)."""
+        """From now on send each frame late (faults of the development routes)."""
         if not isinstance(self._outbox, DelayedOutbox):
             if delay == NO_DELAY:
                 return
@@ -264,7 +265,7 @@ class Connection:
         self._outbox.delay = NO_DELAY if delay == NO_DELAY else delay
 
     def _take_delay(self) -> None:
-        """Be as late as the node's rules say of this socket, or of the session that it has just got."""
+        """Take the delay that the node's rules give this socket, or the session that it has just got."""
         if rules := self._parts.node.delays:
             id_, user_id = (None, None) if self.session is None else (self.session.id, self.session.user_id)
             self.delay(rules.of(id_, user_id) or NO_DELAY)
@@ -280,7 +281,7 @@ class Connection:
     # Sending
 
     def deliver(self, sequence: int, event: OutgoingEvent) -> None:
-        """Frame a numbered Dispatch; it leaves when the present batch does."""
+        """Frame a numbered Dispatch; it is sent with the present batch."""
         if self._tap is not None:
             self._tap.dispatched(self.session, sequence, event)
         self._leave(event.frame(sequence))
@@ -293,8 +294,7 @@ class Connection:
         self._leave(run.frames(first))
 
     def _leave(self, frames: bytes) -> None:
-        """Send what a batch brings: at once where it is all that the batch has for this socket, or when it is
-        flushed."""
+        """Send a frame: at once if the batch has nothing more for this socket, else with the next flush."""
         if self._unflushed:
             self._outbox.push(frames)
         elif self._parts.fanout.has_no_more:
@@ -318,7 +318,7 @@ class Connection:
 
     @property
     def pending_bytes(self) -> int:
-        """How much waits for the peer."""
+        """How many bytes wait to be sent to the peer."""
         return self._outbox.pending_bytes
 
     async def drained(self, below_bytes: int) -> None:
@@ -390,7 +390,7 @@ class Connection:
             self._handle(machine.SequenceAccepted() if accepted else machine.SequenceRefused())
 
     async def _confirm_later(self, sequence: int) -> None:
-        """The session cannot be reached: ask again once it can; the machine gives up after 5,000 ms."""
+        """The session cannot be reached: ask again once it can be; after 5,000 ms the machine gives up."""
         await self._parts.node.reachable()
         self._confirm(sequence)
 
@@ -472,7 +472,8 @@ class Connection:
             self._begin(self._replay, self.session, self._replay_queue)
 
     async def _replay(self, session: GatewaySession, queue: ReplayQueue) -> None:
-        """Send what was retained above the client's sequence, then what came in the meantime.
+        """Send the Dispatches above the client's sequence, then those that came meanwhile. Stops as soon as this socket
+        no longer holds the session, or begins another replay.
 
         It ends as soon as this socket holds the session no longer, or replays it anew.
         """

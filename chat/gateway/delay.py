@@ -17,7 +17,7 @@ from chat.classes import define, frozen
 from chat.gateway.outbox import Outbox
 
 DELAYED_BYTES: Final = 4 * 1_048_576
-"""What may wait for its time; beyond it the outbox counts as full."""
+"""How many bytes may wait for their time; with more the outbox counts as full."""
 
 RULES_MAXIMUM: Final = 1_000
 """Rules of one node; beyond them the oldest is forgotten."""
@@ -41,24 +41,24 @@ NO_DELAY: Final = Delay(0)
 
 @frozen
 class DelayRule:
-    """Whose sockets are late: those of a session, of an account, or all where neither is named."""
+    """Whose sockets are late: those of a session, of an account, or all if it names neither."""
 
     delay: Delay
     session_id: str | None = None
     user_id: int | None = None
 
     def strikes_same(self, other: DelayRule) -> bool:
-        """Whether both are about the same sockets."""
+        """Whether both rules name the same sockets."""
         return (self.session_id, self.user_id) == (other.session_id, other.user_id)
 
     def includes(self, session_id: str | None, user_id: int | None) -> bool:
-        """Whether a socket with this session, or with none, is late."""
+        """Whether the rule includes a socket with this session, or one without a session."""
         return self.session_id in (None, session_id) and self.user_id in (None, user_id)
 
 
 @define(eq=False)
 class DelayRules:
-    """The rules of a node; of those that include a socket the latest counts."""
+    """The rules of a node. If several include a socket, the latest applies."""
 
     _rules: list[DelayRule] = attrs.field(factory=list, init=False)
 
@@ -73,7 +73,7 @@ class DelayRules:
         self._rules.clear()
 
     def of(self, session_id: str | None, user_id: int | None) -> Delay | None:
-        """The delay of a socket; None where no rule is about it."""
+        """The delay of a socket; None if no rule includes it."""
         for rule in reversed(self._rules):
             if rule.includes(session_id, user_id):
                 return rule.delay
@@ -98,7 +98,7 @@ class DelayedOutbox:
 
     @property
     def pending_bytes(self) -> int:
-        """How much waits, here and in the outbox."""
+        """How many bytes wait, here and in the outbox."""
         return self._waiting_bytes + self.outbox.pending_bytes
 
     def push(self, frame: bytes) -> None:
@@ -118,7 +118,7 @@ class DelayedOutbox:
             self._on_full()
 
     def flush(self) -> None:
-        """Send what went on already."""
+        """Flush the outbox: frames whose time has come are sent."""
         self.outbox.flush()
 
     def send(self, frame: bytes) -> None:

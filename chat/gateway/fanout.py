@@ -32,17 +32,17 @@ EVENTS_PER_BATCH: Final = 32
 """Events delivered together at most, so that the first of them does not wait long for the last."""
 
 SESSION_SECONDS: Final = 30e-6
-"""How long an event waits for others, for each session that it goes to: a few times what a delivery costs, since the
-requests that bring the others take turns at the processor; how busy the machine is comes on top."""
+"""How long an event waits for others, for each session that it goes to: a few times the cost of a delivery, because the
+requests that bring the other events compete for the processor. A busy machine adds to it."""
 
 GATHERED_FROM_SESSIONS: Final = 200
-"""A delivery to fewer sessions does not wait for others: there is little to save."""
+"""A delivery to fewer sessions does not wait for others, because gathering would save little."""
 
 GATHERING_SECONDS: Final = 40e-3
 """How long the first event of a batch waits for the others at most."""
 
 PROBE_INTERVAL_MAXIMUM: Final = 64
-"""Batches between two attempts at one more event, at most."""
+"""At most this many batches pass between two attempts to wait for one more event."""
 
 logger = structlog.get_logger(__name__)
 
@@ -51,7 +51,7 @@ class Flushable(Protocol):
     """A socket with something to send."""
 
     def flush(self) -> None:
-        """Send what was delivered; must not wait."""
+        """Send what was delivered, without waiting."""
         ...
 
     def failed(self) -> None:
@@ -71,11 +71,11 @@ class Delivery:
 
     @property
     def is_uniform(self) -> bool:
-        """Whether every receiver that ignores nothing gets the same event."""
+        """Whether all receivers that ignore nothing get the same event."""
         return self.thread_event is None and self.ignoring_session is None
 
     def event_for(self, session: GatewaySession) -> OutgoingEvent | None:
-        """What one of the receivers gets; None for nothing."""
+        """The event that this receiver gets; None if it gets none."""
         if session.id == self.ignoring_session:
             return None
         if session.ignored_events and not session.wants(self.event, self.mentions):
@@ -97,7 +97,7 @@ class Expectation:
     _probe_interval: int = attrs.field(default=1, init=False)
     _batches_to_probe: int = attrs.field(default=0, init=False)
     events: int = attrs.field(default=0, init=False)
-    """How many are expected to be there soon."""
+    """How many events are expected to arrive soon."""
 
     def delivered(self, count: int, queued: int) -> None:
         """A batch of `count` is delivered, and meanwhile `queued` events arrived: expect the next."""
@@ -131,10 +131,11 @@ class Fanout:
     relay: Callable[[Delivery], Delivery | None] | None = attrs.field(default=None, init=False)
     """Takes what is for sessions that live at gateway nodes, and returns the rest; None where there are no nodes."""
     on_batch: Callable[[int], None] = attrs.field(default=lambda _: None, init=False)
-    """Told how many deliveries of a batch are numbered for all their receivers, with none half done."""
+    """Called with the number of deliveries of a batch once all their receivers are numbered, at a moment when no
+    delivery is half done."""
     _queue: collections.deque[Delivery] = attrs.field(factory=collections.deque, init=False)
     has_no_more: bool = attrs.field(default=False, init=False)
-    """Whether what a session is dispatched now is all that this batch has for it, so that its socket need not wait."""
+    """True while a session is given its last Dispatch of the batch, so that its socket need not wait for more."""
     backlog: Callable[[], int] = attrs.field(init=False)
     """How many events are not delivered yet."""
     _unflushed: list[Flushable] = attrs.field(factory=list, init=False)
@@ -157,7 +158,7 @@ class Fanout:
         self._wake.set()
 
     def flush_later(self, socket: Flushable) -> None:
-        """Have this socket written at the end of the present batch."""
+        """Write this socket at the end of the present batch."""
         if not self._unflushed:
             self._wake.set()
         self._unflushed.append(socket)
@@ -174,7 +175,9 @@ class Fanout:
             await self._deliver_batch(await self._gather())
 
     async def _gather(self) -> int:
-        """Before a costly delivery, wait for events that are about to come, no longer than the delivery will take.
+        """Before a costly delivery, wait for events that are about to come, but no longer than the delivery will take.
+        Those are the events of requests that are under way, and as many as recent batches let expect. Returns how many
+        to deliver now.
 
         Returns how many are to be delivered now. About to come are those whose requests are under way, and those that
         recent ones let expect.
@@ -209,7 +212,7 @@ class Fanout:
             self._session_seconds = max(SESSION_SECONDS, (trio.current_time() - began) / sessions)
 
     def _next_run(self, most: int) -> list[Delivery]:
-        """The deliveries at the head of the queue that have the same receivers and differ in nothing else."""
+        """The deliveries at the head of the queue that share their receivers and differ only in the event."""
         first = self._queue[0]
         run = [first]
         if first.is_uniform:

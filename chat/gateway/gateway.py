@@ -49,12 +49,12 @@ class GatewayMount(Protocol):
     """Another way to speak with this gateway, at a version of its own (`chat.compat`)."""
 
     name: ClassVar[str]
-    """That of its sessions' `mount`."""
+    """The value of `mount` of its sessions."""
 
     def connection(
         self, request: UpgradeRequest, transport: Transport, parts: GatewayParts
     ) -> tuple[Connection, ConnectionQuery] | None:
-        """A socket that asked for this mount, and its query as one that is in order; None for every other one."""
+        """If the socket asked for this mount: its kind of connection, and its query in our own terms; else None."""
         ...
 
     def maker(self, host: str | None) -> MakeSession:
@@ -62,7 +62,7 @@ class GatewayMount(Protocol):
         ...
 
     def revive(self, session_id: str, **kept: Any) -> GatewaySession:
-        """A session that was kept over a restart; as `GatewaySession`, with what it had besides."""
+        """Restore a session that was kept over a restart; as `GatewaySession`, with what `kept_besides` gave."""
         ...
 
 
@@ -70,9 +70,9 @@ class Gateway:
     """Serves gateway sockets. Use `running` around everything else."""
 
     mount: GatewayMount | None = None
-    """To be set before the gateway runs."""
+    """Set it before the gateway runs."""
     placed: Callable[[GatewaySession, KeptPlace], None] | None = None
-    """Takes a session of a gateway node that was kept over a restart; None where there are no nodes."""
+    """Restores the place of a session that lived at a gateway node before a restart; None if there are no nodes."""
 
     def __init__(
         self,
@@ -126,11 +126,11 @@ class Gateway:
         )
         self.connections: dict[Connection, None] = {}
         self.on_closed: Callable[[Close | None], None] = lambda _: None
-        """Hears how each socket was ended; None where the peer did it."""
+        """Called with how each socket was closed; None if the peer closed it."""
         self.tap: Callable[[str], SocketTap] | None = None  # to be set before the gateway runs
         self.outboxes = OutboxSum(OUTBOXES_BYTES)
         self._parts: GatewayParts | None = None
-        """What sockets share while the gateway runs."""
+        """What all sockets share while the gateway runs."""
         self._last_socket_gone = trio.Event()
         self._follow_sessions(presences, voice_states)
         self.hub.listen(core.bus)
@@ -198,7 +198,7 @@ class Gateway:
         return self._parts
 
     def figures(self) -> GatewayFigures:
-        """What is in hand at this moment."""
+        """The gateway's figures at this moment."""
         sessions = list(self.table)
         return GatewayFigures(
             connections=len(self.connections),
@@ -209,13 +209,12 @@ class Gateway:
         )
 
     def sessions_in(self, guild_id: int) -> int:
-        """How many sessions hear a guild."""
+        """How many sessions are connected to a guild."""
         room = self.hub.rooms.get(guild_id)
         return 0 if room is None else len(room.sessions)
 
     def count_budgets(self, counted: bool) -> None:
-        """From now on enforce the budgets of Identifies, payloads and presences, or leave them (setting
-        `rate_limits`)."""
+        """Switch the budgets of Identifies, payloads and presences on or off (setting `rate_limits`)."""
         self.admission.rate_limited = self.commands.rate_limited = counted
         self.admission.reset()
 
@@ -228,7 +227,7 @@ class Gateway:
             connection.drain()
 
     async def finish(self) -> None:
-        """Tell the sockets that are left that the process ends, and wait until they are gone."""
+        """Tell all remaining sockets that the process ends, and wait until they are gone."""
         self._note_last_socket()
         for connection in list(self.connections):
             connection.process_ends()
@@ -239,7 +238,7 @@ class Gateway:
             self._last_socket_gone.set()
 
     async def write_down_sessions(self) -> None:
-        """Store the sessions that may be resumed after the restart."""
+        """Store the sessions that clients may resume after the restart."""
         now = self._core.clock.now_ms()
         self.table.resting.settle()  # for all at once, or each would be numbered alone while it is written down
         sessions, events = at_rest((session for session in self.table if session.starting is None), now)
@@ -249,7 +248,7 @@ class Gateway:
         logger.info("sessions retained", count=len(sessions), events=len(events))
 
     async def take_up_sessions(self) -> None:
-        """Take over the sessions that an earlier process wrote down; each has its 60,000 ms from now."""
+        """Load the sessions that an earlier process stored; each may be resumed for 60,000 ms from now."""
         try:
             sessions, events = await self._core.database.write(retained_sessions.take_all, guard=UNGUARDED)
         except Exception:  # what cannot be read is no reason not to start

@@ -38,7 +38,7 @@ class GuildPayloads:
         self._with_voice = self._voice_states.guild_ids()
 
     def is_open_to(self, state: GuildState, session: GatewaySession) -> bool:
-        """Whether the guild is available to the session's account, and known to this node at all."""
+        """Whether this node knows the guild and the session's account may use it at present."""
         return state.id not in self._guild_states.missing_guild_ids and not state.unavailable_for(session.is_staff)
 
     def whole(self, room: GuildRoom, session: GatewaySession, *, every_thread: bool = False) -> orjson.Fragment:
@@ -78,7 +78,7 @@ class GuildPayloads:
     def threads_below(
         self, state: GuildState, session: GatewaySession, channel_ids: frozenset[int], *, every: bool
     ) -> dict[str, Any] | None:
-        """Thread List Sync for a session that sees these channels now; None where there is nothing to tell."""
+        """Thread List Sync for a session that has just come to see these channels; None if they have no threads."""
         shown = self._shown_to(state, session, every=every)
         threads = [thread for thread in shown if int(thread["parent_id"]) in channel_ids]
         if not threads:
@@ -124,7 +124,7 @@ class GuildPayloads:
         return state, entrance.beginning, member, account.joined_at
 
     def unsent(self, guild_id: int, session: GatewaySession) -> bytes:
-        """An entry of Ready for a guild that is not sent yet, or cannot be read."""
+        """An entry of Ready for a guild that is sent later, or that cannot be read."""
         state = self._guild_states.get(guild_id)
         if state is not None and not self.is_open_to(state, session):
             return orjson.dumps(unavailable_guild(state))

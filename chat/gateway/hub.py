@@ -66,7 +66,7 @@ from chat.store.guilds.members import Member
 
 
 class WrongAudience(Exception):
-    """An event was addressed to others than its row says."""
+    """An event was published to an audience of another kind than its row in the registry says."""
 
 
 def outgoing(name: EventName, data: object) -> OutgoingEvent:
@@ -76,7 +76,7 @@ def outgoing(name: EventName, data: object) -> OutgoingEvent:
 
 @define(eq=False)
 class Hub:
-    """Knows every room, and who receives what."""
+    """Knows every room, and finds the receivers of each event."""
 
     _guild_states: GuildStates
     _presences: Presences
@@ -94,7 +94,7 @@ class Hub:
     # What the bus tells
 
     def listen(self, bus: Bus) -> None:
-        """Settle who receives each event, and carry out what changes of state mean for sessions."""
+        """Find the receivers of each event, and apply changes of state to sessions."""
         bus.backlog = self._fanout.backlog
         bus.subscribe(Event, self._accept_event, Turn.DELIVERY)
         bus.subscribe(GuildJoined, self._connect_account, Turn.DELIVERY)
@@ -173,7 +173,7 @@ class Hub:
         session.joining_guild_ids = frozenset(present - session.guild_ids)
 
     def send(self, sessions: Iterable[GatewaySession], name: EventName, data: object) -> None:
-        """Dispatch to these very sessions, after what is already on its way."""
+        """Dispatch to exactly these sessions, after the events that are queued already."""
         receivers = tuple(sessions)
         if receivers:
             self._fanout.queue(Delivery(outgoing(name, data), receivers))
@@ -201,7 +201,7 @@ class Hub:
         )
 
     def _with_presences(self, data: object) -> object:
-        """Who came into a thread, with their presences (gateway.md, Audiences)."""
+        """The members who joined a thread, with their presences (gateway.md, Audiences)."""
         if not isinstance(data, dict) or "added_members" not in data:
             return data
         added = [
@@ -269,7 +269,7 @@ class Hub:
         return room if room.available_to_members or name in SENT_WHILE_UNAVAILABLE else None
 
     def _with_passive(self, room: GuildRoom, recipients: Recipients, event: Event) -> tuple[GatewaySession, ...]:
-        """Add the passive sessions that hear this event all the same (gateway.md, Passive sessions)."""
+        """Add the passive sessions that receive this event although they are passive (gateway.md, Passive sessions)."""
         if not recipients.passive:
             return recipients.full
         if EVENTS[event.name].passive:
@@ -338,7 +338,7 @@ class Hub:
         self._voice_states.permissions_changed(changed.guild_id, changed.user_id)
 
     def _room_renewed(self, guild_id: int) -> GuildRoom | None:
-        """The room, with the state that may have been read afresh from the store."""
+        """The room, with its state read again from the store if it was renewed."""
         room = self.rooms.get(guild_id)
         if room is not None:
             room.state = self._guild_states.get(guild_id) or room.state
@@ -418,7 +418,7 @@ class Hub:
             self._fanout.queue(Delivery(outgoing(name, without), tuple(sessions), thread_event=outgoing(name, whole)))
 
     def _tell_channels(self, changed: GuildChannelsChanged) -> None:
-        """Channel Update Bulk with what each session sees of the channels; with nothing it is not sent."""
+        """Send Channel Update Bulk with the channels that each session sees; a session that sees none gets nothing."""
         guild_id, channel_ids = changed.guild_id, changed.channel_ids
         room = self._room(guild_id, EventName.CHANNEL_UPDATE_BULK)
         if room is None:

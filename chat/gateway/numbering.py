@@ -37,7 +37,7 @@ class Numbering:
 
     def __init__(self) -> None:
         self.sequence = 0
-        """Of the last Dispatch; 0 before Ready."""
+        """The sequence of the last Dispatch; 0 before Ready."""
         self.acknowledged = 0
         self.replay_floor = 0
         """The highest sequence that was evicted."""
@@ -85,7 +85,7 @@ class Numbering:
 
     @property
     def retained_bytes(self) -> int:
-        """How large they are together."""
+        """How many bytes the retained Dispatches have together."""
         return self._bytes
 
     def acknowledge(self, sequence: int) -> bool:
@@ -116,7 +116,7 @@ class Numbering:
         ]
 
     def stretches(self) -> list[tuple[int, list[OutgoingEvent]]]:
-        """All retained Dispatches, as lists of those with consecutive sequences, each with its first sequence."""
+        """All retained Dispatches, in lists with consecutive sequences; each list comes with its first sequence."""
         stretches: list[tuple[int, list[OutgoingEvent]]] = []
         events: list[OutgoingEvent] = []
         first, gone = self._trimmed + 1, self._gone
@@ -135,7 +135,7 @@ class Numbering:
         return [*stretches, (first, events)] if events else stretches
 
     def _skip(self, run: int) -> None:
-        """The latest `run` sequences went to Dispatches that are not retained."""
+        """Note that the latest `run` sequences belong to Dispatches that are not retained."""
         entries = self._entries
         if not entries:
             self._trimmed = self.sequence
@@ -146,7 +146,7 @@ class Numbering:
             self._room += 1
 
     def _evict(self) -> None:
-        """Make room; the runs of what is not retained take none."""
+        """Drop the oldest Dispatches until the buffer has room; runs of sequences that are not retained need none."""
         entries = self._entries
         while (events := len(entries) - self._room) > 0 or self._bytes > REPLAY_BYTES:
             first = entries[0]
@@ -168,7 +168,7 @@ class Numbering:
                 self.replay_floor = self._trimmed
 
     def _evict_all_before(self, run: EventRun) -> None:
-        """Keep nothing but the run, which is the last entry, and the ones before it that took no room."""
+        """Keep only the run that is the last entry, and the entries before it that need no room."""
         entries, count = self._entries, run.count
         entries.pop()
         skipped = 0
@@ -208,7 +208,7 @@ class Numbering:
             self._room += count
 
     def _drop_first(self, entry: OutgoingEvent | int) -> bool:
-        """Forget the first entry, which is no run, and say whether it was a retained Dispatch."""
+        """Drop the first entry, which is no run; tells whether it was a retained Dispatch."""
         self._entries.popleft()
         if isinstance(entry, int):
             self._trimmed += entry
@@ -226,8 +226,8 @@ class Numbering:
         replay_floor: int,
         retained: Iterable[tuple[int, OutgoingEvent | EventRun]],
     ) -> Numbering:
-        """A numbering that stands where another one stood. `retained` are its retained Dispatches in order, one by one
-        or as runs, each with its first sequence."""
+        """A numbering with the state of another one. `retained` are its retained Dispatches in order, singly or as
+        runs, each with its first sequence."""
         numbering = cls()
         numbering.acknowledged, numbering.replay_floor = acknowledged, replay_floor
         for first, entry in retained:

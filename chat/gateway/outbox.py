@@ -37,7 +37,8 @@ _waiting_bytes = operator.attrgetter("pending_bytes")
 
 @define(eq=False, weakref_slot=False)
 class OutboxSum:
-    """What waits in all outboxes together. Beyond `limit` bytes the largest outbox counts as full.
+    """Adds up what waits in all outboxes. Beyond `limit` bytes the largest outbox counts as full. It counts only bytes
+    that the system did not take at once, so the outbox of a peer that reads costs nothing here.
 
     Only what the system did not take at once is counted, so an outbox whose peer reads costs nothing here.
     """
@@ -47,7 +48,7 @@ class OutboxSum:
     _waiting: set[Outbox] = attrs.field(factory=set, init=False)
 
     def change(self, outbox: Outbox, before: int, now: int) -> None:
-        """Count what waits in an outbox now, in place of what waited before."""
+        """Replace what an outbox counted before by what waits in it now."""
         self.bytes += now - before
         if now and not before:
             self._waiting.add(outbox)
@@ -111,7 +112,7 @@ class Outbox:
         self.pending_bytes += len(frame)
 
     def flush(self) -> None:
-        """Send what is pending as far as the system takes it now; what waits already is the writer's."""
+        """Send what is pending, as far as the system takes it now; the writer sends what waited before."""
         if self._frames and not self._blocked:
             self._write()
 
@@ -132,7 +133,7 @@ class Outbox:
             self._block()
 
     def send_latest(self, frame: bytes) -> None:
-        """Send a frame when nothing else waits; until then a later one replaces it."""
+        """Send a frame as soon as nothing else waits; until then a later call replaces it."""
         if not self._sealed:
             self._latest = frame
             if not self._blocked:
@@ -165,7 +166,7 @@ class Outbox:
         self._note_progress()
 
     def hold(self) -> None:
-        """Let no frame leave until `release`."""
+        """Keep all frames back until `release`."""
         self._held = self._blocked = True
         self._count()
 
@@ -189,7 +190,7 @@ class Outbox:
                 await self._work_to_do()
 
     async def delivered(self) -> None:
-        """Return when nothing waits any more; sends it itself where no writer is at it."""
+        """Return when nothing waits any more; sends the rest itself if no writer does."""
         while self._blocked:
             await self._wait_and_write()
 
@@ -201,7 +202,7 @@ class Outbox:
             await self._progressed()
 
     async def _wait_and_write(self) -> None:
-        """Wait until the system takes something, and give it that, or until another task here has done so."""
+        """Wait until the system takes bytes, and hand it some; or return when another task here has done so."""
         if self._writing:
             await self._progressed()
             return
@@ -222,7 +223,7 @@ class Outbox:
         await self._progress.wait()
 
     def _write(self) -> bool:
-        """Hand over frames until none is left or the system takes no more; tell whether any byte went."""
+        """Hand frames to the system until none is left or it takes no more; tells whether it took any byte."""
         frames, wrote = self._frames, False
         try:
             while frames or (self._latest is not None and self._take_latest()):
@@ -302,7 +303,7 @@ class Outbox:
         self._wake_writer()
 
     def _count(self) -> None:
-        """Let the sum of all outboxes know what waits here."""
+        """Report to the sum of all outboxes how much waits here."""
         before, self._counted = self._counted, self.pending_bytes if self._blocked else 0
         if self._together is not None and before != self._counted:
             self._together.change(self, before, self._counted)

@@ -26,7 +26,7 @@ ResumeFailure = machine.ResumeUnknown | machine.ResumeRefused
 
 @frozen
 class Elsewhere:
-    """A session that another process holds; `fetch` brings it here, or says why it cannot."""
+    """A session that lives in another process; `fetch` brings it here, or says why it cannot."""
 
     fetch: Callable[[], Awaitable[GatewaySession | ResumeFailure]]
 
@@ -52,7 +52,7 @@ class Starts(Protocol):
 
 
 class Commands(Protocol):
-    """Carries out what sessions ask for: here (`chat.gateway.commands`), or at the core of a node."""
+    """Carries out client commands: here (`chat.gateway.commands`), or at the core if this is a node."""
 
     def handle(self, session: GatewaySession, command: SessionCommand) -> Close | None:
         """Carry out a command, or start to; returns how it closes the socket."""
@@ -80,9 +80,9 @@ class GatewayParts:
     heartbeat_interval_ms: int
     outboxes: OutboxSum
     background: trio.Nursery
-    """Holds work that belongs to sessions and not to sockets."""
+    """A nursery for tasks that belong to sessions and outlive their sockets."""
     tap: Callable[[str], SocketTap] | None = None
-    """Makes what sees the frames of a socket from this address; None where no one looks (`chat serve`)."""
+    """Makes the tap that sees the frames of a socket from this address; None if nobody looks (`chat serve`)."""
 
 
 def judged(session: GatewaySession, seq: int) -> GatewaySession | ResumeFailure:
@@ -91,7 +91,7 @@ def judged(session: GatewaySession, seq: int) -> GatewaySession | ResumeFailure:
 
 
 def verdict_on(verdict: ResumeVerdict) -> ResumeFailure | None:
-    """What the machine hears of a Resume that is not accepted."""
+    """What the machine is told of a Resume that is refused."""
     match verdict:
         case ResumeVerdict.OUT_OF_BOUNDS:
             return machine.ResumeRefused(close_codes.INVALID_SEQUENCE)

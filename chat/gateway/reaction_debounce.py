@@ -31,10 +31,10 @@ OVERTAKING: Final = frozenset(
         EventName.CHANNEL_RECIPIENT_REMOVE,
     }
 )
-"""Events that mean something else when the additions before them come after them."""
+"""Events that would change their meaning if they overtook additions that came before them."""
 
 ADDITION: Final = ("user_id", "emoji", "member")
-"""What is told of each addition."""
+"""Members of the event that are kept for each addition."""
 
 Send = Callable[[Sequence[GatewaySession], EventName, object], None]
 
@@ -83,14 +83,14 @@ class ReactionDebounce:
         return tuple(session for session in receivers if not session.debounces_reactions)
 
     def before(self, event: Event) -> None:
-        """This event is about to go out: what it must not overtake goes first."""
+        """Call before an event goes out: sends the held additions that it must not overtake."""
         if event.name in OVERTAKING and isinstance(event.data, Mapping):
             channel_id = event.data.get("channel_id")
             for window in [window for window in self.windows.values() if window.channel_id == channel_id]:
                 self._close(window)
 
     def close_all(self) -> None:
-        """Send everything that is held back: the server ends."""
+        """Send all additions that are held back, because the server ends."""
         for window in list(self.windows.values()):
             self._close(window)
 

@@ -32,7 +32,7 @@ DELIVERIES: Final = 4_096
 """A batch with this many deliveries is full: a session retains no more."""
 
 DELIVERIES_BYTES: Final = 4_194_304
-"""Events of such a size are a full batch."""
+"""A batch is full when its events have this many bytes together."""
 
 LISTED: Final = 262_144
 """A batch whose lists of receivers have this many entries together is full; that is about 16 MiB. While thousands of
@@ -43,15 +43,15 @@ OWN_RECEIVERS: Final = 64
 list."""
 
 BLOCK: Final = 256
-"""Deliveries of a block."""
+"""How many deliveries make a block."""
 
 SHARED_FROM: Final = 64
 """When this many sessions or more heard the same of a batch, they share one run over the whole batch. For fewer, runs
 of its blocks are less work, because other sessions share those blocks."""
 
 NUMBERED_WITHIN: Final = 1 / 8
-"""A full batch is numbered for all sessions before such a part of the next one is full: the memory of two is rarely
-needed."""
+"""A full batch must be numbered for all sessions before the next one is this full, so two full ones are rarely in
+memory."""
 
 WORK_PER_TURN: Final = 16_384
 """Units of work that are done before other tasks get a turn; one to two milliseconds. A unit is one session searched
@@ -64,14 +64,15 @@ EVENT_WORK: Final = 8
 """What numbering a single event for one session counts, in units of work."""
 
 SPLITS: Final = 256
-"""Lists of receivers of which is remembered who of them rests."""
+"""For how many lists of receivers the split into awake and resting is remembered."""
 
 logger = structlog.get_logger(__name__)
 
 
 @frozen
 class AwakeSplit:
-    """Receivers of an event; `receivers` is held so that its identity stays its own."""
+    """The receivers of an event, split into awake and resting sessions. It holds `receivers` so that no other list gets
+    the same identity."""
 
     receivers: Sequence[GatewaySession]
     awake: Sequence[GatewaySession]
@@ -80,21 +81,21 @@ class AwakeSplit:
 
 @define(eq=False, weakref_slot=False)
 class Resting:
-    """The sessions without a socket, and what they have heard and not numbered yet."""
+    """The sessions without a socket, and the deliveries that they are owed and that are not numbered yet."""
 
     sessions: dict[GatewaySession, int] = attrs.field(factory=dict, init=False)
     """Each resting session, with the place in the open batch at which its numbering stopped."""
     _open: DeliveryBatch = attrs.field(factory=lambda: DeliveryBatch(), init=False)
     _full: DeliveryBatch = attrs.field(factory=lambda: DeliveryBatch(), init=False)
     _due: dict[GatewaySession, int] = attrs.field(factory=dict, init=False)
-    """The sessions for which the full batch is to be numbered, each with the place in it."""
+    """The sessions for which the full batch has yet to be numbered, each with its place in that batch."""
     _due_at_first: int = attrs.field(default=0, init=False)
     _work: int = attrs.field(default=0, init=False)
-    """What was done since other tasks had a turn."""
+    """Units of work done since other tasks had a turn."""
     _splits: dict[int, AwakeSplit] = attrs.field(factory=dict, init=False)
 
     def add(self, session: GatewaySession) -> None:
-        """The session's socket is gone. Where it was at a node, its numbers stay there."""
+        """A session has lost its socket. If the socket was at a node, the numbers stay at that node."""
         if session.place is not None or session in self.sessions:
             return
         self.sessions[session] = len(self._open)
@@ -102,7 +103,7 @@ class Resting:
         self._splits.clear()
 
     def remove(self, session: GatewaySession) -> None:
-        """The session has a socket again, or is over."""
+        """A session has a socket again, or has ended."""
         if session in self.sessions:
             self._settle_one(session)
             session.settle = None
@@ -121,15 +122,16 @@ class Resting:
         return max(most, 0)
 
     def take(self, delivery: Delivery) -> Sequence[GatewaySession]:
-        """Keep the delivery for those of its receivers that rest; returns the others. `keep_pace` is to come soon."""
+        """Keep the delivery for those of its receivers that rest, and return the others. Call `keep_pace` soon
+        afterwards."""
         split = self._split(delivery.receivers)
         if split.resting:
             self._open.take(delivery, split.resting)
         return split.awake
 
     def keep_pace(self) -> bool:
-        """Number the full batch for some sessions, or let the open one be the full one if it is. True where other tasks
-        are to have a turn, after which this is to be called again."""
+        """Number the full batch for some sessions, or close the open batch if it is full. Returns True when other tasks
+        should have a turn and it has to be called again."""
         fullness = self._open.fullness()
         left = max(0, self._due_at_first * (1 - fullness / NUMBERED_WITHIN))
         while len(self._due) > left and self._work < WORK_PER_TURN:
@@ -144,7 +146,7 @@ class Resting:
         return True
 
     def settle(self) -> None:
-        """Number what waits, for all."""
+        """Number all waiting deliveries for all resting sessions."""
         for _ in range(2):  # of the full batch, and then of the open one
             while self._due:
                 self._go_on()
@@ -152,7 +154,7 @@ class Resting:
             self._close()
 
     def _close(self) -> None:
-        """Let the open batch be the full one, and begin another."""
+        """Make the open batch the full one, and begin another."""
         if len(self._open):
             self._full, self._open = self._open, DeliveryBatch()
             self._due, self.sessions = self.sessions, dict.fromkeys(self.sessions, 0)
@@ -160,12 +162,12 @@ class Resting:
             self._work += len(self._due)
 
     def _let_go(self) -> None:
-        """The full batch is numbered for all."""
+        """Drop the full batch: it is numbered for all sessions."""
         if len(self._full):
             self._full = DeliveryBatch()
 
     def _go_on(self) -> int:
-        """One step: sort the full batch, or number it for one session. Returns the work."""
+        """Do one step: sort the full batch, or number it for one session. Returns the units of work."""
         if not self._full.is_sorted:
             return self._full.sort(self._due)
         session, start = self._due.popitem()
@@ -193,37 +195,38 @@ class Resting:
 
 @define(eq=False, weakref_slot=False)
 class HeardPart:
-    """What sessions heard of a batch: the bit of each place."""
+    """Which deliveries of a batch some sessions received: a set of bits, one for each place in the batch."""
 
     places: int
     is_shared: bool = False
-    """Whether many sessions heard just that."""
+    """Whether many sessions received exactly these deliveries."""
     heard: Sequence[HeardRun] | None = None
-    """The same in order, once it was made."""
+    """The same deliveries in order; made when first needed."""
 
 
 NOTHING: Final = HeardPart(0, heard=())
 
 
 class DeliveryBatch:
-    """Deliveries that came one after the other."""
+    """Deliveries in the order in which they came, kept once for all resting sessions."""
 
     def __init__(self) -> None:
         self._deliveries: list[Delivery] = []
         self._bytes = 0
         self._listed = 0
         self._latest: Sequence[GatewaySession] = ()
-        """The receivers of the latest."""
+        """The receivers of the latest delivery."""
         self._latest_resting: frozenset[GatewaySession] = frozenset()
-        """Those of them that rest."""
+        """The resting sessions among them."""
         self._differing = 0
-        """The places of deliveries that not all receivers get alike."""
+        """Bits of the deliveries whose event differs between receivers."""
         self._places: dict[frozenset[GatewaySession], int] = {}
-        """By those who heard what stands there: lists of receivers with the same members count as one."""
+        """The places of the deliveries, by the set of sessions that received them; lists with the same members count as
+        one."""
         self._parts: dict[GatewaySession, HeardPart] = {}
         self._to_sort: Iterator[tuple[frozenset[GatewaySession], int]] | None = None
         self.is_sorted = False
-        """Whether `part_of` may be asked."""
+        """Whether `part_of` can be used."""
         self._ends: dict[tuple[HeardPart, int], HeardPart] = {}
         self._blocks: dict[tuple[int, int], Sequence[HeardRun]] = {}
         self._made = 0
@@ -232,11 +235,11 @@ class DeliveryBatch:
         return len(self._deliveries)
 
     def fullness(self) -> float:
-        """From 0 to 1, or more for a batch that grew beyond."""
+        """How full the batch is: 0 to 1, or above 1 if it grew beyond its limits."""
         return max(len(self._deliveries) / DELIVERIES, self._bytes / DELIVERIES_BYTES, self._listed / LISTED)
 
     def take(self, delivery: Delivery, resting: frozenset[GatewaySession]) -> None:
-        """One more, for these sessions."""
+        """Add a delivery for these resting sessions."""
         place = 1 << len(self._deliveries)
         if resting is self._latest_resting:
             places = self._places[resting]
@@ -259,7 +262,7 @@ class DeliveryBatch:
     # What a session heard
 
     def heard_by(self, session: GatewaySession, start: int) -> HeardPart:
-        """What the session heard from this place on."""
+        """What the session received of the batch from this place on."""
         heard = 0
         for resting, places in self._places.items():
             if session in resting:
@@ -267,8 +270,8 @@ class DeliveryBatch:
         return HeardPart(heard >> start << start)
 
     def sort(self, starts: Mapping[GatewaySession, int]) -> int:
-        """Sort the sessions by one more of the lists in which they are, and at last count who heard the same from these
-        places on. Nothing more is taken from now on. Returns the work."""
+        """Do one step of sorting the sessions by what they received: take one more list of receivers, and at the end
+        count who received the same. The batch takes no more deliveries from now on. Returns the units of work."""
         if self._to_sort is None:
             self._to_sort = iter(self._places.items())
         following = next(self._to_sort, None)
@@ -288,7 +291,7 @@ class DeliveryBatch:
         return len(resting)
 
     def part_of(self, session: GatewaySession, start: int) -> HeardPart:
-        """The same as `heard_by` once the sessions are sorted, and the same object for all that heard the same."""
+        """As `heard_by`, for a sorted batch; all sessions that received the same get the same object."""
         part = self._parts.get(session, NOTHING)
         if not start:
             return part
@@ -300,7 +303,7 @@ class DeliveryBatch:
     # Runs
 
     def runs(self, part: HeardPart) -> tuple[Sequence[HeardRun], int]:
-        """What that part is, in order; and the work."""
+        """The part's deliveries in order, and the units of work."""
         if part.heard is not None:
             return part.heard, 0
         before = self._made
@@ -337,7 +340,8 @@ class DeliveryBatch:
 
 
 class HeardRun:
-    """Deliveries that the same sessions heard, in order; `uniform` where all of them are."""
+    """A row of deliveries that the same sessions received. `uniform`: each session gets the same event of each
+    delivery."""
 
     def __init__(self, deliveries: Sequence[Delivery], *, uniform: bool) -> None:
         self._deliveries = deliveries
@@ -348,7 +352,7 @@ class HeardRun:
         return frozenset([delivery.event.name for delivery in self._deliveries])
 
     def number(self, session: GatewaySession) -> int:
-        """Number them for a session that rests, or has just ended; returns the work."""
+        """Number these deliveries for a session that rests or has just ended; returns the units of work."""
         run, ignored = self._run, session.ignored_events
         if run is not None and (not ignored or self._names.isdisjoint(ignored)):
             session.dispatch_run(run)
@@ -361,7 +365,7 @@ class HeardRun:
 
 
 def _number(session: GatewaySession, batch: DeliveryBatch, part: HeardPart) -> int:
-    """Returns the work."""
+    """Give the row's events their numbers in the session; returns the units of work."""
     # A session that is told asks for what it has heard before: that is this.
     settle, session.settle = session.settle, None
     work = 1

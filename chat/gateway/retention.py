@@ -24,17 +24,17 @@ from chat.store.retained_sessions import RetainedEvent, RetainedSession
 logger = structlog.get_logger(__name__)
 
 FORMAT: Final = 2
-"""Version of the body; another one is not understood, and its session is gone."""
+"""Version of the format. A record of another version is not read, and its session is lost."""
 
 KEPT_AS_THEY_ARE: Final = ("bot", "is_staff", "session_id_hash", "threads", "e2ee_capable", "debounces_reactions")
 KEPT_SETS: Final = ("guild_ids", "joining_guild_ids", "active_guilds")
 
 RUN_EVENTS: Final = 512
-"""Events that stay in memory after the restart as long as a session retains one of them."""
+"""Events in one shared run. After the restart a run stays in memory as long as a session retains one of its events."""
 
 
 Range = tuple[int, int, int]
-"""First sequence, position of its event, and how many sequences and events follow each other from there."""
+"""First sequence, position of its event, and for how many steps sequences and events go on side by side."""
 
 
 def at_rest(sessions: Iterable[GatewaySession], stored_at: int) -> tuple[list[RetainedSession], list[RetainedEvent]]:
@@ -74,7 +74,8 @@ class EventLine:
         return ranges
 
     def _append(self, stretch: Sequence[OutgoingEvent], start: int) -> tuple[int, int]:
-        """Append what the line has not, up to the first event that it has; returns its position and length."""
+        """Append the events that the line does not have, up to the first that it has; returns their position and
+        number."""
         position = len(self.events)
         for event in stretch[start:]:
             if event in self._positions:
@@ -85,7 +86,8 @@ class EventLine:
 
 
 def _alike(one: Sequence[object], start: int, other: Sequence[object], position: int) -> int:
-    """How many elements are the same from these places on; steps double while they are, and halve at a difference."""
+    """How many elements are the same from these places on. It compares in steps that double while all is equal and
+    halve at a difference."""
     most, length, step = min(len(one) - start, len(other) - position), 0, 64
     while length < most and step:
         step = min(step, most - length)

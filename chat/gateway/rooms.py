@@ -29,7 +29,8 @@ MANAGE_THREADS: Final = Permission.MANAGE_THREADS.value
 
 
 _Differences = dict[tuple[int, int], tuple[frozenset[int], frozenset[int]]]
-"""What came and what went between two sets of channels, by their identities while both are held."""
+"""The channels that were added and removed between two sets, by the identities of the sets, which are held
+meanwhile."""
 
 
 @frozen
@@ -54,21 +55,21 @@ class Recipients:
 
 
 ENTRANCES_KEPT: Final = 32
-"""Sets of roles for which a room knows what an account finds that enters."""
+"""For how many sets of roles a room remembers what an account with them finds when it enters."""
 
 
 @define(eq=False)
 class Entrance:
-    """What accounts find that enter a room. Those with the same roles share one."""
+    """What an account finds when it enters a room. Accounts with the same roles share one."""
 
     sees: frozenset[int]
     moderates: frozenset[int]
     beginning: bytes
-    """The guild up to its members, as Ready has it for what they see."""
+    """The guild in Ready up to its members, as JSON, for what these roles see."""
     version: int
-    """`GuildState.version` at which it is that."""
+    """The `GuildState.version` from which it was made."""
     threads: bool
-    """Whether it has what only sessions with thread access are told of."""
+    """Whether it includes what only sessions with thread access are sent."""
 
 
 @define(eq=False)
@@ -76,17 +77,17 @@ class RoomAccount:
     """An account with sessions in a guild."""
 
     sees: frozenset[int]
-    """The channels that it was told of, as `GuildRoom.look_again` found them last."""
+    """The channels that the account was last shown, as `GuildRoom.look_again` found them."""
     moderates: frozenset[int]
-    """Those below which it was told of every thread."""
+    """The channels below which it was shown every thread."""
     sessions: tuple[GatewaySession, ...]
     entrance: Entrance | None = None
-    """What its latest Ready had of the guild; None where it sees something else since, or had none."""
+    """What its latest Ready held of the guild; None if it sees something else since, or had no Ready."""
     joined_at: bytes = b""
-    """When it joined, as Ready had it: as long as it is a member, that stays."""
+    """When it joined, as Ready wrote it; it stays the same while the account is a member."""
 
     def look_around(self, state: GuildState, *, threads: bool) -> Entrance:
-        """What Ready has of the guild now, for what the account sees."""
+        """Make what Ready holds of the guild now, for what the account sees."""
         begun = state.encoded.beginning(state, self.sees, threads=threads)
         self.entrance = Entrance(self.sees, self.moderates, begun, state.version, threads)
         return self.entrance
@@ -107,7 +108,7 @@ class GuildRoom:
     _entrances: tuple[dict[frozenset[int], Entrance], dict[frozenset[int], Entrance]] = attrs.field(
         factory=lambda: ({}, {}), init=False
     )
-    """What accounts find that enter, by their roles, without and with thread access; as of `_entered_at`."""
+    """What accounts find when they enter, by their roles, without and with thread access; valid for `_entered_at`."""
     _entered_at: int = attrs.field(default=-1, init=False)
     _in_voice: KeysView[int] = attrs.field(
         default=attrs.Factory(lambda room: room._voice_states.guild_ids(), takes_self=True), init=False
@@ -176,11 +177,11 @@ class GuildRoom:
         return () if account is None else account.sessions
 
     def forget_recipients(self) -> None:
-        """Which sessions are passive changed: list receivers afresh."""
+        """Forget the lists of receivers, because other sessions are passive now."""
         self._recipients.clear()
 
     def look_again(self, user_id: int | None = None) -> list[Sight]:
-        """What may be seen changed, for one account or for all: compute afresh; returns who sees what differently."""
+        """Compute again what one account or all accounts may see; returns who sees something else than before."""
         self._recipients.clear()
         differences: _Differences = {}
         changed: list[Sight] = []
@@ -203,7 +204,7 @@ class GuildRoom:
         return self.accounts[user_id].sees
 
     def seen_by(self, user_id: int) -> frozenset[int]:
-        """The channels that an account sees; being in a voice channel is seeing it (gateway.md, Routing)."""
+        """The channels that an account sees; a voice channel that it is in counts as seen (gateway.md, Routing)."""
         return self._with_voice(user_id, self.state.visible_channels(user_id))
 
     def _with_voice(self, user_id: int, visible: frozenset[int]) -> frozenset[int]:
@@ -214,7 +215,7 @@ class GuildRoom:
 
     @property
     def available_to_members(self) -> bool:
-        """Whether anything but Guild Update is dispatched (gateway.md, Routing)."""
+        """Whether members receive more than Guild Update (gateway.md, Routing)."""
         return not (UNAVAILABLE_GUILD_FEATURES & set(self.state.guild.features))
 
     def recipients(self, channel_id: int, permission: int = 0) -> Recipients:
@@ -248,8 +249,8 @@ class GuildRoom:
         return bool(self.state.permissions(session.user_id, parent_id) & MANAGE_THREADS)
 
     def _has_just_lost(self, user_id: int, channel_id: int) -> bool:
-        """Whether the account saw a channel that is deleted, and is not told of that yet: what happens to those in it
-        is judged on the state before (gateway.md, Audiences)."""
+        """Whether the account saw a channel that was deleted and has not been told yet: events about those in it are
+        judged on the state before (gateway.md, Audiences)."""
         account = self.accounts.get(user_id)
         return channel_id not in self.state.channels and account is not None and channel_id in account.sees
 
@@ -283,7 +284,7 @@ class GuildRoom:
 def _differences(
     before: frozenset[int], after: frozenset[int], known: _Differences
 ) -> tuple[frozenset[int], frozenset[int]]:
-    """What came and what went."""
+    """The channels that were added and those that were removed."""
     pair = id(before), id(after)
     if pair not in known:
         known[pair] = after - before, before - after

@@ -26,7 +26,7 @@ from chat.registries.opcodes import IdentifyFlag
 from chat.registries.user_flags import UserFlag
 
 NONE: Final[frozenset[int]] = frozenset()
-"""One for all sessions: an empty set takes as much as one of four."""
+"""One empty set for all sessions: an empty set takes as much memory as a set of four."""
 
 
 class Receiver(Protocol):
@@ -69,7 +69,7 @@ class GatewaySession:
     """
 
     mount: ClassVar[str] = ""
-    """Where it was begun; empty for the documented gateway. It is resumed only there."""
+    """The mount at which it was begun, and only there it can be resumed; empty for the documented gateway."""
 
     id: str
     user_id: int = attrs.field(kw_only=True)
@@ -87,9 +87,10 @@ class GatewaySession:
     """What the client last selected; survives the socket, so a Resume can restore it."""
     _numbering: Numbering = attrs.field(factory=Numbering, kw_only=True)
     place: Placed | None = attrs.field(default=None, init=False)
-    """Where its socket and its numbers are, if that is not this process (`chat.nodes.relay`)."""
+    """Where its socket and its numbers are if that is a gateway node (`chat.nodes.relay`); else None."""
     settle: Callable[[GatewaySession], None] | None = attrs.field(default=None, init=False)
-    """Numbers what the session has heard since it rests (`chat.gateway.resting`); None while it does not rest."""
+    """Numbers the events that have waited since the session rests (`chat.gateway.resting`); None while it does not
+    rest."""
     address: str = attrs.field(default="", init=False)
     receiver: Receiver | None = attrs.field(default=None, init=False)
     ended: bool = attrs.field(default=False, init=False)
@@ -123,7 +124,8 @@ class GatewaySession:
         presence: SessionPresence,
         **besides: Any,
     ) -> Self:
-        """The session that an Identify of this account asks for; `besides` is what one of a mount has besides."""
+        """Make the session that an Identify of this account asks for; `besides` are further arguments of a mount's
+        class."""
         return cls(
             session_id,
             **besides,
@@ -141,19 +143,19 @@ class GatewaySession:
 
     @property
     def numbering(self) -> Numbering:
-        """The session's sequences, with everything that it has heard."""
+        """The session's sequences, with all its events numbered."""
         if self.settle is not None:
             self.settle(self)
         return self._numbering
 
     def replace_numbering(self, numbering: Numbering) -> None:
-        """Number by this one from now on, what was heard before included."""
+        """Use this numbering from now on; it includes earlier events."""
         if self.settle is not None:
             self.settle(self)
         self._numbering = numbering
 
     def kept_besides(self) -> Mapping[str, Any]:
-        """What a session of a mount has besides and keeps over a restart, as JSON."""
+        """What a mount's session keeps over a restart beyond the usual, as JSON."""
         return {}
 
     def dispatch(self, event: OutgoingEvent) -> None:
@@ -176,7 +178,8 @@ class GatewaySession:
             self.numbering.number_run(run)
 
     def _hold_back(self, waiting: list[OutgoingEvent], event: OutgoingEvent) -> None:
-        """Let an event wait for Ready; of presences the last PRESENCE_HOLD_ENTRIES do.
+        """Let an event wait for Ready; of presences only the last PRESENCE_HOLD_ENTRIES wait. Ready is made later than
+        those that are dropped, and includes them.
 
         Ready is made after those that are dropped, and knows of them.
         """
@@ -188,14 +191,14 @@ class GatewaySession:
         waiting.append(event)
 
     def take_ready(self) -> OutgoingEvent:
-        """Ready, once."""
+        """Take Ready out of the session; it is sent once."""
         if self.ready is None:
             raise AssertionError("a session begins with its Ready")
         ready, self.ready = self.ready, None
         return ready
 
     def told(self, event: OutgoingEvent) -> Sequence[OutgoingEvent]:
-        """What an event is for this session, in the words of its mount."""
+        """The event as this session is sent it, which a mount may word differently."""
         return (event,)
 
     def begin(self) -> None:
@@ -226,13 +229,13 @@ MakeSession = Callable[[str, Principal, Identify, SessionPresence], GatewaySessi
 """`GatewaySession.identified`, or what a mount makes in its place."""
 
 BeginSession = Callable[[GatewaySession], None]
-"""Has a session's Ready dispatched, in the moment in which it is called."""
+"""Dispatches a session's Ready at the moment of the call."""
 
 
 @frozen
 class KeptPlace:
-    """Where a session was when the core ended, and how far the core had spoken with that node: the number of its last
-    word in that life (`epoch`)."""
+    """Where a session lived when the core ended, and the number of the last message that the core had sent to that node
+    in its life `epoch`."""
 
     node: str
     slot: int
@@ -240,12 +243,12 @@ class KeptPlace:
     number: int
 
     def kept(self) -> KeptPlace:
-        """As `Placed`."""
+        """As `Placed.kept`."""
         return self
 
 
 class SessionCounts(Protocol):
-    """What a session's numbering has counted."""
+    """How far a session has counted."""
 
     @property
     def sequence(self) -> int: ...
@@ -264,7 +267,7 @@ class Placed(Protocol):
     """The place of a session at a gateway node."""
 
     def kept(self) -> KeptPlace:
-        """What is written down of it."""
+        """The record of the place for a restart."""
         ...
 
 
@@ -273,11 +276,11 @@ class ReachablePlace(Placed, Protocol):
     """Such a place while its node runs."""
 
     def strike(self, action: str, close: Close | None, milliseconds: int) -> None:
-        """Have something done to the socket that holds the session: `close`, `reconnect`, `drop` or `stall`."""
+        """Do something to the socket that holds the session: `close`, `reconnect`, `drop` or `stall`."""
         ...
 
     async def standing(self) -> SessionCounts | None:
-        """How far the session has counted; None where no one can say."""
+        """How far the session has counted; None if no node can say."""
         ...
 
 
@@ -298,7 +301,7 @@ class ReplayQueue:
     _waiting: collections.deque[tuple[int, OutgoingEvent]] = attrs.field(factory=collections.deque, init=False)
 
     def entries(self) -> Iterator[tuple[int, OutgoingEvent]]:
-        """What is to be sent before Resumed, in order; grows while it is being read."""
+        """The Dispatches to send before Resumed, in order; it grows while it is read."""
         yield from self._retained
         while self._waiting:
             yield self._waiting.popleft()

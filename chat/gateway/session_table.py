@@ -43,11 +43,12 @@ class SessionTable:
     _order: itertools.count[int] = attrs.field(factory=itertools.count, init=False)
     _wake: trio.Event = attrs.field(factory=trio.Event, init=False)
     resting: Resting = attrs.field(factory=Resting, init=False)
-    """Those without a socket."""
+    """The sessions without a socket."""
     on_offline: list[SessionCallback] = attrs.field(factory=list, init=False)
-    """Told of a session that has been without a socket for 5,000 ms."""
+    """Called with a session that has been without a socket for 5,000 ms."""
     on_end: list[SessionCallback] = attrs.field(factory=list, init=False)
-    """Told once of each session that is over, before it leaves the table, which it does even if one of these fails."""
+    """Called once with each session that has ended, before it leaves the table. It leaves the table even if one of
+    these fails."""
 
     def __len__(self) -> int:
         return len(self._sessions)
@@ -64,12 +65,12 @@ class SessionTable:
         return self._by_user.get(user_id, {}).keys()
 
     def add(self, session: GatewaySession) -> None:
-        """A session begins to live."""
+        """Add a new session."""
         self._sessions[session.id] = session
         self._by_user.setdefault(session.user_id, {})[session] = None
 
     def end(self, session: GatewaySession) -> None:
-        """The session is over."""
+        """End a session."""
         if session.ended:
             return
         session.ended = True
@@ -94,7 +95,7 @@ class SessionTable:
         self._remind(session.ends_at, session)
 
     def attach(self, session: GatewaySession) -> None:
-        """A socket took the session over."""
+        """A socket took the session over: stop its deadlines."""
         self.resting.remove(session)
         session.detached_at = session.offline_at = session.ends_at = None
 

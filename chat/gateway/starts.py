@@ -74,10 +74,10 @@ class SessionStarts:
     _hub: Hub
     _guild_payloads: GuildPayloads
     elsewhere: Callable[[GatewaySession, int], Elsewhere | None] = attrs.field(default=lambda *_: None, init=False)
-    """How to fetch a session that lives at a gateway node; None for one that is here."""
+    """How to fetch a session that lives at a gateway node; None for a session that is here."""
     turns: trio.CapacityLimiter = attrs.field(factory=lambda: trio.CapacityLimiter(STARTS_AT_ONCE), init=False)
     _in_progress: int = attrs.field(default=0, init=False)
-    """Starts that are worked on or wait for their turn."""
+    """How many starts run or wait for their turn."""
 
     # Identify
 
@@ -231,7 +231,7 @@ class SessionStarts:
 
     def _entered(self, session: GatewaySession, guild_ids: Sequence[int]) -> list[GuildJson | OwnGuild | bytes]:
         """Connect a user's session to the first of these guilds, as many as one turn has time for; returns what Ready
-        says of each."""
+        holds of each."""
         guild_ids = self._of_one_turn(guild_ids)
         # All are entered in the same turn: nothing changes in between.
         several = len(guild_ids) > 1
@@ -266,8 +266,8 @@ class SessionStarts:
     def _in_parts(
         self, session: GatewaySession, guilds: Sequence[GuildJson | OwnGuild | bytes], behind: dict[str, Any]
     ) -> list[bytes]:
-        """Ready, most of it shared with that of other sessions. Who is online is counted only now, the session itself
-        included. `behind` are the members that follow `guilds`."""
+        """Ready in parts, most of which other sessions share. It counts who is online as late as possible, so that the
+        session itself is included. `behind` are the members that follow `guilds`."""
         if session.session_id_hash is not None:
             behind["auth_session_id_hash"] = session.session_id_hash
         if session.shard is not None:

@@ -41,9 +41,9 @@ class Subscriptions:
     _lists_of: dict[GatewaySession, dict[ListKey, None]] = attrs.field(factory=dict, init=False)
     _typing_declined: dict[int, set[GatewaySession]] = attrs.field(factory=dict, init=False)
     on_guild_changed: list[Callable[[int], None]] = attrs.field(factory=list, init=False)
-    """Told of each guild in which it was settled anew who may see what."""
+    """Called with each guild whose members may see something else than before."""
     on_list_left: list[Callable[[ListKey], None]] = attrs.field(factory=list, init=False)
-    """Told of each member list that a session no longer watches."""
+    """Called with each member list that a session stops watching."""
 
     # Presences
 
@@ -159,7 +159,7 @@ class Subscriptions:
         return [session for session, interest in interests.items() if thread_id in interest.thread_member_lists]
 
     def interest(self, session: GatewaySession, guild_id: int) -> Interest | None:
-        """What the session watches in the guild beside member lists, if it ever said."""
+        """What the session watches in the guild beside member lists; None if it never asked."""
         return self._interests.get(guild_id, {}).get(session)
 
     def _interest(self, session: GatewaySession, guild_id: int) -> Interest:
@@ -168,7 +168,7 @@ class Subscriptions:
     # What the hub tells
 
     def forget(self, session: GatewaySession, guild_id: int) -> None:
-        """The session left the guild: it watches nothing there any longer."""
+        """Forget all that the session watches in a guild that it left."""
         for key in [key for key in self._lists_of.get(session, {}) if key[0] == guild_id]:
             self.leave_list(session, key)
         if session in self.typing_decliners(guild_id):

@@ -30,5 +30,5 @@ class SocketTap(Protocol):
         ...
 
     def ended(self, close: Close, *, by_client: bool) -> None:
-        """The socket is done, in this way; code 1006 where there was no close frame."""
+        """The socket ended with this close; code 1006 if there was no close frame."""
         ...

@@ -105,7 +105,7 @@ class FrameReader:
         self._decoder.receive_bytes(data)
 
     def skip_data(self) -> None:
-        """From now on only control frames matter."""
+        """From now on pass over data and read control frames only."""
         self._skipping = True
         self._message = None
 
@@ -242,7 +242,7 @@ class WebSocket:
 
     @property
     def peer_close(self) -> Close:
-        """How the peer ended it so far: code 1006 where it sent no close frame."""
+        """How the peer closed the connection, as far as it did; code 1006 if it sent no close frame."""
         ended = self._ended
         return Close(ended.code, ended.reason) if isinstance(ended, Closed) else Close(ABNORMAL_CLOSURE, "")
 

@@ -43,7 +43,7 @@ class RollingWindow:
 
 @define(eq=False)
 class SocketWork:
-    """What one socket has spent, and what it has running and waiting; gone when the socket is."""
+    """What one socket has spent of its budgets, and which of its requests run or wait. It goes with the socket."""
 
     presences: RollingWindow = attrs.Factory(lambda: RollingWindow(PRESENCE_BUDGET, PRESENCE_BUDGET_WINDOW_MS))
     voice: RollingWindow = attrs.Factory(lambda: RollingWindow(VOICE_IMMEDIATE_COMMANDS, VOICE_IMMEDIATE_WINDOW_MS))
@@ -57,10 +57,10 @@ class SocketWork:
     members_pending: MemberRequest | None = None
     """The Request Guild Members that waits for a place; a later one replaces it."""
     scopes: set[trio.CancelScope] = attrs.Factory(set)
-    """One for each request in progress."""
+    """One scope for each request in progress."""
 
     def close(self) -> None:
-        """The socket is gone: what it asked for is abandoned."""
+        """Abandon the requests of a socket that is gone."""
         self.voice_waiting.clear()
         self.lazy_waiting.clear()
         self.members_pending = None
@@ -75,11 +75,11 @@ class FullListWindows:
     _ends: collections.OrderedDict[tuple[int, int], float] = attrs.field(factory=collections.OrderedDict, init=False)
 
     def forget(self) -> None:
-        """Every bot may have every list at once."""
+        """Allow every bot every list at once."""
         self._ends.clear()
 
     def seconds_to_wait(self, user_id: int, guild_id: int) -> float:
-        """0, which opens a new window; or how much of the present one is left."""
+        """How many seconds the bot has to wait for the list; 0 opens a new window."""
         now = trio.current_time()
         while self._ends and (len(self._ends) > FULL_LISTS_REMEMBERED or next(iter(self._ends.values())) <= now):
             self._ends.popitem(last=False)

@@ -123,13 +123,13 @@ class CommandHandler:
         return None
 
     def socket_closed(self, session: GatewaySession) -> None:
-        """The socket no longer holds the session: what it spent, and what it waits for, is forgotten."""
+        """The socket no longer holds the session: forget its budgets and abandon its requests."""
         work = self._work.pop(session, None)
         if work is not None:
             work.close()
 
     def forget(self) -> None:
-        """Forget what outlives sockets: when which bot had which whole list (`/v1/_dev/reset`)."""
+        """Forget which bot had which whole list, which outlives sockets (`/v1/_dev/reset`)."""
         self._requests.full_lists.forget()
 
     def session_resumed(self, session: GatewaySession) -> None:
@@ -144,8 +144,8 @@ class CommandHandler:
                 self._start_soon(self._answer, partial(self._thread_lists.show, session, guild_id, thread_id))
 
     def _select_presence(self, session: GatewaySession, work: SocketWork, d: Any) -> Close | None:
-        """Presence Update: a payload without a known status closes, a valid one beyond the budget is dropped. What the
-        account has saved stays."""
+        """Presence Update: a payload without a known status closes the socket, a valid one beyond the budget is
+        dropped. The status that the account has saved stays."""
         update = parse_presence_update(d)
         if isinstance(update, Close):
             return update
@@ -225,7 +225,7 @@ class CommandHandler:
     # The bus and the background
 
     def _member_left(self, signal: GuildLeft) -> None:
-        """An account that left a guild is watched there no longer."""
+        """Stop all sessions in the guild from watching an account that left it."""
         self._subscriptions.member_left(signal.guild_id, signal.user_id)
 
     async def run(self) -> None:

@@ -34,7 +34,7 @@ MEMBERS_PER_TURN: Final = 128
 
 @define(eq=False)
 class LazyCommands:
-    """Carries out opcode 14, guild by guild; one that the session is not in is passed over."""
+    """Carries out opcode 14, guild by guild; passes over a guild that the session is not in."""
 
     _hub: Hub
     _subscriptions: Subscriptions
@@ -73,7 +73,7 @@ class LazyCommands:
             await self._watch_threads(session, room, wanted)
 
     async def _watch_threads(self, session: GatewaySession, room: GuildRoom, wanted: GuildSubscription) -> None:
-        """Tell of all active threads from now on, and once at once; watch who is in exactly these threads."""
+        """Send all active threads now and report them from now on; watch the members of exactly these threads."""
         if wanted.threads is not None and self._subscriptions.set_threads(session, room.guild_id, wanted.threads):
             data = self._guild_payloads.every_thread(room.state, session)
             self._hub.send((session,), EventName.THREAD_LIST_SYNC, data)
@@ -93,7 +93,7 @@ class LazyCommands:
             await self._lists.show(session, (room.guild_id, channel_id))
 
     async def _watch_members(self, session: GatewaySession, room: GuildRoom, user_ids: tuple[int, ...]) -> None:
-        """Watch exactly these members' presences, and tell at once of those that are online."""
+        """Watch the presences of exactly these members, and send those that are online now."""
         members = []
         for position, user_id in enumerate(user_ids, start=1):
             if room.state.member(user_id) is not None:
@@ -130,7 +130,7 @@ ACCOUNTS_PER_TURN: Final = 512
 
 @define(eq=False)
 class PassiveUpdates:
-    """Tells passive sessions where messages were written, and who is in voice. Hears the bus."""
+    """Tells passive sessions which channels have new messages and who is in voice. Subscribes to the bus."""
 
     _hub: Hub
     _bus: Bus

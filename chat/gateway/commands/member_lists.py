@@ -45,7 +45,7 @@ logger = structlog.get_logger(__name__)
 
 MEMBER_LIST_UPDATES: Final = DisabledOperation.MEMBER_LIST_UPDATES.value
 UPDATE_SECONDS: Final = 1.0
-"""A list is sent again no sooner after its last update."""
+"""Seconds between two updates of one list, at least."""
 
 LISTS_KEPT: Final = 16
 """Arranged lists that are kept for the next session to watch them: about 1 MB each in a guild of 100,000."""
@@ -55,7 +55,7 @@ LARGE_GUILD: Final = 2_000
 takes half a second."""
 
 FIRST_ROWS: Final = 1_000
-"""Rows that are read of a list by its beginning, and members online at most with whom that is done."""
+"""How many rows are read when only the beginning of a list is. A guild with more members online is read whole."""
 
 THREAD_MEMBERS_PER_TURN: Final = 100
 """Members of a thread looked up before other tasks get a turn: about a millisecond."""
@@ -72,7 +72,7 @@ class _Shown:
 
 @define(eq=False)
 class MemberListUpdates:
-    """Sends member lists to those who watch them. Hears the bus."""
+    """Sends member lists to the sessions that watch them. Subscribes to the bus."""
 
     _hub: Hub
     _subscriptions: Subscriptions
@@ -85,7 +85,7 @@ class MemberListUpdates:
     _stale: set[ListKey] = attrs.field(factory=set, init=False)
     _wake: trio.Event = attrs.field(factory=trio.Event, init=False)
     _arranged: OrderedDict[ListKey, MemberList] = attrs.field(factory=OrderedDict, init=False)
-    """Lists as they are now, of those that are watched; what makes one stale takes it out."""
+    """The watched lists as they are now; a change that makes a list stale removes it."""
     _changes: int = attrs.field(default=0, init=False)
 
     def __attrs_post_init__(self) -> None:
@@ -212,7 +212,7 @@ class MemberListUpdates:
         )
 
     def _leave_hidden(self, key: ListKey) -> None:
-        """Sessions that may no longer know who sees the channel watch it no longer."""
+        """Stop sessions from watching a channel's list if they may no longer know who sees the channel."""
         guild_id, channel_id = key
         for session in tuple(self._subscriptions.list_watchers(key)):
             room = self._hub.open_room(session, guild_id)
@@ -220,7 +220,7 @@ class MemberListUpdates:
                 self._subscriptions.leave_list(session, key)
 
     async def _arrange(self, room: GuildRoom, key: ListKey, ranges: Collection[MemberRange]) -> MemberList:
-        """The list, with these ranges of it at least."""
+        """The list with at least these ranges filled in."""
         last_row = _last_row(ranges)
         known = self._arranged.get(key)
         if known is not None and last_row < known.rows_known:

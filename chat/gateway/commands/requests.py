@@ -82,7 +82,8 @@ class RequestCommands:
                     await session.receiver.drained(PAUSE_BYTES)
 
     def _may_list(self, session: GatewaySession, state: GuildState, request: MemberRequest) -> bool:
-        """The full list rule: a user needs three permissions, a bot gets one list of a guild in 30 s."""
+        """Whether the session may have a full list: a user needs three permissions, a bot gets a guild's list once in
+        30 s."""
         if not session.bot:
             held = state.permissions(session.user_id)
             return held & MEMBER_REQUEST_PERMISSIONS == MEMBER_REQUEST_PERMISSIONS
@@ -168,8 +169,8 @@ class RequestCommands:
     # Forum unreads
 
     def count_forum_unreads(self, session: GatewaySession, work: SocketWork, d: Any) -> Close | None:
-        """Without thread access, or with anything but an object, the opcode counts as unknown; beyond the budget it is
-        dropped."""
+        """Answer a Request Forum Unreads. Without thread access, or when the payload is no object, the opcode counts as
+        unknown; beyond the budget the request is dropped."""
         if not session.threads or type(d) is not dict:
             return UNKNOWN_OPCODE
         request = parse_forum_unreads(d)

@@ -27,7 +27,7 @@ from chat.registries.opcodes import GatewayErrorCode, Opcode
 DRAIN_SECONDS: Final = VOICE_QUEUE_DRAIN_MS / 1000
 
 PrepareCall = Callable[[VoiceCaller, int], Awaitable[VoiceRefusal | None]]
-"""Makes sure that there is a call in a conversation that a session may enter, or says why it may not."""
+"""Makes sure that a conversation has a call that a session may enter, or gives the error for the caller."""
 
 
 _MESSAGES: Final = {
@@ -100,7 +100,7 @@ def _caller(session: GatewaySession) -> VoiceCaller:
 
 
 def refuse_signal(session: GatewaySession) -> None:
-    """Voice Signal: no channel has peer-to-peer voice."""
+    """Refuse a Voice Signal: no channel has peer-to-peer voice."""
     send_error(session, GatewayErrorCode.VOICE_P2P_UNAVAILABLE)
 
 
