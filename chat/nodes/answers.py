@@ -1,4 +1,4 @@
-"""At a node: what the core asks of one session, and has done to its socket."""
+"""At a node: answers what the core asks about one session, and acts on its socket for the core."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from chat.registries.close_codes import Close
 
 @define(eq=False)
 class Answers:
-    """Answers the core. What is counted counts everything that the core said before it asked."""
+    """Answers the core. An answer counts everything that the core said before the question."""
 
     _say: Callable[[NodeMessage], object]
     _table: ReportingTable
@@ -25,13 +25,13 @@ class Answers:
     _connections: Iterable[Connection]
 
     async def judge(self, message: Judge, asked: GatewaySession | None) -> None:
-        """Would the session accept this Resume?"""
+        """Answer whether the session accepts this Resume."""
         session = await self._seats.settled(asked)
         verdict = ResumeVerdict.BELOW_FLOOR if session is None else session.numbering.judge_resume(message.seq)
         self._say(Judged(message.question, verdict.name))
 
     async def tell_standing(self, message: AskCounts, asked: GatewaySession | None) -> None:
-        """How far has it counted?"""
+        """Answer how far the session has counted."""
         await self._progress.caught_up()
         self._table.resting.settle()
         session = await self._seats.settled(asked)
@@ -42,14 +42,14 @@ class Answers:
         self._say(CountsAnswer(message.question, has.sequence, has.acknowledged, has.replay_floor, has.retained_count))
 
     async def tell_when_drained(self, message: WhenDrained, session: GatewaySession | None) -> None:
-        """Does its peer read again?"""
+        """Answer once the session's peer reads again."""
         await self._progress.caught_up()
         if session is not None and session.receiver is not None:
             await session.receiver.drained(message.below)
         self._say(Drained(message.question))
 
     def strike(self, message: Strike) -> None:
-        """Do something to its socket, if it has one."""
+        """Act on the session's socket, if it has one."""
         session = self._table.by_slot.get(message.slot)
         if session is None:
             return

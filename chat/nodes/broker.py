@@ -13,21 +13,21 @@ from typing import Final, Protocol
 from chat.errors import ChatError
 
 BEGINNING: Final = "0"
-"""The id before every entry: the newest of a stream that is empty."""
+"""An id below that of every entry; stands for the newest id of an empty stream."""
 
 CONNECT_SECONDS: Final = 2.0
-"""The longest that a connection to the broker takes."""
+"""How long connecting to the broker may take."""
 
 COMMAND_SECONDS: Final = 2.0
-"""The longest that a call takes, beyond what a read was told to wait."""
+"""How long a call may take, in addition to the time that a read is told to wait."""
 
 READ_BYTES: Final = 4_194_304
-"""About as much as one read answers, unless a single entry is larger."""
+"""About how many bytes one read answers at most; a single larger entry is answered whole."""
 
 
 class BrokerUnavailable(ChatError):
-    """The engine cannot be reached, or refused. A write that ends so may have been carried out, or may be later: an
-    engine that stood still does what it was sent once it goes on."""
+    """The engine cannot be reached, or refused a command. A write that raises this may have been carried out, or may
+    still be: an engine that was stopped carries out late what it was sent."""
 
 
 class Broker(Protocol):
@@ -38,8 +38,8 @@ class Broker(Protocol):
     """
 
     async def append(self, stream: str, entries: Sequence[bytes], *, keep_seconds: float) -> None:
-        """Append entries in order. Those older than `keep_seconds` may be forgotten, and with them a stream to which
-        nothing was appended for twice as long."""
+        """Append entries in order. The broker may forget entries older than `keep_seconds`, and a whole stream if
+        nothing was appended to it for twice that time."""
         ...
 
     async def read(self, stream: str, after: str, *, wait_seconds: float, most: int = 256) -> list[tuple[str, bytes]]:
@@ -48,11 +48,11 @@ class Broker(Protocol):
         ...
 
     async def newest(self, stream: str) -> str:
-        """The id of the newest entry; `BEGINNING` where there is none."""
+        """The id of the newest entry; `BEGINNING` for an empty stream."""
         ...
 
     async def forget(self, *names: str) -> None:
-        """Delete streams and keys; those that are not there are no error."""
+        """Delete streams and keys; names that do not exist are ignored."""
         ...
 
     async def put(self, values: Mapping[str, bytes], *, seconds: float) -> None:
@@ -60,11 +60,11 @@ class Broker(Protocol):
         ...
 
     async def get(self, *keys: str) -> list[bytes | None]:
-        """The values of keys, in their order; None for one that is not there."""
+        """The values of keys, in their order; None for a key that does not exist."""
         ...
 
     async def claim(self, key: str, value: bytes, *, seconds: float) -> bool:
-        """Take or renew a lease: true where the key was absent or held this value already."""
+        """Take or renew a lease: True if the key was absent or held this value already."""
         ...
 
     async def seize(self, key: str, value: bytes, *, seconds: float) -> None:
@@ -73,6 +73,6 @@ class Broker(Protocol):
 
 
 def id_order(entry: str) -> tuple[int, int]:
-    """An id as numbers that compare. Raises ValueError for what is no id."""
+    """An entry's id as numbers that compare. Raises ValueError for text that is no id."""
     milliseconds, _, number = entry.partition("-")
     return int(milliseconds), int(number or 0)

@@ -26,11 +26,11 @@ _converter: Final = cattrs.Converter(detailed_validation=False, forbid_extra_key
 
 
 class Malformed(ValueError):
-    """Bytes that are no message of ours."""
+    """These bytes are no message of this protocol."""
 
 
 def encode(message: NodeMessage) -> bytes:
-    """Write a message down."""
+    """A message as bytes."""
     if isinstance(message, Deliver):
         return encode_delivery(message) + message.slots
     values = _converter.unstructure(message)
@@ -39,7 +39,7 @@ def encode(message: NodeMessage) -> bytes:
 
 
 def encode_delivery(delivery: Deliver | Delivery) -> bytes:
-    """A Deliver up to its slots, which come last: the same bytes for every node."""
+    """The beginning of a Deliver, up to its slots, which come last: it has the same bytes for every node."""
     event, thread_event, mentions = delivery.event, delivery.thread_event, delivery.mentions
     values: dict[str, Any] = {"n": event.name}
     if not event.retained:
@@ -60,7 +60,7 @@ def _joined(kind: int, header: bytes, blobs: Sequence[bytes]) -> bytes:
 
 
 def decode(data: bytes) -> NodeMessage | None:
-    """Read a message; None for one of a kind that this version does not know. Raises Malformed."""
+    """The message in these bytes; None if this version does not know its kind. Raises Malformed."""
     try:
         kind, length, count = _HEAD.unpack_from(data)
         at = _HEAD.size + length

@@ -72,7 +72,7 @@ from chat.supervision import guarded, lasting
 
 RENEW_SECONDS: Final = 0.5
 GRACE_SECONDS: Final = 3.0
-"""After the broker was away, or had forgotten everything, nodes get so long to renew their leases."""
+"""How long nodes have to renew their leases after the broker was away or has lost everything."""
 
 FENCED: Final = b"fenced"
 FENCE_SECONDS: Final = 3_600.0
@@ -81,13 +81,13 @@ FENCE_SECONDS: Final = 3_600.0
 READ_SECONDS: Final = 1.0
 RETRY_SECONDS: Final = 0.2
 DRAIN_SECONDS: Final = 3.0
-"""How long a core that ends waits for its nodes to have heard everything."""
+"""How long a core that ends waits for its nodes to receive all messages."""
 
 SMALL_READY_BYTES: Final = 8_192
-"""A Ready up to this size goes with Began; a larger one would only fill the log, which never replays it."""
+"""A Ready up to this size is part of Began. A larger one would fill the log, which never replays it."""
 
 WAITING_EVENTS: Final = 254
-"""Events that go with Began; more of them follow it."""
+"""How many events go with Began; further ones follow it."""
 
 logger = structlog.get_logger(__name__)
 
@@ -102,19 +102,19 @@ class CoreNodes:
     _settings: Settings
     _clock: Clock
     _instance: str
-    """Tells this server's data from every other one's."""
+    """An identifier that tells this server's data from that of every other one."""
     _address_bans: AddressBans
     _addresses: ClientAddresses
     _next_epoch: Callable[[int], Awaitable[int]]  # greater than all before, whatever the clock says, and at least so
     epoch: int = attrs.field(init=False)
-    """Of this life of the core; greater than those before."""
+    """The number of this life of the core; greater than those before."""
     lines: dict[str, Line] = attrs.field(factory=dict, init=False)
     """Every node by its id; a dead one stays as long as a session may be fetched from it."""
     relay: Relay = attrs.field(factory=Relay, init=False)
     broker_is_up: bool = attrs.field(default=True, init=False)
-    """Whether the broker answered when leases were looked at last."""
+    """Whether the broker answered when the leases were last looked at."""
     is_ending: bool = attrs.field(default=False, init=False)
-    """Whether it waits only for nodes to have heard everything."""
+    """Whether the core ends, and only waits for its nodes to receive all messages."""
     _moving: Moving = attrs.field(init=False)
     _nursery: trio.Nursery | None = attrs.field(default=None, init=False)
     _grace_until: float = attrs.field(default=float("-inf"), init=False)
@@ -145,7 +145,7 @@ class CoreNodes:
     # Coming and going
 
     def prepare(self) -> None:
-        """Take what the fan-out has for sessions of nodes, from now on."""
+        """From now on take the fan-out's deliveries for sessions of nodes."""
         gateway = self._gateway
         gateway.fanout.relay = self.relay.take
         gateway.starts.elsewhere = self._moving.elsewhere
@@ -154,8 +154,8 @@ class CoreNodes:
         self._bus.backlog = self._backlog
 
     async def run(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
-        """Speak with the nodes, until cancelled. Raises OperatorError where another server works with the
-        same broker, and BrokerUnavailable."""
+        """Exchange messages with the nodes until cancelled. Raises OperatorError if another server uses the same
+        broker, and BrokerUnavailable."""
         await self._take_lease()
         self._read_at = await self._broker.newest(CORE_STREAM)
         async with trio.open_nursery() as self._nursery:
@@ -172,7 +172,8 @@ class CoreNodes:
         return f"{self._instance}:{self.epoch}".encode()
 
     async def _take_lease(self) -> None:
-        """The data directory is locked, so another life of this server is over even where its lease is not."""
+        """Take the core's lease, even if it has not expired: the data directory is locked, so an earlier life of this
+        server is over."""
         (holder,) = await self._broker.get(CORE_LEASE)
         if holder is not None:
             instance, epoch = core_of(holder)
@@ -188,8 +189,8 @@ class CoreNodes:
         await self._broker.seize(CORE_LEASE, self._lease, seconds=LEASE_SECONDS)
 
     async def finish(self) -> None:
-        """Before the end: let nodes hear everything, so that their sessions outlive it; those that do not lose
-        theirs. What nodes say from now on is for the next life of the core."""
+        """Call before the end: wait for the nodes to receive all messages, which lets their sessions outlive the core.
+        Messages from nodes are left to the core's next life."""
         await self._moving.finish()
         self.is_ending = True
         await self._all_heard()
@@ -284,7 +285,7 @@ class CoreNodes:
             logger.info("a gateway node is here", node=line.name, version=hello.version, core=__version__)
 
     def _refuse(self, line: Line, hello: Hello) -> None:
-        """It ends when it reads our Welcome. Until then nothing that it says is looked at."""
+        """Refuse a node, which ends when it reads our Welcome. Until then its messages are ignored."""
         logger.error(
             "a gateway node is refused: its version is too far from this one",
             node=line.name,
@@ -299,7 +300,7 @@ class CoreNodes:
         line.figures, line.draining, line.seen_at = figures, figures.draining, trio.current_time()
 
     def drain(self, node: str) -> None:
-        """Ask a node, by its id, to send its sessions elsewhere and to end; nothing where it is gone."""
+        """Ask the node with this id to send its sessions elsewhere and to end; does nothing if it is gone."""
         line = self.lines.get(node)
         if line is not None and not line.is_dead:
             line.draining = True
@@ -343,7 +344,7 @@ class CoreNodes:
                 await self._broker.forget(to_node(line.id), checkpoints_of(line.id), rest_of(line.id))
 
     def _bury(self, line: Line) -> None:
-        """The node is no more: its sessions have no socket, and wait for a Resume anywhere."""
+        """A node is dead: its sessions have no socket now, and may be resumed anywhere."""
         line.bury()
         line.seen_at = trio.current_time()
         for session in list(line.sessions.values()):
@@ -368,7 +369,7 @@ class CoreNodes:
             self._gateway.table.end(session)
 
     def _place_again(self, session: GatewaySession, kept: KeptPlace) -> None:
-        """A session of a node was kept over a restart of the core."""
+        """Restore the place of a node's session after a restart of the core."""
         self.epoch = max(self.epoch, kept.epoch + 1)
         is_new, line = kept.node not in self.lines, self._line(kept.node)
         if is_new:
@@ -413,7 +414,7 @@ class CoreNodes:
             line.send(refusal(ask.request, failure))
 
     def _maker(self, ask: AskIdentify) -> MakeSession | None:
-        """What makes the session; None for a mount that this life of the core does not have."""
+        """The function that makes sessions of a mount; None if this life of the core does not have the mount."""
         if not ask.mount:
             return GatewaySession.identified
         mount = self._gateway.mount

@@ -1,4 +1,4 @@
-"""What one side of a link appends to a stream at once, and how it is written down."""
+"""The entries that one side of a link appends to a stream, and their bytes."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _FORMAT: Final = 1
 
 @frozen
 class StreamEntry:
-    """What one side appends at once: messages with consecutive numbers from `first` on, and how far it has heard the
-    other side. `gap` says that something before is missing here."""
+    """Messages that one side appends together, numbered from `first` on. `confirmed` is the last message that it
+    received from the other side. `gap` says that it misses messages of the other side."""
 
     sender: str
     epoch: int
@@ -28,7 +28,7 @@ class StreamEntry:
 
 
 def encode_entry(entry: StreamEntry) -> bytes:
-    """Write an entry down."""
+    """An entry as bytes."""
     sender = entry.sender.encode()
     parts = [_FRAME.pack(_FORMAT, entry.epoch, entry.first, entry.confirmed, entry.gap, len(sender)), sender]
     for message in entry.messages:
@@ -37,7 +37,7 @@ def encode_entry(entry: StreamEntry) -> bytes:
 
 
 def decode_entry(data: bytes) -> StreamEntry:
-    """Read an entry. Raises Malformed."""
+    """The entry in these bytes. Raises Malformed."""
     try:
         form, epoch, first, confirmed, gap, length = _FRAME.unpack_from(data)
         if form != _FORMAT:

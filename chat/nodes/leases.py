@@ -1,11 +1,11 @@
-"""Who is alive: the names of leases, and how long one holds."""
+"""Who is alive: the names of leases, and how long a lease lasts."""
 
 from __future__ import annotations
 
 from typing import Final
 
 CORE_STREAM: Final = "core"
-"""The stream of what nodes say to the core."""
+"""The stream on which all nodes send to the core."""
 
 CORE_LEASE: Final = "lease:core"
 LEASE_SECONDS: Final = 3.0
@@ -18,6 +18,6 @@ def lease_of(node: str) -> str:
 
 
 def core_of(lease: bytes) -> tuple[str, int]:
-    """The instance and the epoch that hold the lease of the core."""
+    """The instance and the epoch of the core that holds the lease."""
     instance, _, epoch = lease.decode().rpartition(":")
     return instance, int(epoch)

@@ -22,15 +22,16 @@ from chat.nodes.entries import StreamEntry, encode_entry
 from chat.registries.limits import NODE_UNCONFIRMED_BYTES
 
 KEEP_SECONDS: Final = 120.0
-"""How long the broker keeps what was said: above the 60 s for which a session is retained."""
+"""How long the broker keeps messages: longer than the 60 s for which a session is retained."""
 
 ENTRY_BYTES: Final = 262_144
-"""Messages are appended together up to about this size."""
+"""About how many bytes of messages are appended together."""
 
 ENTRIES_AT_ONCE: Final = 16
 
 GATHERING_SECONDS: Final = 0.002
-"""Between two appends at least: what is said one thing after the other goes together. The first does not wait."""
+"""The pause between two appends, so that messages which follow each other are appended together. The first is not
+delayed."""
 
 CONFIRM_SECONDS: Final = 0.1
 CONFIRM_MESSAGES: Final = 128
@@ -40,33 +41,35 @@ AGAIN_SECONDS: Final = 2.0
 """A message that the other side has not confirmed for this long is appended again."""
 
 GAP_SECONDS: Final = 0.1
-"""How often a gap is complained of, and heeded, at most."""
+"""How often a side reports a gap, and acts on a reported one, at most."""
 
 RETRY_SECONDS: Final = 0.1
 RETRY_MAXIMUM_SECONDS: Final = 0.25
-"""The pauses between attempts at a broker that is away."""
+"""The longest pause between two attempts to reach the broker."""
 
 logger = structlog.get_logger(__name__)
 
 
 @define(eq=False)
 class Link:
-    """One side. `run` appends; `accept` takes what was read from the other side's stream."""
+    """One side of a link. `run` appends messages; `accept` takes entries that were read from the other side's
+    stream."""
 
     _broker: Broker
     _stream: str
     sender: str
     epoch: int
     on_full: Callable[[], None] = lambda: None
-    """Called once when more than NODE_UNCONFIRMED_BYTES wait to be confirmed."""
+    """Called once when more than NODE_UNCONFIRMED_BYTES are unconfirmed."""
     _causes: Callable[[], int] = lambda: 0
-    """How many requests are under way that will have more sent."""
+    """How many requests are under way that are going to send messages."""
     is_unheard: bool = attrs.field(default=False, init=False)
-    """The other side is dead: what is appended counts as confirmed, and is for whoever takes its place."""
+    """Whether the other side is dead: appended messages count as confirmed, for they are meant for those who take its
+    place."""
     is_full: bool = attrs.field(default=False, init=False)
-    """More than NODE_UNCONFIRMED_BYTES wait to be confirmed, or did."""
+    """Whether more than NODE_UNCONFIRMED_BYTES are unconfirmed now, or were once."""
     heard: int = attrs.field(default=0, init=False)
-    """The number of the last message that was taken from the other side."""
+    """The number of the last message that was received from the other side."""
     unconfirmed_bytes: int = attrs.field(default=0, init=False)
     _unconfirmed: collections.deque[bytes] = attrs.field(factory=collections.deque, init=False)
     _first: int = attrs.field(default=1, init=False)
@@ -86,12 +89,12 @@ class Link:
 
     @property
     def number(self) -> int:
-        """Of the last message that was sent."""
+        """The number of the last message that was sent."""
         return self._first + len(self._unconfirmed) - 1
 
     @property
     def unconfirmed(self) -> int:
-        """How many messages wait to be confirmed."""
+        """How many messages are unconfirmed."""
         return len(self._unconfirmed)
 
     def send(self, message: bytes) -> int:
@@ -107,15 +110,15 @@ class Link:
         return self.number
 
     def put(self, key: str, value: bytes) -> None:
-        """Have a value lie at a key before the next message is appended."""
+        """Set a key of the broker before the next message is appended."""
         self._puts[key] = value
 
     def unsent(self) -> list[bytes]:
-        """What the other side has not confirmed, in order."""
+        """The messages that the other side has not confirmed, in order."""
         return list(self._unconfirmed)
 
     def accept(self, entry: StreamEntry) -> tuple[bytes, ...]:
-        """Take an entry of the other side; returns its messages that are new, in order."""
+        """Take an entry of the other side; returns those of its messages that are new, in order."""
         if entry.epoch != self.epoch:
             return ()
         self.heed(entry)
@@ -132,7 +135,7 @@ class Link:
         return fresh
 
     def heed(self, entry: StreamEntry) -> None:
-        """Take what an entry of this epoch says of our messages, and leave its own unheard."""
+        """Take only the confirmations of an entry from this epoch, and ignore its messages."""
         self._confirmed(entry.confirmed)
         now = trio.current_time()
         if entry.gap and now - self._heeded_at >= GAP_SECONDS:
@@ -160,20 +163,20 @@ class Link:
             self._caught_up = None
 
     async def confirmed(self) -> None:
-        """Return once the other side has heard everything."""
+        """Return once the other side has confirmed everything."""
         while self._unconfirmed:
             if self._caught_up is None:
                 self._caught_up = trio.Event()
             await self._caught_up.wait()
 
     def bury(self) -> None:
-        """The other side is dead."""
+        """Note that the other side is dead."""
         self.is_unheard = True
         self.is_full = self.unconfirmed_bytes > NODE_UNCONFIRMED_BYTES  # where the broker is away it fills all the same
         self._from_the_first()
 
     async def appended(self) -> None:
-        """Return once everything lies at the broker."""
+        """Return once the broker has everything that was sent."""
         while self._next <= self.number:
             await self._has_appended.wait()
 
@@ -183,7 +186,7 @@ class Link:
             self._wake.set()
 
     async def run(self) -> None:
-        """Append what is sent, until cancelled."""
+        """Append the messages that are sent, until cancelled."""
         pause, appended_at = RETRY_SECONDS, float("-inf")
         while True:
             await self._something_to_do()
@@ -211,7 +214,8 @@ class Link:
                 await self._wake.wait()
 
     async def _gather(self, appended_at: float) -> None:
-        """Let what is about to be sent go together: what follows soon, and what requests under way will have sent."""
+        """Wait a moment, so that messages which follow soon, and those of requests that are under way, are appended
+        together."""
         now = trio.current_time()
         if now < appended_at + GATHERING_SECONDS:
             await trio.sleep_until(appended_at + GATHERING_SECONDS)

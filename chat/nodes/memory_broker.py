@@ -43,7 +43,8 @@ class _Key:
 
 
 class Engine:
-    """What the connections share: data, and the faults of the whole. Times are Trio's, in seconds.
+    """The data that all connections share, and faults of the engine. Times are Trio's, in seconds. Each call takes up
+    to `delay_seconds` on its way there and again on its way back; `chance` draws both.
 
     `delay_seconds` is the longest time that a call's way there takes, and again its way back; each is drawn from
     `chance`.
@@ -63,7 +64,7 @@ class Engine:
 
     @property
     def down(self) -> bool:
-        """The engine is gone: every call is refused at once, waiting reads as well. What it holds stays."""
+        """Whether the engine is gone: it refuses every call at once, waiting reads as well. It keeps its data."""
         return self._down
 
     @down.setter
@@ -74,8 +75,8 @@ class Engine:
 
     @property
     def stalled(self) -> bool:
-        """The engine stands still, as a stopped process: calls run into their time limit, and it carries them out once
-        it goes on, whether or not somebody still waits."""
+        """Whether the engine is stopped, like a process by SIGSTOP: calls run into their time limit, and the engine
+        carries them out once it goes on, even if nobody waits for them."""
         return self._stalled
 
     @stalled.setter
@@ -88,21 +89,21 @@ class Engine:
         self.wake()
 
     def carry_out_late(self, work: Callable[[], object]) -> None:
-        """A call whose caller has given up while the engine stands still."""
+        """Queue a call whose caller gave up while the engine was stopped."""
         self._late.append(work)
 
     def wake(self) -> None:
-        """Have all who wait look again."""
+        """Wake up all waiting calls, so that they look again."""
         awaited, self._awaited = self._awaited, {}
         for event in awaited.values():
             event.set()
 
     async def changes(self, stream: str = "") -> None:
-        """Wait until the stream may have something new, or the engine or a connection another fault."""
+        """Wait until the stream may have something new, or a fault of the engine or of a connection changed."""
         await self._awaited.setdefault(stream, trio.Event()).wait()
 
     def lose_everything(self) -> None:
-        """What a restart without persistence does: no stream, no key."""
+        """Lose all streams and keys, like a restart without persistence."""
         self._streams.clear()
         self._keys.clear()
 
@@ -176,7 +177,7 @@ class MemoryBroker:
     ) -> None:
         self.engine = engine or Engine(chance or Random(0), delay_seconds)  # noqa: S311 - a source of faults
         self.answers_lost = False
-        """Calls are carried out, but each runs into its time limit."""
+        """Whether calls are carried out while their answers get lost, so that each runs into its time limit."""
         self._cut_off = False
 
     def client(self) -> MemoryBroker:
@@ -185,7 +186,7 @@ class MemoryBroker:
 
     @property
     def cut_off(self) -> bool:
-        """This connection reaches nothing: its calls run into their time limit, and are not carried out."""
+        """Whether this connection reaches nothing: its calls run into their time limit and are not carried out."""
         return self._cut_off
 
     @cut_off.setter
@@ -238,7 +239,7 @@ class MemoryBroker:
         await self._call(lambda: self.engine.put({key: value}, seconds))
 
     async def _call(self, work: Callable[[], Answer], *, delays: bool = True) -> Answer:
-        """Go there, do the work, come back; each within the time that a call may take."""
+        """Make one call: the way there, the work, the way back, each within the call's time limit."""
         await trio.lowlevel.checkpoint()
         try:
             await self._passes(delays=delays)

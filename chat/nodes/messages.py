@@ -1,4 +1,4 @@
-"""What a core and its nodes tell each other (`chat.nodes.codec` writes it down)."""
+"""The messages between a core and its nodes; `chat.nodes.codec` turns them into bytes."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from chat.gateway.session import GatewaySession
 from chat.protocol.frames import OutgoingEvent
 
 PROTOCOL: Final = 2
-"""Grows with every change that the other side must know of. Versions that differ by one work together; of two that are
-further apart, the node ends. So Hello and Welcome never lose a member."""
+"""The version of the protocol. It grows with every change that the other side must know of. Versions that differ by one
+work together; a node that is further apart from its core ends. So Hello and Welcome never lose a member."""
 
 
 DIGESTS: Final = 2
-"""The first protocol in which tokens stay at the node. A core that is one step older knows them in clear alone."""
+"""The first version in which tokens stay at the node. A core of the version before it only takes tokens in clear."""
 
 WITHHELD: Final = "withheld"
-"""Stands for the token in the `d` of an Identify."""
+"""Stands in the `d` of an Identify in place of the token."""
 
 
 class NodeMessage:
@@ -31,7 +31,7 @@ class NodeMessage:
 
     kind: ClassVar[int]
     blobs: ClassVar[tuple[str, ...]] = ()
-    """Members that are byte strings."""
+    """The members that are byte strings."""
 
 
 @frozen
@@ -43,7 +43,7 @@ class SessionFacts:
     bot: bool
     threads: bool
     ignored_events: tuple[str, ...] = ()
-    """None for one of a mount, whose events the core puts into words one by one."""
+    """The events that the session ignores; None for a session of a mount, whose events the core words one by one."""
 
     @classmethod
     def of(cls, session: GatewaySession) -> SessionFacts:
@@ -81,14 +81,14 @@ class Deliver(NodeMessage):
     ignoring_session: str | None = None
 
     def to(self, receivers: Sequence[GatewaySession]) -> Delivery:
-        """The same for a fan-out."""
+        """The same for the fan-out of a node."""
         return Delivery(self.event, receivers, self.mentions, self.thread_event, self.ignoring_session)
 
 
 @frozen
 class Welcome(NodeMessage):
-    """The answer to Hello. Sessions in slots that are not among `kept` are over. `version` is the core's, `mounts` are
-    other ways to speak with its gateway; `names_addresses` is its setting `gateway.address_header_for_tests`."""
+    """The answer to Hello. The sessions in slots that are not among `kept` are over. `version` is the core's. `mounts`
+    names the mounts that its gateway has; `names_addresses` is its setting `gateway.address_header_for_tests`."""
 
     kind = 2
 
@@ -105,9 +105,9 @@ class Welcome(NodeMessage):
 
 @frozen
 class Began(NodeMessage):
-    """A session is there, as an Identify asked. `waiting` (name, whether retained) follows its Ready, with the encoded
-    `d` of each. Ready (number 1, never replayed) lies at the key `ready`, or comes last in `data` where that is empty.
-    """
+    """A session was made for an Identify. `waiting` holds the events that follow its Ready (name, whether retained),
+    with the encoded `d` of each. Ready (number 1, never replayed) lies at the key `ready`; if that is empty, it comes
+    last in `data`."""
 
     kind = 3
     blobs = ("data",)
@@ -122,8 +122,8 @@ class Began(NodeMessage):
 
 @frozen
 class Refused(NodeMessage):
-    """There is no session for an Identify or a Resume: `outcome` names the machine's input, `code` and `reason` are its
-    close, if it has one."""
+    """An Identify or a Resume was refused: `outcome` names the machine's input; `code` and `reason` are its close, if
+    there is one."""
 
     kind = 4
 
@@ -155,7 +155,7 @@ class Payload(NodeMessage):
 
 @frozen
 class ResumeHere(NodeMessage):
-    """The session that a Resume names lives on this very node."""
+    """The session that a Resume names already lives on this node."""
 
     kind = 7
 
@@ -165,7 +165,7 @@ class ResumeHere(NodeMessage):
 
 @frozen
 class Judge(NodeMessage):
-    """Would the session accept a Resume from this sequence? Answered with Judged."""
+    """Asks whether the session would accept a Resume from this sequence. The answer is Judged."""
 
     kind = 8
 
@@ -176,7 +176,7 @@ class Judge(NodeMessage):
 
 @frozen
 class Export(NodeMessage):
-    """The session leaves this node: put its numbering at the key, tell its socket to reconnect. Answered with
+    """The session leaves this node: put its numbering at the key, and tell its socket to reconnect. The answer is
     Exported."""
 
     kind = 9
@@ -188,8 +188,8 @@ class Export(NodeMessage):
 
 @frozen
 class Seat(NodeMessage):
-    """From here on the session's events come to this slot; its numbering arrives later. `request` is the Resume that
-    brings it."""
+    """From this message on the session's events come to this slot; its numbering arrives later. `request` is the Resume
+    for which it moves."""
 
     kind = 10
 
@@ -200,7 +200,7 @@ class Seat(NodeMessage):
 
 @frozen
 class Arrive(NodeMessage):
-    """The numbering of a session that has a seat lies at the key."""
+    """The numbering of a session that has a seat now lies at the key."""
 
     kind = 11
 
@@ -210,8 +210,8 @@ class Arrive(NodeMessage):
 
 @frozen
 class ArriveFromDead(NodeMessage):
-    """The numbering of a session that has a seat follows from what a dead node left, up to `until`; `seq` is what the
-    client has."""
+    """The numbering of a session that has a seat is to be worked out from what a dead node left, up to `until`; `seq`
+    is the sequence that the client has."""
 
     kind = 12
 
@@ -252,7 +252,7 @@ class Follows(NodeMessage):
 
 @frozen
 class AskCounts(NodeMessage):
-    """How far has the session counted? Answered with Stands."""
+    """Asks how far the session has counted. The answer is CountsAnswer."""
 
     kind = 16
 
@@ -279,7 +279,7 @@ class Strike(NodeMessage):
 
 @frozen
 class Hello(NodeMessage):
-    """A node is there."""
+    """A node introduces itself."""
 
     kind = 32
 
@@ -290,8 +290,8 @@ class Hello(NodeMessage):
 
 @frozen
 class AskIdentify(NodeMessage):
-    """A client identifies, at a mount where one is named; its upgrade named this host. `d` is its payload, with the
-    token in clear only where no `credential` stands for it."""
+    """A client identifies, at a mount if one is named; its upgrade named this host. `d` is its payload; it holds the
+    token in clear only if there is no `credential`."""
 
     kind = 33
     blobs = ("d",)
@@ -307,7 +307,7 @@ class AskIdentify(NodeMessage):
 
 @frozen
 class AskResume(NodeMessage):
-    """A client resumes. `token` is empty where `credential` stands for it."""
+    """A client resumes. `token` is empty if there is a `credential`."""
 
     kind = 34
 
@@ -322,7 +322,7 @@ class AskResume(NodeMessage):
 
 @frozen
 class Command(NodeMessage):
-    """What a session asks for; `d` is the payload's."""
+    """A client's command for its session; `d` is the payload's."""
 
     kind = 35
     blobs = ("d",)
@@ -344,7 +344,7 @@ class Attached(NodeMessage):
 
 @frozen
 class ResumeDone(NodeMessage):
-    """Its replay is through."""
+    """The session's replay has been sent."""
 
     kind = 37
 
@@ -353,7 +353,7 @@ class ResumeDone(NodeMessage):
 
 @frozen
 class Detached(NodeMessage):
-    """The session has no socket any more."""
+    """The session has lost its socket."""
 
     kind = 38
 
@@ -362,7 +362,7 @@ class Detached(NodeMessage):
 
 @frozen
 class Gone(NodeMessage):
-    """The session is of no use: its client never learnt of it, or its numbers are lost."""
+    """The session cannot be used: its client was never told of it, or its numbers are lost."""
 
     kind = 39
 
@@ -395,14 +395,14 @@ class Drained(NodeMessage):
 
 @frozen
 class Bye(NodeMessage):
-    """The node ends. What its sessions had numbered by then it has left behind."""
+    """The node ends. It has left behind the numberings of its sessions."""
 
     kind = 43
 
 
 @frozen
 class Figures(NodeMessage):
-    """What the node has in hand, told every few seconds."""
+    """The node's figures, sent every few seconds."""
 
     kind = 44
 
@@ -418,7 +418,7 @@ class Figures(NodeMessage):
 
 @frozen
 class UnnamedProxy(NodeMessage):
-    """Somebody at this address sends headers of a proxy, and is no trusted one."""
+    """Somebody at this address sends headers of a proxy and is not a trusted proxy."""
 
     kind = 46
 
@@ -427,7 +427,7 @@ class UnnamedProxy(NodeMessage):
 
 @frozen
 class CountsAnswer(NodeMessage):
-    """Sequences as `Numbering` has them, and how many Dispatches wait for a Resume."""
+    """The answer to AskCounts: sequences as in `Numbering`, and how many Dispatches are retained."""
 
     kind = 45
 
@@ -439,4 +439,4 @@ class CountsAnswer(NodeMessage):
 
 
 KINDS: Final[dict[int, type[NodeMessage]]] = {each.kind: each for each in NodeMessage.__subclasses__()}
-"""Every message by its number."""
+"""The class of every message, by its number."""

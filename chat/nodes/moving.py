@@ -39,10 +39,10 @@ from chat.protocol import machine
 from chat.registries import close_codes
 
 ANSWER_SECONDS: Final = 5.0
-"""How long a client waits for a node that says neither yes nor no, and is not dead yet."""
+"""How long a client waits for a node that does not answer and is not dead yet."""
 
 MOVES_SECONDS: Final = 3.0
-"""How long a core that ends waits for sessions that are on their way."""
+"""How long a core that ends waits for sessions that are moving."""
 
 logger = structlog.get_logger(__name__)
 
@@ -51,7 +51,7 @@ UNAVAILABLE: Final = machine.ResumeRefused(close_codes.SESSION_UNAVAILABLE)
 
 @define(eq=False)
 class Moving:
-    """Brings sessions to where they are resumed."""
+    """Moves sessions to the process at which their clients resume them."""
 
     _gateway: Gateway
     _relay: Relay
@@ -66,19 +66,20 @@ class Moving:
     _keys: Iterator[int] = attrs.field(factory=lambda: itertools.count(1), init=False)
 
     def elsewhere(self, session: GatewaySession, seq: int) -> Elsewhere | None:
-        """How a session is resumed at the core's own gateway that is at a node or on its way; None where it is here."""
+        """How the core's own gateway fetches a session that lives at a node or is moving; None for a session that is
+        here."""
         if session.place is None and session not in self._turns:
             return None
         return Elsewhere(functools.partial(self._home, session, seq))
 
     def let_go(self, session: GatewaySession) -> None:
-        """The session has no socket any more, wherever that was."""
+        """The session has lost its socket, at whichever process that was."""
         if session.receiver is not None:
             self._gateway.commands.socket_closed(session)
             self._gateway.table.detach(session)
 
     async def to_node(self, session: GatewaySession, seq: int, line: Line, request: int) -> ResumeFailure | None:
-        """Have a Resume of this session answered by that node; returns why it is refused at once, if it is."""
+        """Have a node answer the Resume of this session; returns the reason if it is refused at once."""
         async with self._turns.setdefault(session, trio.Lock()):
             try:
                 return await self._move(session, seq, line, request)
@@ -117,8 +118,8 @@ class Moving:
                 self._none_moves.set()
 
     async def finish(self) -> None:
-        """Begin no more moves, and let those that go on come to their end, within MOVES_SECONDS; a session that does
-        not arrive by then is over."""
+        """Begin no more moves, and wait up to MOVES_SECONDS for those under way. A session that does not arrive in time
+        ends."""
         self._is_over = True
         with trio.move_on_after(MOVES_SECONDS):
             while self._turns:
@@ -182,7 +183,7 @@ class Moving:
     async def _from_node(
         self, session: GatewaySession, seq: int, place: RemotePlace, line: Line | None, request: int
     ) -> ResumeFailure | None:
-        """The events go elsewhere from here on, and the numbering is asked for."""
+        """Send the session's events to the new place from now on, and ask the node for its numbering."""
         if line is not None and not line.has_room:
             return UNAVAILABLE
         old, key = place.line, self._new_key()
@@ -214,7 +215,7 @@ class Moving:
         return None
 
     async def _exported_by(self, place: RemotePlace, key: str) -> None:
-        """Have the node put the numbering at the key. It answers or dies; there is no third. Raises NodeGone."""
+        """Have the node put the numbering at the key. The call ends when the node answers or dies. Raises NodeGone."""
         await place.line.ask(lambda number: Export(number, place.slot, key))
 
     async def _numbering(
@@ -226,7 +227,7 @@ class Moving:
         return await remains.numbering(place.slot, SessionFacts.of(session), until, seq)
 
     def forget(self, node: str) -> None:
-        """Nothing is left of a node."""
+        """Forget a node of which nothing is left."""
         self._remains.pop(node, None)
 
     def _seated(self, session: GatewaySession, line: Line, request: int) -> int:

@@ -56,7 +56,7 @@ from chat.supervision import guarded, lasting
 
 RENEW_SECONDS: Final = 0.75
 FRESH_SECONDS: Final = 1.5
-"""A lease that was renewed longer ago is renewed before anything that was read is believed."""
+"""A node whose lease was last renewed longer ago than this renews it before it acts on anything that it has read."""
 
 READ_SECONDS: Final = 1.0
 RETRY_SECONDS: Final = 0.2
@@ -67,10 +67,10 @@ BEGUN_PER_TURN: Final = 16
 """Sessions that get their Ready before other tasks get a turn."""
 
 AUDIENCES: Final = 64
-"""Lists of slots whose sessions are remembered."""
+"""For how many lists of slots the sessions are remembered."""
 
 CONNECTIONS_PER_ADDRESS: Final = 200
-"""Until the core says otherwise."""
+"""The limit that applies until the core says another."""
 
 T = TypeVar("T")
 
@@ -78,7 +78,7 @@ logger = structlog.get_logger(__name__)
 
 
 class Fenced(Exception):
-    """The core took this node for dead and took its name away, or hears nothing of it."""
+    """The core took this node for dead and took its lease away, or no longer receives its messages."""
 
 
 @define(eq=False)
@@ -98,9 +98,9 @@ class Node:
     fanout: Fanout = attrs.field(init=False)
     starts: RemoteStarts = attrs.field(init=False)
     mounts: tuple[str, ...] = attrs.field(default=(), init=False)
-    """Other ways to speak with the gateway that the core has."""
+    """The mounts that the core's gateway has."""
     on_welcome: Callable[[said.Welcome], bool] = attrs.field(default=lambda _: True, init=False)
-    """Whether this node may serve the core that says this."""
+    """Decides from a core's Welcome whether this node may serve that core."""
     _commands: RemoteCommands = attrs.field(init=False)
     _seats: Seats = attrs.field(init=False)
     _answers: Answers = attrs.field(init=False)
@@ -147,11 +147,11 @@ class Node:
         }
 
     def _of_session(self, task: Callable[..., Awaitable[None]]) -> Callable[[Any], None]:
-        """A task about the session that is in the slot now: the slot may soon be another one's."""
+        """Run a task about the session that is in the slot now; the slot may soon have another session."""
         return lambda message: self._begin(task, message, self.table.by_slot.get(message.slot))
 
     def say(self, message: NodeMessage) -> None:
-        """Say something to the core."""
+        """Send a message to the core."""
         if self._link is not None:
             self._link.send(encode(message))
 
@@ -213,7 +213,7 @@ class Node:
         self.end_sockets()  # those that came meanwhile
 
     async def _leave(self) -> None:
-        """Leave all sessions whole to those that take them over."""
+        """Write down all sessions for those who take them over."""
         numberings = {slot: session.numbering for slot, session in self.table.by_slot.items() if has_numbers(session)}
         await self._broker.put(
             {rest_of(self.id): encode_state(self._progress.position, numberings)}, seconds=KEEP_SECONDS
@@ -224,7 +224,7 @@ class Node:
         await self._broker.forget(lease_of(self.id))
 
     def end_sockets(self) -> None:
-        """Every socket gets Reconnect and 4000: this life is over."""
+        """This life of the node is over: send every socket Reconnect, and close it with 4000."""
         self.starts.fail()
         for connection in list(self.connections):
             connection.process_ends()
@@ -262,7 +262,7 @@ class Node:
             await trio.sleep(RENEW_SECONDS if self.starts.is_up else RETRY_SECONDS)
 
     async def _renew(self) -> None:
-        """Renew the lease, and see whether the core is there. Raises Fenced, BrokerUnavailable."""
+        """Renew the lease, and check that the core is alive. Raises Fenced, BrokerUnavailable."""
         if self._link is not None and self._link.is_full:
             raise Fenced(self.id)
         now = trio.current_time()
@@ -279,7 +279,7 @@ class Node:
             self._progress.want_checkpoint()
 
     def _meet(self, epoch: int) -> None:
-        """The core is in this life of it: introduce ourselves, unless that was done."""
+        """Send Hello to the core in its present life, unless that was done."""
         before = self._link
         if before is not None and epoch <= before.epoch:
             return
@@ -460,7 +460,7 @@ class Node:
     async def _take_over(
         self, session: GatewaySession | None, numbering: Callable[[SessionFacts], Awaitable[Numbering]]
     ) -> None:
-        """Have a session's numbering arrive, or say that it is lost."""
+        """Get a session's numbering, or report that it is lost."""
         if session is None:
             return
         try:
@@ -474,7 +474,7 @@ class Node:
             self._progress.want_checkpoint()
 
     async def _export(self, message: said.Export, asked: GatewaySession | None) -> None:
-        """Everything that the core said before this is numbered, and nothing after it is for the session."""
+        """Export a session; everything that the core sent before is numbered by then."""
         await self._progress.caught_up()
         session = await self._seats.settled(asked)
         if session is not None:
@@ -488,7 +488,7 @@ class Node:
         self.say(said.Exported(message.question))
 
     async def _while_away(self, call: Callable[[], Awaitable[T]]) -> T:
-        """Call the broker until it answers: what the core has said has to be carried out."""
+        """Repeat a call of the broker until it succeeds, because the core's message has to be carried out."""
         while True:
             try:
                 return await call()

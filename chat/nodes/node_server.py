@@ -33,7 +33,7 @@ logger = structlog.get_logger(__name__)
 
 @define(eq=False)
 class NodeServer:
-    """A node on a port. When the core took it for dead it goes on under another name."""
+    """Runs a node on a port. If the core took it for dead, it goes on under another name."""
 
     _broker: Broker
     _name: str
@@ -76,12 +76,12 @@ class NodeServer:
         return True
 
     def _tell_of_proxy(self, address: str) -> None:
-        """The core counts failures, and tells its operator."""
+        """Report the header of a proxy to the core, which counts such failures and tells its operator."""
         self.node.say(UnnamedProxy(address))
 
     def _refuse(self, address: str, by_unnamed_proxy: bool) -> None:
-        """Raise for a socket from a banned network, and for any before a core has said which proxies are believed: it
-        would have the proxy's address."""
+        """Refuse a socket from a banned network, and every socket until a core has said which proxies are trusted:
+        before that, a socket would count under its proxy's address."""
         if not self._knows_proxies:
             raise ApiError(
                 ErrorCode.SERVICE_UNAVAILABLE, "This gateway node has not reached its core yet.", headers=RETRY
@@ -150,10 +150,10 @@ class NodeServer:
     # HTTP
 
     async def drain(self) -> None:
-        """Each connection has one request, which is answered at once."""
+        """Nothing to wait for: each connection has one request, which is answered at once."""
 
     async def serve(self, connection: Transport) -> bool:
-        """Answer one request: a node has nothing but the gateway, and its health."""
+        """Answer one request: a node serves the gateway and its health, and nothing else."""
         await answer_once(connection, self._answer)
         return False
 

@@ -1,4 +1,4 @@
-"""How far a node is: what it has read, what of it is numbered, and the checkpoints that say so."""
+"""How far a node is: what it has read and what it has numbered of that, and the checkpoints that record it."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from chat.nodes.remote import ReportingTable
 
 CHECKPOINT_SECONDS: Final = 5.0
 SOON_SECONDS: Final = 0.5
-"""A session that arrived has no past here: how soon a checkpoint follows."""
+"""How soon a checkpoint follows when a session arrived, because this node has no earlier checkpoint of it."""
 
 
 class Progress:
-    """Follows the fan-out of a node. A place is behind it when every delivery up to there is numbered for all its
-    sessions, and none beyond it for any."""
+    """Follows the fan-out of a node. The node has passed a place of the log once every delivery up to there is numbered
+    for all its sessions, and no later delivery is numbered for any."""
 
     def __init__(self, broker: Broker, node: str, table: ReportingTable, fanout: Fanout) -> None:
         self._broker = broker
@@ -32,9 +32,9 @@ class Progress:
         self._fanout = fanout
         fanout.on_batch = self._batch_delivered
         self.read = Position(0, 0)
-        """The last message that was taken."""
+        """The last message that was read from the core."""
         self.delivered = 0
-        """Events that were delivered, each once for all its sessions."""
+        """How many events were delivered; each counts once for all its sessions."""
         self._undelivered: collections.deque[Position] = collections.deque()
         self._batch_over = trio.Event()
         self._wanted = trio.Event()
@@ -43,14 +43,14 @@ class Progress:
 
     @property
     def position(self) -> Position:
-        """Everything up to here is numbered."""
+        """The place of the log up to which everything is numbered."""
         if not self._undelivered:
             return self.read
         first = self._undelivered[0]
         return Position(first.epoch, first.number - 1)
 
     def is_queued(self, position: Position) -> None:
-        """The event at this place of the log is in the fan-out."""
+        """Note that the event at this place of the log was queued in the fan-out."""
         self._undelivered.append(position)
 
     def _batch_delivered(self, count: int) -> None:
@@ -64,13 +64,13 @@ class Progress:
             self._batch_over = trio.Event()
 
     async def caught_up(self) -> None:
-        """Return once everything that was read by now is delivered."""
+        """Return once everything that was read until now is delivered."""
         until = self.read
         while self._undelivered and self._undelivered[0] <= until:
             await self._batch_over.wait()
 
     def want_checkpoint(self) -> None:
-        """Have a checkpoint made soon: a session has arrived, or the broker may have forgotten those before."""
+        """Write a checkpoint soon, because a session has arrived or the broker may have lost the earlier ones."""
         self._wanted.set()
 
     async def keep_checkpoints(self) -> None:
@@ -108,5 +108,5 @@ class Progress:
 
 
 def has_numbers(session: GatewaySession) -> bool:
-    """Whether the session has begun, and its numbering is here."""
+    """Whether the session has begun and its numbering is at this node."""
     return session.starting is None and not isinstance(session.numbering, HeldNumbering)

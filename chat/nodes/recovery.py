@@ -44,12 +44,12 @@ from chat.registries.events import EventName
 from chat.store.retained_sessions import RetainedEvent
 
 READY: Final = OutgoingEvent(EventName.READY, b"{}", retained=False)
-"""Stands for a session's Ready where it is only counted."""
+"""Takes the place of a session's Ready when events are only counted."""
 
 LOOK_SECONDS: Final = 0.05
 LOOKS: Final = 40
-"""How often a log may have nothing new before it has what the core says is in it. Time does not count: where the broker
-does not answer for a while, neither does the core get there."""
+"""After this many reads without anything new, a log counts as incomplete, although the core says it is longer. Reads
+count and not time: if the broker does not answer for a while, the core cannot append either."""
 
 MESSAGES_PER_TURN: Final = 512
 
@@ -58,26 +58,26 @@ _STANDING: Final = struct.Struct("<HIII")
 
 
 class Lost(Exception):
-    """The numbering cannot be told any more: the client has to identify anew."""
+    """The numbering cannot be worked out any more: the client has to identify again."""
 
 
 def to_node(node: str) -> str:
-    """The stream of what the core says to a node."""
+    """The name of the stream on which the core sends to a node."""
     return f"to:{node}"
 
 
 def checkpoints_of(node: str) -> str:
-    """The stream of a node's checkpoints."""
+    """The name of the stream of a node's checkpoints."""
     return f"checkpoints:{node}"
 
 
 def rest_of(node: str) -> str:
-    """The key of what a node leaves that ends in good order."""
+    """The key at which a node that ends in good order leaves its sessions."""
     return f"rest:{node}"
 
 
 def session_of(facts: SessionFacts) -> GatewaySession:
-    """A session as a node has it: all that decides what it is sent, and nothing of its account."""
+    """Make a session as a node has it: with everything that decides what it is sent, and without its account."""
     return GatewaySession(
         facts.session_id,
         user_id=facts.user_id,
@@ -109,7 +109,7 @@ class Checkpoint:
     standings: Mapping[int, RecoveredCounts]
 
     def encoded(self) -> bytes:
-        """As it is kept: 14 bytes a session."""
+        """The checkpoint as bytes: 14 for each session."""
         rows = [_STANDING.pack(slot, *attrs.astuple(standing)) for slot, standing in self.standings.items()]
         return _HEAD.pack(self.position.epoch, self.position.number) + b"".join(rows)
 
@@ -121,7 +121,7 @@ class Checkpoint:
 
 
 def encode_state(position: Position, numberings: Mapping[int, Numbering]) -> bytes:
-    """Sessions whole, by slot; an event that several retain is written once."""
+    """Whole sessions as bytes, by slot; an event that several of them retain is written once."""
     line = EventLine()
     sessions = {
         str(slot): [numbering.sequence, numbering.acknowledged, numbering.replay_floor, line.ranges(numbering)]
@@ -133,7 +133,7 @@ def encode_state(position: Position, numberings: Mapping[int, Numbering]) -> byt
 
 
 def decode_state(data: bytes) -> tuple[Position, dict[int, Numbering]]:
-    """The other way."""
+    """The sessions in the bytes of `encode_state`."""
     head, _, body = data.partition(b"\n")
     values = orjson.loads(head)
     events, at = [], 0
@@ -150,7 +150,7 @@ def decode_state(data: bytes) -> tuple[Position, dict[int, Numbering]]:
 
 @define
 class Log:
-    """What a core said to a node, without what it said twice."""
+    """The messages of a core to a node, each once, although the core may have sent it twice."""
 
     messages: list[tuple[Position, NodeMessage]] = attrs.field(factory=list)
     begins: Position | None = None
@@ -179,12 +179,12 @@ class Log:
                 self.messages.append((self.ends, message))
 
     def reaches_back_to(self, position: Position) -> bool:
-        """Whether everything after the position is there."""
+        """Whether the log has everything after the position."""
         return self.begins is not None and self.begins <= Position(position.epoch, position.number + 1)
 
 
 class Remains:
-    """What a dead node left. Everything is read once, however many sessions are taken over."""
+    """What a dead node left. It is read once for all sessions that are taken over."""
 
     def __init__(self, broker: Broker, node: str) -> None:
         self._broker = broker
@@ -214,8 +214,8 @@ class Remains:
         return numbering
 
     async def _from_checkpoint(self, slot: int, facts: SessionFacts, until: Position, seq: int) -> Numbering:
-        """Fold from the newest checkpoint that is not above what the client has; where there is none, from the
-        session's beginning or from the oldest that there is."""
+        """Fold from the newest checkpoint that is not above the client's sequence. Without one, begin with the
+        session's beginning or with the oldest checkpoint."""
         oldest: Checkpoint | None = None
         for checkpoint in reversed(self._checkpoints or ()):
             if slot not in checkpoint.standings or not checkpoint.position <= until:
@@ -249,7 +249,7 @@ class Remains:
         return folded
 
     def _reaches_back_to(self, position: Position, until: Position) -> bool:
-        """Whether all that was said after the position and up to `until` is there."""
+        """Whether the log has everything after the position and up to `until`."""
         return self._log.reaches_back_to(position) or not position < until
 
     async def _read_bases(self) -> None:
@@ -302,7 +302,7 @@ class Remains:
     async def _next(
         self, message: NodeMessage, numbering: Numbering | None, facts: SessionFacts, seq: int
     ) -> Numbering | None:
-        """The numbering after a message that is about the session itself."""
+        """Apply a message that is about the session itself to the numbering."""
         match message:
             case Began():
                 return begun(message)
@@ -330,7 +330,7 @@ class Remains:
 
 
 def _base(checkpoint: Checkpoint, slot: int) -> tuple[Position, Numbering]:
-    """Where a fold from a checkpoint begins. What the session retained before it is not there."""
+    """The numbering from which a fold begins at a checkpoint. It lacks what the session retained before."""
     standing = checkpoint.standings[slot]
     return checkpoint.position, Numbering.restored(standing.sequence, standing.acknowledged, standing.sequence, ())
 
@@ -341,7 +341,7 @@ def slot_numbers(slots: bytes) -> Iterable[int]:
 
 
 def begun(message: Began) -> Numbering:
-    """The numbering of a session right after its Ready and what waited for it."""
+    """The numbering of a session right after Ready and the events that waited for it."""
     numbering = Numbering()
     numbering.number(READY)
     for event in waiting_events(message):
@@ -350,7 +350,7 @@ def begun(message: Began) -> Numbering:
 
 
 def waiting_events(message: Began) -> list[OutgoingEvent]:
-    """What follows a session's Ready at once."""
+    """The events that follow a session's Ready at once."""
     return [
         OutgoingEvent(name, data, retained=retained)
         for (name, retained), data in zip(message.waiting, message.data, strict=False)

@@ -25,22 +25,22 @@ from chat.nodes.redis_connection import FAILURES, TOO_OLD, Command, RedisConnect
 logger = structlog.get_logger(__name__)
 
 PREFIX: Final = "chat:"
-"""What names of streams and keys begin with, unless they are told another."""
+"""The beginning of all names of streams and keys, unless another is given."""
 
 CALLS_AT_ONCE: Final = 32
 """Connections for calls that do not wait; more calls queue, within their time limit."""
 
 FIRST_ENTRIES: Final = 8
-"""Entries that the first read of a stream asks for, before their size is known."""
+"""How many entries the first read of a stream asks for, while their size is unknown."""
 
 COMPLAINT_SECONDS: Final = 60.0
-"""Refusals of the engine are logged no more often."""
+"""Seconds between two log lines about refusals of the engine, at least."""
 
 OLDEST_VERSION: Final = (6, 2)
-"""The first with `XADD ... MINID`."""
+"""The first version that has `XADD ... MINID`."""
 
 COMMANDS: Final = ("eval", "get", "mget", "pexpire", "set", "unlink", "xadd", "xread", "xrevrange")
-"""What the user at the broker needs to be allowed."""
+"""The commands that the user at the broker must be allowed."""
 
 CLAIM: Final = """\
 local held = redis.call('GET', KEYS[1])
@@ -61,7 +61,7 @@ class RedisBroker:
         self._idle: list[RedisConnection] = []
         self._at_once = trio.Semaphore(CALLS_AT_ONCE)
         self._serves: bool | None = None
-        """Whether the last call got there; None before the first that did."""
+        """Whether the last call reached the engine; None before the first call that did."""
         self._complained_at = -math.inf
         self._ahead_ms: float | None = None
         self._most: dict[str, int] = {}
@@ -83,7 +83,7 @@ class RedisBroker:
         self._ahead_ms = int(replies[len(others)].partition(b"-")[0]) - trio.current_time() * 1000
 
     def _expiry(self, name: str, keep_seconds: float) -> list[Command]:
-        """Now and then: a stream lasts for a while after the last entry."""
+        """From time to time, the commands that let a stream expire some time after its last entry."""
         now = trio.current_time()
         if now < self._expires_anew.get(name, -math.inf):
             return []
@@ -134,12 +134,12 @@ class RedisBroker:
         await self.put({key: value}, seconds=seconds)
 
     async def configured(self, name: str) -> str:
-        """A setting of the engine; empty where it has none of that name."""
+        """A setting of the engine; empty if it has no setting of that name."""
         [found] = await self._call(("CONFIG", "GET", name))
         return next(iter(found.values()), b"").decode()
 
     async def keeps_on_disk(self) -> bool | None:
-        """Whether what it holds comes to a disk, as far as its user may know; None where nothing is told."""
+        """Whether the engine writes its data to a disk, as far as the user may ask; None if it does not say."""
         with contextlib.suppress(BrokerUnavailable):
             return await self.configured("save") != "" or await self.configured("appendonly") == "yes"
         try:
@@ -150,7 +150,7 @@ class RedisBroker:
         return "aof_enabled:1" in lines or any(line.startswith("rdb_saves:") and line[10:] != "0" for line in lines)
 
     async def probe(self) -> None:
-        """Try everything that is needed. Raises OperatorError for what a person must mend."""
+        """Try everything that the server needs. Raises OperatorError for anything that a person has to fix."""
         stream, key = f"{self._prefix}probe:stream", f"{self._prefix}probe:key"
         trials: list[Command] = [
             ("GET", key),
@@ -179,7 +179,7 @@ class RedisBroker:
             raise OperatorError(f"the broker {self.address.place} is of version {self.version}: {TOO_OLD}")
 
     def _require_rights(self, denied: Mapping[str, str]) -> None:
-        """Complain of commands that are denied, each with the engine's words for it."""
+        """Raise for commands that are denied; the error quotes the engine's words for each."""
         lacking = [name for name, words in denied.items() if "run the" in words]
         if lacking:
             rights = " ".join(f"+{name}" for name in COMMANDS)
@@ -194,8 +194,8 @@ class RedisBroker:
             )
 
     async def _call(self, *commands: Command, wait_seconds: float = 0.0, refusals: bool = False) -> list[Any]:
-        """The answers to commands that are sent together. With `refusals` those of the engine are among them; else the
-        first is raised as BrokerUnavailable, as is every other failure."""
+        """The answers to commands that are sent together. With `refusals` the engine's refusals are among them;
+        otherwise the first is raised as BrokerUnavailable, like every other failure."""
         try:
             replies = await self._answers(commands, wait_seconds)
         except BrokerUnavailable as error:
@@ -268,7 +268,7 @@ class RedisBroker:
         self._idle.clear()
 
     def _words(self, error: BaseException | None, *, connecting: bool = False) -> str:
-        """What happened, in words that quote nothing of what was sent."""
+        """What happened, in words that quote nothing that was sent."""
         return f"the broker {self.address.place} {about(error, connecting=connecting)}"
 
 
@@ -296,5 +296,5 @@ def _trust_of(address: BrokerAddress) -> ssl.SSLContext:
 
 
 def _milliseconds(seconds: float) -> int:
-    """Whole, and never the 0 that means for ever."""
+    """Seconds as whole milliseconds; never 0, which the engine takes for "for ever"."""
     return max(math.ceil(seconds * 1000), 1)

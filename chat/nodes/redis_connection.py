@@ -37,14 +37,14 @@ except ModuleNotFoundError:
     raise OperatorError("gateway nodes need coredis, which comes with chat[nodes]: install that") from None
 
 Command = tuple[bytes | str | int, ...]
-"""A name and its arguments."""
+"""The name of a command and its arguments."""
 
 RECEIVE_BYTES: Final = 262_144
 
 TOO_OLD: Final = "6.2 or newer is needed"
 
 FAILURES: Final = (RedisError, OSError, trio.BrokenResourceError, trio.ClosedResourceError)
-"""What opening a connection and an exchange raise."""
+"""The exceptions that opening a connection and an exchange may raise."""
 
 
 class RedisConnection:
@@ -57,7 +57,7 @@ class RedisConnection:
         self._readable = select.poll()
         self._readable.register(below.fileno(), select.POLLIN)
         self.version = ""
-        """The engine's, as it says on connecting."""
+        """The engine's version, as it says on connecting."""
 
     @classmethod
     async def open(cls, address: BrokerAddress, trust: ssl.SSLContext | None) -> RedisConnection:
@@ -118,7 +118,7 @@ class RedisConnection:
 
     @property
     def is_usable(self) -> bool:
-        """Whether the engine has kept it open between two exchanges, and said nothing."""
+        """Whether the engine has kept the connection open between two exchanges and sent nothing."""
         return not self._readable.poll(0)
 
     def close(self) -> None:
@@ -184,5 +184,5 @@ def is_denial(reply: object) -> bool:
 
 
 def is_refusal(reply: object) -> bool:
-    """Whether the engine itself answered so."""
+    """Whether the error is an answer of the engine."""
     return isinstance(reply, RedisError)

@@ -1,4 +1,5 @@
-"""Networks that no socket is opened for: the core says them, nodes heed them.
+"""Banned networks at gateway nodes: the core writes the list, nodes refuse sockets by it. The whole list lies at one
+key of the broker, and a smaller key tells when it has changed.
 
 The list lies at a key of the broker, whole, and a smaller key tells that it has changed.
 """
@@ -20,11 +21,11 @@ LIST: Final = "bans"
 VERSION: Final = "bans:version"
 
 LOOK_SECONDS: Final = 0.5
-"""How soon a ban is on its way."""
+"""How often both sides look for a changed list, in seconds."""
 
 KEEP_SECONDS: Final = 60.0
 AGAIN_SECONDS: Final = 20.0
-"""The list is written again, since a broker may forget it, and a node that is partitioned keeps what it knows."""
+"""How often the list is written again, since a broker may lose it; a node that cannot read it keeps the last one."""
 
 
 @define(eq=False)
@@ -35,10 +36,10 @@ class RefusalsAtCore:
     _bans: AddressBans
     _clock: Clock
     epoch: int = 0
-    """Of this life of the core."""
+    """The number of this life of the core."""
 
     async def keep(self) -> None:
-        """Write, until cancelled."""
+        """Write the list when it changes, until cancelled."""
         written, again_at = -1, float("-inf")
         while True:
             changes, now = self._bans.changes, trio.current_time()
@@ -59,7 +60,7 @@ class RefusalsAtCore:
 
 
 class RefusalsAtNode(Refusals):
-    """What the core has said last, by the core's clock."""
+    """The list as the core last wrote it; its times are the core's."""
 
     def __init__(self) -> None:
         super().__init__(self._core_ms, BlockedNetworks(), ())
@@ -70,7 +71,7 @@ class RefusalsAtNode(Refusals):
         return round(trio.current_time() * 1000) + self._ahead_ms
 
     async def look(self, broker: Broker) -> None:
-        """Take the list over if there is another one. Raises BrokerUnavailable."""
+        """Read the list again if it has changed. Raises BrokerUnavailable."""
         (version,) = await broker.get(VERSION)
         if version is None or version == self._version:
             return

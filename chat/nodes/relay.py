@@ -33,10 +33,10 @@ from chat.registries.limits import NODE_SESSIONS, REPLAY_DISPATCHES
 from chat.supervision import lasting
 
 SPLITS: Final = 64
-"""Lists of receivers of which is remembered at which node each of them is."""
+"""For how many lists of receivers the nodes of the receivers are remembered."""
 
 DRAIN_SECONDS: Final = 10.0
-"""How long the core waits for a node's word that a peer reads again."""
+"""How long the core waits for a node to report that a peer reads again."""
 
 logger = structlog.get_logger(__name__)
 
@@ -47,7 +47,7 @@ class NodeGone(Exception):
 
 @define(eq=False)
 class Line:
-    """What the core knows of one node, and says to it."""
+    """What the core knows of one node, and the link on which it sends to it."""
 
     id: str
     link: Link
@@ -57,13 +57,13 @@ class Line:
     """Whether it has said Hello in this life of the core."""
     is_dead: bool = False
     has_ended: bool = False
-    """Dead, and by its own word."""
+    """Whether the node is dead because it ended itself."""
     is_refused: bool = False
-    """Whether its version is too far from this one: what it says is not looked at."""
+    """Whether its version is too far from this one, so that its messages are ignored."""
     draining: bool = False
     figures: Figures | None = None
     seen_at: float = attrs.field(factory=trio.current_time)
-    """Trio time at which it came, was heard of last, or was found dead."""
+    """Trio time at which the node came, last sent something, or was found dead."""
     sessions: dict[int, GatewaySession] = attrs.field(factory=dict)
     stop: trio.CancelScope = attrs.field(factory=trio.CancelScope)
     _free: list[int] = attrs.field(factory=list)
@@ -72,13 +72,13 @@ class Line:
     _numbers: Iterator[int] = attrs.field(factory=lambda: itertools.count(1))
 
     def send(self, message: NodeMessage) -> int:
-        """Say something; returns its number."""
+        """Send a message to the node; returns its number."""
         return self.link.send(encode(message))
 
     # Slots
 
     def seat(self, session: GatewaySession) -> int:
-        """Give the session the lowest free slot; there is one where `has_room`."""
+        """Give the session the lowest free slot. Check `has_room` before."""
         if self._free:
             slot = heapq.heappop(self._free)
         else:
@@ -96,7 +96,7 @@ class Line:
         self.sessions[slot] = session
 
     def at(self, slot: int) -> GatewaySession | None:
-        """The session that lives in this slot; None for one that is over, or on its way elsewhere."""
+        """The session in this slot; None for a session that has ended or moved away."""
         session = self.sessions.get(slot)
         place = None if session is None else session.place
         return session if isinstance(place, RemotePlace) and place.line is self and place.slot == slot else None
@@ -107,19 +107,20 @@ class Line:
         return len(self.sessions) < NODE_SESSIONS
 
     async def run(self) -> None:
-        """Append what is said, until `stop` is cancelled."""
+        """Append messages until `stop` is cancelled."""
         with self.stop:
             await lasting(self.link.run)
 
     def leave(self, slot: int) -> None:
-        """The slot is free."""
+        """Free the slot."""
         if self.sessions.pop(slot, None) is not None:
             heapq.heappush(self._free, slot)
 
     # Questions
 
     async def ask(self, question: Callable[[int], NodeMessage]) -> NodeMessage:
-        """Ask the node, and wait for its answer. `question` makes the message of a number. Raises NodeGone."""
+        """Ask the node, and wait for its answer. `question` makes the message from the number of the question. Raises
+        NodeGone."""
         if self.is_dead:
             raise NodeGone
         number = next(self._numbers)
@@ -135,19 +136,19 @@ class Line:
         return answer
 
     def answered(self, question: int, answer: NodeMessage) -> None:
-        """An answer has come."""
+        """Hand an answer to whoever asked."""
         if question in self._questions:
             self._questions[question].send_nowait(answer)
 
     @property
     def has_to_hear(self) -> bool:
-        """Whether something was said that the node, or where it is dead those that take its sessions over, has not
-        heard."""
+        """Whether messages are left that the node has not confirmed. For a dead node: that those who take over its
+        sessions have not."""
         lives = not self.is_dead or not all(session.ended for session in self.sessions.values())
         return lives and self.link.unconfirmed > 0
 
     def bury(self) -> None:
-        """The node is dead. What is said from now on is for the nodes that take its sessions over."""
+        """The node is dead. Further messages are for the nodes that take over its sessions."""
         self.is_dead = True
         self.link.bury()
         for asked in list(self._questions.values()):
@@ -156,34 +157,36 @@ class Line:
 
 @frozen(eq=False, weakref_slot=False)
 class RemotePlace:
-    """Where a session lives that is not this process's; as its receiver it stands for the socket there."""
+    """Where a session lives that is at a node. It is also the session's receiver and stands for the socket at that
+    node."""
 
     line: Line
     slot: int
 
     def kept(self) -> KeptPlace:
-        """Over a restart of the core."""
+        """The record of the place for a restart of the core."""
         link = self.line.link
         return KeptPlace(self.line.id, self.slot, link.epoch, link.number)
 
     def deliver(self, sequence: int, event: OutgoingEvent) -> None:
-        """The numbering has sent it."""
+        """Does nothing: the session's `RelayedNumbering` has sent the event to the node."""
 
     def deliver_run(self, first: int, run: EventRun) -> None:
-        """The numbering has sent it."""
+        """Does nothing: the session's `RelayedNumbering` has sent the events to the node."""
 
     def send_payload(self, payload: bytes) -> None:
         """Send a payload that is no Dispatch."""
         self.line.send(Payload(self.slot, (payload,)))
 
     def session_ended(self) -> None:
-        """`Relay.ended` says it."""
+        """Does nothing: `Relay.ended` tells the node."""
 
     def displaced(self) -> None:
-        """Export says it."""
+        """Does nothing: the message Export tells the node."""
 
     def failed(self) -> None:
-        """A command of its client met a defect of ours: the socket closes, as it would here."""
+        """A command of the session's client failed through a defect of ours: close the socket, as it would be closed
+        here."""
         logger.exception("a command of a session at a node failed", node=self.line.name)
         self.close(close_codes.SESSION_UNAVAILABLE)
 
@@ -196,16 +199,16 @@ class RemotePlace:
                 return
 
     def close(self, close: Close) -> None:
-        """Have the socket that holds the session closed like this."""
+        """Have the node close the session's socket like this."""
         self.strike("close", close)
 
     def strike(self, action: str, close: Close | None, milliseconds: int = 0) -> None:
-        """Have something done to the socket that holds the session (`Strike`)."""
+        """Have the node act on the session's socket (`Strike`)."""
         code, reason = (0, "") if close is None else (close.code, close.reason)
         self.line.send(Strike(self.slot, action, code, reason, milliseconds))
 
     async def standing(self) -> CountsAnswer | None:
-        """How far the session has counted; None where its node is dead."""
+        """Ask the node how far the session has counted; None if the node is dead."""
         try:
             answer = await self.line.ask(lambda number: AskCounts(number, self.slot))
         except NodeGone:
@@ -217,7 +220,8 @@ _NOTHING: Final[collections.deque[OutgoingEvent | EventRun | int]] = collections
 
 
 class RelayedNumbering(Numbering):
-    """Stands at the core for the numbering of a session that is at a node: what it is to number goes there."""
+    """Takes the place of a session's numbering at the core while the session is at a node: it sends the node each event
+    that is to be numbered."""
 
     __slots__ = ("_place",)
 
@@ -242,7 +246,7 @@ class RelayedNumbering(Numbering):
 
 
 class HeldNumbering(Numbering):
-    """Stands where a numbering has yet to arrive: what it is to number waits."""
+    """Takes the place of a numbering that has yet to arrive: events wait in it."""
 
     __slots__ = ("waiting",)
 
@@ -259,7 +263,7 @@ class HeldNumbering(Numbering):
         return 0
 
     def give_to(self, session: GatewaySession, numbering: Numbering) -> None:
-        """The numbering is here: it numbers what waited, and the session has it from now on."""
+        """The session's numbering has arrived: number the events that waited, and give it to the session."""
         for event in self.waiting:
             numbering.number(event)
         self.waiting.clear()
@@ -268,27 +272,28 @@ class HeldNumbering(Numbering):
 
 @frozen
 class ReceiversByNode:
-    """Receivers of an event by where they live; `receivers` is held so that its identity stays its own."""
+    """The receivers of an event, grouped by where they live. It holds `receivers` so that no other list gets the same
+    identity."""
 
     receivers: Sequence[GatewaySession]
     local: Sequence[GatewaySession]
     starting: tuple[GatewaySession, ...]
-    """Those of nodes whose Ready is still being made."""
+    """Sessions at nodes whose Ready is still being made."""
     mounted: tuple[GatewaySession, ...]
-    """Those of nodes that hear it in the words of a mount."""
+    """Sessions at nodes for which a mount words the event."""
     lines: tuple[tuple[Line, bytes], ...]
 
 
 @define(eq=False)
 class Relay:
-    """Takes what the fan-out is to deliver to sessions of nodes."""
+    """Sends the deliveries for sessions of nodes to those nodes."""
 
     sessions: int = attrs.field(default=0, init=False)
-    """How many live at nodes."""
+    """How many sessions live at nodes."""
     _splits: dict[int, ReceiversByNode] = attrs.field(factory=dict, init=False)
 
     def take(self, delivery: Delivery) -> Delivery | None:
-        """Send the delivery to the nodes of its receivers; returns what is left for this process's own."""
+        """Send the delivery to the nodes of its receivers; returns what is left for receivers of this process."""
         if not self.sessions:
             return delivery
         split = self._split(delivery.receivers)
@@ -307,7 +312,7 @@ class Relay:
         return attrs.evolve(delivery, receivers=split.local) if split.local else None
 
     def changed(self) -> None:
-        """A session moved, began or ended."""
+        """A session moved, began or ended: forget the grouped lists."""
         self._splits.clear()
 
     def _split(self, receivers: Sequence[GatewaySession]) -> ReceiversByNode:
@@ -321,7 +326,7 @@ class Relay:
     # Where a session lives
 
     def place(self, session: GatewaySession, line: Line, slot: int) -> RemotePlace:
-        """From now on the session's events go to that node's slot."""
+        """Send the session's events to that node's slot from now on."""
         self.sessions += session.place is None
         place = session.place = RemotePlace(line, slot)
         session.replace_numbering(RelayedNumbering(place))
@@ -329,20 +334,20 @@ class Relay:
         return place
 
     def bring_home(self, session: GatewaySession) -> HeldNumbering:
-        """From now on the session's events are this process's; they wait until the numbering is here."""
+        """Keep the session's events in this process from now on; they wait until the numbering arrives."""
         self._leave(session)
         held = HeldNumbering()
         session.replace_numbering(held)
         return held
 
     def place_of(self, session: GatewaySession) -> RemotePlace:
-        """Where a session of a node lives."""
+        """The place of a session that is at a node."""
         if not isinstance(session.place, RemotePlace):
             raise TypeError("a session of a node has its place there")
         return session.place
 
     def ended(self, session: GatewaySession) -> None:
-        """A session is over: its node is told."""
+        """Tell the node that a session has ended."""
         place = session.place
         if isinstance(place, RemotePlace):
             self._leave(session)
@@ -357,7 +362,7 @@ class Relay:
 
 
 def split_of(receivers: Iterable[GatewaySession]) -> ReceiversByNode:
-    """Where each of the receivers lives."""
+    """Group the receivers by where they live."""
     receivers = receivers if isinstance(receivers, Sequence) else tuple(receivers)
     local: list[GatewaySession] = []
     starting: list[GatewaySession] = []
@@ -379,7 +384,7 @@ def split_of(receivers: Iterable[GatewaySession]) -> ReceiversByNode:
 
 
 def _tell_mounted(delivery: Delivery, sessions: Iterable[GatewaySession]) -> None:
-    """Each hears the event in the words of its mount; to those of a node that hear the same it is said once."""
+    """Send the event as each session's mount words it; sessions of one node with the same wording share one message."""
     alike: dict[tuple[Line, Sequence[OutgoingEvent]], array[int]] = {}
     for session in sessions:
         place, event = session.place, delivery.event_for(session)
@@ -397,7 +402,7 @@ def _tell_mounted(delivery: Delivery, sessions: Iterable[GatewaySession]) -> Non
 
 
 def in_little_endian(slots: array[int]) -> bytes:
-    """Slots as they are written."""
+    """Slots as 16-bit little-endian numbers."""
     if sys.byteorder == "big":
         slots.byteswap()
     return slots.tobytes()

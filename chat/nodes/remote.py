@@ -1,4 +1,4 @@
-"""At a node: what its sockets find in place of a server's own starts and commands. All of it asks the core."""
+"""At a node: what its sockets use in place of a server's own starts and commands. It asks the core for everything."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ START_SECONDS: Final = 15.0
 """How long an Identify waits for the core's answer; then it is held, as if the core were away."""
 
 RESUME_SECONDS: Final = 10.0
-"""How long a Resume waits: above the time that a node's death takes to be noticed."""
+"""How long a Resume waits: longer than it takes to notice that a node has died."""
 
 PASSED_ON: Final = frozenset(
     {
@@ -55,7 +55,7 @@ PASSED_ON: Final = frozenset(
         Opcode.REQUEST_FORUM_UNREADS,
     }
 )
-"""What the core carries out."""
+"""Opcodes that the core carries out."""
 
 UNAVAILABLE: Final = machine.ResumeRefused(close_codes.SESSION_UNAVAILABLE)
 
@@ -63,7 +63,8 @@ Outcome = GatewaySession | machine.Input
 
 
 class ReportingTable(SessionTable):
-    """The sessions of a node, by slot as well. The core keeps their deadlines; it is told what becomes of sockets."""
+    """The sessions of a node, also by slot. The core keeps their deadlines, so this table reports to it when a socket
+    takes or loses a session."""
 
     def __init__(self, say: Callable[[NodeMessage], object]) -> None:
         super().__init__()
@@ -73,12 +74,12 @@ class ReportingTable(SessionTable):
         self.on_end.append(_tell_socket)
 
     def seat(self, session: GatewaySession, slot: int) -> None:
-        """A session begins to live here."""
+        """Add a session that lives here from now on."""
         self._slots[session], self.by_slot[slot] = slot, session
         self.add(session)
 
     def slot_of(self, session: GatewaySession) -> int | None:
-        """Its slot; None for a session that is here no longer."""
+        """The session's slot; None if it no longer lives here."""
         return self._slots.get(session)
 
     def end(self, session: GatewaySession) -> None:
@@ -89,7 +90,7 @@ class ReportingTable(SessionTable):
         super().end(session)
 
     def release(self, slot: int) -> GatewaySession | None:
-        """The session lives elsewhere from now on, or nowhere; a socket that holds it is told that it is over."""
+        """The session moves away, or has ended: remove it, and tell its socket that it is over."""
         session = self.by_slot.pop(slot, None)
         if session is not None:
             del self._slots[session]
@@ -118,14 +119,14 @@ def _tell_socket(session: GatewaySession) -> None:
 
 @define(eq=False)
 class _Waiting:
-    """A socket that waits for the core's word."""
+    """A socket that waits for the core's answer."""
 
     begin: BeginSession | None = None
-    """Takes a session that begins, at once: the numbers of sessions follow the order of the log."""
+    """Called at once with a new session: sessions are numbered in the order of the log."""
     answer: trio.Event = attrs.field(factory=trio.Event)
     outcome: Outcome | None = None
     error: Exception | None = None
-    """What `begin` raised, for the socket's own task."""
+    """What `begin` raised; the socket's own task raises it again."""
 
     def give(self, outcome: Outcome) -> None:
         self.outcome = outcome
@@ -197,7 +198,7 @@ class RemoteStarts:
         return Elsewhere(fetch)
 
     async def introduce_guilds(self, session: GatewaySession) -> None:
-        """The core does."""
+        """Does nothing: the core does it."""
 
     async def _asked(
         self, request: int, ask: NodeMessage, seconds: float, begin: BeginSession | None = None
@@ -220,19 +221,19 @@ class RemoteStarts:
         return request in self._waiting
 
     def answered(self, request: int, session: GatewaySession) -> None:
-        """The session of a request is here."""
+        """Hand the session to the socket that waits for it."""
         waiting = self._waiting.get(request)
         if waiting is not None:
             waiting.give(session)
 
     def refused(self, refused: Refused) -> None:
-        """There is none."""
+        """Tell the socket that waits that there is no session."""
         waiting = self._waiting.get(refused.request)
         if waiting is not None:
             waiting.give(outcome_of(refused))
 
     def fail(self) -> None:
-        """The core cannot be asked any more: Identifies are held, Resumes fail for now."""
+        """The core cannot be asked any more: hold Identifies, and fail Resumes for now."""
         self.is_up = False
         for waiting in self._waiting.values():
             waiting.give(machine.StartPostponed())
@@ -251,7 +252,7 @@ OUTCOMES: Final[dict[str, type[machine.Input]]] = {
 
 
 def refusal(request: int, outcome: machine.Input) -> Refused:
-    """How a node hears why there is no session."""
+    """The message by which a node is told why there is no session."""
     close = getattr(outcome, "close", None)
     if isinstance(close, Close):
         return Refused(request, type(outcome).__name__, close.code, close.reason)
@@ -259,7 +260,7 @@ def refusal(request: int, outcome: machine.Input) -> Refused:
 
 
 def outcome_of(refused: Refused) -> machine.Input:
-    """What the machine hears."""
+    """What the machine is told of that message."""
     kind = OUTCOMES.get(refused.outcome, machine.StartPostponed)
     if issubclass(kind, machine.StartRefused | machine.ResumeRefused):
         return kind(Close(refused.code, refused.reason))
@@ -268,7 +269,8 @@ def outcome_of(refused: Refused) -> machine.Input:
 
 @define(eq=False)
 class RemoteCommands:
-    """Passes commands on. What closes the socket is judged here, in its place among the client's payloads."""
+    """Passes commands on to the core. Whatever closes the socket is judged here, in the order of the client's
+    payloads."""
 
     _say: Callable[[NodeMessage], object]
     _table: ReportingTable
@@ -289,7 +291,7 @@ class RemoteCommands:
         return None
 
     def socket_closed(self, session: GatewaySession) -> None:
-        """The core learns it from the table."""
+        """Does nothing: the session table tells the core."""
 
     def session_resumed(self, session: GatewaySession) -> None:
         """A socket took the session up again."""
@@ -307,7 +309,7 @@ class _ArrivingSeat:
 
 @define(eq=False)
 class Seats:
-    """Sessions whose numbering is on its way here, with the Resume that brings each."""
+    """Sessions whose numbering is on its way to this node, with the Resume for which each moves."""
 
     _say: Callable[[NodeMessage], object]
     _table: ReportingTable
@@ -315,21 +317,21 @@ class Seats:
     _held: dict[GatewaySession, _ArrivingSeat] = attrs.field(factory=dict, init=False)
 
     def take(self, session: GatewaySession, slot: int, request: int) -> None:
-        """Its events come from now on, and wait."""
+        """Add a session whose events come from now on, and wait for its numbering."""
         seat = self._held[session] = _ArrivingSeat(HeldNumbering(), request)
         session.starting = None
         session.replace_numbering(seat.held)
         self._table.seat(session, slot)
 
     def forget(self, session: GatewaySession) -> None:
-        """The session is over before it arrived."""
+        """Drop a session that ended before its numbering arrived."""
         seat = self._held.pop(session, None)
         if seat is not None:
             seat.settled.set()
             self._starts.refused(Refused(seat.request, machine.ResumeUnknown.__name__))
 
     def arrived(self, session: GatewaySession, numbering: Numbering) -> None:
-        """Its numbering is here."""
+        """Give a session the numbering that has arrived."""
         seat = self._held.pop(session, None)
         if seat is None:
             return
@@ -339,7 +341,7 @@ class Seats:
         self._starts.answered(seat.request, session)
 
     async def settled(self, session: GatewaySession | None) -> GatewaySession | None:
-        """The session, once it has arrived; None when it is over by then."""
+        """Wait until the session has its numbering; None if it has ended by then."""
         seat = None if session is None else self._held.get(session)
         if seat is not None:
             await seat.settled.wait()
@@ -347,7 +349,7 @@ class Seats:
         return None if gone else session
 
     def lost(self, session: GatewaySession) -> None:
-        """There is no numbering: the session is of no use."""
+        """Drop a session whose numbering is lost."""
         slot = self._table.slot_of(session)
         self.forget(session)
         if slot is not None:

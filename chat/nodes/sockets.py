@@ -19,7 +19,7 @@ from chat.protocol.commands import ConnectionQuery, Identify, Resume, parse_conn
 
 @frozen(eq=False)
 class StartsAtMount:
-    """The starts of a socket at a mount, whose sessions the core makes otherwise."""
+    """As `RemoteStarts` for a socket at a mount, whose sessions the core makes in the mount's own way."""
 
     _starts: RemoteStarts
     _mount: str
@@ -38,13 +38,13 @@ class StartsAtMount:
         return self._starts.find(resume, address, mount)
 
     async def introduce_guilds(self, session: GatewaySession) -> None:
-        """The core does."""
+        """Does nothing: the core does it."""
 
 
 def socket_of(
     request: UpgradeRequest, transport: Transport, parts: GatewayParts, starts: RemoteStarts, mounts: Sequence[str]
 ) -> tuple[Connection, ConnectionQuery]:
-    """The socket and its query. `mounts` are other ways to speak with the gateway, which the core has."""
+    """The socket and its query. `mounts` names the mounts that the core has."""
     mounted = _mounted(request, transport, parts, starts) if "discord" in mounts else None
     if mounted is not None:
         return mounted
@@ -55,7 +55,8 @@ def socket_of(
 def _mounted(
     request: UpgradeRequest, transport: Transport, parts: GatewayParts, starts: RemoteStarts
 ) -> tuple[Connection, ConnectionQuery] | None:
-    """A socket of the mount `discord`, where the upgrade asks for one. Most instances need nothing of it."""
+    """A socket of the mount `discord`, if the upgrade asks for it. The module is imported here because most instances
+    never need it."""
     from chat.compat.discord.sockets import MOUNT, mounted_connection
 
     parts = attrs.evolve(parts, starts=StartsAtMount(starts, MOUNT, request.header("host")))

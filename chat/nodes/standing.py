@@ -1,4 +1,4 @@
-"""What a core knows of its nodes, put down for those who operate it (`chat.domain.administration.gateway_nodes`)."""
+"""Writes what a core knows of its nodes to a file for operators (`chat.domain.administration.gateway_nodes`)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ logger = structlog.get_logger(__name__)
 
 
 def standing_of(nodes: CoreNodes, clock: Clock) -> NodesStanding:
-    """Every node that has said who it is, by its name."""
+    """The state of every node that has introduced itself, ordered by name."""
     now_ms, now = clock.now_ms(), trio.current_time()
     known = [_node(line, now_ms - int((now - line.seen_at) * 1_000)) for line in nodes.lines.values() if line.name]
     return NodesStanding(
@@ -65,7 +65,8 @@ def _state(line: Line) -> NodeState:
 
 
 async def keep_written(nodes: CoreNodes, directory: Path, *, in_threads: bool) -> None:
-    """Write the file of `chat nodes` until cancelled. Its times are the machine's: whoever reads it knows no other."""
+    """Keep the file that `chat nodes` reads up to date, until cancelled. Its times are the machine's, because its
+    reader knows no other clock."""
     clock, failed = SystemClock(), False
     try:
         while True:
