@@ -227,8 +227,7 @@ class Connection:
         self._handle(machine.Displaced())
 
     def drain(self) -> None:
-        """The node drains, or a fault asks for the same: send Reconnect, then close with 4000. A socket without a
-        session stays."""
+        """The node drains, or a fault asks for it: send Reconnect and close with 4000 if the socket has a session."""
         self._handle(machine.DrainRequested())
 
     def process_ends(self) -> None:
