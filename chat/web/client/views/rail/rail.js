@@ -42,7 +42,7 @@ export function makeRail(app) {
   const element = h("nav", { class: "rail", "aria-label": t("rail.name"), tabindex: "-1", "data-region": "" });
   element.append(home, h("hr"), guilds, more);
   /** @type {Map<string, News>} */
-  let news = new Map();
+  let news = newsByGuild(store.read, app.now());
   /** @type {string | null} */
   let here = null;
   /** @type {Entry[]} */

@@ -17,6 +17,7 @@ import { makeBanner } from "./connection.js";
 import { wordsOf } from "./faults.js";
 import { makeCovers } from "./covers.js";
 import { openInside } from "./inside.js";
+import { keepFocus } from "./focus.js";
 import { keyList, makeKeys } from "./keys.js";
 import { makeLayers } from "./layers.js";
 import { holding } from "./long_press.js";
@@ -84,6 +85,7 @@ export function makeShell({ store, acts, connection }) {
   skip.addEventListener("click", (event) => (event.preventDefault(), talk?.focus()));
   holding(document.documentElement);
   swiping(element, (pane) => show(pane));
+  keepFocus();
 
   /** @param {"list" | "talk" | "members"} pane Of several on a narrow window. */
   function show(pane) {
