@@ -1,0 +1,117 @@
+"""What a page shows after much was done, beside what a fresh page shows and what the API says."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, Final
+from urllib.error import HTTPError
+
+from playwright.sync_api import Browser
+
+from tests.web.person.persons_browser import PersonsBrowser, Setting
+from tests.web.person.world import World
+
+Picture = dict[str, Any]
+
+CONVERGE_S: Final = 4.0
+PAUSE_MS: Final = 150
+WHOLE: Final = ("path", "rail", "side", "head", "topic", "panel", "title")
+
+
+class Comparison:
+    """A second browser of the same account, in which the same address is opened anew."""
+
+    def __init__(self, browser: Browser, world: World, setting: Setting) -> None:
+        self.browser, self.world, self.setting = browser, world, setting
+        self._fresh: PersonsBrowser | None = None
+
+    def close(self) -> None:
+        if self._fresh is not None:
+            self._fresh.close()
+
+    def of(self, person: PersonsBrowser) -> list[str]:
+        """The differences that stay."""
+        path = person.page.evaluate("() => location.pathname")
+        if not path.startswith("/channels/") or "/settings" in path:
+            return []
+        # The language and the look are kept in the browser.
+        kept = person.page.evaluate("() => ({...localStorage})")
+        fresh = self._opened(path, kept)
+        end = time.monotonic() + CONVERGE_S
+        while True:
+            person.settle()
+            fresh.settle()
+            shown, anew = person.picture(), fresh.picture()
+            found = differences(shown, anew) + self._api(shown, path)
+            if not found or time.monotonic() > end:
+                return found
+            person.page.wait_for_timeout(PAUSE_MS)
+
+    def _opened(self, path: str, kept: dict[str, str]) -> PersonsBrowser:
+        if self._fresh is None:
+            self._fresh = PersonsBrowser(self.browser, self.world, self.setting)
+            self._fresh.open_tab("/offline")
+        self._fresh.page.evaluate("kept => { localStorage.clear(); Object.assign(localStorage, kept); }", kept)
+        self._fresh.does_go(path)
+        return self._fresh
+
+    def _api(self, shown: Picture, path: str) -> list[str]:
+        channel_id = path.split("/")[3] if path.count("/") >= 3 else ""
+        if not channel_id.isdigit() or not shown["ids"]:
+            return []
+        who = self.setting.who
+        try:
+            told = self.world.call(who, "GET", f"/channels/{channel_id}/messages?limit=50")
+        except HTTPError as refusal:
+            return [f"api: {refusal.code} for the messages of the open channel"]
+        return messages_differ(shown, {one["id"]: one for one in told})
+
+
+def differences(shown: Picture, anew: Picture) -> list[str]:
+    """What two pages of one account at one address show otherwise."""
+    found = [f"differs: {part}: {_apart(shown[part], anew[part])}" for part in WHOLE if shown[part] != anew[part]]
+    one, other = shown["members"], anew["members"]
+    both = one.keys() & other.keys()
+    found += [f"differs: member {at}: {one[at]!r}, anew {other[at]!r}" for at in both if one[at] != other[at]]
+    for key in [key for key in shown["ids"] if key in anew["rows"]]:
+        one, other = dict(shown["rows"][key]), dict(anew["rows"][key])
+        if key in (shown["ids"][0], anew["ids"][0]):  # what stands above it may not be mounted
+            one.pop("first"), other.pop("first")
+            one["author"] = other["author"]
+            one["colour"] = other["colour"]
+        found += [
+            f"differs: {part} of a row: {one[part]!r}, anew {other[part]!r}" for part in one if one[part] != other[part]
+        ]
+    if shown["ids"] and anew["ids"]:
+        low = max(int(shown["ids"][0]), int(anew["ids"][0]))
+        high = min(int(shown["ids"][-1]), int(anew["ids"][-1]))
+        here, there = ([key for key in ids if low <= int(key) <= high] for ids in (shown["ids"], anew["ids"]))
+        if here != there:
+            found.append(f"differs: rows: {len(here)}, anew {len(there)}: {set(here) ^ set(there)}")
+    return found
+
+
+def _apart(one: Any, other: Any) -> str:
+    if isinstance(one, list) and isinstance(other, list):
+        gone = [item for item in one if item not in other][:3]
+        new = [item for item in other if item not in one][:3]
+        return f"{gone!r}, anew {new!r}" if gone or new else f"order {one[:8]!r}, anew {other[:8]!r}"
+    return f"{one!r}, anew {other!r}"
+
+
+def messages_differ(shown: Picture, told: dict[str, Any]) -> list[str]:
+    """Rows beside the newest messages that the API has."""
+    if not told:
+        return [f"api: {len(shown['ids'])} rows of a channel without messages"]
+    oldest = min(map(int, told))
+    found = [f"api: row {key} is no message" for key in shown["ids"] if int(key) >= oldest and key not in told]
+    for key in [key for key in shown["ids"] if key in told]:
+        counts = sorted(one["count"] for one in told[key].get("reactions") or [])
+        rows = sorted(int(one.split()[0]) for one in shown["rows"][key]["reactions"])
+        if counts != rows:
+            found.append(f"api: reactions {counts}, shown {rows}")
+        mine = sum(1 for one in told[key].get("reactions") or [] if one.get("me"))
+        pressed = sum(1 for one in shown["rows"][key]["reactions"] if one.endswith("true"))
+        if mine != pressed:
+            found.append(f"api: {mine} own reactions, shown {pressed}")
+    return found

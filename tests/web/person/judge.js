@@ -1,0 +1,171 @@
+// What one look at the page finds wrong, and what it offers. One call for each act.
+
+(() => {
+  const { __person: person } = window;
+  if (person.look) return;
+  const PANELS = ".rail, .side, .ground, .members, dialog, [popover], .notice, article.row, .panel, .card, .composer";
+  const STRAY = /\bundefined\b|\bNaN\b|\[object |Invalid Date|^null$|\bnull,|, null\b/;
+  const KEY = /^[a-z_]+\.[a-z_]+$/;
+  const LIMIT = 5;
+  /** Half a pixel beyond an edge is another element. */
+  const EDGE = 2;
+  const STATES = ["ariaPressed", "ariaExpanded", "ariaSelected", "ariaChecked", "checked"];
+
+  const tell = (element) => {
+    const role = person.roleOf(element);
+    const classes = typeof element.className === "string" ? element.className.split(" ").slice(0, 2).join(".") : "";
+    const tag = `${element.tagName.toLowerCase()}${classes ? `.${classes}` : ""}`;
+    return `${tag} ${role} "${person.nameOf(element)}" in ${person.placeOf(element)}`;
+  };
+
+  /** Whether a scroller or a clip between an element and its panel keeps what is beyond out of sight. */
+  function isClipped(element, panel) {
+    for (let at = element.parentElement; at && at !== panel; at = at.parentElement) {
+      if (getComputedStyle(at).overflowX !== "visible") return true;
+    }
+    return /auto|scroll/.test(getComputedStyle(panel).overflowX);
+  }
+
+  /** The box of a panel, measured once a look. @param {Map<Element, DOMRect>} boxes */
+  function boxOf(boxes, panel) {
+    if (!boxes.has(panel)) boxes.set(panel, panel.getBoundingClientRect());
+    return boxes.get(panel);
+  }
+
+  function overflows(elements) {
+    const found = [];
+    const excess = document.documentElement.scrollWidth - document.documentElement.clientWidth;
+    if (excess > 0) found.push(`overflow: the page is ${excess} px wider than the window`);
+    const boxes = new Map();
+    for (const element of elements) {
+      const panel = element.parentElement?.closest(PANELS);
+      if (!panel) continue;
+      const [inner, outer] = [element.getBoundingClientRect(), boxOf(boxes, panel)];
+      const beyond = Math.round(Math.max(inner.right - outer.right, outer.left - inner.left));
+      if (outer.width <= 1 || beyond <= 2 || isClipped(element, panel)) continue;
+      const where = panel.className.split(" ")[0] || panel.tagName;
+      found.push(`overflow: ${tell(element)} stands ${beyond} px beyond ${where}`);
+    }
+    return found;
+  }
+
+  function isInSight(element) {
+    const own = element.getBoundingClientRect();
+    const [x, y] = [own.left + own.width / 2, own.top + own.height / 2];
+    if (x < 0 || y < 0 || x >= innerWidth || y >= innerHeight) return false;
+    for (let at = element.parentElement; at; at = at.parentElement) {
+      const style = getComputedStyle(at);
+      if (style.overflowX === "visible" && style.overflowY === "visible") continue;
+      const box = at.getBoundingClientRect();
+      const [left, right, top, bottom] = [box.left + EDGE, box.right - EDGE, box.top + EDGE, box.bottom - EDGE];
+      if (x < left || x > right || y < top || y > bottom) return false;
+    }
+    return true;
+  }
+
+  /** What lies above the page for a moment and goes when it is asked to. */
+  const ABOVE = "[popover], dialog, .members, .notices, .toolbar, .completion, [role=listbox], .new-messages, .newer";
+
+  /** What sticks to an edge covers only what can be scrolled out from under it. */
+  function isSticky(hit) {
+    for (let at = hit; at && at !== document.body; at = at.parentElement)
+      if (getComputedStyle(at).position === "sticky") return true;
+    return false;
+  }
+
+  function covered(elements) {
+    const found = [];
+    for (const element of elements) {
+      if (element.matches("article, input[type=file]") || !isInSight(element) || person.hits(element)) continue;
+      const { left, top, width, height } = element.getBoundingClientRect();
+      const hit = document.elementFromPoint(left + width / 2, top + height / 2);
+      const layer = hit?.closest(ABOVE);
+      if (!hit || (layer && !layer.contains(element)) || isSticky(hit)) continue;
+      found.push(`covered: ${tell(element)} by ${tell(hit)}`);
+    }
+    return found;
+  }
+
+  function strays(keys) {
+    const found = [];
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+      const words = node.data.trim();
+      const parent = node.parentElement;
+      if (!words || parent.closest("script, style, textarea, .user-words")) continue;
+      if (STRAY.test(words) || (KEY.test(words) && keys.has(words)))
+        found.push(`stray: "${words.slice(0, 80)}" in ${tell(parent)}`);
+    }
+    for (const element of document.querySelectorAll("[aria-label], [title], [placeholder], [alt]")) {
+      for (const name of ["aria-label", "title", "placeholder", "alt"]) {
+        const words = element.getAttribute(name) ?? "";
+        if (!STRAY.test(words) && !keys.has(words)) continue;
+        found.push(`stray: ${name} "${words.slice(0, 80)}" of ${tell(element)}`);
+      }
+    }
+    return found;
+  }
+
+  const ROWS = "article.row, [role=option], [role=menuitem], ul.channels > li, .member, dialog li, .result, .notice";
+
+  function empties(elements) {
+    const found = [];
+    for (const row of document.querySelectorAll(ROWS)) {
+      if (row.textContent.trim() || !person.isInWindow(row) || !person.isShown(row)) continue;
+      if (row.querySelector("img, video, audio, svg, input")) continue;
+      found.push(`empty: ${tell(row)}`);
+    }
+    for (const row of document.querySelectorAll("article.row")) {
+      if (!person.isInWindow(row) || !person.isShown(row)) continue;
+      const clone = row.cloneNode(true);
+      for (const part of clone.querySelectorAll(".gutter, .author, time, .meta, .tag")) part.remove();
+      if (!clone.textContent.trim() && !clone.querySelector("img, video, audio, svg"))
+        found.push(`empty: the row of a message says nothing: ${row.getAttribute("aria-label")}`);
+    }
+    for (const element of elements) {
+      if (element.matches("article") || element.closest("[aria-hidden=true]")) continue;
+      if (person.nameOf(element) !== "") continue;
+      found.push(`nameless: ${tell(element)} ${element.outerHTML.slice(0, 120)}`);
+    }
+    return found;
+  }
+
+  /** The keys of the client's words. */
+  const keys = new Set(person.keys);
+
+  /** As JSON: a driver reads a long text sooner than many values. */
+  person.look = () => JSON.stringify(looked());
+
+  function looked() {
+    const elements = person.offered();
+    const counts = new Map();
+    const offers = elements.map((element) => ({
+      ...person.described(element, counts),
+      type: element.type ?? "",
+      tag: element.tagName,
+      href: element.tagName === "A" ? element.href : "",
+      states: STATES.map((state) => element[state] ?? null),
+      isHere: element.ariaCurrent === "page",
+      isFocused: element === document.activeElement,
+      isAway: element.tagName === "A" && (element.target === "_blank" || !element.href.startsWith(location.origin)),
+    }));
+    const isText = (node) => node.nodeType === Node.TEXT_NODE && node.data.trim();
+    const text = [...document.querySelectorAll(":is(h1, h2, h3, p, span, li, time, bdi, label)")].filter(
+      (element) => [...element.childNodes].some(isText) && person.isInWindow(element) && person.isShown(element),
+    );
+    const faults = [...overflows([...elements, ...text]), ...covered(elements), ...strays(keys), ...empties(elements)];
+    const focus = document.activeElement;
+    return {
+      offers,
+      faults: [...new Set(faults)].slice(0, LIMIT),
+      path: location.pathname,
+      focus: !focus || focus === document.body ? null : `${person.roleOf(focus)} "${person.nameOf(focus)}"`,
+      isTyping: !!focus?.matches?.("input:not([type=checkbox], [type=radio]), textarea, [contenteditable=true]"),
+      isRow: !!focus?.matches?.("article"),
+      layer: document.querySelector("dialog[open], :popover-open") !== null,
+      draggables: person.draggables().length,
+      isReady: document.querySelector(".app.ready") !== null,
+      state: { ...person.state },
+    };
+  }
+})();

@@ -1,0 +1,162 @@
+"""PersonMachine: an example is a person who does a row of acts; a finding is the first that was wrong, with the row."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import attrs
+from playwright.sync_api import Browser
+from playwright.sync_api import Error as BrowserError
+
+from tests.web.person import others
+from tests.web.person.acts import Act, Drawing, Look
+from tests.web.person.comparison import Comparison
+from tests.web.person.judging import judge
+from tests.web.person.persons_browser import PersonsBrowser, Setting
+from tests.web.person.shrinking import kind_of
+from tests.web.person.world import World
+
+WIDTHS: Final = (360, 768, 1024, 1280, 1920)
+COMPARED_EVERY: Final = 25
+BEGINNINGS: Final = ("GUILD/general", "GUILD/general", "@me", "GUILD/seeds", "@me/friends", "GUILD/forum", "GUILD")
+
+
+Draw = Callable[[Look, PersonsBrowser], Act]
+
+
+@attrs.frozen
+class Finding:
+    """What was wrong, and everything that was done until then."""
+
+    faults: Sequence[str]
+    setting: Setting
+    beginning: str
+    acts: Sequence[Act]
+
+    def told(self) -> str:
+        """For people."""
+        lines = [f"{self.setting.told()}, begins at {self.beginning}"]
+        lines += [act.sentence(self.setting.who) for act in self.acts]
+        return "\n".join(lines + [f"  ! {fault}" for fault in self.faults])
+
+    def kept(self) -> dict[str, Any]:
+        """As JSON, to be replayed."""
+        return attrs.asdict(self)
+
+
+def setting_of(chance: random.Random) -> Setting:
+    """Who sits where."""
+    who = chance.choice(("alice", "alice", "bob", "carol"))
+    return Setting(who, chance.choice(WIDTHS), chance.choice(("light", "dark")), chance.choice(("en", "en", "de")))
+
+
+class PersonMachine:
+    """Examples on one world, in one Chromium."""
+
+    def __init__(self, browser: Browser, world: World) -> None:
+        self.browser, self.world = browser, world
+        self.acts = 0
+        self.until = float("inf")
+        """When an example ends before its time, by `time.monotonic`."""
+        self.seconds: dict[str, float] = defaultdict(float)
+        self.touched: Counter[str] = Counter()
+        self.known: Counter[str] = Counter()
+        """Kinds of faults that are passed over, and how often they came."""
+
+    def example(self, seed: int, count: int) -> Finding | None:
+        """Draw and do so many acts."""
+        chance = random.Random(seed)
+        setting = setting_of(chance)
+        beginning = chance.choice(BEGINNINGS)
+        drawing = Drawing(chance, setting.is_touched)
+        done: list[Act] = []
+
+        def draw(look: Look, person: PersonsBrowser) -> Act:
+            done.append(drawing.act(look, tabs=len(person.tabs), offline=person.is_offline))
+            return done[-1]
+
+        faults = self._lived(setting, beginning, count, draw)
+        return Finding(faults, setting, beginning, done) if faults else None
+
+    def replay(self, setting: Setting, beginning: str, acts: Sequence[Act]) -> list[str]:
+        """Do just these."""
+        rest = iter(acts)
+        return self._lived(setting, beginning, len(acts), lambda _look, _person: next(rest))
+
+    def _lived(self, setting: Setting, beginning: str, count: int, draw: Draw) -> list[str]:
+        self.world.put_back()
+        person = PersonsBrowser(self.browser, self.world, setting)
+        comparison = Comparison(self.browser, self.world, setting)
+        try:
+            return self._through(person, comparison, beginning, count, draw)
+        except BrowserError as error:
+            return [f"browser: {error.message.splitlines()[0]}"]
+        finally:
+            comparison.close()
+            person.close()
+
+    def _through(
+        self, person: PersonsBrowser, comparison: Comparison, beginning: str, count: int, draw: Draw
+    ) -> list[str]:
+        person.open_tab(person.address(beginning))
+        person.settle()
+        look = person.look()
+        faults = self._new(look["faults"])
+        for number in range(1, count + 1):
+            if faults:
+                return faults
+            faults, look = self._one(person, draw(look, person), look)
+            is_over = number == count or time.monotonic() > self.until
+            if not faults and (is_over or number % COMPARED_EVERY == 0) and not person.is_offline:
+                began = time.monotonic()
+                faults = self._new(comparison.of(person))
+                self.seconds["comparing"] += time.monotonic() - began
+            if is_over:
+                break
+        return faults
+
+    def _one(self, person: PersonsBrowser, act: Act, before: Look) -> tuple[list[str], Look]:
+        self.acts += 1
+        began = time.monotonic()
+        asked = person.tab.requests
+        if act.kind == "other":
+            path = person.page.url.split("/")
+            channel = path[5] if len(path) > 5 and path[5].isdigit() else None
+            others.done(self.world, act.detail, channel)
+        elif act.kind != "wait" and person.does(act):
+            self.touched[act.sentence("")] += 1
+        acted = time.monotonic()
+        person.settle()
+        settled = time.monotonic()
+        after = person.look()
+        faults = self._new(judge(person, act, before, after, person.tab.requests - asked))
+        if faults and faults[0].startswith(SLOW):
+            faults, after = self._again(person, act, before, asked)
+        looked = time.monotonic()
+        for what, took in ((act.kind, acted - began), ("settling", settled - acted), ("looking", looked - settled)):
+            self.seconds[what] += took
+        return faults, after
+
+    def _new(self, faults: Sequence[str]) -> list[str]:
+        for kind in {kind_of(fault) for fault in faults} & self.known.keys():
+            self.known[kind] += 1
+        return [fault for fault in faults if kind_of(fault) not in self.known]
+
+    def _again(self, person: PersonsBrowser, act: Act, before: Look, asked: int) -> tuple[list[str], Look]:
+        """What may only have been late is looked at once more."""
+        for _ in range(LATE):
+            person.page.wait_for_timeout(150)
+            person.settle()
+            after = person.look()
+            faults = self._new(judge(person, act, before, after, person.tab.requests - asked))
+            if not faults:
+                break
+        return faults, after
+
+
+LATE: Final = 14
+SLOW: Final = ("dead:", "covered:", "overflow:", "empty:", "focus:")
