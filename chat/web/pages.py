@@ -395,6 +395,7 @@ class Pages:
             client_script=f"{folder}/{script}",
             client_style_sheets=[f"{folder}/{name}" for name in sheets],
             language=language,
+            languages=" ".join(LANGUAGES),
             page_words=_addresses(folder, language, *SCRIPT_WORDS),
             console_words=_addresses(folder, language, *SCRIPT_WORDS, "console"),
             workbench_words=_addresses(folder, language, *SCRIPT_WORDS, "workbench"),
@@ -449,8 +450,10 @@ def _html(rendered: Rendered, status: int = 200) -> Response:
 
 
 def _language(asked: Request) -> str:
-    """The language that the browser likes best among those that the pages speak (RFC 9110, Accept-Language)."""
-    wanted = (tag.partition("-")[0].lower() for tag, quality in asked.accept_languages if quality > 0)
+    """The language that the address names, which scripts do for somebody who chose one; else the one that the browser
+    likes best among those that the pages speak (RFC 9110, Accept-Language)."""
+    liked = (tag for tag, quality in asked.accept_languages if quality > 0)
+    wanted = (tag.partition("-")[0].lower() for tag in (asked.args.get("lang", ""), *liked))
     return next((language for language in wanted if language in LANGUAGES), ENGLISH)
 
 

@@ -11,9 +11,11 @@ import { canShare } from "./net/leader.js";
 import { makeRest } from "./net/rest.js";
 import { makeStore } from "./store/store.js";
 import { makeShell } from "./views/shell/shell.js";
-import { t, useCatalogue } from "./words/catalogue.js";
+import { locale, t, useCatalogue } from "./words/catalogue.js";
 import { directionOf, languageFor } from "./words/languages.js";
 
+/** What an account has whose person chose no language. */
+const DEFAULT_LOCALE = "en-US";
 const HIDDEN_FLUSH_MS = 1000;
 /** Besides English: the languages in which the server can say why it refuses. */
 const SERVER_SPEAKS = ["de"];
@@ -41,14 +43,32 @@ async function speak() {
   const kept = localStorage.getItem("language");
   const chosen = kept && languageFor([kept]).language;
   const wishes = navigator.languages.filter((wish) => !chosen || languageFor([wish]).language === chosen);
-  const { language, locale } = languageFor([...wishes, ...(kept ? [kept] : [])]);
-  document.documentElement.lang = locale;
+  const { language, locale: region } = languageFor([...wishes, ...(kept ? [kept] : [])]);
+  document.documentElement.lang = region;
   document.documentElement.dir = directionOf(language.tag);
   const folder = document.body.dataset["client"];
   const read = async (/** @type {string} */ place) => (await fetch(`${folder}/${place}`)).json();
   const sentences = SERVER_SPEAKS.includes(language.tag) ? read(`../words/${language.tag}/errors.json`) : {};
-  useCatalogue(await read(`words/${language.tag}.json`), locale);
+  useCatalogue(await read(`words/${language.tag}.json`), region);
   learn(await sentences);
+}
+
+/**
+ * What the account chose in another browser holds here too, as soon as Ready tells of it; one choice is kept.
+ * @param {import("./store/store.js").Store} store
+ */
+function followLanguage(store) {
+  if (localStorage.getItem("language") !== null) return;
+  const follow = () => {
+    const chosen = store.read.settings?.["locale"] ?? DEFAULT_LOCALE;
+    const { language } = languageFor([chosen]);
+    if (chosen === DEFAULT_LOCALE || language.tag === languageFor([locale()]).language.tag) return;
+    unwatch();
+    localStorage.setItem("language", language.tag);
+    location.reload();
+  };
+  const unwatch = store.watch(["me"], follow);
+  follow();
 }
 
 async function start() {
@@ -93,6 +113,7 @@ async function start() {
       });
     }
   }
+  followLanguage(store);
   const shell = makeShell({ store, acts, connection });
   void acts.messages.load();
   document.body.append(shell.element);

@@ -1,6 +1,7 @@
 // What every page does: the address that passkeys work at, the account corner in the header, passwords that can be shown.
 
 import "./address.js";
+import { chosenHere, turnTo } from "./tongue.js";
 import { byId } from "./dom.js";
 import { offerToShowPasswords } from "./forms.js";
 import { current, signOut } from "./session.js";
@@ -19,3 +20,4 @@ byId("sign-out").addEventListener("click", async () => {
 
 offerToShowPasswords();
 showAccount();
+turnTo(chosenHere());

@@ -11,11 +11,19 @@ import { showSessions } from "./settings_sessions.js";
 import { ApiError } from "./api.js";
 import { askToSignIn, current, signedIn } from "./session.js";
 import { prepareProofs } from "./sudo.js";
+import { chosenHere, turnTo } from "./tongue.js";
+
+/** What an account has whose person chose none. */
+const DEFAULT_LOCALE = "en-US";
 
 if (current() === null) await askToSignIn();
 
 try {
-  const user = await signedIn("GET", "/v1/users/@me");
+  const [user, settings] = await Promise.all([
+    signedIn("GET", "/v1/users/@me"),
+    signedIn("GET", "/v1/users/@me/settings"),
+  ]);
+  if (chosenHere() === null && settings.locale !== DEFAULT_LOCALE) turnTo(settings.locale);
   prepareProofs();
   byId("administration").hidden = !user.acls?.some((acl) => acl === "*" || acl === "admin:authenticate");
   showProfile(user);

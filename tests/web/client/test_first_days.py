@@ -299,3 +299,79 @@ def test_every_action_of_the_audit_log_has_words() -> None:
     script = (CLIENT / "areas/guild/audit_log.js").read_text("utf-8")
     said = {int(number) for number in re.findall(r"^  (\d+): \(\) => t\(", script, re.MULTILINE)}
     assert {int(action) for action in AuditAction} <= said
+
+
+def test_channels_and_roles_are_put_in_order_and_what_is_new_out_of_sight_is_told(alice: Member, place: Place) -> None:
+    call, token, guild = place.home.call, place.alice["token"], f"/v1/guilds/{place.guild_id}"
+    plots = [call("POST", f"{guild}/channels", {"name": f"plot {n}", "type": 0}, token)["id"] for n in range(30)]
+    roles = [call("POST", f"{guild}/roles", {"name": name}, token)["id"] for name in ("one", "two", "three")]
+    call("POST", f"/v1/channels/{plots[0]}/messages", {"content": "early"}, place.bob["token"])
+    call("POST", f"/v1/channels/{plots[28]}/messages", {"content": f"<@{place.alice['id']}>"}, place.bob["token"])
+
+    def order() -> list[int]:
+        found = call("GET", f"{guild}/channels", token=token)
+        places = {one["id"]: one["position"] for one in found}
+        return sorted(range(30), key=lambda number: places[plots[number]])
+
+    alice.enters_as("alice", f"/channels/{place.guild_id}/{plots[14]}")
+    page = alice.page
+    link = lambda number: page.locator(f".channel-link[data-channel='{plots[number]}']")  # noqa: E731
+    expect(link(28)).not_to_be_in_viewport()
+    alice.page_is_accessible()
+    alice.button("New below").click()
+    expect(link(28)).to_be_in_viewport()
+    expect(link(28)).to_be_focused()
+    expect(link(0)).not_to_be_in_viewport()
+    with page.expect_response(lambda answer: answer.request.method == "PATCH"):
+        for key in ("Shift+Space", "ArrowUp", "ArrowUp", "Shift+Space"):
+            page.keyboard.press(key)
+    expect(page.locator(".channels > li").nth(26)).to_contain_text("plot-28")
+    with page.expect_response(lambda answer: answer.request.method == "PATCH"):
+        link(25).drag_to(link(22), target_position={"x": 60, "y": 3})
+    expect(page.locator(".channels > li").nth(22)).to_contain_text("plot-25")
+    assert order()[20:] == [20, 21, 25, 22, 23, 24, 28, 26, 27, 29]
+    alice.button("New above").click()
+    expect(link(0)).to_be_in_viewport()
+    page.goto(f"/channels/{place.guild_id}/settings/roles")
+    names = page.locator(".role-list li .clip")
+    expect(names).to_have_text(["one", "two", "three", "Everybody"])
+    role = page.locator(f"[data-key='{roles[0]}']")
+    with page.expect_response(lambda answer: answer.request.method == "PATCH"):
+        role.drag_to(page.locator(f"[data-key='{roles[2]}']"), target_position={"x": 60, "y": 3})
+    expect(names).to_have_text(["two", "one", "three", "Everybody"])
+    role.focus()
+    for key in ("Shift+Space", "ArrowDown", "Shift+Space"):
+        page.keyboard.press(key)
+    expect(names).to_have_text(["two", "three", "one", "Everybody"])
+
+
+def test_a_channel_is_edited_and_closed_where_it_stands(alice: Member, visit: MakeVisitor, place: Place) -> None:
+    call, token, guild = place.home.call, place.alice["token"], f"/v1/guilds/{place.guild_id}"
+    role = call("POST", f"{guild}/roles", {"name": "gardener"}, token)["id"]
+    call("PATCH", f"{guild}/members/{place.bob['id']}", {"roles": [role]}, token)
+    carol: Member = visit(kind=Member, viewport=DESK, reduced_motion="reduce")
+    carol.enters_as("carol", place.path)
+    alice.enters_as("alice", place.path)
+    page, item, dialog = alice.page, alice.page.get_by_role("menuitem"), alice.page.get_by_role("dialog")
+    channel = page.locator(f".channel-link[href='{place.path}']")
+    for is_private in (True, False):
+        channel.click(button="right")
+        item.filter(has_text="Who sees it").click()
+        page.get_by_label("Private channel").set_checked(is_private)
+        if is_private:
+            page.get_by_label("gardener").check()
+            alice.page_is_accessible()
+        dialog.get_by_role("button", name="Save").click()
+        expect(dialog).to_have_count(0)
+        expect(carol.page.locator(f".channel-link[href='{place.path}']")).to_have_count(0 if is_private else 1)
+        call("GET", f"/v1/channels/{place.channel_id}/messages", token=place.bob["token"])
+    channel.click(button="right")
+    item.filter(has_text="Edit the channel").click()
+    expect(page.locator("#channel-title")).to_have_value("general")
+    page.go_back()
+    page.get_by_role("button", name="Make a channel in Text Channels").click()
+    page.get_by_label("Name", exact=True).fill("shed")
+    page.get_by_label("Private channel").check()
+    page.get_by_role("button", name="Make", exact=False).last.click()
+    page.locator(".channel-link").filter(has_text="shed").wait_for()
+    assert all(one["name"] != "shed" for one in call("GET", f"{guild}/channels", token=place.carol["token"]))

@@ -6,7 +6,7 @@ import { CATEGORY, FORUMS, movedChannels, orderedChannels } from "../../store/ch
 import { t } from "../../words/catalogue.js";
 import { newChannel } from "../../views/dialogs/new_channel.js";
 import { nameOfChannel, signOf } from "../../views/names/channels.js";
-import { makeReorder } from "../../views/rail/reorder.js";
+import { makeReorder } from "../../views/names/reorder.js";
 import { field, input, select, settingsForm } from "./fields.js";
 import { overwritesOf } from "./overwrites.js";
 
@@ -29,7 +29,7 @@ export function channelsPage(app, guildId) {
   );
   const element = h("div", { class: "roles" }, h("div", { class: "role-side" }, make, list), ground);
   /** @type {string | null} */
-  let chosen = null;
+  let chosen = location.pathname.split("/")[5] ?? null;
   /** @type {ReturnType<typeof channelForm> | null} */
   let form = null;
 

@@ -4,6 +4,7 @@ import { fill, h } from "../../base/dom.js";
 import { icon } from "../../base/icon.js";
 import { t } from "../../words/catalogue.js";
 import { plainName } from "../../views/names/people.js";
+import { makeReorder } from "../../views/names/reorder.js";
 import { check, field, input, settingsForm } from "./fields.js";
 import { PERMISSIONS } from "./permission_words.js";
 
@@ -41,24 +42,38 @@ export function rolesPage(app, guildId) {
   }
 
   /** @param {Role} role @param {1 | -1} way Up or down by one. */
-  async function move(role, way) {
-    const order = roles()
-      .filter(({ id }) => id !== guildId)
-      .reverse();
-    const at = order.findIndex(({ id }) => id === role.id);
-    const other = order[at + way];
-    if (!other) return;
-    try {
-      await acts.guildSettings.orderRoles(guildId, [
-        { id: role.id, position: other.position },
-        { id: other.id, position: role.position },
-      ]);
-    } catch (error) {
-      app.report(error);
-    }
+  function move(role, way) {
+    const at = roles().findIndex(({ id }) => id === role.id);
+    return place(at, at - way);
   }
 
+  /**
+   * The places between stay the same; who stands in them changes.
+   * @param {number} from
+   * @param {number} to
+   */
+  async function place(from, to) {
+    const order = roles().filter(({ id }) => id !== guildId);
+    const role = order[from];
+    if (!role || to < 0 || to >= order.length) return draw();
+    const places = order.map(({ position }) => position);
+    order.splice(from, 1);
+    order.splice(to, 0, role);
+    const [first, last] = [Math.min(from, to), Math.max(from, to)];
+    const changed = order.map(({ id }, at) => ({ id, position: places[at] ?? 1 })).slice(first, last + 1);
+    try {
+      await acts.guildSettings.orderRoles(guildId, changed);
+    } catch (error) {
+      app.report(error);
+      draw();
+    }
+    return undefined;
+  }
+
+  const reorder = makeReorder(list, { move: (from, to) => void place(from, to), announce: app.announce });
+
   function draw() {
+    if (reorder.isHolding()) return;
     const all = roles();
     const focused = document.activeElement instanceof HTMLElement ? document.activeElement.dataset["key"] : undefined;
     fill(list, ...all.map(row));
@@ -86,7 +101,7 @@ export function rolesPage(app, guildId) {
     button.dataset["key"] = role.id;
     if (role.id === chosen) button.setAttribute("aria-current", "true");
     const steps = isEverybody ? [] : [step(role, name, 1), step(role, name, -1)];
-    return h("li", {}, button, ...steps);
+    return h("li", isEverybody ? {} : { "data-order": "", draggable: "true" }, button, ...steps);
   }
 
   /** @param {Role} role @param {string} name @param {1 | -1} way */

@@ -16,6 +16,8 @@ import { newChannel } from "../dialogs/new_channel.js";
 import { nameOfChannel, signOf } from "../names/channels.js";
 import { avatarAddress, nameOf, plainName } from "../names/people.js";
 import { channelEntries } from "./channel_menu.js";
+import { makeNewsChips } from "./news_chips.js";
+import { makeChannelOrder } from "./order.js";
 
 /** @typedef {import("../shell/app.js").App} App */
 /** @typedef {import("../../store/shapes.js").Channel} Channel */
@@ -39,7 +41,10 @@ export function makeChannelList(app, guildId) {
   );
   const rows = h("ul", { class: "channels" });
   const element = h("nav", { class: "side-list", tabindex: "-1", "data-region": "", "aria-label": t("channels.name") });
-  element.append(head, rows);
+  const chips = makeNewsChips(element, head, rows);
+  const order = makeChannelOrder(rows, { app, guildId, draw });
+  const hasPointer = matchMedia("(pointer: fine)").matches;
+  element.append(head, chips.above, rows, chips.below);
 
   /** @type {Element | null} the row of the channel that is open */
   let toReveal = null;
@@ -91,9 +96,10 @@ export function makeChannelList(app, guildId) {
 
   function draw() {
     const guild = store.read.guilds.get(guildId);
-    if (!guild) return;
+    if (!guild || order.isHolding()) return;
     title.textContent = guild.unavailable ? t("rail.unavailable") : plainName(guild.properties["name"] ?? "");
     keyed(rows, listed(), ({ key }) => key, make, update);
+    chips.draw();
     const { channelId } = app.place();
     if (channelId === revealed || !toReveal?.checkVisibility()) return;
     revealed = channelId;
@@ -104,6 +110,7 @@ export function makeChannelList(app, guildId) {
   function make(row) {
     const item = h("li", { class: row.channel.type === CATEGORY ? "category" : "channel" });
     item.classList.toggle("thread", row.depth === 1);
+    item.dataset["key"] = row.key;
     update(item, row);
     return item;
   }
@@ -122,6 +129,11 @@ export function makeChannelList(app, guildId) {
     const element = /** @type {HTMLElement} */ (item);
     if (element.dataset["face"] === face) return;
     element.dataset["face"] = face;
+    const isMovable = mayManage() && !channel["thread_metadata"];
+    if (isMovable) element.dataset["order"] = "";
+    else delete element.dataset["order"];
+    // A finger that rests asks for the menu.
+    element.draggable = isMovable && hasPointer;
     const hadFocus = element.contains(document.activeElement);
     if (channel.type === CATEGORY) fill(element, ...categoryParts(channel, folded));
     else fill(element, channelLink(channel, { here, news, muted }), ...voiceParts(people));
@@ -166,7 +178,7 @@ export function makeChannelList(app, guildId) {
     const address = channel.type === LINK ? channel["url"] : null;
     const inside = address === null ? `/channels/${guildId}/${channel.id}` : pathWithin(address);
     const outside = inside === null ? address : null;
-    const link = h("a", { class: "channel-link", href: inside ?? address });
+    const link = h("a", { class: "channel-link", href: inside ?? address, draggable: String(!mayManage()) });
     if (outside !== null)
       for (const [key, value] of [
         ["target", "_blank"],
@@ -233,5 +245,5 @@ export function makeChannelList(app, guildId) {
   const unwatch = store.watch([ALL], (topics) => [...topics].some(here) && draw());
   window.addEventListener("popstate", draw);
   draw();
-  return { element, draw, stop: () => (unwatch(), window.removeEventListener("popstate", draw)) };
+  return { element, draw, stop: () => (unwatch(), chips.stop(), window.removeEventListener("popstate", draw)) };
 }

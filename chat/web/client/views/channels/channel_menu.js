@@ -6,6 +6,7 @@ import { BITS, may } from "../../store/permissions.js";
 import { isChannelMuted } from "../../store/unread.js";
 import { t } from "../../words/catalogue.js";
 import { invite } from "../dialogs/invite.js";
+import { askForPrivacy } from "../dialogs/private_channel.js";
 import { nameOfChannel } from "../names/channels.js";
 
 /** @typedef {import("../shell/app.js").App} App */
@@ -40,6 +41,20 @@ export function channelEntries(app, channel) {
         label: t("guild.invite"),
         icon: "invite",
         run: () => void invite(app, channel),
+      },
+    null,
+    !isThread &&
+      guildId !== null &&
+      may(store.read, channel, BITS.MANAGE_CHANNELS) && {
+        label: isHead ? t("channels.edit_category") : t("channels.edit"),
+        icon: "edit",
+        run: () => app.go(`/channels/${guildId}/settings/channels/${id}`),
+      },
+    !isThread &&
+      may(store.read, channel, BITS.MANAGE_CHANNELS | BITS.MANAGE_ROLES) && {
+        label: t("private.entry"),
+        icon: "lock",
+        run: () => askForPrivacy(app, channel),
       },
     null,
     !isThread &&

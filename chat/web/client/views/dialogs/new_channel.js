@@ -1,7 +1,9 @@
 // One more channel, or category.
 
 import { h } from "../../base/dom.js";
+import { BITS, guildPermissions } from "../../store/permissions.js";
 import { t } from "../../words/catalogue.js";
+import { privacyFields } from "./private_channel.js";
 
 /** @typedef {import("../shell/app.js").App} App */
 
@@ -36,17 +38,27 @@ export function newChannel(app, guildId, parentId) {
     return h("label", { class: "check" }, radio, words());
   });
   const choice = h("fieldset", { class: "field" }, h("legend", {}, t("new_channel.kind")), ...kinds);
+  const guild = app.store.read.guilds.get(guildId);
+  const mayClose = guild && (guildPermissions(guild, app.store.read.session.me) & BITS.MANAGE_ROLES) !== 0n;
+  const privacy = mayClose ? privacyFields(app, guildId, []) : null;
   const content = h(
     "div",
     {},
     h("div", { class: "field" }, h("label", { for: "channel-name" }, t("new_channel.name")), name),
     choice,
+    ...(privacy ? [privacy.element] : []),
   );
   const run = async () => {
     if (!name.reportValidity()) return false;
     const checked = /** @type {HTMLInputElement | null} */ (choice.querySelector("input:checked"));
     const type = Number(checked?.value ?? 0);
-    const body = { name: name.value.trim(), type, ...(parentId !== null && { parent_id: parentId }) };
+    const overwrites = privacy?.wanted() ?? [];
+    const body = {
+      name: name.value.trim(),
+      type,
+      ...(parentId !== null && { parent_id: parentId }),
+      ...(overwrites.length > 0 && { permission_overwrites: overwrites }),
+    };
     const channel = await app.acts.guilds.createChannel(guildId, body);
     if (type !== 4) visitChannel(app, guildId, channel.id);
     return true;

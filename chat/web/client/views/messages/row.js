@@ -278,6 +278,8 @@ function thread(thread) {
 function fate(sending, fault) {
   if (sending === null || sending === "sending" || sending === "sent") return null;
   if (sending === "queued") return h("p", { class: "fate meta" }, t("message.queued"));
+  // Without a network nothing was asked yet: it goes again by itself.
+  if (sending === "unsure" && !navigator.onLine) return h("p", { class: "fate meta" }, t("message.queued"));
   const words = sending === "failed" ? t("message.failed") : t("message.unsure");
   return h(
     "p",

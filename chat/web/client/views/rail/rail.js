@@ -13,7 +13,7 @@ import { plainName } from "../names/people.js";
 import { folderEntries } from "../dialogs/folders.js";
 import { guildEntries } from "../dialogs/guild_menu.js";
 import { askForGuild } from "../dialogs/new_guild.js";
-import { makeReorder } from "./reorder.js";
+import { makeReorder } from "../names/reorder.js";
 
 /** @typedef {import("../shell/app.js").App} App */
 /** @typedef {import("../../store/unread.js").News} News */
