@@ -273,11 +273,8 @@ def test_the_audit_log_says_which_and_what_and_can_be_asked(alice: Member, place
         ("Alice kicked Carol", "Reason: rude"),
         ("Bob changed the member Bob", "Nickname: Bobby"),
         ("Alice changed the roles of Bob", "Given: head gardener"),
-        (
-            "Alice gave special permissions in #seeds for head gardener",
-            "Allowed: See channels",
-            "Forbidden: Write messages",
-        ),
+        ("Alice gave special permissions in #seeds for head gardener", "Allowed: See channels"),
+        ("Alice gave special permissions in #seeds for head gardener", "Forbidden: Write messages"),
         ("Alice changed the channel #seeds", "Name: general → seeds", "Topic: all seeds"),
         ("Alice changed the channel #seeds", "Slow mode: 5 seconds", "For adults only: no → yes"),
         ("Alice changed the role head gardener", "Name: gardener → head gardener", "Permissions: Write messages"),
@@ -291,7 +288,7 @@ def test_the_audit_log_says_which_and_what_and_can_be_asked(alice: Member, place
     alice.page.get_by_label("By", exact=True).select_option("Everybody")
     alice.page.get_by_label("Action", exact=True).select_option("changed the role")
     expect(rows).to_have_count(1)
-    alice.page.set_viewport_size(PHONE)
+    alice.page.set_viewport_size({"width": 360, "height": 740})
     alice.page_fits()
 
 
@@ -315,7 +312,10 @@ def test_channels_and_roles_are_put_in_order_and_what_is_new_out_of_sight_is_tol
 
     alice.enters_as("alice", f"/channels/{place.guild_id}/{plots[14]}")
     page = alice.page
-    link = lambda number: page.locator(f".channel-link[data-channel='{plots[number]}']")  # noqa: E731
+
+    def link(number: int) -> Locator:
+        return page.locator(f".channel-link[data-channel='{plots[number]}']")
+
     expect(link(28)).not_to_be_in_viewport()
     alice.page_is_accessible()
     alice.button("New below").click()

@@ -60,8 +60,8 @@ export function webhooksPage(app, guildId) {
       const place = store.read.channels.get(webhook.channel_id);
       const press = () => void copy(webhook).catch(app.report);
       const label = t("webhooks.copy_of", { name: called });
-      const button = h("button", { type: "button", class: "button small-button webhook-copy", "aria-label": label, click: press });
-      button.append(t("webhooks.copy"));
+      const plain = { type: "button", class: "button small-button webhook-copy", "aria-label": label };
+      const button = h("button", { ...plain, click: press }, t("webhooks.copy"));
       return {
         words: [
           h("bdi", { class: "clip panel-name" }, called),
