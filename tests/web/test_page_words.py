@@ -83,7 +83,7 @@ def on_pages() -> set[str]:
 def names(script: str, table: str) -> list[str]:
     """The members of a table of names in a script of the console."""
     text = (HERE / STATIC / script).read_text(encoding="utf-8")
-    found = re.search(rf"const {table} = \[([^\]]*)\]", text)
+    found = re.search(rf"const {table} = (?:/\*\* @type {{const}} \*/ \()?\[([^\]]*)\]", text)
     assert found is not None
     return re.findall(r'"(\w+)"', found[1])
 

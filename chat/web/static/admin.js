@@ -1,6 +1,7 @@
 // The administration console: who is signed in, what they may see, and the places of the console.
 
 import "./address.js";
+import { fill, h } from "../client/base/dom.js";
 import { register, start } from "./admin_places.js";
 import { enter, may, request, signOut } from "./admin_session.js";
 import { BLOCKLISTS, READS, blocklistRead } from "./admin_operations.js";
@@ -19,12 +20,18 @@ import { showOverview } from "./admin_overview.js";
 import { showReport, showReports } from "./admin_reports.js";
 import { showStorage } from "./admin_storage.js";
 import { ApiError } from "./api.js";
-import { byId, fill, h } from "./dom.js";
+import { byId } from "./dom.js";
 import { t } from "./spoken.js";
 import { prepareProofs } from "./sudo.js";
 import { nameOf } from "./session.js";
 
-// [address, what shows it, the name in the menu (none for places below another), what may be read there: one will do]
+/** @typedef {{acls: import("./admin_session.js").Acls}} Reads */
+/**
+ * @typedef {[address: string, show: import("./admin_places.js").Show, name?: string, ...reads: Reads[]]} Place Its address,
+ *   what shows it, its name in the menu (none for places below another), what may be read there: one will do.
+ */
+
+/** @type {Place[]} */
 const PLACES = [
   ["/admin", showOverview, t("Overview")],
   ["/admin/users", showAccounts, t("Accounts"), READS.accounts],
@@ -37,7 +44,7 @@ const PLACES = [
   ["/admin/reports", showReports, t("Reports"), READS.reports],
   ["/admin/reports/{report_id}", showReport],
   ["/admin/discovery", showDiscovery, t("Discovery"), READS.discovery],
-  ["/admin/blocklists", showBlocklist, t("Blocklists"), ...BLOCKLISTS.map(([list]) => READS[blocklistRead(list)])],
+  ["/admin/blocklists", showBlocklist, t("Blocklists"), ...BLOCKLISTS.map(([list]) => blocklistRead(list))],
   ["/admin/blocklists/{list}", showBlocklist],
   ["/admin/audit-log", showAuditLog, t("Audit log"), READS.auditLog],
   ["/admin/audit-log/{log_id}", showAuditLogEntry],
@@ -49,6 +56,7 @@ const PLACES = [
   ["/admin/instance", showInstance, t("Instance"), READS.figures, READS.policy, READS.limits],
 ];
 
+/** @type {Record<string, string>} */
 const STANDS = {
   MISSING_PERMISSIONS: t("This account administers nothing here. Ask somebody who does, or sign in with another account."),
   ACCESS_DENIED: t("This kind of sign-in opens no administration. Sign in with an account that may administer."),

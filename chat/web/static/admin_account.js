@@ -1,6 +1,7 @@
 // One account: what it is, what is around it, and everything that can be done to it. Each part is read when it is looked
 // at, because reading is recorded, too.
 
+import { h } from "../client/base/dom.js";
 import { ACCOUNT_ACTIONS, isBanned, isBannedForGood } from "./admin_account_actions.js";
 import { partsFor } from "./admin_account_parts.js";
 import { stateTags } from "./admin_accounts.js";
@@ -11,20 +12,38 @@ import { accountLink, accountPlace, card, code, entryPlace, facts, fromOutside, 
 import { again } from "./admin_places.js";
 import { FLAGS, PREMIUM_FLAGS, PREMIUM_TYPES, bitsOf, deletionReason } from "./admin_registries.js";
 import { ask, holds, may } from "./admin_session.js";
-import { h } from "./dom.js";
 import { t, tn } from "./spoken.js";
 
 const HISTORY = 200;
+/** @typedef {import("wire").AdminUser} AdminUser */
+/** @typedef {import("wire").AdminAuditLogEntry} Entry */
+/** @typedef {import("./admin_account_actions.js").AccountContext} AccountContext */
+/** @typedef {{params: {user_id: string}}} OfAccount */
+/** @typedef {AccountContext & OfAccount} Context */
+/** @typedef {(answer: unknown, action: {reloads?: boolean}) => Promise<void>} Then */
+/** @typedef {typeof ACCOUNT_ACTIONS} Actions */
+/**
+ * @typedef {{[Name in keyof Actions]:
+ *   Actions[Name] extends import("./admin_dialog.js").Action<AccountContext, never> ? Name : never}[keyof Actions]} ActionName
+ * Actions that need nothing but the account.
+ */
+/** @typedef {(...names: ActionName[]) => HTMLElement} Act The buttons of these. */
+
+/** @type {Record<number, string>} */
 const AUTHENTICATORS = { 0: t("authenticator app"), 2: t("passkeys") };
 
 // The account that is looked at, so that going through its parts does not record a reading each time; and whether it is
 // known to be as it is now, because an action has just told.
+/** @type {AdminUser | null} */
 let kept = null;
 let isFresh = false;
 
+/**
+ * @param {import("./admin_places.js").Visit} visit
+ * @returns {Promise<import("./admin_places.js").Shown>}
+ */
 export async function showAccount({ params, signal }) {
-  const id = params.user_id;
-  const name = params.part ?? "overview";
+  const { user_id: id = "", part: name = "overview" } = params;
   if (kept?.id !== id || (name === "overview" && !isFresh)) kept = await read(id, signal);
   isFresh = false;
   if (kept === null) return { title: t("No such account"), content: h("p", {}, tn("There is no account with the ID {id}.", { id: code(id) })) };
@@ -32,8 +51,10 @@ export async function showAccount({ params, signal }) {
   const facts = await instance();
   const context = { params: { user_id: id }, user, instance: facts };
   // Most actions answer the account as it is now, or leave it as it was: no need to read it once more.
+  /** @type {Then} */
   const then = (answer, action) => {
-    kept = answer?.user ?? answer?.users?.[0] ?? kept;
+    const told = /** @type {{user?: AdminUser, users?: AdminUser[]} | null} */ (answer);
+    kept = told?.user ?? told?.users?.[0] ?? kept;
     isFresh = !action.reloads;
     if (action.reloads) kept = null;
     return again();
@@ -51,13 +72,22 @@ export async function showAccount({ params, signal }) {
   };
 }
 
+/**
+ * @param {string} id
+ * @param {AbortSignal} signal
+ */
 async function read(id, signal) {
   const { users } = await ask(READS.account, { params: { user_id: id }, signal });
   return users[0] ?? null;
 }
 
+/**
+ * @param {string} id
+ * @param {string} current
+ * @param {{name: string, words: string}[]} parts
+ */
 function tabs(id, current, parts) {
-  const item = (name, words) =>
+  const item = (/** @type {string} */ name, /** @type {string} */ words) =>
     h("li", {}, h("a", { href: name === "overview" ? accountPlace(id) : `${accountPlace(id)}/${name}`, "aria-current": name === current ? "page" : null }, words));
   return h(
     "nav",
@@ -66,10 +96,16 @@ function tabs(id, current, parts) {
   );
 }
 
+/**
+ * @param {Context} context
+ * @param {Then} then
+ * @param {AbortSignal} signal
+ */
 async function overview(context, then, signal) {
   const { user } = context;
   const history = may(READS.auditLog) ? await ask(READS.auditLog, { query: { target_id: user.id, limit: HISTORY }, signal }) : null;
-  const act = (...names) => h("div", { class: "buttons" }, names.map((name) => actionButton(name, ACCOUNT_ACTIONS[name], context, then)));
+  /** @type {Act} */
+  const act = (...names) => h("div", { class: "buttons" }, names.map((name) => actionButton(name, actionOf(name), context, then)));
   return [
     h(
       "div",
@@ -85,16 +121,30 @@ async function overview(context, then, signal) {
   ];
 }
 
+/**
+ * @param {ActionName} name
+ * @returns {import("./admin_dialog.js").Action<AccountContext, never>}
+ */
+function actionOf(name) {
+  return ACCOUNT_ACTIONS[name];
+}
+
+/** @param {string} acl */
 function redacted(acl) {
   return h("span", { class: "muted" }, tn("hidden from you ({permission})", { permission: code(acl) }));
 }
 
+/**
+ * @param {Context} context
+ * @param {Then} then
+ * @param {Entry[] | null} log
+ */
 function ban(context, then, log) {
   const { user } = context;
   const current = isBanned(user) ? (log?.find((entry) => entry.action === "temp_ban" && sameTime(entry.metadata.banned_until, user.temp_banned_until)) ?? null) : null;
   const whole = { ...context, banEntryId: current?.log_id ?? null };
-  const notes = current ? log.filter((entry) => entry.action === "annotate_ban" && entry.metadata.ban_audit_log_id === current.log_id).reverse() : [];
-  const button = (name) => actionButton(name, ACCOUNT_ACTIONS[name], whole, then);
+  const notes = current && log ? log.filter((entry) => entry.action === "annotate_ban" && entry.metadata.ban_audit_log_id === current.log_id).reverse() : [];
+  const button = (/** @type {ActionName} */ name) => actionButton(name, actionOf(name), whole, then);
   const until = !isBanned(user) ? t("not banned") : isBannedForGood(user) ? tag(t("for good"), "off") : withDistance(user.temp_banned_until);
   return card(
     t("Ban"),
@@ -109,6 +159,7 @@ function ban(context, then, log) {
   );
 }
 
+/** @param {Entry} entry */
 function note(entry) {
   return h(
     "li",
@@ -122,10 +173,18 @@ function note(entry) {
   );
 }
 
+/**
+ * @param {string | null | undefined} one
+ * @param {string | null} other
+ */
 function sameTime(one, other) {
-  return new Date(one).getTime() === new Date(other).getTime();
+  return Date.parse(one ?? "") === Date.parse(other ?? "");
 }
 
+/**
+ * @param {AdminUser} user
+ * @param {Act} act
+ */
 function deletion(user, act) {
   const pending = user.pending_deletion_at !== null;
   return card(
@@ -148,6 +207,10 @@ function deletion(user, act) {
   );
 }
 
+/**
+ * @param {AdminUser} user
+ * @param {Act} act
+ */
 function identity(user, act) {
   const sees = holds("user:view:email");
   const address = [fromOutside(user.email ?? ""), " ", user.email_verified ? tag(t("verified")) : tag(t("not verified"), "off"), user.email_bounced ? [" ", tag(t("letters come back"), "off")] : null].flat().filter(Boolean);
@@ -171,6 +234,10 @@ function identity(user, act) {
   );
 }
 
+/**
+ * @param {AdminUser} user
+ * @param {Act} act
+ */
 function signIn(user, act) {
   const sees = holds("user:view:ip");
   const types = user.authenticator_types.map((type) => AUTHENTICATORS[type] ?? t("type {type}", { type }));
@@ -188,8 +255,13 @@ function signIn(user, act) {
   );
 }
 
+/**
+ * @param {AdminUser} user
+ * @param {Context} context
+ * @param {Then} then
+ */
 function permissions(user, context, then) {
-  const button = h("div", { class: "buttons" }, actionButton("setAcls", withAcls(ACCOUNT_ACTIONS.setAcls, context.instance), context, then));
+  const button = h("div", { class: "buttons" }, actionButton("setAcls", ACCOUNT_ACTIONS.setAcls, { ...context, acls: context.instance.acls }, then));
   return card(
     t("Administrative permissions"),
     user.acls.length === 0 ? muted(t("None: the account administers nothing.")) : h("ul", { class: "columns" }, user.acls.map((acl) => h("li", {}, code(acl)))),
@@ -197,13 +269,12 @@ function permissions(user, context, then) {
   );
 }
 
-// The registry of permissions comes from the server.
-function withAcls(action, { acls }) {
-  return { ...action, fields: (context) => action.fields({ ...context, acls }) };
-}
-
+/**
+ * @param {AdminUser} user
+ * @param {Act} act
+ */
 function marks(user, act) {
-  const list = (bits) => (bits.length === 0 ? "" : h("ul", { class: "plainly" }, bits.map(([, name, words]) => h("li", {}, code(name), " ", h("span", { class: "muted" }, words)))));
+  const list = (/** @type {import("./admin_registries.js").Bit[]} */ bits) => (bits.length === 0 ? "" : h("ul", { class: "plainly" }, bits.map(([, name, words]) => h("li", {}, code(name), " ", h("span", { class: "muted" }, words)))));
   return card(
     t("Flags and traits"),
     facts(
@@ -215,6 +286,7 @@ function marks(user, act) {
   );
 }
 
+/** @param {AdminUser} user */
 function premium(user) {
   return card(
     t("Premium"),

@@ -1,12 +1,5 @@
-// What an administrator can do to an account: every operation of administration.md, Conventions, that changes
-// something, one row each (two where one operation serves two purposes).  label, button   what is offered, and the word
-// that does it acls            what the caller needs besides admin:authenticate method, path    the operation text(c)
-// what happens, told before it does; `c` is {user, me, instance} and what the caller of the row adds fields
-// what is asked for: see admin_fields.js blocked(c)      why it cannot be done to this account now; null when it can
-// shown(c)        whether this instance and this account have it at all reason          whether an audit log reason is
-// asked for; true unless said otherwise done(c, data)   what is said afterwards result(data)    what is shown
-// afterwards and only once typed(c)        a word that has to be typed first, where nothing can be taken back query,
-// inPath, bodiless   whether the fields go into the query, which of them into the path, and that there is no body
+// What an administrator can do to an account: every operation of administration.md, Conventions, that changes something,
+// one row each (two where one operation serves two purposes). What a row has is told in admin_dialog.js.
 
 import { inZone, oneTimeText, paragraph, sentences } from "./admin_parts.js";
 import {
@@ -22,21 +15,47 @@ import {
 import { holds, isOwn } from "./admin_session.js";
 import { plural, t, tn } from "./spoken.js";
 
+/** @typedef {import("wire").AdminUser} AdminUser */
+/** @typedef {import("./admin_fields.js").Field} Field */
+/**
+ * @typedef {object} AccountContext
+ * @property {AdminUser} user
+ * @property {import("./admin_instance_facts.js").Facts} instance
+ * @property {string | null} [banEntryId] The audit log entry of the ban.
+ * @property {Record<string, string>} [params]
+ */
+/** @typedef {AccountContext & {acls: readonly import("./admin_session.js").Acl[]}} AclsContext */
+/** @typedef {AccountContext & {passkey: import("wire").WebauthnCredential}} PasskeyContext */
+/** @typedef {AccountContext & {category: string, targetName: string}} RelationshipContext */
+/** @typedef {AccountContext & {application: import("wire").AdminApplication}} ApplicationContext */
+/** @typedef {{user: Pick<AdminUser, "id" | "username" | "temp_banned_until">, params?: Record<string, string>}} BanContext */
+/** @typedef {AccountContext & {counted: Counted | null}} MessagesContext */
+/** @typedef {{message_count: number, channel_count: number}} Counted */
+
+/**
+ * @type {<Method extends string, Path extends string, C extends import("./admin_dialog.js").Context = AccountContext>(
+ *   row: import("./admin_dialog.js").Row<C, Method, Path>
+ * ) => import("./admin_dialog.js").Row<C, Method, Path>}
+ */
+const row = (one) => one;
+
 const ACCOUNT = "/v1/admin/users/{user_id}";
 
 const PERMANENT_YEARS = 90;
 
-const withAddress = ({ instance }) => instance.signIn === "email";
-const withUsername = ({ instance }) => instance.signIn === "username";
-const noAddress = ({ user }) =>
+const withAddress = (/** @type {AccountContext} */ { instance }) => instance.signIn === "email";
+const withUsername = (/** @type {AccountContext} */ { instance }) => instance.signIn === "username";
+const noAddress = (/** @type {AccountContext} */ { user }) =>
   holds("user:view:email") && user.email === null ? t("The account has no email address.") : null;
 
-export const isBanned = (user) => user.temp_banned_until !== null;
-export const isBannedForGood = (user) =>
-  isBanned(user) && new Date(user.temp_banned_until) > Date.now() + PERMANENT_YEARS * 365 * 86_400_000;
+export const isBanned = (/** @type {Pick<AdminUser, "temp_banned_until">} */ user) => user.temp_banned_until !== null;
+export const isBannedForGood = (/** @type {AdminUser} */ user) =>
+  Date.parse(user.temp_banned_until ?? "") > Date.now() + PERMANENT_YEARS * 365 * 86_400_000;
 
+/** @type {(label: string, value: boolean) => Field} */
 const notify = (label, value) => ({ kind: "switch", name: "notify_user", label, value });
 
+/** @type {[string, string][]} */
 const DURATIONS = [
   ["1", "1 hour"],
   ["6", "6 hours"],
@@ -47,6 +66,7 @@ const DURATIONS = [
   ["0", t("For good")],
 ];
 
+/** @type {(c: {user: Pick<AdminUser, "deletion_reason_code" | "deletion_public_reason">}) => Field[]} */
 export const deletionFields = (c) => [
   {
     kind: "choice",
@@ -72,7 +92,7 @@ export const deletionFields = (c) => [
   notify(t("Tell the holder by mail"), true),
 ];
 
-const counts = ({ message_count: messages, channel_count: channels }) => ({
+const counts = (/** @type {Counted} */ { message_count: messages, channel_count: channels }) => ({
   messages: plural(messages, "{n} message", "{n} messages"),
   channels: plural(channels, "{n} channel", "{n} channels"),
 });
@@ -80,7 +100,7 @@ const counts = ({ message_count: messages, channel_count: channels }) => ({
 export const ACCOUNT_ACTIONS = {
   // Who it is
 
-  changeUsername: {
+  changeUsername: row({
     label: t("Change the username"),
     acls: ["user:update:username"],
     method: "PATCH",
@@ -99,8 +119,8 @@ export const ACCOUNT_ACTIONS = {
     ],
     button: t("Change the username"),
     done: (_, { user }) => t("The account is now {username}.", { username: user.username }),
-  },
-  changeEmail: {
+  }),
+  changeEmail: row({
     label: t("Change the email address"),
     acls: ["user:update:email"],
     method: "PATCH",
@@ -112,8 +132,8 @@ export const ACCOUNT_ACTIONS = {
     ],
     button: t("Change the address"),
     done: () => t("The email address is changed."),
-  },
-  verifyEmail: {
+  }),
+  verifyEmail: row({
     label: t("Mark the address as verified"),
     acls: ["user:update:email"],
     method: "PUT",
@@ -122,8 +142,8 @@ export const ACCOUNT_ACTIONS = {
     text: () => t("The current address counts as verified, and letters that came back are forgotten. This cannot be taken back, except by changing the address."),
     button: t("Mark as verified"),
     done: () => t("The email address counts as verified."),
-  },
-  sendVerification: {
+  }),
+  sendVerification: row({
     label: t("Send the verification mail"),
     acls: ["user:update:email"],
     method: "POST",
@@ -133,8 +153,8 @@ export const ACCOUNT_ACTIONS = {
     text: () => t("The holder gets a link that verifies the current address. Three letters in a quarter of an hour are the most."),
     button: t("Send"),
     done: () => t("The verification mail is on its way."),
-  },
-  changeDateOfBirth: {
+  }),
+  changeDateOfBirth: row({
     label: t("Change the date of birth"),
     acls: ["user:update:dob"],
     method: "PATCH",
@@ -145,8 +165,8 @@ export const ACCOUNT_ACTIONS = {
     ],
     button: t("Change"),
     done: () => t("The date of birth is changed."),
-  },
-  clearProfileFields: {
+  }),
+  clearProfileFields: row({
     label: t("Clear parts of the profile"),
     acls: ["user:update:profile"],
     method: "DELETE",
@@ -164,8 +184,8 @@ export const ACCOUNT_ACTIONS = {
     ],
     button: t("Clear"),
     done: () => t("The profile is cleared of these."),
-  },
-  blockAvatar: {
+  }),
+  blockAvatar: row({
     label: t("Block the avatar"),
     acls: ["ban:avatar_hash:add"],
     method: "POST",
@@ -176,8 +196,8 @@ export const ACCOUNT_ACTIONS = {
     danger: true,
     reloads: true,
     done: () => t("The avatar is blocked."),
-  },
-  setBotStatus: {
+  }),
+  setBotStatus: row({
     label: t("Set whether it is a bot"),
     acls: ["user:update:bot_status"],
     method: "PUT",
@@ -188,8 +208,8 @@ export const ACCOUNT_ACTIONS = {
     fields: ({ user }) => [{ kind: "fixed", name: "bot", label: t("Bot"), value: !user.bot, words: user.bot ? t("no") : t("yes") }],
     button: t("Change"),
     done: (_, { user }) => (user.bot ? t("The account is a bot's now.") : t("The account is a person's now.")),
-  },
-  setSystemStatus: {
+  }),
+  setSystemStatus: row({
     label: t("Set whether it is the system's"),
     acls: ["user:update:bot_status"],
     method: "PUT",
@@ -199,11 +219,11 @@ export const ACCOUNT_ACTIONS = {
     fields: ({ user }) => [{ kind: "fixed", name: "system", label: t("System account"), value: !user.system, words: user.system ? t("no") : t("yes") }],
     button: t("Change"),
     done: (_, { user }) => (user.system ? t("The account is the system's now.") : t("The account is not the system's any more.")),
-  },
+  }),
 
   // How it signs in
 
-  sendPasswordReset: {
+  sendPasswordReset: row({
     label: t("Send a password reset"),
     acls: ["user:update:email"],
     method: "POST",
@@ -213,8 +233,8 @@ export const ACCOUNT_ACTIONS = {
     text: () => t("The holder gets a link that sets a new password. Until it is used nothing changes."),
     button: t("Send"),
     done: () => t("The password reset is on its way."),
-  },
-  createResetLink: {
+  }),
+  createResetLink: row({
     label: t("Make a reset link"),
     acls: ["user:create:password_reset_link"],
     method: "POST",
@@ -229,8 +249,8 @@ export const ACCOUNT_ACTIONS = {
       oneTimeText(t("Reset link"), url),
       paragraph(tn("It works until {time}.", { time: inZone(expires) })),
     ],
-  },
-  revokeRecoveryKit: {
+  }),
+  revokeRecoveryKit: row({
     label: t("Void the recovery kit"),
     acls: ["user:delete:recovery_kit"],
     method: "DELETE",
@@ -241,8 +261,8 @@ export const ACCOUNT_ACTIONS = {
     button: t("Void the kit"),
     danger: true,
     done: () => t("The recovery kit is void."),
-  },
-  disableMfa: {
+  }),
+  disableMfa: row({
     label: t("Turn the second factors off"),
     acls: ["user:update:mfa"],
     method: "DELETE",
@@ -252,20 +272,20 @@ export const ACCOUNT_ACTIONS = {
     danger: true,
     reloads: true,
     done: () => t("The second factors are off."),
-  },
-  deletePasskey: {
+  }),
+  deletePasskey: row({
     label: t("Take the passkey away"),
     acls: ["user:update:mfa"],
     method: "DELETE",
     path: `${ACCOUNT}/webauthn-credentials/{credential}`,
     place: "row",
-    text: ({ passkey }) => t("The passkey “{name}” opens the account no longer.", { name: passkey.name }),
+    text: (/** @type {PasskeyContext} */ { passkey }) => t("The passkey “{name}” opens the account no longer.", { name: passkey.name }),
     button: t("Take away"),
     danger: true,
     reloads: true,
     done: () => t("The passkey is gone."),
-  },
-  terminateSessions: {
+  }),
+  terminateSessions: row({
     label: t("End every session"),
     acls: ["user:update:flags"],
     method: "DELETE",
@@ -277,18 +297,18 @@ export const ACCOUNT_ACTIONS = {
     button: t("End the sessions"),
     danger: true,
     done: (_, { terminated_count: ended }) => (ended === 0 ? t("There was no session to end.") : plural(ended, "{n} session ended.", "{n} sessions ended.")),
-  },
+  }),
 
   // What it may do, and how it is marked
 
-  setAcls: {
+  setAcls: row({
     label: t("Change the permissions"),
     acls: ["acl:set:user"],
     method: "PUT",
     path: `${ACCOUNT}/acls`,
     blocked: ({ user }) => (isOwn(user.id) ? t("You cannot change your own permissions.") : null),
     text: () => t("What is ticked replaces what the account may do. It counts at once, for its sessions and its keys."),
-    fields: ({ user, acls }) => [
+    fields: (/** @type {AclsContext} */ { user, acls }) => [
       {
         kind: "checks",
         name: "acls",
@@ -307,8 +327,8 @@ export const ACCOUNT_ACTIONS = {
     button: t("Change the permissions"),
     danger: true,
     done: (_, { user }) => (user.acls.length === 0 ? t("The account administers nothing any more.") : plural(user.acls.length, "The account has {n} permission.", "The account has {n} permissions.")),
-  },
-  setTraits: {
+  }),
+  setTraits: row({
     label: t("Change the traits"),
     acls: ["user:update:traits"],
     method: "PUT",
@@ -319,8 +339,8 @@ export const ACCOUNT_ACTIONS = {
     ],
     button: t("Change the traits"),
     done: () => t("The traits are changed."),
-  },
-  updateFlags: {
+  }),
+  updateFlags: row({
     label: t("Change the flags"),
     acls: ["user:update:flags"],
     method: "PATCH",
@@ -331,8 +351,8 @@ export const ACCOUNT_ACTIONS = {
     ],
     button: t("Change the flags"),
     done: () => t("The flags are changed."),
-  },
-  updatePremiumFlags: {
+  }),
+  updatePremiumFlags: row({
     label: t("Change the premium flags"),
     acls: ["user:update:flags"],
     method: "PATCH",
@@ -343,8 +363,8 @@ export const ACCOUNT_ACTIONS = {
     ],
     button: t("Change the premium flags"),
     done: () => t("The premium flags are changed."),
-  },
-  refreshPurchases: {
+  }),
+  refreshPurchases: row({
     label: t("Ask the stores again"),
     acls: ["user:update:flags"],
     method: "POST",
@@ -354,11 +374,11 @@ export const ACCOUNT_ACTIONS = {
     button: t("Ask again"),
     reloads: true,
     done: (_, { purchases }) => plural(purchases.length, "{n} purchase read anew.", "{n} purchases read anew."),
-  },
+  }),
 
   // Keeping it out
 
-  writeNote: {
+  writeNote: row({
     label: t("Write a note"),
     acls: ["user:lookup"],
     method: "GET",
@@ -369,9 +389,9 @@ export const ACCOUNT_ACTIONS = {
     reasonRequired: true,
     button: t("Write the note"),
     done: () => t("The note is in the audit log."),
-  },
-  ban: {
-    label: ({ user }) => (isBanned(user) ? t("Change the ban") : t("Ban")),
+  }),
+  ban: row({
+    label: (/** @type {BanContext} */ { user }) => (isBanned(user) ? t("Change the ban") : t("Ban")),
     acls: ["user:temp_ban"],
     method: "PUT",
     path: `${ACCOUNT}/ban`,
@@ -389,8 +409,8 @@ export const ACCOUNT_ACTIONS = {
     button: t("Ban"),
     danger: true,
     done: (_, { user }) => (isBannedForGood(user) ? t("The account is banned for good.") : tn("The account is banned until {time}.", { time: inZone(user.temp_banned_until) })),
-  },
-  unban: {
+  }),
+  unban: row({
     label: t("Lift the ban"),
     acls: ["user:temp_ban"],
     method: "DELETE",
@@ -403,8 +423,8 @@ export const ACCOUNT_ACTIONS = {
     ],
     button: t("Lift the ban"),
     done: () => t("The ban is lifted."),
-  },
-  annotateBan: {
+  }),
+  annotateBan: row({
     label: t("Add a note to the ban"),
     acls: ["user:temp_ban"],
     method: "POST",
@@ -420,11 +440,11 @@ export const ACCOUNT_ACTIONS = {
     reason: false,
     button: t("Add the note"),
     done: () => t("The note is added."),
-  },
+  }),
 
   // Its end
 
-  scheduleDeletion: {
+  scheduleDeletion: row({
     label: t("Schedule the deletion"),
     acls: ["user:delete"],
     method: "PUT",
@@ -435,13 +455,13 @@ export const ACCOUNT_ACTIONS = {
         isOwn(user.id) && t("This is your own account: you lock yourself out."),
         t("From now on nobody can sign in to the account, and it is erased when the time is up. Until then this can be taken back."),
       ),
-    fields: deletionFields,
+    fields: (c) => deletionFields(c),
     reasonHint: t("Kept with the deletion; only administrators see it."),
     button: t("Schedule the deletion"),
     danger: true,
     done: (_, { user }) => tn("The account is to be erased on {time}.", { time: inZone(user.pending_deletion_at) }),
-  },
-  replaceDeletion: {
+  }),
+  replaceDeletion: row({
     label: t("Replace the deletion"),
     acls: ["user:delete"],
     method: "PUT",
@@ -462,8 +482,8 @@ export const ACCOUNT_ACTIONS = {
     button: t("Replace the deletion"),
     danger: true,
     done: (_, { user }) => tn("The account is now to be erased on {time}.", { time: inZone(user.pending_deletion_at) }),
-  },
-  cancelDeletion: {
+  }),
+  cancelDeletion: row({
     label: t("Cancel the deletion"),
     acls: ["user:delete"],
     method: "DELETE",
@@ -486,11 +506,11 @@ export const ACCOUNT_ACTIONS = {
     ],
     button: t("Cancel the deletion"),
     done: () => t("The deletion is cancelled."),
-  },
+  }),
 
   // What is around it
 
-  clearRelationships: {
+  clearRelationships: row({
     label: t("Remove all of a kind"),
     acls: ["user:remove:relationship"],
     method: "DELETE",
@@ -504,14 +524,14 @@ export const ACCOUNT_ACTIONS = {
     button: t("Remove them"),
     danger: true,
     done: (_, { removed_count: removed }) => (removed === 0 ? t("There was nothing to remove.") : plural(removed, "{n} relationship removed.", "{n} relationships removed.")),
-  },
-  removeRelationship: {
+  }),
+  removeRelationship: row({
     label: t("Remove"),
     acls: ["user:remove:relationship"],
     method: "DELETE",
     path: `${ACCOUNT}/relationships/{target_user_id}`,
     place: "row",
-    text: ({ targetName }) => t("What there is between this account and {targetName} is removed.", { targetName }),
+    text: (/** @type {RelationshipContext} */ { targetName }) => t("What there is between this account and {targetName} is removed.", { targetName }),
     query: true,
     fields: ({ category }) => [
       { kind: "fixed", name: "category", label: t("Kind"), value: category, words: RELATIONSHIPS.find(([name]) => name === category)?.[2] ?? category },
@@ -519,24 +539,24 @@ export const ACCOUNT_ACTIONS = {
     button: t("Remove"),
     danger: true,
     done: () => t("The relationship is removed."),
-  },
+  }),
 
-  transferApplication: {
+  transferApplication: row({
     label: t("Give it to another owner"),
     acls: ["application:transfer_ownership"],
     method: "POST",
     path: "/v1/admin/applications/{application_id}/transfer-ownership",
     place: "row",
-    text: ({ application }) => t("“{name}” and its bot belong to the other account from then on.", { name: application.name }),
+    text: (/** @type {ApplicationContext} */ { application }) => t("“{name}” and its bot belong to the other account from then on.", { name: application.name }),
     fields: () => [{ kind: "text", name: "new_owner_id", label: t("ID of the new owner"), max: 20, inputmode: "numeric", required: true }],
     button: t("Give it away"),
     danger: true,
     done: () => t("The application has another owner."),
-  },
+  }),
 
   // What it wrote
 
-  countMessages: {
+  countMessages: row({
     label: t("Count the messages"),
     acls: ["message:delete_all"],
     method: "DELETE",
@@ -547,14 +567,14 @@ export const ACCOUNT_ACTIONS = {
     fields: () => [{ kind: "fixed", name: "dry_run", label: t("Dry run"), value: "true", words: t("yes") }],
     button: t("Count"),
     done: (_, found) => t("{messages} in up to {channels}.", counts(found)),
-  },
-  deleteMessages: {
+  }),
+  deleteMessages: row({
     label: t("Delete all messages"),
     acls: ["message:delete_all"],
     method: "DELETE",
     path: `${ACCOUNT}/messages`,
     place: "messages",
-    text: ({ counted }) =>
+    text: (/** @type {MessagesContext} */ { counted }) =>
       counted
         ? t("{messages} in up to {channels} are deleted by a job. What is deleted cannot be brought back.", counts(counted))
         : t("Everything the account has written is deleted by a job. What is deleted cannot be brought back."),
@@ -565,8 +585,8 @@ export const ACCOUNT_ACTIONS = {
     danger: true,
     done: (_, found) => (found.job_id ? t("The job is queued.") : t("There was nothing to delete.")),
     job: true,
-  },
-  shredMessages: {
+  }),
+  shredMessages: row({
     label: t("Shred listed messages"),
     acls: ["message:shred"],
     method: "POST",
@@ -586,8 +606,8 @@ export const ACCOUNT_ACTIONS = {
     danger: true,
     done: () => t("The job is queued."),
     job: true,
-  },
-  cancelMessageDeletion: {
+  }),
+  cancelMessageDeletion: row({
     label: t("Cancel the deletion of its messages"),
     acls: ["user:cancel:bulk_message_deletion"],
     method: "DELETE",
@@ -597,8 +617,8 @@ export const ACCOUNT_ACTIONS = {
     text: () => t("The holder asked for all messages of the account to be deleted; they stay. What is deleted already does not come back."),
     button: t("Cancel it"),
     done: () => t("The messages stay."),
-  },
-  buildArchive: {
+  }),
+  buildArchive: row({
     label: t("Build an archive"),
     acls: ["archive:trigger:user"],
     method: "POST",
@@ -610,10 +630,10 @@ export const ACCOUNT_ACTIONS = {
     ],
     button: t("Build the archive"),
     done: () => t("The archive is being built."),
-  },
+  }),
 };
 
 // A reset link or a voided kit is for accounts that may do no more than the caller.
-function outranked({ user }) {
+function outranked(/** @type {AccountContext} */ { user }) {
   return user.acls.every(holds) ? null : t("The account has permissions that you do not have.");
 }

@@ -1,5 +1,6 @@
 // What is around an account, part by part. Each part is an operation that reads, and the actions that belong to it.
 
+import { fill, h } from "../client/base/dom.js";
 import { ACCOUNT_ACTIONS } from "./admin_account_actions.js";
 import { entriesTable } from "./admin_audit_log.js";
 import { archivesOf } from "./admin_archives.js";
@@ -10,7 +11,7 @@ import { accountLink, card, code, facts, fromOutside, growing, guildPlace, inZon
 import { again } from "./admin_places.js";
 import { RELATIONSHIPS, inWords } from "./admin_registries.js";
 import { ask, may } from "./admin_session.js";
-import { fill, h } from "./dom.js";
+import { within } from "./dom.js";
 import { locale, plural, t } from "./spoken.js";
 
 const PAGE = 200;
@@ -18,9 +19,17 @@ const CONVERSATIONS = 50;
 const CHANGES = 50;
 const ENTRIES = 100;
 
-const MESSAGE_ACTIONS = ["countMessages", "deleteMessages", "shredMessages", "cancelMessageDeletion"];
+/** @typedef {import("../client/base/dom.js").Child} Child */
+/** @typedef {import("./admin_account.js").Context} Context */
+/** @typedef {import("./admin_account.js").Then} Then */
+/** @typedef {(context: Context, then: Then, signal: AbortSignal) => Promise<Child>} Show */
+/**
+ * @typedef {[name: string, words: string, reads: {acls: import("./admin_session.js").Acls} | null, show: Show,
+ *   isThere?: (context: Context) => boolean]} Part Its name in the address, its words, the operation that it reads, what
+ *   shows it, whether the instance has it.
+ */
 
-// [name in the address, words, the operation that it reads, what shows it, whether the instance has it]
+/** @type {Part[]} */
 const PARTS = [
   ["sessions", t("Sessions"), READS.sessions, sessions],
   ["passkeys", t("Passkeys"), READS.passkeys, passkeys],
@@ -35,11 +44,19 @@ const PARTS = [
   ["history", t("History"), READS.auditLog, history],
 ];
 
-// The parts that this instance has and the caller may read.
+/**
+ * The parts that this instance has and the caller may read.
+ * @param {Context} context
+ */
 export function partsFor(context) {
   return PARTS.filter(([, , read, , isThere]) => (read === null || may(read)) && (isThere?.(context) ?? true)).map(([name, words, , show]) => ({ name, words, show }));
 }
 
+/**
+ * @param {Context} context
+ * @param {Then} then
+ * @param {AbortSignal} signal
+ */
 async function sessions(context, then, signal) {
   const { sessions: found } = await ask(READS.sessions, { params: context.params, signal });
   return card(
@@ -62,9 +79,14 @@ async function sessions(context, then, signal) {
   );
 }
 
+/**
+ * @param {Context} context
+ * @param {Then} then
+ * @param {AbortSignal} signal
+ */
 async function passkeys(context, then, signal) {
   const found = await ask(READS.passkeys, { params: context.params, signal });
-  const remove = (passkey) => {
+  const remove = (/** @type {import("wire").WebauthnCredential} */ passkey) => {
     const whole = { ...context, passkey, params: { ...context.params, credential: passkey.id } };
     return actionButton(`deletePasskey-${passkey.id}`, ACCOUNT_ACTIONS.deletePasskey, whole, then);
   };
@@ -85,12 +107,17 @@ async function passkeys(context, then, signal) {
   );
 }
 
+/**
+ * @param {Context} context
+ * @param {Then} _
+ * @param {AbortSignal} signal
+ */
 async function guilds(context, _, signal) {
-  const next = async (after) => {
+  const next = async (/** @type {string | undefined} */ after) => {
     const { guilds: found } = await ask(READS.guildsOfAccount, { params: context.params, query: { after, limit: PAGE, with_counts: "true" }, signal });
-    return { rows: found, cursor: found.length === PAGE ? found.at(-1).id : null };
+    return { rows: found, cursor: found.length === PAGE ? (found.at(-1)?.id ?? null) : null };
   };
-  const show = (rows) =>
+  const show = (/** @type {import("wire").AdminGuild[]} */ rows) =>
     table(
       t("Guilds"),
       [
@@ -106,29 +133,38 @@ async function guilds(context, _, signal) {
   return card(t("Guilds"), growing(await next(undefined), show, next));
 }
 
+/** @param {{owner_username: string | null, owner_discriminator: string | null}} thing */
 export function owner(thing) {
   return thing.owner_username ? { username: thing.owner_username, discriminator: thing.owner_discriminator } : null;
 }
 
+/**
+ * @param {Context} context
+ * @param {Then} _
+ * @param {AbortSignal} signal
+ */
 async function conversations(context, _, signal) {
-  const read = (query) => ask(READS.conversations, { params: context.params, query, signal });
-  const next = async (before) => {
+  const read = (/** @type {import("./admin_session.js").Query} */ query) => ask(READS.conversations, { params: context.params, query, signal });
+  const next = async (/** @type {string | undefined} */ before) => {
     const { channels } = await read({ type: "dm", before, limit: CONVERSATIONS });
-    return { rows: channels, cursor: channels.length === CONVERSATIONS ? channels.at(-1).channel_id : null };
+    return { rows: channels, cursor: channels.length === CONVERSATIONS ? (channels.at(-1)?.channel_id ?? null) : null };
   };
   const [first, groups] = await Promise.all([next(undefined), read({ type: "group_dm" })]);
-  const people = (channel) => {
+  /** @typedef {import("wire").AdminPrivateChannel} Channel */
+  const people = (/** @type {Channel} */ channel) => {
     const others = channel.recipient_ids.filter((id) => id !== context.user.id);
     if (others.length === 0) return "–";
-    const known = (id) => channel.recipients.find((one) => one.id === id);
+    const known = (/** @type {string} */ id) => channel.recipients.find((one) => one.id === id);
     return h("ul", { class: "plainly" }, others.map((id) => h("li", {}, accountLink(id, known(id)))));
   };
+  /** @type {[string, (channel: Channel) => Child][]} */
   const columns = [
     [t("With"), people],
     [t("Open in the client"), (channel) => (channel.is_open ? t("yes") : t("no"))],
     [t("Last message"), (channel) => (channel.last_message_id ? code(channel.last_message_id) : t("none"))],
     ["ID", (channel) => code(channel.channel_id)],
   ];
+  /** @type {[string, (channel: Channel) => Child][]} */
   const named = [[t("Group"), (channel) => fromOutside(channel.name ?? t("without a name"))], ...columns.slice(0, 1), [t("Owner"), (channel) => accountLink(channel.owner_id)], ...columns.slice(1)];
   return [
     card(t("Conversations of two"), growing(first, (rows) => table(t("Conversations of two"), columns, rows), next)),
@@ -136,9 +172,14 @@ async function conversations(context, _, signal) {
   ];
 }
 
+/**
+ * @param {Context} context
+ * @param {Then} then
+ * @param {AbortSignal} signal
+ */
 async function relationships(context, then, signal) {
   const found = await ask(READS.relationships, { params: context.params, signal });
-  const remove = (category) => (one) => {
+  const remove = (/** @type {string} */ category) => (/** @type {import("wire").AdminRelationship} */ one) => {
     const targetName = one.target ? `${one.target.username}#${one.target.discriminator}` : one.target_user_id;
     const whole = { ...context, category, targetName, params: { ...context.params, target_user_id: one.target_user_id } };
     return actionButton(`removeRelationship-${category}-${one.target_user_id}`, ACCOUNT_ACTIONS.removeRelationship, whole, then);
@@ -163,11 +204,17 @@ async function relationships(context, then, signal) {
   ];
 }
 
+/**
+ * @param {Context} context
+ * @param {Then} then
+ * @param {AbortSignal} signal
+ */
 async function applications(context, then, signal) {
   const { applications: found } = await ask(READS.applications, { params: context.params, signal });
   if (found.length === 0) return card(t("Applications"), muted(t("The account has made no application.")));
-  const bot = (one) => ({ username: one.bot_username, discriminator: one.bot_discriminator });
-  const transfer = (one) => {
+  const bot = (/** @type {import("wire").AdminApplication} */ one) =>
+    one.bot_username === null ? null : { username: one.bot_username, discriminator: one.bot_discriminator };
+  const transfer = (/** @type {import("wire").AdminApplication} */ one) => {
     const whole = { ...context, application: one, params: { application_id: one.id } };
     return actionButton(`transferApplication-${one.id}`, ACCOUNT_ACTIONS.transferApplication, whole, then);
   };
@@ -178,7 +225,7 @@ async function applications(context, then, signal) {
       h("h2", { class: "from-outside" }, one.name),
       facts(
         ["ID", code(one.id)],
-        [t("Bot"), one.bot_user_id ? accountLink(one.bot_user_id, one.bot_username ? bot(one) : null) : t("none")],
+        [t("Bot"), one.bot_user_id ? accountLink(one.bot_user_id, bot(one)) : t("none")],
         [t("Anybody may add the bot"), one.bot_is_public ? t("yes") : t("no")],
         [t("Adding it asks for a code grant"), one.bot_require_code_grant ? t("yes") : t("no")],
         [t("Bot token"), one.has_bot_token ? [code(one.bot_token_preview ?? ""), " ", one.bot_token_created_at ? inZone(one.bot_token_created_at) : ""] : t("none")],
@@ -191,27 +238,35 @@ async function applications(context, then, signal) {
   );
 }
 
-// Counting comes before deleting: what is asked in front of the button names the numbers.
+/**
+ * Counting comes before deleting: what is asked in front of the button names the numbers.
+ * @param {Context} context
+ * @param {Then} then
+ * @param {AbortSignal} signal
+ */
 async function messages(context, then, signal) {
   const job = h("div", {});
   const counted = h("div", {});
   const row = h("div", { class: "buttons" });
-  const follow = async (answer) => {
+  const follow = async (/** @type {{job_id?: string | null}} */ answer) => {
     if (answer.job_id) fill(job, await orderedJob(answer.job_id, signal));
   };
-  const draw = (found) => {
+  const tell = (/** @type {import("./admin_account_actions.js").Counted} */ answer) => {
+    const { message_count: messages, channel_count: channels } = answer;
+    fill(counted, facts([t("Messages"), messages.toLocaleString(locale())], [t("Channels, at most"), channels.toLocaleString(locale())]));
+    draw(answer);
+    within(row, "[data-action=deleteMessages]", HTMLElement).focus();
+  };
+  const draw = (/** @type {import("./admin_account_actions.js").Counted | null} */ found) => {
     const whole = { ...context, counted: found };
-    const after = {
-      countMessages: (answer) => {
-        fill(counted, facts([t("Messages"), answer.message_count.toLocaleString(locale())], [t("Channels, at most"), answer.channel_count.toLocaleString(locale())]));
-        draw(answer);
-        row.querySelector("[data-action=deleteMessages]").focus();
-      },
-      deleteMessages: follow,
-      shredMessages: follow,
-      cancelMessageDeletion: then,
-    };
-    fill(row, MESSAGE_ACTIONS.map((name) => actionButton(name, ACCOUNT_ACTIONS[name], whole, after[name])));
+    const { countMessages, deleteMessages, shredMessages, cancelMessageDeletion } = ACCOUNT_ACTIONS;
+    fill(
+      row,
+      actionButton("countMessages", countMessages, whole, tell),
+      actionButton("deleteMessages", deleteMessages, whole, follow),
+      actionButton("shredMessages", shredMessages, whole, follow),
+      actionButton("cancelMessageDeletion", cancelMessageDeletion, whole, then),
+    );
   };
   draw(null);
   const { pending_bulk_message_deletion_at: pending } = context.user;
@@ -226,6 +281,11 @@ async function messages(context, then, signal) {
   ];
 }
 
+/**
+ * @param {Context} context
+ * @param {Then} _
+ * @param {AbortSignal} signal
+ */
 async function archives(context, _, signal) {
   return [
     h("div", { class: "buttons above" }, actionButton("buildArchive", ACCOUNT_ACTIONS.buildArchive, context, () => again())),
@@ -233,9 +293,14 @@ async function archives(context, _, signal) {
   ];
 }
 
+/**
+ * @param {Context} context
+ * @param {Then} then
+ * @param {AbortSignal} signal
+ */
 async function purchases(context, then, signal) {
   const { purchases: found } = await ask(READS.purchases, { params: context.params, signal });
-  const time = (value) => (value ? inZone(value) : "");
+  const time = (/** @type {string | null} */ value) => (value ? inZone(value) : "");
   return [
     h("div", { class: "buttons above" }, actionButton("refreshPurchases", ACCOUNT_ACTIONS.refreshPurchases, context, then)),
     found.length === 0 ? card(t("Purchases"), muted(t("The account has bought nothing in a store."))) : null,
@@ -282,13 +347,19 @@ async function purchases(context, then, signal) {
   ].flat();
 }
 
+/**
+ * @param {Context} context
+ * @param {Then} _
+ * @param {AbortSignal} signal
+ */
 async function changes(context, _, signal) {
-  const next = async (token) => {
+  const next = async (/** @type {string | undefined} */ token) => {
     const { entries, next_page_token: cursor } = await ask(READS.changeLog, { params: context.params, query: { limit: CHANGES, page_token: token }, signal });
     return { rows: entries, cursor };
   };
+  /** @type {Record<string, string>} */
   const words = { email: t("Email address"), service_tag: t("Tag") };
-  const show = (rows) =>
+  const show = (/** @type {import("wire").AdminUserChangeLogEntry[]} */ rows) =>
     table(
       t("Changes"),
       [
@@ -305,8 +376,13 @@ async function changes(context, _, signal) {
   return card(t("Changes of name and address"), growing(await next(undefined), show, next));
 }
 
+/**
+ * @param {Context} context
+ * @param {Then} _
+ * @param {AbortSignal} signal
+ */
 async function history(context, _, signal) {
-  const next = async (offset) => {
+  const next = async (/** @type {number} */ offset) => {
     const { logs, total } = await ask(READS.auditLog, { query: { target_id: context.user.id, limit: ENTRIES, offset }, signal });
     const read = offset + logs.length;
     return { rows: logs, cursor: read < total && logs.length > 0 ? read : null };

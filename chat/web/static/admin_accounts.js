@@ -1,16 +1,20 @@
 // Finding accounts (administration.md, Finding accounts).
 
+import { fill, h } from "../client/base/dom.js";
 import { READS } from "./admin_operations.js";
 import { accountPlace, code, fromNow, fromOutside, inZone, link, madeAt, muted, pager, table, tag, tagOf } from "./admin_parts.js";
 import { go, look, results } from "./admin_places.js";
 import { hasFlag } from "./admin_registries.js";
 import { ask, holds } from "./admin_session.js";
-import { fill, h } from "./dom.js";
 import { plural, t } from "./spoken.js";
 
 const LIMIT = 50;
 
-// [selector, words, hint, ACL that it needs besides, longest value, whether it is paged]
+/** @typedef {import("wire").AdminUser} AdminUser */
+/** @typedef {import("./admin_session.js").Acl} Acl */
+/** @typedef {[name: string, words: string, hint: string, acl: Acl | null, longest: number, paged: boolean]} Selector */
+
+/** @type {Selector[]} */
 const SELECTORS = [
   ["q", t("Name, address or ID"), t("Looks through names and what else the index knows."), null, 1_024, true],
   ["resolve", t("Exactly one account"), t("A tag like alice#0001, an ID, an email address or a subscription."), null, 1_024, false],
@@ -19,15 +23,25 @@ const SELECTORS = [
   ["last_active_ip", t("Last network address"), t("The whole address; part of one finds nothing."), "user:view:ip", 64, true],
 ];
 
+/**
+ * @param {import("./admin_places.js").Visit} visit
+ * @returns {Promise<import("./admin_places.js").Shown>}
+ */
 export async function showAccounts({ search, signal }) {
   const by = search.get("by");
   const text = search.get("text") ?? "";
   const offset = Math.max(0, Number.parseInt(search.get("offset") ?? "0", 10) || 0);
-  const selector = SELECTORS.find(([name]) => name === by) ?? null;
-  const shown = selector === null ? [muted(t("Each search is recorded in the audit log, without the words that you look for."))] : await results(() => found(selector, text, offset, signal));
+  const selector = SELECTORS.find(([name]) => name === by);
+  const shown = selector === undefined ? [muted(t("Each search is recorded in the audit log, without the words that you look for."))] : await results(() => found(selector, text, offset, signal));
   return { title: t("Accounts"), content: [form(selector?.[0] ?? "q", text), h("div", {}, shown)] };
 }
 
+/**
+ * @param {Selector} selector
+ * @param {string} text
+ * @param {number} offset
+ * @param {AbortSignal} signal
+ */
 async function found([name, , , , , paged], text, offset, signal) {
   const value = name === "user_id" ? text.split(/[\s,]+/).filter((part) => part !== "") : text;
   const query = { [name]: value, ...(paged ? { limit: LIMIT, offset } : {}) };
@@ -39,6 +53,10 @@ async function found([name, , , , , paged], text, offset, signal) {
   ];
 }
 
+/**
+ * @param {string} by
+ * @param {string} text
+ */
 function form(by, text) {
   const select = h(
     "select",
@@ -57,10 +75,10 @@ function form(by, text) {
   });
   const hint = h("p", { class: "hint", id: "search-hint" });
   const adapt = () => {
-    const [, , words, , length] = SELECTORS.find(([name]) => name === select.value);
-    input.maxLength = length;
+    const selector = SELECTORS.find(([name]) => name === select.value);
+    if (selector) input.maxLength = selector[4];
     input.required = select.value !== "q";
-    fill(hint, words);
+    fill(hint, selector?.[2]);
   };
   select.addEventListener("change", adapt);
   adapt();
@@ -79,6 +97,7 @@ function form(by, text) {
   return element;
 }
 
+/** @param {AdminUser[]} users */
 export function accountsTable(users) {
   return table(
     t("Accounts"),
@@ -95,7 +114,10 @@ export function accountsTable(users) {
   );
 }
 
-// What one has to know of an account at a glance.
+/**
+ * What one has to know of an account at a glance.
+ * @param {AdminUser} user
+ */
 export function stateTags(user) {
   const tags = [
     user.bot ? tag(t("bot")) : null,

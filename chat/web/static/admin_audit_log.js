@@ -1,16 +1,24 @@
 // What administrators did: searching the audit log, and one entry of it.
 
+import { h } from "../client/base/dom.js";
 import { READS } from "./admin_operations.js";
 import { accountLink, accountPlace, card, code, entryPlace, facts, fromOutside, guildPlace, inZone, jobPlace, link, pager, table } from "./admin_parts.js";
-import { go, look, results } from "./admin_places.js";
+import { go, look, results, searchedBy } from "./admin_places.js";
 import { ACCOUNT_TARGETS, AUDIT_TARGETS, inWords } from "./admin_registries.js";
 import { ask } from "./admin_session.js";
-import { h } from "./dom.js";
 import { plural, t } from "./spoken.js";
 
 const LIMIT = 50;
+/** @typedef {import("wire").AdminAuditLogEntry} Entry */
+/** @typedef {import("../client/base/dom.js").Child} Child */
+/** @typedef {Record<string, import("../client/base/dom.js").Attribute>} Attributes */
+
 const NAMES = ["q", "admin_user_id", "target_type", "target_id", "sort_by", "sort_order"];
 
+/**
+ * @param {import("./admin_places.js").Visit} visit
+ * @returns {Promise<import("./admin_places.js").Shown>}
+ */
 export async function showAuditLog({ search, signal }) {
   const wanted = Object.fromEntries(NAMES.map((name) => [name, search.get(name) ?? ""]));
   const offset = Math.max(0, Number.parseInt(search.get("offset") ?? "0", 10) || 0);
@@ -25,14 +33,16 @@ export async function showAuditLog({ search, signal }) {
   return { title: t("Audit log"), content: [form(wanted), h("div", {}, await results(found))] };
 }
 
+/** @param {Record<string, string>} wanted */
 function form(wanted) {
-  const input = (name, label, more = {}) =>
+  const input = (/** @type {string} */ name, /** @type {string} */ label, /** @type {Attributes} */ more = {}) =>
     h(
       "div",
       { class: "field" },
       h("label", { for: `log-${name}` }, label),
       h("input", { id: `log-${name}`, name, type: "search", value: wanted[name], autocomplete: "off", maxlength: "1024", ...more }),
     );
+  /** @type {(name: string, label: string, options: string[][]) => HTMLElement} */
   const select = (name, label, options) =>
     h(
       "div",
@@ -53,19 +63,25 @@ function form(wanted) {
   );
   element.addEventListener("submit", (event) => {
     event.preventDefault();
-    go("/admin/audit-log", Object.fromEntries(NAMES.map((name) => [name, element.elements[name].value.trim()])));
+    go("/admin/audit-log", searchedBy(element));
   });
   return element;
 }
 
+/**
+ * @param {Entry[]} entries
+ * @param {{about?: boolean}} [options]
+ */
 export function entriesTable(entries, { about = true } = {}) {
+  /** @type {[string, (entry: Entry) => Child][]} */
+  const of = about ? [[t("About"), target]] : [];
   return table(
     t("Audit log"),
     [
       [t("When"), (entry) => link(entryPlace(entry.log_id), inZone(entry.created_at))],
       [t("Who"), (entry) => accountLink(entry.admin_user_id, entry.admin_user)],
       [t("What"), (entry) => h("strong", {}, inWords(entry.action))],
-      ...(about ? [[t("About"), (entry) => target(entry)]] : []),
+      ...of,
       [t("Reason and details"), (entry) => summary(entry)],
     ],
     entries,
@@ -73,6 +89,7 @@ export function entriesTable(entries, { about = true } = {}) {
   );
 }
 
+/** @param {Entry} entry */
 function summary(entry) {
   const details = Object.entries(entry.metadata);
   return [
@@ -82,6 +99,7 @@ function summary(entry) {
   ].filter((part) => part !== null);
 }
 
+/** @param {Entry} entry */
 function target(entry) {
   const { target_type: type, target_id: id } = entry;
   if (id === "0") return inWords(type);
@@ -90,11 +108,19 @@ function target(entry) {
   return [inWords(type), " ", h("span", { class: "code from-outside" }, id)];
 }
 
-// The details, with links where they name an account, a guild or a job.
+/**
+ * The details, with links where they name an account, a guild or a job.
+ * @param {Entry} entry
+ */
 function metadata(entry) {
-  return facts(...Object.entries(entry.metadata).map(([name, value]) => [inWords(name), linked(entry, name, value)]));
+  return facts(...Object.entries(entry.metadata).map(([name, value]) => /** @type {const} */ ([inWords(name), linked(entry, name, value)])));
 }
 
+/**
+ * @param {Entry} entry
+ * @param {string} name
+ * @param {string} value
+ */
 function linked(entry, name, value) {
   if (value in entry.related_users) return accountLink(value, entry.related_users[value]);
   if (value in entry.related_guilds) return link(guildPlace(value), fromOutside(entry.related_guilds[value]?.name ?? value));
@@ -105,6 +131,10 @@ function linked(entry, name, value) {
   return fromOutside(value);
 }
 
+/**
+ * @param {import("./admin_places.js").Visit} visit
+ * @returns {Promise<import("./admin_places.js").Shown>}
+ */
 export async function showAuditLogEntry({ params, signal }) {
   const entry = await ask(READS.auditLogEntry, { params, signal });
   const isAccount = ACCOUNT_TARGETS.includes(entry.target_type) && entry.target_id !== "0";

@@ -1,12 +1,12 @@
 // What the server measured of itself over the last day or week: small charts with their numbers. Each says in words
 // what it shows, and has the numbers as a table.
 
+import { fill, h } from "../client/base/dom.js";
 import { size } from "./admin_archives.js";
 import { READS } from "./admin_operations.js";
 import { card, muted, table } from "./admin_parts.js";
 import { polled } from "./admin_polling.js";
 import { ask } from "./admin_session.js";
-import { fill, h } from "./dom.js";
 import { locale, t } from "./spoken.js";
 
 const EVERY_MS = 60_000;
@@ -14,11 +14,23 @@ const WIDTH = 320;
 const HEIGHT = 72;
 const ROWS = 12;
 
+/** @typedef {import("wire").FigureHistory} History */
+/** @typedef {import("wire").FigurePoint} Point */
+/** @typedef {(number | null)[]} Values */
+/** @typedef {(value: number) => string} Write How a value is written. */
+/** @typedef {readonly [kind: "first" | "second" | "bad", words: string, value: (point: Point) => number | null]} Line */
+/** @typedef {{sum: number | null, last: number | null, most: number | null}} Told */
+
+/** @type {Write} */
 const whole = (value) => Math.round(value).toLocaleString(locale());
+/** @type {Write} */
 const time = (value) => (value >= 1_000 ? t("{n} s", { n: (value / 1_000).toLocaleString(locale(), { maximumFractionDigits: 1 }) }) : t("{n} ms", { n: value.toLocaleString(locale(), { maximumFractionDigits: value < 10 ? 1 : 0 }) }));
 
-// [title, how a value is written, whether the sum of it is told, [line, words, value of a point]...]. What is counted
-// stands at zero where nothing came to pass; what is measured has a gap there.
+/**
+ * Each with its title, how a value is written, whether the sum of it is told, and its lines. What is counted stands at
+ * zero where nothing came to pass; what is measured has a gap there.
+ * @returns {[title: string, write: Write, isCounted: boolean, ...lines: Line[]][]}
+ */
 const charts = () => [
   [t("Messages"), whole, true, ["first", t("Messages"), (point) => point.messages]],
   [t("People and sessions"), whole, false, ["first", t("People online"), (point) => point.online], ["second", t("Sessions"), (point) => point.sessions]],
@@ -29,28 +41,24 @@ const charts = () => [
   [t("Stored"), size, false, ["first", t("Database and uploads"), (point) => point.stored_bytes]],
 ];
 
+/** @param {AbortSignal} signal */
 export async function historyCard(signal) {
   let period = "day";
   const place = h("div", { class: "charts" });
   const read = () => ask(READS.history, { query: { period }, signal });
-  const show = (history) => fill(place, history.points.length === 0 ? muted(t("The server has measured nothing yet: the first figures come within a minute.")) : charts().map((chart) => drawn(history, ...chart)));
-  const choose = (name, words) =>
-    h(
-      "button",
-      {
-        type: "button",
-        "aria-pressed": String(name === period),
-        click: async (event) => {
-          for (const button of event.target.parentElement.children) button.setAttribute("aria-pressed", String(button === event.target));
-          period = name;
-          show(await read());
-        },
-      },
-      words,
-    );
+  const show = (/** @type {History} */ history) => fill(place, history.points.length === 0 ? muted(t("The server has measured nothing yet: the first figures come within a minute.")) : charts().map((chart) => drawn(history, ...chart)));
+  const choose = (/** @type {string} */ name, /** @type {string} */ words) => {
+    const press = async () => {
+      for (const other of button.parentElement?.children ?? []) other.setAttribute("aria-pressed", String(other === button));
+      period = name;
+      show(await read());
+    };
+    const button = h("button", { type: "button", "aria-pressed": String(name === period), click: press }, words);
+    return button;
+  };
   const first = await read();
   show(first);
-  polled(first, read, show, { signal, isDone: () => false, shortest: EVERY_MS });
+  void polled(first, read, show, { signal, isDone: () => false, shortest: EVERY_MS });
   return card(
     t("How it is doing"),
     h("div", { class: "buttons periods", role: "group", "aria-label": t("Period") }, choose("day", t("Last day")), choose("week", t("Last week"))),
@@ -58,13 +66,22 @@ export async function historyCard(signal) {
   );
 }
 
+/**
+ * @param {History} history
+ * @param {string} title
+ * @param {Write} write
+ * @param {boolean} isCounted
+ * @param {...Line} lines
+ */
 function drawn(history, title, write, isCounted, ...lines) {
   const { points } = history;
-  const values = lines.map(([, , value]) => points.map(value));
-  const top = Math.max(...values.flat().map((value) => value ?? 0), 0);
-  const said = lines.map(([, words], at) => ({ words, ...told(values[at], isCounted) }));
-  const picture = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none", role: "img", "aria-label": said.map(({ words, sum, last, most }) => spoken(words, write, sum, last, most)).join(" ") });
-  lines.forEach(([kind], at) => picture.append(...shapes(history, values[at], top, kind, isCounted)));
+  const drawings = lines.map(([kind, words, value]) => {
+    const values = points.map(value);
+    return { kind, words, values, ...told(values, isCounted) };
+  });
+  const top = Math.max(...drawings.map(({ most }) => most ?? 0), 0);
+  const picture = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none", role: "img", "aria-label": drawings.map((one) => spoken(one.words, write, one)).join(" ") });
+  for (const { kind, values } of drawings) picture.append(...shapes(history, values, top, kind));
   const mark = svg("line", { class: "mark", y1: 0, y2: HEIGHT, visibility: "hidden" });
   picture.append(mark);
   const under = h("p", { class: "under" }, h("span", {}, moment(history, history.since)), h("span", {}, t("at most {value}", { value: write(top) })), h("span", {}, t("now")));
@@ -72,9 +89,14 @@ function drawn(history, title, write, isCounted, ...lines) {
   picture.addEventListener("pointermove", (event) => {
     const bounds = picture.getBoundingClientRect();
     const at = nearest(history, (event.clientX - bounds.left) / bounds.width);
-    const x = place(history, points[at].at);
-    for (const [name, value] of [["x1", x], ["x2", x], ["visibility", "visible"]]) mark.setAttribute(name, value);
-    fill(under, h("span", {}, moment(history, points[at].at, true)), lines.map(([, words], line) => h("span", {}, `${words}: ${values[line][at] === null ? "–" : write(values[line][at])}`)));
+    const point = points[at];
+    if (!point) return;
+    const x = String(place(history, point.at));
+    mark.setAttribute("x1", x);
+    mark.setAttribute("x2", x);
+    mark.setAttribute("visibility", "visible");
+    const now = drawings.map(({ words, values }) => h("span", {}, `${words}: ${written(values[at] ?? null, write)}`));
+    fill(under, h("span", {}, moment(history, point.at, true)), now);
   });
   picture.addEventListener("pointerleave", () => {
     mark.setAttribute("visibility", "hidden");
@@ -87,14 +109,24 @@ function drawn(history, title, write, isCounted, ...lines) {
       "figcaption",
       {},
       h("span", { class: "title" }, title),
-      lines.map(([kind], at) => h("span", { class: `key ${kind}` }, lines.length > 1 ? h("span", { class: "of" }, said[at].words) : null, h("b", {}, said[at].sum === null ? (said[at].last === null ? "–" : write(said[at].last)) : write(said[at].sum)))),
+      drawings.map(({ kind, words, sum, last }) => h("span", { class: `key ${kind}` }, lines.length > 1 ? h("span", { class: "of" }, words) : null, h("b", {}, written(sum ?? last, write)))),
     ),
     picture,
     under,
-    h("details", {}, h("summary", {}, t("Numbers")), numbers(history, title, write, isCounted, lines, values)),
+    h("details", {}, h("summary", {}, t("Numbers")), numbers(history, title, write, isCounted, drawings)),
   );
 }
 
+/** @param {number | null} value @param {Write} write */
+function written(value, write) {
+  return value === null ? "–" : write(value);
+}
+
+/**
+ * @param {Values} values
+ * @param {boolean} isCounted
+ * @returns {Told}
+ */
 function told(values, isCounted) {
   const known = values.filter((value) => value !== null);
   return {
@@ -104,31 +136,53 @@ function told(values, isCounted) {
   };
 }
 
-function spoken(words, write, sum, last, most) {
-  if (most === null) return t("{words}: nothing yet.", { words });
+/**
+ * @param {string} words
+ * @param {Write} write
+ * @param {Told} told
+ */
+function spoken(words, write, { sum, last, most }) {
+  if (most === null || last === null) return t("{words}: nothing yet.", { words });
   if (sum !== null) return t("{words}: {sum} in all, at most {most} at a time.", { words, sum: write(sum), most: write(most) });
   return t("{words}: {last} at last, at most {most}.", { words, last: write(last), most: write(most) });
 }
 
-// Where a moment lies on the picture.
+/**
+ * Where a moment lies on the picture.
+ * @param {History} history
+ * @param {string} at
+ */
 function place(history, at) {
   const since = Date.parse(history.since);
   const steps = (Date.parse(history.until) - since) / (history.step_seconds * 1_000);
   return (((Date.parse(at) - since) / (history.step_seconds * 1_000) + 0.5) / Math.max(steps, 1)) * WIDTH;
 }
 
+/**
+ * @param {History} history
+ * @param {number} part
+ */
 function nearest(history, part) {
   const x = part * WIDTH;
-  return history.points.reduce((best, point, at) => (Math.abs(place(history, point.at) - x) < Math.abs(place(history, history.points[best].at) - x) ? at : best), 0);
+  const distances = history.points.map((point) => Math.abs(place(history, point.at) - x));
+  return distances.indexOf(Math.min(...distances));
 }
 
-// A line for each stretch without a gap, and the area below the first kind.
-function shapes(history, values, top, kind, isCounted) {
-  const y = (value) => (HEIGHT - 3 - (top > 0 ? (value / top) * (HEIGHT - 9) : 0)).toFixed(1);
+/**
+ * A line for each stretch without a gap, and the area below the first kind.
+ * @param {History} history
+ * @param {Values} values
+ * @param {number} top
+ * @param {Line[0]} kind
+ */
+function shapes(history, values, top, kind) {
+  const y = (/** @type {number} */ value) => (HEIGHT - 3 - (top > 0 ? (value / top) * (HEIGHT - 9) : 0)).toFixed(1);
+  /** @type {[x: number, y: string][][]} */
   const stretches = [];
+  /** @type {number | null} */
   let before = null;
   history.points.forEach((point, at) => {
-    const value = values[at];
+    const value = values[at] ?? null;
     const began = Date.parse(point.at);
     if (value === null || (kind === "bad" && value === 0)) {
       before = null;
@@ -136,35 +190,60 @@ function shapes(history, values, top, kind, isCounted) {
     }
     const follows = before !== null && began - before <= history.step_seconds * 1_500;
     if (!follows) stretches.push([]);
-    stretches.at(-1).push(`${place(history, point.at).toFixed(1)},${y(value)}`);
+    stretches.at(-1)?.push([place(history, point.at), y(value)]);
     before = began;
   });
   return stretches.flatMap((stretch) => {
+    const [first, ...others] = stretch;
+    if (!first) return [];
     // A single point is a short line: it would not be seen.
-    const [x, height] = stretch[0].split(",");
-    const line = stretch.length === 1 ? [stretch[0], `${(Number(x) + 1.5).toFixed(1)},${height}`] : stretch;
-    const end = line.at(-1).split(",")[0];
-    const area = kind === "first" ? [svg("path", { class: "area", d: `M${x},${HEIGHT - 3} L${line.join(" L")} L${end},${HEIGHT - 3} Z` })] : [];
-    return [...area, svg("path", { class: `line ${kind}`, d: `M${line.join(" L")}`, "vector-effect": "non-scaling-stroke" })];
+    const [x, height] = first;
+    const points = others.length === 0 ? [first, /** @type {const} */ ([x + 1.5, height])] : stretch;
+    const line = points.map(([across, up]) => `${across.toFixed(1)},${up}`).join(" L");
+    const end = points.at(-1)?.[0] ?? x;
+    const area = svg("path", { class: "area", d: `M${x.toFixed(1)},${HEIGHT - 3} L${line} L${end.toFixed(1)},${HEIGHT - 3} Z` });
+    const path = svg("path", { class: `line ${kind}`, d: `M${line}`, "vector-effect": "non-scaling-stroke" });
+    return kind === "first" ? [area, path] : [path];
   });
 }
 
+/**
+ * @param {History} history
+ * @param {string} at
+ * @param {boolean} [isExact]
+ */
 function moment(history, at, isExact = false) {
+  /** @type {Intl.DateTimeFormatOptions} */
   const style = history.period === "day" ? { hour: "2-digit", minute: "2-digit" } : { weekday: "short", ...(isExact ? { hour: "2-digit", minute: "2-digit" } : { day: "numeric", month: "short" }) };
   return new Date(at).toLocaleString(locale(), style);
 }
 
-// The numbers as a table, with as many rows as one can read.
-function numbers(history, title, write, isCounted, lines, values) {
+/**
+ * The numbers as a table, with as many rows as one can read.
+ * @param {History} history
+ * @param {string} title
+ * @param {Write} write
+ * @param {boolean} isCounted
+ * @param {{words: string, values: Values}[]} drawings
+ */
+function numbers(history, title, write, isCounted, drawings) {
   const step = Math.ceil(history.points.length / ROWS);
-  const rows = [];
-  for (let at = 0; at < history.points.length; at += step) {
-    const several = values.map((line) => told(line.slice(at, at + step), isCounted));
-    rows.push([history.points[at].at, ...several.map(({ sum, most }) => (most === null ? "–" : write(sum ?? most)))]);
-  }
-  return table(title, [[t("From"), (row) => moment(history, row[0], true)], ...lines.map(([, words], at) => [isCounted ? words : t("{words}, at most", { words }), (row) => row[at + 1]])], rows);
+  const rows = history.points.map(({ at }, start) => ({ at, start })).filter(({ start }) => start % step === 0);
+  /** @typedef {typeof rows[number]} Row */
+  const columns = drawings.map(({ words, values }) => {
+    const cell = (/** @type {Row} */ { start }) => {
+      const { sum, most } = told(values.slice(start, start + step), isCounted);
+      return most === null ? "–" : write(sum ?? most);
+    };
+    return /** @type {const} */ ([isCounted ? words : t("{words}, at most", { words }), cell]);
+  });
+  return table(title, [[t("From"), (row) => moment(history, row.at, true)], ...columns], rows);
 }
 
+/**
+ * @param {string} name
+ * @param {Record<string, string | number>} attributes
+ */
 function svg(name, attributes) {
   const element = document.createElementNS("http://www.w3.org/2000/svg", name);
   for (const [attribute, value] of Object.entries(attributes)) element.setAttribute(attribute, String(value));

@@ -1,18 +1,26 @@
 // Guilds that want to be found by everybody, and deciding on it.
 
+import { h } from "../client/base/dom.js";
 import { actionButton } from "./admin_dialog.js";
 import { READS } from "./admin_operations.js";
 import { OTHER_ACTIONS } from "./admin_other_actions.js";
-import { facts, fromOutside, guildPlace, link, muted, pager, plain } from "./admin_parts.js";
+import { accountLink, facts, fromOutside, guildPlace, link, muted, pager, plain } from "./admin_parts.js";
 import { again, go, look } from "./admin_places.js";
 import { inWords } from "./admin_registries.js";
 import { ask } from "./admin_session.js";
-import { h } from "./dom.js";
 import { plural, t } from "./spoken.js";
 
 const LIMIT = 50;
+/** @typedef {"approveDiscovery" | "rejectDiscovery" | "removeFromDiscovery"} Decision */
+
+/** @type {Record<string, Decision[]>} */
+const DECISIONS = { pending: ["approveDiscovery", "rejectDiscovery"], approved: ["removeFromDiscovery"] };
 const STATUSES = ["pending", "approved", "rejected", "removed"];
 
+/**
+ * @param {import("./admin_places.js").Visit} visit
+ * @returns {Promise<import("./admin_places.js").Shown>}
+ */
 export async function showDiscovery({ search, signal }) {
   const status = search.get("status") ?? "pending";
   const offset = Math.max(0, Number.parseInt(search.get("offset") ?? "0", 10) || 0);
@@ -30,15 +38,26 @@ export async function showDiscovery({ search, signal }) {
   };
 }
 
+/** @param {import("wire").Answer<"GET", "/v1/admin/discovery/applications">["applications"][number]} application */
 function shown(application) {
-  const { guild_id: id, status, ...rest } = application;
-  const act = (name) => actionButton(`${name}-${id}`, OTHER_ACTIONS[name], { params: { guild_id: id } }, again);
-  const decisions = { pending: ["approveDiscovery", "rejectDiscovery"], approved: ["removeFromDiscovery"] }[status] ?? [];
+  const { guild_id: id, status, guild, applied_by: by, reviewed_by: reviewer, ...rest } = application;
+  const act = (/** @type {Decision} */ name) => {
+    /** @type {import("./admin_dialog.js").Action<{params: Record<string, string>}, never>} */
+    const action = OTHER_ACTIONS[name];
+    return actionButton(`${name}-${id}`, action, { params: { guild_id: id } }, again);
+  };
+  const told = (/** @type {string} */ name, /** @type {string} */ value) =>
+    /** @type {const} */ ([inWords(name), h("span", { class: "reason from-outside" }, value)]);
+  const decisions = DECISIONS[status] ?? [];
   return h(
     "section",
-    { class: "card", "aria-label": rest.guild_name ?? id },
-    h("h2", {}, link(guildPlace(id), fromOutside(rest.guild_name ?? rest.guild?.name ?? id))),
-    facts(...Object.entries(rest).map(([name, value]) => [inWords(name), h("span", { class: "reason from-outside" }, plain(value))])),
+    { class: "card", "aria-label": guild?.name ?? id },
+    h("h2", {}, link(guildPlace(id), fromOutside(guild?.name ?? id))),
+    facts(
+      ...Object.entries(rest).map(([name, value]) => told(name, plain(value))),
+      by ? [inWords("applied_by"), accountLink(by.id, by)] : null,
+      reviewer ? [inWords("reviewed_by"), accountLink(reviewer.id, reviewer)] : null,
+    ),
     h("div", { class: "buttons" }, decisions.map(act)),
   );
 }

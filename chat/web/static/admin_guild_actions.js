@@ -6,10 +6,27 @@ import { t } from "./spoken.js";
 
 const GUILD = "/v1/admin/guilds/{guild_id}";
 
-const change = (acl, row) => ({ acls: [acl], method: "PATCH", path: GUILD, done: () => t("The guild is changed."), ...row });
+/** @typedef {import("./admin_fields.js").Field} Field */
+/** @typedef {{guild: import("wire").AdminGuildDetails, params?: Record<string, string>}} GuildContext */
+/** @typedef {GuildContext & {name: string}} MemberContext */
+/** @typedef {GuildContext & {userId: string | null}} BanContext */
+/** @typedef {GuildContext & {expression: {name: string}}} ExpressionContext */
+/** @typedef {import("./admin_dialog.js").Row<GuildContext, "PATCH", typeof GUILD>} Change */
 
+/**
+ * @type {<Method extends string, Path extends string, C extends GuildContext = GuildContext>(
+ *   row: import("./admin_dialog.js").Row<C, Method, Path>
+ * ) => import("./admin_dialog.js").Row<C, Method, Path>}
+ */
+const row = (one) => one;
+
+/** @type {(acl: Change["acls"][number], row: Pick<Change, "label" | "text" | "fields" | "button" | "danger">) => Change} */
+const change = (acl, one) => ({ acls: [acl], method: "PATCH", path: GUILD, done: () => t("The guild is changed."), ...one });
+
+/** @type {(name: string, label: string) => Field} */
 const accountId = (name, label) => ({ kind: "text", name, label, max: 20, inputmode: "numeric", required: true });
 
+/** @type {(name: string, label: string, value: number, words: readonly string[]) => Field} */
 const choice = (name, label, value, words) => ({
   kind: "choice",
   name,
@@ -20,8 +37,9 @@ const choice = (name, label, value, words) => ({
   options: words.map((one, index) => [String(index), one]),
 });
 
-const IMAGES = ["icon", "banner", "splash", "embed_splash"];
+export const IMAGES = /** @type {const} */ (["icon", "banner", "splash", "embed_splash"]);
 
+/** @type {[string, string][]} */
 const DELETED = [
   ["0", t("None")],
   ["3600", t("Of the last hour")],
@@ -86,7 +104,7 @@ export const GUILD_ACTIONS = {
     ],
     button: t("Change the settings"),
   }),
-  deleteGuild: {
+  deleteGuild: row({
     label: t("Delete the guild"),
     acls: ["guild:delete"],
     method: "DELETE",
@@ -96,8 +114,8 @@ export const GUILD_ACTIONS = {
     button: t("Delete the guild"),
     danger: true,
     done: () => t("The guild is deleted."),
-  },
-  reloadGuild: {
+  }),
+  reloadGuild: row({
     label: t("Read it from the store again"),
     acls: ["guild:reload"],
     method: "POST",
@@ -105,8 +123,8 @@ export const GUILD_ACTIONS = {
     text: () => t("The gateway forgets what it has of the guild in memory and reads it anew; its sessions stay."),
     button: t("Read again"),
     done: () => t("The guild is read anew."),
-  },
-  shutDownGuild: {
+  }),
+  shutDownGuild: row({
     label: t("Drop it from memory"),
     acls: ["guild:shutdown"],
     method: "POST",
@@ -114,8 +132,8 @@ export const GUILD_ACTIONS = {
     text: () => t("Where sessions need the guild it is read again at once."),
     button: t("Drop"),
     done: () => t("The guild is dropped from memory."),
-  },
-  buildGuildArchive: {
+  }),
+  buildGuildArchive: row({
     label: t("Build an archive"),
     acls: ["archive:trigger:guild"],
     method: "POST",
@@ -124,8 +142,8 @@ export const GUILD_ACTIONS = {
     fields: () => [{ kind: "switch", name: "include_attachments", label: t("With the uploaded files"), value: false, hint: t("Larger, and slower to build.") }],
     button: t("Build the archive"),
     done: () => t("The archive is being built."),
-  },
-  addMember: {
+  }),
+  addMember: row({
     label: t("Add a member"),
     acls: ["guild:force_add_member"],
     method: "PUT",
@@ -136,24 +154,24 @@ export const GUILD_ACTIONS = {
     bodiless: true,
     button: t("Add"),
     done: () => t("The account is a member."),
-  },
-  kickMember: {
+  }),
+  kickMember: row({
     label: t("Remove"),
     acls: ["guild:kick_member"],
     method: "DELETE",
     path: `${GUILD}/members/{user_id}`,
-    text: ({ name }) => t("{name} is no member any more, and can come back with an invite.", { name }),
+    text: (/** @type {MemberContext} */ { name }) => t("{name} is no member any more, and can come back with an invite.", { name }),
     button: t("Remove"),
     danger: true,
     done: () => t("The member is removed."),
-  },
-  banMember: {
+  }),
+  banMember: row({
     label: t("Ban from the guild"),
     acls: ["guild:ban_member"],
     method: "PUT",
     path: `${GUILD}/bans/{user_id}`,
     text: () => t("The account is no member any more and cannot come back. This is the guild's ban: elsewhere the account goes on."),
-    fields: ({ userId }) => [
+    fields: (/** @type {BanContext} */ { userId }) => [
       userId ? { kind: "fixed", name: "user_id", label: t("Account"), value: userId, words: userId } : accountId("user_id", t("ID of the account")),
       { kind: "text", name: "reason", label: t("Reason in the guild's audit log"), max: 512 },
       { kind: "choice", name: "delete_message_seconds", label: t("Messages that are deleted"), number: true, options: DELETED, value: "0" },
@@ -163,8 +181,8 @@ export const GUILD_ACTIONS = {
     button: t("Ban from the guild"),
     danger: true,
     done: () => t("The account is banned from the guild."),
-  },
-  liftGuildBan: {
+  }),
+  liftGuildBan: row({
     label: t("Lift a ban of the guild"),
     acls: ["guild:ban_member"],
     method: "DELETE",
@@ -175,25 +193,25 @@ export const GUILD_ACTIONS = {
     bodiless: true,
     button: t("Lift the ban"),
     done: () => t("The guild's ban is lifted."),
-  },
-  purgeEmoji: {
+  }),
+  purgeEmoji: row({
     label: t("Delete"),
     acls: ["asset:purge"],
     method: "DELETE",
     path: `${GUILD}/emojis/{emoji_id}`,
-    text: ({ expression }) => t("The emoji “{name}” and its image are deleted.", { name: expression.name }),
+    text: (/** @type {ExpressionContext} */ { expression }) => t("The emoji “{name}” and its image are deleted.", { name: expression.name }),
     button: t("Delete"),
     danger: true,
     done: () => t("The emoji is deleted."),
-  },
-  purgeSticker: {
+  }),
+  purgeSticker: row({
     label: t("Delete"),
     acls: ["asset:purge"],
     method: "DELETE",
     path: `${GUILD}/stickers/{sticker_id}`,
-    text: ({ expression }) => t("The sticker “{name}” and its image are deleted.", { name: expression.name }),
+    text: (/** @type {ExpressionContext} */ { expression }) => t("The sticker “{name}” and its image are deleted.", { name: expression.name }),
     button: t("Delete"),
     danger: true,
     done: () => t("The sticker is deleted."),
-  },
+  }),
 };

@@ -1,24 +1,42 @@
 // Finding guilds, and one guild with its parts.
 
+import { h } from "../client/base/dom.js";
 import { archivesOf } from "./admin_archives.js";
 import { owner } from "./admin_account_parts.js";
 import { entriesTable } from "./admin_audit_log.js";
 import { actionButton } from "./admin_dialog.js";
-import { GUILD_ACTIONS } from "./admin_guild_actions.js";
+import { GUILD_ACTIONS, IMAGES } from "./admin_guild_actions.js";
 import { READS } from "./admin_operations.js";
 import { accountLink, card, code, facts, fromOutside, growing, guildPlace, inZone, link, madeAt, muted, pager, plain, table, tag, withDistance } from "./admin_parts.js";
-import { again, go, look, results } from "./admin_places.js";
+import { again, go, look, results, searchedBy } from "./admin_places.js";
 import { DISABLED_OPERATIONS, VERIFICATION_LEVELS, bitsOf, inWords } from "./admin_registries.js";
 import { ask, may } from "./admin_session.js";
-import { h } from "./dom.js";
 import { locale, plural, t, tn } from "./spoken.js";
 
 const LIMIT = 50;
 const ENTRIES = 100;
 const NAMES = ["q", "sort_by", "sort_order"];
 
-const numberOf = (search, name) => Math.max(0, Number.parseInt(search.get(name) ?? "0", 10) || 0);
+/** @typedef {import("../client/base/dom.js").Child} Child */
+/** @typedef {import("wire").AdminGuildDetails} Guild */
+/** @typedef {{guild: Guild, params: {guild_id: string}}} Context */
+/** @typedef {(context: Context, signal: AbortSignal, search: URLSearchParams) => Promise<Child>} Show */
+/** @typedef {{acls: import("./admin_session.js").Acls}} Reads */
+/** @typedef {import("wire").AdminEmoji | import("wire").AdminSticker} Expression */
+/** @typedef {typeof GUILD_ACTIONS} Actions */
+/**
+ * @template C
+ * @typedef {{[Name in keyof Actions]:
+ *   Actions[Name] extends import("./admin_dialog.js").Action<C, never> ? Name : never}[keyof Actions]} NameOf
+ * The actions that need nothing but this context.
+ */
 
+const numberOf = (/** @type {URLSearchParams} */ search, /** @type {string} */ name) => Math.max(0, Number.parseInt(search.get(name) ?? "0", 10) || 0);
+
+/**
+ * @param {import("./admin_places.js").Visit} visit
+ * @returns {Promise<import("./admin_places.js").Shown>}
+ */
 export async function showGuilds({ search, signal }) {
   const wanted = Object.fromEntries(NAMES.map((name) => [name, search.get(name) ?? ""]));
   const offset = numberOf(search, "offset");
@@ -44,7 +62,9 @@ export async function showGuilds({ search, signal }) {
   return { title: t("Guilds"), content: [form(wanted), h("div", {}, await results(found))] };
 }
 
+/** @param {Record<string, string>} wanted */
 function form(wanted) {
+  /** @type {(name: string, label: string, options: [string, string][]) => HTMLElement} */
   const select = (name, label, options) =>
     h(
       "div",
@@ -59,7 +79,7 @@ function form(wanted) {
       "div",
       { class: "field" },
       h("label", { for: "guilds-q" }, t("Name, invite code or ID")),
-      h("input", { id: "guilds-q", name: "q", type: "search", value: wanted.q, maxlength: "1024", autocomplete: "off" }),
+      h("input", { id: "guilds-q", name: "q", type: "search", value: wanted["q"], maxlength: "1024", autocomplete: "off" }),
     ),
     select("sort_by", t("Sorted by"), [["", t("when it was made")], ["name", t("name")], ["member_count", t("members")]]),
     select("sort_order", t("Order"), [["", t("falling")], ["asc", t("rising")]]),
@@ -67,33 +87,37 @@ function form(wanted) {
   );
   element.addEventListener("submit", (event) => {
     event.preventDefault();
-    go("/admin/guilds", Object.fromEntries(NAMES.map((name) => [name, element.elements[name].value.trim()])));
+    go("/admin/guilds", searchedBy(element));
   });
   return element;
 }
 
-// [name in the address, words, the operation that it reads, what shows it]
+/** @type {[name: string, words: string, reads: Reads, show: Show][]} */
 const PARTS = [
   ["members", t("Members"), READS.guildMembers, members],
-  ["emojis", t("Emojis"), READS.guildEmojis, expressions("emoji", READS.guildEmojis, GUILD_ACTIONS.purgeEmoji, t("Emojis"), t("The guild has no emoji."))],
-  ["stickers", t("Stickers"), READS.guildStickers, expressions("sticker", READS.guildStickers, GUILD_ACTIONS.purgeSticker, t("Stickers"), t("The guild has no sticker."))],
+  ["emojis", t("Emojis"), READS.guildEmojis, expressions("emoji", async (asked) => (await ask(READS.guildEmojis, asked)).emojis, GUILD_ACTIONS.purgeEmoji, t("Emojis"), t("The guild has no emoji."))],
+  ["stickers", t("Stickers"), READS.guildStickers, expressions("sticker", async (asked) => (await ask(READS.guildStickers, asked)).stickers, GUILD_ACTIONS.purgeSticker, t("Stickers"), t("The guild has no sticker."))],
   ["audit-log", t("Its audit log"), READS.guildAuditLog, auditLog],
   ["archives", t("Archives"), READS.archives, archives],
   ["history", t("History"), READS.auditLog, history],
 ];
 
-// The guild that is looked at, so that going through its parts does not record a reading each time.
+/** @type {Guild | null} The one that is looked at, so that going through its parts does not record a reading each time. */
 let kept = null;
 
+/**
+ * @param {import("./admin_places.js").Visit} visit
+ * @returns {Promise<import("./admin_places.js").Shown>}
+ */
 export async function showGuild({ params, search, signal }) {
-  const id = params.guild_id;
-  const name = params.part ?? "overview";
+  const { guild_id: id = "", part: name = "overview" } = params;
   if (kept?.id !== id || name === "overview") kept = (await ask(READS.guild, { params: { guild_id: id }, signal })).guild;
   const guild = kept;
+  if (guild === null) return { title: t("There is nothing here"), content: null };
   const context = { params: { guild_id: id }, guild };
   const parts = PARTS.filter(([, , read]) => may(read));
   const part = parts.find(([one]) => one === name);
-  const item = (one, words) =>
+  const item = (/** @type {string} */ one, /** @type {string} */ words) =>
     h("li", {}, h("a", { href: one === "overview" ? guildPlace(id) : `${guildPlace(id)}/${one}`, "aria-current": one === name ? "page" : null }, words));
   return {
     title: guild.name,
@@ -105,12 +129,18 @@ export async function showGuild({ params, search, signal }) {
   };
 }
 
+/** @param {Context} context */
 function overview(context) {
   const { guild } = context;
   const gone = () => go("/admin/guilds");
-  const act = (...names) =>
-    h("div", { class: "buttons" }, names.map((name) => actionButton(name, GUILD_ACTIONS[name], context, name === "deleteGuild" ? gone : again)));
-  const channels = (type) => guild.channels.filter((channel) => channel.parent_id === type);
+  const button = (/** @type {NameOf<Context>} */ name) => {
+    /** @type {import("./admin_dialog.js").Action<Context, never>} */
+    const action = GUILD_ACTIONS[name];
+    return actionButton(name, action, context, name === "deleteGuild" ? gone : again);
+  };
+  const act = (/** @type {NameOf<Context>[]} */ ...names) => h("div", { class: "buttons" }, names.map(button));
+  const channels = (/** @type {string | null} */ parent) => guild.channels.filter((channel) => channel.parent_id === parent);
+  /** @type {(channel: Guild["channels"][number]) => HTMLElement} */
   const channelRow = (channel) =>
     h(
       "li",
@@ -135,7 +165,7 @@ function overview(context) {
         [t("Invite code of its own"), guild.vanity_url_code ? fromOutside(guild.vanity_url_code) : ""],
         [t("Emojis"), guild.emoji_count.toLocaleString(locale())],
         [t("Stickers"), guild.sticker_count.toLocaleString(locale())],
-        [t("Images"), ["icon", "banner", "splash", "embed_splash"].filter((name) => guild[name]).map(inWords).join(", ")],
+        [t("Images"), IMAGES.filter((name) => guild[name]).map(inWords).join(", ")],
       ),
       act("renameGuild", "changeVanity", "transferGuild", "clearImages"),
     ),
@@ -165,6 +195,11 @@ function overview(context) {
   );
 }
 
+/**
+ * @param {Context} context
+ * @param {AbortSignal} signal
+ * @param {URLSearchParams} search
+ */
 async function members(context, signal, search) {
   const q = search.get("q") ?? "";
   const offset = numberOf(search, "offset");
@@ -177,7 +212,7 @@ async function members(context, signal, search) {
     h("button", { type: "submit", class: "primary" }, t("Search")),
   );
   form.addEventListener("submit", (event) => (event.preventDefault(), look({ q: input.value.trim() })));
-  const row = (member) => {
+  const row = (/** @type {import("wire").AdminGuildMember} */ member) => {
     const whole = { ...context, name: member.nick ?? member.user.username, userId: member.user.id, params: { ...context.params, user_id: member.user.id } };
     return h(
       "span",
@@ -187,10 +222,11 @@ async function members(context, signal, search) {
         : [actionButton(`kickMember-${member.user.id}`, GUILD_ACTIONS.kickMember, whole, again), actionButton(`banMember-${member.user.id}`, GUILD_ACTIONS.banMember, whole, again, { label: t("Ban") })],
     );
   };
-  const act = (...names) => names.map((name) => actionButton(name, GUILD_ACTIONS[name], { ...context, userId: null }, again));
+  const { addMember, banMember, liftGuildBan } = GUILD_ACTIONS;
+  const nobody = { ...context, userId: null };
   return [
     form,
-    h("div", { class: "buttons above" }, act("addMember", "banMember", "liftGuildBan")),
+    h("div", { class: "buttons above" }, actionButton("addMember", addMember, context, again), actionButton("banMember", banMember, nobody, again), actionButton("liftGuildBan", liftGuildBan, context, again)),
     h("h2", { id: "results", class: "results", tabindex: "-1" }, plural(total, "{n} member", "{n} members")),
     table(
       t("Members"),
@@ -209,10 +245,18 @@ async function members(context, signal, search) {
   ];
 }
 
+/**
+ * @param {string} kind
+ * @param {(asked: import("./admin_session.js").Asked) => Promise<Expression[]>} read
+ * @param {import("./admin_dialog.js").Action<import("./admin_guild_actions.js").ExpressionContext, null>} purge
+ * @param {string} caption
+ * @param {string} empty
+ * @returns {Show}
+ */
 function expressions(kind, read, purge, caption, empty) {
   return async (context, signal) => {
-    const found = Object.values(await ask(read, { params: context.params, signal }))[0];
-    const remove = (one) => {
+    const found = await read({ params: context.params, signal });
+    const remove = (/** @type {Expression} */ one) => {
       const whole = { ...context, expression: one, params: { ...context.params, [`${kind}_id`]: one.id } };
       return actionButton(`purge-${one.id}`, purge, whole, again);
     };
@@ -231,19 +275,26 @@ function expressions(kind, read, purge, caption, empty) {
   };
 }
 
+/**
+ * @param {Context} context
+ * @param {AbortSignal} signal
+ */
 async function auditLog(context, signal) {
-  const next = async (before) => {
+  const next = async (/** @type {string | undefined} */ before) => {
     const page = await ask(READS.guildAuditLog, { params: context.params, query: { before, limit: ENTRIES }, signal });
     const found = page.audit_log_entries;
-    return { rows: found, cursor: found.length === ENTRIES ? found.at(-1).id : null };
+    return { rows: found, cursor: found.length === ENTRIES ? (found.at(-1)?.id ?? null) : null };
   };
-  const details = (entry) => {
+  /** @typedef {import("wire").AuditLogEntry} Entry */
+  const details = (/** @type {Entry} */ entry) => {
+    /** @type {[string, Child][]} */
     const changes = (entry.changes ?? []).map((change) => [change.key, [fromOutside(plain(change.old_value) || "–"), " → ", fromOutside(plain(change.new_value) || "–")]]);
+    /** @type {[string, Child][]} */
     const options = Object.entries(entry.options ?? {}).map(([name, value]) => [inWords(name), fromOutside(plain(value))]);
     if (changes.length + options.length === 0) return entry.reason ? fromOutside(entry.reason) : "–";
     return [entry.reason ? h("div", { class: "reason from-outside" }, entry.reason) : null, h("details", {}, h("summary", {}, plural(changes.length + options.length, "{n} detail", "{n} details")), facts(...changes, ...options))];
   };
-  const show = (rows) =>
+  const show = (/** @type {Entry[]} */ rows) =>
     table(
       t("The guild's audit log"),
       [
@@ -259,6 +310,10 @@ async function auditLog(context, signal) {
   return growing(await next(undefined), show, next);
 }
 
+/**
+ * @param {Context} context
+ * @param {AbortSignal} signal
+ */
 async function archives(context, signal) {
   return [
     h("div", { class: "buttons above" }, actionButton("buildGuildArchive", GUILD_ACTIONS.buildGuildArchive, context, again)),
@@ -266,8 +321,12 @@ async function archives(context, signal) {
   ];
 }
 
+/**
+ * @param {Context} context
+ * @param {AbortSignal} signal
+ */
 async function history(context, signal) {
-  const next = async (offset) => {
+  const next = async (/** @type {number} */ offset) => {
     const { logs, total } = await ask(READS.auditLog, { query: { target_id: context.guild.id, limit: ENTRIES, offset }, signal });
     const read = offset + logs.length;
     return { rows: logs, cursor: read < total && logs.length > 0 ? read : null };

@@ -1,5 +1,6 @@
 // The instance: its figures, what it lets people do, who waits to be let in, and its gateway.
 
+import { fill, h } from "../client/base/dom.js";
 import { size } from "./admin_archives.js";
 import { actionButton } from "./admin_dialog.js";
 import { READS } from "./admin_operations.js";
@@ -8,12 +9,15 @@ import { accountLink, card, code, facts, fromOutside, guildPlace, inZone, link, 
 import { again } from "./admin_places.js";
 import { polled } from "./admin_polling.js";
 import { ask, may } from "./admin_session.js";
-import { fill, h } from "./dom.js";
 import { locale, t, tn } from "./spoken.js";
 
 const GUILDS = 20;
 const EVERY_MS = 5_000;
 
+/**
+ * @param {import("./admin_places.js").Visit} visit
+ * @returns {Promise<import("./admin_places.js").Shown>}
+ */
 export async function showInstance({ signal }) {
   const figures = may(READS.figures) ? await figuresCard(signal) : null;
   const gateway = may(READS.gateway) ? await gatewayCards(signal) : null;
@@ -23,8 +27,10 @@ export async function showInstance({ signal }) {
   return { title: t("Instance"), content: [figures, registrations, policy, limits, gateway] };
 }
 
+/** @param {AbortSignal} signal */
 async function registrationsCard(signal) {
   const { registrations } = await ask(READS.registrations, { signal });
+  /** @type {(name: "approveRegistration" | "rejectRegistration", one: typeof registrations[number]) => HTMLElement | null} */
   const act = (name, { user }) =>
     actionButton(`${name}-${user.id}`, OTHER_ACTIONS[name], { params: { user_id: user.id }, name: user.username }, again);
   return card(
@@ -44,11 +50,14 @@ async function registrationsCard(signal) {
   );
 }
 
+/** @type {Record<string, string>} */
 const REGISTRATION = { open: t("anybody may make an account"), approval: t("an administrator approves each account"), closed: t("nobody may make an account") };
 
+/** @param {AbortSignal} signal */
 async function policyCard(signal) {
   const policy = await ask(READS.policy, { signal });
   const { config, overridden } = policy;
+  /** @type {(name: string, words: import("../client/base/dom.js").Child) => import("../client/base/dom.js").Child} */
   const chosen = (name, words) => [words, overridden.includes(name) ? [" ", tag(t("chosen here"))] : null];
   return card(
     t("Policy"),
@@ -66,9 +75,14 @@ async function policyCard(signal) {
   );
 }
 
+/** @param {AbortSignal} signal */
 async function limitsCard(signal) {
   const limits = await ask(READS.limits, { signal });
   const rows = Object.entries(limits.limits);
+  const limit = (/** @type {[string, number]} */ [name, value]) => {
+    const isChosen = limits.overridden.includes(name);
+    return /** @type {const} */ ([code(name), [value.toLocaleString(locale()), isChosen ? [" ", tag(t("chosen here"))] : null]]);
+  };
   return card(
     t("Limits"),
     h("p", {}, limits.overridden.length === 0 ? t("All are what the settings say.") : t("{chosen} of {all} are chosen here.", { chosen: limits.overridden.length, all: rows.length })),
@@ -76,23 +90,27 @@ async function limitsCard(signal) {
       "details",
       {},
       h("summary", {}, t("All limits")),
-      facts(...rows.map(([name, value]) => [code(name), [value.toLocaleString(locale()), limits.overridden.includes(name) ? [" ", tag(t("chosen here"))] : null]])),
+      facts(...rows.map(limit)),
     ),
     h("div", { class: "buttons" }, actionButton("changeLimits", OTHER_ACTIONS.changeLimits, { limits }, again)),
   );
 }
 
-// The figures as they are now, and as they become.
+/**
+ * The figures as they are now, and as they become.
+ * @param {AbortSignal} signal
+ */
 export async function figuresCard(signal) {
   const read = () => ask(READS.figures, { signal });
   const first = await read();
   const place = h("div", {}, shown(first));
-  polled(first, read, (now) => fill(place, shown(now)), { signal, isDone: () => false, shortest: EVERY_MS });
+  void polled(first, read, (now) => fill(place, shown(now)), { signal, isDone: () => false, shortest: EVERY_MS });
   return card(t("Figures"), place);
 }
 
-const tile = (words, value) => h("div", { class: "tile" }, h("dt", {}, words), h("dd", {}, value));
+const tile = (/** @type {string} */ words, /** @type {string} */ value) => h("div", { class: "tile" }, h("dt", {}, words), h("dd", {}, value));
 
+/** @param {import("wire").InstanceFigures} now */
 function shown(now) {
   return [
     h(
@@ -115,6 +133,7 @@ function shown(now) {
   ];
 }
 
+/** @param {AbortSignal} signal */
 async function gatewayCards(signal) {
   const [gateway, { guilds }] = await Promise.all([ask(READS.gateway, { signal }), ask(READS.gatewayGuilds, { query: { limit: GUILDS }, signal })]);
   return [

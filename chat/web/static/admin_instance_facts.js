@@ -4,6 +4,9 @@ import { READS } from "./admin_operations.js";
 import { ask } from "./admin_session.js";
 import { call } from "./api.js";
 
+/** @typedef {Awaited<ReturnType<typeof read>>} Facts */
+
+/** @type {Promise<Facts> | null} */
 let known = null;
 
 export function instance() {
@@ -16,5 +19,5 @@ export function instance() {
 
 async function read() {
   const [discovery, { acls }] = await Promise.all([call("GET", "/.well-known/chat"), ask(READS.acls)]);
-  return { signIn: document.body.dataset.signIn, hasPurchases: !discovery.features.self_hosted, acls };
+  return { signIn: document.body.dataset["signIn"], hasPurchases: !discovery.features.self_hosted, acls };
 }

@@ -1,17 +1,21 @@
 // The administrator's own API keys.
 
+import { h } from "../client/base/dom.js";
 import { actionButton } from "./admin_dialog.js";
 import { READS } from "./admin_operations.js";
 import { OTHER_ACTIONS } from "./admin_other_actions.js";
 import { code, fromOutside, inZone, muted, table, withDistance } from "./admin_parts.js";
 import { again } from "./admin_places.js";
 import { ask } from "./admin_session.js";
-import { h } from "./dom.js";
 import { plural, t } from "./spoken.js";
 
+/**
+ * @param {import("./admin_places.js").Visit} visit
+ * @returns {Promise<import("./admin_places.js").Shown>}
+ */
 export async function showKeys({ signal }) {
   const [keys, { acls }] = await Promise.all([ask(READS.keys, { signal }), ask(READS.acls, { signal })]);
-  const buttons = (key) => {
+  const buttons = (/** @type {import("wire").AdminApiKey} */ key) => {
     const context = { params: { key_id: key.key_id }, key, acls };
     return h(
       "span",

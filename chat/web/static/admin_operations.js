@@ -8,8 +8,14 @@ import { t } from "./spoken.js";
 const ACCOUNT = "/v1/admin/users/{user_id}";
 const GUILD = "/v1/admin/guilds/{guild_id}";
 const ARCHIVE = "/v1/admin/archives/{subject_type}/{subject_id}/{archive_id}";
-const ANY_ARCHIVE = ["archive:view_all", "archive:trigger:user", "archive:trigger:guild"];
+const ANY_ARCHIVE = /** @type {const} */ (["archive:view_all", "archive:trigger:user", "archive:trigger:guild"]);
 
+/**
+ * @template {string} Path
+ * @param {Path} path
+ * @param {...import("./admin_session.js").Acls[number]} acls
+ * @returns {import("./admin_session.js").Operation<"GET", Path>}
+ */
 function read(path, ...acls) {
   return { method: "GET", path, acls };
 }
@@ -68,8 +74,10 @@ export const READS = {
   application: read("/v1/admin/applications/{application_id}", "application:lookup"),
 };
 
-// The blocklists: [name, what stands on it, what one entry is].
-export const BLOCKLISTS = [
+/** @typedef {BLOCKLISTS[number][0]} Blocklist */
+
+/** The blocklists: [name, what stands on it, what one entry is]. */
+export const BLOCKLISTS = /** @type {const} */ ([
   ["email", t("Email addresses"), t("Email address")],
   ["ip", t("Networks"), t("Address or network")],
   ["phrase", t("Phrases"), t("Phrase")],
@@ -78,10 +86,9 @@ export const BLOCKLISTS = [
   ["file_sha", t("Files"), t("SHA-256 of the file")],
   ["avatar_hash", t("Avatars"), t("Hash of the image")],
   ["profile_substring", t("Texts in profiles"), t("Text")],
-];
+]);
 
-for (const [name] of BLOCKLISTS) READS[blocklistRead(name)] = read(`/v1/admin/blocklists/${name}`, `ban:${name}:check`);
-
+/** @param {Blocklist} name */
 export function blocklistRead(name) {
-  return `blocklist_${name}`;
+  return read(`/v1/admin/blocklists/${name}`, `ban:${name}:check`);
 }

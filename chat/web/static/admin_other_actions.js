@@ -7,6 +7,26 @@ import { FLAGS, GUILD_FEATURES } from "./admin_registries.js";
 import { holds } from "./admin_session.js";
 import { plural, t, tn } from "./spoken.js";
 
+/** @typedef {import("./admin_fields.js").Field} Field */
+/** @typedef {import("./admin_session.js").Acl} Acl */
+/** @typedef {import("wire").Answer<"GET", "/v1/admin/instance/config">} Policy */
+/** @typedef {import("wire").Answer<"GET", "/v1/admin/instance/limit-config">} Limits */
+/** @typedef {{params?: Record<string, string>}} Plain */
+/** @typedef {Plain & {acls: readonly Acl[]}} AclsContext */
+/** @typedef {Plain & {key: import("wire").AdminApiKey}} KeyContext */
+/** @typedef {Plain & {policy: Policy}} PolicyContext */
+/** @typedef {Plain & {limits: Limits}} LimitsContext */
+/** @typedef {Plain & {name: string}} NameContext */
+/** @typedef {Plain & {value: string}} ValueContext */
+
+/**
+ * @type {<Method extends string, Path extends string, C extends Plain = Plain>(
+ *   row: import("./admin_dialog.js").Row<C, Method, Path>
+ * ) => import("./admin_dialog.js").Row<C, Method, Path>}
+ */
+const row = (one) => one;
+
+/** @type {(acls: readonly Acl[], value: readonly string[]) => Field} */
 const keyAcls = (acls, value) => ({
   kind: "checks",
   name: "acls",
@@ -22,8 +42,10 @@ const keyAcls = (acls, value) => ({
   filter: true,
 });
 
+/** @type {(name: string, label: string) => Field} */
 const ids = (name, label) => ({ kind: "lines", name, label, value: [], required: true, hint: t("IDs, one a line; a thousand at most.") });
 
+/** @type {(name: string, label: string) => Field} */
 const flagList = (name, label) => ({
   kind: "checks",
   name,
@@ -33,6 +55,7 @@ const flagList = (name, label) => ({
   filter: true,
 });
 
+/** @type {(name: string, label: string) => Field} */
 const featureList = (name, label) => ({
   kind: "checks",
   name,
@@ -43,13 +66,13 @@ const featureList = (name, label) => ({
 });
 
 export const OTHER_ACTIONS = {
-  createKey: {
+  createKey: row({
     label: t("Make a key"),
     acls: ["admin_api_key:manage"],
     method: "POST",
     path: "/v1/admin/api-keys",
     text: () => t("A program with the key can do what is ticked, as long as you may do it yourself."),
-    fields: ({ acls }) => [
+    fields: (/** @type {AclsContext} */ { acls }) => [
       { kind: "text", name: "name", label: t("Name"), max: 100, required: true, hint: t("What it is for.") },
       { kind: "number", name: "expires_in_days", label: t("Days until it expires"), min: 1, max: 365, value: 90, hint: t("Left empty, it does not expire.") },
       keyAcls(acls, ["admin:authenticate"]),
@@ -62,30 +85,30 @@ export const OTHER_ACTIONS = {
       oneTimeText(t("Key"), key),
       expires ? paragraph(tn("It works until {time}.", { time: inZone(expires) })) : paragraph(t("It does not expire.")),
     ],
-  },
-  changeKey: {
+  }),
+  changeKey: row({
     label: t("Change"),
     acls: ["admin_api_key:manage"],
     method: "PATCH",
     path: "/v1/admin/api-keys/{key_id}",
-    text: ({ key }) => t("The key “{name}” stays the same; what it may do changes at once.", { name: key.name }),
-    fields: ({ key, acls }) => [{ kind: "text", name: "name", label: t("Name"), max: 100, required: true, value: key.name }, keyAcls(acls, key.acls)],
+    text: (/** @type {KeyContext} */ { key }) => t("The key “{name}” stays the same; what it may do changes at once.", { name: key.name }),
+    fields: (/** @type {KeyContext & AclsContext} */ { key, acls }) => [{ kind: "text", name: "name", label: t("Name"), max: 100, required: true, value: key.name }, keyAcls(acls, key.acls)],
     reason: false,
     button: t("Change the key"),
     done: (_, key) => plural(key.acls.length, "The key has {n} permission.", "The key has {n} permissions."),
-  },
-  deleteKey: {
+  }),
+  deleteKey: row({
     label: t("Delete"),
     acls: ["admin_api_key:manage"],
     method: "DELETE",
     path: "/v1/admin/api-keys/{key_id}",
-    text: ({ key }) => t("Whatever uses the key “{name}” is refused from now on.", { name: key.name }),
+    text: (/** @type {KeyContext} */ { key }) => t("Whatever uses the key “{name}” is refused from now on.", { name: key.name }),
     reason: false,
     button: t("Delete the key"),
     danger: true,
     done: () => t("The key is deleted."),
-  },
-  cancelJob: {
+  }),
+  cancelJob: row({
     label: t("Cancel the job"),
     acls: ["jobs:cancel"],
     method: "POST",
@@ -94,14 +117,14 @@ export const OTHER_ACTIONS = {
     button: t("Cancel the job"),
     danger: true,
     done: () => t("The job ends."),
-  },
-  changePolicy: {
+  }),
+  changePolicy: row({
     label: t("Change the policy"),
     acls: ["instance:config:update"],
     method: "PATCH",
     path: "/v1/admin/instance/config",
     text: () => t("It counts at once and outlasts a restart. What the settings say is put aside until it is reset."),
-    fields: ({ policy: { config, overridden } }) => [
+    fields: (/** @type {PolicyContext} */ { policy: { config, overridden } }) => [
       { kind: "text", name: "service_name", label: t("Name of the instance"), max: 64, value: config.service_name, changed: true },
       { kind: "text", name: "service_description", label: t("What the front page says of it"), max: 500, value: config.service_description ?? "", clears: true, changed: true },
       { kind: "text", name: "welcome_invite", label: t("Code of the invite on the front page"), max: 64, value: config.welcome_invite ?? "", clears: true, changed: true },
@@ -119,19 +142,19 @@ export const OTHER_ACTIONS = {
       { kind: "switch", name: "direct_messages_disabled", label: t("No direct messages"), value: config.direct_messages_disabled, changed: true },
       ...(overridden.length === 0
         ? []
-        : [{ kind: "checks", name: "reset", label: t("To be again as the settings say"), options: overridden.map((name) => ({ value: name, label: name, code: true })), value: [], changed: true }]),
+        : [{ kind: /** @type {const} */ ("checks"), name: "reset", label: t("To be again as the settings say"), options: overridden.map((name) => ({ value: name, label: name, code: true })), value: [], changed: true }]),
     ],
     button: t("Change the policy"),
     danger: true,
     done: () => t("The policy is changed."),
-  },
-  changeLimits: {
+  }),
+  changeLimits: row({
     label: t("Change the limits"),
     acls: ["instance:limit_config:update"],
     method: "PATCH",
     path: "/v1/admin/instance/limit-config",
     text: () => t("They count at once and outlast a restart."),
-    fields: ({ limits: { limits, defaults, overridden } }) => [
+    fields: (/** @type {LimitsContext} */ { limits: { limits, defaults, overridden } }) => [
       {
         kind: "numbers",
         names: ["limits", "reset"],
@@ -144,27 +167,27 @@ export const OTHER_ACTIONS = {
     button: t("Change the limits"),
     danger: true,
     done: () => t("The limits are changed."),
-  },
-  approveRegistration: {
+  }),
+  approveRegistration: row({
     label: t("Approve"),
     acls: ["user:update:flags"],
     method: "POST",
     path: "/v1/admin/registrations/{user_id}/approve",
-    text: ({ name }) => t("From now on {name} can sign in.", { name }),
+    text: (/** @type {NameContext} */ { name }) => t("From now on {name} can sign in.", { name }),
     button: t("Approve"),
     done: () => t("The account can sign in."),
-  },
-  rejectRegistration: {
+  }),
+  rejectRegistration: row({
     label: t("Turn down"),
     acls: ["user:update:flags"],
     method: "POST",
     path: "/v1/admin/registrations/{user_id}/reject",
-    text: ({ name }) => t("{name} cannot sign in.", { name }),
+    text: (/** @type {NameContext} */ { name }) => t("{name} cannot sign in.", { name }),
     button: t("Turn down"),
     danger: true,
     done: () => t("The registration is turned down."),
-  },
-  bulkFlags: {
+  }),
+  bulkFlags: row({
     label: t("Change the flags of many accounts"),
     acls: ["bulk:update:user_flags"],
     method: "POST",
@@ -174,8 +197,8 @@ export const OTHER_ACTIONS = {
     button: t("Order the job"),
     danger: true,
     done: () => t("The job is queued."),
-  },
-  bulkFeatures: {
+  }),
+  bulkFeatures: row({
     label: t("Change the features of many guilds"),
     acls: ["bulk:update:guild_features"],
     method: "POST",
@@ -185,8 +208,8 @@ export const OTHER_ACTIONS = {
     button: t("Order the job"),
     danger: true,
     done: () => t("The job is queued."),
-  },
-  bulkMembers: {
+  }),
+  bulkMembers: row({
     label: t("Add many members to a guild"),
     acls: ["bulk:add:guild_members"],
     method: "POST",
@@ -196,8 +219,8 @@ export const OTHER_ACTIONS = {
     button: t("Order the job"),
     danger: true,
     done: () => t("The job is queued."),
-  },
-  bulkDeletions: {
+  }),
+  bulkDeletions: row({
     label: t("Schedule the deletion of many accounts"),
     acls: ["bulk:delete:users"],
     method: "POST",
@@ -208,8 +231,8 @@ export const OTHER_ACTIONS = {
     button: t("Order the job"),
     danger: true,
     done: () => t("The job is queued."),
-  },
-  systemMessage: {
+  }),
+  systemMessage: row({
     label: t("Write in the instance's name"),
     acls: ["system_dm:send"],
     method: "POST",
@@ -223,8 +246,8 @@ export const OTHER_ACTIONS = {
     button: t("Send"),
     danger: true,
     done: () => t("The job is queued."),
-  },
-  cleanStorage: {
+  }),
+  cleanStorage: row({
     label: t("Clean up"),
     acls: ["instance:config:update"],
     method: "POST",
@@ -248,8 +271,8 @@ export const OTHER_ACTIONS = {
     button: t("Order the job"),
     danger: true,
     done: () => t("The job is queued."),
-  },
-  resolveReport: {
+  }),
+  resolveReport: row({
     label: t("Resolve"),
     acls: ["report:resolve"],
     method: "POST",
@@ -258,8 +281,8 @@ export const OTHER_ACTIONS = {
     fields: () => [{ kind: "area", name: "public_comment", label: t("What the reporter is told besides"), max: 512 }],
     button: t("Resolve"),
     done: () => t("The report is resolved."),
-  },
-  deleteMessage: {
+  }),
+  deleteMessage: row({
     label: t("Delete the message"),
     acls: ["message:delete"],
     method: "DELETE",
@@ -268,8 +291,8 @@ export const OTHER_ACTIONS = {
     button: t("Delete the message"),
     danger: true,
     done: () => t("The message is deleted."),
-  },
-  reloadGuilds: {
+  }),
+  reloadGuilds: row({
     label: t("Read all guilds again"),
     acls: ["gateway:reload_all"],
     method: "POST",
@@ -278,8 +301,8 @@ export const OTHER_ACTIONS = {
     fields: () => [{ kind: "lines", name: "guild_ids", label: t("Only these guilds"), value: [], hint: t("IDs, one a line. Left empty, all that are in memory."), lazy: true }],
     button: t("Read again"),
     done: (_, { reloaded_count: read }) => plural(read, "{n} guild read anew.", "{n} guilds read anew."),
-  },
-  approveDiscovery: {
+  }),
+  approveDiscovery: row({
     label: t("Approve"),
     acls: ["discovery:review"],
     method: "POST",
@@ -288,8 +311,8 @@ export const OTHER_ACTIONS = {
     fields: () => [{ kind: "area", name: "reason", label: t("What the guild is told"), max: 512 }],
     button: t("Approve"),
     done: () => t("The guild is in discovery."),
-  },
-  rejectDiscovery: {
+  }),
+  rejectDiscovery: row({
     label: t("Turn down"),
     acls: ["discovery:review"],
     method: "POST",
@@ -299,8 +322,8 @@ export const OTHER_ACTIONS = {
     button: t("Turn down"),
     danger: true,
     done: () => t("The application is turned down."),
-  },
-  removeFromDiscovery: {
+  }),
+  removeFromDiscovery: row({
     label: t("Take out of discovery"),
     acls: ["discovery:remove"],
     method: "DELETE",
@@ -310,44 +333,59 @@ export const OTHER_ACTIONS = {
     button: t("Take out"),
     danger: true,
     done: () => t("The guild is out of discovery."),
-  },
+  }),
 };
 
-// For each blocklist: asking it, adding to it, taking from it.
-for (const [name, , one] of BLOCKLISTS) {
-  const path = `/v1/admin/blocklists/${name}`;
-  OTHER_ACTIONS[`check_${name}`] = {
-    label: t("Ask whether it is blocked"),
-    acls: [`ban:${name}:check`],
-    method: "POST",
-    path: `${path}/check`,
-    text: () => t("Nothing is changed."),
-    fields: () => [{ kind: "text", name: "value", label: one, required: true }],
-    button: t("Ask"),
-    done: (_, { banned, entry }) => (!banned ? t("It is not blocked.") : entry ? t("It is blocked by “{value}”.", { value: entry.value }) : t("It is blocked.")),
-  };
-  OTHER_ACTIONS[`add_${name}`] = {
-    label: t("Block"),
-    acls: [`ban:${name}:add`],
-    method: "POST",
-    path,
-    text: () => t("From now on nobody can use it."),
-    fields: () => [
-      { kind: "text", name: "value", label: one, required: true },
-      { kind: "area", name: "reason", label: t("Why"), max: 512, hint: t("It stands in the list.") },
-    ],
-    button: t("Block"),
-    danger: true,
-    done: () => t("It is blocked."),
-  };
-  OTHER_ACTIONS[`remove_${name}`] = {
-    label: t("Allow again"),
-    acls: [`ban:${name}:remove`],
-    method: "DELETE",
-    path,
-    text: () => t("From now on it can be used again."),
-    fields: ({ value }) => [{ kind: "fixed", name: "value", label: one, value, words: value }],
-    button: t("Allow again"),
-    done: () => t("It is allowed again."),
-  };
+/** @typedef {import("./admin_operations.js").Blocklist} Blocklist */
+
+/**
+ * @template Made
+ * @param {(list: Blocklist, one: string) => Made} make
+ */
+function ofLists(make) {
+  return /** @type {Record<Blocklist, Made>} */ (Object.fromEntries(BLOCKLISTS.map(([list, , one]) => [list, make(list, one)])));
 }
+
+/** For each blocklist: asking it, adding to it, taking from it. */
+export const BLOCKLIST_ACTIONS = {
+  check: ofLists((list, one) =>
+    row({
+      label: t("Ask whether it is blocked"),
+      acls: [`ban:${list}:check`],
+      method: "POST",
+      path: `/v1/admin/blocklists/${list}/check`,
+      text: () => t("Nothing is changed."),
+      fields: () => [{ kind: "text", name: "value", label: one, required: true }],
+      button: t("Ask"),
+      done: (_, { banned, entry }) => (!banned ? t("It is not blocked.") : entry ? t("It is blocked by “{value}”.", { value: entry.value }) : t("It is blocked.")),
+    }),
+  ),
+  add: ofLists((list, one) =>
+    row({
+      label: t("Block"),
+      acls: [`ban:${list}:add`],
+      method: "POST",
+      path: `/v1/admin/blocklists/${list}`,
+      text: () => t("From now on nobody can use it."),
+      fields: () => [
+        { kind: "text", name: "value", label: one, required: true },
+        { kind: "area", name: "reason", label: t("Why"), max: 512, hint: t("It stands in the list.") },
+      ],
+      button: t("Block"),
+      danger: true,
+      done: () => t("It is blocked."),
+    }),
+  ),
+  remove: ofLists((list, one) =>
+    row({
+      label: t("Allow again"),
+      acls: [`ban:${list}:remove`],
+      method: "DELETE",
+      path: `/v1/admin/blocklists/${list}`,
+      text: () => t("From now on it can be used again."),
+      fields: (/** @type {ValueContext} */ { value }) => [{ kind: "fixed", name: "value", label: one, value, words: value }],
+      button: t("Allow again"),
+      done: () => t("It is allowed again."),
+    }),
+  ),
+};

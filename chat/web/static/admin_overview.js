@@ -1,5 +1,6 @@
 // The first page: who is acting, what goes on, what happened last.
 
+import { h } from "../client/base/dom.js";
 import { entriesTable } from "./admin_audit_log.js";
 import { historyCard } from "./admin_charts.js";
 import { figuresCard } from "./admin_instance.js";
@@ -9,11 +10,14 @@ import { READS } from "./admin_operations.js";
 import { card, code, facts, fromOutside, link, muted, tagOf } from "./admin_parts.js";
 import { go } from "./admin_places.js";
 import { administrator, ask, may } from "./admin_session.js";
-import { h } from "./dom.js";
 import { plural, t } from "./spoken.js";
 
 const LATEST = 8;
 
+/**
+ * @param {import("./admin_places.js").Visit} visit
+ * @returns {Promise<import("./admin_places.js").Shown>}
+ */
 export async function showOverview({ signal }) {
   const [jobs, log] = await Promise.all([
     may(READS.jobs) ? ask(READS.jobs, { query: { limit: LATEST }, signal }) : null,

@@ -1,30 +1,47 @@
 // What pages of the console are made of. Whatever comes from outside is text: nothing here makes markup.
 
-import { byId, fill, h } from "./dom.js";
+import { fill, h } from "../client/base/dom.js";
+import { byId } from "./dom.js";
 import { locale, t } from "./spoken.js";
 
-// Says what came of something, where it is read out and stays to be seen.
+/** @typedef {import("../client/base/dom.js").Child} Child */
+/** @typedef {{username: string, discriminator: string | number | null}} Tagged Whoever is named by a tag. */
+
+/**
+ * Says what came of something, where it is read out and stays to be seen.
+ * @param {Child} said
+ * @param {"good" | "bad"} [kind]
+ */
 export function announce(said, kind = "good") {
   const status = byId("status");
   status.className = `status ${kind}`;
   fill(status, said);
 }
 
+/** @param {...Child} children */
 export function paragraph(...children) {
   return h("p", {}, children);
 }
 
+/** @param {...Child} children */
 export function muted(...children) {
   return h("p", { class: "muted" }, children);
 }
 
-// Whole sentences, one after the other; what is not said is left out.
+/**
+ * Whole sentences, one after the other; what is not said is left out.
+ * @param {...(string | false | null | undefined)} said
+ */
 export function sentences(...said) {
   return said.filter(Boolean).join(" ");
 }
 
-// A moment in the reader's time zone; ISO 8601 in UTC when it is pointed at.
+/**
+ * A moment in the reader's time zone; ISO 8601 in UTC when it is pointed at.
+ * @param {string | number | null} timestamp ISO 8601, or Unix milliseconds.
+ */
 export function inZone(timestamp) {
+  if (timestamp === null) return "–";
   const moment = new Date(timestamp);
   return h(
     "time",
@@ -34,6 +51,7 @@ export function inZone(timestamp) {
 }
 
 // [unit, its seconds, up to how many of it are counted]
+/** @type {readonly [Intl.RelativeTimeFormatUnit, number, number][]} */
 const SPANS = [
   ["second", 1, 60],
   ["minute", 60, 60],
@@ -44,56 +62,80 @@ const SPANS = [
 ];
 const relative = new Intl.RelativeTimeFormat(locale());
 
-// "in 3 days", "2 hours ago".
+/**
+ * "in 3 days", "2 hours ago".
+ * @param {string | number} timestamp
+ */
 export function fromNow(timestamp) {
-  const seconds = (new Date(timestamp) - Date.now()) / 1_000;
-  const [unit, size] = SPANS.find(([, one, most]) => Math.abs(seconds) < one * most);
+  const seconds = (new Date(timestamp).getTime() - Date.now()) / 1_000;
+  const [unit, size] = SPANS.find(([, one, most]) => Math.abs(seconds) < one * most) ?? ["year", 31_557_600];
   return relative.format(Math.round(seconds / size), unit);
 }
 
+/** @param {string | number | null} timestamp */
 export function withDistance(timestamp) {
+  if (timestamp === null) return ["–"];
   return [inZone(timestamp), " ", h("span", { class: "muted" }, `(${fromNow(timestamp)})`)];
 }
 
+/** @param {Child} text */
 export function code(text) {
   return h("code", {}, text);
 }
 
+/** @param {Child} text */
 export function fromOutside(text) {
   return h("span", { class: "from-outside" }, text);
 }
 
+/**
+ * @param {Child} text
+ * @param {string} [kind]
+ */
 export function tag(text, kind = "") {
   return h("span", { class: `tag ${kind}`.trim() }, text);
 }
 
+/**
+ * @param {string} place
+ * @param {...Child} children
+ */
 export function link(place, ...children) {
   return h("a", { href: place }, children);
 }
 
-export const accountPlace = (id) => `/admin/users/${encodeURIComponent(id)}`;
-export const guildPlace = (id) => `/admin/guilds/${encodeURIComponent(id)}`;
-export const jobPlace = (id) => `/admin/jobs/${encodeURIComponent(id)}`;
-export const entryPlace = (id) => `/admin/audit-log/${encodeURIComponent(id)}`;
+export const accountPlace = (/** @type {string} */ id) => `/admin/users/${encodeURIComponent(id)}`;
+export const guildPlace = (/** @type {string} */ id) => `/admin/guilds/${encodeURIComponent(id)}`;
+export const jobPlace = (/** @type {string} */ id) => `/admin/jobs/${encodeURIComponent(id)}`;
+export const entryPlace = (/** @type {string} */ id) => `/admin/audit-log/${encodeURIComponent(id)}`;
 
 // When an account, a guild or a message was made stands in its identifier.
 const EPOCH_MS = 1_420_070_400_000n;
 
+/** @param {string} id */
 export function madeAt(id) {
   return new Date(Number((BigInt(id) >> 22n) + EPOCH_MS)).toISOString();
 }
 
+/** @param {Tagged} user */
 export function tagOf(user) {
   return `${user.username}#${String(user.discriminator).padStart(4, "0")}`;
 }
 
-// A link to an account: by its name where one is known, else by its identifier.
+/**
+ * A link to an account: by its name where one is known, else by its identifier.
+ * @param {string | null | undefined} id
+ * @param {Tagged | null} [user]
+ */
 export function accountLink(id, user) {
   if (id === null || id === undefined || id === "0") return t("nobody");
   return link(accountPlace(id), user ? fromOutside(tagOf(user)) : code(id));
 }
 
-// <dl> of [name, value] pairs; null leaves a pair out, an empty value shows a dash.
+/**
+ * <dl> of [name, value] pairs; null leaves a pair out, an empty value shows a dash.
+ * @param {...(readonly [Child, Child] | null)} pairs
+ */
 export function facts(...pairs) {
   const rows = pairs.filter((pair) => pair !== null);
   return h(
@@ -103,21 +145,33 @@ export function facts(...pairs) {
   );
 }
 
+/** @param {Child} value */
 function isEmpty(value) {
   return value === null || value === undefined || value === "" || (Array.isArray(value) && value.length === 0);
 }
 
-// A section of a page with a heading of its own.
+/**
+ * A section of a page with a heading of its own.
+ * @param {string} title
+ * @param {...Child} children
+ */
 export function card(title, ...children) {
   const id = `card-${title.toLowerCase().replaceAll(/[^a-z]+/g, "-")}`;
   return h("section", { class: "card", "aria-labelledby": id }, h("h2", { id, tabindex: "-1" }, title), children);
 }
 
-// A table that becomes a list of cards where there is no room. `columns` are [heading, (row) => cell]; roles are spelt
-// out because some browsers forget them with the display.
+/**
+ * A table that becomes a list of cards where there is no room. `columns` are [heading, (row) => cell]; roles are spelt
+ * out because some browsers forget them with the display.
+ * @template Row
+ * @param {string} caption
+ * @param {readonly (readonly [string, (row: Row) => Child])[]} columns
+ * @param {readonly Row[]} rows
+ * @param {{empty?: string}} [options]
+ */
 export function table(caption, columns, rows, { empty = t("None.") } = {}) {
   if (rows.length === 0) return muted(empty);
-  const cell = (row) => ([heading, show]) =>
+  const cell = (/** @type {Row} */ row) => (/** @type {readonly [string, (row: Row) => Child]} */ [heading, show]) =>
     h("td", { role: "cell", "data-heading": heading }, h("span", { class: "value" }, show(row)));
   return h(
     "table",
@@ -132,7 +186,10 @@ export function table(caption, columns, rows, { empty = t("None.") } = {}) {
   );
 }
 
-// "Earlier" and "Later" of a list that knows its total; `go(offset)` turns the page.
+/**
+ * "Earlier" and "Later" of a list that knows its total; `go(offset)` turns the page.
+ * @param {{offset: number, limit: number, total: number, go: (offset: number) => void}} parts
+ */
 export function pager({ offset, limit, total, go }) {
   if (total <= limit && offset === 0) return null;
   const last = Math.min(offset + limit, total);
@@ -145,7 +202,13 @@ export function pager({ offset, limit, total, go }) {
   );
 }
 
-// A list that is read page by page: `next(cursor)` gives {rows, cursor}, null for the last. `show(rows)` draws them all.
+/**
+ * A list that is read page by page: `next(cursor)` gives {rows, cursor}, null for the last. `show(rows)` draws them all.
+ * @template Row, Cursor
+ * @param {{rows: Row[], cursor: Cursor | null}} first
+ * @param {(rows: Row[]) => Child} show
+ * @param {(cursor: Cursor) => Promise<{rows: Row[], cursor: Cursor | null}>} next
+ */
 export function growing(first, show, next) {
   const place = h("div", {}, show(first.rows));
   const said = h("span", { class: "muted", role: "status" });
@@ -155,6 +218,7 @@ export function growing(first, show, next) {
   button.addEventListener("click", async () => {
     if (button.getAttribute("aria-disabled") === "true") return;
     button.setAttribute("aria-disabled", "true");
+    if (cursor === null) return;
     try {
       const more = await next(cursor);
       rows = [...rows, ...more.rows];
@@ -164,7 +228,7 @@ export function growing(first, show, next) {
       row.hidden = false;
       button.hidden = cursor === null;
     } catch (error) {
-      said.textContent = error.message;
+      said.textContent = /** @type {Error} */ (error).message;
     } finally {
       button.removeAttribute("aria-disabled");
     }
@@ -172,13 +236,22 @@ export function growing(first, show, next) {
   return h("div", {}, place, row);
 }
 
+/**
+ * @param {number} done
+ * @param {number | null} total
+ * @param {string} words
+ */
 export function progress(done, total, words) {
   const bar = h("progress", { "aria-label": words, max: total ?? 1 });
   if (total !== null) bar.value = done;
   return bar;
 }
 
-// A text that is shown once, with a way to copy it.
+/**
+ * A text that is shown once, with a way to copy it.
+ * @param {string} label
+ * @param {string} text
+ */
 export function oneTimeText(label, text) {
   const said = h("span", { class: "muted", role: "status" });
   const copy = h("button", { type: "button" }, t("Copy"));
@@ -198,7 +271,10 @@ export function oneTimeText(label, text) {
   );
 }
 
-// What is told of a value whose kind nobody knows: text as it is, the rest as JSON.
+/**
+ * What is told of a value whose kind nobody knows: text as it is, the rest as JSON.
+ * @param {unknown} value
+ */
 export function plain(value) {
   if (value === null || value === undefined) return "";
   return typeof value === "string" ? value : JSON.stringify(value);

@@ -8,6 +8,13 @@ const SHORTEST_MS = 1_000;
 const LONGEST_MS = 15_000;
 const GROWTH = 1.6;
 
+/**
+ * @template Seen
+ * @param {Seen} first
+ * @param {() => Promise<Seen>} read
+ * @param {(now: Seen) => void} show
+ * @param {{signal: AbortSignal, isDone: (now: Seen) => boolean, shortest?: number}} options
+ */
 export async function polled(first, read, show, { signal, isDone, shortest = SHORTEST_MS }) {
   let text = JSON.stringify(first);
   let wait = shortest;
@@ -35,6 +42,10 @@ export async function polled(first, read, show, { signal, isDone, shortest = SHO
   }
 }
 
+/**
+ * @param {AbortSignal} signal
+ * @returns {Promise<void>}
+ */
 function seen(signal) {
   if (!document.hidden) return Promise.resolve();
   return new Promise((resolve, reject) => {

@@ -4,6 +4,9 @@
 import { t, translated } from "./spoken.js";
 
 // Bits of an account's 64-bit `flags`.
+/** @typedef {readonly [number, string, string]} Bit Its position, its name, what it means. */
+
+/** @type {readonly Bit[]} */
 export const FLAGS = [
   [0, "STAFF", t("Runs the instance; opens nothing by itself")],
   [2, "PARTNER", t("A partner of the instance")],
@@ -29,6 +32,7 @@ export const FLAGS = [
 ];
 
 // Bits of an account's `premium_flags`.
+/** @type {readonly Bit[]} */
 export const PREMIUM_FLAGS = [
   [0, "DISCRIMINATOR", t("Chose its own discriminator")],
   [1, "BADGE_HIDDEN", t("Shows no badge")],
@@ -48,6 +52,7 @@ export const PREMIUM_TYPES = new Map([
 ]);
 
 // Deletion reason codes. Those marked also resolve the pending reports against the account.
+/** @type {readonly (readonly [number, string, string, boolean?])[]} */
 export const DELETION_REASONS = [
   [1, "USER_REQUESTED", t("The holder asked for it")],
   [2, "OTHER", t("Other")],
@@ -73,20 +78,20 @@ export const DELETION_REASONS = [
   [22, "IMPERSONATION_OR_FAKE_IDENTITY", t("Impersonation or fake identity"), true],
 ];
 
-export const PROFILE_FIELDS = [
+export const PROFILE_FIELDS = /** @type {const} */ ([
   ["avatar", t("Avatar")],
   ["banner", t("Banner")],
   ["bio", t("About")],
   ["pronouns", t("Pronouns")],
   ["global_name", t("Display name")],
-];
+]);
 
-export const RELATIONSHIPS = [
+export const RELATIONSHIPS = /** @type {const} */ ([
   ["friend", "friends", t("Friends")],
   ["incoming_request", "incoming_requests", t("Requests to this account")],
   ["outgoing_request", "outgoing_requests", t("Requests by this account")],
   ["blocked", "blocked", t("Blocked by this account")],
-];
+]);
 
 export const GUILD_FEATURES = [
   "ANIMATED_ICON",
@@ -126,6 +131,7 @@ export const GUILD_FEATURES = [
 ];
 
 // Bits of a guild's `disabled_operations`.
+/** @type {readonly Bit[]} */
 export const DISABLED_OPERATIONS = [
   [0, "PUSH_NOTIFICATIONS", t("No push notifications")],
   [1, "EVERYONE_MENTIONS", t("No mentions of everyone")],
@@ -218,14 +224,20 @@ export const ACCOUNT_TARGETS = ["user", "message_deletion", "message_shred"];
 export const DAYS_MINIMUM = 60;
 export const DAYS_MINIMUM_ON_REQUEST = 14;
 
+/** @param {number} code */
 export function deletionReason(code) {
   const row = DELETION_REASONS.find(([known]) => known === code);
   return row ? row[2] : t("Reason {code}", { code });
 }
 
-// The bits that a number has, each with its row where it has a name: [position, name, words].
+/**
+ * The bits that a number has, each with its row where it has a name: [position, name, words].
+ * @param {string | number} number
+ * @param {readonly Bit[]} table
+ */
 export function bitsOf(number, table) {
   const value = BigInt(number);
+  /** @type {Bit[]} */
   const found = [];
   for (let position = 0n; value >> position > 0n; position += 1n) {
     if (((value >> position) & 1n) === 0n) continue;
@@ -235,11 +247,18 @@ export function bitsOf(number, table) {
   return found;
 }
 
+/**
+ * @param {{flags: string}} user
+ * @param {string} name
+ */
 export function hasFlag(user, name) {
   return bitsOf(user.flags, FLAGS).some(([, known]) => known === name);
 }
 
-// "message_shred" reads better without its joints.
+/**
+ * "message_shred" reads better without its joints.
+ * @param {string} name
+ */
 export function inWords(name) {
   const words = name.replaceAll("_", " ");
   return translated(words.charAt(0).toUpperCase() + words.slice(1));

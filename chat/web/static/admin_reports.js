@@ -1,24 +1,32 @@
 // What people reported, and resolving it.
 
+import { h } from "../client/base/dom.js";
 import { ACCOUNT_ACTIONS } from "./admin_account_actions.js";
 import { actionButton } from "./admin_dialog.js";
 import { READS } from "./admin_operations.js";
 import { OTHER_ACTIONS } from "./admin_other_actions.js";
 import { accountLink, card, code, facts, fromOutside, guildPlace, inZone, link, pager, plain, table, tag } from "./admin_parts.js";
-import { again, go, look, results } from "./admin_places.js";
+import { again, go, look, results, searchedBy } from "./admin_places.js";
 import { REPORT_CATEGORIES, REPORT_KINDS, inWords } from "./admin_registries.js";
 import { ask, may } from "./admin_session.js";
-import { h } from "./dom.js";
 import { plural, t, tn, translated } from "./spoken.js";
 
 const LIMIT = 50;
+/** @typedef {import("wire").Report} Report */
+/** @typedef {{author?: {id: string, username: string, discriminator: string}, content?: string, timestamp?: string}} Evidence */
+
 const NAMES = ["q", "status", "category", "kind", "reported_user_id", "reporter_id", "guild_id"];
 const ANY = "any";
 const TITLES = { user: t("Report of a person"), message: t("Report of a message"), guild: t("Report of a guild") };
 
+/**
+ * @param {import("./admin_places.js").Visit} visit
+ * @returns {Promise<import("./admin_places.js").Shown>}
+ */
 export async function showReports({ search, signal }) {
   const wanted = Object.fromEntries(NAMES.map((name) => [name, search.get(name) ?? ""]));
-  const status = wanted.status === "" ? "pending" : wanted.status === ANY ? "" : wanted.status;
+  const chosen = wanted["status"];
+  const status = chosen === "" ? "pending" : chosen === ANY ? "" : chosen;
   const offset = Math.max(0, Number.parseInt(search.get("offset") ?? "0", 10) || 0);
   const found = async () => {
     const { reports, total } = await ask(READS.reports, { query: { ...wanted, status, limit: LIMIT, offset }, signal });
@@ -42,19 +50,22 @@ export async function showReports({ search, signal }) {
   return { title: t("Reports"), content: [form(wanted), h("div", {}, await results(found))] };
 }
 
+/** @param {Report} report */
 function subject(report) {
   if (report.kind === "guild") return report.guild_id ? link(guildPlace(report.guild_id), fromOutside(report.guild_name ?? report.guild_id)) : "–";
   return accountLink(report.reported_user_id, report.reported_user);
 }
 
+/** @param {Record<string, string>} wanted */
 function form(wanted) {
-  const input = (name, label, more = {}) =>
+  const input = (/** @type {string} */ name, /** @type {string} */ label, more = {}) =>
     h(
       "div",
       { class: "field" },
       h("label", { for: `reports-${name}` }, label),
       h("input", { id: `reports-${name}`, name, type: "search", value: wanted[name], autocomplete: "off", maxlength: "1024", ...more }),
     );
+  /** @type {(name: string, label: string, options: string[][]) => HTMLElement} */
   const select = (name, label, options) =>
     h(
       "div",
@@ -76,11 +87,15 @@ function form(wanted) {
   );
   element.addEventListener("submit", (event) => {
     event.preventDefault();
-    go("/admin/reports", Object.fromEntries(NAMES.map((name) => [name, element.elements[name].value.trim()])));
+    go("/admin/reports", searchedBy(element));
   });
   return element;
 }
 
+/**
+ * @param {import("./admin_places.js").Visit} visit
+ * @returns {Promise<import("./admin_places.js").Shown>}
+ */
 export async function showReport({ params, signal }) {
   const report = await ask(READS.report, { params, signal });
   const pending = report.status === "pending";
@@ -119,21 +134,29 @@ export async function showReport({ params, signal }) {
   };
 }
 
-// What can be done about it at once: the message goes, and its author.
+/**
+ * What can be done about it at once: the message goes, and its author.
+ * @param {Report} report
+ */
 function measures(report) {
   const { channel_id, message_id, reported_user_id: userId } = report;
   const remove =
     channel_id && message_id
       ? actionButton("deleteMessage", OTHER_ACTIONS.deleteMessage, { params: { channel_id, message_id } }, again)
       : null;
-  const user = { ...report.reported_user, temp_banned_until: null };
-  const context = { params: { user_id: userId }, user };
-  return [remove, userId && may(ACCOUNT_ACTIONS.ban) ? actionButton("ban", ACCOUNT_ACTIONS.ban, context, again) : null];
+  const { reported_user: user } = report;
+  if (!userId || !user || !may(ACCOUNT_ACTIONS.ban)) return [remove];
+  const context = { params: { user_id: userId }, user: { ...user, temp_banned_until: null } };
+  return [remove, actionButton("ban", ACCOUNT_ACTIONS.ban, context, again)];
 }
 
-// The message as it was when it was reported: what matters first, then all of it.
+/**
+ * The message as it was when it was reported: what matters first, then all of it.
+ * @param {Evidence} message
+ */
 function evidence(message) {
-  const told = ([name, value]) => [inWords(name), h("span", { class: "reason from-outside" }, plain(value))];
+  const told = (/** @type {[string, unknown]} */ [name, value]) =>
+    /** @type {const} */ ([inWords(name), h("span", { class: "reason from-outside" }, plain(value))]);
   return card(
     t("The message as it was"),
     facts(

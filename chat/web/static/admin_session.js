@@ -6,9 +6,29 @@ import { withNext } from "./session.js";
 import { t } from "./spoken.js";
 import { provedBy } from "./sudo.js";
 
+/** @typedef {import("wire").AdminUser} AdminUser */
+/** @typedef {AdminUser["acls"][number]} Acl */
+/** @typedef {readonly (Acl | readonly Acl[])[]} Acls Names, or lists of names any of which will do. */
+/** @typedef {string | number | boolean | null | undefined} Value */
+/** @typedef {Record<string, Value | readonly Value[]>} Query */
+/**
+ * @template {string} Method
+ * @template {string} Path
+ * @typedef {{method: Method, path: Path, acls: Acls}} Operation An operation as it is declared.
+ */
+/**
+ * @typedef {object} Asked
+ * @property {Record<string, string | undefined>} [params] The members of its path.
+ * @property {Query} [query]
+ * @property {Record<string, unknown>} [body]
+ * @property {string} [reason] For the audit log.
+ * @property {AbortSignal} [signal]
+ */
+
 const PATIENCE_SECONDS = 20;
 const ATTEMPTS = 4;
 
+/** @type {AdminUser | null} */
 let me = null;
 
 // Reads who is signed in. Rejects as the API does: 401 leaves the page, 403 is for the caller to tell.
@@ -18,46 +38,71 @@ export async function enter() {
   return me;
 }
 
+/** @throws {Error} before `enter`. */
 export function administrator() {
+  if (me === null) throw new Error("nobody has entered");
   return me;
 }
 
+/** @param {string} userId */
 export function isOwn(userId) {
-  return me.id === userId;
+  return administrator().id === userId;
 }
 
+/** @param {Acl} acl */
 export function holds(acl) {
-  return me.acls.includes("*") || me.acls.includes(acl);
+  const { acls } = administrator();
+  return acls.includes("*") || acls.includes(acl);
 }
 
-// Which of an operation's ACLs are missing: its entries are names, or lists of names any of which will do.
+/**
+ * Which of an operation's ACLs are missing.
+ * @param {Acls} acls
+ */
 export function missing(acls) {
   return acls
-    .map((entry) => [entry].flat())
-    .filter((any) => !any.some(holds))
-    .map((any) => any.join(t(" or ")));
+    .map((entry) => /** @type {Acl[]} */ ([entry].flat()))
+    .filter((names) => !names.some(holds))
+    .map((names) => names.join(t(" or ")));
 }
 
+/** @param {{acls: Acls}} operation */
 export function may(operation) {
   return missing(operation.acls).length === 0;
 }
 
-// Makes the request of a declared operation ({method, path}); `params` are the members of its path. Gives the answer's
-// JSON. A read that comes too often waits its time and is asked again; a change is left to the person.
-export function ask(operation, { params = {}, query = {}, body, reason, signal } = {}) {
-  const path = operation.path.replaceAll(/\{(\w+)\}/g, (_, name) => encodeURIComponent(params[name]));
-  return request(operation.method, path + queryText(query), { body, reason, signal });
+/**
+ * Makes the request of a declared operation. Gives the answer's JSON. A read that comes too often waits its time and is
+ * asked again; a change is left to the person.
+ * @template {string} Method
+ * @template {string} Path
+ * @param {{method: Method, path: Path}} operation
+ * @param {Asked} [asked]
+ * @returns {Promise<import("wire").Answer<Method, Path>>}
+ */
+export async function ask(operation, { params = {}, query = {}, ...asked } = {}) {
+  const path = operation.path.replaceAll(/\{(\w+)\}/g, (_, name) => encodeURIComponent(params[name] ?? ""));
+  const answer = await request(operation.method, path + queryText(query), asked);
+  return /** @type {import("wire").Answer<Method, Path>} */ (answer);
 }
 
+/**
+ * @template {string} Method
+ * @template {string} Path
+ * @param {Method} method
+ * @param {Path} path
+ * @param {Omit<Asked, "params" | "query">} [asked]
+ */
 export async function request(method, path, { body, reason, signal } = {}) {
+  /** @type {Record<string, string>} */
   const more = reason ? { "X-Audit-Log-Reason": asHeader(reason) } : {};
   for (let attempt = 1; ; attempt += 1) {
     try {
-      const send = ({ body: proof, sudo }) => {
-        const whole = body === undefined && Object.keys(proof).length === 0 ? undefined : { ...body, ...proof };
-        return exchange(method, path, { body: whole, token: current(), sudo, more, signal });
-      };
-      return await provedBy(send);
+      return await provedBy(({ body: proof, sudo }) => {
+        const isEmpty = body === undefined && Object.keys(proof).length === 0;
+        const whole = /** @type {import("wire").Body<Method, Path>} */ (isEmpty ? undefined : { ...body, ...proof });
+        return exchange(method, path, { body: whole, token: current(), sudo, more, ...(signal ? { signal } : {}) });
+      });
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       if (error.status === 401) {
@@ -79,12 +124,17 @@ export async function signOut() {
   location.assign("/admin/sign-in");
 }
 
-// Never settles: the page is being left. The search stands in the fragment and comes along.
+// Never settles: the page is being left. What was looked for stands in the fragment and comes along.
+/** @returns {Promise<never>} */
 function askToSignIn() {
   location.replace(withNext("/admin/sign-in", location.pathname) + location.hash);
   return new Promise(() => {});
 }
 
+/**
+ * @param {number} milliseconds
+ * @param {AbortSignal} [signal]
+ */
 export function pause(milliseconds, signal) {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(resolve, milliseconds);
@@ -92,16 +142,20 @@ export function pause(milliseconds, signal) {
   });
 }
 
-// Headers carry bytes: those of UTF-8, one character each.
+/**
+ * Headers carry bytes: those of UTF-8, one character each.
+ * @param {string} text
+ */
 function asHeader(text) {
   return Array.from(new TextEncoder().encode(text.trim()), (byte) => String.fromCharCode(byte)).join("");
 }
 
+/** @param {Query} query */
 function queryText(query) {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
     for (const one of [value].flat()) {
-      if (one !== undefined && one !== null && one !== "") parameters.append(name, one);
+      if (one !== undefined && one !== null && one !== "") parameters.append(name, String(one));
     }
   }
   const text = parameters.toString();

@@ -1,5 +1,6 @@
 // What takes the room on the disk, how backups are, and cleaning up.
 
+import { fill, h } from "../client/base/dom.js";
 import { size } from "./admin_archives.js";
 import { actionButton } from "./admin_dialog.js";
 import { orderedJob } from "./admin_jobs.js";
@@ -7,9 +8,12 @@ import { READS } from "./admin_operations.js";
 import { OTHER_ACTIONS } from "./admin_other_actions.js";
 import { accountLink, accountPlace, card, code, facts, fromOutside, guildPlace, link, muted, paragraph, progress, table, tag, withDistance } from "./admin_parts.js";
 import { ask } from "./admin_session.js";
-import { fill, h } from "./dom.js";
 import { locale, t, tn } from "./spoken.js";
 
+/** @typedef {import("wire").Answer<"GET", "/v1/admin/storage">} Found */
+/** @typedef {{bytes: number, files: number}} Room */
+
+/** @type {Record<string, string>} */
 const PARTS = {
   database: t("Database"),
   message_files: t("Files of messages"),
@@ -26,6 +30,10 @@ const PARTS = {
   member_images: t("Pictures of members of one guild"),
 };
 
+/**
+ * @param {import("./admin_places.js").Visit} visit
+ * @returns {Promise<import("./admin_places.js").Shown>}
+ */
 export async function showStorage({ signal }) {
   const found = await ask(READS.storage, { signal });
   const ordered = h("div", {});
@@ -36,6 +44,7 @@ export async function showStorage({ signal }) {
   };
 }
 
+/** @param {Found["disk"]} disk */
 function diskCard({ total_bytes: total, free_bytes: free, warn_bytes: warn, is_low: isLow }) {
   return card(
     t("Disk"),
@@ -49,6 +58,7 @@ function diskCard({ total_bytes: total, free_bytes: free, warn_bytes: warn, is_l
   );
 }
 
+/** @param {Found["backup"]} last */
 function backupCard(last) {
   if (last === null) return card(t("Backups"), paragraph(tn("No backup was made yet. {setting} lets the server make them by itself.", { setting: code("backup.directory") })));
   return card(
@@ -65,11 +75,16 @@ function backupCard(last) {
   );
 }
 
-const bytesColumn = [t("Size"), ({ bytes }) => size(bytes)];
-const filesColumn = [t("Files"), ({ files }) => files.toLocaleString(locale())];
+const bytesColumn = /** @type {const} */ ([t("Size"), (/** @type {Room} */ { bytes }) => size(bytes)]);
+const filesColumn = /** @type {const} */ ([t("Files"), (/** @type {Room} */ { files }) => files.toLocaleString(locale())]);
 
+/**
+ * @param {Found["parts"]} parts
+ * @param {HTMLElement | null} clean
+ * @param {HTMLElement} ordered
+ */
 function partsCard(parts, clean, ordered) {
-  const name = ({ part }) => PARTS[part] ?? code(part);
+  const name = (/** @type {Found["parts"][number]} */ { part }) => PARTS[part] ?? code(part);
   return card(
     t("What takes the room"),
     table(t("What takes the room"), [[t("What"), name], bytesColumn, filesColumn], parts),
@@ -78,12 +93,15 @@ function partsCard(parts, clean, ordered) {
   );
 }
 
+/** @param {Found["guilds"]} guilds */
 function guildsCard(guilds) {
-  const name = ({ guild_id: id, name: words }) => (id === "0" ? t("Private conversations") : link(guildPlace(id), words === null ? code(id) : fromOutside(words)));
+  const name = (/** @type {Found["guilds"][number]} */ { guild_id: id, name: words }) => (id === "0" ? t("Private conversations") : link(guildPlace(id), words === null ? code(id) : fromOutside(words)));
   return card(t("Guilds with the most files"), table(t("Guilds with the most files"), [[t("Guild"), name], bytesColumn, filesColumn], guilds));
 }
 
+/** @param {Found["accounts"]} accounts */
 function accountsCard(accounts) {
-  const name = (one) => (one.username === null ? link(accountPlace(one.user_id), code(one.user_id)) : accountLink(one.user_id, one));
+  const name = (/** @type {Found["accounts"][number]} */ { user_id: id, username, discriminator }) =>
+    username === null ? link(accountPlace(id), code(id)) : accountLink(id, { username, discriminator });
   return card(t("Accounts with the most files"), table(t("Accounts with the most files"), [[t("Account"), name], bytesColumn, filesColumn], accounts));
 }

@@ -7,6 +7,7 @@ export function current() {
   return sessionStorage.getItem(KEY);
 }
 
+/** @param {{token: string}} answer */
 export function keep({ token }) {
   sessionStorage.setItem(KEY, token);
 }
@@ -15,7 +16,10 @@ export function forget() {
   sessionStorage.removeItem(KEY);
 }
 
-// Whether a path of this origin leads there.
+/**
+ * Whether a path of this origin leads there.
+ * @param {string | null} path
+ */
 export function isOfAdministration(path) {
   return path === "/admin" || Boolean(path?.startsWith("/admin/"));
 }

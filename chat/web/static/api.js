@@ -2,13 +2,17 @@
 
 import { t, translated } from "./language.js";
 
-
 const TIMEOUT_MS = 30_000;
 
-/** @typedef {{[member: string]: any}} Body */
 /**
+ * @typedef {Partial<import("wire").Error> & {error?: string, error_description?: string}} Refused The error object. OAuth2's
+ *   own failures are named `error` and `error_description` (RFC 6749).
+ */
+/**
+ * @template {string} Method
+ * @template {string} Path
  * @typedef {object} Options
- * @property {any} [body] JSON.
+ * @property {import("wire").Body<Method, Path>} [body] JSON.
  * @property {string | null} [token]
  * @property {string | null} [sudo]
  * @property {Record<string, string>} [more] Headers.
@@ -20,15 +24,14 @@ export class ApiError extends Error {
    * @param {number} status 0 stands for no answer at all
    * @param {string} code
    * @param {string} message
-   * @param {Body} body the error object as the API sent it
+   * @param {Refused} body the error object as the API sent it
    */
   constructor(status, code, message, body = {}) {
     super(message);
     this.status = status;
     this.code = code;
     this.body = body;
-    /** @type {Body[]} */
-    this.fields = (Array.isArray(body.errors) ? body.errors : []).map((field) => ({ ...field, message: translated(field.message) }));
+    this.fields = (body.errors ?? []).map((field) => ({ ...field, message: translated(field.message) }));
   }
 
   /** @param {string} code */
@@ -39,10 +42,12 @@ export class ApiError extends Error {
 
 /**
  * Sends one request; `signal` gives it up. `data` is null without a body, `sudo` the token of sudo mode, if any.
- * @param {string} method
- * @param {string} path
- * @param {Options} [options]
- * @returns {Promise<{status: number, data: any, sudo: string | null}>}
+ * @template {string} Method
+ * @template {string} Path
+ * @param {Method} method
+ * @param {Path} path
+ * @param {Options<Method, Path>} [options]
+ * @returns {Promise<{status: number, data: import("wire").Answer<Method, Path>, sudo: string | null}>}
  */
 export async function exchange(method, path, { body, token, sudo, more = {}, signal } = {}) {
   const headers = new Headers({ Accept: "application/json", ...more });
@@ -73,9 +78,11 @@ export async function exchange(method, path, { body, token, sudo, more = {}, sig
 }
 
 /**
- * @param {string} method
- * @param {string} path
- * @param {Options} [options]
+ * @template {string} Method
+ * @template {string} Path
+ * @param {Method} method
+ * @param {Path} path
+ * @param {Options<Method, Path>} [options]
  */
 export async function call(method, path, options) {
   return (await exchange(method, path, options)).data;
@@ -97,7 +104,7 @@ function read(text, isAnswer) {
 
 /**
  * How long to wait, in seconds, stands in the body, and in the header, too, when somebody else refuses.
- * @param {Body} body
+ * @param {Refused} body
  * @param {Headers} headers
  */
 export function withPatience(body, headers) {
@@ -107,18 +114,18 @@ export function withPatience(body, headers) {
 
 /**
  * @param {number} status
- * @param {Body} body
+ * @param {Refused} body
  */
 export function refusal(status, body) {
-  if (status === 429 && (body.code ?? "RATE_LIMITED") === "RATE_LIMITED") {
-    return new ApiError(status, body.code, t("That was tried too often. Wait {span} and try again.", { span: span(body.retry_after) }), body);
+  const code = body.code ?? body.error ?? (status === 429 ? "RATE_LIMITED" : "UNKNOWN");
+  if (status === 429 && code === "RATE_LIMITED") {
+    return new ApiError(status, code, t("That was tried too often. Wait {span} and try again.", { span: span(body.retry_after) }), body);
   }
   if (status >= 500) {
-    return new ApiError(status, body.code, t("The server could not do that just now. Try again in a moment."), body);
+    return new ApiError(status, code, t("The server could not do that just now. Try again in a moment."), body);
   }
-  // OAuth2's own failures are named `error` and `error_description` (RFC 6749).
   const message = translated(body.message ?? body.error_description ?? body.error ?? "") || t("The server refused this.");
-  return new ApiError(status, body.code ?? body.error ?? "UNKNOWN", message, body);
+  return new ApiError(status, code, message, body);
 }
 
 /** @param {unknown} seconds */

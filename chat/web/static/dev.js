@@ -9,21 +9,23 @@ import * as traffic from "./dev_traffic.js";
 import * as world from "./dev_world.js";
 import { say } from "./dom.js";
 
+/** @type {Record<string, {look: () => unknown} | undefined>} */
 const PLACES = { faults, limits, mail, world };
 
 function go(focus = true) {
   const wanted = location.hash.slice(1);
-  const sections = [...document.querySelectorAll("[data-place]")];
+  const sections = [.../** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-place]"))];
   const shown = sections.find((section) => section.id === wanted) ?? sections[0];
+  if (!shown) return;
   for (const section of sections) section.hidden = section !== shown;
-  for (const link of document.querySelectorAll("#places a")) {
+  for (const link of /** @type {NodeListOf<HTMLAnchorElement>} */ (document.querySelectorAll("#places a"))) {
     if (link.hash === `#${shown.id}`) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
   }
   say("");
   document.body.classList.toggle("at-traffic", shown.id === "traffic");
   PLACES[shown.id]?.look();
-  if (focus) shown.querySelector("h2").focus();
+  if (focus) shown.querySelector("h2")?.focus();
 }
 
 await world.start();

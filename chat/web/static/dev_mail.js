@@ -1,11 +1,14 @@
 // The mail that the instance would have sent.
 
+import { fill, h } from "../client/base/dom.js";
 import { act, ask } from "./dev_api.js";
 import { copyable } from "./dev_parts.js";
-import { byId, fill, h, when } from "./dom.js";
+import { byId, when } from "./dom.js";
 import { t } from "./spoken.js";
 
 const POLL_MS = 2_000;
+
+/** @typedef {{to: string, subject: string, text: string, kind: string, token: string | null, created_at: string}} Mail */
 
 let drawn = "";
 
@@ -15,11 +18,12 @@ export function start() {
     await look();
   });
   setInterval(() => {
-    if (!byId("mail").hidden && !document.hidden) look();
+    if (!byId("mail").hidden && !document.hidden) void look();
   }, POLL_MS);
 }
 
 export async function look() {
+  /** @type {Mail[] | undefined} */
   const mails = await ask("GET", "/mail");
   if (mails === undefined || JSON.stringify(mails) === drawn) return;
   drawn = JSON.stringify(mails);

@@ -3,10 +3,10 @@
 import "./page.js";
 import { call } from "./api.js";
 import { captchaHeaders } from "./captcha.js";
-import { byId, showStep } from "./dom.js";
+import { byId, findById, showStep } from "./dom.js";
 import { onSubmit } from "./forms.js";
 
-const form = byId("forgot-form");
+const form = findById("forgot-form", HTMLFormElement);
 if (form) {
   onSubmit(form, async ({ email }) => {
     await call("POST", "/v1/auth/forgot", { body: { email: email.trim() }, more: await captchaHeaders() });

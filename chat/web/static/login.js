@@ -2,7 +2,7 @@
 
 import { showAccount } from "./page.js";
 import { ApiError, call } from "./api.js";
-import { byId, say, showStep } from "./dom.js";
+import { byId, formById, inputIn, say, showStep } from "./dom.js";
 import { offerToSignIn } from "./login_form.js";
 import { current, forget, nextPath, signOut, withNext } from "./session.js";
 import { t } from "./spoken.js";
@@ -10,18 +10,21 @@ import { t } from "./spoken.js";
 const query = new URLSearchParams(location.search);
 
 for (const link of document.querySelectorAll("a[data-keeps-next]")) {
-  link.setAttribute("href", withNext(link.getAttribute("href"), query.get("next")));
+  link.setAttribute("href", withNext(link.getAttribute("href") ?? "", query.get("next")));
 }
 
 offerToSignIn({
   next: nextPath(),
-  stays: () => byId("password-form").elements.stay.checked,
+  stays: () => inputIn(formById("password-form"), "stay").checked,
   done: () => location.replace(nextPath()),
 });
 
 if (query.has("changed")) say(t("Your password is changed. Sign in with it."));
 
-// Who is signed in already goes on to where a page sent him from, or chooses.
+/**
+ * Who is signed in already goes on to where a page sent him from, or chooses.
+ * @param {{token: string, name: string}} session
+ */
 async function goOn({ token, name }) {
   try {
     await call("GET", "/v1/users/@me", { token });

@@ -2,16 +2,18 @@
 
 import { call } from "./api.js";
 import { captchaHeaders } from "./captcha.js";
-import { byId, say } from "./dom.js";
+import { byId, findById, say } from "./dom.js";
 import { clearErrors, onClick, onSubmit, showErrors } from "./forms.js";
 import { passkeyAnswer, signingIn } from "./signing_in.js";
 import { beginSingleSignOn } from "./single_sign_on.js";
 import { passkeysWorkHere } from "./webauthn.js";
 
-// `next` is the path that single sign-on comes back to; the rest is `signingIn`'s.
+/**
+ * @param {{next: string} & Parameters<typeof signingIn>[0]} options `next` is the path that single sign-on comes back to.
+ */
 export function offerToSignIn({ next, ...rest }) {
-  const form = byId("password-form");
-  const problem = (error) => (form ? showErrors(form, [{ message: error.message }]) : say(error.message, "bad"));
+  const form = findById("password-form", HTMLFormElement);
+  const problem = (/** @type {Error} */ error) => (form ? showErrors(form, [{ message: error.message }]) : say(error.message, "bad"));
   if (form) {
     const { attempt } = signingIn(rest);
     onSubmit(form, async ({ email, username, password }) => {
@@ -30,6 +32,6 @@ export function offerToSignIn({ next, ...rest }) {
       problem,
     );
   }
-  const sso = byId("single-sign-on");
+  const sso = findById("single-sign-on", HTMLElement);
   if (sso) onClick(sso, () => beginSingleSignOn(next), problem);
 }

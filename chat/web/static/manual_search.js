@@ -1,31 +1,40 @@
 // Searches the whole manual in the browser: the server's index comes when somebody turns to the field.
 
-import { byId, fill, h } from "./dom.js";
+import { fill, h } from "../client/base/dom.js";
+import { byId, inputById } from "./dom.js";
 import { plural, t } from "./spoken.js";
 
 const MOST = 20;
 const AROUND = 90;
 
-const field = byId("manual-query");
+const field = inputById("manual-query");
 const found = byId("manual-found");
 
-/** @type {Promise<Array<[string, string, string, string]>> | null} */
+/** @typedef {[page: string, title: string, address: string, text: string]} Section */
+
+/** @type {Promise<Section[]> | null} */
 let reading = null;
 
+/** @returns {Promise<Section[]>} */
 function sections() {
-  reading ??= fetch(field.closest("[data-index]").dataset.index, { credentials: "omit" }).then((answer) => {
+  const place = /** @type {HTMLElement | null} */ (field.closest("[data-index]"));
+  reading ??= fetch(place?.dataset["index"] ?? "", { credentials: "omit" }).then((answer) => {
     if (!answer.ok) throw new Error(`the index answers ${answer.status}`);
     return answer.json();
   });
   return reading;
 }
 
-// Every word has to stand somewhere in a section; where it stands says how much it weighs.
+/**
+ * Every word has to stand somewhere in a section; where it stands says how much it weighs.
+ * @param {string[]} words
+ * @param {Section} section
+ */
 function weight(words, [page, title, , text]) {
   const places = [page.toLowerCase(), title.toLowerCase(), text.toLowerCase()];
   let sum = 0;
   for (const word of words) {
-    const [inPage, inTitle, inText] = places.map((place) => place.indexOf(word));
+    const [inPage = -1, inTitle = -1, inText = -1] = places.map((place) => place.indexOf(word));
     if (inPage < 0 && inTitle < 0 && inText < 0) return 0;
     sum += (inPage === 0 ? 8 : 0) + (inPage >= 0 ? 4 : 0) + (inTitle === 0 ? 12 : 0) + (inTitle >= 0 ? 10 : 0);
     sum += inText >= 0 ? 1 + Math.min(4, text.toLowerCase().split(word).length - 1) : 0;
@@ -33,6 +42,10 @@ function weight(words, [page, title, , text]) {
   return sum;
 }
 
+/**
+ * @param {string[]} words
+ * @param {string} text
+ */
 function excerpt(words, text) {
   const low = text.toLowerCase();
   const at = Math.min(...words.map((word) => low.indexOf(word)).filter((place) => place >= 0));
@@ -107,15 +120,15 @@ document.addEventListener("keydown", (event) => {
     field.focus();
   } else if (["ArrowDown", "ArrowUp"].includes(event.key) && inside && !found.hidden && links.length > 0) {
     event.preventDefault();
-    const place = links.indexOf(document.activeElement) + (event.key === "ArrowDown" ? 1 : -1);
-    (links[place] ?? (place < 0 ? field : links[links.length - 1])).focus();
+    const place = links.findIndex((link) => link === document.activeElement) + (event.key === "ArrowDown" ? 1 : -1);
+    (links[place] ?? (place < 0 ? field : links.at(-1)))?.focus();
   } else if (event.key === "Enter" && document.activeElement === field && links.length > 0) {
-    links[0].click();
+    links[0]?.click();
   }
 });
 
 document.addEventListener("click", ({ target }) => {
-  if (target === field || found.contains(/** @type {Node} */ (target))) {
-    if (target !== field && target.closest("a")) close();
-  } else close();
+  const inside = target instanceof Element && found.contains(target);
+  if (target === field || (inside && !target.closest("a"))) return;
+  close();
 });

@@ -1,7 +1,7 @@
 // Sends a request of the reference to this instance. The token stays in this page's memory: it is in no storage, in no
 // address, and gone with the page. Under `chat dev` the accounts of the world can be chosen.
 
-import { h } from "./dom.js";
+import { h } from "../client/base/dom.js";
 import { t } from "./spoken.js";
 
 const OPERATION = /^(GET|POST|PUT|PATCH|DELETE) (\/\S*)$/;
@@ -10,19 +10,28 @@ const SHOWN_HEADERS = ["retry-after", "x-ratelimit-limit", "x-ratelimit-remainin
 
 let authorization = "";
 
-/** @type {Promise<Array<[string, string]>> | null} */
+/** @typedef {[name: string, authorization: string]} Account */
+/** @typedef {HTMLInputElement | HTMLTextAreaElement} Written */
+/** @typedef {{members: Map<string, Written>, query: Written, body: Written | null}} Fields */
+
+/** @type {Promise<Account[]> | null} */
 let world = null;
 
+/** @returns {Promise<Account[]>} */
 function worldAccounts() {
   world ??= fetch("/v1/_dev/world", { credentials: "omit" })
     .then((answer) => answer.json())
-    .then(({ admin, users, bot }) => [
-      ...[...users, admin].map(({ username, token }) => [username, token]),
-      ["bot", "Bot ".concat(bot.token)],
+    .then((/** @type {import("./dev_parts.js").World} */ { admin, users, bot }) => [
+      ...[...users, admin].map(({ username, token }) => /** @type {Account} */ ([username, token])),
+      ["bot", `Bot ${bot.token}`],
     ]);
   return world;
 }
 
+/**
+ * @param {string} label
+ * @param {HTMLElement} input
+ */
 function field(label, input) {
   return h("label", { class: "try-field" }, h("span", {}, label), input);
 }
@@ -36,11 +45,15 @@ function credentialField() {
   return input;
 }
 
+/**
+ * @param {HTMLElement} panel
+ * @param {HTMLInputElement} input
+ */
 async function offerAccounts(panel, input) {
   const accounts = await worldAccounts();
   const choice = h("select", {}, ...accounts.map(([name]) => h("option", { value: name }, name)));
   const choose = () => {
-    authorization = accounts.find(([name]) => name === choice.value)[1];
+    authorization = accounts.find(([name]) => name === choice.value)?.[1] ?? "";
     input.value = authorization;
   };
   choice.addEventListener("change", choose);
@@ -49,6 +62,7 @@ async function offerAccounts(panel, input) {
   else choice.value = accounts.find(([, token]) => token === authorization)?.[0] ?? "";
 }
 
+/** @param {string} text */
 function pretty(text) {
   try {
     return JSON.stringify(JSON.parse(text), null, 2);
@@ -57,8 +71,14 @@ function pretty(text) {
   }
 }
 
+/**
+ * @param {string} method
+ * @param {string} path
+ * @param {Fields} fields
+ * @param {HTMLElement} output
+ */
 async function send(method, path, { members, query, body }, output) {
-  const filled = path.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(members.get(name).value.trim()));
+  const filled = path.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(members.get(name)?.value.trim() ?? ""));
   const address = filled + (query.value.trim() === "" ? "" : `?${query.value.trim()}`);
   const hasBody = body !== null && body.value.trim() !== "";
   const started = performance.now();
@@ -70,7 +90,7 @@ async function send(method, path, { members, query, body }, output) {
         ...(authorization === "" ? {} : { Authorization: authorization }),
         ...(hasBody ? { "Content-Type": "application/json" } : {}),
       },
-      body: hasBody ? body.value : undefined,
+      ...(hasBody ? { body: body.value } : {}),
     });
     const text = await answer.text();
     const took = Math.round(performance.now() - started);
@@ -88,8 +108,12 @@ async function send(method, path, { members, query, body }, output) {
   output.hidden = false;
 }
 
+/**
+ * @param {string} method
+ * @param {string} path
+ */
 function panelFor(method, path) {
-  const members = new Map([...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => [name, h("input", { autocomplete: "off" })]));
+  const members = new Map([...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => [name, h("input", { autocomplete: "off" })]));
   const query = h("input", { autocomplete: "off", placeholder: "limit=2", spellcheck: "false" });
   const body = method === "GET" ? null : h("textarea", { rows: 5, spellcheck: "false" }, "{}");
   const output = h("pre", { class: "code", tabindex: 0, hidden: true, role: "status" });
@@ -115,15 +139,15 @@ function panelFor(method, path) {
 }
 
 for (const heading of document.querySelectorAll(".manual-text h2[id]")) {
-  const found = OPERATION.exec(heading.firstChild?.textContent.trim() ?? "");
+  const found = OPERATION.exec(heading.firstChild?.textContent?.trim() ?? "");
   if (found === null) continue;
-  const [, method, path] = found;
+  const [, method = "", path = ""] = found;
   const button = h("button", { type: "button", class: "try-open", "aria-expanded": "false" }, t("Try it"));
   button.addEventListener("click", () => {
     const open = button.nextElementSibling?.matches("form.try") ?? false;
-    if (open) button.nextElementSibling.remove();
+    if (open) button.nextElementSibling?.remove();
     else button.after(panelFor(method, path));
     button.setAttribute("aria-expanded", String(!open));
   });
-  heading.nextElementSibling.after(button);
+  heading.nextElementSibling?.after(button);
 }

@@ -2,7 +2,7 @@
 
 import "./page.js";
 import { ApiError, call } from "./api.js";
-import { byId, showStep } from "./dom.js";
+import { formById, showStep } from "./dom.js";
 import { onSubmit } from "./forms.js";
 import { passkeysWorkHere, prove } from "./webauthn.js";
 
@@ -16,7 +16,7 @@ if (bridge === null) {
 } else if (!passkeysWorkHere()) {
   showStep("step-unable");
 } else {
-  onSubmit(byId("bridge-form"), async () => {
+  onSubmit(formById("bridge-form"), async () => {
     try {
       const options = await call("POST", `${at}/authentication-options`, { body: { bridge_id: bridge } });
       const response = await prove(options);

@@ -2,11 +2,11 @@
 
 import "./page.js";
 import { call } from "./api.js";
-import { byId, showStep } from "./dom.js";
+import { findById, showStep } from "./dom.js";
 import { onSubmit } from "./forms.js";
 import { signingIn } from "./signing_in.js";
 
-const form = byId("recovery-form");
+const form = findById("recovery-form", HTMLFormElement);
 if (form) {
   const { attempt } = signingIn({ done: () => showStep("step-done") });
   onSubmit(form, ({ username, code, password }) => {

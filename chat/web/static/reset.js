@@ -1,8 +1,8 @@
 // A new password by the link of a mail.
 
 import "./page.js";
-import { call } from "./api.js";
-import { byId, showStep, takeFragmentToken } from "./dom.js";
+import { ApiError, call } from "./api.js";
+import { formById, showStep, takeFragmentToken } from "./dom.js";
 import { onSubmit } from "./forms.js";
 import { signingIn } from "./signing_in.js";
 
@@ -14,9 +14,9 @@ const { attempt } = signingIn({ done: () => showStep("step-done") });
 if (token === null) {
   showStep("step-expired");
 } else {
-  onSubmit(byId("reset-form"), ({ password }) =>
-    attempt(() => call("POST", "/v1/auth/reset", { body: { token, password } })).catch((error) => {
-      if (!error.fields?.some(({ path }) => path === "token")) throw error;
+  onSubmit(formById("reset-form"), ({ password }) =>
+    attempt(() => call("POST", "/v1/auth/reset", { body: { token, password } })).catch((/** @type {unknown} */ error) => {
+      if (!(error instanceof ApiError) || !error.fields.some(({ path }) => path === "token")) throw error;
       showStep("step-expired");
     }),
   );

@@ -6,6 +6,8 @@
 
 import { ApiError, call, exchange } from "./api.js";
 
+/** @typedef {{global_name?: string | null, username?: string}} Named */
+
 const KEY = "session";
 
 /** @returns {{token: string, name: string} | null} */
@@ -22,7 +24,7 @@ export function current() {
 }
 
 /**
- * @param {{token: string, user: any}} session
+ * @param {{token: string, user?: Named | null}} session
  * @param {boolean} stay beyond this tab
  */
 export function keep({ token, user }, stay) {
@@ -39,25 +41,29 @@ export function isStaying() {
   return localStorage.getItem(KEY) !== null;
 }
 
-/** @param {any} user */
+/** @param {Named | null | undefined} user */
 export function nameOf(user) {
   return user?.global_name || user?.username || "";
 }
 
 /**
  * A request of the person who is signed in. When the session is over, the visitor is sent to sign in and comes back.
- * @param {string} method
- * @param {string} path
- * @param {import("./api.js").Options} [options]
+ * @template {string} Method
+ * @template {string} Path
+ * @param {Method} method
+ * @param {Path} path
+ * @param {import("./api.js").Options<Method, Path>} [options]
  */
 export async function signedIn(method, path, options = {}) {
   return (await signedInExchange(method, path, options)).data;
 }
 
 /**
- * @param {string} method
- * @param {string} path
- * @param {import("./api.js").Options} [options]
+ * @template {string} Method
+ * @template {string} Path
+ * @param {Method} method
+ * @param {Path} path
+ * @param {import("./api.js").Options<Method, Path>} [options]
  */
 export async function signedInExchange(method, path, options = {}) {
   const token = current()?.token;
@@ -81,7 +87,7 @@ export async function signOut() {
 
 /**
  * Never settles: the page is being left.
- * @returns {Promise<any>}
+ * @returns {Promise<never>}
  */
 export function askToSignIn() {
   location.replace(withNext("/login", location.pathname + location.search));

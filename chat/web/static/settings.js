@@ -31,7 +31,7 @@ try {
   showAccountSection();
   showStep("step-settings", { focus: false });
   await Promise.all([showPasskeys(user), showSessions(), showApplications()]);
-  if (location.hash !== "") byId(location.hash.slice(1))?.scrollIntoView();
+  if (location.hash !== "") document.getElementById(location.hash.slice(1))?.scrollIntoView();
 } catch (error) {
   if (!(error instanceof ApiError)) throw error;
   byId("failure").textContent = error.message;

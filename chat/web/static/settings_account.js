@@ -1,7 +1,7 @@
 // The recovery kit, and leaving: for a while or for good.
 
-import { byId, say } from "./dom.js";
-import { Cancelled, confirmed } from "./dialogs.js";
+import { byId, findById } from "./dom.js";
+import { complainingIn, confirmed } from "./dialogs.js";
 import { onClick } from "./forms.js";
 import { forget } from "./session.js";
 import { t } from "./spoken.js";
@@ -9,7 +9,7 @@ import { proved } from "./sudo.js";
 
 export function showAccountSection() {
   const section = byId("leaving");
-  const complain = (error) => say(error.message, error instanceof Cancelled ? "good" : "bad", section);
+  const complain = complainingIn(section);
   leave(byId("account-disable"), complain, "/v1/users/@me/disable", {
     title: t("Disable your account?"),
     text: t("You are signed out everywhere. Signing in again brings it back."),
@@ -21,7 +21,7 @@ export function showAccountSection() {
     action: t("Delete"),
   });
 
-  const kit = byId("kit");
+  const kit = findById("kit", HTMLElement);
   if (kit) {
     onClick(
       byId("kit-make"),
@@ -35,11 +35,17 @@ export function showAccountSection() {
         byId("kit-code").textContent = answer.code;
         byId("kit-shown").hidden = false;
       },
-      (error) => say(error.message, error instanceof Cancelled ? "good" : "bad", kit),
+      complainingIn(kit),
     );
   }
 }
 
+/**
+ * @param {HTMLElement} button
+ * @param {ReturnType<typeof complainingIn>} complain
+ * @param {"/v1/users/@me/disable" | "/v1/users/@me/delete"} path
+ * @param {{title: string, text: string, action: string}} question
+ */
 function leave(button, complain, path, question) {
   onClick(
     button,

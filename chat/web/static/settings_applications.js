@@ -1,7 +1,8 @@
 // What applications may do in the account's name.
 
-import { byId, fill, h, say, when } from "./dom.js";
-import { Cancelled, confirmed } from "./dialogs.js";
+import { fill, h } from "../client/base/dom.js";
+import { byId, say, when } from "./dom.js";
+import { complainingIn, confirmed } from "./dialogs.js";
 import { onClick } from "./forms.js";
 import { signedIn } from "./session.js";
 import { t, tn } from "./spoken.js";
@@ -17,6 +18,7 @@ export async function showApplications() {
   byId("applications-none").hidden = authorizations.length > 0;
 }
 
+/** @param {import("wire").Authorization} authorization */
 function row({ application, scopes, authorized_at: since }) {
   const button = h("button", { type: "button", class: "danger", "aria-label": t("Take back {name}", { name: application.name }) }, t("Take back"));
   onClick(
@@ -32,7 +34,7 @@ function row({ application, scopes, authorized_at: since }) {
       say(t("{name} has no access to your account any more.", { name: application.name }), "good", section);
       byId("applications-heading").focus();
     },
-    (error) => say(error.message, error instanceof Cancelled ? "good" : "bad", section),
+    complainingIn(section),
   );
   return h(
     "li",

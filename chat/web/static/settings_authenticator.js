@@ -1,8 +1,9 @@
 // The authenticator app (TOTP, RFC 6238) and the backup codes. The secret is made here, drawn by the server on request
 // and put into no address.
 
-import { byId, fill, h, say } from "./dom.js";
-import { Cancelled, confirmed } from "./dialogs.js";
+import { fill, h } from "../client/base/dom.js";
+import { byId, formById, say } from "./dom.js";
+import { complainingIn, confirmed } from "./dialogs.js";
 import { onClick, onSubmit } from "./forms.js";
 import { current, signedIn } from "./session.js";
 import { t } from "./spoken.js";
@@ -13,14 +14,15 @@ const BASE32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 
 let secret = "";
 
+/** @param {import("wire").PrivateUser} user */
 export function showAuthenticator(user) {
   const section = byId("authenticator");
-  const complain = (error) => say(error.message, error instanceof Cancelled ? "good" : "bad", section);
+  const complain = complainingIn(section);
   state((user.authenticator_types ?? []).includes(0));
 
   onClick(byId("totp-set-up"), () => begin(user), complain);
   byId("totp-cancel").addEventListener("click", () => state(false));
-  onSubmit(byId("totp-enable-form"), async ({ code }) => {
+  onSubmit(formById("totp-enable-form"), async ({ code }) => {
     const body = { secret, code: code.replaceAll(/\s/g, "") };
     const { backup_codes: codes } = await proved("POST", "/v1/users/@me/mfa/totp/enable", body);
     secret = "";
@@ -33,10 +35,10 @@ export function showAuthenticator(user) {
     byId("totp-off-code").focus();
   });
   byId("totp-keep").addEventListener("click", () => state(true));
-  onSubmit(byId("totp-disable-form"), async ({ code }) => {
+  onSubmit(formById("totp-disable-form"), async ({ code }) => {
     const given = code.trim();
     // The same code serves as the proof of sudo mode.
-    const body = { code: given, mfa_method: "totp", mfa_code: given };
+    const body = { code: given, mfa_method: /** @type {const} */ ("totp"), mfa_code: given };
     await signedIn("POST", "/v1/users/@me/mfa/totp/disable", { body });
     state(false);
     hideCodes();
@@ -44,7 +46,7 @@ export function showAuthenticator(user) {
   }, { paths: { mfa_code: "code" } });
 
   const codes = byId("codes-section");
-  const complainAboutCodes = (error) => say(error.message, error instanceof Cancelled ? "good" : "bad", codes);
+  const complainAboutCodes = complainingIn(codes);
   onClick(byId("codes-show"), () => getCodes(false), complainAboutCodes);
   onClick(
     byId("codes-renew"),
@@ -70,25 +72,27 @@ export function showAuthenticator(user) {
   byId("codes-done").addEventListener("click", hideCodes);
 }
 
+/** @param {boolean} enabled */
 function state(enabled) {
   byId("totp-state").textContent = enabled ? t("on") : t("off");
   byId("totp-set-up").hidden = enabled;
   byId("totp-turn-off").hidden = !enabled;
   byId("totp-enabling").hidden = true;
   byId("totp-disable-form").hidden = true;
-  byId("totp-disable-form").reset();
-  byId("totp-enable-form").reset();
+  formById("totp-disable-form").reset();
+  formById("totp-enable-form").reset();
   byId("codes-section").hidden = !enabled;
 }
 
+/** @param {import("wire").PrivateUser} user */
 async function begin(user) {
   secret = randomSecret();
-  const service = document.body.dataset.serviceName;
+  const service = document.body.dataset["serviceName"] ?? "";
   const label = encodeURIComponent(`${service}:${user.email || user.username}`);
   const uri = `otpauth://totp/${label}?${new URLSearchParams({ secret, issuer: service })}`.replaceAll("+", "%20");
-  const image = byId("totp-image");
+  const image = byId("totp-image", HTMLImageElement);
   image.hidden = true;
-  byId("totp-secret").textContent = secret.match(/.{4}/g).join(" ");
+  byId("totp-secret").textContent = secret.replaceAll(/.{4}(?=.)/g, "$& ");
   byId("totp-enabling").hidden = false;
   byId("totp-set-up").hidden = true;
   byId("totp-code").focus();
@@ -99,7 +103,10 @@ async function begin(user) {
   }
 }
 
-// Without the drawing, the secret can still be typed.
+/**
+ * Without the drawing, the secret can still be typed.
+ * @param {string} uri
+ */
 async function draw(uri) {
   const response = await fetch("/settings/totp-qr-code", {
     method: "POST",
@@ -115,14 +122,16 @@ function randomSecret() {
   const bits = Array.from(crypto.getRandomValues(new Uint8Array(SECRET_BYTES)), (byte) =>
     byte.toString(2).padStart(8, "0"),
   ).join("");
-  return bits.match(/.{5}/g).map((five) => BASE32[Number.parseInt(five, 2)]).join("");
+  return (bits.match(/.{5}/g) ?? []).map((five) => BASE32[Number.parseInt(five, 2)]).join("");
 }
 
+/** @param {boolean} regenerate */
 async function getCodes(regenerate) {
   const { backup_codes: codes } = await proved("POST", "/v1/users/@me/mfa/backup-codes", { regenerate });
   showCodes(codes);
 }
 
+/** @param {import("wire").BackupCode[]} codes */
 function showCodes(codes) {
   const items = codes.map(({ code, consumed }) =>
     consumed ? h("li", { class: "code" }, h("s", {}, code), " ", t("used")) : h("li", { class: "code", "data-code": code }, code),
@@ -141,5 +150,5 @@ function hideCodes() {
 }
 
 function codeTexts() {
-  return Array.from(document.querySelectorAll("#codes [data-code]"), (item) => item.dataset.code);
+  return Array.from(document.querySelectorAll("#codes [data-code]"), (item) => item.getAttribute("data-code"));
 }

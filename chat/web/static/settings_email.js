@@ -1,7 +1,7 @@
 // Another address: a code from the old one, where it counts, a code from the new one, and a proof that it is oneself.
 
-import { byId, say } from "./dom.js";
-import { Cancelled } from "./dialogs.js";
+import { byId, findById, formById, say } from "./dom.js";
+import { complainingIn } from "./dialogs.js";
 import { clearErrors, onClick, onSubmit } from "./forms.js";
 import { signedIn } from "./session.js";
 import { t } from "./spoken.js";
@@ -9,22 +9,36 @@ import { proved } from "./sudo.js";
 
 const PATH = "/v1/users/@me/email-change";
 
-const send = (step, body = {}) => signedIn("POST", `${PATH}/${step}`, { body });
+/** @typedef {(texts: import("./forms.js").Texts) => Promise<void>} Step */
+/** @typedef {{ticket: string, original_proof: string, address: string}} Known */
 
-// `changed` is called with the account once it has its new address.
+/**
+ * `changed` is called with the account once it has its new address.
+ * @param {(user: import("wire").PrivateUser) => void} changed
+ */
 export function offerAddressChange(changed) {
-  const begin = byId("email-change");
-  if (!begin) return;
+  if (findById("email-change", HTMLElement) === null) return;
+  const start = byId("email-change");
   const section = byId("profile");
-  const form = byId("email-form");
-  const complain = (error) => say(error.message, error instanceof Cancelled ? "good" : "bad", section);
-  let known = {};
-  let next = null;
+  const form = formById("email-form");
+  /** @type {Known} */
+  const known = { ticket: "", original_proof: "", address: "" };
+  /** @type {Step} */
+  let next = async () => {};
 
+  /**
+   * @param {string} address
+   * @param {Step} then
+   */
   function askForCode(address, then) {
     show(t("We sent a code to {address}.", { address }), true, then);
   }
 
+  /**
+   * @param {string} text
+   * @param {boolean} wantsCode
+   * @param {Step} then
+   */
   function show(text, wantsCode, then) {
     byId("email-text").textContent = text;
     byId("email-code-field").hidden = !wantsCode;
@@ -32,20 +46,21 @@ export function offerAddressChange(changed) {
     clearErrors(form);
     form.reset();
     form.hidden = false;
-    begin.hidden = true;
+    start.hidden = true;
     next = then;
     byId(wantsCode ? "email-code" : "email-new").focus();
   }
 
   function close() {
     form.hidden = true;
-    begin.hidden = false;
-    known = {};
-    begin.focus();
+    start.hidden = false;
+    start.focus();
   }
 
-  async function takeOldCode({ code }) {
-    const { original_proof: proof } = await send("verify-original", { ticket: known.ticket, code: code.trim() });
+  /** @type {Step} */
+  async function takeOldCode({ code = "" }) {
+    const body = { ticket: known.ticket, code: code.trim() };
+    const { original_proof: proof } = await signedIn("POST", `${PATH}/verify-original`, { body });
     known.original_proof = proof;
     askForAddress();
   }
@@ -54,14 +69,17 @@ export function offerAddressChange(changed) {
     show(t("Where may we write to you from now on?"), false, takeAddress);
   }
 
-  async function takeAddress({ new_email: address }) {
+  /** @type {Step} */
+  async function takeAddress({ new_email: address = "" }) {
     known.address = address.trim();
-    await send("request-new", { ...proofs(), new_email: known.address });
+    await signedIn("POST", `${PATH}/request-new`, { body: { ...proofs(), new_email: known.address } });
     askForCode(known.address, takeNewCode);
   }
 
-  async function takeNewCode({ code }) {
-    const { email_token: token } = await send("verify-new", { ...proofs(), code: code.trim() });
+  /** @type {Step} */
+  async function takeNewCode({ code = "" }) {
+    const body = { ...proofs(), code: code.trim() };
+    const { email_token: token } = await signedIn("POST", `${PATH}/verify-new`, { body });
     const user = await proved("POST", `${PATH}/apply`, { email_token: token });
     const { address } = known;
     close();
@@ -72,14 +90,14 @@ export function offerAddressChange(changed) {
   const proofs = () => ({ ticket: known.ticket, original_proof: known.original_proof });
 
   onClick(
-    begin,
+    start,
     async () => {
-      const started = await send("start");
-      known = { ticket: started.ticket, original_proof: started.original_proof };
-      if (started.require_original) askForCode(started.original_email, takeOldCode);
+      const started = await signedIn("POST", `${PATH}/start`);
+      Object.assign(known, { ticket: started.ticket, original_proof: started.original_proof ?? "" });
+      if (started.require_original) askForCode(started.original_email ?? "", takeOldCode);
       else askForAddress();
     },
-    complain,
+    complainingIn(section),
   );
   onSubmit(form, (fields) => next(fields));
   byId("email-cancel").addEventListener("click", close);

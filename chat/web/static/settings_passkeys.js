@@ -1,7 +1,9 @@
 // Passkeys: their list, a new one, another name, none; and whether signing in with a password asks for one.
 
-import { byId, fill, h, say, when } from "./dom.js";
-import { Cancelled, asked, confirmed } from "./dialogs.js";
+import { fill, h } from "../client/base/dom.js";
+import { ApiError } from "./api.js";
+import { byId, inputById, say, when } from "./dom.js";
+import { asked, complainingIn, confirmed } from "./dialogs.js";
 import { onClick } from "./forms.js";
 import { signedIn } from "./session.js";
 import { t, tn } from "./spoken.js";
@@ -11,13 +13,14 @@ import { create, passkeysWorkHere } from "./webauthn.js";
 const PATH = "/v1/users/@me/mfa/webauthn";
 
 const section = byId("passkeys");
-const complain = (error) => say(error.message, error instanceof Cancelled ? "good" : "bad", section);
+const complain = complainingIn(section);
 
+/** @param {import("wire").PrivateUser} user */
 export async function showPasskeys(user) {
   byId("passkey-add").hidden = !passkeysWorkHere();
   byId("passkeys-not-here").hidden = passkeysWorkHere();
   onClick(byId("passkey-add"), add, complain);
-  const second = byId("passkey-second");
+  const second = inputById("passkey-second");
   second.checked = (user.authenticator_types ?? []).includes(2);
   second.addEventListener("change", async () => {
     try {
@@ -25,6 +28,7 @@ export async function showPasskeys(user) {
       say(second.checked ? t("Signing in with your password now asks for a passkey.") : t("Your password is enough again."), "good", section);
     } catch (error) {
       second.checked = !second.checked;
+      if (!(error instanceof ApiError)) throw error;
       complain(error);
     }
   });
@@ -38,10 +42,11 @@ async function list() {
   byId("passkey-second-line").hidden = passkeys.length === 0;
 }
 
+/** @param {import("wire").WebauthnCredential} passkey */
 function row(passkey) {
   const rename = h("button", { type: "button", "aria-label": t("Rename {name}", { name: passkey.name }) }, t("Rename"));
   const remove = h("button", { type: "button", class: "danger", "aria-label": t("Remove {name}", { name: passkey.name }) }, t("Remove"));
-  const path = `${PATH}/credentials/${encodeURIComponent(passkey.id)}`;
+  const path = /** @type {const} */ (`${PATH}/credentials/${encodeURIComponent(passkey.id)}`);
   onClick(
     rename,
     async () => {
@@ -86,6 +91,8 @@ async function add() {
 }
 
 function nameOfThisDevice() {
-  const platform = navigator.userAgentData?.platform || navigator.platform || "";
+  /** @type {Navigator & {userAgentData?: {platform: string}}} */
+  const { userAgentData: known, platform: told } = navigator;
+  const platform = known?.platform || told;
   return platform === "" ? t("Passkey") : t("Passkey on {platform}", { platform });
 }

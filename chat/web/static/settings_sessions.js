@@ -1,14 +1,15 @@
 // Where the account is signed in.
 
-import { byId, fill, h, say, when } from "./dom.js";
-import { Cancelled, confirmed } from "./dialogs.js";
+import { fill, h } from "../client/base/dom.js";
+import { byId, say, when } from "./dom.js";
+import { complainingIn, confirmed } from "./dialogs.js";
 import { onClick } from "./forms.js";
 import { forget, signedIn } from "./session.js";
 import { t, tn } from "./spoken.js";
 import { proved } from "./sudo.js";
 
 const section = byId("sessions");
-const complain = (error) => say(error.message, error instanceof Cancelled ? "good" : "bad", section);
+const complain = complainingIn(section);
 
 export async function showSessions() {
   const sessions = await signedIn("GET", "/v1/auth/sessions");
@@ -16,7 +17,7 @@ export async function showSessions() {
   const others = sessions.filter(({ current }) => !current).map(({ id_hash }) => id_hash);
   const all = byId("sessions-end-others");
   all.hidden = others.length === 0;
-  const fresh = all.cloneNode(true);
+  const fresh = /** @type {HTMLElement} */ (all.cloneNode(true));
   all.replaceWith(fresh);
   onClick(
     fresh,
@@ -33,6 +34,7 @@ export async function showSessions() {
   );
 }
 
+/** @param {string[]} hashes */
 async function end(hashes) {
   // The API takes up to a hundred at once.
   for (let start = 0; start < hashes.length; start += 100) {
@@ -41,14 +43,17 @@ async function end(hashes) {
   await showSessions();
 }
 
+/** @param {import("wire").AuthSession["client_info"]} client */
 function nameOf(client) {
   const { browser, os } = client ?? {};
   return browser && os ? t("{browser} on {os}", { browser, os }) : browser || os;
 }
 
+/** @param {import("wire").AuthSession} session */
 function row(session) {
   const client = session.client_info;
   const name = nameOf(client) || client?.platform || t("Unknown device");
+  /** @type {import("../client/base/dom.js").Child[]} */
   const facts = [];
   if (session.masked_ip) facts.push(t("from {address}", { address: session.masked_ip }), ", ");
   if (session.approx_last_used_at) facts.push(tn("last used {time}", { time: when(session.approx_last_used_at) }));

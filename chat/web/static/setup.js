@@ -3,7 +3,7 @@
 
 import "./page.js";
 import { ApiError } from "./api.js";
-import { byId, say, showStep, takeFragmentToken } from "./dom.js";
+import { byId, findById, formById, inputById, inputIn, say, showStep, takeFragmentToken } from "./dom.js";
 import { onSubmit } from "./forms.js";
 import { offerToRegister } from "./registering.js";
 import { current, signedIn, signOut } from "./session.js";
@@ -13,7 +13,7 @@ const KEY = "setup-token";
 const TEXT_CHANNEL = 0;
 const WRONG_LINK = t("This is not the set-up link of this server. Open the one that it printed when it last started.");
 
-const isOpen = byId("step-link") !== null;
+const isOpen = findById("step-link", HTMLElement) !== null;
 
 function keepToken() {
   const given = takeFragmentToken();
@@ -28,13 +28,18 @@ function begin() {
 }
 
 function askForName() {
-  byId("administrator").textContent = current().name || t("you");
+  byId("administrator").textContent = current()?.name || t("you");
   showStep("step-instance");
 }
 
-async function setUp({ service_name, service_description, registration }) {
-  const body = { token: sessionStorage.getItem(KEY), service_name: service_name.trim(), registration };
-  if (service_description.trim() !== "") body.service_description = service_description.trim();
+/** @param {import("./forms.js").Texts} texts */
+async function setUp({ service_name: name = "", service_description: description = "", registration }) {
+  const body = /** @type {import("wire").Body<"POST", "/v1/instance/setup">} */ ({
+    token: sessionStorage.getItem(KEY),
+    service_name: name.trim(),
+    registration,
+    ...(description.trim() === "" ? {} : { service_description: description.trim() }),
+  });
   try {
     await signedIn("POST", "/v1/instance/setup", { body });
   } catch (error) {
@@ -43,31 +48,40 @@ async function setUp({ service_name, service_description, registration }) {
     throw new ApiError(error.status, error.code, WRONG_LINK);
   }
   sessionStorage.removeItem(KEY);
-  byId("guild-form").elements.name.value = service_name.trim();
+  inputIn(formById("guild-form"), "name").value = name.trim();
   showStep("step-guild");
   return null;
 }
 
+/**
+ * @param {File} file
+ * @returns {Promise<string>}
+ */
 function dataOf(file) {
   return new Promise((resolve, reject) => {
     const reader = new FileReader();
-    reader.addEventListener("load", () => resolve(reader.result));
+    reader.addEventListener("load", () => resolve(String(reader.result)));
     reader.addEventListener("error", () => reject(new ApiError(0, "UNREADABLE", t("This picture cannot be read."))));
     reader.readAsDataURL(file);
   });
 }
 
-// The guild that was made, so that a second attempt after a failure half-way makes no second one.
+/**
+ * The guild that was made, so that a second attempt after a failure half-way makes no second one.
+ * @type {import("wire").Answer<"POST", "/v1/guilds"> | null}
+ */
 let guild = null;
 
-async function makeGuild({ name, welcome }) {
-  const [picture] = byId("guild-icon").files;
+/** @param {import("./forms.js").Texts} texts */
+async function makeGuild({ name = "" }) {
+  const picture = inputById("guild-icon").files?.[0];
   const body = { name: name.trim(), ...(picture ? { icon: await dataOf(picture) } : {}) };
   guild ??= await signedIn("POST", "/v1/guilds", { body });
   const channels = await signedIn("GET", `/v1/guilds/${guild.id}/channels`);
   const channel = channels.find((one) => one.type === TEXT_CHANNEL);
+  if (!channel) throw new ApiError(0, "NO_CHANNEL", t("Something went wrong on this page. Reload it and try again."));
   const invite = await signedIn("POST", `/v1/channels/${channel.id}/invites`, { body: { max_age: 0, max_uses: 0 } });
-  if (welcome) await signedIn("PATCH", "/v1/admin/instance/config", { body: { welcome_invite: invite.code } });
+  if (inputIn(formById("guild-form"), "welcome").checked) await signedIn("PATCH", "/v1/admin/instance/config", { body: { welcome_invite: invite.code } });
   byId("invite-link").textContent = `${location.origin}/invite/${encodeURIComponent(invite.code)}`;
   byId("invited").hidden = false;
   byId("open-chat").setAttribute("href", `/channels/${guild.id}/${channel.id}`);
@@ -75,10 +89,10 @@ async function makeGuild({ name, welcome }) {
 }
 
 if (isOpen) {
-  const form = byId("register-form");
+  const form = findById("register-form", HTMLFormElement);
   if (form) offerToRegister(form, askForName);
-  onSubmit(byId("instance-form"), setUp);
-  onSubmit(byId("guild-form"), makeGuild, { paths: { icon: "name" } });
+  onSubmit(formById("instance-form"), setUp);
+  onSubmit(formById("guild-form"), makeGuild, { paths: { icon: "name" } });
   byId("other-account").addEventListener("click", async () => {
     await signOut();
     showStep("step-account");
@@ -86,7 +100,7 @@ if (isOpen) {
   byId("no-guild").addEventListener("click", () => showStep("step-ready"));
   byId("copy-invite").addEventListener("click", async () => {
     try {
-      await navigator.clipboard.writeText(byId("invite-link").textContent);
+      await navigator.clipboard.writeText(byId("invite-link").textContent ?? "");
       say(t("The link is copied."));
     } catch {
       say(t("Your browser does not allow that. Select the link and copy it."), "bad");

@@ -1,8 +1,9 @@
 // From a password, a passkey or a new password to a session: the second factor and the wait for a mailed link lie on
 // the way where the API asks for them. Pages include `_steps.html`, whose sections these are.
 
+import { fill } from "../client/base/dom.js";
 import { ApiError, call } from "./api.js";
-import { byId, fill, showStep } from "./dom.js";
+import { buttonById, byId, formById, inputById, showStep } from "./dom.js";
 import { clearErrors, onClick, onSubmit, showErrors } from "./forms.js";
 import { keep } from "./session.js";
 import { t } from "./spoken.js";
@@ -10,12 +11,23 @@ import { passkeysWorkHere, prove } from "./webauthn.js";
 
 const POLL_MS = 3_000;
 
-// `stays()` says whether the session outlives the tab; `keeps(answer)` may put it elsewhere than where the pages look for
-// it; `done(answer)` is called with the token response, once kept.
-export function signingIn({ stays = () => true, keeps = (answer) => keep(answer, stays()), done }) {
-  let ticket = null;
+/** @typedef {{token: string, user?: import("./session.js").Named | null}} SignedIn */
+/** @typedef {import("wire").MfaChallenge} Challenge */
+/** @typedef {SignedIn | Challenge | import("wire").AwaitsApproval} Outcome */
 
-  // `send` makes the request that may sign in; whatever is not one of the two detours is thrown.
+/**
+ * @param {object} parts
+ * @param {() => boolean} [parts.stays] Whether the session outlives the tab.
+ * @param {(answer: SignedIn) => void} [parts.keeps] May put it elsewhere than where the pages look for it.
+ * @param {(answer: SignedIn) => unknown} parts.done Is called with the token response, once kept.
+ */
+export function signingIn({ stays = () => true, keeps = (answer) => keep(answer, stays()), done }) {
+  let ticket = "";
+
+  /**
+   * `send` makes the request that may sign in; whatever is not one of the two detours is thrown.
+   * @param {() => Promise<Outcome>} send
+   */
   async function attempt(send) {
     let outcome;
     try {
@@ -25,16 +37,18 @@ export function signingIn({ stays = () => true, keeps = (answer) => keep(answer,
       await waitForMail(error.body);
       return;
     }
-    if (outcome.token) await finish(outcome);
-    else if (outcome.mfa) askForSecondFactor(outcome);
-    else if (outcome.registration_pending_approval) showStep("step-approval");
+    if ("token" in outcome) await finish(outcome);
+    else if ("mfa" in outcome) askForSecondFactor(outcome);
+    else if ("registration_pending_approval" in outcome) showStep("step-approval");
   }
 
+  /** @param {SignedIn} answer */
   async function finish(answer) {
     keeps(answer);
     await done(answer);
   }
 
+  /** @param {Challenge} challenge */
   function askForSecondFactor(challenge) {
     ticket = challenge.ticket;
     const passkey = challenge.webauthn && passkeysWorkHere();
@@ -45,22 +59,24 @@ export function signingIn({ stays = () => true, keeps = (answer) => keep(answer,
     showStep("step-factor");
   }
 
+  /** @param {boolean} backup */
   function askForBackupCode(backup) {
-    const input = byId("factor-code");
+    const input = inputById("factor-code");
     input.value = "";
     input.inputMode = backup ? "text" : "numeric";
     input.autocomplete = backup ? "off" : "one-time-code";
-    input.dataset.missing = backup ? t("Enter one of your backup codes.") : t("Enter the code from your app.");
+    input.dataset["missing"] = backup ? t("Enter one of your backup codes.") : t("Enter the code from your app.");
     byId("factor-code-label").textContent = backup ? t("Backup code") : t("Code from your authenticator app");
     byId("factor-code-hint").textContent = backup
       ? t("One of the ten codes that you kept, like 3fk2-9xqa. Each works once.")
       : t("Six digits; a new code every half minute.");
     const other = byId("factor-other");
     other.textContent = backup ? t("Use the code from your app") : t("Lost your phone? Use a backup code");
-    other.dataset.backup = String(backup);
+    other.dataset["backup"] = String(backup);
   }
 
-  async function waitForMail({ ticket: waiting, email, resend_available_in: seconds }) {
+  /** @param {import("./api.js").Refused} refused */
+  async function waitForMail({ ticket: waiting = "", email, resend_available_in: seconds }) {
     fill(byId("waiting-address"), email ?? t("your address"));
     byId("waiting-again").hidden = true;
     byId("waiting-state").textContent = t("Waiting for you to open the link …");
@@ -78,12 +94,16 @@ export function signingIn({ stays = () => true, keeps = (answer) => keep(answer,
         byId("waiting-again").hidden = false;
         return;
       }
-      if (poll.token) return finish(poll);
+      if (poll.completed) return finish(poll);
     }
   }
 
+  /**
+   * @param {string} waiting
+   * @param {number} seconds
+   */
   function offerToMailAgain(waiting, seconds) {
-    const button = byId("waiting-resend");
+    const button = buttonById("waiting-resend");
     button.hidden = true;
     setTimeout(() => (button.hidden = false), seconds * 1_000);
     button.onclick = async () => {
@@ -92,20 +112,20 @@ export function signingIn({ stays = () => true, keeps = (answer) => keep(answer,
         await call("POST", "/v1/auth/ip-authorization/resend", { body: { ticket: waiting } });
         byId("waiting-state").textContent = t("Sent again. Waiting for you to open the link …");
       } catch (error) {
-        byId("waiting-state").textContent = error.message;
+        byId("waiting-state").textContent = /** @type {Error} */ (error).message;
       }
     };
   }
 
-  const form = byId("factor-form");
+  const form = formById("factor-form");
   onSubmit(form, ({ code }) => {
-    const backup = byId("factor-other").dataset.backup === "true";
+    const backup = byId("factor-other").dataset["backup"] === "true";
     const given = backup ? code.trim() : code.replaceAll(/\s/g, "");
     return attempt(() => call("POST", "/v1/auth/login/mfa/totp", { body: { ticket, code: given } }));
   });
   byId("factor-other").addEventListener("click", () => {
     clearErrors(form);
-    askForBackupCode(byId("factor-other").dataset.backup !== "true");
+    askForBackupCode(byId("factor-other").dataset["backup"] !== "true");
     byId("factor-code").focus();
   });
   onClick(
@@ -125,7 +145,7 @@ export function signingIn({ stays = () => true, keeps = (answer) => keep(answer,
 
 // Signing in with a passkey that the browser finds by itself.
 export async function passkeyAnswer() {
-  const options = await call("POST", "/v1/auth/webauthn/authentication-options", { body: {} });
+  const options = await call("POST", "/v1/auth/webauthn/authentication-options");
   const response = await prove(options);
   return { response, challenge: options.challenge };
 }

@@ -6,6 +6,7 @@ import { t } from "./spoken.js";
 
 const KEY = "single-sign-on";
 
+/** @param {string} next */
 export async function beginSingleSignOn(next) {
   const { authorization_url: address, state } = await call("POST", "/v1/auth/sso/start", { body: { redirect_to: next } });
   if (!/^https?:$/.test(new URL(address).protocol)) {
@@ -16,7 +17,11 @@ export async function beginSingleSignOn(next) {
   await new Promise(() => {});
 }
 
-// Where the sign-in was to lead, if this tab began the one with that state; null otherwise. It counts once.
+/**
+ * Where the sign-in was to lead, if this tab began the one with that state; null otherwise. It counts once.
+ * @param {string | null} state
+ * @returns {string | null}
+ */
 export function endSingleSignOn(state) {
   const begun = JSON.parse(sessionStorage.getItem(KEY) ?? "null");
   sessionStorage.removeItem(KEY);

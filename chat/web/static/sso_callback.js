@@ -11,10 +11,13 @@ import { t } from "./spoken.js";
 const answer = new URLSearchParams(location.search);
 history.replaceState(null, "", location.pathname);
 
-const next = endSingleSignOn(answer.get("state"));
-const done = () => location.replace(next);
+const code = answer.get("code");
+const state = answer.get("state");
+const next = endSingleSignOn(state);
+const done = () => location.replace(next ?? "/");
 const { attempt } = signingIn(isOfAdministration(next) ? { keeps: keepAdministrator, done } : { done });
 
+/** @param {string} text */
 function fail(text) {
   byId("failure").textContent = text;
   showStep("step-failed");
@@ -23,12 +26,11 @@ function fail(text) {
 if (answer.get("error") !== null) {
   const refused = answer.get("error") === "access_denied";
   fail(refused ? t("You cancelled the sign-in.") : t("The identity provider could not sign you in."));
-} else if (next === null || answer.get("code") === null) {
+} else if (next === null || code === null || state === null) {
   fail(t("This sign-in was not begun in this tab, or it has been used already."));
 } else {
   try {
-    const body = { code: answer.get("code"), state: answer.get("state") };
-    await attempt(() => call("POST", "/v1/auth/sso/complete", { body }));
+    await attempt(() => call("POST", "/v1/auth/sso/complete", { body: { code, state } }));
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     const unknown = error.code === "SSO_REQUIRED";

@@ -4,23 +4,50 @@
 
 import { ApiError } from "./api.js";
 import { ask } from "./dialogs.js";
-import { byId } from "./dom.js";
-import { clearErrors, onClick, showErrors } from "./forms.js";
+import { byId, formById } from "./dom.js";
+import { clearErrors, fieldsOf, onClick, showErrors } from "./forms.js";
 import { signedIn, signedInExchange } from "./session.js";
 import { t } from "./spoken.js";
 import { passkeysWorkHere, prove } from "./webauthn.js";
 
+/**
+ * @typedef {object} Proof Members of the body of a request.
+ * @property {string} [password]
+ * @property {"totp" | "webauthn"} [mfa_method]
+ * @property {string} [mfa_code]
+ * @property {import("./webauthn.js").Answered} [webauthn_response]
+ * @property {string} [webauthn_challenge]
+ */
+/** @typedef {Pick<import("wire").Error, "has_mfa" | "methods">} Ways What an account can prove itself by. */
+
 const WRONG_PROOFS = ["INVALID_PASSWORD", "INVALID_MFA_CODE"];
 
+/** @type {string | null} */
 let token = null;
 
-// A request that may ask for a proof. Rejects with Cancelled when the person thinks better of it.
-export function proved(method, path, body = {}) {
-  return provedBy((more) => signedInExchange(method, path, { ...more, body: { ...body, ...more.body } }));
+/**
+ * A request that may ask for a proof. Rejects with Cancelled when the person thinks better of it.
+ * @template {string} Method
+ * @template {string} Path
+ * @param {Method} method
+ * @param {Path} path
+ * @param {import("wire").Body<Method, Path>} [given]
+ */
+export function proved(method, path, given) {
+  return provedBy(({ body, sudo }) => {
+    const whole = /** @type {import("wire").Body<Method, Path>} */ ({ .../** @type {object} */ (given), ...body });
+    return signedInExchange(method, path, { sudo, body: whole });
+  });
 }
 
-// The same around any way of asking: `send({body, sudo})` adds the members of the proof to its body.
+/**
+ * The same around any way of asking: `send({body, sudo})` adds the members of the proof to its body.
+ * @template Data
+ * @param {(proof: {body: Proof, sudo: string | null}) => Promise<{data: Data, sudo: string | null}>} send
+ * @returns {Promise<Data>}
+ */
 export async function provedBy(send) {
+  /** @type {Proof} */
   let proof = {};
   for (;;) {
     try {
@@ -34,7 +61,7 @@ export async function provedBy(send) {
         token = null;
         proof = await askForProof(error.body, null);
       } else if (wrong) {
-        proof = await askForProof(null, error.fields.find(({ code }) => code === wrong).message);
+        proof = await askForProof(null, error.fields.find(({ code }) => code === wrong)?.message ?? error.message);
       } else {
         throw error;
       }
@@ -42,14 +69,19 @@ export async function provedBy(send) {
   }
 }
 
-let methods = { has_mfa: false, methods: {} };
+/** @type {Ways} */
+let known = {};
 
+/**
+ * @param {Ways | null} wanted null: the same as before.
+ * @param {string | null} problem
+ */
 async function askForProof(wanted, problem) {
-  if (wanted !== null) methods = wanted;
-  const { has_mfa: hasFactor, methods: ways } = methods;
-  const form = byId("proof-form");
-  const passkey = ways.webauthn && passkeysWorkHere();
-  const code = hasFactor && (ways.totp || ways.backup_codes);
+  if (wanted !== null) known = wanted;
+  const { has_mfa: hasFactor = false, methods: ways = {} } = known;
+  const form = formById("proof-form");
+  const passkey = Boolean(ways.webauthn) && passkeysWorkHere();
+  const code = hasFactor && Boolean(ways.totp || ways.backup_codes);
   byId("proof-password-field").hidden = hasFactor;
   byId("proof-code-field").hidden = !code;
   byId("proof-code-label").textContent = ways.totp ? t("Code from your authenticator app, or a backup code") : t("Backup code");
@@ -58,12 +90,13 @@ async function askForProof(wanted, problem) {
   byId("proof-send").hidden = hasFactor && !code;
   form.reset();
   clearErrors(form);
-  const answer = ask(byId("proof"), (settle, signal) => {
+  /** @type {Promise<Proof>} */
+  const answer = ask(byId("proof", HTMLDialogElement), (settle, signal) => {
     form.addEventListener(
       "submit",
       (event) => {
         event.preventDefault();
-        const { password, code: given } = Object.fromEntries(new FormData(form));
+        const { password = "", code: given = "" } = fieldsOf(form);
         const value = hasFactor ? given.trim() : password;
         if (value === "") return;
         settle(hasFactor ? { mfa_method: "totp", mfa_code: value } : { password: value });
@@ -78,17 +111,22 @@ async function askForProof(wanted, problem) {
   return answer;
 }
 
+/** @type {(proof: Proof) => void} */
 let usePasskey = () => {};
 
+const OPTIONS = "/v1/users/@me/sudo/webauthn/authentication-options";
+
+/** @param {(method: "POST", path: typeof OPTIONS) => Promise<import("wire").Answer<"POST", typeof OPTIONS>>} asked */
 export function prepareProofs(asked = signedIn) {
+  const form = formById("proof-form");
   onClick(
     byId("proof-passkey"),
     async () => {
-      clearErrors(byId("proof-form"));
-      const options = await asked("POST", "/v1/users/@me/sudo/webauthn/authentication-options", { body: {} });
+      clearErrors(form);
+      const options = await asked("POST", OPTIONS);
       const response = await prove(options);
       usePasskey({ mfa_method: "webauthn", webauthn_response: response, webauthn_challenge: options.challenge });
     },
-    (error) => showErrors(byId("proof-form"), [{ message: error.message }]),
+    (error) => showErrors(form, [{ message: error.message }]),
   );
 }

@@ -3,6 +3,8 @@
 import { ApiError } from "./api.js";
 import { t } from "./language.js";
 
+/** @typedef {Record<string, unknown>} Answered A credential as the API takes it. */
+
 /** @param {string} text */
 export function toBytes(text) {
   const padded = text.replaceAll("-", "+").replaceAll("_", "/");
@@ -23,14 +25,19 @@ export function passkeysWorkHere() {
 }
 
 /**
- * @param {any} options as the API gives them
- * @returns {Promise<any>} as the API takes it
+ * @param {import("wire").WebauthnRequestOptions} options
+ * @returns {Promise<Answered>}
  */
 export async function prove(options) {
-  const publicKey = { ...options, challenge: toBytes(options.challenge) };
-  if (options.allowCredentials) publicKey.allowCredentials = options.allowCredentials.map(withBytes);
+  const { allowCredentials, ...others } = options;
+  const publicKey = {
+    ...others,
+    challenge: toBytes(options.challenge),
+    ...(allowCredentials ? { allowCredentials: allowCredentials.map(withBytes) } : {}),
+  };
   const credential = await ask(() => navigator.credentials.get({ publicKey }), t("No passkey was used."));
-  const { authenticatorData, clientDataJSON, signature, userHandle } = credential.response;
+  const response = /** @type {AuthenticatorAssertionResponse} */ (credential.response);
+  const { authenticatorData, clientDataJSON, signature, userHandle } = response;
   return described(credential, {
     authenticatorData: toText(authenticatorData),
     clientDataJSON: toText(clientDataJSON),
@@ -40,30 +47,37 @@ export async function prove(options) {
 }
 
 /**
- * @param {any} options as the API gives them
- * @returns {Promise<any>} as the API takes it
+ * @param {import("wire").WebauthnCreationOptions} options
+ * @returns {Promise<Answered>}
  */
 export async function create(options) {
   const publicKey = {
     ...options,
+    attestation: /** @type {AttestationConveyancePreference} */ (options.attestation),
     challenge: toBytes(options.challenge),
     user: { ...options.user, id: toBytes(options.user.id) },
-    excludeCredentials: (options.excludeCredentials ?? []).map(withBytes),
+    excludeCredentials: options.excludeCredentials.map(withBytes),
   };
   const credential = await ask(() => navigator.credentials.create({ publicKey }), t("No passkey was made."));
+  const response = /** @type {AuthenticatorAttestationResponse} */ (credential.response);
   return described(credential, {
-    attestationObject: toText(credential.response.attestationObject),
-    clientDataJSON: toText(credential.response.clientDataJSON),
-    transports: credential.response.getTransports?.() ?? [],
+    attestationObject: toText(response.attestationObject),
+    clientDataJSON: toText(response.clientDataJSON),
+    transports: response.getTransports?.() ?? [],
   });
 }
 
-/** @param {any} descriptor */
-function withBytes(descriptor) {
-  return { ...descriptor, id: toBytes(descriptor.id) };
+/** @param {{id: string, type: "public-key", transports?: string[]}} descriptor */
+function withBytes({ id, type, transports }) {
+  const named = /** @type {AuthenticatorTransport[] | undefined} */ (transports);
+  return { id: toBytes(id), type, ...(named ? { transports: named } : {}) };
 }
 
-/** @param {any} credential @param {any} response */
+/**
+ * @param {PublicKeyCredential} credential
+ * @param {Record<string, unknown>} response
+ * @returns {Answered}
+ */
 function described(credential, response) {
   return {
     id: credential.id,
@@ -83,14 +97,13 @@ const REFUSALS = {
 };
 
 /**
- * @param {() => Promise<any>} act
+ * @param {() => Promise<Credential | null>} act
  * @param {string} otherwise
- * @returns {Promise<any>}
  */
 async function ask(act, otherwise) {
   try {
     const credential = await act();
-    if (credential) return credential;
+    if (credential instanceof PublicKeyCredential) return credential;
   } catch (error) {
     const { name } = /** @type {Error} */ (error);
     throw new ApiError(0, name, REFUSALS[name]?.() ?? t("{otherwise} Try again when you are ready.", { otherwise }));

@@ -3,6 +3,7 @@
 import { t } from "./spoken.js";
 
 
+/** @type {Readonly<Record<string, string>>} */
 export const SCOPES = {
   identify: t("See your username, display name and picture"),
   email: t("See your email address"),
@@ -13,6 +14,7 @@ export const SCOPES = {
 };
 
 // By bit (permissions.md, Masks); the order is the one in which they are listed, what can do most harm first.
+/** @type {readonly [position: number, words: string][]} */
 export const PERMISSIONS = [
   [3, t("Do anything (administrator)")],
   [5, t("Change the community itself")],
@@ -57,16 +59,19 @@ export const PERMISSIONS = [
   [53, t("Change the region of voice channels")],
 ];
 
-const bit = (position) => 1n << BigInt(position);
+const bit = (/** @type {number} */ position) => 1n << BigInt(position);
 
+/** @param {string | null | undefined} text */
 export function mask(text) {
-  return /^\d{1,20}$/.test(text ?? "") ? BigInt(text) : 0n;
+  return text && /^\d{1,20}$/.test(text) ? BigInt(text) : 0n;
 }
 
+/** @param {bigint} given */
 export function permissionsIn(given) {
   return PERMISSIONS.filter(([position]) => (given & bit(position)) !== 0n).map(([, words]) => words);
 }
 
+/** @param {{permissions?: string | null}} guild */
 export function mayManage(guild) {
   return (mask(guild.permissions) & (bit(3) | bit(5))) !== 0n;
 }
