@@ -124,7 +124,7 @@ export async function signOut() {
   location.assign("/admin/sign-in");
 }
 
-// Never settles: the page is being left. What was looked for stands in the fragment and comes along.
+// Never settles: the page is being left. The search stands in the fragment and comes along.
 /** @returns {Promise<never>} */
 function askToSignIn() {
   location.replace(withNext("/admin/sign-in", location.pathname) + location.hash);
