@@ -35,7 +35,7 @@ RESTORE_KEY: Final = (
     "authenticators, backup codes and webhooks in the database are sealed with it. Restore it from a backup. "
     f"{SIGNING_KEY_BYTES} random bytes in its place start anew without them"
 )
-"""What to do about a key that is missing."""
+"""The advice to an operator whose signing key is missing."""
 
 LOCK_BYTES: Final = 512
 
@@ -60,12 +60,12 @@ class DataDirectory:
 
     @property
     def uploads(self) -> Path:
-        """Where uploaded files lie."""
+        """The directory of uploaded files."""
         return self.path / "uploads"
 
     @property
     def archives(self) -> Path:
-        """Where archives of accounts and guilds lie."""
+        """The directory of archives of accounts and guilds."""
         return self.path / "archives"
 
     @property
@@ -102,8 +102,9 @@ class DataDirectory:
             raise OperatorError(f"there is no data in {self.path}: name the data directory with --data")
 
     def require_no_broken_restore(self, finish: Callable[[Path], object]) -> None:
-        """For a process that owns the directory: `finish` a restore that was broken off, or clear it away. Raises
-        OperatorError where one was broken off before that and there is no data yet."""
+        """Complete a restore that was interrupted while it moved files into place, or clear it away. Call it in a
+        process that owns the directory. Raises OperatorError if a restore was interrupted earlier and there is no data
+        yet."""
         if (self.path / RESTORED).is_dir() or (self.path / RESTORING).is_dir():
             if not (self.path / RESTORED).is_dir() and not self.database.exists():
                 raise OperatorError(f"a restore of {self.path} was broken off: run `chat restore` with it again")

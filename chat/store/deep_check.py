@@ -23,7 +23,7 @@ from chat.store.whole_database import TABLES, few
 DAY_MS: Final = 86_400_000
 
 AHEAD_MS: Final = DAY_MS
-"""How far a clock may have been ahead when it gave an id."""
+"""How far ahead a clock may have been when it made an id."""
 
 Shape = Callable[[object], bool]
 """Whether a value that was parsed has the shape of its column."""
@@ -179,7 +179,7 @@ _INDEXES: Final = (
 
 
 def wrong_search_entries(connection: sqlite3.Connection) -> Iterator[str]:
-    """What the search indexes have otherwise than the tables; messages that wait for their entry are not meant."""
+    """Differences between the search indexes and the tables, apart from messages that wait to be indexed."""
     for words, query in _INDEXES:
         rows = connection.execute(query)
         yield from few(f"{words.format(found)} is found by other words than it has" for (found,) in rows)

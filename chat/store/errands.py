@@ -1,4 +1,4 @@
-"""What requests have begun and not finished: the rows of `errands`."""
+"""Work that requests have begun and not finished: the rows of `errands`."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def delete(connection: sqlite3.Connection, errand_id: int) -> None:
 
 
 def by_id(connection: sqlite3.Connection, errand_id: int) -> StoredErrand | None:
-    """One errand; None once it is done."""
+    """One errand; None if it is done."""
     row = connection.execute("SELECT id, kind, state FROM errands WHERE id = ?", (errand_id,)).fetchone()
     return None if row is None else StoredErrand(row[0], row[1], json.loads(row[2]))
 

@@ -38,7 +38,7 @@ class Guard:
     _claims: dict[Claims, list[Any]] = attrs.field(factory=dict, init=False)
 
     def claim(self, claims: Claims, granted: Any) -> None:
-        """Note that something was granted, for `claims` to judge once more."""
+        """Note a right that was granted; `claims` are judged again before the write."""
         self._claims.setdefault(claims, []).append(granted)
 
     def judge_again(self) -> None:
@@ -70,10 +70,10 @@ class Unguarded(Guard):
     __slots__ = ()
 
     def claim(self, claims: Claims, granted: Any) -> None:
-        """Nothing is noted."""
+        """Does nothing."""
 
     def judge_again(self) -> None:
-        """Nothing is judged."""
+        """Does nothing."""
 
 
 UNGUARDED: Final = Unguarded(lambda connection: None, is_due=False)

@@ -21,7 +21,7 @@ class KeptMail:
     token: str | None = attrs.field(repr=False)
     created_at: int
     id: int | None = None
-    """Given by the database, ascending."""
+    """Assigned by the database, in ascending order."""
 
 
 _KEPT_COLUMNS: Final = ", ".join(field.name for field in attrs.fields(KeptMail))
@@ -88,19 +88,19 @@ def next_due(connection: sqlite3.Connection) -> int | None:
 
 
 def postpone(connection: sqlite3.Connection, mail_id: int, next_attempt_at: int) -> None:
-    """Note that the server would not take a mail now, and when to try again."""
+    """Record that the mail server did not take a mail now, and when to try again."""
     connection.execute(
         "UPDATE mail_outbox SET attempts = attempts + 1, next_attempt_at = ? WHERE id = ?", (next_attempt_at, mail_id)
     )
 
 
 def delete(connection: sqlite3.Connection, mail_id: int) -> None:
-    """Forget a mail: it has been sent, or never will be."""
+    """Delete a mail that was sent, or that never will be."""
     connection.execute("DELETE FROM mail_outbox WHERE id = ?", (mail_id,))
 
 
 def delete_older(connection: sqlite3.Connection, created_before: int) -> list[OutgoingMail]:
-    """Forget mails whose time is over; which they were."""
+    """Delete mails that are too old to be sent; returns them."""
     rows = connection.execute(
         f"DELETE FROM mail_outbox WHERE created_at < ? RETURNING {_OUTGOING_COLUMNS}",  # noqa: S608
         (created_before,),

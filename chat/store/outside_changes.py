@@ -1,4 +1,7 @@
-"""What the command line did beside a running server, for the server to act on.
+"""Notes from the command line for a running server. A command writes its change and a note of it in one transaction.
+The server looks for notes a few times a second on the connection of its loop (a point read), takes them, and acts: a
+password set on the command line ends the account's sessions. Notes that were left while no server ran wait for the next
+one.
 
 A command writes its change and a note of it in one transaction. The server looks for notes a few times a second on the
 connection of its loop (a point read), takes what is there, and acts: a password set on the command line ends the
@@ -26,13 +29,13 @@ CREDENTIALS_REVOKED: Final = "credentials_revoked"
 """The account's sessions end. Body: `user_id`."""
 
 ACCOUNT_CHANGED: Final = "account_changed"
-"""Something that clients are shown changed. Body: `user_id`."""
+"""Clients show something of the account that has changed. Body: `user_id`."""
 
 GUILD_CHANGED: Final = "guild_changed"
 """A guild is not as it was. Body: `guild_id`."""
 
 GUILD_CREATED: Final = "guild_created"
-"""There is another guild. Body: `guild_id`, and `user_id` of its owner."""
+"""A guild was created. Body: `guild_id`, and `user_id` of its owner."""
 
 CHANNEL_CREATED: Final = "channel_created"
 """A guild has another channel. Body: `guild_id`, `channel_id`, and `entry_ids` of the guild's audit log."""
@@ -50,7 +53,7 @@ INVITE_DELETED: Final = "invite_deleted"
 """An invite into a guild is gone. Body: `code`, `guild_id`, `channel_id`, `entry_id`."""
 
 JOB_ORDERED: Final = "job_ordered"
-"""There is another job. No body."""
+"""A job was ordered. No body."""
 
 NODE_DRAIN: Final = "node_drain"
 """A gateway node is to send its sessions elsewhere and to end. Body: `node`, its id."""

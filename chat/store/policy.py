@@ -12,7 +12,7 @@ from chat.classes import frozen
 
 @frozen
 class StoredAsset:
-    """One row of `assets`. With a `source_url` it lies outside and there is no file."""
+    """One row of `assets`. An asset with a `source_url` lies on another server and has no file here."""
 
     kind: str
     owner_id: int
@@ -24,7 +24,7 @@ class StoredAsset:
     height: int | None = None
     source_url: str | None = attrs.field(default=None, repr=False)
     content_hash: str | None = None
-    """The SHA-256 of the content, in hexadecimal digits, where it changed since `hash` was made of it."""
+    """The SHA-256 of the content in hexadecimal digits, if the content changed after `hash` was made from it."""
 
     @property
     def key(self) -> str:

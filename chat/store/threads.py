@@ -222,7 +222,7 @@ def by_id(connection: sqlite3.Connection, thread_id: int) -> Thread | None:
 
 
 def by_ids(connection: sqlite3.Connection, thread_ids: Iterable[int]) -> dict[int, Thread]:
-    """Those of these threads that exist."""
+    """The threads among these ids."""
     found = (_thread(row) for row in connection.execute(_BY_IDS, (json.dumps(list(thread_ids)),)))
     return {thread.id: thread for thread in found}
 
@@ -235,7 +235,7 @@ def active_of_guild(connection: sqlite3.Connection, guild_id: int, user_id: int)
 def joined(
     connection: sqlite3.Connection, guild_id: int, user_id: int, *, archived_too: bool = False
 ) -> list[ShownThread]:
-    """Those of the guild's threads that the account is in, the newest first; the active ones, if not all."""
+    """The guild's threads that the account is in, newest first; only the active ones unless all are asked for."""
     return joined_in_guilds(connection, guild_id, guild_id, user_id, archived_too=archived_too)
 
 
@@ -297,7 +297,7 @@ def search(
 
 
 def shown_by_ids(connection: sqlite3.Connection, user_id: int, thread_ids: Iterable[int]) -> list[ShownThread]:
-    """Those of these threads that exist, as they are shown to the account."""
+    """The threads among these ids, as the account sees them."""
     return _all_shown(connection, _SHOWN_BY_IDS, user_id=user_id, ids=json.dumps(list(thread_ids)))
 
 
@@ -392,7 +392,7 @@ def discount_first(connection: sqlite3.Connection, thread_id: int) -> None:
 
 
 def member_ids_shown(connection: sqlite3.Connection, thread_ids: Iterable[int]) -> dict[int, list[int]]:
-    """For each thread the first of its members, by id."""
+    """For each thread its first members, by id."""
     rows = connection.execute(
         """
         SELECT wanted.value, thread_members.user_id

@@ -141,7 +141,7 @@ def few(found: Iterable[str]) -> Iterator[str]:
 
 
 def damages(connection: sqlite3.Connection) -> Iterator[str]:
-    """What SQLite finds wrong with pages, indexes and constraints."""
+    """What SQLite's checks find wrong with pages, indexes and constraints."""
     rows = connection.execute("PRAGMA integrity_check")
     return few(text for (text,) in rows if text != "ok")
 
@@ -196,14 +196,15 @@ _COUNTS: Final = (
 
 
 def wrong_counts(connection: sqlite3.Connection) -> Iterator[str]:
-    """What is counted as it changes, where that is not what is there."""
+    """Stored counts that differ from what they count."""
     for words, query in _COUNTS:
         parameters = (INSTANCE,) if "?1" in query else ()
         yield from few(words.format(*row) for row in connection.execute(query, parameters))
 
 
 _WAITING: Final = "EXISTS (SELECT 1 FROM errand_accounts WHERE errand_accounts.user_id = {}.user_id)"
-"""Whose turn is still to come in what a server goes on with (`chat.domain.policy.errands`)."""
+"""An SQL condition on rows of an account: an errand of the server has yet to come to that account
+(`chat.domain.policy.errands`)."""
 
 _LEFTOVERS: Final = (
     (

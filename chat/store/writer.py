@@ -49,7 +49,7 @@ class WriteRequest:
     then: Callable[[Any], None] | None
     waiting: Any = None
     cause: Observation | None = None
-    """The request that waits for it, where requests are observed."""
+    """The HTTP request that waits for the write, if requests are observed."""
     result: Any = attrs.field(default=None, init=False)
     error: Exception | None = attrs.field(default=None, init=False)
 
@@ -91,7 +91,7 @@ the request that waits for it."""
 
 @frozen
 class Slowness:
-    """From how many seconds on who hears of it."""
+    """Calls a function with each write that took longer than a number of seconds."""
 
     seconds: float
     observe: SlowObserver
@@ -122,7 +122,7 @@ class Writer:
         self._open_connection = open_connection
         self._connection: sqlite3.Connection | None = None
         self.failure: Exception | None = None
-        """Why the last group could not be written; None when it was."""
+        """Why the last group could not be written; None if it was."""
         self.observe: GroupObserver | None = None
         self.slowness: Slowness | None = None
 

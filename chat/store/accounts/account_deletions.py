@@ -21,12 +21,12 @@ class AccountDeletion:
     public_reason: str | None
     audit_log_reason: str | None
     scheduled_by: int | None
-    """The administrator; None where the holder wants it."""
+    """The administrator who scheduled it; None if the holder asked for it."""
     scheduled_at: int
     erasure_started_at: int | None = None
     """Once it is set, the erasure cannot be taken back."""
     erased_at: int | None = None
-    """When nothing was left of the account; the row stays, to say why."""
+    """When the last of the account's data was deleted; the row stays and says why."""
 
 
 _NAMES: Final = tuple(field.name for field in attrs.fields(AccountDeletion))
@@ -42,7 +42,7 @@ def put(connection: sqlite3.Connection, deletion: AccountDeletion) -> None:
 
 
 def of_user(connection: sqlite3.Connection, user_id: int) -> AccountDeletion | None:
-    """What is scheduled for the account."""
+    """The deletion that is scheduled for the account; None if there is none."""
     row = connection.execute(
         f"SELECT {_COLUMNS} FROM account_deletions WHERE user_id = ?",  # noqa: S608 - the column names are our own
         (user_id,),

@@ -57,7 +57,7 @@ class Account:
     bio: str | None = None
     pronouns: str | None = None
     date_of_birth: str | None = None
-    """YYYY-MM-DD."""
+    """As YYYY-MM-DD."""
     acls: tuple[str, ...] = attrs.field(default=(), converter=_texts)
     traits: tuple[str, ...] = attrs.field(default=(), converter=_texts)
     premium_type: int | None = None
@@ -81,7 +81,7 @@ class Account:
     """`chat.registries.user_flags.MentionFlag`."""
     voice_sharing_changed_at: int | None = None
     bulk_deletion_channels: int = 0
-    """Where there was something to delete when `pending_bulk_message_deletion_at` was set."""
+    """How many channels held messages to delete when `pending_bulk_message_deletion_at` was set."""
     bulk_deletion_messages: int = 0
 
     @property
@@ -91,8 +91,8 @@ class Account:
 
     @property
     def is_limited_to_known(self) -> bool:
-        """Whether it begins no conversation with an account never written with: limited, and not exempt from limits
-        (administration.md, Account flags)."""
+        """Whether the account may only write to accounts that it has written with before: it is limited, and not exempt
+        from limits (administration.md, Account flags)."""
         return self.is_limited and not self.flags & UserFlag.LIMIT_EXEMPT
 
     @property
@@ -111,7 +111,7 @@ class Account:
 
 
 class ShownAccount(NamedTuple):
-    """What others are shown of an account: the columns that a partial user has (`flags` may come signed)."""
+    """The columns of an account that others may see, as in a partial user (`flags` may come signed)."""
 
     id: int
     username: str = ""
@@ -218,7 +218,7 @@ def by_ids(connection: sqlite3.Connection, user_ids: Sequence[int]) -> list[Acco
 
 
 def shown(connection: sqlite3.Connection, user_ids: Collection[int]) -> dict[int, ShownAccount]:
-    """What others are shown of those of these accounts that exist."""
+    """The visible columns of these accounts; ids without an account are left out."""
     if len(user_ids) == 1:
         rows = connection.execute(_SHOWN_BY_ID, tuple(user_ids))
     elif user_ids:
@@ -289,7 +289,7 @@ def replace(connection: sqlite3.Connection, account: Account) -> None:
 
 
 def touch(connection: sqlite3.Connection, user_id: int, active_at: int, address: str | None) -> None:
-    """Note that the account did something at this moment, from this address; of a deleted one nothing is noted."""
+    """Record when and from which address the account was last active; does nothing for a deleted account."""
     connection.execute(
         "UPDATE users SET last_active_at = ?, last_active_ip = ? WHERE id = ? AND NOT flags & ?",
         (active_at, address, user_id, int(UserFlag.DELETED)),
@@ -308,7 +308,7 @@ def _row(account: Account) -> dict[str, Any]:
 
 @frozen
 class AccountChange:
-    """One row of `account_changes`, without its number, which the store gives."""
+    """One row of `account_changes`, without its number, which the store assigns."""
 
     user_id: int
     field: str
@@ -317,7 +317,7 @@ class AccountChange:
     new_value: str | None
     reason: str | None
     actor_user_id: int | None
-    """The administrator; None where the holder did it."""
+    """The administrator who made the change; None if the holder did."""
     changed_at: int
 
 
@@ -325,7 +325,7 @@ _ACCOUNT_CHANGES_COLUMNS: Final = ", ".join(field.name for field in attrs.fields
 
 
 def note_change(connection: sqlite3.Connection, change: AccountChange) -> None:
-    """Note a change."""
+    """Insert a row that records a change."""
     connection.execute(
         f"INSERT INTO account_changes ({_ACCOUNT_CHANGES_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)",  # noqa: S608 - our own names
         attrs.astuple(change),

@@ -42,7 +42,7 @@ def by_id(connection: sqlite3.Connection, subscription_id: str) -> PushSubscript
 
 
 def of_users(connection: sqlite3.Connection, user_ids: Iterable[int]) -> list[PushSubscription]:
-    """Those of these accounts, of each the oldest first."""
+    """The subscriptions of these accounts, for each account oldest first."""
     return [PushSubscription(*row) for row in connection.execute(_OF_USERS, (json.dumps(list(user_ids)),))]
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 
 def of_user(connection: sqlite3.Connection, user_id: int) -> dict[str, Any]:
-    """What is stored of the account's settings; empty when it never changed any."""
+    """The account's settings as they are stored; empty if it has never changed any."""
     row = connection.execute("SELECT body FROM user_settings WHERE user_id = ?", (user_id,)).fetchone()
     return {} if row is None else json.loads(row[0])
 
@@ -85,7 +85,7 @@ def of_guild_by_users(
 
 
 def delete_of_guild(connection: sqlite3.Connection, user_id: int, guild_id: int) -> None:
-    """Forget the account's settings for one guild."""
+    """Delete the account's settings for one guild."""
     connection.execute("DELETE FROM user_guild_settings WHERE user_id = ? AND guild_id = ?", (user_id, guild_id))
 
 
@@ -121,7 +121,7 @@ def count_notes(connection: sqlite3.Connection, user_id: int) -> int:
 
 
 def put_note(connection: sqlite3.Connection, user_id: int, target_id: int, note: str) -> None:
-    """Note something about an account in place of what was noted."""
+    """Store the note that an account keeps about another one, in place of an earlier note."""
     connection.execute(
         """
         INSERT INTO user_notes (user_id, target_id, note) VALUES (?, ?, ?)

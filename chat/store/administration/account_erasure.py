@@ -42,8 +42,8 @@ CREDENTIALS: Final = (
     OwnRows("backup_codes", ("user_id", "position")),
     OwnRows("used_totp_codes", ("user_id", "step")),
 )
-"""With what a client could still come in: deleted as a whole, together with the account's password. An account has few
-of each."""
+"""Rows with which a client could still sign in. They are deleted all at once, together with the account's password; an
+account has few of them."""
 
 OWN_ROWS: Final = (
     OwnRows("ended_auth_sessions", ("token_hash",)),

@@ -69,7 +69,7 @@ def change(connection: sqlite3.Connection, key_id: int, *, name: str, acls: Sequ
 
 
 def touch(connection: sqlite3.Connection, key_id: int, used_at: int) -> None:
-    """Note a use at this moment; a key that is gone stays gone."""
+    """Record when the key was last used; does nothing for a deleted key."""
     connection.execute("UPDATE admin_api_keys SET last_used_at = ? WHERE id = ?", (used_at, key_id))
 
 
@@ -79,5 +79,5 @@ def delete(connection: sqlite3.Connection, key_id: int) -> None:
 
 
 def delete_expired(connection: sqlite3.Connection, owner_id: int, now: int) -> None:
-    """Forget the account's keys whose time was over at this moment."""
+    """Delete those of the account's keys that had expired at this moment."""
     connection.execute("DELETE FROM admin_api_keys WHERE owner_id = ? AND expires_at <= ?", (owner_id, now))

@@ -32,7 +32,7 @@ CHANNELS_AT_ONCE: Final = 100
 
 FILES_AT_ONCE: Final = 100
 BYTES_AT_ONCE: Final = 67_108_864
-"""Of the files of one page, unless one alone has more: nothing waits for longer than that is copied."""
+"""The most bytes of files on one page, unless a single file has more; other work waits while a page is copied."""
 
 USER_IMAGES: Final = ("avatars", "banners")
 GUILD_IMAGES: Final = ("icons", "banners", "splashes", "embed-splashes")
@@ -85,7 +85,7 @@ def expected(connection: sqlite3.Connection, kind: ArchiveSubject, subject_id: i
 def messages_of_user(
     connection: sqlite3.Connection, user_id: int, after: Place | None
 ) -> tuple[list[Message], Place | None]:
-    """What the account wrote itself, the oldest first, and where the next page begins."""
+    """A page of the messages that the account wrote, oldest first, and where the next page begins."""
     page = messages.page_of_author(connection, user_id, after[0] if after else 0, MESSAGES_AT_ONCE)
     found = sorted(messages.by_ids(connection, [message_id for message_id, _ in page]), key=lambda message: message.id)
     return found, (page[-1][0],) if len(page) == MESSAGES_AT_ONCE else None
@@ -94,8 +94,8 @@ def messages_of_user(
 def messages_of_guild(
     connection: sqlite3.Connection, guild_id: int, after: Place | None
 ) -> tuple[list[Message], Place | None]:
-    """What was written in the guild, channel by channel, and where the next page begins: above a message of a channel,
-    which is 0 where the channel is still to be begun."""
+    """A page of the guild's messages, channel by channel, and where the next page begins: a channel and the message
+    above which to go on, 0 for the channel's beginning."""
     channel_id, message_id = _begun(connection, guild_id, after)
     found: list[Message] = []
     for _ in range(CHANNELS_AT_ONCE):
@@ -113,7 +113,7 @@ def messages_of_guild(
 def files_of_user(
     connection: sqlite3.Connection, user_id: int, after: Place | None
 ) -> tuple[list[FoundFile], Place | None]:
-    """What the account uploaded, its images first (they come with the first page)."""
+    """A page of the files that the account uploaded; its images come on the first page."""
     size, attachment_id = after or (-1, 0)
     rows = connection.execute(
         """
@@ -134,7 +134,7 @@ def files_of_user(
 def files_of_guild(
     connection: sqlite3.Connection, guild_id: int, after: Place | None
 ) -> tuple[list[FoundFile], Place | None]:
-    """What was uploaded in the guild, its images and expressions first (they come with the first page)."""
+    """A page of the files that were uploaded in the guild; its images and expressions come on the first page."""
     channel_id, attachment_id = _begun(connection, guild_id, after)
     found: list[FoundFile] = []
     if after is None:
@@ -291,7 +291,7 @@ class Table:
 
     name: str
     title: str
-    """What they are, for people."""
+    """The rows' name for people."""
     source: str
     """The table, or the tables that are joined."""
     columns: str

@@ -38,7 +38,7 @@ class Archive:
 
     @property
     def is_over(self) -> bool:
-        """Whether it is complete or has failed."""
+        """Whether the archive is complete or has failed."""
         return self.completed_at is not None or self.failed_at is not None
 
 
@@ -126,7 +126,7 @@ def any_before(connection: sqlite3.Connection, before_ms: int) -> bool:
 
 
 def delete_before(connection: sqlite3.Connection, before_ms: int) -> int:
-    """Forget archives without a file that expired before this moment; how many there were."""
+    """Delete the rows of archives that have no file and expired before this moment; returns how many."""
     return connection.execute(
         """
         DELETE FROM archives
@@ -137,12 +137,12 @@ def delete_before(connection: sqlite3.Connection, before_ms: int) -> int:
 
 
 def with_file(connection: sqlite3.Connection, archive_ids: Iterable[int]) -> set[int]:
-    """Those of these that have a whole file, or are to have one."""
+    """The archives among these ids that have a complete file or are still being made."""
     return _among(connection, archive_ids, f"(file_size IS NOT NULL OR {_UNFINISHED})")
 
 
 def unfinished(connection: sqlite3.Connection, archive_ids: Iterable[int]) -> set[int]:
-    """Those of these that are neither complete nor failed."""
+    """The archives among these ids that are neither complete nor failed."""
     return _among(connection, archive_ids, _UNFINISHED)
 
 

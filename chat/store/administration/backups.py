@@ -1,5 +1,5 @@
-"""What became of the last attempt to back the instance up, and of the last that succeeded: one text of the instance's,
-which the process that makes backups writes and the server tells."""
+"""The result of the last attempt to back the instance up, and the last backup that succeeded: one text in the table
+`instance`, which the process that makes backups writes and the server reads."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ class BackupRecord:
 
     directory: str
     place_id: str | None = None
-    """What tells the directory from others; None before the first backup."""
+    """Identifies the directory of the backups; None before the first backup."""
     tried_at: int
     failure: str | None = None
-    """Why the last attempt made no whole backup."""
+    """Why the last attempt did not make a complete backup."""
     made_at: int | None = None
     made_path: str | None = None
     made_bytes: int = 0
@@ -37,7 +37,7 @@ class BackupRecord:
 
 
 def record(connection: sqlite3.Connection) -> BackupRecord | None:
-    """What is known; None before the first attempt. Something else than this program writes is nothing."""
+    """The stored record; None before the first attempt, and for text that this program did not write."""
     text = instance.value_of(connection, KEY)
     try:
         return None if text is None else _record(json.loads(text))

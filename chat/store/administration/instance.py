@@ -49,7 +49,7 @@ def touch(connection: sqlite3.Connection) -> None:
 
 
 def remove_value(connection: sqlite3.Connection, key: str) -> None:
-    """Forget what is stored under `key`."""
+    """Delete the text that is stored under `key`."""
     connection.execute("DELETE FROM instance WHERE key = ?", (key,))
 
 
@@ -77,7 +77,7 @@ def newest_deleted(connection: sqlite3.Connection) -> int:
 
 
 def chosen_settings(connection: sqlite3.Connection) -> dict[str, Any]:
-    """What is chosen, by the dotted names of settings."""
+    """The settings that the operator has chosen, by their dotted names."""
     rows = connection.execute("SELECT name, value FROM chosen_settings")
     return {name: json.loads(value) for name, value in rows}
 
@@ -92,8 +92,8 @@ def choose_settings(connection: sqlite3.Connection, chosen: Mapping[str, Any]) -
 
 
 def chosen_settings_in_file(path: Path) -> dict[str, Any]:
-    """What is chosen in a database that is not opened otherwise, with or without a server on it; nothing where there is
-    no database, or one of an older version."""
+    """The chosen settings in a database file that is not open otherwise, even while a server runs on it; empty if there
+    is no database, or one of an older version."""
     if not path.is_file():
         return {}
     try:
@@ -108,7 +108,8 @@ def chosen_settings_in_file(path: Path) -> dict[str, Any]:
 
 @frozen
 class StoredFigures:
-    """What the store holds. `upload_bytes` is all files and images, `database_bytes` the database's pages."""
+    """Sizes and counts of the store. `upload_bytes` counts all files and images, `database_bytes` the database's
+    pages."""
 
     people: int
     bots: int
@@ -123,7 +124,7 @@ class StoredFigures:
 
 @frozen
 class WaitingFigures:
-    """What is still to be done, and what has been stored: counts that take no time."""
+    """Counts of work that waits and of rows that were stored; reading them is cheap."""
 
     pending_jobs: int
     running_jobs: int

@@ -140,7 +140,7 @@ def any_waits(connection: sqlite3.Connection, task_type: JobType) -> bool:
 
 
 def delete_over(connection: sqlite3.Connection, before_ms: int, limit: int) -> int:
-    """Forget up to `limit` jobs that were over before this moment; how many there were."""
+    """Delete up to `limit` jobs that ended before this moment; returns how many."""
     return connection.execute(
         "DELETE FROM jobs WHERE id IN (SELECT id FROM jobs WHERE completed_at < ? ORDER BY completed_at LIMIT ?)",
         (before_ms, limit),

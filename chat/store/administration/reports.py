@@ -22,11 +22,11 @@ class Report:
     status: str
     additional_info: str | None = None
     reporter_id: int | None = None
-    """None for a person without an account, of whom the next three tell."""
+    """None for a person without an account; the next three fields describe that person."""
     reporter_email: str | None = None
     reporter_name: str | None = None
     reporter_country: str | None = None
-    """ISO 3166-1, two letters."""
+    """The country as two letters (ISO 3166-1)."""
     reported_user_id: int | None = None
     guild_id: int | None = None
     channel_id: int | None = None

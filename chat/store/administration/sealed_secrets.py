@@ -1,4 +1,5 @@
-"""What lies sealed in the database: useless without the instance's signing key, which is a file beside it."""
+"""Secrets that are stored encrypted. They are useless without the instance's signing key, which is a file beside the
+database."""
 
 from __future__ import annotations
 

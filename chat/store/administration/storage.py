@@ -1,5 +1,5 @@
-"""What takes the room: files by what they are, by guild and by account, and what deleted accounts left behind. Counts
-that scan, for a reader's thread."""
+"""How much room files take: by kind, by guild and by account, and what deleted accounts left behind. These counts scan
+tables: run them in a reader's thread."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from chat.registries.user_flags import UserFlag
 
 @frozen
 class StoragePart:
-    """Some files that belong together."""
+    """A group of files, with their number and size."""
 
     part: str
     bytes: int
@@ -21,7 +21,7 @@ class StoragePart:
 
 @frozen
 class Share:
-    """What a guild, or an account, takes of the room. `name` is None for one that is gone."""
+    """The room that a guild or an account takes. `name` is None if it no longer exists."""
 
     id: int
     name: str | None
@@ -114,7 +114,7 @@ _UNSENT_BY_NOBODY: Final = f"""
 
 
 def left_by_deleted_accounts(connection: sqlite3.Connection) -> StoragePart:
-    """What deleted accounts left behind."""
+    """The files that belonged to accounts which are deleted."""
     row = connection.execute(
         f"""
         SELECT coalesce(sum(bytes), 0), coalesce(sum(files), 0)

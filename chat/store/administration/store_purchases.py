@@ -21,7 +21,7 @@ class StorePurchase:
 
     id: int
     user_id: int | None
-    """The account that it is linked to."""
+    """The account that the purchase is linked to."""
     provider: StoreProvider = attrs.field(converter=StoreProvider)
     kind: PurchaseKind = attrs.field(converter=PurchaseKind)
     slot: str

@@ -16,7 +16,8 @@ KINDS: Final = (ATTACHMENTS, ASSETS)
 
 @frozen
 class FileRow:
-    """One row with a file: its kind, its id, the number in the file's key, and what it says of the file."""
+    """One row that has a file: its kind, its id, the number in the file's key, and the columns that describe the
+    file."""
 
     kind: str
     row_id: int
@@ -34,7 +35,8 @@ class FileRow:
 
 @frozen
 class NewContent:
-    """What a file has become: its new number, None for one that stayed, bytes and SHA-256; pixels as they are seen."""
+    """The new content of a file: its new number (None if the file stayed), its size, its SHA-256, and its pixels as
+    they are shown."""
 
     row: FileRow
     file_id: int | None = None

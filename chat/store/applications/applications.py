@@ -29,7 +29,7 @@ class Application:
     client_secret_created_at: int | None = None
     bot_token_hash: bytes | None = attrs.field(default=None, repr=False)
     bot_token_preview: str | None = None
-    """The first characters of the token's secret, to tell tokens apart."""
+    """The first characters of the token's secret, by which people recognise a token."""
     bot_token_created_at: int | None = None
     public_client: bool = attrs.field(default=False, converter=bool)
     """Whether the application says that it can keep no secret: with PKCE it redeems codes without one."""

@@ -108,7 +108,7 @@ class Token:
 
 @frozen
 class Bearer:
-    """What an access token stands for."""
+    """The account, application and scopes that an access token stands for."""
 
     account: Account
     application_id: int
@@ -138,7 +138,7 @@ _INSERT_TOKEN: Final = f"INSERT INTO oauth2_tokens ({', '.join(_TOKEN)}) VALUES 
 
 
 def bearer(connection: sqlite3.Connection, token_hash: bytes, now: int) -> Bearer | None:
-    """Whom an access token that has not expired stands for."""
+    """The bearer of an access token that has not expired."""
     row = connection.execute(_BEARER, (token_hash, now)).fetchone()
     if row is None:
         return None
@@ -160,7 +160,7 @@ def insert_tokens(connection: sqlite3.Connection, *tokens: Token) -> None:
 
 
 def mark_used(connection: sqlite3.Connection, token_hash: bytes, used_at: int) -> None:
-    """Note that a refresh token was exchanged."""
+    """Record that a refresh token was exchanged."""
     connection.execute("UPDATE oauth2_tokens SET used_at = ? WHERE token_hash = ?", (used_at, token_hash))
 
 

@@ -21,7 +21,7 @@ class Ban:
     banned_at: int
     expires_at: int | None = None
     network: str | None = None
-    """Whence the account came last: IPv4 exact, IPv6 /64."""
+    """The network from which the account came last: an IPv4 address, or an IPv6 /64."""
 
 
 _COLUMNS: Final = ", ".join(field.name for field in attrs.fields(Ban))
@@ -66,5 +66,5 @@ def delete(connection: sqlite3.Connection, guild_id: int, user_id: int) -> bool:
 
 
 def delete_expired(connection: sqlite3.Connection, guild_id: int, now: int) -> None:
-    """Forget the guild's bans whose time is over."""
+    """Delete the guild's bans that have expired."""
     connection.execute("DELETE FROM bans WHERE guild_id = ? AND expires_at <= ?", (guild_id, now))

@@ -43,7 +43,7 @@ class ForumReaction:
 
 @frozen
 class Forum:
-    """What only forums and media channels have."""
+    """Fields that only forums and media channels have."""
 
     tags: tuple[ForumTag, ...] = ()
     default_reaction: ForumReaction | None = None
@@ -53,7 +53,7 @@ class Forum:
 
 
 NO_FORUM: Final = Forum()
-"""What a forum begins with."""
+"""The values with which a forum begins."""
 
 
 def _forum(value: str | Forum | None) -> Forum | None:
@@ -73,7 +73,7 @@ def _forum(value: str | Forum | None) -> Forum | None:
 
 @frozen
 class Overwrite:
-    """What a channel allows and denies beyond the roles, for one role (type 0) or one member (type 1)."""
+    """What a channel allows and denies to one role (type 0) or one member (type 1), on top of the roles."""
 
     target_id: int
     type: int
@@ -236,7 +236,7 @@ def set_last_pin(connection: sqlite3.Connection, channel_id: int, pinned_at: int
 
 
 def set_last_message(connection: sqlite3.Connection, channel_id: int, message_id: int) -> None:
-    """Note the newest message of a channel; an older one changes nothing."""
+    """Record the newest message of a channel; does nothing if a newer one is recorded."""
     connection.execute(
         "UPDATE channels SET last_message_id = ?1 WHERE id = ?2 AND coalesce(last_message_id, 0) < ?1",
         (message_id, channel_id),

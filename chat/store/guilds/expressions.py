@@ -73,14 +73,14 @@ def _values(expression: Expression) -> tuple[Any, ...]:
 
 @frozen
 class ExpressionPlace:
-    """Where an expression comes from, and whether that place is for adults."""
+    """The guild that an expression belongs to, and whether the guild is for adults."""
 
     guild_id: int
     nsfw: bool = attrs.field(converter=bool)
 
 
 def places(connection: sqlite3.Connection, kind: str, expression_ids: Iterable[int]) -> dict[int, ExpressionPlace]:
-    """Where those of these expressions come from that exist."""
+    """The places of these expressions; ids without an expression are left out."""
     rows = connection.execute(
         """
         SELECT expressions.id, expressions.guild_id, guilds.nsfw

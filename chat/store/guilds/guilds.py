@@ -162,11 +162,12 @@ def ids_of_user(connection: sqlite3.Connection, user_id: int) -> list[int]:
 GONE: Final = (
     "(CAST({0} AS INTEGER) >= (SELECT min(id) FROM users) AND CAST({0} AS INTEGER) NOT IN (SELECT id FROM guilds))"
 )
-"""Of an id: this instance may have given it to a guild, and none has it. Smaller ones are older than the instance."""
+"""An SQL condition on an id: this instance may have given it to a guild that no longer exists. Smaller ids are older
+than the instance."""
 
 
 def gone(connection: sqlite3.Connection, guild_ids: Iterable[int]) -> frozenset[int]:
-    """Those of these ids that may have been guilds, and are none any more."""
+    """The ids among these that may have been guilds and no longer are."""
     rows = connection.execute(
         f"SELECT value FROM json_each(?) WHERE {GONE.format('value')}",  # noqa: S608 - our own text
         (json.dumps(list(guild_ids)),),

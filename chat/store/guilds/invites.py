@@ -12,7 +12,7 @@ from chat.classes import frozen
 
 
 class InviteType(enum.IntEnum):
-    """What an invite leads into (guilds.md, Invites)."""
+    """Where an invite leads (guilds.md, Invites)."""
 
     GUILD = 0
     GROUP_DM = 1
@@ -39,7 +39,7 @@ class Invite:
 
     @property
     def is_spent(self) -> bool:
-        """Whether it has been used as often as it may be."""
+        """Whether the invite was used as often as allowed."""
         return 0 < self.max_uses <= self.uses
 
 
@@ -74,7 +74,7 @@ def by_code(connection: sqlite3.Connection, code: str, now: int) -> Invite | Non
 
 
 def named(connection: sqlite3.Connection, code: str, now: int) -> Invite | None:
-    """As `by_code`, for a code that was typed in: a custom invite code is found in any letter case."""
+    """As `by_code`, for a code that somebody typed: a custom invite code is found in upper or lower case."""
     return _invite(connection.execute(_NAMED, (code, now)).fetchone())
 
 

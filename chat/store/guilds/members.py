@@ -21,7 +21,7 @@ from chat.store.accounts.accounts import Account
 from chat.store.accounts.accounts import by_id as account_by_id
 
 NO_ROLES: Final[frozenset[int]] = frozenset()
-"""One for all members that have none."""
+"""One empty set for all members without roles."""
 
 ROLE_SETS_KEPT: Final = 16_384
 """Sets of roles, in all guilds, of which members that are read have one and the same: a few megabytes."""
@@ -63,9 +63,9 @@ _BY_ID: Final = f"""
       FROM members WHERE guild_id = ?1 AND user_id = ?2
 """  # noqa: S608 - our own names
 _SELDOM: Final = tuple(name for name in _FIELDS[3:] if name not in ("join_source", "inviter_id"))
-"""What most memberships have nothing of."""
+"""Columns that are empty in most memberships."""
 _FLAGS: Final = ("mute", "deaf", "profile_flags", "mention_flags")
-"""Those of them that are 0 then."""
+"""The columns among them whose empty value is 0."""
 _OF_USER: Final = f"""
     SELECT guild_id, joined_at, join_source, inviter_id,
            CASE WHEN coalesce({", ".join(f"nullif({name}, 0)" if name in _FLAGS else name for name in _SELDOM)}) NOTNULL
@@ -303,7 +303,7 @@ def all_named(connection: sqlite3.Connection, guild_id: int, limit: int) -> Iter
 
 
 def named_among(connection: sqlite3.Connection, guild_id: int, user_ids: Collection[int]) -> list[NamedMember]:
-    """Those of these accounts that are members of the guild, in no order."""
+    """The members of the guild among these accounts, in no order."""
     listed = json.dumps(list(user_ids))
     roles: dict[int, list[int]] = defaultdict(list)
     for user_id, role_id in connection.execute(
@@ -341,7 +341,7 @@ def first_by_name(
 
 
 def sorted_by_name(connection: sqlite3.Connection, guild_id: int, user_ids: Collection[int], limit: int) -> list[int]:
-    """Those of these accounts that are members, in the same order, at most `limit`; each of them is looked up."""
+    """The members among these accounts, in the order of names, at most `limit`; each account is looked up."""
     rows = connection.execute(
         f"""
         SELECT user_id

@@ -72,7 +72,7 @@ def delete(connection: sqlite3.Connection, guild_id: int, role_id: int) -> None:
 
 
 def granted(connection: sqlite3.Connection, user_id: int, guild_ids: Sequence[int]) -> dict[int, int]:
-    """For each of these guilds the union of what the everyone role and the account's own roles allow."""
+    """For each of these guilds: the permissions that the everyone role and the account's own roles allow together."""
     masks = dict.fromkeys(guild_ids, 0)
     for guild_id in guild_ids:
         rows = connection.execute(

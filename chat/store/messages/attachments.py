@@ -42,8 +42,8 @@ class Attachment:
     capability_hash: bytes | None = attrs.field(default=None, repr=False)
     expires_at: int | None = None
     file_id: int | None = None
-    """The attachment whose file this one has too, or the number of a file that was made anew; None for the file that
-    came with it."""
+    """The attachment whose file this one shares, or the number of a file that was made again; None for the file that
+    was uploaded with it."""
     duration: int | None = None
     waveform: str | None = None
     placeholder: str | None = None
@@ -76,7 +76,7 @@ _INSERT: Final = f"INSERT INTO attachments ({_COLUMNS}) VALUES ({', '.join('?' *
 
 
 def by_id(connection: sqlite3.Connection, attachment_id: int) -> Attachment | None:
-    """One attachment, stored or not; None if missing."""
+    """One attachment, uploaded or only promised; None if missing."""
     row = connection.execute(_BY_ID, (attachment_id,)).fetchone()
     return None if row is None else Attachment(*row)
 
@@ -182,8 +182,8 @@ def delete(connection: sqlite3.Connection, attachment_ids: Iterable[int]) -> Non
 
 @frozen
 class Usage:
-    """What files take: bytes of an account, stored or promised, how many files wait for a message, and the bytes of all
-    accounts with all images."""
+    """How much room files take: bytes of an account, stored or promised; how many of its files wait for a message; and
+    the bytes of all accounts, with all images."""
 
     bytes: int
     waiting: int
@@ -231,7 +231,7 @@ def forget_garbage(connection: sqlite3.Connection, keys: Iterable[str]) -> None:
 
 
 def unreferenced(connection: sqlite3.Connection, keys: Iterable[str]) -> list[str]:
-    """Those of these files that no row refers to."""
+    """The files among these to which no row refers."""
     rows = connection.execute(
         """
         SELECT files.value
@@ -249,7 +249,7 @@ def unreferenced(connection: sqlite3.Connection, keys: Iterable[str]) -> list[st
 
 
 def ownerless(connection: sqlite3.Connection, keys: Iterable[str]) -> list[str]:
-    """Those of these files that no row refers to, and that are not noted down to be deleted."""
+    """The files among these to which no row refers and that are not marked for deletion."""
     wanted = unreferenced(connection, keys)
     noted = connection.execute(
         "SELECT key FROM media_garbage WHERE key IN (SELECT value FROM json_each(?))", (json.dumps(wanted),)

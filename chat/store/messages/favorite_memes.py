@@ -15,7 +15,7 @@ from chat.store.messages.attachments import Attachment
 
 @frozen
 class FavoriteMeme:
-    """One row with its file, which has the same id."""
+    """One row with its file; both have the same id."""
 
     file: Attachment
     name: str
@@ -29,7 +29,7 @@ class FavoriteMeme:
 
     @property
     def user_id(self) -> int:
-        """Whose it is."""
+        """The account that keeps the meme."""
         return self.file.user_id
 
 

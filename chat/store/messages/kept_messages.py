@@ -26,7 +26,7 @@ class MentionFilter:
     guilds: bool = True
     guild_id: int | None = None
     message_id: int | None = None
-    """This message alone."""
+    """Only this message."""
 
 
 @frozen

@@ -127,7 +127,7 @@ def in_order(
 def whole_list(
     connection: sqlite3.Connection, scope: Scope, criteria: Criteria, *, ascending: bool = False
 ) -> list[int]:
-    """What `matching` finds, up to FINDS_MAXIMUM; in the way that is likely to be the cheapest."""
+    """All messages that `matching` finds, up to FINDS_MAXIMUM, in the way that is probably cheapest."""
     having = _having_last_word(connection, criteria)
     return _whole_list(connection, scope, criteria, ascending=ascending, having=having)
 
@@ -276,7 +276,7 @@ def _having_last_word(connection: sqlite3.Connection, criteria: Criteria) -> int
 
 
 def _behind(criteria: Criteria, message_id: int, *, ascending: bool) -> Criteria:
-    """The same, of what comes behind that message."""
+    """The criteria, narrowed to what comes behind that message."""
     if ascending:
         return attrs.evolve(criteria, min_id=max(criteria.min_id, min(message_id + 1, MAXIMUM)))
     return attrs.evolve(criteria, max_id=min(criteria.max_id, message_id - 1))
@@ -311,14 +311,14 @@ def _part(until: int, *, is_old: bool) -> tuple[str, int]:
 
 
 def _groups(criteria: Criteria, *, is_old: bool) -> tuple[str, ...]:
-    """In which groups of authors to look."""
+    """The groups of authors in which to search."""
     if is_old:
         return ("",)
     return tuple(sorted({author_group(each) for each in criteria.author_ids})) or tuple(AUTHOR_GROUPS)
 
 
 def _source(scope: Scope, criteria: Criteria, until: int, *, is_old: bool) -> _IndexSource | None:
-    """As `_sources`, in one index. None where nothing can be found."""
+    """As `_sources`, in one index. None if the index can have no match."""
     table, last = _part(until, is_old=is_old)
     if last < criteria.min_id or last == 0:
         return None

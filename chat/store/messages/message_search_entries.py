@@ -46,13 +46,13 @@ class Filter(enum.StrEnum):
     """The letters of filters in an entry."""
 
     CHANNEL = "c"
-    """Where it stands: a channel, a conversation, a thread."""
+    """The channel, conversation or thread of the message."""
 
     PUBLIC_THREADS_OF = "t"
-    """Of a message in a public thread: the channel above."""
+    """For a message in a public thread: the channel above."""
 
     PRIVATE_THREADS_OF = "q"
-    """The same of a private thread."""
+    """For a message in a private thread: the channel above."""
 
     AUTHOR_IN = "b"
     """Its author together with where it stands."""
@@ -80,7 +80,8 @@ class AuthorType(enum.StrEnum):
 
 
 class ContentType(enum.StrEnum):
-    """What a message has; image, video, sound and file speak of attachments, and file of any of them."""
+    """What a message contains. `image`, `video`, `sound` and `file` are about attachments; `file` means any
+    attachment."""
 
     IMAGE = "image"
     SOUND = "sound"
@@ -90,7 +91,7 @@ class ContentType(enum.StrEnum):
     EMBED = "embed"
     LINK = "link"
     POLL = "poll"
-    """There are none here: nothing is found."""
+    """This server has no polls, so the filter finds nothing."""
 
     SNAPSHOT = "snapshot"
     """A forwarded message."""
@@ -125,7 +126,7 @@ WITH_AUTHOR: Final[Mapping[Filter, Filter]] = {
     Filter.PUBLIC_THREADS_OF: Filter.AUTHOR_IN_PUBLIC_THREADS_OF,
     Filter.PRIVATE_THREADS_OF: Filter.AUTHOR_IN_PRIVATE_THREADS_OF,
 }
-"""For each filter by place that by place and author."""
+"""For each filter by place, the filter by place and author."""
 
 _PAIRS: Final = tuple(f"{MARK}{kind}" for kind in WITH_AUTHOR.values())
 _FILENAME: Final = f"{MARK}{Filter.ATTACHMENT_FILENAME}"
@@ -136,7 +137,7 @@ Entry = tuple[str, str]
 
 @frozen
 class MessageSurroundings:
-    """What an entry says of a message beyond its own row."""
+    """What an entry holds about a message that is not in the message's own row."""
 
     guild_id: int | None
     channel_type: int
@@ -176,7 +177,7 @@ def pending(connection: sqlite3.Connection, most: int) -> int:
 
 
 def pending_among(connection: sqlite3.Connection, message_ids: Iterable[int]) -> set[int]:
-    """Those of these messages whose entry is not what it should be."""
+    """The messages among these whose entry is missing or out of date."""
     rows = connection.execute(
         "SELECT message_id FROM message_search_queue WHERE message_id IN (SELECT value FROM json_each(?))",
         (json.dumps(list(message_ids)),),
@@ -299,7 +300,7 @@ _IDS_BEHIND: Final = """
 
 
 def wrong_entries(connection: sqlite3.Connection) -> Iterator[int]:
-    """As `discrepancies`, as far as that can be told by a connection that may not write."""
+    """As `discrepancies`, as far as a connection that may only read can tell."""
     last, earlier = -1, terms_until(connection)
     while ids := [row[0] for row in connection.execute(_IDS_BEHIND, {"last": last, "most": 500})]:
         last, listed = ids[-1], json.dumps(ids)
@@ -326,7 +327,7 @@ def _apart_from_terms(entry: Entry) -> list[str]:
 
 
 def words_of_messages(connection: sqlite3.Connection, ids: Iterable[int]) -> Iterator[tuple[int, list[str]]]:
-    """Those of these messages that have an entry, each with the terms of its text."""
+    """The terms of the text of each of these messages that has an entry."""
     listed = json.dumps(list(ids))
     for is_old, table, last in (
         (True, "message_search_old", old_until(connection)),
@@ -349,7 +350,7 @@ def _held(connection: sqlite3.Connection, listed: str) -> dict[int, Entry]:
 
 
 def _held_of_old(connection: sqlite3.Connection, listed: str) -> dict[int, Entry]:
-    """As `_held`, of the old index."""
+    """As `_held`, for the old index."""
     until = old_until(connection)
     if not until:
         return {}

@@ -36,17 +36,17 @@ def phrase(sequence: Sequence[str], *, begins: bool = False) -> str:
 
 
 def every(expressions: Iterable[str]) -> str:
-    """What all of these find; at least one."""
+    """An expression for the messages that all of these find; at least one."""
     return f"({' AND '.join(expressions)})"
 
 
 def some(expressions: Iterable[str]) -> str:
-    """What one of these finds; at least one."""
+    """An expression for the messages that any of these finds; at least one."""
     return f"({' OR '.join(expressions)})"
 
 
 def without(expression: str, excluded: Iterable[str]) -> str:
-    """What the expression finds and none of the others does."""
+    """An expression for the messages that the first finds and none of the others does."""
     others = list(excluded)
     return f"({expression} NOT {some(others)})" if others else expression
 
@@ -85,7 +85,8 @@ def may_go_on(chunk: Sequence[str]) -> bool:
 
 
 def containing_phrase(text: str, *, group: str = "") -> str | None:
-    """What has the words of the text one after the other; None when it has none. `group` as in `containing`."""
+    """An expression for messages with the words of the text one after the other; None if the text has no word. `group`
+    as in `containing`."""
     sequence = [group + term for term in terms(text)]
     return phrase(sequence) if sequence else None
 
@@ -149,7 +150,7 @@ class Criteria:
 
 
 def place_terms(place: SearchPlace, author_ids: Sequence[int] = ()) -> Iterator[str]:
-    """Where it is; with `author_ids` only what one of these accounts wrote there."""
+    """The terms of a place; with `author_ids` only those of messages that one of these accounts wrote there."""
     for holds, kind in (
         (place.itself, Filter.CHANNEL),
         (place.public_threads, Filter.PUBLIC_THREADS_OF),
@@ -162,7 +163,8 @@ def place_terms(place: SearchPlace, author_ids: Sequence[int] = ()) -> Iterator[
 
 
 def wanted_expressions(criteria: Criteria, groups: Iterable[str]) -> list[str] | None:
-    """What has to hold, as expressions; None when it cannot. The words are those of authors of these groups."""
+    """The conditions that must hold, as expressions; None if they cannot. The words are those of authors of these
+    groups."""
     wanted: list[str | None] = []
     if criteria.content is not None or criteria.contents or criteria.exact_phrases:
         texts = [_text_expression(criteria, group) for group in groups]
@@ -177,7 +179,7 @@ def wanted_expressions(criteria: Criteria, groups: Iterable[str]) -> list[str] |
 
 
 def _text_expression(criteria: Criteria, group: str) -> str | None:
-    """What has every text that has to be there; None when nothing has."""
+    """An expression for messages that hold every required text; None if no message can."""
     whole = criteria.whole_words
     wanted = [] if criteria.content is None else [containing(criteria.content, group=group, whole_words=whole)]
     wanted += [containing_phrase(text, group=group) for text in criteria.exact_phrases]
@@ -190,7 +192,7 @@ def _text_expression(criteria: Criteria, group: str) -> str | None:
 
 
 def unwanted_expressions(criteria: Criteria) -> Iterator[str]:
-    """What may not hold, as expressions."""
+    """The conditions that must not hold, as expressions."""
     for _, expressions in _alternatives(criteria, excluded=True):
         yield from expressions
     yield from (phrase([value_term(Filter.HAS, kind)]) for kind in criteria.excluded_has)
@@ -203,7 +205,7 @@ def _truths(criteria: Criteria) -> Iterator[tuple[bool | None, str]]:
 
 
 def _alternatives(criteria: Criteria, *, excluded: bool) -> Iterator[tuple[bool, list[str]]]:
-    """For each filter with alternatives: whether there are any, and their expressions."""
+    """For each filter with alternatives: whether it has any, and their expressions."""
 
     def values(name: str) -> tuple[Any, ...]:
         chosen: tuple[Any, ...] = getattr(criteria, f"excluded_{name}" if excluded else name)

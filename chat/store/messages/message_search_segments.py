@@ -31,7 +31,7 @@ LEAST_SEGMENTS: Final = 2
 """A level with this many segments or more is merged."""
 
 _STRUCTURE: Final = "SELECT block FROM message_search_data WHERE id = 10"
-"""What FTS5 writes down of its segments ("Structure record" in the source of SQLite, fts5_index.c)."""
+"""The query for FTS5's list of its segments ("Structure record" in the source of SQLite, fts5_index.c)."""
 
 _LATER_FORM: Final = b"\xff"
 """How the record begins of indexes that may forget entries without their content; ours is none of these."""

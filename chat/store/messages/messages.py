@@ -37,20 +37,21 @@ def _reference(value: str | MessageReference | None) -> MessageReference | None:
 
 @frozen
 class MessageExtra:
-    """What few messages have. Dicts are parts of the wire object as it is shown (messages.md, Message object)."""
+    """Fields that few messages have. Dicts are parts of the wire object as it is shown (messages.md, Message
+    object)."""
 
     webhook_name: str | None = None
-    """The name that a webhook spoke under."""
+    """The name under which a webhook wrote the message."""
     webhook_avatar: str | None = None
     attachments: int = 0
-    """How many attachments there are; those of a forward are the snapshot's."""
+    """How many attachments the message has; a forward's attachments belong to its snapshot."""
     embeds: tuple[dict[str, Any], ...] = attrs.field(default=(), converter=tuple)
     """Embeds out of the message's body."""
     link_embeds: tuple[dict[str, Any], ...] = attrs.field(default=(), converter=tuple)
     """Embeds that the server made of links in the text; shown after the others."""
     stickers: tuple[dict[str, Any], ...] = attrs.field(default=(), converter=tuple)
     snapshots: tuple[dict[str, Any], ...] = attrs.field(default=(), converter=tuple)
-    """What a forward carries, without the attachments."""
+    """The messages that a forward carries, without their attachments."""
     mention_channels: tuple[dict[str, Any], ...] = attrs.field(default=(), converter=tuple)
     nsfw_emojis: tuple[str, ...] = attrs.field(default=(), converter=tuple)
     call: dict[str, Any] | None = None
@@ -114,7 +115,7 @@ def is_plain(row: MessageRow) -> bool:
 
 
 _ELSEWHERE: Final = frozenset({"mentioned_user_ids", "mentioned_role_ids", "attachments"})
-"""What other tables hold."""
+"""Fields of a message that other tables hold."""
 
 _FIELDS: Final = tuple(field.name for field in attrs.fields(Message) if field.name not in _ELSEWHERE)
 _COLUMNS: Final = ", ".join(_FIELDS)
@@ -163,7 +164,7 @@ def exists(connection: sqlite3.Connection, channel_id: int, message_id: int) -> 
 
 
 def by_ids(connection: sqlite3.Connection, message_ids: Iterable[int]) -> list[Message]:
-    """Those of these messages that exist, in no order."""
+    """The messages among these ids, in no order."""
     rows = connection.execute(_BY_IDS, (json.dumps(list(message_ids)),)).fetchall()
     return from_rows(connection, rows)
 

@@ -17,7 +17,7 @@ from chat.classes import frozen
 
 @frozen
 class Emoji:
-    """What people react with: a Unicode emoji, or one of a guild (`id`)."""
+    """An emoji that people react with: a Unicode emoji, or one of a guild (`id`)."""
 
     name: str
     id: int | None = None
@@ -25,7 +25,7 @@ class Emoji:
 
     @property
     def key(self) -> str:
-        """What tells it from others: for an emoji of a guild its id, since its name may change."""
+        """What identifies the emoji: for one of a guild its id, since its name may change."""
         return self.name if self.id is None else str(self.id)
 
 
@@ -125,7 +125,7 @@ def delete_all(connection: sqlite3.Connection, message_id: int) -> bool:
 
 
 def user_ids(connection: sqlite3.Connection, reaction: Reaction, *, after: int, limit: int) -> list[int]:
-    """Who reacted so, with a greater id than `after`, in order of their ids."""
+    """The accounts with an id above `after` that reacted with this emoji, in order of their ids."""
     rows = connection.execute(
         "SELECT user_id FROM message_reaction_users WHERE reaction_id = ? AND user_id > ? ORDER BY user_id LIMIT ?",
         (reaction.id, after, limit),

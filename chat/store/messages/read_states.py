@@ -30,7 +30,7 @@ EVERYONE: Final = 0
 """Stands for everyone in the place of a role."""
 
 HERE: Final = 1
-"""Stands for those who were online, who are named one by one in `here_mentions`."""
+"""Stands for `@here` in the place of a role; `here_mentions` lists the accounts that were online then."""
 
 KEPT: Final = 100
 """Messages that are known for each role of a guild, and for everyone: older ones no longer count."""
@@ -227,7 +227,7 @@ def take_back_from(connection: sqlite3.Connection, message_id: int, user_ids: Se
 
 
 def without_blockers(connection: sqlite3.Connection, author_id: int, user_ids: Sequence[int]) -> list[int]:
-    """Those of the accounts that have not blocked the author."""
+    """The accounts among these that have not blocked the author."""
     rows = connection.execute(
         """
         SELECT value FROM json_each(?1)

@@ -43,14 +43,14 @@ _REPLACE: Final = f"""
 
 
 def of_user(connection: sqlite3.Connection, user_id: int) -> list[ScheduledMessage]:
-    """What the account has scheduled, the next one first."""
+    """The account's scheduled messages, the next one first."""
     return [
         _row(row) for row in connection.execute(f"{_SELECT} WHERE user_id = ? ORDER BY scheduled_at, id", (user_id,))
     ]
 
 
 def by_id(connection: sqlite3.Connection, user_id: int, scheduled_id: int) -> ScheduledMessage | None:
-    """One of what the account has scheduled; None if missing."""
+    """One of the account's scheduled messages; None if missing."""
     row = connection.execute(f"{_SELECT} WHERE id = ? AND user_id = ?", (scheduled_id, user_id)).fetchone()
     return None if row is None else _row(row)
 
@@ -74,7 +74,7 @@ def delete(connection: sqlite3.Connection, user_id: int, scheduled_id: int) -> b
 
 
 def due(connection: sqlite3.Connection, now: int, limit: int) -> list[ScheduledMessage]:
-    """Those whose time has come, the oldest first."""
+    """The scheduled messages whose time has come, oldest first."""
     rows = connection.execute(f"{_SELECT} WHERE due_at <= ? ORDER BY due_at, id LIMIT ?", (now, limit))
     return [_row(row) for row in rows]
 

@@ -68,11 +68,11 @@ _SILENT: Final = (
 """Marks that make no difference."""
 
 _PICTURES: Final = (0x1F000, 0x1FAFF)
-"""Where emoji are; some are younger than the character tables of this Python."""
+"""The range of characters that hold emoji; some are newer than the character tables of this Python."""
 
 
 class _CharacterPlaces(dict[int, str]):
-    """What becomes of a character: part of a word, a term of its own, a separator, or nothing."""
+    """What a character is for the search: part of a word, a term of its own, a separator, or nothing."""
 
     def __missing__(self, code: int) -> str:
         place = self[code] = _place(code)
@@ -247,5 +247,5 @@ def word_terms(kind: str, text: str) -> list[str]:
 
 
 def entry_word_terms(kind: str, text: str) -> list[str]:
-    """As `word_terms`, for an entry with this text."""
+    """As `word_terms`, for the entry of a message with this text."""
     return [f"{MARK}{kind}{'' if term == MARK else term}" for term in entry_terms(text)]

@@ -1,4 +1,4 @@
-"""What links lead to, remembered for a while: the rows of `unfurled`."""
+"""Embeds of links, kept for a while: the rows of `unfurled`."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ PURGED_AT_ONCE: Final = 500
 
 @frozen
 class Unfurled:
-    """What is shown of a link; None for one of which nothing is."""
+    """The embed of a link; None for a link that shows none."""
 
     embed: dict[str, Any] | None
 
 
 def find(connection: sqlite3.Connection, url: str, now: int) -> Unfurled | None:
-    """What is remembered of a link."""
+    """What is stored about a link."""
     row = connection.execute(
         "SELECT embed FROM unfurled WHERE url_hash = ? AND expires_at > ?", (_hash(url), now)
     ).fetchone()
@@ -39,7 +39,7 @@ def store(connection: sqlite3.Connection, url: str, embed: dict[str, Any] | None
 
 
 def delete_expired(connection: sqlite3.Connection, now: int) -> int:
-    """Forget what has expired and what is beyond ROWS_MAXIMUM, at most PURGED_AT_ONCE; returns how many."""
+    """Delete rows that have expired or are beyond ROWS_MAXIMUM, at most PURGED_AT_ONCE; returns how many."""
     surplus = connection.execute("SELECT count(*) FROM unfurled").fetchone()[0] - ROWS_MAXIMUM
     cursor = connection.execute(
         """

@@ -47,5 +47,5 @@ def delete(connection: sqlite3.Connection, network: str) -> bool:
 
 
 def delete_expired(connection: sqlite3.Connection, now: int) -> None:
-    """Forget the bans that were over at this moment."""
+    """Delete the bans that had expired at this moment."""
     connection.execute("DELETE FROM address_bans WHERE expires_at <= ?", (now,))

@@ -134,7 +134,7 @@ def _forget_old(connection: sqlite3.Connection, user_id: int) -> None:
 
 
 def touch(connection: sqlite3.Connection, token_hash: bytes, used_at: int, address: str) -> None:
-    """Note a use at this moment from this address; a sign-in that has ended stays ended."""
+    """Record when and from which address the sign-in was last used; does nothing for one that has ended."""
     connection.execute(
         "UPDATE auth_sessions SET last_used_at = ?, address = ? WHERE token_hash = ?", (used_at, address, token_hash)
     )
@@ -149,7 +149,7 @@ def networks_of(connection: sqlite3.Connection, user_id: int) -> list[str]:
 
 
 def is_network_of(connection: sqlite3.Connection, user_id: int, network: str) -> bool:
-    """Whether it is one of the account's networks."""
+    """Whether the network is one from which the account has signed in."""
     known = "SELECT 1 FROM authorized_addresses WHERE user_id = ? AND network = ?"
     return connection.execute(known, (user_id, network)).fetchone() is not None
 
@@ -178,7 +178,7 @@ def authorize_network(connection: sqlite3.Connection, user_id: int, network: str
 
 
 def forget_networks(connection: sqlite3.Connection, user_id: int, now: int) -> None:
-    """Forget every network of the account, and remember that it had some."""
+    """Delete all networks of the account, and record that it had some."""
     connection.execute("DELETE FROM authorized_addresses WHERE user_id = ?", (user_id,))
     connection.execute(
         "INSERT INTO authorized_addresses (user_id, network, authorized_at) VALUES (?, ?, ?)", (user_id, NOWHERE, now)

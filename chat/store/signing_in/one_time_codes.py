@@ -56,7 +56,7 @@ def consume_backup_code(connection: sqlite3.Connection, user_id: int, position: 
 
 
 def delete_backup_codes(connection: sqlite3.Connection, user_id: int) -> None:
-    """Forget the account's codes."""
+    """Delete the account's backup codes."""
     connection.execute("DELETE FROM backup_codes WHERE user_id = ?", (user_id,))
 
 

@@ -18,7 +18,7 @@ class PendingRegistration:
     address: str | None
     created_at: int
     rejected_at: int | None = None
-    """When an administrator turned it down; the account stays, so that its name and address stay taken."""
+    """When an administrator rejected it; the account stays, so that nobody else can take its name and address."""
 
 
 _COLUMNS: Final = ", ".join(field.name for field in attrs.fields(PendingRegistration))

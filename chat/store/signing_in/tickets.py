@@ -68,7 +68,7 @@ def find(connection: sqlite3.Connection, kind: str, secret_hash: bytes, now: int
 
 
 def take(connection: sqlite3.Connection, kind: str, secret_hash: bytes, now: int) -> Ticket | None:
-    """As `find`, and the ticket is used up: it is not found a second time."""
+    """As `find`, but uses the ticket up: it is not found a second time."""
     row = connection.execute(_TAKE, (secret_hash, kind, now)).fetchone()
     return None if row is None else Ticket(*row)
 
@@ -86,7 +86,7 @@ def replace_body(
 
 
 def count_attempt(connection: sqlite3.Connection, secret_hash: bytes, most: int) -> int:
-    """Note one wrong attempt; returns how many there were. With the last one allowed the ticket is gone."""
+    """Count a wrong attempt; returns how many there were. The last allowed one deletes the ticket."""
     row = connection.execute(
         "UPDATE tickets SET attempts = attempts + 1 WHERE secret_hash = ? RETURNING attempts", (secret_hash,)
     ).fetchone()
@@ -97,12 +97,12 @@ def count_attempt(connection: sqlite3.Connection, secret_hash: bytes, most: int)
 
 
 def delete(connection: sqlite3.Connection, secret_hash: bytes) -> None:
-    """Forget one ticket."""
+    """Delete one ticket."""
     connection.execute("DELETE FROM tickets WHERE secret_hash = ?", (secret_hash,))
 
 
 def delete_of_user(connection: sqlite3.Connection, user_id: int, *kinds: str) -> None:
-    """Forget the account's tickets of these kinds, or where none is named all of them."""
+    """Delete the account's tickets of these kinds, or all of them if no kind is named."""
     if not kinds:
         connection.execute("DELETE FROM tickets WHERE user_id = ?", (user_id,))
     for kind in kinds:

@@ -127,7 +127,7 @@ def note_use(connection: sqlite3.Connection, credential_id: bytes, sign_count: i
 
 
 def delete(connection: sqlite3.Connection, user_id: int, credential_id: bytes) -> bool:
-    """Forget a listed passkey of the account, and what it had replaced; False when there is none."""
+    """Delete a listed passkey of the account, and the passkeys that it replaced; False if there is none."""
     cursor = connection.execute(
         "DELETE FROM webauthn_credentials WHERE credential_id = ? AND user_id = ? AND replaced_by IS NULL",
         (credential_id, user_id),
@@ -136,5 +136,5 @@ def delete(connection: sqlite3.Connection, user_id: int, credential_id: bytes) -
 
 
 def delete_of_user(connection: sqlite3.Connection, user_id: int) -> None:
-    """Forget every passkey of the account."""
+    """Delete every passkey of the account."""
     connection.execute("DELETE FROM webauthn_credentials WHERE user_id = ?", (user_id,))

@@ -13,13 +13,14 @@ from chat.classes import frozen
 
 @frozen
 class Relationship:
-    """What `user_id` has with `target_id`; `type` is one of `chat.domain.standing.relationships.RelationshipType`."""
+    """The relationship of `user_id` to `target_id`; `type` is one of
+    `chat.domain.standing.relationships.RelationshipType`."""
 
     user_id: int
     target_id: int
     type: int
     since: int | None = None
-    """Unix milliseconds."""
+    """When it began, in Unix milliseconds."""
     nickname: str | None = None
     share_voice_activity: bool = attrs.field(default=True, converter=bool)
 

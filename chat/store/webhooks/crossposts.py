@@ -14,7 +14,7 @@ from chat.classes import frozen
 
 @frozen
 class Follow:
-    """One row of `channel_follows`: what a webhook of type 2 brings."""
+    """One row of `channel_follows`: the channel whose messages a webhook of type 2 brings."""
 
     webhook_id: int
     source_guild_id: int
@@ -34,8 +34,8 @@ class FollowedSource:
 
 @frozen
 class CrosspostDelivery:
-    """One row of `crosspost_deliveries`: a webhook's copy of a message is not what the message is. `is_first` until
-    there is a copy; `attempts` that failed."""
+    """One row of `crosspost_deliveries`: the copy that a webhook has of a message is out of date. `is_first` until
+    there is a copy; `attempts` counts failures."""
 
     source_id: int
     webhook_id: int
@@ -45,7 +45,7 @@ class CrosspostDelivery:
 
 
 def insert_follow(connection: sqlite3.Connection, follow: Follow) -> None:
-    """Note what a new webhook brings."""
+    """Record which channel a new webhook follows."""
     connection.execute(
         "INSERT INTO channel_follows (webhook_id, source_guild_id, source_channel_id) VALUES (?, ?, ?)",
         (follow.webhook_id, follow.source_guild_id, follow.source_channel_id),
@@ -53,7 +53,7 @@ def insert_follow(connection: sqlite3.Connection, follow: Follow) -> None:
 
 
 def follow_of(connection: sqlite3.Connection, webhook_id: int) -> Follow | None:
-    """What a webhook brings; None if its source is gone, or it never had one."""
+    """The channel that a webhook follows; None if its source is gone, or if it never followed one."""
     row = connection.execute(
         "SELECT webhook_id, source_guild_id, source_channel_id FROM channel_follows WHERE webhook_id = ?", (webhook_id,)
     ).fetchone()
@@ -75,7 +75,7 @@ def follower_in(connection: sqlite3.Connection, source_channel_id: int, channel_
 
 
 def sources(connection: sqlite3.Connection, webhook_ids: Iterable[int]) -> dict[int, FollowedSource]:
-    """What those of these webhooks bring that follow a channel, by webhook."""
+    """The followed channels of those of these webhooks that follow one, by webhook."""
     rows = connection.execute(
         """
         SELECT channel_follows.webhook_id, guilds.id, guilds.name, guilds.icon, channels.id, channels.name
@@ -138,7 +138,7 @@ def postpone(connection: sqlite3.Connection, delivery: CrosspostDelivery, due_at
 
 
 def insert_copy(connection: sqlite3.Connection, source_id: int, webhook_id: int, message_id: int) -> None:
-    """Note the copy that a webhook brought of a message."""
+    """Record the copy of a message that a webhook wrote."""
     connection.execute(
         "INSERT INTO crosspost_copies (source_id, webhook_id, message_id) VALUES (?, ?, ?)",
         (source_id, webhook_id, message_id),
