@@ -1,4 +1,5 @@
-"""What goes back over HTTP: status, headers and body as bytes.
+"""Answers over HTTP: status, headers and body as bytes. JSON answers carry `Content-Type: application/json` exactly; no
+answer carries WWW-Authenticate or `Allow` (http.md, Answers; access.md, Refused credentials).
 
 JSON answers carry `Content-Type: application/json` exactly; no answer carries WWW-Authenticate or `Allow` (http.md,
 Answers; access.md, Refused credentials). Any origin may read answers: the API knows no cookies, so a page learns
@@ -59,13 +60,13 @@ EXPOSED: Final = ", ".join(
         "X-Service-Version",
     )
 )
-"""What of an answer's headers pages of any origin may read."""
+"""The headers of an answer that pages of any origin may read."""
 
 SHARED: Final = (
     (b"access-control-allow-origin", b"*"),
     (EXPOSE_HEADERS.lower().encode("ascii"), EXPOSED.encode("ascii")),
 )
-"""Lets pages of any origin read an answer."""
+"""Headers that let pages of any origin read an answer."""
 
 PREFLIGHT_HEADERS: Final = {
     "Access-Control-Allow-Methods": "GET, HEAD, POST, PUT, PATCH, DELETE",
@@ -121,11 +122,11 @@ Encoded = tuple[int, RawHeaders | bytes, bytes]
 
 
 EncodedPairs = tuple[int, RawHeaders, bytes]
-"""The same with pairs of name and value."""
+"""As `Encoded`, with headers as pairs of name and value."""
 
 
 def with_pairs(encoded: Encoded) -> EncodedPairs:
-    """What was encoded, with its headers taken apart."""
+    """The encoded answer with its headers as pairs."""
     status, headers, body = encoded
     if isinstance(headers, bytes):
         lines = (line.partition(b": ") for line in headers.split(b"\r\n")[:-1])

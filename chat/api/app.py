@@ -38,7 +38,7 @@ class Pages(Protocol):
         """Their routes."""
 
     async def not_found(self, asked: Request) -> Response | None:
-        """What a person sees who followed a link to nowhere; None for a client that wants JSON."""
+        """The page for a person who followed a link that leads nowhere; None for a client that wants JSON."""
 
 
 class ChatApp(QuartTrio):

@@ -39,11 +39,11 @@ class AsgiHost:
         await self._lifespan.wait_for_startup()
 
     async def shut_down(self) -> None:
-        """Let the application end in good order."""
+        """Let the application end in an orderly way."""
         await self._lifespan.wait_for_shutdown()
 
     async def drain(self) -> None:
-        """From now on a connection ends with the answer to its present request."""
+        """From now on close each connection after the answer to its present request."""
         await self._context.terminated.set()
 
     async def answer(self, transport: Transport, write: Write, received: bytes) -> bytes | None:

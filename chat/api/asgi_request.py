@@ -54,7 +54,7 @@ EVENTS_PER_TURN: Final = 128
 
 
 class Stream(HTTPStream):
-    """One request and its answer. An application that ends without answering has answered 500."""
+    """One request and its answer. If the application ends without an answer, the answer is 500."""
 
     async def _send_error_response(self, status_code: int) -> None:
         headers, body = error_answer(status_code)
@@ -66,7 +66,7 @@ class Stream(HTTPStream):
 
 
 class HttpProtocol(H11Protocol):
-    """One request of a connection. Once `over` is true nothing more is read for it."""
+    """One request of a connection. Once `over` is true it reads no more bytes for the request."""
 
     def __init__(
         self,
@@ -96,7 +96,7 @@ class HttpProtocol(H11Protocol):
 
     @property
     def left(self) -> bytes | None:
-        """What was received behind the request; None where the connection ends with its answer."""
+        """The bytes that came behind the request; None if the connection ends with its answer."""
         return bytes(self._http.trailing_data[0]) if self._can_go_on else None
 
     async def refuse(self, status: int, message: str | None = None) -> None:
@@ -266,7 +266,7 @@ class AsgiRequest:
         return protocol.left
 
     async def _take(self, event: Event) -> None:
-        """What Hypercorn's protocol wants of the connection; bytes come through `_write`."""
+        """Carry out what Hypercorn's protocol asks of the connection; its bytes come through `_write`."""
         if isinstance(event, Closed):
             self._patience.cancel()
 
@@ -339,5 +339,5 @@ class RequestTasks(TaskGroup):
 
 
 def _fault(error: h11.RemoteProtocolError) -> str:
-    """What h11 says is wrong, without the bytes it quotes: the line at fault may hold a credential."""
+    """h11's complaint without the bytes that it quotes: the line in question may hold a credential."""
     return str(error).partition(": bytearray(")[0]

@@ -40,7 +40,7 @@ async def read_body(receive: Receive, announced: str | None, limit: int = JSON_B
 
 
 class BodyChunks:
-    """As `read_body`, piece by piece as it comes (an asynchronous iterator); raises the same."""
+    """As `read_body`, but as an asynchronous iterator over the pieces as they come; raises the same errors."""
 
     def __init__(self, receive: Receive, announced: str | None, limit: int) -> None:
         _refuse_announced(announced, limit)
@@ -90,7 +90,7 @@ MAGNITUDE_LIMIT: Final = 2.0**63
 """Numbers of at least this size that are not 64-bit integers are refused: the parser makes floats of huge integers."""
 
 QUERY_PARAMETER_LIMIT: Final = 120
-"""A query string with more parameters is refused."""
+"""A query string with more parameters than this is refused."""
 
 
 def parse_json(body: bytes, *, empty_strings_are_null: bool = True) -> object:

@@ -27,17 +27,17 @@ AUTH_WEBAUTHN: Final = Bucket("auth:webauthn:authenticate", 50, MINUTE)
 AUTH_BRIDGE_START: Final = Bucket("auth:passkey_bridge:start", 20, MINUTE)
 AUTH_BRIDGE_COMPLETE: Final = Bucket("auth:passkey_bridge:complete", 40, MINUTE)
 AUTH_BRIDGE_REDEEM: Final = Bucket("auth:passkey_bridge:redeem", 120, MINUTE)
-"""A program asks every second or so."""
+"""For programs that ask about every second."""
 
 AUTH_HANDOFF_INITIATE: Final = Bucket("auth:handoff:initiate", 20, MINUTE)
 AUTH_HANDOFF_COMPLETE: Final = Bucket("auth:handoff:complete", 20, MINUTE)
 AUTH_HANDOFF_STATUS: Final = Bucket("auth:handoff:status", 120, MINUTE)
-"""As redeem."""
+"""For programs that ask about every second, as with redeem."""
 
 AUTH_IP_AUTHORIZE: Final = Bucket("auth:ip_authorization:authorize", 20, MINUTE)
 AUTH_IP_RESEND: Final = Bucket("auth:ip_authorization:resend", 20, MINUTE)
 AUTH_IP_POLL: Final = Bucket("auth:ip_authorization:poll", 120, MINUTE)
-"""As redeem."""
+"""For programs that ask about every second, as with redeem."""
 
 AUTH_SSO_STATUS: Final = Bucket("auth:sso:status", 60, MINUTE)
 AUTH_SSO_START: Final = Bucket("auth:sso:start", 20, MINUTE)

@@ -61,7 +61,7 @@ _NO_HEADERS: Final[Mapping[str, str]] = {}
 
 @frozen(kw_only=True)
 class Backend:
-    """What endpoints and handlers stand on: the domain by its areas, and what the API has beside it."""
+    """The services that endpoints and handlers use: the domain by its areas, and those of the API itself."""
 
     core: Core
     areas: Areas
@@ -70,7 +70,7 @@ class Backend:
     address_bans: AddressBans
     callers: RememberedCallers
     others: tuple[object, ...] = ()
-    """What single handlers ask for besides."""
+    """Further services that single handlers take, found by the name of their type."""
     _by_name: Mapping[str, object] = attrs.field(init=False)
 
     @_by_name.default
@@ -90,7 +90,7 @@ class Backend:
 
 
 class Endpoint:
-    """A declared operation, compiled: answers the requests that name it."""
+    """A declared operation, compiled; it answers the requests for that operation."""
 
     def __init__(self, operation: Operation, backend: Backend, *, in_threads: bool) -> None:
         self.operation: Final = operation
@@ -186,7 +186,7 @@ class Endpoint:
         return answer
 
     async def _handled(self, request: Request) -> Any:
-        """What the handler makes of the request: an object (200), None (204), or an answer."""
+        """The handler's result for the request: an object (200), None (204), or an answer."""
         arguments = await self._arguments(request)
         caller = request.caller
         if request.waited and self._reads_body and caller is not None:
@@ -210,7 +210,8 @@ class Endpoint:
             guard.release()
 
     async def _handled_with_image(self, request: Request) -> Any:
-        """As `_handled`, for a body that may hold images: it comes in on the disk, and few are in memory at a time."""
+        """As `_handled`, for a body that may hold images: it is received into a file, and only a few such bodies are in
+        memory at a time."""
         storage = self._backend.areas.policy.media.storage
         announced = request.headers.get("content-length")
         async with storage.receiving() as spooled:
@@ -221,7 +222,7 @@ class Endpoint:
                 return await self._handled(request)
 
     def _identify(self, request: Request) -> Principal | None:
-        """Note as its caller whom the request's credential stands for; None for an admin API key outside /v1/admin
+        """Store the account of the request's credential as its caller; None for an admin API key outside /v1/admin
         (access.md, Refused credentials)."""
         credential = request.credential
         if credential is None or (credential.kind is CredentialKind.ADMIN_KEY and not self._takes_admin_keys):

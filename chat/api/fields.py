@@ -1,4 +1,4 @@
-"""The words that bodies and queries are declared with.
+"""The building blocks with which bodies and queries are declared.
 
 A declaration is an attrs class whose annotations say everything: `Annotated[str, Length(1, 100)]`, `Snowflake`,
 `Maybe[str | None] = OMITTED`. A rule raises `Refusal` with the code of the field; `chat.api.structuring` adds the path
@@ -33,11 +33,11 @@ class Omitted(enum.Enum):
 OMITTED: Final = Omitted.OMITTED
 
 Maybe = Union[T, Omitted]  # noqa: UP007 - a generic alias is written this way
-"""`name: Maybe[str | None] = OMITTED`: a member that tells absence from null."""
+"""A member that may be absent or null, and that tells the two apart: `name: Maybe[str | None] = OMITTED`."""
 
 
 class Refusal(ValueError):
-    """A value is not what its field asks for."""
+    """Raised by a rule for a value that does not fit its field."""
 
     def __init__(self, code: FieldCode = FieldCode.INVALID_FORMAT) -> None:
         super().__init__(code)
@@ -50,7 +50,7 @@ Schema = dict[str, Any]
 
 @runtime_checkable
 class Rule(Protocol):
-    """Something an annotation adds to a type: judges a value that is of that type already."""
+    """An annotation that checks a value which already has the annotated type."""
 
     def check(self, value: Any) -> None:
         """Raise Refusal unless the value obeys."""
@@ -59,7 +59,7 @@ class Rule(Protocol):
 
 @runtime_checkable
 class Form(Protocol):
-    """Something an annotation puts in the place of the type: reads the value as it came."""
+    """An annotation that reads the value as it was sent, in place of the annotated type."""
 
     def read(self, value: object) -> Any:
         """The value as the program holds it; Refusal when it cannot be read."""
@@ -68,11 +68,11 @@ class Form(Protocol):
 
 @runtime_checkable
 class Described(Protocol):
-    """A Rule or a Form that the OpenAPI document can tell of; all of them are."""
+    """A Rule or a Form with its own part of the OpenAPI document; all of them have one."""
 
     @property
     def schema(self) -> Schema:
-        """Of a Rule what it adds to the schema of the type, of a Form the schema of the value as it comes."""
+        """The schema: for a Rule what it adds to that of the type, for a Form that of the value as it is sent."""
         ...
 
 
@@ -125,8 +125,8 @@ class Exact:
 
 
 class Trimmed:
-    """An address or a name that somebody is known by: without what surrounds it and cannot be seen, which pasting and
-    keyboards leave there."""
+    """A name or an address without the white space and invisible characters around it, which pasting and keyboards
+    leave there."""
 
     schema: Final[Schema] = {"type": "string"}
 
@@ -244,8 +244,8 @@ FlagBits = Annotated[
 
 
 class _Moment:
-    """An ISO 8601 moment with its zone; where `zone` is given, it stands for one that is missing. `earliest_ms` is the
-    first that is taken."""
+    """An ISO 8601 moment with its time zone; `zone` is used if none is given. `earliest_ms` is the earliest moment that
+    is accepted."""
 
     schema: Final[Schema] = {"type": "string", "format": "date-time"}
 
@@ -280,7 +280,7 @@ Timestamp = Annotated[int, _Moment()]
 """An ISO 8601 moment with a time zone, from 1970 to 9999 in UTC, held as Unix milliseconds."""
 
 UtcTimestamp = Annotated[int, _Moment(datetime.UTC, _YEAR_1_MS)]
-"""A moment of the years 1 to 9999 that something tells of, whose zone may be missing: then it is UTC."""
+"""A moment of the years 1 to 9999 whose time zone may be missing; it then counts as UTC."""
 
 
 def named_members(body: Any) -> dict[str, Any]:

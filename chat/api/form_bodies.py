@@ -23,7 +23,7 @@ from chat.registries.error_codes import FieldCode
 from chat.registries.limits import JSON_BODY_BYTES
 
 NAME_CHARACTERS: Final = 100
-"""Of the name of a field, as a refusal repeats it."""
+"""How many characters of a field's name a refusal repeats."""
 
 _TRUTH: Final[Mapping[str, bool]] = {
     **dict.fromkeys(("true", "True", "1", "on"), True),
@@ -122,7 +122,7 @@ def _refuse(names: Iterable[str]) -> None:
 
 
 class _Reader:
-    """Reads the field of one member by what the member is declared as."""
+    """Reads a field of a form by the declared type of its member."""
 
     def __init__(self, declared: Any) -> None:
         kinds = list(_alternatives(declared))

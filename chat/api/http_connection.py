@@ -45,10 +45,10 @@ CLOSE: Final = (b"connection", b"close")
 
 
 class Operations(Protocol):
-    """What is answered here rather than by the ASGI application."""
+    """Answers the requests that do not go to the ASGI application."""
 
     def find(self, method: str, path: str) -> Any:
-        """What answers requests for a path (still percent-encoded); None where no operation has it."""
+        """The answerer of requests for a path (still percent-encoded); None if no operation has the path."""
         ...
 
     async def completed(self, path: str) -> bool:
@@ -61,12 +61,12 @@ class Operations(Protocol):
 
 
 class Surroundings(Protocol):
-    """What the connections of a server share."""
+    """Objects that all connections of a server share."""
 
     operations: Operations | None
     draining: bool
     connections: set[HttpConnection]
-    """Those that are served now."""
+    """The connections that are open now."""
     idle: dict[HttpConnection, float]
     """Connections that wait for a request, since when, the longest first; they end after KEEP_ALIVE_SECONDS."""
     some_idle: trio.Event
@@ -83,7 +83,7 @@ class Surroundings(Protocol):
 
 
 class HttpConnection:
-    """A connection that speaks HTTP until either side is done with it."""
+    """A connection that speaks HTTP until one side ends it."""
 
     __slots__ = ("_block", "_head_began", "_patience", "_waiting", "around", "over", "received", "transport")
 
@@ -91,7 +91,7 @@ class HttpConnection:
         self.around: Final = around
         self.transport: Final = transport
         self.received = b""
-        """What was read and is still to be worked off."""
+        """Bytes that were read and are not used yet."""
         self.over = False
         """Whether no further request is read."""
         self._patience = trio.CancelScope()
@@ -205,7 +205,7 @@ class HttpConnection:
     # The client
 
     async def receive(self) -> bytes:
-        """What the client sends next; empty when it has finished or is gone."""
+        """The next bytes from the client; empty when it has finished or is gone."""
         try:
             return await self.transport.receive_some(READ_BYTES)
         except (trio.BrokenResourceError, trio.ClosedResourceError):
@@ -239,7 +239,7 @@ class HttpConnection:
 
 
 class Call:
-    """One request for an operation, and its answer, on their way."""
+    """One request for an operation, with its answer."""
 
     __slots__ = (
         "_announced",

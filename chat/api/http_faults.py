@@ -26,7 +26,7 @@ class HttpFault:
     path: str | None = None
     code: str | None = None
     retry_after: float | None = None
-    """Seconds."""
+    """In seconds."""
 
     def matches(self, method: str, path: str) -> bool:
         """Whether the fault is meant for this request."""
@@ -56,11 +56,11 @@ class HttpFaults:
         self._faults: list[HttpFault] = []
 
     def add(self, fault: HttpFault) -> None:
-        """From now on the fault waits for its requests."""
+        """Apply this fault to matching requests from now on."""
         self._faults.append(fault)
 
     def clear(self) -> None:
-        """Forget every fault."""
+        """Remove all faults."""
         self._faults.clear()
 
     def raise_due(self, method: str, path: str) -> None:

@@ -105,7 +105,7 @@ class HttpServer:
         return HttpConnection(self, transport).run()
 
     async def drain(self) -> None:
-        """From now on a connection ends with the answer to its present request, an idle one at once."""
+        """From now on close each connection after the answer to its present request, and idle connections at once."""
         self.draining = True
         if self._host is not None:
             await self._host.drain()
@@ -162,6 +162,6 @@ class Dates:
         return self._headers
 
     def line(self) -> bytes:
-        """The same as a line."""
+        """The same headers as one line of bytes."""
         self.header()
         return self._line

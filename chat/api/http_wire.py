@@ -1,4 +1,5 @@
-"""What both ways of answering an HTTP request have in common: deadlines and bounds, and the bytes of an answer's head.
+"""What both ways of answering an HTTP request share: deadlines, bounds, and the bytes of an answer's head. The bytes
+are those that h11 would write; `tests/api/test_http_wire.py` compares them.
 
 The bytes are those that h11 would write; `tests/api/test_http_wire.py` compares them.
 """
@@ -26,8 +27,8 @@ LINGER_SECONDS: Final = 1.0
 """How long a client gets to read the last answer before the connection is closed under what it still sends."""
 
 DISCARDED_BYTES: Final = 1_048_576
-"""A body that was answered before it was read is read and forgotten up to this size, so that the connection can be
-kept; with a larger one the connection closes."""
+"""If a request is answered before its body was read, a body up to this size is read and thrown away to keep the
+connection. For a larger one the connection closes."""
 
 UNREAD_BYTES: Final = 262_144
 """Bytes of a body that may wait for the application; until it reads some, no more is read from the client."""
@@ -60,7 +61,7 @@ class Patience:
 
 
 def body_patience() -> Patience:
-    """That with the body of one request: neither its length nor its client's line decides, but that it goes on."""
+    """The patience with the body of one request: a slow line or a long body is fine as long as bytes keep coming."""
     return Patience(BODY_STEP_MS / 1000, BODY_STEP_BYTES)
 
 

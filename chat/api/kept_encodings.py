@@ -25,7 +25,7 @@ KEPT_BYTES: Final = 8 * 1_048_576
 """Bytes of all of them together; beyond either limit all are forgotten."""
 
 TAG_BYTES: Final = 12
-"""Of the hash that an entity tag is made of."""
+"""How many bytes of the hash make an entity tag."""
 
 
 class KeptEncodings:

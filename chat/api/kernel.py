@@ -56,7 +56,8 @@ log: Final = structlog.get_logger("chat.api")
 
 @frozen(eq=False)
 class FoundOperation:
-    """Where a request leads. `method` and `path` are the documented ones, whatever was asked for at a mount."""
+    """The operation to which a request leads. `method` and `path` are the documented ones, also for a request at a
+    mount."""
 
     method: str
     path: str
@@ -64,7 +65,7 @@ class FoundOperation:
     operations: Mapping[str, Operation]
     """By method; none for an unknown path of a mount, which leads to the 404 of its dialect."""
     members: list[str]
-    """Of the path, decoded, in order."""
+    """The values in the path, decoded, in order."""
     numbers: list[int | FieldCode] = attrs.field(init=False)
     """Each of them as the snowflake that it is, or why it is none."""
     asked: str
@@ -137,11 +138,11 @@ class Kernel:
     """Are told of each request when it is over."""
     _tap: RequestTap | None = None
     _later: Callable[[], Iterable[Routes]] | None = None
-    """Imports the operations that are not there yet; None once they are."""
+    """Imports the operations that are not imported yet; None once all are."""
     _bans: AddressBans = attrs.field(init=False)
     _table: RouteTable[Operation] = attrs.field(init=False)
     _endpoints: dict[Operation, Endpoint] = attrs.field(init=False, factory=dict)
-    """Those that were asked for: compiling all of them takes longer than most tests' conversations."""
+    """The endpoints that were used so far: compiling all of them would take longer than most tests do."""
     _found: dict[tuple[str, str], FoundOperation] = attrs.field(init=False, factory=dict)
     _encodings: KeptEncodings = attrs.field(init=False, factory=KeptEncodings)
     _ids: random.Random = attrs.field(init=False)
@@ -154,8 +155,8 @@ class Kernel:
         self._table = _table_of(self._routes)
 
     def find(self, method: str, path: str) -> FoundOperation | None:
-        """What answers requests for a path, still percent-encoded; None where neither an operation has it nor a mount's
-        dialect."""
+        """What answers requests for a path (still percent-encoded); None if neither an operation nor a mount's dialect
+        has the path."""
         found = self._found.get((method, path))
         if found is None:
             found = self._look_up(method, path)
@@ -378,7 +379,7 @@ class Kernel:
         return self._read(scope).request_id or self._new_id()
 
     def _new_id(self) -> str:
-        """A UUID of version 4."""
+        """A new id: a UUID of version 4."""
         bits = self._ids.getrandbits(128) & ~(0xF000 << 64 | 0xC000 << 48) | 0x4000 << 64 | 0x8000 << 48
         text = f"{bits:032x}"
         return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
@@ -390,7 +391,7 @@ def _table_of(modules: Iterable[Routes]) -> RouteTable[Operation]:
 
 @functools.lru_cache(maxsize=8)
 def _table(operations: tuple[Operation, ...]) -> RouteTable[Operation]:
-    """Where each path leads; made once for all servers of a process, of which the test kit starts many."""
+    """The targets of all paths; made once for all servers of a process, since the test kit starts many."""
     table: RouteTable[Operation] = RouteTable()
     for operation in operations:
         table.add(operation.method, operation.path, operation)
@@ -454,7 +455,7 @@ def _is_loopback(host: str) -> bool:
 
 
 def _is_number(host: str) -> bool:
-    """Whether it is an address in digits, which no other party's DNS leads here."""
+    """Whether the host is an address in digits, to which nobody else's DNS can lead a browser."""
     return parse_address(_name_of(host)) is not None
 
 

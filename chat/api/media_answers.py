@@ -38,7 +38,8 @@ from chat.store.policy import StoredAsset
 EXTERNAL_FRESH: Final = "public, max-age=3600"
 
 STILL: Final = Rendition("image/webp", SIZES[-1], SIZES[-1])
-"""What is shown of a picture that cannot be shown as it came, where nothing is said of how it is wanted."""
+"""The form in which a picture is shown if it cannot be shown as it was uploaded and the address asks for no other
+form."""
 
 Side = Annotated[int, Range(1, SIZES[-1])]
 
@@ -63,7 +64,7 @@ class SizedPicture(PictureQuery):
 
 
 async def stored_file(request: Request, stored: StoredAsset | Attachment, file: File, *, policy: PolicyArea) -> Answer:
-    """A file as it came.
+    """The answer with a file as it was uploaded.
 
     :raises ApiError: NOT_FOUND when it is gone; BAD_REQUEST with status 416.
     """
@@ -71,7 +72,7 @@ async def stored_file(request: Request, stored: StoredAsset | Attachment, file: 
 
 
 async def file_at(request: Request, path: Path, file: File, *, policy: PolicyArea) -> Answer:
-    """A file by its path; raises as `stored_file`."""
+    """The answer with the file at a path; raises as `stored_file`."""
     answer = _delivery(request, file)
     if answer.status == 304:
         return Answer(304, headers=answer.headers)
@@ -83,7 +84,7 @@ async def file_at(request: Request, path: Path, file: File, *, policy: PolicyAre
 
 
 def held_file(request: Request, content: bytes, file: File) -> Answer:
-    """A small file that is in memory; raises as `stored_file`."""
+    """The answer with a small file that is in memory; raises as `stored_file`."""
     answer = _delivery(request, file)
     if answer.status == 304:
         return Answer(304, headers=answer.headers)
@@ -152,7 +153,7 @@ async def _may_be_shown(stored: StoredAsset | Attachment, original: Original, *,
 def rendition_of(
     ending: str, width: int, height: int, query: PictureQuery, *, may_move: bool, source_moves: bool
 ) -> Rendition | None:
-    """What an address with this ending asks for; None for an ending that nothing is redrawn for."""
+    """The form that an address with this ending asks for; None for an ending that never means a redrawn picture."""
     content_type = FORMATS.get(ending)
     if content_type is None:
         return None
@@ -162,7 +163,7 @@ def rendition_of(
 
 
 def preview(content_type: str, query: PictureQuery, *, moves: bool) -> Rendition | None:
-    """What is asked for in place of a file of this type itself; None if nothing is."""
+    """The form that is shown in place of a file of this type; None to show the file itself."""
     wish = query if isinstance(query, SizedPicture) else SizedPicture(query.size, query.quality, query.animated)
     asked = (wish.size, wish.width, wish.height, wish.format, wish.animated)
     if wish.quality == "high" and all(value is None for value in asked):
@@ -220,8 +221,8 @@ async def _receive(media: OutsideMedia, incoming: Incoming) -> None:
 async def _drawn(
     media: OutsideMedia, incoming: Incoming, target: Path, query: PictureQuery, *, policy: PolicyArea
 ) -> tuple[Path, str]:
-    """Where the picture lies as it is to be shown, and its type: as it came, or drawn at `target`. Raises ImageRefused
-    where nothing can be drawn."""
+    """The path and the type of the picture to show: as it was uploaded, or drawn at `target`. Raises ImageRefused if it
+    cannot be drawn."""
     workers, kind = policy.media.workers, media.content_type
     frames = 1 if media.is_certain else await _frames(incoming.path, policy=policy)
     may_be_shown = media.is_certain or frames > 1 or (frames == 1 and kind in MAY_HIDE_FRAMES)

@@ -42,14 +42,14 @@ NONCE_CHARACTERS: Final = 32
 ALLOWED_MENTION_IDS: Final = 100
 FLAGS_MAXIMUM: Final = (1 << 53) - 1
 FILE_NAME_CHARACTERS: Final = 1_024
-"""A longer name is refused; a shorter one is made harmless."""
+"""A longer file name is refused; a shorter one is cleaned of dangerous characters."""
 
 TITLE_CHARACTERS: Final = 1_024
 DESCRIPTION_CHARACTERS: Final = 4_096
 UPLOAD_NAME_CHARACTERS: Final = 512
 DURATION_SECONDS: Final = 86_400
 WAVEFORM_CHARACTERS: Final = 400
-"""Of base64; clients send the loudness of a recording in up to 256 steps of a byte each."""
+"""Characters of base64: clients send the loudness of a recording in up to 256 steps of one byte."""
 
 WAVEFORM: Final = re.compile(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?", re.ASCII)
 ATTACHMENT_BODIES: Final = 100
@@ -57,7 +57,7 @@ ATTACHMENT_BODIES: Final = 100
 
 FORWARD: Final = MessageReferenceType.FORWARD.value
 LEAST_ATTACHMENT_ID: Final = 1 << 22
-"""A lower id is no snowflake that was ever given: it is the number of a file in the form."""
+"""A lower id cannot be a snowflake; it is the number of a file in the form."""
 
 STICKERS: Final = 3
 
@@ -196,19 +196,19 @@ def message_edit(body: EditMessage, attachments: Sequence[AttachmentDraft] = ())
 
 
 def kept_attachments(bodies: Sequence[AttachmentBody] | None) -> dict[int, KeptAttachment] | None:
-    """What a change says of files that stay, by their ids; None where all of them do."""
+    """The changes to files that stay, by their ids; None if all files stay unchanged."""
     if bodies is None:
         return None
     return {entry.id: KeptAttachment(entry.title, entry.description) for entry in bodies if _is_kept(entry)}
 
 
 def _new_wishes(body: Change) -> list[AttachmentWish]:
-    """What an edit says of files that the message does not have yet."""
+    """The files that an edit adds to the message."""
     return attachment_wishes([entry for entry in body.attachments or () if not _is_kept(entry)])
 
 
 def attachment_wishes(bodies: Sequence[AttachmentBody]) -> list[AttachmentWish]:
-    """What a body says of its files."""
+    """The files that a body names."""
     return [
         AttachmentWish(
             body.id,

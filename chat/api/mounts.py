@@ -23,14 +23,15 @@ _NO_NAMES: Final[Mapping[str, str]] = {}
 
 
 class Dialect(Protocol):
-    """What is said differently at a mount. It changes the request on its way in and the answer on its way out."""
+    """How a mount differs from the documented API. It changes the request on its way in and the answer on its way
+    out."""
 
     def address(self, method: str, path: str) -> tuple[str, str]:
         """The documented method and path for those that were asked, the mount's prefix replaced."""
         ...
 
     def hear(self, request: Request) -> None:
-        """Let the request say what it means in documented words; its path is the one that it named."""
+        """Change the request so that it says the same in documented words. Its path is still the one of the mount."""
         ...
 
     def say(self, answer: Answer, request: Request) -> Answer:
@@ -40,7 +41,7 @@ class Dialect(Protocol):
 
 @frozen
 class Mount:
-    """A prefix of paths, and the prefix that counts in its place."""
+    """A prefix of paths, and the documented prefix that takes its place."""
 
     prefix: str
     leads_to: str
@@ -66,7 +67,8 @@ class Mounts:
         return path, None
 
     def rename(self, headers: dict[str, str]) -> None:
-        """Let a request's header with a second name count by ours, unless ours was sent too; names in lower case."""
+        """Replace the second name of a header by our name, unless the request has that one too; names are in lower
+        case."""
         for theirs, ours in self._read:
             if theirs in headers:
                 headers.setdefault(ours, headers[theirs])

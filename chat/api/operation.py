@@ -69,19 +69,19 @@ class Operation:
     path: str = attrs.field(init=False)
     handler: Handler = attrs.field(init=False)
     name: str = ""
-    """Of its own among all operations, and for good: programs are made of the OpenAPI document. That of the handler,
-    unless the handler serves several operations."""
+    """A unique name that never changes, because programs are generated from the OpenAPI document. By default the
+    handler's name; a handler of several operations names each."""
 
     # Who may call it, and how often
 
     policy: Policy = attrs.field(default=None)
     """Named here or for the module: there is none that holds by itself."""
     scope: Scope | None = None
-    """Lets OAuth2 access tokens in."""
+    """The OAuth2 scope with which access tokens may call it; None refuses them."""
     bots_refused_with: ErrorCode | None = None
-    """The code that bots get where they may not call."""
+    """The error code for bots that may not call it."""
     acls: Acls = ()
-    """Of each set the caller holds at least one; for Policy.ADMIN."""
+    """The caller must hold at least one ACL of each set; for Policy.ADMIN."""
     bucket: Bucket | None = None
     closed_to_limited: bool = False
     """Whether it refuses a limited account with ACCOUNT_LIMITED (access.md, Account gates). The documents name the gate
@@ -93,22 +93,23 @@ class Operation:
     """Whether a caller without a valid credential has to solve a CAPTCHA where the instance has one (http.md, CAPTCHA;
     access.md, Credential policies)."""
     instance: InstanceKind | None = None
-    """The only kind of instance that it is for."""
+    """The only kind of instance that has it; None for all."""
     precondition: Callable[..., None] | None = None
-    """Raises what is refused before path, query and body are looked at."""
+    """Called before path, query and body are read; raises a refusal."""
     same_origin: bool = False
     """Whether pages of other origins are kept out, and told nothing (`chat.api.kernel`)."""
 
     # What it reads
 
     body: type[Any] | None = None
-    """Where nothing is said, what the handler's parameter `body` is annotated with; `query` likewise."""
+    """The class of the body; by default the annotation of the handler's parameter `body`. `query` works the same
+    way."""
     form: type[Any] | None = None
-    """A body in `application/x-www-form-urlencoded`, handed over as `body`."""
+    """The class of a body in `application/x-www-form-urlencoded`; the handler gets it as `body`."""
     streamed: bool = False
     """Whether the handler reads `request.receive` itself."""
     multipart: bool = False
-    """Whether it does so with a body in `multipart/form-data`, which a `body` of None tells it."""
+    """Whether the handler reads a `multipart/form-data` body itself; its `body` is then None."""
     payload_field: str | None = None
     """The field of a form that may hold the whole body as JSON; where there is one, the body may come as a form
     (`chat.api.form_bodies`). `payload_json` where files come along and nothing else is said."""
@@ -118,9 +119,9 @@ class Operation:
     empty_strings_are_null: bool = True
     """The normalisation of http.md, Empty values; off for message create and edit, and webhook execute."""
     accepts: Mapping[str, Shape] = attrs.field(factory=dict)
-    """What a streamed operation reads by itself, by media type."""
+    """The media types that a streamed operation reads itself, with their shapes."""
     parameters: ObjectShape | None = None
-    """The query that a handler reads by itself."""
+    """The shape of a query that the handler reads itself."""
     client_credentials: bool = False
     """Whether an OAuth2 client shows its id and secret (RFC 6749 2.3.1)."""
 
@@ -133,7 +134,7 @@ class Operation:
     """Whether the answer has an entity tag, and which members of the object in it are rendered once per change, so that
     they are encoded once (`chat.api.kept_encodings`); empty where all of the answer is."""
     secret: bool = False
-    """Whether its answers carry tokens and the like: nothing on the way may keep them."""
+    """Whether its answers carry secrets such as tokens, so that no cache may store them."""
     oauth2_errors: bool = False
     """Whether the OAuth2 protocol refuses in its own words with 400 and 401 (RFC 6749 5.2)."""
 
@@ -164,7 +165,7 @@ class Operation:
 
     @property
     def changes(self) -> bool:
-        """Whether it is there to change something."""
+        """Whether the operation is there to change something."""
         return self.method != "GET"
 
     @property
@@ -174,13 +175,13 @@ class Operation:
 
     @property
     def extensions(self) -> Mapping[str, Any]:
-        """What the OpenAPI document says of it beside what every operation has to say; names begin with `x-`."""
+        """The operation's extensions in the OpenAPI document; their names begin with `x-`."""
         return _NO_EXTENSIONS
 
 
 def _types_of(handler: Handler, *names: str) -> dict[str, Any]:
-    """What these parameters are annotated with. The others are looked at when the operation is first asked for: all of
-    them together take a thirtieth of the start."""
+    """The annotations of these parameters. Further ones are read when the operation is first used: reading all of them
+    would take a thirtieth of the start."""
     written = {name: handler.__annotations__[name] for name in names if name in handler.__annotations__}
     if not written:
         return written

@@ -27,7 +27,8 @@ BUCKETS_LIMIT: Final = 200_000
 
 @frozen
 class Bucket:
-    """A limit: `limit` requests per `window_ms` milliseconds.
+    """A limit of `limit` requests per `window_ms` milliseconds. `name` ends in `::member` for each member of the path
+    that has its own count, as in `channel:message:create::channel_id`.
 
     `name` ends in `::member` for each member of the path that counts by itself, as in
     `channel:message:create::channel_id`.
@@ -39,7 +40,8 @@ class Bucket:
     exempt_from_global: bool = False
     """Its requests do not count among all of their caller (http.md, Request limits)."""
     told_to_everyone: bool = False
-    """Who makes a request learns how the bucket stands even without being a bot (http.md, Request limits)."""
+    """Whether the headers that tell how full the bucket is go to everybody, and not only to bots (http.md, Request
+    limits)."""
     step_us: int = attrs.field(init=False)
     """Microseconds in which one request leaks away."""
     public_name: str = attrs.field(init=False)
@@ -120,7 +122,8 @@ class RateLimiter:
         return 0.0
 
     def take_all(self, *counted: tuple[Bucket, Hashable]) -> float:
-        """As `take`, with one request in several buckets at once: where it does not fit into all, it goes into none.
+        """As `take`, for several buckets at once: a request that does not fit into all of them is counted in none. So
+        refused requests cannot use up a bucket that others need.
 
         So nobody uses a bucket up that others need by requests that are refused for another reason.
         """
@@ -138,7 +141,7 @@ class RateLimiter:
         return 0.0
 
     def in_force(self, bucket: Bucket) -> Bucket | None:
-        """What counts in the place of a declared bucket; None where nothing does."""
+        """The limit that applies for a declared bucket; None if none does."""
         if bucket.name in self.chosen:
             return self.chosen[bucket.name]
         return bucket if self._counts_others else None
@@ -158,7 +161,7 @@ class RateLimiter:
         return BucketLevel(bucket.limit - math.ceil(filled / bucket.step_us), filled / 1_000_000)
 
     def clear(self) -> None:
-        """Forget every bucket."""
+        """Empty all buckets."""
         self._empty_at.clear()
 
     def _prune(self, now: int) -> None:

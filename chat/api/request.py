@@ -1,4 +1,4 @@
-"""A request of the API: what is read off its head, and what is known of it on its way to the answer."""
+"""A request of the API: the facts from its head, and what becomes known of it until its answer."""
 
 from __future__ import annotations
 
@@ -48,7 +48,8 @@ def _declared(features: str) -> frozenset[str]:
 
 
 class ReadHeaders:
-    """What the API reads off the header lines of a request, once for all requests of a connection that have the same.
+    """The facts that the API reads from a request's headers, shared by all requests of a connection with the same
+    headers. `pairs` have names in lower case, `peer` is an IP address.
 
     `pairs` have names in lower case, `peer` is an IP address.
     """
@@ -68,7 +69,7 @@ class ReadHeaders:
 
     def __init__(self, pairs: Sequence[tuple[str, str]], peer: str, addresses: ClientAddresses, mounts: Mounts) -> None:
         self.fields: Final[dict[str, str]] = {}
-        """Of equal names the last counts."""
+        """The headers by name; of several with one name the last."""
         self.authorizations: Final[list[str]] = []
         forwarded_for: list[str] = []
         forwarded: list[str] = []
@@ -87,7 +88,7 @@ class ReadHeaders:
         self.address: Final = addresses.of(peer, forwarded_for, self.fields.get(TEST_HEADER), forwarded)
         is_named = TEST_HEADER in self.fields
         self.sender: Final = addresses.of(peer, forwarded_for, None, forwarded) if is_named else self.address
-        """Where the request comes from, whatever address it is to count for in a test."""
+        """The address that the request really comes from, even if a test makes it count as another one."""
         self.by_proxy: Final = is_forwarded and addresses.is_proxy(peer)
         self.by_unnamed_proxy: Final = is_forwarded and addresses.is_unnamed_proxy(peer)
         self.credential: Final = parse_authorization(self.authorizations)
@@ -102,10 +103,10 @@ class ReadHeaders:
 
 @define(kw_only=True, eq=False)
 class Request:
-    """One request on its way: what its handler knows of it beside path, query and body, and what its endpoint does."""
+    """One request: what its handler may know beside path, query and body, and what its endpoint fills in."""
 
     read: ReadHeaders
-    """What its connection has in common with others before it."""
+    """The facts from its headers, which it shares with other requests of its connection."""
     id: str
     """The value of X-Request-ID."""
     address: str
@@ -115,15 +116,15 @@ class Request:
     authorizations: list[str]
     """Every value of Authorization, for the operations where it is not one of this program's credentials."""
     credential: Credential | None
-    """The one in them, where its operation takes one."""
+    """The credential in its headers, if its operation takes one."""
     query_string: bytes
-    """As it was sent, for an operation that has to see all of it."""
+    """The query string as it was sent, for operations that need all of it."""
     receive: Receive
     """The body as it arrives (ASGI's), for an operation that is declared as `streamed`."""
     arrived: Callable[[], bytes | None] | None = None
-    """Takes the whole body where it has come already, so that nothing has to wait for it."""
+    """Gives the whole body if it has already arrived, so that no task has to wait for it."""
     body: bytes | None = attrs.field(default=None, init=False, repr=False)
-    """The whole body, once it has been received; that of a form or a stream is its reader's."""
+    """The whole body, once it is received; a form or a stream is read by its own reader."""
     encode: Callable[..., Encoded]
     """How the answer is written."""
     members: Sequence[str] = attrs.field(default=(), init=False)
@@ -131,7 +132,7 @@ class Request:
     numbers: Sequence[int | FieldCode] = attrs.field(default=(), init=False)
     """Each of them as the snowflake that it is, or why it is none."""
     dialect: Dialect | None = attrs.field(default=None, init=False)
-    """What is spoken at the mount that was asked."""
+    """The dialect of the mount that was asked; None at the documented addresses."""
     path: str = attrs.field(default="", init=False)
     """The path that a dialect hears, in the place of the mount."""
     now_ms: int = attrs.field(default=0, init=False)
@@ -139,17 +140,17 @@ class Request:
     waited: bool = attrs.field(default=False, init=False)
     """Whether something took time since then, such as the body on its way."""
     caller_id: int | None = attrs.field(default=None, init=False)
-    """Of the account that the credential stands for, good or not for what it asks."""
+    """The account of the credential, even if the credential does not suffice for the request."""
     caller: Principal | None = attrs.field(default=None, init=False)
     """The account that the credential stands for; None only under Policy.NONE and Policy.GATEWAY_BOT."""
     principal: Principal = attrs.field(init=False)
-    """The same, for a handler whose policy asks for one."""
+    """The caller, for a handler whose policy demands one."""
     guard: Guard = attrs.field(default=UNGUARDED, init=False)
-    """For the units of an operation that no account calls; elsewhere `principal.guard` is the same."""
+    """The guard for units of an operation without a caller; elsewhere `principal.guard` is the same."""
     _limiter: RateLimiter
     _origins: Origins
     brought_proof: SudoProof | None = attrs.field(default=None, init=False)
-    """What `proof` made."""
+    """The proof that `proof` made."""
 
     def speak(self, dialect: Dialect, path: str) -> None:
         """The request is in this dialect; `path` is the one that it names, in the place of the mount."""
@@ -183,7 +184,8 @@ class Request:
         return reason if 0 < len(reason) <= AUDIT_LOG_REASON_LENGTH else None
 
     def proof(self, fields: SudoFields) -> SudoProof:
-        """What the request brings along for sudo mode, in its body and its header.
+        """The proof for sudo mode from the request's body and header. If `SudoMode.require` accepts it, the answer
+        carries a sudo token.
 
         Where `SudoMode.require` accepts it, the answer carries the sudo token that belongs to it.
         """
@@ -202,7 +204,7 @@ class Request:
 
     @property
     def sudo_headers(self) -> Mapping[str, str]:
-        """What a successful answer says of sudo mode to a request that brought a proof."""
+        """The headers about sudo mode in a successful answer to a request with a proof."""
         token = None if self.brought_proof is None else self.brought_proof.answered
         return _NO_HEADERS if token is None else {SUDO_HEADER: token, **NOT_STORED}
 

@@ -23,7 +23,7 @@ class _Node(Generic[T]):
         self.literals: dict[str, _Node[T]] = {}
         self.any: _Node[T] | None = None
         self.targets: dict[str, T] = {}
-        """What the path leads to if it ends here, by method."""
+        """The targets of a path that ends here, by method."""
 
 
 class RouteTable(Generic[T]):
@@ -33,7 +33,7 @@ class RouteTable(Generic[T]):
         self._root: _Node[T] = _Node()
 
     def add(self, method: str, path: str, target: T) -> None:
-        """Let the method on this path lead to the target.
+        """Add a target for a method on this path.
 
         :raises ValueError: when it leads somewhere already.
         """
@@ -49,7 +49,8 @@ class RouteTable(Generic[T]):
         node.targets[method] = target
 
     def find(self, path: str) -> tuple[Mapping[str, T], list[str]] | None:
-        """What a path, still percent-encoded, leads to: the targets by method, and the path's members in order.
+        """The targets of a path (still percent-encoded) by method, and the values in the path in order. None for a path
+        without a target, and for a value that is empty or not UTF-8.
 
         None for a path that leads nowhere, and for a member that is empty or not UTF-8.
         """

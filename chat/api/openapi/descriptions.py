@@ -28,14 +28,15 @@ def descriptions() -> Mapping[str, Mapping[str, str]]:
 
 
 def of_member(name: str, places: Sequence[str]) -> str:
-    """What the member means in the object to which `places` lead (`Discovery`, `sso`); empty where nothing tells."""
+    """The meaning of a member of the object to which `places` lead (`Discovery`, `sso`); empty if it has no
+    sentence."""
     known = descriptions()
     special = known["of_objects"].get(".".join((*places, name)))
     return special or known["members"].get(name, NO_DESCRIPTION)
 
 
 def of_parameter(name: str) -> str:
-    """What a parameter of a path or a query means."""
+    """The meaning of a parameter of a path or a query."""
     known = descriptions()
     return known["parameters"].get(name) or known["members"].get(name, NO_DESCRIPTION)
 

@@ -56,7 +56,7 @@ _LIMIT_HEADERS: Final[Mapping[str, tuple[str, Schema]]] = {
     "X-RateLimit-Reset-After": ("Seconds until the bucket is empty.", {"type": "number", "minimum": 0}),
     "X-RateLimit-Bucket": ("Names the bucket.", {"type": "string", "pattern": "^[0-9a-f]{16}$"}),
 }
-"""Of answers to bots, as far as the operation has a bucket."""
+"""Headers of answers to bots, for operations that have a bucket."""
 
 _REFUSED_HEADERS: Final[Mapping[str, tuple[str, Schema]]] = {
     "Retry-After": ("Whole seconds to wait.", {"type": "integer", "minimum": 1}),

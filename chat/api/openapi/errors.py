@@ -32,7 +32,7 @@ EVERYWHERE: Final = (
     ErrorCode.INTERNAL_SERVER_ERROR,
     ErrorCode.SERVICE_UNAVAILABLE,
 )
-"""What any request may get."""
+"""The refusals that any request may get."""
 
 SHARED: Final[Mapping[int, ErrorCode]] = {
     429: ErrorCode.RATE_LIMITED,
@@ -87,7 +87,8 @@ _OF_PATH_MEMBER: Final[Mapping[str, tuple[ErrorCode, ...]]] = {
     "application_id": (ErrorCode.UNKNOWN_APPLICATION,),
     "user_id": (ErrorCode.UNKNOWN_USER,),
 }
-"""What a path may name that is not there, or not for the caller (`chat.domain.standing.access`)."""
+"""The refusals for members of a path that name something missing, or something the caller may not see
+(`chat.domain.standing.access`)."""
 
 
 def name_of(operation: Operation) -> str:
@@ -151,7 +152,7 @@ def codes_by_status(operation: Operation) -> Mapping[int, tuple[ErrorCode, ...]]
 
 
 def error_shape(operation: Operation, status: int) -> Shape:
-    """What a refusal of the operation looks like."""
+    """The shape of the operation's refusals."""
     if operation.oauth2_errors and status in _PROTOCOL_STATUSES:
         return _EITHER_ERROR
     return ERROR

@@ -1,4 +1,4 @@
-"""What operations read, as JSON Schema: the classes of bodies and queries as `chat.api.structuring` takes them."""
+"""The bodies and queries of operations as JSON Schema, made from the classes that `chat.api.structuring` reads."""
 
 from __future__ import annotations
 
@@ -203,7 +203,7 @@ def told(docstring: str | None) -> tuple[str, str]:
 
 
 def described(docstring: str | None) -> str:
-    """All of it as one description; empty where it says no more than which operation it is for."""
+    """The whole docstring as Markdown; "" if it is only "The body of POST /..."."""
     summary, rest = told(docstring)
     whole = f"{summary}.\n\n{rest}".strip() if summary else ""
     return "" if _BODY_OF.fullmatch(whole) else whole
