@@ -8,6 +8,7 @@ import { makeMemberActs } from "./members.js";
 import { makeMessageActs } from "./messages.js";
 import { makePeopleActs } from "./people.js";
 import { makeReadActs } from "./reads.js";
+import { makeScheduledActs } from "./scheduled.js";
 import { makeThreadActs } from "./threads.js";
 
 /**
@@ -34,6 +35,7 @@ export function makeActs(parts) {
     account: makeAccountActs(parts),
     accountSettings: makeAccountSettingsActs(parts),
     people: makePeopleActs(parts),
+    scheduled: makeScheduledActs(parts),
     threads: makeThreadActs(parts),
     interest: {
       /** Says which rows of a member list are looked at. */

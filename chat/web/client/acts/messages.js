@@ -84,29 +84,11 @@ export function makeMessageActs(parts) {
    * @param {Id} channelId
    * @param {Draft} draft
    */
-  async function send(channelId, { content, reply, files = [], progress = () => {}, stickers = [] }) {
-    const body = {
-      content,
-      ...(reply && { message_reference: { message_id: reply.id, channel_id: channelId, type: 0 } }),
-      ...(stickers.length > 0 && { sticker_ids: stickers }),
-    };
+  async function send(channelId, draft) {
+    const body = bodyOf(channelId, draft);
     const nonce = random();
-    if (files.length === 0) return outbox.add(nonce, channelId, body, reply ?? null);
-    const form = new FormData();
-    const attachments = files.map(({ file, description, isSpoiler }, id) => ({
-      id,
-      filename: file.name,
-      ...(description && { description }),
-      ...(isSpoiler && { flags: SPOILER_FLAG }),
-    }));
-    form.append("payload_json", JSON.stringify({ ...body, nonce, attachments }));
-    for (const [id, { file }] of files.entries()) form.append(`files[${id}]`, file, file.name);
-    const signal = AbortSignal.any(files.map(({ controller }) => controller.signal));
-    const told = (/** @type {number} */ done) => {
-      for (const one of files) one.progress = done;
-      progress();
-    };
-    return rest.post(`/channels/${channelId}/messages`, { form, progress: told, signal });
+    if (!draft.files?.length) return outbox.add(nonce, channelId, body, draft.reply ?? null);
+    return rest.post(`/channels/${channelId}/messages`, formOf({ ...body, nonce }, draft));
   }
 
   return {
@@ -163,4 +145,40 @@ export function makeMessageActs(parts) {
  */
 function nameOf({ id, name }) {
   return encodeURIComponent(id ? `${name}:${id}` : name);
+}
+
+/**
+ * A draft as the server takes it, without its files.
+ * @param {Id} channelId
+ * @param {Draft} draft
+ */
+export function bodyOf(channelId, { content, reply, stickers = [] }) {
+  return {
+    content,
+    ...(reply && { message_reference: { message_id: reply.id, channel_id: channelId, type: 0 } }),
+    ...(stickers.length > 0 && { sticker_ids: stickers }),
+  };
+}
+
+/**
+ * A message with the files of its draft, as a form that goes up with its progress.
+ * @param {any} body
+ * @param {Draft} draft
+ */
+export function formOf(body, { files = [], progress = () => {} }) {
+  const form = new FormData();
+  const attachments = files.map(({ file, description, isSpoiler }, id) => ({
+    id,
+    filename: file.name,
+    ...(description && { description }),
+    ...(isSpoiler && { flags: SPOILER_FLAG }),
+  }));
+  form.append("payload_json", JSON.stringify({ ...body, attachments }));
+  for (const [id, { file }] of files.entries()) form.append(`files[${id}]`, file, file.name);
+  const signal = AbortSignal.any(files.map(({ controller }) => controller.signal));
+  const told = (/** @type {number} */ done) => {
+    for (const one of files) one.progress = done;
+    progress();
+  };
+  return { form, progress: told, signal };
 }

@@ -15,9 +15,23 @@ const UNITS = [
   ["minute", 60],
 ];
 
+/** @type {{hours: "h12" | "h23" | null}} null: as the reader's region has it */
+const chosen = { hours: null };
+
+/** @param {number} format The account's `time_format`: 0 as the region has it, 1 of twelve hours, 2 of twenty-four. */
+export function useClock(format) {
+  chosen.hours = format === 1 ? "h12" : format === 2 ? "h23" : null;
+}
+
 /** @param {number} at Unix milliseconds. */
 export function clock(at) {
-  return moment("clock", { hour: "2-digit", minute: "2-digit" }).format(at);
+  return moment("clock", { hour: chosen.hours === "h12" ? "numeric" : "2-digit", minute: "2-digit" }).format(at);
+}
+
+/** "Monday, 30 November, 09:00". @param {number} at Unix milliseconds. */
+export function dayAndClock(at) {
+  const options = /** @type {const} */ ({ weekday: "long", day: "numeric", month: "long" });
+  return moment("day and clock", { ...options, hour: "numeric", minute: "2-digit" }).format(at);
 }
 
 /** @param {number} at Unix milliseconds. */
@@ -59,7 +73,9 @@ export function number(value) {
  * @param {Intl.DateTimeFormatOptions} options
  */
 function moment(name, options) {
-  return made(name, (language) => new Intl.DateTimeFormat(language, options));
+  const { hours } = chosen;
+  const hourCycle = hours === null ? {} : { hourCycle: hours };
+  return made(`${name} ${hours}`, (language) => new Intl.DateTimeFormat(language, { ...options, ...hourCycle }));
 }
 
 /**

@@ -30,5 +30,27 @@ export function makeLanguage(app) {
       label?.append(h("small", { class: "language-unread", lang: locale() }, t("language.unread")));
     }
   }
-  return { element: h("div", { class: "settings-cards" }, card(t("account.language"), t("language.words"), group)) };
+  const clocks = choices({
+    legend: t("clock.title"),
+    options: [
+      { value: "0", label: t("clock.auto") },
+      { value: "1", label: t("clock.twelve") },
+      { value: "2", label: t("clock.twenty_four") },
+    ],
+    value: String(app.store.read.settings?.["time_format"] ?? 0),
+    async change(value) {
+      await app.acts.accountSettings.settings({ time_format: Number(value) });
+      // Every moment that is on the page was said by the other one.
+      location.reload();
+    },
+    report: app.report,
+  });
+  return {
+    element: h(
+      "div",
+      { class: "settings-cards" },
+      card(t("account.language"), t("language.words"), group),
+      card(t("clock.title"), null, clocks),
+    ),
+  };
 }

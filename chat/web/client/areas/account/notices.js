@@ -89,7 +89,8 @@ async function isGranted() {
 /** @param {App} app */
 export function makeWordsCard(app) {
   const acts = app.acts.accountSettings;
-  const area = h("textarea", { class: "input", rows: "4", "aria-label": t("notices.own_words"), spellcheck: "false", dir: "auto" });
+  const label = t("notices.own_words");
+  const area = h("textarea", { class: "input", rows: "4", "aria-label": label, spellcheck: "false", dir: "auto" });
   const save = h("button", { type: "submit", class: "button" }, t("settings.save"));
   const form = h("form", { class: "settings-form" }, area, h("div", {}, save));
   area.disabled = save.disabled = true;
@@ -108,5 +109,5 @@ export function makeWordsCard(app) {
     }
   });
   acts.words().then(show, app.report);
-  return card(t("notices.own_words"), t("notices.own_words_hint"), form);
+  return card(label, t("notices.own_words_hint"), form);
 }

@@ -25,6 +25,7 @@ import { makeSlowMode, pauseIn } from "./slow_mode.js";
  * @property {() => number} now
  * @property {(button: HTMLElement, insert: (text: string) => void) => void} pickEmoji
  * @property {(button: HTMLElement, send: (stickerId: string) => void) => void} pickSticker
+ * @property {(button: HTMLElement, hand: import("../../areas/talk/later.js").Hand) => void} later asks when to send
  * @property {(words: string) => void} announce
  * @property {() => void} intoRows the focus goes to the newest message
  * @property {() => void} sent something is on its way
@@ -48,6 +49,7 @@ export function makeComposer({
   now,
   pickEmoji,
   pickSticker,
+  later,
   announce,
   intoRows,
   sent,
@@ -65,6 +67,7 @@ export function makeComposer({
   const send = iconButton("send", t("composer.send"), undefined, { forward: true });
   send.type = "submit";
   send.classList.add("send");
+  send.setAttribute("aria-keyshortcuts", "Alt+Enter");
   const files = makeFiles(ground, announce);
   const slow = makeSlowMode(() => pauseIn(store.read, channelId), now, settle);
   const completion = makeCompletion(text, where);
@@ -178,40 +181,41 @@ export function makeComposer({
     leave();
     await draft.keep();
     slow.sent();
-    if (taken.length > 0) begin(taken);
-    /** @type {import("./files.js").Waiting[]} what was not sent */
-    let left = [];
-    try {
-      const draft = { content, reply: reference, files: taken, progress: files.draw };
-      await Promise.all([acts.messages.send(channelId, draft), sent()]);
-    } catch {
+    const message = { content, reply: reference, files: taken, progress: files.draw };
+    await uploading(taken, () => Promise.all([acts.messages.send(channelId, message), sent()])).catch(() => {
       if (taken.length > 0 && field.value === "") put(content);
-      left = taken.filter((one) => !one.controller.signal.aborted);
-    }
-    end(taken, left);
-    settle();
+    });
   }
 
   /**
-   * While files go up they stay in sight, with their progress.
-   * @param {import("./files.js").Waiting[]} taken
+   * Hand over what is written, with its files; where that fails it stays.
+   * @param {(draft: any) => Promise<unknown>} run
    */
-  function begin(taken) {
-    isUploading = true;
-    for (const one of taken) one.isSending = true;
-    files.show(taken);
-    settle();
+  async function hand(run) {
+    if (!settle() || edited !== null) return;
+    const [content, taken] = [text.text().trim(), files.take()];
+    await uploading(taken, () => run({ content, reply: answered, files: taken, progress: files.draw }));
+    put("");
+    leave();
+    await draft.keep();
   }
 
   /**
    * What was sent goes; what was not waits again.
    * @param {import("./files.js").Waiting[]} taken
-   * @param {import("./files.js").Waiting[]} left
+   * @param {() => Promise<unknown>} run
    */
-  function end(taken, left) {
+  async function uploading(taken, run) {
+    isUploading = taken.length > 0;
+    files.begin(taken);
+    settle();
+    const sending = run();
+    const isSent = await sending.then(() => true, () => false);
+    const left = isSent ? [] : taken.filter((one) => !one.controller.signal.aborted);
     isUploading = false;
-    for (const one of taken) one.isSending = false;
-    files.drop(taken.filter((one) => !left.includes(one)));
+    files.end(taken, left);
+    settle();
+    await sending;
   }
 
   /** @param {string} content */
@@ -228,7 +232,10 @@ export function makeComposer({
   /** @param {KeyboardEvent} event */
   function pressed(event) {
     if (event.isComposing || completion.takes(event) || formatting.takes(event)) return;
-    if (event.key === "Enter" && !event.shiftKey && !matchMedia("(pointer: coarse)").matches) {
+    if (event.key === "Enter" && event.altKey) {
+      event.preventDefault();
+      later(send, hand);
+    } else if (event.key === "Enter" && !event.shiftKey && !matchMedia("(pointer: coarse)").matches) {
       event.preventDefault();
       void submit();
     } else if (event.key === "ArrowUp" && field.value === "" && edited === null) {
@@ -268,6 +275,7 @@ export function makeComposer({
   element.addEventListener("submit", (event) => (event.preventDefault(), void submit()));
   element.addEventListener("change", settle);
   ground.addEventListener("drop", settle);
+  send.addEventListener("contextmenu", (event) => (event.preventDefault(), later(send, hand)));
   smile.addEventListener("click", () => pickEmoji(smile, text.insert));
   stick.addEventListener("click", () => pickSticker(stick, sendSticker));
   void draft.load().then((kept) => field.value === "" && put(kept));

@@ -144,14 +144,16 @@ export function makeFiles(ground, complain) {
       draw();
       return taken;
     },
-    /** @param {Waiting[]} files */
-    show(files) {
-      waiting = [...files, ...waiting.filter((one) => !files.includes(one))];
+    /** While files go up they stay in sight, with their progress. @param {Waiting[]} taken */
+    begin(taken) {
+      for (const one of taken) one.isSending = true;
+      waiting = [...taken, ...waiting.filter((one) => !taken.includes(one))];
       draw();
     },
-    /** @param {Waiting[]} files that have gone */
-    drop(files) {
-      waiting = waiting.filter((one) => !files.includes(one));
+    /** What was sent goes; what was not waits again. @param {Waiting[]} taken @param {Waiting[]} left */
+    end(taken, left) {
+      for (const one of taken) one.isSending = false;
+      waiting = waiting.filter((one) => !taken.includes(one) || left.includes(one));
       draw();
     },
     draw,

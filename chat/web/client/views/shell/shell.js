@@ -3,6 +3,7 @@
 import { fill, h } from "../../base/dom.js";
 import { FORUMS } from "../../store/channels.js";
 import { t } from "../../words/catalogue.js";
+import { useClock } from "../../words/dates.js";
 import { makeChannelList } from "../channels/channel_list.js";
 import { makeDirectList } from "../channels/direct_list.js";
 import { makeForum } from "../forum/forum.js";
@@ -237,6 +238,7 @@ export function makeShell({ store, acts, connection }) {
     if (store.read.session.id === null) return;
     if (!isReady) {
       isReady = true;
+      useClock(store.read.settings?.["time_format"] ?? 0);
       element.classList.add("ready");
       return router.show();
     }

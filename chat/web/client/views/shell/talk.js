@@ -106,6 +106,7 @@ export function makeTalk({ app, channelId, guildId, back, toggleMembers }) {
       pickEmoji: (anchor, insert) =>
         app.open("emoji", { anchor, guildId, onPick: (/** @type {any} */ one) => insert(one.text) }),
       pickSticker: (anchor, onPick) => app.open("stickers", { anchor, channelId, onPick }),
+      later: (anchor, hand) => app.open("later", { anchor, channelId, hand }),
       announce: app.announce,
       intoRows: () => list.focus(),
       sent: list.sent,
