@@ -252,6 +252,10 @@ class Server:
         self, listeners: Sequence[Listener], *, maximum_connections: int, metrics_listeners: Sequence[Listener] = ()
     ) -> AsyncIterator[None]:
         """Serve on the listeners while the block lasts; leaving it closes everything at once, `drain` in good order."""
+        if self.settings.accent_colour is not None or self.settings.logo_file is not None:
+            from chat.web.look import read_look
+
+            read_look(self.settings.accent_colour, self.settings.logo_file, self.surroundings.directory)  # or refuses
         if self.settings.webapp_directory is not None:
             from chat.web.webapp import Webapp
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import ipaddress
+import re
 from collections.abc import Callable
 from typing import Final, Literal
 from urllib.parse import urlsplit
@@ -60,6 +61,10 @@ _is_network = _parsed_by(ipaddress.ip_network)
 _is_name_server = _parsed_by(host_and_port)
 _is_address_with_port = _parsed_by(address_and_port)
 _is_broker = _parsed_by(broker_address.broker_address)
+
+
+def _is_colour(text: str) -> bool:
+    return re.fullmatch(r"#[0-9a-fA-F]{6}", text, re.ASCII) is not None
 
 
 def _is_text(text: str) -> bool:
@@ -362,6 +367,14 @@ class Settings:
     service_description: str | None = setting(
         None, "what the front page says of the instance", accepts=_is_text, form="a text", lines=True
     )
+    accent_colour: str | None = setting(
+        None, "a colour of the instance's own for buttons and links; refused where white cannot be read on it",
+        accepts=_is_colour, form="a colour such as #0b6e4f",
+    )  # fmt: skip
+    logo_file: str | None = setting(
+        None, "a picture in place of the sign on pages and tabs (PNG, SVG, WebP); relative to the data directory",
+        accepts=_is_text, form="a path",
+    )  # fmt: skip
     welcome_invite: str | None = setting(
         None, "the code of an invite that the front page shows to everybody", accepts=_is_text, form="an invite code"
     )

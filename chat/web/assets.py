@@ -48,6 +48,7 @@ CONTENT_TYPES: Final = {
     ".json": "application/json",
     ".png": "image/png",
     ".svg": "image/svg+xml",
+    ".webp": "image/webp",
 }
 
 DIGEST_LENGTH: Final = 16

@@ -33,6 +33,7 @@ from chat.errors import ApiError, InvalidFormBody
 from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.store.database import Database
 from chat.web.assets import CLIENT, CLIENT_STYLE, IDENTITY, PACKS, STATIC, WORDS, Asset, Assets, AssetStore, packing_for
+from chat.web.look import LOGO_POLICY, read_look
 from chat.web.manual import ASYNCAPI, FRONT, INDEX, Manual, ManualPages
 from chat.web.packs import CORE, ENTRY
 from chat.web.webapp import HEADERS as WEBAPP_HEADERS
@@ -193,6 +194,7 @@ class Pages:
         self._webapp: Final = (
             None if settings.webapp_directory is None else Webapp(directory / settings.webapp_directory)
         )
+        self._look: Final = read_look(settings.accent_colour, settings.logo_file, directory)
         self._is_set_up: Final = is_set_up
         self._in_development: Final = in_development
         self._manual: Final = ManualPages(manual, self._store)
@@ -215,6 +217,7 @@ class Pages:
         self.blueprint.add_url_rule(INDEX, "manual_index", self._send_manual_index)
         self.blueprint.add_url_rule(ASYNCAPI, "asyncapi", self._send_asyncapi)
         self.blueprint.add_url_rule("/static/<digest>/<path:name>", "asset", self._send_asset)
+        self.blueprint.add_url_rule("/look/<tag>/<name>", "look", self._send_look)
         self.blueprint.add_url_rule("/settings/totp-qr-code", "totp_qr_code", self._draw_totp, methods=["POST"])
         if self._webapp is not None:
             for path in ("/", "/<path:place>"):
@@ -252,6 +255,14 @@ class Pages:
             return await self._send_webapp(request.path.removeprefix("/"))
         return await self._send_file(asset, FOR_EVER)
 
+    async def _send_look(self, tag: str, name: str) -> Response:
+        asset = self._look.find(tag, name)
+        if asset is None:
+            raise ApiError(ErrorCode.NOT_FOUND)
+        response = await self._send_file(asset, FOR_EVER)
+        response.headers["Content-Security-Policy"] = LOGO_POLICY
+        return response
+
     async def _send_webapp(self, place: str = "") -> Response:
         """A file of the application that stands in place of ours, or its index."""
         webapp, or_index = self._webapp, _wants_html(request)
@@ -288,6 +299,9 @@ class Pages:
             {"src": f"{assets.folder}/{STATIC}/{name}.svg", "purpose": purpose, **kind}
             for name, purpose in (("icon", "any"), ("icon_maskable", "maskable"))
         ]
+        if self._look.logo is not None:
+            icons = [{"src": f"{self._look.logo_address}", "purpose": "any", "sizes": "any"}]
+            icons[0]["type"] = self._look.logo.content_type
         manifest = {
             "id": "/",
             "name": self._settings.service_name,
@@ -391,6 +405,8 @@ class Pages:
         sheets = [CLIENT_STYLE] if is_packed else assets.style_sheets
         environment.globals.update(
             static=f"{folder}/{STATIC}",
+            sign=self._look.logo_address or f"{folder}/{STATIC}/icon.svg",
+            look_style=self._look.style_address,
             client=f"{folder}/{CLIENT}",
             client_script=f"{folder}/{script}",
             client_style_sheets=[f"{folder}/{name}" for name in sheets],
