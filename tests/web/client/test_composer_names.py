@@ -1,5 +1,4 @@
 """Names in place of ids: whatever a text names, what is sent of it is what came or was chosen. No page.
-
 Area: the web client's composer."""
 
 from __future__ import annotations
