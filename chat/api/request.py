@@ -1,4 +1,4 @@
-"""A request of the API: the facts from its head, and what becomes known of it until its answer."""
+"""A request of the API: what its head says, and what becomes known of it until its answer."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _declared(features: str) -> frozenset[str]:
 
 
 class ReadHeaders:
-    """The facts that the API reads from a request's headers, shared by all requests of a connection with the same
+    """What the API reads from a request's headers, shared by all requests of a connection with the same
     headers. `pairs` have names in lower case, `peer` is an IP address.
 
     `pairs` have names in lower case, `peer` is an IP address.
@@ -106,7 +106,7 @@ class Request:
     """One request: what its handler may know beside path, query and body, and what its endpoint fills in."""
 
     read: ReadHeaders
-    """The facts from its headers, which it shares with other requests of its connection."""
+    """What its headers say, which it shares with other requests of its connection."""
     id: str
     """The value of X-Request-ID."""
     address: str

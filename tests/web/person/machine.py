@@ -68,7 +68,7 @@ class PersonMachine:
         """Kinds of faults that are passed over, and how often they came."""
 
     def example(self, seed: int, count: int) -> Finding | None:
-        """Draw and do so many acts."""
+        """Draw and do this many acts."""
         chance = random.Random(seed)
         setting = setting_of(chance)
         beginning = chance.choice(BEGINNINGS)
