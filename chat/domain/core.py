@@ -1,4 +1,4 @@
-"""What most services take: the ground of the server, and the rules that every area asks."""
+"""The services that most others use: the ground of the server, and the rules that every area asks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a server has before any rule."""
+"""The parts of a server that know no rules: settings, store, time, chance and the bus."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from chat.snowflake import SnowflakeGenerator
 from chat.store.database import Database
 
 Background = tuple[Callable[[], Awaitable[None]], ...]
-"""What an area runs as long as the server does."""
+"""The tasks that an area runs as long as the server does."""
 
 
 @frozen(kw_only=True)
 class Ground:
-    """What a server has before any rule: settings, store, time, chance and the bus."""
+    """The parts of a server that know no rules: settings, store, time, chance and the bus."""
 
     settings: Settings
     overrides: Overrides
-    """What the operator chooses at run time, over `settings`."""
+    """Settings that the operator has chosen at run time; they take precedence over `settings`."""
     database: Database
     clock: Clock
     bus: Bus

@@ -45,7 +45,7 @@ class AccountImageChanges:
         return {field: None if image is None else image.hash for field, image in self.by_field.items()}
 
     def without_repeated(self, known: Account | Member) -> AccountImageChanges:
-        """Those of the images that are not the ones that were known to be there."""
+        """The images without those that the account was known to have before."""
         return AccountImageChanges(
             {
                 field: image

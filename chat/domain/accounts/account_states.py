@@ -1,5 +1,5 @@
-"""What an account's own sessions are told of it: user, settings, relationships, guilds, read states (gateway.md,
-Ready)."""
+"""The parts of an account that its own sessions are sent in Ready: user, settings, relationships, guilds, read states
+(gateway.md, Ready)."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ class AccountStates:
     calls: Callable[[int], list[dict[str, Any]]]
     """The calls that are going on in an account's conversations, as CALL_CREATE has them."""
     favorite_memes: Callable[[int], list[dict[str, Any]]]
-    """What an account keeps at hand."""
+    """Gives the favourite memes of an account."""
 
     def guild_ids(self, user_id: int) -> list[int]:
         """Guilds the account is a member of, ascending."""
         return guilds.ids_of_user(self._core.database.reader, user_id)
 
     def belongings(self, user_id: int) -> Belongings:
-        """What the account has any of."""
+        """Which kinds of things the account has at all."""
         return belongings.of_user(self._core.database.reader, user_id)
 
     def relationships(self, user_id: int) -> list[dict[str, Any]]:

@@ -120,7 +120,7 @@ class Accounts:
         return holder is not None and holder.id != principal.user_id
 
     async def accept_terms(self, principal: Principal) -> Account:
-        """Note that the caller agrees to the terms of service and the privacy policy from this moment on."""
+        """Record that the caller agrees to the terms of service and the privacy policy now."""
         now = self._core.clock.now_ms()
 
         def unit(connection: sqlite3.Connection) -> tuple[Account, Account]:
@@ -197,7 +197,7 @@ class Accounts:
         return account
 
     async def _checked(self, account: Account, change: CredentialChange) -> _Checked:
-        """What is to be written, once the holder has proved to be one."""
+        """The columns to write, after the holder has proved who they are."""
         has_password = account.password_hash is not None or change.password is not None
         move = None
         if change.address is not None:

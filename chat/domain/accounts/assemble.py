@@ -38,7 +38,7 @@ class AccountsArea:
 
     @property
     def background(self) -> Background:
-        """What runs as long as the server does."""
+        """The tasks that run as long as the server does."""
         return (self.push_notifications.run, self.user_settings.due.run)
 
 

@@ -41,7 +41,7 @@ _THREAD_LEVELS: Final = {
     ThreadMemberFlag.ONLY_MENTIONS.value: ONLY_MENTIONS,
     ThreadMemberFlag.ALL_MESSAGES.value: ALL_MESSAGES,
 }
-"""What the choice in a thread means; where several are made, the first counts."""
+"""The meaning of a member's choice in a thread; of several flags the first counts."""
 
 DEFAULTS: Final[Mapping[str, Any]] = {
     "message_notifications": INHERIT,
@@ -115,7 +115,7 @@ class Listener:
     role_ids: frozenset[int] = frozenset()
     is_online: bool = False
     words: Sequence[str] = ()
-    """Those that are worth a mention of it."""
+    """Words that count as a mention of the account."""
 
 
 def is_notified(message: HeardMessage, listener: Listener, now_ms: int) -> bool:

@@ -85,7 +85,7 @@ class _PublishedMessage:
 
 @frozen
 class _PushFacts:
-    """What the store knows of those whom a message may concern."""
+    """The stored facts about those whom a message may concern."""
 
     settings: Mapping[int, Mapping[str, Any]]
     unblocked: Sequence[int]
@@ -299,7 +299,7 @@ def _place(heard: _PublishedMessage, state: GuildState | None, found: _PushFacts
 
 
 BODY_CHARACTERS: Final = 500
-"""What a device shows of a text at most."""
+"""How many characters of a text a device shows at most."""
 
 PLACE_CHARACTERS: Final = 100
 
@@ -311,7 +311,8 @@ _CONTROL: Final = re.compile(r"[\x00-\x09\x0b-\x1f\x7f]")
 
 @frozen
 class NotificationPlace:
-    """Where a message was written: names as the receiver knows them. `name` is of the channel or the group."""
+    """Where a message was written, with names as the receiver knows them. `name` is that of the channel or the
+    group."""
 
     channel_id: str
     guild_id: str | None = None
@@ -322,7 +323,7 @@ class NotificationPlace:
 
 
 def push_object(message: Mapping[str, Any], place: NotificationPlace, user_id: int, origin: str) -> dict[str, Any]:
-    """What is told of a message, as MESSAGE_CREATE has it. `origin` is that of the web client."""
+    """The notification of a message, made from its MESSAGE_CREATE. `origin` is that of the web client."""
     author = message["author"]
     where = quote(place.guild_id or OWN_CONVERSATIONS, safe="@")
     return {

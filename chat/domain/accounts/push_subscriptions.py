@@ -43,7 +43,7 @@ class PushSubscriptions:
     subscribed: set[int] = attrs.field(factory=set, init=False)
     """Accounts with a subscription, and some that had one."""
     _in_guilds: collections.OrderedDict[int, frozenset[int]] = attrs.field(factory=collections.OrderedDict, init=False)
-    """Which of them are members of a guild, of those guilds that were asked for."""
+    """For each guild that was asked about: the subscribed accounts that are members."""
     _changes: int = attrs.field(default=0, init=False)
 
     def __attrs_post_init__(self) -> None:
@@ -118,7 +118,7 @@ class PushSubscriptions:
     # Who has any
 
     def any_of(self, user_ids: Sequence[int]) -> list[int]:
-        """Those of the accounts that have subscribed."""
+        """The accounts among these that have a subscription."""
         return [user_id for user_id in user_ids if user_id in self.subscribed]
 
     def may_concern(self, guild_id: int) -> bool:

@@ -93,7 +93,8 @@ def _with_motion(connection: sqlite3.Connection, custom_status: Mapping[str, Any
 
 @frozen
 class _Fallen:
-    """What became of an account's settings: the whole object, and the status where that is another one."""
+    """An account's settings after a moment at which they change by themselves: the whole object, and the status if it
+    is another one."""
 
     user_id: int
     settings: dict[str, Any]
@@ -101,7 +102,7 @@ class _Fallen:
 
 
 def note_moments(connection: sqlite3.Connection, user_id: int, stored: Mapping[str, Any]) -> None:
-    """In the unit that writes an account's settings: note when they change by themselves."""
+    """In the unit that writes an account's settings: store the moments at which they change by themselves."""
     user_settings.put_due(connection, user_id, STATUS, parse_timestamp(stored.get("status_resets_at")))
     custom_status = stored.get(CUSTOM_STATUS) or {}
     user_settings.put_due(connection, user_id, CUSTOM_STATUS, parse_timestamp(custom_status.get("expires_at")))
@@ -160,7 +161,7 @@ def _fall(connection: sqlite3.Connection, user_id: int, setting: str) -> _Fallen
 
 NOTE_LENGTH: Final = 256
 NOTES_MAXIMUM: Final = 2_000
-"""Notes of one account: all of them stand in its Ready."""
+"""How many notes an account may have; all of them are part of its Ready."""
 
 
 @define(kw_only=True, eq=False)

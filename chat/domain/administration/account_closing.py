@@ -171,7 +171,8 @@ class DeletionWish:
 
 @frozen
 class _Scheduled:
-    """What the unit that schedules came to: the address that it blocked, and the reports that are left to resolve."""
+    """The result of the unit that schedules: the address that it blocked, and the reports that are still to be
+    resolved."""
 
     account: Account
     blocked: str | None
@@ -245,7 +246,8 @@ class AdministeredDeletions:
         deletion: AccountDeletion,
         wish: DeletionWish,
     ) -> None:
-        """In the unit that schedules: the schedule with its entry, and the end of all ways into the account."""
+        """In the unit that schedules: write the schedule with its entry, and end all sign-ins and tokens of the
+        account."""
         pending = account_deletions.of_user(connection, account.id)
         if (None if pending is None else pending.due_at) != wish.replaces or account.is_deleted:
             raise ApiError(ErrorCode.CONFLICT)
@@ -262,7 +264,7 @@ class AdministeredDeletions:
     def _follow_up_in(
         self, connection: sqlite3.Connection, acting: Acting, account: Account, reason: DeletionReason
     ) -> _Scheduled:
-        """In the unit that schedules: begin what follows from the reason."""
+        """In the unit that schedules: begin the work that follows from the reason."""
         blocked = resolving = None
         if reason is not DeletionReason.USER_REQUESTED and account.email is not None:
             blocked = self._block_in(connection, acting, account.email)
@@ -278,7 +280,7 @@ class AdministeredDeletions:
         wish: DeletionWish,
         replaced: AccountDeletion | None,
     ) -> dict[str, Any]:
-        """In the unit that schedules: tell the holder, and say in the entry what was done."""
+        """In the unit that schedules: mail the holder, and give the entry's metadata about what was done."""
         metadata: dict[str, Any] = {
             "days": wish.effective_days,
             "reason_code": deletion.reason_code,
@@ -296,7 +298,7 @@ class AdministeredDeletions:
         return metadata if replaced is None else metadata | _described("replaced", replaced)
 
     def _block_in(self, connection: sqlite3.Connection, acting: Acting, address: str) -> str | None:
-        """In the unit that schedules: block the account's address, if that can be done; what is blocked now."""
+        """In the unit that schedules: block the account's address if possible; returns the blocked one."""
         connection.execute("SAVEPOINT blocking")
         try:
             return self._blocklists.take_in(connection, acting, Blocklist.EMAIL, address, acting.reason).value
@@ -344,7 +346,7 @@ class AdministeredDeletions:
 
 
 def _described(word: str, deletion: AccountDeletion) -> dict[str, Any]:
-    """What an entry says of a deletion that was `replaced` or `cancelled`."""
+    """The part of an audit entry about a deletion that was `replaced` or `cancelled`."""
     return {
         f"{word}_pending_deletion_at": iso_timestamp(deletion.due_at),
         f"{word}_scheduled_by": deletion.scheduled_by,

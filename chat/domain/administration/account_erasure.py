@@ -60,7 +60,7 @@ ROUNDS: Final = 5
 
 
 KEPT_FLAGS: Final = int(UserFlag.SELF_DELETED)
-"""What an erased account still says of itself, beside that it is one."""
+"""The flags that an erased account keeps, beside the one that marks it as deleted."""
 
 
 def erased(account: Account) -> Account:
@@ -78,7 +78,7 @@ def erased(account: Account) -> Account:
 
 @frozen
 class _ErasureStage:
-    """One of STAGES, of the job's account or of a bot of its own."""
+    """One of STAGES, for the job's account or for a bot that the account owns."""
 
     run: JobRun
     account_id: int
@@ -171,7 +171,7 @@ class AccountErasure(DueWork):
         raise RuntimeError("there is always something left of the account")
 
     async def _begin(self, run: JobRun, user_id: int) -> bool:
-        """Note that the erasure has begun and cannot be cancelled; False where it was."""
+        """Record that the erasure has begun and can no longer be cancelled; False if it was cancelled before."""
         known = account_deletions.of_user(self._core.database.reader, user_id)
         if known is not None and known.erasure_started_at is not None:
             return known.erased_at is None
@@ -198,7 +198,7 @@ class AccountErasure(DueWork):
             await do(self, _ErasureStage(run, user_id, Progress(current=position, total=len(STAGES), message=name)))
 
     async def _empty(self, stage: _ErasureStage) -> None:
-        """No client gets in any more, the names are free, and the account shows as a deleted one."""
+        """Empty the account: no client can sign in, its names are free, and it shows as a deleted account."""
         reader = self._core.database.reader
         known = accounts.by_id(reader, stage.account_id)
         is_empty = known is None or known == erased(known)
@@ -311,7 +311,8 @@ class AccountErasure(DueWork):
                     await self._delete_conversation(stage, channel_id)
 
     async def _delete_conversation(self, stage: _ErasureStage, channel_id: int) -> None:
-        """What is cut loose and not emptied here, because the server ends, is swept with what guilds leave behind."""
+        """Delete a conversation. If the server ends between detaching and emptying it, the sweep of deleted guilds'
+        channels finishes it."""
 
         def cut(connection: sqlite3.Connection) -> bool:
             if not _is_private(connection, channel_id):
@@ -367,11 +368,12 @@ STAGES: Final[Mapping[str, Callable[[AccountErasure, _ErasureStage], Awaitable[N
     "own rows": AccountErasure._delete_own_rows,
     "search index": AccountErasure._clean_search_index,
 }
-"""What is gone through, in this order, as the ledger tells it; the last once for an account and its bots."""
+"""The stages in their order, with the names that the ledger shows. The last one runs once for an account and its
+bots."""
 
 
 def _is_private(connection: sqlite3.Connection, channel_id: int) -> bool:
-    """Whether it is a conversation of two accounts, or the notes of one to itself."""
+    """Whether the channel is a conversation of two accounts, or an account's personal notes."""
     private = private_channels.by_id(connection, channel_id)
     return private is not None and private.channel.type in (ChannelType.DM, ChannelType.DM_PERSONAL_NOTES)
 

@@ -77,7 +77,7 @@ _LISTS: Final = {
 
 @frozen
 class ListWindow:
-    """Which part of a list to read: ids above `after` and below `before`, `limit` at most."""
+    """A page of a list: ids above `after` and below `before`, `limit` at most."""
 
     limit: int
     before: int | None = None
@@ -265,7 +265,8 @@ def _session_object(session: AuthSession, ended_at: int | None) -> dict[str, Any
 
 
 def _origin(session: AuthSession, facts: AddressFacts, agent: Agent) -> dict[str, Any]:
-    """What holders of user:view:ip see of it; what the user agent does not tell, a native client may have said."""
+    """The members of a sign-in that holders of user:view:ip see. A native client may have sent what the user agent does
+    not say."""
     return {
         "client_ip": session.address or "",
         "client_ip_reverse": facts.reverse,

@@ -33,7 +33,7 @@ DAY_MS: Final = 86_400_000
 
 @frozen
 class NewKey:
-    """What a key is made with; without `expires_in_days` it never expires."""
+    """The values with which a key is made; without `expires_in_days` it never expires."""
 
     name: str
     acls: tuple[str, ...]

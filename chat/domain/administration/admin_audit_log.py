@@ -26,7 +26,7 @@ from chat.store.guard import Guard
 from chat.store.guilds import channels, guilds
 
 ABSENT: Final = "null"
-"""What stands for a value that there is none of (administration.md, Audit entries)."""
+"""Stands in an entry for a missing value (administration.md, Audit entries)."""
 
 NO_TARGET: Final = 0
 """The target of what is about no single thing."""
@@ -127,7 +127,7 @@ ABOUT_ACCOUNTS: Final = frozenset(
 """Targets whose id is an account's."""
 
 RELATED: Final = {"related_users": "user_id", "related_guilds": "guild_id", "related_channels": "channel_id"}
-"""Which keys of the metadata name something: those that are this word or end in it."""
+"""Words by which keys of the metadata that name an object are recognised: the key is the word, or ends in it."""
 
 
 @define(eq=False)

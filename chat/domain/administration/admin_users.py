@@ -169,8 +169,8 @@ _TAG: Final = re.compile(r"(.+)#([0-9]{1,4})", re.ASCII | re.DOTALL)
 
 @frozen(kw_only=True)
 class AccountSelection:
-    """Which accounts are wanted. Of the selectors the first that is there counts, in this order; without any, every
-    account is found."""
+    """The accounts to find. Only the first selector that is given counts, in this order; without any, every account is
+    found."""
 
     user_ids: Sequence[int] | None = None
     resolve: str | None = None
@@ -183,7 +183,7 @@ class AccountSelection:
 
 @frozen
 class _FoundAccounts:
-    """What a selector found: accounts, how many there are in all, and what the audit log keeps of the question."""
+    """The result of a selector: accounts, how many there are in all, and what the audit log records of the question."""
 
     selector: str
     accounts: Sequence[Account]

@@ -46,7 +46,7 @@ def _named(role: str, account: Account | None) -> dict[str, Any]:
 
 
 def channel_outline(channel: Channel) -> dict[str, Any]:
-    """Which channel it is."""
+    """A channel as id, name, type and guild."""
     return {
         "id": str(channel.id),
         "name": channel.name,

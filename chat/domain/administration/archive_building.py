@@ -68,7 +68,8 @@ class Upload:
 
 @frozen
 class ArchivePage:
-    """What one step adds: entries, how many rows they hold, and what the next page begins above (None for none)."""
+    """What one step adds to an archive: entries, how many rows they hold, and above what the next page begins (None at
+    the end)."""
 
     entries: Sequence[ArchiveDocument | Upload]
     rows: int
@@ -81,7 +82,7 @@ Read = Callable[[sqlite3.Connection, int, Any, int], ArchivePage]
 
 @frozen
 class ArchivePart:
-    """One kind of thing. `place` is where it lies in the archive, `rows_of_a_point` how many weigh as much as one
+    """One kind of data in an archive. `place` is its path there; this many `rows_of_a_point` weigh as much as one
     step."""
 
     place: str
@@ -91,7 +92,7 @@ class ArchivePart:
 
 
 def parts(wish: ArchiveWish) -> Sequence[ArchivePart]:
-    """What such an archive has, in the order in which it is read."""
+    """The parts of an archive of this kind, in the order in which they are built."""
     tables, messages, files = _CONTENTS[wish.kind]
     found = [
         ArchivePart(f"{table.name}.json", table.title, partial(_table_page, table, wish.withheld)) for table in tables
@@ -192,7 +193,7 @@ def _message(message: Message, *, include_attachments: bool) -> dict[str, Any]:
 
 
 def _extra(extra: MessageExtra) -> dict[str, Any]:
-    """What few messages have; the number of attachments is told by the list of them."""
+    """The fields that few messages have; the list of attachments makes their number needless."""
     members = attrs.asdict(extra, recurse=False)
     return {name: value for name, value in members.items() if value and name != "attachments"}
 
@@ -222,7 +223,7 @@ class NoRoom(Exception):
 
 @frozen(kw_only=True)
 class ArchiveWish:
-    """What an archive is to be of."""
+    """What an archive is to hold."""
 
     kind: ArchiveSubject
     subject_id: int
@@ -233,11 +234,11 @@ class ArchiveWish:
 
 @frozen(kw_only=True)
 class BuildState:
-    """How far it is: the part that is read, what its next page begins above, and what was written so far."""
+    """How far an archive is built: the present part, above what its next page begins, and what was written so far."""
 
     part: int = 0
     pages: int = 0
-    """Of this part."""
+    """Pages of the present part."""
     after: Any = None
     counts: tuple[int, ...] = ()
     """Rows of every part that was begun."""
@@ -284,7 +285,7 @@ class ArchiveBuild:
         return state.part >= len(self._parts)
 
     def step_name(self, state: BuildState) -> str:
-        """What is done next, for people."""
+        """The next step, in words for people."""
         return "Packing" if self.is_done(state) else self._parts[state.part].title
 
     def percent(self, state: BuildState) -> int:

@@ -224,7 +224,7 @@ class Archives:
         return [archive_object(archive) for archive in await self._core.database.read(query)]
 
     def find(self, acting: Acting, kind: ArchiveSubject, subject_id: int, archive_id: int) -> dict[str, Any] | None:
-        """One archive; None where there is none, or none that the administrator may see."""
+        """One archive; None if there is none that the administrator may see."""
         archive = self._visible(acting, kind, subject_id, archive_id)
         return None if archive is None else archive_object(archive)
 
@@ -237,8 +237,8 @@ class Archives:
         return archive
 
     def _is_closed_to(self, acting: Acting, archive: Archive) -> bool:
-        """Whether it has more of an account than the administrator may see: what somebody ordered of the own account is
-        whole."""
+        """Whether the archive holds more of an account than the administrator may see: an archive of one's own account
+        is whole."""
         is_own = archive.subject_type is ArchiveSubject.USER and archive.requested_by == archive.subject_id
         return is_own and bool(_withheld(acting, archive.subject_type, archive.subject_id))
 
@@ -286,7 +286,7 @@ class Archives:
         return archive
 
     def path_of(self, archive: Archive) -> Path:
-        """Where the file of a whole archive lies."""
+        """The path of a finished archive's file."""
         return self._files.whole(archive.id)
 
     # Building
@@ -429,13 +429,13 @@ class Archives:
 
 
 def file_name_of(archive: Archive) -> str:
-    """What the file of an archive is called where it is saved."""
+    """The name under which browsers save the archive."""
     return f"{archive.subject_type}-{archive.subject_id}-{archive.id}.zip"
 
 
 def _withheld(acting: Acting, kind: ArchiveSubject, subject_id: int) -> list[str]:
-    """What the archive is to do without. Administrators see their own account whole (administration.md, Admin user
-    object)."""
+    """The ACLs whose data the archive leaves out. Administrators see their own account whole (administration.md, Admin
+    user object)."""
     if kind is ArchiveSubject.GUILD or subject_id == acting.user_id:
         return []
     return [str(acl) for acl in PROTECTING if not acting.holds(acl)]

@@ -61,7 +61,7 @@ from chat.registries.jobs import JobType
 
 @frozen(kw_only=True)
 class GatewayView:
-    """What administrators see of the gateway: what it has in hand, and how many sessions hear a guild."""
+    """What administrators see of the gateway: its figures, and how many sessions are connected to a guild."""
 
     figures: Callable[[], GatewayFigures]
     sessions_in: Callable[[int], int]
@@ -125,7 +125,7 @@ class AdministrationArea(_AccountServices, _GuildServices, _InstanceServices, _S
 
     @property
     def background(self) -> Background:
-        """What runs as long as the server does."""
+        """The tasks that run as long as the server does."""
         return (
             self.jobs.run,
             self.archives.run,

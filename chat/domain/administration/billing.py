@@ -147,7 +147,7 @@ class Billing:
         return self._read(await self._get(f"/accounts/{user_id}/purchases"), links_of)
 
     async def read(self, purchase: PurchaseLink) -> PurchaseReading | None:
-        """How the purchase stands in its store; None where the store does not know it."""
+        """The state of the purchase in its store; None if the store does not know it."""
         asked = {
             "provider": purchase.provider,
             "kind": purchase.kind,
@@ -167,7 +167,7 @@ class Billing:
         return reading
 
     async def subscription(self, user_id: int) -> ProcessorSubscription | None:
-        """What the account has at the payment processor; None where it has nothing that runs."""
+        """The account's running subscription at the payment processor; None if it has none."""
         return self._read(await self._get(f"/accounts/{user_id}/subscription"), subscription_of)
 
     async def owner(self, subscription_id: str) -> int | None:
@@ -217,7 +217,7 @@ class Billing:
 
 
 def _segment(identifier: str) -> str:
-    """One segment of a path for any identifier: no `..` leads elsewhere."""
+    """An identifier as one segment of a path, encoded so that it can lead nowhere else (`..`)."""
     return quote(identifier, safe="").replace(".", "%2E")
 
 

@@ -71,7 +71,7 @@ class Blocklists:
             self._core.blocked.replace(name, values)
 
     def forget_all(self) -> None:
-        """Nothing is blocked any more but what the settings block (`/v1/_dev/reset`)."""
+        """Forget all entries; only what the settings block stays blocked (`/v1/_dev/reset`)."""
         for name in Blocklist:
             self._core.blocked.replace(name, ())
 
@@ -105,12 +105,12 @@ class Blocklists:
         return entry
 
     def added(self, name: Blocklist, value: str) -> None:
-        """After the commit: the value counts from now on."""
+        """After the commit: block the value from now on."""
         self._changes += 1
         self._core.blocked.add(name, value)
 
     def removed(self, name: Blocklist, value: str) -> None:
-        """After the commit: the value counts no more."""
+        """After the commit: stop blocking the value."""
         self._changes += 1
         self._core.blocked.discard(name, value)
 
@@ -166,7 +166,7 @@ class Blocklists:
 
 
 def entry_object(entry: BlockedValue) -> dict[str, Any]:
-    """One entry as the wire has it."""
+    """An entry of a blocklist as a wire object."""
     return {
         "list": entry.list,
         "value": entry.value,

@@ -356,7 +356,7 @@ PURPOSES: Final[Mapping[str, str]] = {
     sealed_secrets.WEBHOOKS: webhooks.SEALED_FOR,
     sealed_secrets.MAILS: OUTBOX_PURPOSE,
 }
-"""What each kind is sealed for."""
+"""For each kind of secret: the purpose with which it is encrypted."""
 
 
 def unopened(connection: sqlite3.Connection, keys: Keys) -> Iterator[str]:

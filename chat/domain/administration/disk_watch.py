@@ -41,7 +41,7 @@ class DiskWatch:
     _mailer: Mailer
 
     async def run(self) -> None:
-        """Look now and then, for as long as the server runs."""
+        """Look at the disk from time to time, for as long as the server runs."""
         while True:
             try:
                 await self.look()

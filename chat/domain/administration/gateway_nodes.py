@@ -47,7 +47,7 @@ GONE: Final = frozenset({NodeState.ENDED, NodeState.DEAD, NodeState.REFUSED})
 
 @frozen(kw_only=True)
 class NodeStanding:
-    """One node. `sessions` are the core's own count; the other figures are what it told last."""
+    """One node. `sessions` are the core's own count; the node reported the other figures last."""
 
     id: str
     name: str
@@ -97,7 +97,7 @@ def on_the_wire(node: NodeStanding, now: int) -> dict[str, Any]:
 
 
 def file_in(directory: Path) -> Path:
-    """Where the server writes what `read` reads."""
+    """The file that the server writes and `read` reads."""
     return directory / "nodes.json"
 
 
@@ -118,7 +118,7 @@ def forget(directory: Path) -> None:
 
 
 def read(directory: Path, process: int | None, now: int) -> NodesStanding | None:
-    """What the server of this process wrote; None where it runs without nodes, or none runs."""
+    """The record of the server that runs on this directory; None if none runs, or it has no nodes."""
     try:
         standing = cattrs.structure(orjson.loads(file_in(directory).read_bytes()), NodesStanding)
     except (OSError, ValueError, TypeError, KeyError, cattrs.BaseValidationError):

@@ -43,7 +43,7 @@ from chat.store.guilds.guilds import Guild
 
 @frozen
 class GuildSearch:
-    """Which guilds to list. `text` is part of a name, a custom invite code or an id."""
+    """Which guilds to list. `text` is a part of a name, a custom invite code or an id."""
 
     text: str
     sort_by: str
@@ -84,7 +84,7 @@ class GuildWishes:
             raise ApiError(ErrorCode.MISSING_ACL)
 
     def fields(self) -> dict[str, Any]:
-        """What Modify guild would be asked for."""
+        """The same as a body of Modify guild."""
         named = {} if self.name is None else {"name": self.name}
         return {**self.settings, **dict.fromkeys(self.cleared or ()), **named}
 
@@ -107,14 +107,14 @@ class GuildWishes:
 
 
 def _stored(guild: Guild, setting: str) -> Any:
-    """What a setting has become; `nsfw_level` is an older way to say `nsfw`, and is not stored itself."""
+    """The stored value of a setting. `nsfw_level` is an older form of `nsfw` and is not stored."""
     if setting == "nsfw_level":
         return int(NsfwLevel.AGE_RESTRICTED if guild.nsfw else NsfwLevel.SAFE)
     return getattr(guild, setting)
 
 
 def features_metadata(added: Collection[str], removed: Collection[str], after: Guild) -> dict[str, Any]:
-    """What an entry says of changed features."""
+    """The part of an audit entry about changed features."""
     return {"add_features": sorted(added), "remove_features": sorted(removed), "new_features": sorted(after.features)}
 
 

@@ -160,7 +160,7 @@ class InstanceConfiguration:
     def _merged(
         self, connection: sqlite3.Connection, chosen: Mapping[str, Any], reset: Collection[str]
     ) -> dict[str, Any]:
-        """What is chosen afterwards, after what the store says at this moment."""
+        """The choice after the change, applied to what the store holds at this moment."""
         before = instance.chosen_settings(connection)
         return {name: value for name, value in before.items() if name not in reset} | dict(chosen)
 
@@ -229,7 +229,7 @@ class InstanceSetup:
 
     @property
     def token(self) -> str:
-        """What the set-up link carries. It is the same at every start, and good until the instance is set up."""
+        """The token of the set-up link. It is the same at every start, and valid until the instance is set up."""
         return urlsafe_b64encode(self._keys.of(SETUP_KEY_PURPOSE)).decode("ascii").rstrip("=")
 
     def complete(self, connection: sqlite3.Connection, principal: Principal, token: str) -> tuple[Account, Account]:
@@ -296,7 +296,7 @@ def _point(span: Figures) -> dict[str, Any]:
 
 @frozen
 class GatewayFigures:
-    """What the gateway has in hand. `backlog` is events that are not delivered yet."""
+    """The gateway's figures. `backlog` counts events that are not delivered yet."""
 
     connections: int
     sessions: int
@@ -326,7 +326,7 @@ class InstanceFigures:
     _gateway: Callable[[], GatewayFigures]
     _sessions_in: Callable[[int], int]
     nodes: Callable[[], NodesStanding] | None = attrs.field(init=False, default=None)
-    """What is known of gateway nodes, for a server that has some."""
+    """Gives the state of the gateway nodes, if the server has some."""
     _started_at: int = attrs.field(init=False)
     _counted: _Counted | None = attrs.field(init=False, default=None)
     _counting: trio.Lock = attrs.field(init=False, factory=trio.Lock)

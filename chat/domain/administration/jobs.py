@@ -117,7 +117,7 @@ ALREADY: Final = "ALREADY_DONE"
 """Why an item was skipped that is as it was asked for; the others carry the code of the refusal."""
 
 Mark = Callable[[sqlite3.Connection], None]
-"""In the unit that does an item: write down that it is done."""
+"""In the unit that does an item: record that it is done."""
 
 Act = Callable[[Acting, int, Mark], Awaitable[object]]
 """Does one item; False where there was nothing to do, and `Mark` was not called."""
@@ -280,7 +280,7 @@ class BulkJobs:
 
 @frozen
 class _JobOutcome:
-    """What became of the items so far, as the job's result has it."""
+    """The results of the items so far, in the form of the job's result."""
 
     done: int
     skipped: Sequence[Mapping[str, str]]
@@ -288,19 +288,20 @@ class _JobOutcome:
 
     @classmethod
     def of(cls, job: Job) -> _JobOutcome:
-        """Of the items that the job has behind it."""
+        """The results of the items that the job has done."""
         result = job.result or {"done": 0, "skipped": [], "failed": []}
         return cls(result["done"], result["skipped"], result["failed"])
 
     def one_more(self) -> _JobOutcome:
-        """With another item done."""
+        """The results with one more item done."""
         return attrs.evolve(self, done=self.done + 1)
 
     def listing(self, kind: str, item_id: int, code: str) -> _JobOutcome:
-        """With another item that was `skipped`, since there was nothing to do, or `failed`, since it was refused."""
+        """The results with one more item that was `skipped`, because nothing had to be done, or `failed`, because it
+        was refused."""
         listed: dict[str, Any] = {kind: [*getattr(self, kind), {"id": str(item_id), "code": code}]}
         return attrs.evolve(self, **listed)
 
     def progress(self, position: int) -> Progress:
-        """What the job's row says of it."""
+        """The progress that the job's row shows."""
         return Progress(state={"position": position}, current=position, result=attrs.asdict(self, recurse=False))

@@ -56,7 +56,7 @@ class MessageSelector:
 
     @property
     def word(self) -> str:
-        """What the audit log calls it."""
+        """Its name in the audit log."""
         if self.message_id is not None:
             return "message_id"
         return "link" if self.attachment_id is None else "attachment_id"
@@ -87,7 +87,7 @@ class AdministeredMessages:
         return {"channel": channel_outline(channel), "messages": shown}
 
     async def get(self, acting: Acting, channel_id: int, message_id: int) -> dict[str, Any]:
-        """One message, and in which channel it stands."""
+        """One message and its channel."""
 
         def query(connection: sqlite3.Connection) -> tuple[Channel, StoredMessages]:
             channel = _channel(connection, channel_id)
@@ -197,7 +197,7 @@ WORDS: Final[Mapping[JobStatus, str]] = {
 
 @frozen
 class NamedMessage:
-    """One message that is to go, as it was named."""
+    """A message to delete, as the request named it."""
 
     channel_id: int
     message_id: int
@@ -205,7 +205,8 @@ class NamedMessage:
 
 @frozen
 class Count:
-    """What an account wrote. `channels` is summed by pages and so an upper bound; `last_id` is the newest."""
+    """How much an account wrote. `channels` is summed over pages and so an upper bound; `last_id` is the newest
+    message."""
 
     channels: int
     messages: int
@@ -269,7 +270,7 @@ class MessageShreds:
         return job
 
     def status(self, job_id: int) -> Mapping[str, Any]:
-        """How far a shred is; `not_found` for one that does not exist, or that ended long ago."""
+        """The progress of a shred; `not_found` for an unknown one, or one that ended long ago."""
         job = jobs.by_id(self._core.database.reader, job_id)
         if job is None or job.task_type is not JobType.MESSAGE_SHRED:
             return NOT_FOUND
@@ -341,7 +342,7 @@ class MessageShreds:
     async def _step(
         self, run: JobRun, unit: Callable[[sqlite3.Connection], tuple[Progress, RemovedMessages | None]]
     ) -> bool:
-        """One step of a shred; whether it was about any messages."""
+        """Do one step of a shred; tells whether it had any messages to delete."""
         told: list[RemovedMessages | None] = []
 
         def whole(connection: sqlite3.Connection) -> Progress:

@@ -102,7 +102,8 @@ class MetadataRemoval:
         return True
 
     async def _without_metadata(self, row: FileRow) -> NewContent | None:
-        """What becomes of a file; None where nothing changes, it is gone, or it is blocked and nobody gets it."""
+        """The file without metadata; None if nothing changes, the file is gone, or it is blocked and nobody is served
+        it."""
         blocked = self._core.blocked
         if blocked.blocks_file(row.content_hash) or blocked.blocks_image(row.content_hash or ""):
             return None

@@ -60,7 +60,7 @@ class Reporter:
 
 @frozen(kw_only=True)
 class ReportedThing:
-    """What is reported: of each kind one of the ways to name it."""
+    """What a person reports; each kind can be named in several ways, of which one is given."""
 
     kind: ReportKind
     user_id: int | None = None

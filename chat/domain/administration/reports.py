@@ -45,7 +45,7 @@ RESOLVED_AT_MOST: Final = 10_000
 
 @frozen(kw_only=True)
 class NewReport:
-    """What a reporter says of it."""
+    """A report as its author writes it."""
 
     category: ReportCategory
     additional_info: str | None = None

@@ -1,4 +1,4 @@
-"""What takes the room on the disk, and cleaning up as a durable job (administration.md, Storage).
+"""How much of the disk is used and by what, and cleaning up as a durable job (administration.md, Storage).
 
 Nothing that somebody could still ask for is cleaned up: files that no row speaks of, renditions, which can be made
 again, and what accounts left behind that are deleted. An order may be a dry run, which counts and deletes nothing.
@@ -83,7 +83,7 @@ class Storage:
     # What there is
 
     async def overview(self) -> dict[str, Any]:
-        """What takes the room; up to COUNTED_MS old."""
+        """How much of the disk is used and by what; up to COUNTED_MS old."""
         async with self._counting:
             now = self._core.clock.now_ms()
             if self._counted is None or not 0 <= now - self._counted_at < COUNTED_MS:
@@ -239,7 +239,7 @@ def _account(share: Share) -> dict[str, Any]:
 
 
 def backup_object(last: BackupRecord | None) -> dict[str, Any] | None:
-    """What became of the last attempt to back up, as the wire has it."""
+    """The result of the last backup, as a wire object."""
     if last is None:
         return None
     return {

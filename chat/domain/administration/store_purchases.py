@@ -50,12 +50,12 @@ REFRESH_SECONDS: Final = 30.0
 """How long all of the asking may take."""
 
 Key = tuple[StoreProvider, PurchaseEnvironment, str]
-"""What tells one purchase from all others: the store, whether it is the real one, and its token there."""
+"""What identifies a purchase: the store, whether it is the real one or a test, and the token there."""
 
 
 @frozen
 class _Refreshed:
-    """What a refresh came to: the account as it was and as it is, and its purchases."""
+    """The result of a refresh: the account before and after, and its purchases."""
 
     before: Account
     after: Account
@@ -171,7 +171,7 @@ class StorePurchases:
 
 
 async def _links(billing: Billing, user_id: int, stored: Sequence[StorePurchase]) -> dict[Key, PurchaseLink]:
-    """What to ask for, the oldest first: what is linked here, then what the store service has linked since."""
+    """The purchases to ask for, oldest first: those linked here, then those that the store service has linked since."""
     links = {_key(purchase): _link_of(purchase) for purchase in reversed(stored)}
     for link in await billing.linked(user_id):
         links.setdefault(_key(link), link)
@@ -179,7 +179,7 @@ async def _links(billing: Billing, user_id: int, stored: Sequence[StorePurchase]
 
 
 async def _readings(billing: Billing, links: Mapping[Key, PurchaseLink]) -> dict[Key, PurchaseReading | None]:
-    """What the stores say of each. Raises BillingUnavailable as soon as one of them says nothing."""
+    """The stores' answers about each purchase. Raises BillingUnavailable as soon as one store does not answer."""
     readings: dict[Key, PurchaseReading | None] = {}
     places = trio.CapacityLimiter(READ_AT_ONCE)
     with trio.move_on_after(REFRESH_SECONDS):
@@ -249,7 +249,7 @@ def is_entitled(purchase: StorePurchase, now_ms: int) -> bool:
 
 
 def _grants(purchase: StorePurchase) -> bool:
-    """Whether it grants premium until its end."""
+    """Whether the purchase grants premium until its end."""
     return (
         purchase.kind is PurchaseKind.SUBSCRIPTION
         and purchase.state in ENTITLING
@@ -350,7 +350,7 @@ class SubscriptionCancellations:
         self._orders.handle(JobType.SUBSCRIPTION_CANCELLATION, self.run)
 
     def order_in(self, connection: sqlite3.Connection, acting: Acting, user_id: int) -> None:
-        """In the unit that schedules the deletion; `ordered` is to follow its commit."""
+        """In the unit that schedules the deletion: order the job. Call `ordered` after the commit."""
         if self._billing is None:
             return
         self._orders.order_in(
@@ -363,7 +363,7 @@ class SubscriptionCancellations:
         )
 
     def ordered(self) -> None:
-        """After the commit."""
+        """After the commit of `order_in`: wake up the job runner."""
         if self._billing is not None:
             self._orders.ordered()
 

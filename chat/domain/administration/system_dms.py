@@ -43,7 +43,7 @@ USERNAME: Final = "system"
 
 @frozen
 class _Sent:
-    """What was written to one account, in which conversation."""
+    """The message that was sent to one account, and its conversation."""
 
     private: PrivateChannel
     sender_id: int

@@ -281,7 +281,7 @@ class BotInstallation:
 
 
 def _held(connection: sqlite3.Connection, guild_id: int, user_id: int) -> int:
-    """What the account may do in the guild by now: the check before may be out of date when its turn to write comes."""
+    """The account's permissions in the guild at the moment of the write; the earlier check may be out of date."""
     guild = guilds.by_id(connection, guild_id)
     if guild is None or not members.exists(connection, guild_id, user_id):
         return 0

@@ -1,4 +1,4 @@
-"""What the holder of an access token learns with it, and what accounts see of their own authorisations
+"""What the holder of an access token learns from it, and what accounts see of the authorisations that they gave
 (applications.md, Granted access)."""
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class OAuth2Identity:
         return data
 
     def current(self, principal: Principal) -> dict[str, Any]:
-        """What an access token is: whose, for what and until when; the account only with the scope `identify`.
+        """Describe an access token: its application, scopes and expiry; the account only with the scope `identify`.
 
         :raises ApiError: UNKNOWN_APPLICATION, UNAUTHORIZED for a caller without an access token.
         """

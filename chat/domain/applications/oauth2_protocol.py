@@ -40,7 +40,7 @@ NOT_STORED: Final = {"Cache-Control": "no-store", "Pragma": "no-cache"}
 
 
 class OAuth2ErrorCode(enum.StrEnum):
-    """What can be wrong (RFC 6749 4.1.2.1 and 5.2)."""
+    """The protocol's error codes (RFC 6749 4.1.2.1 and 5.2)."""
 
     INVALID_REQUEST = "invalid_request"
     INVALID_CLIENT = "invalid_client"
@@ -124,7 +124,7 @@ _S256_CHALLENGE: Final = re.compile(r"[A-Za-z0-9_-]{43}", re.ASCII)
 
 @frozen
 class Challenge:
-    """What an authorisation request says of the verifier to come; `method` is S256."""
+    """The PKCE challenge of an authorisation request; `method` is S256."""
 
     method: str
     value: str = attrs.field(repr=False)
@@ -166,7 +166,7 @@ NO_OWNER: Final = 0
 """In the place of the owner of the built-in application."""
 
 ADMIN_PATH: Final = "/admin"
-"""Where the Admin application lives, below the instance's public address."""
+"""The path of the Admin application, below the instance's public address."""
 
 _CLIENT_ID: Final = re.compile(r"0|[1-9][0-9]{0,18}", re.ASCII)
 _NO_SECRET: Final = token_hash("")
@@ -175,7 +175,7 @@ _NO_SECRET: Final = token_hash("")
 
 @frozen
 class ClientCredentials:
-    """What a request says of the client that sends it."""
+    """The credentials of the client in a request."""
 
     client_id: str | None
     secret: str | None = attrs.field(default=None, repr=False)

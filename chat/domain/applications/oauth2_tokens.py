@@ -49,7 +49,7 @@ TOKEN_TYPE: Final = "Bearer"  # noqa: S105 - public
 
 @frozen
 class CodeExchange:
-    """What is presented to have a code exchanged."""
+    """The parameters of a request that exchanges a code for tokens."""
 
     code: str = attrs.field(repr=False)
     redirect_uri: str

@@ -44,7 +44,7 @@ class TemporaryMembers:
         core.bus.subscribe(AccountDisconnected, self._account_disconnected)
 
     def _account_disconnected(self, signal: AccountDisconnected) -> None:
-        """Note whose last session is over; `run` does the rest."""
+        """Note an account whose last session ended; `run` ends its temporary memberships."""
         if members.temporary_guilds(self._core.database.reader, signal.user_id):
             self._gone.add(signal.user_id)
             self._went.set()
@@ -110,7 +110,7 @@ class InactiveMembers:
         core.bus.subscribe_events((EventName.VOICE_STATE_UPDATE,), self._voice_changed)
 
     def _voice_changed(self, event: Event) -> None:
-        """Note that an account is in voice; `run` does the rest."""
+        """Note that an account is in voice; `run` moves it when it becomes inactive."""
         self._came.set()
 
     async def run(self) -> None:

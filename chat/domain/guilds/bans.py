@@ -61,7 +61,7 @@ class _RemovedMember:
 class _BannedAccount(_RemovedMember):
     ban: Ban
     messages: Errand | None
-    """What is left to do where messages go along."""
+    """The errand that deletes the account's messages, if they are to go."""
 
 
 @define(kw_only=True, eq=False)

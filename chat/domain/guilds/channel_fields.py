@@ -62,7 +62,7 @@ OWNERS: Final[Mapping[str, frozenset[ChannelType]]] = {
     "rtc_region": _VOICE,
     "url": frozenset({ChannelType.GUILD_LINK}),
 }
-"""Which types own a field; `name` belongs to all."""
+"""The types of channel that have a field; every type has `name`."""
 
 BITRATE_CAPS: Final[Mapping[GuildFeature, int]] = {
     GuildFeature.AUDIO_BITRATE_128_KBPS: 128_000,
@@ -78,7 +78,7 @@ def bitrate_cap(features: Set[str], limits: Limits) -> int:
 
 
 def voice_defaults(limits: Limits) -> dict[str, Any]:
-    """What a voice channel begins with."""
+    """The values with which a voice channel begins."""
     return {
         "bitrate": limits.default_bitrate,
         "user_limit": 0,

@@ -23,19 +23,21 @@ VIEW_CHANNEL: Final = Permission.VIEW_CHANNEL.value
 
 @frozen
 class DecidingRoles:
-    """What roles say about the sight of a channel (permissions.md, Computation), overwrites of members left out."""
+    """What roles alone decide about the sight of a channel (permissions.md, Computation), without overwrites of
+    members."""
 
     others_see: bool
     """Whether a member sees the channel that has none of the roles below."""
     showing: frozenset[int]
-    """Whose holders see it whatever else they have: the roles of administrators, and those with an allowance."""
+    """Roles whose holders see the channel in any case: those of administrators, and those that an overwrite allows."""
     granting: frozenset[int]
-    """Whose holders see it unless a role of theirs denies it; none where a grant changes nothing."""
+    """Roles whose holders see the channel unless another of their roles denies it; empty if no such grant changes
+    anything."""
     denying: frozenset[int]
 
     @classmethod
     def of(cls, roles: dict[int, Role], channel: Channel, everyone_id: int) -> DecidingRoles:
-        """Those of a channel among the roles of its guild."""
+        """The deciding roles of a channel, from the roles of its guild."""
         everyone = guild_permissions(roles, everyone_id, ())
         if everyone & ADMINISTRATOR:
             return cls(True, frozenset(), frozenset(), frozenset())
@@ -55,7 +57,7 @@ class DecidingRoles:
 
 @frozen
 class Viewers:
-    """Who sees a channel, of all members of its guild: everybody or nobody, but for some."""
+    """The members of a guild who see a channel: everybody or nobody, with exceptions."""
 
     others_see: bool
     exceptions: set[int]

@@ -43,7 +43,7 @@ UNLIMITED_SLOTS: Final = 999_999
 
 @frozen
 class _ExpressionKind:
-    """What differs between emojis and stickers."""
+    """The differences between emojis and stickers."""
 
     event: EventName
     created: AuditAction
@@ -97,7 +97,7 @@ class _PreparedExpression:
 
 @frozen
 class _ExpressionChange:
-    """What a unit wrote: the guild's whole set after it, the log's entries, and what did not fit."""
+    """What a unit wrote: the guild's whole set after it, the audit log's entries, and how many did not fit."""
 
     guild_id: int
     present: Sequence[Expression]

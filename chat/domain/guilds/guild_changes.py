@@ -43,7 +43,7 @@ from chat.store.standing.guild_audit_log import AuditLogEntry
 
 @frozen
 class _Rules:
-    """What holds for one image field."""
+    """The rules for one image field."""
 
     kind: str
     feature: GuildFeature | None = None
@@ -96,7 +96,7 @@ class GuildImageChanges:
         return columns
 
     def without_repeated(self, known: Guild) -> GuildImageChanges:
-        """Those of the images that are not the ones that the guild was known to have."""
+        """The images without those that the guild was known to have before."""
         return GuildImageChanges(
             {
                 field: image
@@ -363,7 +363,7 @@ class GuildChanges:
         return value
 
     def announce(self, changed: ChangedGuild) -> None:
-        """After the commit: Guild Update, and what follows from the change."""
+        """After the commit: publish Guild Update and the events that follow from the change."""
         before, after = changed.before, changed.after
         guild_id = after.id
         state = self._core.guild_states.get(guild_id)
@@ -412,7 +412,7 @@ def _features_after(before: frozenset[str], known: frozenset[str], wanted: froze
 
 
 def _nsfw(guild: Guild, fields: Mapping[str, Any]) -> dict[str, Any]:
-    """What `nsfw` and the older `nsfw_level` come to; the former wins (guilds.md, Modify guild)."""
+    """The value that `nsfw` and the older `nsfw_level` give together; `nsfw` wins (guilds.md, Modify guild)."""
     if "nsfw" in fields:
         return {"nsfw": fields["nsfw"]}
     if "nsfw_level" not in fields:

@@ -44,20 +44,20 @@ MANAGE_ROLES: Final = Permission.MANAGE_ROLES
 
 @frozen
 class ChannelMove:
-    """Where a channel is to stand; None keeps its place. `parent` tells whether `parent_id` was given at all."""
+    """The new place of a channel; None keeps a value. `parent` tells whether `parent_id` was given at all."""
 
     position: int | None = None
     parent: bool = False
     parent_id: int | None = None
     after_id: int | None = None
-    """The sibling right behind which it is to stand."""
+    """The sibling directly before its new place."""
     lock_permissions: bool = False
-    """Whether it takes over the overwrites of its new parent."""
+    """Whether the channel takes over the overwrites of its new parent."""
 
 
 @frozen
 class _ChannelChange:
-    """What was written: channels that changed, the guild where it changed too, and the log's entries."""
+    """What a unit wrote: the changed channels, the guild if it changed too, and the audit log's entries."""
 
     channels: tuple[Channel, ...]
     entries: tuple[AuditLogEntry | None, ...]
@@ -462,7 +462,7 @@ def _without_channel(guild: Guild, channel_id: int) -> Guild | None:
 
 
 def _logged_of_threads(channel: Channel) -> dict[str, Any]:
-    """What the audit log compares of a channel that holds threads."""
+    """The values of a channel with threads that the audit log compares."""
     logged = {
         "flags": channel.flags,
         "default_auto_archive_duration": channel.default_auto_archive_duration,

@@ -110,7 +110,7 @@ class GuildDiscovery:
 
 @frozen
 class DiscoveryWish:
-    """What a guild says of itself; None keeps what it has said."""
+    """How a guild describes itself in discovery; None keeps a value."""
 
     category: DiscoveryCategory | None = None
     description: str | None = None

@@ -241,7 +241,7 @@ class GuildSuccession:
         return Succession(guild_id, self._changes.replace(connection, guild, after, Actor(owner_id, REASON)))
 
     def announce(self, succession: Succession) -> None:
-        """After the commit: tell the members who owns the guild, or that it is gone."""
+        """After the commit: tell the members of the new owner, or that the guild is gone."""
         if succession.changed is not None:
             self._changes.announce(succession.changed)
             return

@@ -44,10 +44,10 @@ class PlannedRole:
 
 @frozen
 class PlannedOverwrite:
-    """What a channel allows and denies one role."""
+    """What a channel allows and denies to one role."""
 
     role: int | None
-    """The role's place in the plan; None is everyone's."""
+    """The role's index in the plan; None is the everyone role."""
 
     allow: int
     deny: int
@@ -61,7 +61,7 @@ class PlannedChannel:
     name: str
     position: int = 0
     parent: int | None = None
-    """The place in the plan of the category that holds it."""
+    """The index of its category in the plan."""
 
     topic: str | None = None
     nsfw: bool = False
@@ -81,10 +81,10 @@ class GuildPlan:
     """The place in the plan of the channel that receives system messages."""
 
     everyone: int = DEFAULT_EVERYONE
-    """What the everyone role allows."""
+    """The permissions of the everyone role."""
 
     roles: tuple[PlannedRole, ...] = ()
-    """From position 1 upwards."""
+    """In ascending order of position, from 1."""
 
     verification_level: int = 0
     default_message_notifications: int = 0

@@ -58,7 +58,7 @@ OVERWRITES_MAXIMUM: Final = 1_000
 NAME_CHARACTERS: Final = 100
 COLOR_MAXIMUM: Final = 0xFFFFFF
 EVERYONE_ID: Final = "0"
-"""What everyone's role is called in an overwrite, and as a role where none is named `@everyone`."""
+"""The id of the everyone role in overwrites of a template, and among its roles if none is named `@everyone`."""
 
 _SYSTEM_CHANNEL_FLAGS: Final = int(sum(SystemChannelFlag))
 _CHANNEL_TYPES: Final[Mapping[int, ChannelType]] = {
@@ -209,7 +209,7 @@ def _overwrite(members: TemplateMembers) -> TemplateOverwrite:
 
 
 def plan_of(template: Template) -> GuildPlan:
-    """What a guild of this template is made of.
+    """The plan of a guild that is made from this template.
 
     :raises ApiError: GUILD_TEMPLATE_INVALID for too many roles or channels, an id that is there twice, and a permission
         value that is no integer.
@@ -406,5 +406,5 @@ class TemplateMembers:
             yield TemplateMembers(value, f"{self._path}.{name}.{index}")
 
     def refusal(self, name: str, code: FieldCode = FieldCode.INVALID_FORMAT) -> InvalidFormBody:
-        """What to raise about a member."""
+        """The error to raise about a member."""
         return InvalidFormBody.at(f"{self._path}.{name}", code)

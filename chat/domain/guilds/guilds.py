@@ -40,7 +40,7 @@ NAME_CHARACTERS: Final = 100
 
 @frozen
 class GuildPage:
-    """Which of the caller's guilds to list; `after` decides where both cursors are given."""
+    """Which of the caller's guilds to list; if both cursors are given, `after` counts."""
 
     before: int | None = None
     after: int | None = None
@@ -54,7 +54,7 @@ class GuildWish:
 
     name: str
     icon: str | None = None
-    """Base64 or a data URL."""
+    """As base64 or as a data URL."""
 
     empty_features: bool = False
     template: object = None
@@ -70,7 +70,7 @@ class _Listed:
 
 
 WHOLE_MAXIMUM: Final = 1_024
-"""Whole guilds that are kept, one for each set of channels that is seen; all are forgotten when there are more."""
+"""How many whole guild objects are kept, one for each set of visible channels; with more, all are forgotten."""
 
 
 @define(kw_only=True, eq=False)
@@ -83,7 +83,8 @@ class Guilds:
     _whole: dict[int, tuple[tuple[object, ...], tuple[int, int], dict[str, Any]]] = attrs.field(
         factory=dict, init=False
     )
-    """What Get guild answered, by the list of channels in it, with all that it was put together from."""
+    """Answers of Get guild, by the identity of the list of channels in them, with everything that they were made
+    from."""
 
     def require_may_create(self, principal: Principal) -> None:
         """What Create guild asks of the account before it looks at the body (guilds.md, Create guild).

@@ -40,7 +40,7 @@ from chat.store.standing.guild_audit_log import AuditLogEntry
 
 CODE_CHARACTERS: Final = 8
 CODE_ALPHABET: Final = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789"
-"""Letters and digits without those that are easily taken for others."""
+"""Letters and digits, without those that people confuse."""
 
 INVITABLE_CHANNEL_TYPES: Final = FLEXIBLE_NAME_CHANNEL_TYPES | {ChannelType.GUILD_VOICE}
 """Channels that an invite can lead to."""
@@ -53,7 +53,7 @@ class Randomness(Protocol):
     """As much of `random.Random` as codes need."""
 
     def choice(self, seq: Sequence[str], /) -> str:
-        """One of them, each as likely."""
+        """One element, each equally likely."""
         ...
 
 

@@ -162,7 +162,7 @@ class MemberChanges:
             raise ApiError(ErrorCode.MISSING_PERMISSIONS)
 
     def _columns(self, fields: Mapping[str, Any]) -> dict[str, Any]:
-        """What the fields store."""
+        """The columns and values to store for the fields."""
         columns = {name: value for name, value in fields.items() if name not in NO_COLUMNS}
         if "roles" in fields:
             columns["role_ids"] = frozenset(fields["roles"])

@@ -39,7 +39,7 @@ WALKED: Final = 4
 """Members that are gone through in order of their names in the time in which one is looked up and put in order."""
 
 SEE_VIEWERS: Final = (Permission.VIEW_CHANNEL | Permission.VIEW_CHANNEL_MEMBERS).value
-"""What a member needs to be told who can see a channel (gateway.md, Requests for counts)."""
+"""The permissions that a member needs to be told who sees a channel (gateway.md, Requests for counts)."""
 
 
 @frozen

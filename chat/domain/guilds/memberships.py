@@ -45,7 +45,7 @@ KEPT_MS: Final = 365 * 86_400_000
 
 @frozen
 class Preparation:
-    """What was made for a newcomer before it joined: the roles that it gets, and how others are told of them."""
+    """What is prepared before a newcomer joins: the roles that it gets, and the event about it."""
 
     role_ids: frozenset[int]
     announce: Callable[[], None]
@@ -63,7 +63,7 @@ class _Joined:
 
 @frozen
 class Departure:
-    """What the end of a membership wrote."""
+    """What the end of a membership changed in the store."""
 
     guild_id: int
     user_id: int
@@ -256,7 +256,7 @@ class Memberships:
         self._core.bus.publish(message_created(access, message, wire))
 
     def announce_departure(self, left: Departure) -> None:
-        """After the commit: the leaver's sessions leave the guild, and those who stay are told."""
+        """After the commit: take the leaver's sessions out of the guild, and tell those who stay."""
         guild_id, user_id = left.guild_id, left.user_id
         state = self._core.guild_states.loaded(guild_id)
         if state is not None:

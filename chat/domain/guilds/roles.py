@@ -47,8 +47,7 @@ class NewRole:
 
 @frozen
 class WrittenRoles:
-    """What was written: the role that it is about with the event that tells of it, others that moved, and the log's
-    entries."""
+    """What a unit wrote: the role with the event about it, other roles that moved, and the audit log's entries."""
 
     guild_id: int
     event: EventName | None
@@ -285,8 +284,8 @@ class Roles:
         )
 
     def announce_member(self, member: Member) -> None:
-        """After the commit: a member is different. GUILD_MEMBER_UPDATE, then the channels that it sees now or no
-        longer."""
+        """After the commit of a changed member: publish GUILD_MEMBER_UPDATE, then the channels that appeared or
+        disappeared for it."""
         state = self._core.guild_states.get(member.guild_id)
         account = accounts.by_id(self._core.database.reader, member.user_id)
         if state is None or account is None:
@@ -311,7 +310,7 @@ class Roles:
             _require_below(access, role)
 
     def announce(self, written: WrittenRoles) -> None:
-        """After the commit: tell of a role that was made, changed or deleted, and of those that moved."""
+        """After the commit: publish the role that was made, changed or deleted, and the roles that moved."""
         guild_id, role = written.guild_id, written.role
         state = self._core.guild_states.get(guild_id)
         if state is None:
@@ -410,7 +409,7 @@ def _roles(connection: sqlite3.Connection, guild_id: int) -> list[Role]:
 
 
 def _different(before: Iterable[Role], after: Iterable[Role]) -> list[Role]:
-    """Those of `after` that were otherwise before; new ones are not among them."""
+    """The roles of `after` that have changed; new ones are not among them."""
     known = {role.id: role for role in before}
     return [role for role in after if role.id in known and known[role.id] != role]
 

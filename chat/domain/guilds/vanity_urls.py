@@ -143,7 +143,8 @@ def normalised_code(code: str) -> str:
 
 
 def lead_elsewhere(connection: sqlite3.Connection, guild: Guild, channel_id: int) -> None:
-    """In the unit that takes a channel out of its guild: a custom invite code that leads there leads to another one."""
+    """In the unit that takes a channel out of its guild: let a custom invite code that leads there lead to another
+    channel."""
     if guild.vanity_url_code is None:
         return
     left = [channel for channel in channels.of_guild(connection, guild.id) if channel.id != channel_id]
@@ -153,8 +154,8 @@ def lead_elsewhere(connection: sqlite3.Connection, guild: Guild, channel_id: int
 
 
 def _entrance(connection: sqlite3.Connection, guild: Guild, found: Iterable[Channel]) -> Channel | None:
-    """Where newcomers arrive: the system channel, else the first of these with text that all see, else the first with
-    text, else any."""
+    """Where newcomers arrive: in the system channel, else in the first text channel that everybody sees, else in the
+    first text channel, else in any."""
     everyone = roles.by_id(connection, guild.id, guild.id)
     mask = 0 if everyone is None else guild_permissions({guild.id: everyone}, guild.id, ())
 

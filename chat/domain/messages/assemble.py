@@ -55,7 +55,7 @@ class MessagesArea:
 
     @property
     def background(self) -> Background:
-        """What runs as long as the server does."""
+        """The tasks that run as long as the server does."""
         return (
             self.message_search_index.run,
             self.link_embeds.run,

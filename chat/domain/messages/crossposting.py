@@ -245,5 +245,5 @@ def _is_prevented(connection: sqlite3.Connection, webhook: Webhook) -> bool:
 
 
 def _shown(file: Attachment) -> tuple[Any, ...]:
-    """What copies and originals of a file have in common."""
+    """The fields by which a copy's file is recognised as the original's."""
     return file.shared_id, file.filename, file.title, file.description, file.position, file.flags

@@ -50,7 +50,7 @@ KEPT_FLAGS: Final = int(AttachmentFlag.IS_ANIMATED)
 
 @frozen
 class MemeChange:
-    """What an account says of a meme; None leaves it as it is, or to be found."""
+    """Changes to a meme's words; None keeps a value, or lets the server find one for a new meme."""
 
     name: str | None = None
     alt_text: str | None = None
@@ -59,8 +59,8 @@ class MemeChange:
 
 @frozen
 class MemeSource:
-    """Which part of a message to keep: one of its attachments, or what one of its embeds shows; without either the
-    first that there is."""
+    """The part of a message to keep: an attachment, or the picture of an embed; without either, the first that there
+    is."""
 
     channel_id: int
     message_id: int

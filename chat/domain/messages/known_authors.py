@@ -48,5 +48,5 @@ class KnownAuthors:
         return {user_id: objects.get(user_id) or author_object(user_id, None) for user_id in user_ids}
 
     def start_anew(self) -> None:
-        """Forget everybody, where the changes themselves were taken back or erased (`/v1/_dev/reset`)."""
+        """Forget all authors, because changes of accounts were rolled back or erased (`/v1/_dev/reset`)."""
         self._changes.start_anew()

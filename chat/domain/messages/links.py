@@ -98,7 +98,7 @@ class Unfurling:
             await other.wait()
 
     async def run(self) -> None:
-        """Forget what was remembered long enough, for as long as the server runs."""
+        """Delete expired embeds from time to time, for as long as the server runs."""
         while True:
             await trio.sleep(SWEEP_SECONDS)
             now = self._core.clock.now_ms()
@@ -142,7 +142,7 @@ class Unfurling:
         return embed
 
     async def _more(self, address: str | None) -> dict[str, Any]:
-        """What a page says of itself in JSON; nothing where that is not to be had."""
+        """The page's own description in JSON (oEmbed); empty if it cannot be had."""
         if address is None:
             return {}
         try:

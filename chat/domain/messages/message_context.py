@@ -52,10 +52,10 @@ MENTIONED_USERS: Final = 100
 """Accounts that one message names at most; further ones are plain text."""
 
 MENTIONED_ROLES: Final = 100
-"""The same for roles."""
+"""How many roles a message may name."""
 
 MENTIONED_CHANNELS: Final = 100
-"""The same for channels."""
+"""How many channels a message may name."""
 
 _MOST: Final = {"user": MENTIONED_USERS, "role": MENTIONED_ROLES, "channel": MENTIONED_CHANNELS}
 MENTION_EVERYONE: Final = Permission.MENTION_EVERYONE.value
@@ -65,7 +65,7 @@ USE_EXTERNAL_EMOJIS: Final = Permission.USE_EXTERNAL_EMOJIS.value
 
 @frozen
 class ParsedMentions:
-    """What a text names, in the order of first appearance, whether or not it may."""
+    """The names in a text, in the order of first appearance, whether or not the author may mention them."""
 
     user_ids: tuple[int, ...] = ()
     role_ids: tuple[int, ...] = ()
@@ -79,7 +79,7 @@ NO_MENTIONS: Final = ParsedMentions()
 
 
 def parse_mentions(content: str) -> ParsedMentions:
-    """What stands in a message's text: `<@id>`, `<@!id>`, `<@&id>`, `@everyone`, `@here`, `<#id>`, `<:name:id>` and
+    """Find the mentions in a text: `<@id>`, `<@!id>`, `<@&id>`, `@everyone`, `@here`, `<#id>`, `<:name:id>` and
     `<a:name:id>`."""
     if "@" not in content and "<" not in content:
         return NO_MENTIONS
@@ -204,7 +204,7 @@ def judge_text(
 
 
 def _mentioned_channels(access: ChannelAccess, parsed: ParsedMentions) -> tuple[dict[str, Any], ...]:
-    """Those of the named channels whose names are no secret: everyone in the guild sees them."""
+    """The named channels that everyone in the guild sees, so that their names are no secret."""
     if not isinstance(access, GuildChannelAccess):
         return ()
     state = access.state
@@ -288,7 +288,7 @@ def _carry(
 
 
 def require_still_there(connection: sqlite3.Connection, carried: Carried) -> None:
-    """In the unit that writes the forward: the original and its files have not gone meanwhile.
+    """In the unit that writes the forward: check that the original and its files still exist.
 
     :raises ApiError: UNKNOWN_MESSAGE.
     """
@@ -364,7 +364,7 @@ class MessageContext:
     answered: Message | None = None
     carried: Carried | None = None
     reference: MessageReference | None = None
-    """To what the message answers or carries on."""
+    """The message that this one answers or forwards."""
     accounts: Mapping[int, Account] = NO_ACCOUNTS
     """Accounts that what is carried on names."""
 

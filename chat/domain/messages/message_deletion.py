@@ -50,7 +50,8 @@ PURGED_MAXIMUM: Final = 1_000
 
 @frozen
 class RemovedMessages:
-    """What went from a channel: ids of messages, oldest first; and its newest pin where pins went with them."""
+    """The messages that were deleted from a channel: ids, oldest first; and the channel's newest pin if pins were among
+    them."""
 
     channel_id: int
     message_ids: list[int]
@@ -71,14 +72,14 @@ def remove_messages(connection: sqlite3.Connection, channel_id: int, message_ids
 
 
 def announce_removed(bus: Bus, access: ChannelAccess, removed: RemovedMessages) -> None:
-    """After the commit: one event for all the messages; nothing where there were none."""
+    """After the commit: publish one event for all the messages; none if nothing was deleted."""
     if removed.message_ids:
         bus.publish(messages_deleted(access, removed.message_ids))
     announce_lost_pins(bus, access, removed)
 
 
 def announce_lost_pins(bus: Bus, access: ChannelAccess, removed: RemovedMessages) -> None:
-    """After the commit: the channel's pins are fewer, if they are."""
+    """After the commit: publish the change of the channel's pins, if pins were deleted."""
     if removed.took_pins:
         access.note_pins(removed.last_pin)
         bus.publish(pins_changed(access, removed.last_pin))
@@ -94,7 +95,7 @@ class DeletedMessage:
 
 
 _BulkDeletion = tuple[RemovedMessages, AuditLogEntry | None]
-"""What one unit deleted, and the entry that tells of it."""
+"""The messages that one unit deleted, and the audit entry about them."""
 
 
 @frozen
@@ -122,7 +123,7 @@ HAS: Final[dict[str, Callable[[Message], bool]]] = {
     "link": lambda message: any(links_of(message.content)),
     "forward": lambda message: message.extra is not None and bool(message.extra.snapshots),
 }
-"""What a message can be asked to have."""
+"""The predicates that a purge can name."""
 
 
 class MessageDeletion:
@@ -172,7 +173,7 @@ class MessageDeletion:
         return DeletedMessage(message, removed, entry)
 
     def announce(self, access: ChannelAccess, deleted: DeletedMessage) -> None:
-        """After the commit: tell of a message that `remove` deleted."""
+        """After the commit: publish the deletion of a message by `remove`."""
         renewed = self._core.access.renewed(access)
         if renewed is not None:
             self._core.audit_log.publish(deleted.entry)
@@ -322,7 +323,7 @@ def _choose(connection: sqlite3.Connection, channel_id: int, purge: Purge, floor
 
 
 def _bots(connection: sqlite3.Connection, page: Sequence[Message]) -> frozenset[int]:
-    """Those of the authors that are bots or webhooks."""
+    """The authors on the page that are bots or webhooks."""
     hooks = frozenset(message.author_id for message in page if message.webhook_id is not None)
     people = {message.author_id for message in page} - hooks
     return hooks | {account.id for account in accounts.by_ids(connection, tuple(people)) if account.bot}

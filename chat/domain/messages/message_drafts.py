@@ -47,7 +47,7 @@ class AllowedMentions:
 
 
 ALL_MENTIONS: Final = AllowedMentions(parse=frozenset({"users", "roles", "everyone"}), replied_user=True)
-"""What counts where a draft has no `allowed_mentions`."""
+"""The mentions that count if a draft has no `allowed_mentions`."""
 
 
 @frozen
@@ -76,7 +76,7 @@ class AttachmentDraft:
     attachment: Attachment
     is_promised: bool
     origin_id: int | None = None
-    """The attachment whose bytes it shares: one of a forwarded message, or a favourite meme."""
+    """The attachment whose file it shares: one of a forwarded message, or of a favourite meme."""
 
 
 @frozen
@@ -102,7 +102,7 @@ class MessageDraft:
 
 @frozen
 class KeptAttachment:
-    """What an edit says of a file that stays; None leaves its words as they are."""
+    """Changes to a file that stays with an edited message; None keeps a value."""
 
     title: str | None = None
     description: str | None = None
@@ -170,11 +170,11 @@ class Sender:
     """Whether what the sender writes counts as read by the sender."""
     webhook_id: int | None = None
     extra: MessageExtra | None = None
-    """What the message keeps of a webhook's name and avatar."""
+    """The name and avatar of a webhook, which the message keeps."""
     is_absent: bool = False
     """Whether the message goes out by itself: then the sender has not read what stands before it."""
     guard: Guard = attrs.field(kw_only=True, eq=False, repr=False)
-    """Of the request that sends."""
+    """The guard of the request that sends the message."""
 
 
 def account_sender(principal: Principal, *, is_absent: bool = False) -> Sender:
@@ -192,7 +192,7 @@ def webhook_sender(webhook: Webhook, name: str, avatar: str | None, guard: Guard
 def put_into_message(
     connection: sqlite3.Connection, message: Message, files: Sequence[AttachmentDraft], settings: Settings, now_ms: int
 ) -> None:
-    """In the unit that writes a message: make files part of it.
+    """In the unit that writes a message: attach files to it.
 
     :raises ApiError: as `require_room`.
     :raises InvalidFormBody: for an upload that is gone, or part of another message.

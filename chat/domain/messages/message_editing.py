@@ -299,7 +299,8 @@ def _with_files(message: Message, edit: MessageEdit, limits: Limits) -> Message:
 
 
 def _in_order(kept: dict[int, Attachment], new: Sequence[Attachment], edit: MessageEdit) -> tuple[Attachment, ...]:
-    """Those that stay, and new ones, as the edit orders them; positions are written anew where they do not ascend."""
+    """The files that stay and the new ones, in the order of the edit; positions are written again if they do not
+    ascend."""
     coming, left = iter(new), dict(kept)
     named = (next(coming, None) if file_id is None else left.pop(file_id, None) for file_id in edit.attachment_order)
     files = [*filter(None, named), *left.values(), *coming]

@@ -169,7 +169,7 @@ class WrittenMessage:
     message: Message
     stored: StoredMessages
     shown: list[int]
-    """Those in whose lists the conversation was not."""
+    """The accounts whose lists did not show the conversation."""
 
 
 def write_system_message(
@@ -211,7 +211,7 @@ class SystemMessages:
     write = staticmethod(write_system_message)
 
     def publish(self, access: ChannelAccess, written: WrittenMessage | None) -> None:
-        """After the commit: tell everyone who sees the channel; nothing happens where nothing was written."""
+        """After the commit: publish the message to all who see the channel; does nothing if none was written."""
         renewed = None if written is None else self._core.access.renewed(access)
         if written is None or renewed is None:
             return

@@ -26,7 +26,7 @@ Parts = Mapping[int, Mapping[str, Any]]
 NO_PARTS: Final[Parts] = {}
 
 Accounts = Mapping[int, Account | ShownAccount]
-"""Those whom messages name, by id."""
+"""The accounts that messages name, by id."""
 
 
 def message_object(
@@ -172,7 +172,7 @@ def author_object(user_id: int, account: Account | ShownAccount | None) -> dict[
 
 
 def account_ids(messages: Sequence[Message]) -> set[int]:
-    """Whom these messages are by and whom they name."""
+    """The ids of the accounts that wrote these messages or are named in them."""
     ids = {message.author_id for message in messages if message.webhook_id is None}
     for message in messages:
         ids.update(message.mentioned_user_ids)
@@ -190,7 +190,7 @@ def _only_points(message: Message) -> bool:
 
 
 def reference_object(reference: MessageReference) -> dict[str, Any]:
-    """What a message refers to."""
+    """The `message_reference` of a message."""
     data: dict[str, Any] = {"channel_id": str(reference.channel_id), "type": reference.type}
     if reference.message_id:  # what tells of a thread or of a followed channel refers to no message in it
         data["message_id"] = str(reference.message_id)
@@ -243,7 +243,7 @@ def _add_extra(
 
 
 def _snapshot_object(snapshot: Mapping[str, Any], message: Message, addresses: Addresses) -> dict[str, Any]:
-    """What a forward carries; its files are those of the forward."""
+    """The snapshot that a forward carries, with the forward's files."""
     shown = dict(snapshot)
     if "embeds" in snapshot:
         shown["embeds"] = embed_objects(snapshot["embeds"], message.attachments, addresses)

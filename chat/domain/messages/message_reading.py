@@ -61,7 +61,7 @@ AuthorsOf = Callable[[sqlite3.Connection, Collection[int]], Mapping[int, dict[st
 
 @frozen
 class Viewer:
-    """Whom messages are read for. Where an event is made for many, there is none."""
+    """The account for which messages are read; None for an event that goes to many."""
 
     user_id: int
     sees_threads: bool = True
@@ -211,7 +211,7 @@ def with_context(
 
 
 def accounts_by_id(connection: sqlite3.Connection, user_ids: Iterable[int]) -> dict[int, Account]:
-    """Those of these accounts that exist."""
+    """The accounts among these ids that exist."""
     return {account.id: account for account in accounts.by_ids(connection, tuple(user_ids))}
 
 

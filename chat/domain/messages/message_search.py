@@ -40,7 +40,7 @@ from chat.store.messages.message_search_expressions import Criteria, Scope
 log: Final = structlog.get_logger("chat.search")
 
 BEHIND_SECONDS: Final = 1.0
-"""How far the index may be behind."""
+"""How far the index may lag behind, in seconds."""
 
 SLICE_MESSAGES: Final = 200
 """Messages of one transaction: some milliseconds, for which others wait to write."""
@@ -93,7 +93,7 @@ class MessageSearchIndex:
             core.bus.subscribe_events(CHANGES, self._message_changed)
 
     def _message_changed(self, event: Event) -> None:
-        """Note that messages changed; `run` does the rest."""
+        """Note that messages changed; `run` updates the index."""
         self._changed.set()
 
     async def is_ready(self) -> bool:
@@ -202,7 +202,7 @@ class _FoundMessages:
     total: int
     stored: StoredMessages
     cursor: int | None
-    """Where the next page begins; None behind the last one."""
+    """Where the next page begins; None after the last page."""
 
 
 @define(kw_only=True, eq=False)
@@ -284,7 +284,7 @@ def _query(connection: sqlite3.Connection, search: Search, scope: Scope, viewer:
 
 
 _Page = tuple[list[int], int | None, int]
-"""The messages of the page that is asked for, where the next one begins, and how many are found."""
+"""The messages of a page, where the next page begins, and how many are found in all."""
 
 
 def _relevant(connection: sqlite3.Connection, search: Search, scope: Scope) -> _Page:

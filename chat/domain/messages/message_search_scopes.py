@@ -70,7 +70,7 @@ OPEN_ONLY: Final = frozenset({SearchScope.OPEN_DMS, SearchScope.OPEN_DMS_AND_ALL
 
 @frozen(kw_only=True)
 class Whereabouts:
-    """Where to look, as it is asked for. `channel_ids` narrow the scope; None narrows nothing."""
+    """Where the caller asks to search. `channel_ids` restrict the scope; None restricts nothing."""
 
     scope: SearchScope = SearchScope.CURRENT
     guild_id: int | None = None
@@ -119,7 +119,7 @@ async def search_scope(core: Core, principal: Principal, asked: Whereabouts) -> 
 
 @define(eq=False)
 class _Range:
-    """What a scope comes to for the caller."""
+    """The places of a scope that the caller may read."""
 
     _core: Core
     _principal: Principal
@@ -195,7 +195,7 @@ class _Range:
                 self.places[thread_id] = _Open(SearchPlace(thread_id, parent.place.floor), is_nsfw=parent.is_nsfw)
 
     def _add_channel(self, channel_id: int) -> None:
-        """One channel, thread or conversation; of a forum its posts.
+        """Add one channel, thread or conversation; for a forum its posts.
 
         :raises ApiError: as `Access.channel`.
         """

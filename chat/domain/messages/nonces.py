@@ -36,7 +36,7 @@ class Sending:
 
 
 class Nonces:
-    """Which message each recent nonce led to; in memory."""
+    """The message that each recent nonce stands for; in memory only."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock

@@ -43,7 +43,8 @@ log: Final = structlog.get_logger("chat.messages")
 
 @frozen
 class _Batch:
-    """What went; or, when nothing was left, the account with and without its scheduled deletion."""
+    """The messages that a step deleted; or, when nothing was left, the account before and after its scheduled deletion
+    was removed."""
 
     removed: RemovedMessages | None = None
     before: Account | None = None

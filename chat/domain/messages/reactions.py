@@ -89,7 +89,7 @@ class ReactionPlace:
     access: ChannelAccess
     message_id: int
     session_id: str | None = None
-    """The session behind the request, where it named one."""
+    """The session that the request named, if it named one."""
 
     def event(self, name: EventName, **members: Any) -> Event:
         """An event about the message's reactions, for everyone who may read it."""
@@ -266,7 +266,8 @@ class Reactions:
     def _put(
         self, connection: sqlite3.Connection, place: ReactionPlace, emoji: Emoji, now_ms: int
     ) -> tuple[Emoji, bool] | None:
-        """In the unit: the emoji, and whether this was the first reaction with it; None when nothing changed."""
+        """In the unit: add the reaction. Gives the emoji, and whether this was the first reaction with it; None if
+        nothing changed."""
         user_id, limits = place.access.user_id, self._core.settings.limits
         reaction = reactions.find(connection, place.message_id, emoji.key)
         if reaction is not None:

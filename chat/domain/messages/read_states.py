@@ -46,7 +46,7 @@ SUPPRESS_ROLES: Final = "suppress_roles"
 
 @frozen
 class Notified:
-    """Whom a message notifies: accounts one by one, those online, and roles or everyone (`mass`)."""
+    """The accounts that a message notifies: single ones, those online, and roles or everyone (`mass`)."""
 
     guild_id: int | None = None
     user_ids: tuple[int, ...] = ()
@@ -56,7 +56,7 @@ class Notified:
     """Whether one of the accounts may have blocked the author, which in a conversation of two keeps it from writing."""
 
     def write(self, connection: sqlite3.Connection, message: Message) -> None:
-        """In the unit that writes the message, after it: raise the counts."""
+        """In the unit that writes the message, after it: raise the counts of mentions."""
         counted = list(self.user_ids)
         if counted and self.may_be_blocked:
             counted = read_states.without_blockers(connection, message.author_id, counted)
@@ -103,7 +103,7 @@ class UnreadMassMentions:
     guild_id: int
     channel_id: int
     parent_id: int | None
-    """The channel above, of a thread, which the account is in."""
+    """The channel above a thread that the account is in."""
     message_ids: set[int] = attrs.field(factory=set)
 
     def is_seen(self, guild_states: GuildStates, user_id: int) -> bool:
@@ -114,7 +114,8 @@ class UnreadMassMentions:
 
 
 def find_unread_mass_mentions(connection: sqlite3.Connection, user_id: int) -> dict[int, UnreadMassMentions]:
-    """By channel what names the account as one of many and counts for it; of threads those that the account is in."""
+    """For each channel the unread messages that mention the account through a role or everyone; of threads only those
+    that the account is in."""
     found: dict[int, UnreadMassMentions | None] = {}
     settings: dict[int, Mapping[str, Any]] = {}
     for mention in read_states.unread_mass_mentions(connection, user_id):
@@ -177,7 +178,7 @@ class ReadUpTo:
 
 @frozen
 class _Told:
-    """What one acknowledgement led to. `mass` is left unread beside `mention_count`."""
+    """The events of one acknowledgement. `mass` is left unread in addition to `mention_count`."""
 
     acknowledgement: Acknowledgement
     manual: bool

@@ -50,7 +50,7 @@ from chat.store.messages.attachments import Attachment
 from chat.store.messages.scheduled_messages import ScheduledMessage
 
 KEPT_MS: Final = 31 * 86_400_000
-"""How long one that could not be sent is kept."""
+"""How long a message that could not be sent is kept."""
 
 RELEASED_MS: Final = 60_000
 """How long its files may wait for their message, which the same unit writes."""
@@ -101,16 +101,16 @@ class ScheduledMessages(DueWork):
     # Operations
 
     def of_user(self, principal: Principal) -> list[dict[str, Any]]:
-        """What the caller has scheduled, the next one first."""
+        """The caller's scheduled messages, the next one first."""
         reader = self._core.database.reader
         return [self._object(row, reader) for row in scheduled_messages.of_user(reader, principal.user_id)]
 
     def get(self, principal: Principal, scheduled_id: int) -> dict[str, Any]:
-        """One of them. Raises UNKNOWN_MESSAGE."""
+        """One of the caller's scheduled messages. Raises UNKNOWN_MESSAGE."""
         return self._object(self._known(principal, scheduled_id), self._core.database.reader)
 
     def channel_of(self, principal: Principal, scheduled_id: int) -> int:
-        """Where one of them goes. Raises UNKNOWN_MESSAGE."""
+        """The channel of one of the caller's scheduled messages. Raises UNKNOWN_MESSAGE."""
         return self._known(principal, scheduled_id).channel_id
 
     async def schedule(
@@ -280,7 +280,7 @@ class ScheduledMessages(DueWork):
             raise ApiError(ErrorCode.FORBIDDEN)
 
     async def _note(self, row: ScheduledMessage, refusal: ApiError) -> None:
-        """Let it wait where slow mode holds it back; else it is invalid."""
+        """Let the message wait if slow mode holds it back; otherwise mark it as invalid."""
         now_ms = self._clock.now_ms()
         if refusal.code == ErrorCode.SLOWMODE_RATE_LIMITED:
             noted = attrs.evolve(row, due_at=now_ms + max(1, round(refusal.members["retry_after"] * 1_000)))
@@ -422,7 +422,7 @@ def _channel(channel_id: int | None) -> dict[str, str]:
 
 
 def _draft(body: Mapping[str, Any]) -> MessageDraft:
-    """What `_body` was made of, without files."""
+    """The draft from which `_body` was made, without its files."""
     reference, allowed = body.get("message_reference"), body.get("allowed_mentions")
     reply_to = forward = None
     if reference is not None:

@@ -27,7 +27,7 @@ class Slowmode:
         self._sent_at: OrderedDict[tuple[int, int], int] = OrderedDict()
 
     def take_turn(self, user_id: int, channel_id: int, seconds: int, now_ms: int) -> None:
-        """Note that the member writes now.
+        """Record that the member writes now.
 
         :raises ApiError: SLOWMODE_RATE_LIMITED with `retry_after` in seconds while less than `seconds` have passed.
         """
@@ -41,12 +41,12 @@ class Slowmode:
             self._sent_at.popitem(last=False)
 
     def remaining_ms(self, user_id: int, channel_id: int, seconds: int, now_ms: int) -> int:
-        """For how long the member has yet to wait, in milliseconds; 0 for one who may write."""
+        """How many milliseconds the member still has to wait; 0 for one who may write."""
         sent_at = self._sent_at.get((user_id, channel_id))
         return 0 if sent_at is None else max(0, sent_at + seconds * 1000 - now_ms)
 
     def forget(self) -> None:
-        """Let every member write."""
+        """Forget when members wrote, so that all may write."""
         self._sent_at.clear()
 
     def give_back(self, user_id: int, channel_id: int) -> None:
@@ -60,7 +60,7 @@ class SlowmodeStatus:
 
     _core: Core
     _slowmode: Slowmode
-    """That of messages."""
+    """The slow mode of messages; threads have their own."""
 
     def of_channel(self, principal: Principal, channel_id: int) -> dict[str, Any]:
         """The channel's slow mode in seconds, how many milliseconds the caller still has to wait and until when, and

@@ -50,18 +50,18 @@ class Opening(Protocol):
         ...
 
     def events(self, known: KnownThread) -> list[Event]:
-        """What is told of the thread, before its first message."""
+        """The events about the thread that precede its first message."""
         ...
 
 
 @frozen
 class _ThreadEffect:
-    """What a message did to its thread."""
+    """The changes that a message made to its thread."""
 
     known: KnownThread
     added: tuple[ThreadMember, ...]
     members: tuple[ThreadMember, ...] | None
-    """Who was in it, where it came back from the archive."""
+    """All members of the thread, if it came back from the archive."""
 
 
 Insertion = Callable[[sqlite3.Connection], list[int]]
@@ -99,7 +99,7 @@ class ThreadDestination(MessageDestination):
     newcomer_ids: tuple[int, ...] = ()
     """Accounts that the message brings into the thread, if they are not in it."""
     failed_to_mention: bool = False
-    """Whether it names a role that it does not bring in."""
+    """Whether the message names a role whose members it does not bring in."""
     opening: Opening | None = None
     _written: _ThreadEffect | None = None
 
@@ -122,7 +122,7 @@ class ThreadDestination(MessageDestination):
         return unit
 
     def _write(self, connection: sqlite3.Connection) -> None:
-        """In the unit, once the message is the thread's last.
+        """In the unit, after the message was written: change the thread.
 
         :raises ApiError: UNKNOWN_CHANNEL, THREAD_LOCKED, MAX_ACTIVE_THREADS.
         """
@@ -182,7 +182,8 @@ def destination_of(
 def _newcomers(
     core: Core, access: ThreadAccess, sender: Sender, counted: CountedMentions
 ) -> tuple[tuple[int, ...], bool]:
-    """Whom the message brings into the thread, and whether it names a role that it does not bring in."""
+    """The accounts that the message brings into the thread, and whether it names a role whose members it does not bring
+    in."""
     if sender.webhook_id is not None:
         return (), bool(counted.role_ids)
     user_ids, failed = [sender.id], False
@@ -205,7 +206,7 @@ def _may_come(access: ThreadAccess, user_id: int) -> bool:
 
 
 def _add(connection: sqlite3.Connection, entries: Iterable[ThreadMember], room: int) -> tuple[ThreadMember, ...]:
-    """Those who were not in the thread and come into it, as long as there is room."""
+    """Add members as long as there is room; gives those who were not in the thread before."""
     added: list[ThreadMember] = []
     for entry in entries:
         if len(added) >= room:
@@ -215,7 +216,7 @@ def _add(connection: sqlite3.Connection, entries: Iterable[ThreadMember], room: 
 
 
 def every_member(connection: sqlite3.Connection, thread_id: int) -> tuple[ThreadMember, ...]:
-    """Who is in a thread."""
+    """All members of a thread."""
     return tuple(threads.members(connection, thread_id, after=0, limit=THREAD_MEMBERS_MAXIMUM))
 
 

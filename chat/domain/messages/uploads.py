@@ -50,7 +50,7 @@ WAITING_MAXIMUM: Final = 100
 """Uploads of one account that may wait for their message."""
 
 FORMS_AT_A_TIME: Final = 4
-"""Forms of one account that may be arriving; what they bring is counted against its storage only at their end."""
+"""How many forms of one account may arrive at the same time; their files count against its storage only at the end."""
 
 SPOILER_PREFIX: Final = "SPOILER_"
 """A file of such a name is hidden until asked for."""
@@ -88,13 +88,13 @@ class AttachmentWish:
 
 @frozen
 class Owner:
-    """Whose files they are, where they go, and how large each may be (bytes)."""
+    """Whose files these are, where they go, and how large each may be (bytes)."""
 
     user_id: int
     channel_id: int
     file_bytes: int
     guard: Guard = attrs.field(eq=False, repr=False)
-    """Of the request that brings the files."""
+    """The guard of the request that brings the files."""
 
 
 class Uploads:
@@ -213,14 +213,14 @@ class Uploads:
             self._arriving.discard(promised.id)
 
     def uploaded(self, capability: str) -> Attachment:
-        """What an upload address has taken, until a message has it. Raises NOT_FOUND."""
+        """An uploaded file that no message has yet. Raises NOT_FOUND."""
         found = attachments.by_capability(self._core.database.reader, token_hash(capability), self._core.clock.now_ms())
         if found is None or not found.stored:
             raise ApiError(ErrorCode.NOT_FOUND)
         return found
 
     def complete(self, principal: Principal, channel_id: int, names: Sequence[str]) -> list[dict[str, Any]]:
-        """What has arrived under these names.
+        """The uploads under these names that have arrived completely.
 
         :raises ApiError: as `owner`.
         :raises InvalidFormBody: for a name that nothing has arrived under.
@@ -314,7 +314,7 @@ class Uploads:
             yield tuple(drafts[place] for place in sorted(drafts))
 
     async def finish(self, incoming: Incoming, key: str) -> None:
-        """All of a file has come: keep it under a key, without metadata unless the settings say so.
+        """A file has arrived completely: store it under a key, without metadata unless the settings keep it.
 
         :raises ApiError: CONTENT_BLOCKED for what was sent; what is kept is judged by `described`.
         """

@@ -60,7 +60,7 @@ class GroupDeparture:
     after: PrivateChannel | None
     removed: Account | None
     pinned: list[int] | None
-    """What the account still has pinned, if it had pinned the group."""
+    """The account's pinned conversations without the group, if the group was pinned."""
     written: WrittenMessage | None = None
 
 
@@ -239,7 +239,7 @@ class Groups:
         return _taken_out(connection, before, user_id)
 
     def announce_departure(self, left: GroupDeparture) -> None:
-        """After the commit: the one who left loses the group, and those who stay are told."""
+        """After the commit: take the group away from the one who left, and tell those who stay."""
         user_id = left.user_id
         self._private_channels.publish(EventName.CHANNEL_DELETE, left.before, (user_id,))
         if left.pinned is not None:

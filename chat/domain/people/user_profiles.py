@@ -32,7 +32,7 @@ TO_GUILD_MEMBERS: Final = 1
 
 
 WORDS: Final = ("bio", "pronouns", "banner", "accent_color")
-"""What an account shows of itself, everywhere or in one guild."""
+"""The fields of a profile that an account shows everywhere or in one guild."""
 
 
 @define(kw_only=True, eq=False)
@@ -113,7 +113,7 @@ def _words_in_guild(member: Member) -> dict[str, Any]:
 
 
 def _badge(account: Account, now_ms: int) -> dict[str, Any]:
-    """What a profile tells of premium: as much as the account's premium flags let it."""
+    """The premium badge of a profile, as far as the account's premium flags allow it."""
     flags = account.premium_flags
     if not has_premium(account, now_ms) or not account.premium_type or flags & PremiumFlag.BADGE_HIDDEN:
         return {}

@@ -29,13 +29,13 @@ NO_MAIL_DOMAINS: Final = ("invalid",)
 `localhost`, `onion`, `test`."""
 
 HOME_DOMAIN: Final = ".home.arpa"
-"""Of `arpa` the part that home networks have (RFC 8375); the rest names numbers, and no mailboxes."""
+"""The part of `arpa` that home networks use (RFC 8375); the rest of `arpa` holds numbers and no mailboxes."""
 
 RESERVED_NAMES: Final = frozenset({"everyone", "here"})
 """Mentions that no account is called like."""
 
 RESERVED_PARTS: Final = ("systemmessage",)
-"""No username holds these, nor the service's name."""
+"""Words that no username may contain, nor may it contain the service's name."""
 
 _USERNAME: Final = re.compile(r"[A-Za-z0-9_]*", re.ASCII)
 _NOT_ALPHANUMERIC: Final = re.compile(r"[^a-z0-9]")

@@ -83,7 +83,7 @@ class SignInStanding:
 
     @classmethod
     def of(cls, account: Account) -> SignInStanding:
-        """How the account stands."""
+        """The account's state for a later comparison."""
         return cls(token_hash(account.password_hash or "").hex(), account.flags & CLOSED_BY_HOLDER)
 
     @classmethod
