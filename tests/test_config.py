@@ -49,7 +49,10 @@ def write_settings(directory: Path, text: str) -> Path:
 
 
 def test_the_settings_are_exactly_those_of_the_contract() -> None:
-    assert list(SETTINGS) == list(DEFAULTS)
+    both = "chat/config/settings.py (limits: limits.py) and spec_fixtures/settings.json"
+    differ = sorted(SETTINGS.keys() ^ DEFAULTS.keys())
+    assert not differ, f"{both} differ in {differ}"
+    assert list(SETTINGS) == list(DEFAULTS), f"{both} have another order"
 
 
 @pytest.mark.parametrize("name", DEFAULTS)

@@ -145,10 +145,11 @@ def test_every_operation_has_the_policy_of_the_fixture_and_there_are_no_others()
     assert len(known) == len(ROWS)
     declared = {row["operation"]: row for row in map(described, OPERATIONS)}
     new = [json.dumps(declared[name]) for name in declared.keys() - known.keys()]
-    assert not new, "operations that nobody has decided about:\n" + "\n".join(new)
-    assert known.keys() - declared.keys() == set(), "operations that do not exist"
+    file = "spec_fixtures/access/operations.json"
+    assert not new, f"operations that nobody has decided about; add to {file}:\n" + "\n".join(new)
+    assert known.keys() - declared.keys() == set(), f"{file} names operations that do not exist"
     for name, row in known.items():
-        assert declared[name] == row
+        assert declared[name] == row, f"{name}: {file} and its declaration differ"
 
 
 def body_of(operation: Operation) -> tuple[Headers, bytes]:

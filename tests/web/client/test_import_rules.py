@@ -130,9 +130,14 @@ def test_every_area_is_named_once_and_somebody_opens_it() -> None:
     exported = re.compile(r"^export (?:async )?function open\(", re.MULTILINE)
     areas = {path for path, code in sources.items() if path.startswith("client/areas/") and exported.search(code)}
     listed = NAMED_AREA.findall(sources[AREAS])
-    assert sorted(f"client/{path}" for _, path in listed) == sorted(areas), AREAS
+    named = {f"client/{path}" for _, path in listed}
+    unnamed, gone = sorted(areas - named), sorted(named - areas)
+    assert not unnamed, f"name {unnamed} in AREAS of chat/web/{AREAS}"
+    assert not gone, f"AREAS of chat/web/{AREAS} names {gone}, which exports no `open`"
+    assert len(named) == len(listed), f"AREAS of chat/web/{AREAS} names an area twice"
     opened = {name for code in sources.values() for name in re.findall(r"\bopen\(\"(\w+)\"", code)}
-    assert {name for name, _ in listed} <= opened, "nobody opens these"
+    closed = sorted({name for name, _ in listed} - opened)
+    assert not closed, f"no view opens {closed}: call open(...) of chat/web/{AREAS} where a person chooses it"
 
 
 def test_what_is_pure_asks_neither_the_page_nor_the_clock() -> None:
