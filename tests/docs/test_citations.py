@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import re
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -78,6 +79,56 @@ def test_no_source_cites_a_text_that_the_repository_does_not_hold() -> None:
     for path in sources():
         lost += [(path.name, match.group()) for match in ELSEWHERE.finditer(one_line(path.read_text(encoding="utf-8")))]
     assert lost == []
+
+
+FILE: Final = re.compile(
+    r"(?<![\w/.*<{$-])(?:(?:[\w-]+/)+[\w-]+\.(?:py|js|css|json|sql|html|svg)|[\w-]+\.(?:py|js|css|sql|html))\b"
+)
+"""A file with its folders, or the name of a source alone."""
+
+OTHER_PROJECTS: Final = frozenset(
+    {"discord.py", "trio/_core/_run.py", "test_scheduler_determinism.py", "tests/admin/test_make_release.py"}
+)
+"""Files of others, and one of an earlier release."""
+
+
+COMMENTS: Final = {
+    ".py": r"\"\"\"[\s\S]*?\"\"\"|(?:^|  )#[^\n]*",
+    ".js": r"/\*[\s\S]*?\*/|(?<![:\"'])//[^\n]*",
+    ".css": r"/\*[\s\S]*?\*/",
+    ".html": r"\{#[\s\S]*?#\}|<!--[\s\S]*?-->",
+    ".sql": r"--[^\n]*",
+}
+"""What a source says to its readers: comments and docstrings."""
+
+
+@functools.cache
+def ends_of_paths() -> frozenset[str]:
+    """Every file of the repository, by its path and by each end of it."""
+    known = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, check=True)
+    paths = [line.split("/") for line in known.stdout.decode().splitlines()]
+    return frozenset("/".join(parts[start:]) for parts in paths for start in range(len(parts)))
+
+
+def lost_files(comments: str) -> list[str]:
+    """Files that comments name and that are not there; what is in capitals stands for any name."""
+    named = FILE.findall(comments)
+    placeholders = re.compile(r"(?:.*[/_])?[A-Z]+[./].*")
+    return [one for one in named if one not in ends_of_paths() | OTHER_PROJECTS and not placeholders.fullmatch(one)]
+
+
+def test_every_file_that_a_comment_names_is_there() -> None:
+    written = (*sources(), *(path for path in (ROOT / "tests").rglob("*") if path.suffix in CITING))
+    lost = set()
+    for path in written:
+        comments = "\n".join(re.findall(COMMENTS[path.suffix], path.read_text(encoding="utf-8"), re.MULTILINE))
+        lost |= {f"{path.relative_to(ROOT)}: {one}" for one in lost_files(comments)}
+    assert sorted(lost) == [], "a comment names a file that is not there"
+
+
+def test_what_counts_as_the_name_of_a_file() -> None:
+    text = "see domain/policy/no_such_file.py, test_citations.py, snapshots/NAME/clock.json, a.b.c and gone_for_good.js"
+    assert lost_files(text) == ["domain/policy/no_such_file.py", "gone_for_good.js"]
 
 
 def test_every_rule_that_the_code_and_the_pages_cite_exists() -> None:

@@ -9,7 +9,7 @@ const HOME = "/channels/@me";
 const worker = /** @type {ServiceWorkerGlobalScope} */ (/** @type {unknown} */ (self));
 
 /**
- * What the server tells of a message (chat/domain/accounts/push_objects.py).
+ * What the server tells of a message (chat/domain/accounts/push_notifications.py).
  * @typedef {{title: string, body: string, icon: string | null, data: {channel_id: string, url: string}}} Told
  */
 
