@@ -385,8 +385,8 @@ def test_signing_out_here_leaves_nothing_behind(visit: MakeVisitor) -> None:
     with instance() as home:
         holder: Holder = visit(home, kind=Holder)
         home.person("bob")["token"] = sign_in(home, home.person("bob"))
-        holder.opens("bob", "sessions")
-        holder.page.get_by_role("button", name="Sign out here").click()
+        holder.opens("bob", "profile")
+        holder.page.get_by_role("navigation").get_by_role("button", name="Sign out here").click()
         holder.confirms("Sign out here")
         holder.arrives_at("/login")
         left = """() => new Promise((done) => {

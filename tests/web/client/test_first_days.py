@@ -375,3 +375,43 @@ def test_a_channel_is_edited_and_closed_where_it_stands(alice: Member, visit: Ma
     page.get_by_role("button", name="Make", exact=False).last.click()
     page.locator(".channel-link").filter(has_text="shed").wait_for()
     assert all(one["name"] != "shed" for one in call("GET", f"{guild}/channels", token=place.carol["token"]))
+
+
+def test_nothing_of_a_channel_for_adults_is_loaded_before_the_answer(visit: MakeVisitor, place: Place) -> None:
+    call, token = place.home.call, place.alice["token"]
+    other = call("POST", f"/v1/guilds/{place.guild_id}/channels", {"name": "late", "type": 0, "nsfw": True}, token)
+    call("PATCH", f"/v1/channels/{place.channel_id}", {"nsfw": True}, token)
+    place.says(place.alice, "only for adults")
+    member: Member = visit(kind=Member, viewport=PHONE, reduced_motion="reduce", has_touch=True, is_mobile=True)
+    member.enters_as("alice", place.path)
+    member.reads("general")
+    member.button("I am an adult: enter").wait_for()
+    member.page_is_accessible()
+    member.page_fits()
+    assert not [address for address in member.addresses if "/messages" in address]
+    member.button("Go back").click()
+    member.page.locator(f".channel-link[href='{place.path}']").click()
+    member.button("I am an adult: enter").click()
+    member.page.get_by_role("article").filter(has_text="only for adults").wait_for()
+    member.page.goto(f"/channels/{place.guild_id}/{other['id']}")
+    field_of(member).wait_for()
+
+
+def test_signing_out_stands_where_one_looks_and_files_are_chosen_in_ones_language(alice: Member, place: Place) -> None:
+    alice.goes_to("/offline")
+    alice.page.evaluate("localStorage.setItem('language', 'de')")
+    alice.enters_as("alice", place.path)
+    alice.page.locator(".panel-me").click()
+    alice.page.get_by_role("menuitem", name="Hier abmelden").click()
+    alice.page.get_by_role("dialog").get_by_role("button", name="Abbrechen").click()
+    alice.button("Community hinzufügen").click()
+    alice.page.get_by_role("menuitem").first.click()
+    dialog = alice.page.get_by_role("dialog")
+    with alice.page.expect_file_chooser() as asked:
+        dialog.get_by_role("button", name="Datei wählen").click()
+    asked.value.set_files({"name": "leaf.png", "mimeType": "image/png", "buffer": b"leaf"})
+    dialog.get_by_text("leaf.png").wait_for()
+    alice.page_is_accessible()
+    alice.goes_to("/settings")
+    alice.reads("Einstellungen")
+    assert alice.page.url.endswith("/settings?lang=de")

@@ -91,6 +91,10 @@ export function makeGuildActs({ store, rest, now }) {
     createChannel: (guildId, channel) => rest.post(`/guilds/${guildId}/channels`, { body: channel }),
     /** @param {Id} channelId */
     deleteChannel: (channelId) => rest.delete(`/channels/${channelId}`),
+    /** The person said to be an adult before the channels of a guild. @param {Id} guildId */
+    enterForAdults: (guildId) => storage.put(`adult:${store.read.session.me}:${guildId}`, true),
+    /** @param {Id} guildId @returns {Promise<boolean>} */
+    isForAdultsEntered: async (guildId) => (await storage.get(`adult:${store.read.session.me}:${guildId}`)) === true,
     /** Where the person was in a guild. @param {string} guildId @returns {Promise<Id | undefined>} */
     lastChannel: (guildId) => storage.get(`place:${guildId}`),
     /** @param {string} guildId @param {Id} channelId */

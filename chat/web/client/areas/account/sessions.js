@@ -1,14 +1,11 @@
-// Where the account is signed in, and signing out: here, there, everywhere else.
+// Where the account is signed in, and signing out there: one, or all but this one.
 
-import { signOut } from "../../../static/session.js";
 import { fill, h } from "../../base/dom.js";
-import { storage } from "../../base/storage.js";
 import { card } from "../../views/settings/fields.js";
 import { plainName } from "../../views/names/people.js";
 import { t } from "../../words/catalogue.js";
 import { relative } from "../../words/dates.js";
 import { proved } from "../../views/settings/proof.js";
-import { endPush } from "./push.js";
 
 /** @typedef {import("../../views/shell/app.js").App} App */
 
@@ -20,7 +17,6 @@ export function makeSessions(app) {
   const rows = h("ul", { class: "settings-rows" });
   const wait = h("p", { class: "small muted" }, t("settings.wait"));
   const others = h("button", { type: "button", class: "button danger", hidden: "" }, t("sessions.end_others"));
-  const leave = h("button", { type: "button", class: "button", click: askToLeave }, t("sessions.sign_out"));
   /** @type {string[]} */
   let elsewhere = [];
 
@@ -64,31 +60,12 @@ export function makeSessions(app) {
     }
   }
 
-  function askToLeave() {
-    app.layers.dialog({
-      title: t("sessions.sign_out_title"),
-      content: h("p", { class: "muted" }, t("sessions.sign_out_words")),
-      actions: [{ label: t("sessions.sign_out"), run: () => leaveHere(app) }],
-    });
-  }
-
   others.addEventListener("click", () => void end(elsewhere, t("sessions.ended_others")));
   draw().catch(app.report);
   const element = h(
     "div",
     { class: "settings-cards" },
-    card(t("sessions.title"), t("sessions.words"), wait, rows, h("div", { class: "buttons" }, leave, others)),
+    card(t("sessions.title"), t("sessions.words"), wait, rows, h("div", { class: "buttons" }, others)),
   );
   return { element };
-}
-
-/**
- * Signs out here; nothing of the account stays in this browser.
- * @param {App} app
- */
-export async function leaveHere(app) {
-  await endPush(app).catch(() => null);
-  for (const key of await storage.keys("")) await storage.remove(key);
-  await signOut();
-  location.replace("/login");
 }

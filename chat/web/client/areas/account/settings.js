@@ -24,6 +24,7 @@ export function open({ app, page = "" }) {
   if (known) return known.show(page);
   const settings = makeSettings({
     app,
+    foot: [{ label: t("sessions.sign_out"), icon: "leave", run: () => app.open("sign_out") }],
     title: t("account.title"),
     path: PATH,
     pages: [

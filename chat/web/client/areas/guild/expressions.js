@@ -2,6 +2,7 @@
 
 import { h } from "../../base/dom.js";
 import { t } from "../../words/catalogue.js";
+import { fileField } from "../../views/dialogs/file_field.js";
 import { dataAddress } from "../../views/dialogs/new_guild.js";
 import { field, input } from "./fields.js";
 import { listPage } from "./lists.js";
@@ -52,12 +53,12 @@ function expressionPage(app, guildId, { kind, name: attributes, hint, add, none,
   const { store, acts } = app;
   const { guildSettings } = acts;
   const name = input({ required: "", maxlength: "32", ...attributes }, "");
-  const file = /** @type {HTMLInputElement} */ (h("input", { type: "file", accept: PICTURES, required: "" }));
+  const { element: choice, input: file, show } = fileField("emoji-file", t("emoji_settings.file"), PICTURES);
   const form = h(
     "form",
     { class: "emoji-form" },
     field("emoji-name", t("emoji_settings.name"), name, hint),
-    field("emoji-file", t("emoji_settings.file"), file),
+    choice,
     h("button", { type: "submit", class: "button primary" }, add),
   );
   file.addEventListener("change", () => {
@@ -71,13 +72,15 @@ function expressionPage(app, guildId, { kind, name: attributes, hint, add, none,
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     const chosen = file.files?.[0];
-    if (!chosen) return;
+    if (!chosen) return file.click();
     try {
       await guildSettings.makeExpression(guildId, kind, name.value.trim(), await dataAddress(chosen));
       form.reset();
+      show();
     } catch (error) {
       app.report(error);
     }
+    return undefined;
   });
   const page = listPage(app, {
     load: () => Promise.resolve(store.read.guilds.get(guildId)?.[kind] ?? []),

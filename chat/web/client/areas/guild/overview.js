@@ -3,6 +3,7 @@
 import { fill, h } from "../../base/dom.js";
 import { orderedChannels } from "../../store/channels.js";
 import { t } from "../../words/catalogue.js";
+import { fileField } from "../../views/dialogs/file_field.js";
 import { dataAddress } from "../../views/dialogs/new_guild.js";
 import { faceOf } from "../../views/names/guilds.js";
 import { nameOfChannel } from "../../views/names/channels.js";
@@ -34,7 +35,7 @@ export function overviewPage({ store, acts }, guildId) {
     "0",
   );
   const face = h("span", { class: "guild-set-face" });
-  const file = /** @type {HTMLInputElement} */ (h("input", { type: "file", accept: PICTURES }));
+  const { element: choice, input: file, show } = fileField("guild-icon", t("new_guild.picture"), PICTURES);
   const away = h("button", { type: "button", class: "button small-button" }, t("settings.no_picture"));
   /** @type {string | null | undefined} undefined: as it is */
   let picture;
@@ -46,6 +47,7 @@ export function overviewPage({ store, acts }, guildId) {
     level.value = String(properties()["verification_level"] ?? 0);
     picture = undefined;
     file.value = "";
+    show();
     shown();
   }
 
@@ -80,7 +82,7 @@ export function overviewPage({ store, acts }, guildId) {
       "div",
       { class: "guild-set-picture" },
       face,
-      h("div", {}, field("guild-icon", t("new_guild.picture"), file), away),
+      h("div", {}, choice, away),
     ),
     field("guild-name", t("new_guild.name"), name),
     field("guild-system", t("settings.system"), system, t("settings.system_hint")),

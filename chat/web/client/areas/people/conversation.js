@@ -2,6 +2,7 @@
 
 import { fill, h } from "../../base/dom.js";
 import { t } from "../../words/catalogue.js";
+import { fileField } from "../../views/dialogs/file_field.js";
 import { dataAddress } from "../../views/dialogs/new_guild.js";
 import { nameOfChannel } from "../../views/names/channels.js";
 import { scoreOf } from "../../views/names/matching.js";
@@ -47,7 +48,7 @@ function change(app, channelId) {
     placeholder: nameOfChannel(store.read, { ...channel, name: "" }),
   });
   name.value = channel.name ?? "";
-  const picture = h("input", { type: "file", id: "group-picture", accept: PICTURES });
+  const { element, input: picture } = fileField("group-picture", t("new_guild.picture"), PICTURES);
   const friends = friendPicker(app, new Set((channel.recipients ?? []).map(({ id }) => id)));
   const run = async () => {
     const file = picture.files?.[0];
@@ -63,7 +64,7 @@ function change(app, channelId) {
     "div",
     {},
     h("div", { class: "field" }, h("label", { for: "group-name" }, t("conversation.group_name")), name),
-    h("div", { class: "field" }, h("label", { for: "group-picture" }, t("new_guild.picture")), picture),
+    element,
     h("h3", { class: "meta" }, t("conversation.add")),
     friends.element,
   );

@@ -54,7 +54,8 @@ export function makePanel(app) {
       run: () => void acts.account.status(one).catch(app.report),
     }));
     const own = { label: t("panel.custom"), icon: "emoji", run: askForCustom };
-    app.layers.menu(me, [...entries, null, own], t("panel.status"));
+    const leave = { label: t("sessions.sign_out"), icon: "leave", run: () => app.open("sign_out") };
+    app.layers.menu(me, [...entries, null, own, null, leave], t("panel.status"));
   }
 
   function askForCustom() {

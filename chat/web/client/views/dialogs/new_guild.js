@@ -3,6 +3,7 @@
 import { fill, h } from "../../base/dom.js";
 import { t } from "../../words/catalogue.js";
 import { plainName } from "../names/people.js";
+import { fileField } from "./file_field.js";
 import { TEMPLATES, templateOf } from "./templates.js";
 
 /** @typedef {import("../shell/app.js").App} App */
@@ -33,7 +34,7 @@ export function make(app) {
   const name = /** @type {HTMLInputElement} */ (
     h("input", { class: "input", id: "guild-name", required: "", maxlength: String(NAME_MAXIMUM), autocomplete: "off" })
   );
-  const picture = /** @type {HTMLInputElement} */ (h("input", { type: "file", id: "guild-picture", accept: PICTURES }));
+  const { element, input: picture } = fileField("guild-picture", t("new_guild.picture"), PICTURES);
   const template = h("select", { class: "select", id: "guild-template" });
   template.append(h("option", { value: "" }, t("template.none")));
   for (const [value, { label }] of Object.entries(TEMPLATES)) template.append(h("option", { value }, label()));
@@ -42,7 +43,7 @@ export function make(app) {
     {},
     h("p", { class: "muted" }, t("new_guild.make_words")),
     h("div", { class: "field" }, h("label", { for: "guild-name" }, t("new_guild.name")), name),
-    h("div", { class: "field" }, h("label", { for: "guild-picture" }, t("new_guild.picture")), picture),
+    element,
     h("div", { class: "field" }, h("label", { for: "guild-template" }, t("template.begin")), template),
   );
   const run = async () => {

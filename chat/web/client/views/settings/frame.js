@@ -21,8 +21,9 @@ import { t } from "../../words/catalogue.js";
  * @param {string} parts.title
  * @param {string} parts.path Where the pages live, without the last part.
  * @param {Entry[]} parts.pages
+ * @param {{label: string, icon: string, run: () => void}[]} [parts.foot] What can be done besides.
  */
-export function makeSettings({ app, title, path, pages }) {
+export function makeSettings({ app, title, path, pages, foot = [] }) {
   const wide = matchMedia("(min-width: 48rem)");
   const list = h("ul", { class: "settings-list" });
   const heading = h("h1", { tabindex: "-1" });
@@ -90,6 +91,12 @@ export function makeSettings({ app, title, path, pages }) {
   for (const { key, label, icon: sign } of pages) {
     const link = h("a", { href: `${path}/${key}`, "data-key": key }, icon(sign), h("span", { class: "clip" }, label));
     list.append(h("li", {}, link));
+  }
+  for (const { label, icon: sign, run } of foot) {
+    const press = () => ask(run);
+    const button = h("button", { type: "button", class: "settings-act", click: press }, icon(sign));
+    button.append(h("span", { class: "clip" }, label));
+    list.append(h("li", { class: "settings-foot" }, button));
   }
   list.addEventListener("click", (event) => {
     const link = /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest("a"));

@@ -44,6 +44,7 @@ const AREAS = {
   report: () => import("../../areas/talk/report.js"),
   scheduled: () => import("../../areas/talk/scheduled.js"),
   search: () => import("../../areas/talk/search.js"),
+  sign_out: () => import("../../areas/account/sign_out.js"),
   stickers: () => import("../../areas/pickers/stickers.js"),
   switcher: () => import("../../areas/switcher.js"),
   threads: () => import("../../areas/talk/threads.js"),

@@ -17,6 +17,7 @@ import { makeAreas } from "./app.js";
 import { makeBanner } from "./connection.js";
 import { wordsOf } from "./faults.js";
 import { makeCovers } from "./covers.js";
+import { isForAdults, makeGate } from "./gate.js";
 import { openInside } from "./inside.js";
 import { keepFocus } from "./focus.js";
 import { keyList, makeKeys } from "./keys.js";
@@ -78,6 +79,8 @@ export function makeShell({ store, acts, connection }) {
   let list = null;
   /** @type {string | null | undefined} the guild whose channels are listed */
   let listed;
+  /** @type {Set<string | null>} guilds whose channels for adults the person wants to see */
+  const passed = new Set();
   let isReady = false;
   let hasFriends = false;
 
@@ -164,6 +167,18 @@ export function makeShell({ store, acts, connection }) {
     }
     talk?.stop();
     const parts = { app, channelId, guildId, back: () => show("list"), toggleMembers };
+    const pass = () => {
+      passed.add(guildId);
+      talk?.stop();
+      talk = null;
+      router.show();
+    };
+    if (guildId !== null && !passed.has(guildId) && isForAdults(app, channel)) {
+      talk = makeGate({ ...parts, guildId, pass });
+      members.show(null);
+      fill(ground, talk.element);
+      return show("talk");
+    }
     talk = FORUMS.has(channel?.type ?? -1) ? makeForum(parts) : makeTalk(parts);
     fill(ground, talk.element);
     show("talk");
