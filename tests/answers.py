@@ -34,7 +34,7 @@ from chat.api.operation import Operation
 from chat.api.request import SUDO_HEADER
 from chat.api.routes.every import ROUTES
 from chat.api.routing import RouteTable
-from chat.api.schemas.shapes import JSON, Components, Shape, by_status
+from chat.api.schemas.shapes import JSON, Components, Shape
 from chat.registries.error_codes import ErrorCode
 from chat.testing.rest_client import Response, RestClient
 
@@ -99,10 +99,10 @@ def validator_of(shape: Shape) -> Validator:
 def fault_of(method: str, path: str, answer: Response) -> str | None:
     """What is wrong with an answer; None where it is as declared."""
     operation = operation_of(method, path)
-    if operation is None or operation.answers is None:
+    if operation is None:
         return None
     where = f"{operation.method} {operation.path} answered {answer.status}"
-    shapes = by_status(operation.answers)
+    shapes = operation.answers
     if answer.status in shapes:
         shape = shapes[answer.status]
     elif answer.status >= 400:
@@ -139,9 +139,9 @@ def refusal_fault(method: str, path: str, answer: Response) -> str | None:
     """What is wrong with the code of a refusal; None where the operation is known to refuse with it."""
     code = answer.code
     operation = None if code is None else operation_of(method, path)
-    if operation is None or code is None or operation.answers is None:
+    if operation is None or code is None:
         return None
-    if answer.status in by_status(operation.answers):  # and not under the status that the code goes with elsewhere
+    if answer.status in operation.answers:  # and not under the status that the code goes with elsewhere
         return None
     where = f"{name_of(operation)} refused with {code}"
     if code not in ErrorCode.__members__:

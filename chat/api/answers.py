@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
 from contextlib import aclosing
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, Generic
 
 import attrs
 import orjson
@@ -21,6 +21,15 @@ from chat import __version__
 from chat.api.bodies import Receive
 from chat.classes import frozen
 from chat.errors import ApiError
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    B = TypeVar("B", default=Any, covariant=True)
+else:
+    from typing import TypeVar
+
+    B = TypeVar("B", covariant=True)
 
 RawHeaders = list[tuple[bytes, bytes]]
 
@@ -91,11 +100,11 @@ PREFLIGHT_HEADERS: Final = {
 
 
 @frozen
-class Answer:
+class Answer(Generic[B]):
     """An answer with a status or headers of its own. `body` is an object for JSON; None sends no body."""
 
     status: int = 200
-    body: Any = None
+    body: B | None = None
     headers: Mapping[str, str] = attrs.field(factory=dict)
 
 

@@ -9,6 +9,7 @@ the rest is text), and `body` and `query`, read as what they are annotated with 
 from __future__ import annotations
 
 import enum
+import functools
 from collections.abc import Awaitable, Callable, Mapping
 from inspect import unwrap
 from types import SimpleNamespace
@@ -127,9 +128,9 @@ class Operation:
 
     # What comes back
 
-    answers: Answers | None = None
-    """When all is well: the shape of 200, NOTHING for 204, or shapes by status (`chat.api.schemas`). NOTHING where the
-    handler returns None and nothing is said."""
+    told: Answers | Callable[[], Mapping[int, Any]] | None = attrs.field(default=None, alias="answers")
+    """When all is well, where that is not 200 with what the handler returns (204 where it returns None): a shape, or a
+    function that answers types or shapes by status. `answers` has the shapes."""
     kept: tuple[str, ...] | None = None
     """Whether the answer has an entity tag, and which members of the object in it are rendered once per change, so that
     they are encoded once (`chat.api.kept_encodings`); empty where all of the answer is."""
@@ -158,10 +159,20 @@ class Operation:
             self.query = types.get("query")
         if self.multipart and self.payload_field is None:
             self.payload_field = PAYLOAD_JSON
-        if self.answers is None and handler.__annotations__["return"] in {None, "None"}:
-            self.answers = NOTHING
-        if self.kept is not None and self.answers is not None:
-            self.answers = {**by_status(self.answers), 304: NOTHING}
+
+    @functools.cached_property
+    def answers(self) -> Mapping[int, Shape]:
+        """The shape of each answer when all is well, by status (`chat.wire`). Reads declarations: not for a start."""
+        from chat.api.schemas.declared import answer_shape, returned
+
+        told = self.told
+        if told is None:
+            shapes = by_status(answer_shape(returned(self.handler)))
+        elif isinstance(told, Shape | Mapping):
+            shapes = by_status(told)
+        else:
+            shapes = {status: answer_shape(what) for status, what in told().items()}
+        return shapes if self.kept is None else {**shapes, 304: NOTHING}
 
     @property
     def changes(self) -> bool:

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 import structlog
 
+from chat import wire
 from chat.auth.tokens import base64url, from_base64url
 from chat.classes import frozen
 from chat.config import Settings
@@ -61,9 +62,9 @@ class Descriptor:
     credential_id: bytes
     transports: tuple[str, ...] = ()
 
-    def as_member(self) -> dict[str, Any]:
+    def as_member(self) -> wire.CredentialDescriptor:
         """The credential descriptor."""
-        data: dict[str, Any] = {"id": base64url(self.credential_id), "type": "public-key"}
+        data: wire.CredentialDescriptor = {"id": base64url(self.credential_id), "type": "public-key"}
         if self.transports:
             data["transports"] = list(self.transports)
         return data
@@ -71,7 +72,7 @@ class Descriptor:
 
 def registration_options(
     party: RelyingParty, challenge: str, *, handle: bytes, name: str, display_name: str, known: Sequence[Descriptor]
-) -> dict[str, Any]:
+) -> wire.WebauthnCreationOptions:
     """The options of `navigator.credentials.create`; `known` are credentials whose authenticator is not to make another
     one."""
     return {
@@ -94,16 +95,20 @@ def registration_options(
 
 def authentication_options(
     party: RelyingParty, challenge: str, allowed: Sequence[Descriptor] | None = None
-) -> dict[str, Any]:
+) -> wire.WebauthnRequestOptions:
     """The options of `navigator.credentials.get`.
 
     `allowed` are the credentials of a known account, whose password or session has been seen; None asks for whichever
     the person picks, and then the authenticator has to know the person.
     """
-    data: dict[str, Any] = {"challenge": challenge, "timeout": TIMEOUT_MS, "rpId": party.id}
+    data: wire.WebauthnRequestOptions = {
+        "challenge": challenge,
+        "timeout": TIMEOUT_MS,
+        "rpId": party.id,
+        "userVerification": "required" if allowed is None else "discouraged",
+    }
     if allowed is not None:
         data["allowCredentials"] = [descriptor.as_member() for descriptor in allowed]
-    data["userVerification"] = "required" if allowed is None else "discouraged"
     return data
 
 

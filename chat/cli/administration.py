@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from chat import wire
 from chat.classes import frozen
 from chat.cli import importing
 from chat.cli.options import InWords, fields_of, json_option, no_words, print_object, print_objects, settings_file
@@ -74,7 +75,7 @@ class Instance:
 
         return the_instance(reason)
 
-    async def create_guild(self, owner: Account, wish: GuildWish) -> dict[str, Any]:
+    async def create_guild(self, owner: Account, wish: GuildWish) -> wire.Guild:
         """Make a guild, and tell a running server of it. Raises as `Guilds.create_for`."""
         from chat.domain.administration import server_notes
 

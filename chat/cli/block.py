@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from chat import wire
 from chat.cli.administration import Instance, administering
 from chat.cli.options import instance_options, reason_option
 from chat.errors import ApiError, InvalidFormBody, OperatorError
@@ -37,13 +38,13 @@ def block() -> None:
 @instance_options
 @click.argument("name", metavar="[LIST]", type=click.Choice(NAMES), required=False)
 @administering(*BLOCK_COLUMNS)
-async def list_blocks(instance: Instance, name: str | None) -> list[dict[str, Any]]:
+async def list_blocks(instance: Instance, name: str | None) -> list[wire.BlockedValue]:
     """What is on the lists, or on LIST alone.
 
     They are email, ip, phrase, url, url_domain, file_sha, avatar_hash and profile_substring.
     """
     service = _service(instance)
-    found: list[dict[str, Any]] = []
+    found: list[wire.BlockedValue] = []
     for each in Blocklist if name is None else (Blocklist(name),):
         after: str | None = ""
         while after is not None:
@@ -59,7 +60,7 @@ async def list_blocks(instance: Instance, name: str | None) -> list[dict[str, An
 @value_argument
 @reason_option
 @administering(*BLOCK_COLUMNS)
-async def add(instance: Instance, name: str, value: str, reason: str | None) -> dict[str, Any]:
+async def add(instance: Instance, name: str, value: str, reason: str | None) -> wire.BlockedValue:
     """Put VALUE on LIST.
 
     A network for ip, @example.com for the addresses of a domain, a SHA-256 for file_sha.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from chat import wire
 from chat.cli.administration import Instance, administer, administering
 from chat.cli.options import fields_of, id_argument, instance_options, json_option, print_object
 from chat.errors import OperatorError
@@ -45,7 +46,7 @@ def make_bot(data: Path, owner: str, name: str, *, as_json: bool) -> None:
     if not 1 <= len(name) <= NAME_LENGTH:
         raise OperatorError(f"the name of a bot has 1 to {NAME_LENGTH} characters")
 
-    async def command(instance: Instance) -> dict[str, Any]:
+    async def command(instance: Instance) -> wire.NewApplication:
         from chat.auth.principal import CredentialKind, Principal
         from chat.domain.applications.applications import NewApplication
 

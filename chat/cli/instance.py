@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from chat import wire
 from chat.cli.administration import Instance, administer, administering
 from chat.cli.options import (
     acls_of,
@@ -96,7 +97,7 @@ def job() -> None:
 )
 @click.option("--limit", type=click.IntRange(1, 200), default=50, show_default=True, help="How many at most.")
 @administering(*JOB_COLUMNS, in_words=_job_in_words)
-async def list_jobs(instance: Instance, status: str | None, task_type: str | None, limit: int) -> list[dict[str, Any]]:
+async def list_jobs(instance: Instance, status: str | None, task_type: str | None, limit: int) -> list[wire.Job]:
     """Jobs, the newest first."""
     return await _ledger(instance).page(
         status=None if status is None else JobStatus(status),
@@ -110,7 +111,7 @@ async def list_jobs(instance: Instance, status: str | None, task_type: str | Non
 @instance_options
 @id_argument("job_id")
 @administering(hide_empty=True)
-async def show_job(instance: Instance, job_id: int) -> dict[str, Any]:
+async def show_job(instance: Instance, job_id: int) -> wire.Job:
     """One job."""
     with _refused(job_id):
         return _ledger(instance).get(job_id)
@@ -120,7 +121,7 @@ async def show_job(instance: Instance, job_id: int) -> dict[str, Any]:
 @instance_options
 @id_argument("job_id")
 @administering(hide_empty=True)
-async def cancel_job(instance: Instance, job_id: int) -> dict[str, Any]:
+async def cancel_job(instance: Instance, job_id: int) -> wire.Job:
     """End a job.
 
     One that waits is over at once, one that runs before its next step. What it has done stays done.
@@ -176,7 +177,7 @@ def _named(summary: dict[str, Any] | None, otherwise: str) -> str:
 @administering(*AUDIT_COLUMNS, in_words=_entry_in_words)
 async def audit_log(
     instance: Instance, search: str | None, by: str | None, about: str | None, limit: int
-) -> list[dict[str, Any]]:
+) -> list[wire.AdminAuditLogEntry]:
     """What administrators did, the newest first.
 
     What was done at this command line has no account: its administrator is 0.
@@ -192,8 +193,7 @@ async def audit_log(
         target_id=None if about is None else str(accounts.find(about).id),
         limit=limit,
     )
-    entries: list[dict[str, Any]] = (await AdminAuditReading(database=instance.database).search(wanted))["logs"]
-    return entries
+    return (await AdminAuditReading(database=instance.database).search(wanted))["logs"]
 
 
 DEFAULT_NAME: Final = "Command line"

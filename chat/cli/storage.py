@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import click
 
+from chat import wire
 from chat.cli.administration import Instance, administer
 from chat.cli.options import instance_options, is_terminal, json_option, print_json, print_objects, print_table
 from chat.registries.jobs import CleanUp
@@ -32,7 +33,7 @@ def storage(context: click.Context, data: Path, as_json: bool) -> None:
             _print_to_people(found)
 
 
-async def _overview(instance: Instance) -> dict[str, Any]:
+async def _overview(instance: Instance) -> wire.Storage:
     return await instance.areas().administration.storage.overview()
 
 
@@ -74,7 +75,7 @@ def clean(data: Path, dry_run: bool, kinds: tuple[str, ...], as_json: bool) -> N
         found = [(kind, await cleaning.found(kind, only_look=True)) for kind in wanted]
         return [{"kind": kind.value, "files": one.files, "bytes": one.bytes} for kind, one in found]
 
-    async def order(instance: Instance) -> dict[str, Any]:
+    async def order(instance: Instance) -> wire.AdminCleanStorageAnswer:
         from chat.domain.administration import server_notes
 
         with instance.telling(server_notes.job_ordered()):

@@ -6,10 +6,11 @@ import secrets
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
+from chat import wire
 from chat.cli.administration import Instance, account_fields, administer, administering
 from chat.cli.options import (
     SNOWFLAKE,
@@ -139,7 +140,7 @@ async def list_(instance: Instance) -> list[dict[str, object]]:
 @instance_options
 @account_argument
 @administering(hide_empty=True)
-async def show(instance: Instance, name: str) -> dict[str, Any]:
+async def show(instance: Instance, name: str) -> wire.AdminUser:
     """Show account U.
 
     These are the fields of the Admin API.
@@ -193,12 +194,12 @@ def acl(data: Path, name: str, acls: tuple[str, ...], as_json: bool, more: tuple
 
     async def command(instance: Instance) -> dict[str, object]:
         account = instance.accounts.find(name)
-        held = account.acls
+        held = list(account.acls)
         if acls:
             with instance.telling(server_notes.acls_changed(account.id)):
                 accounts = instance.areas().administration.accounts
                 held = (await accounts.set_acls(instance.acting(), account.id, wanted))["acls"]
-        return {"id": str(account.id), "username": account.username, "acls": list(held)}
+        return {"id": str(account.id), "username": account.username, "acls": held}
 
     print_object(administer(data, command), as_json=as_json)
 
@@ -215,7 +216,7 @@ def sessions(data: Path, name: str, end: bool, as_json: bool) -> None:
     """
     from chat.domain.administration import server_notes
 
-    async def command(instance: Instance) -> list[dict[str, Any]] | int:
+    async def command(instance: Instance) -> list[wire.AdminUserSession] | int:
         account, administration = instance.accounts.find(name), instance.areas().administration
         if not end:
             return await administration.lists.sessions(instance.acting(), account.id)
@@ -298,7 +299,7 @@ SHOWN: Final = ("id", "username", "discriminator", "flags", "temp_banned_until",
 REASON_LENGTH: Final = 512
 REASONS: Final = {reason.name.lower().replace("_", "-"): reason for reason in DeletionReason}
 
-Do = Callable[[Instance, "Account"], Awaitable[dict[str, Any]]]
+Do = Callable[[Instance, "Account"], Awaitable["wire.AdminUser"]]
 
 
 @user.command()
@@ -317,7 +318,7 @@ def ban(data: Path, name: str, hours: int | None, reason: str | None, notify: bo
     """
     _require_length("--reason", reason)
 
-    async def do(instance: Instance, account: Account) -> dict[str, Any]:
+    async def do(instance: Instance, account: Account) -> wire.AdminUser:
         bans = instance.areas().administration.bans
         return await bans.ban(instance.acting(), account.id, hours=hours or 0, reason=reason, notify=notify)
 
@@ -336,7 +337,7 @@ def unban(data: Path, name: str, public_reason: str | None, reason: str | None, 
     _require_length("--public-reason", public_reason)
     _require_length("--reason", reason)
 
-    async def do(instance: Instance, account: Account) -> dict[str, Any]:
+    async def do(instance: Instance, account: Account) -> wire.AdminUser:
         bans = instance.areas().administration.bans
         return await bans.unban(instance.acting(reason), account.id, public_reason=public_reason, notify=notify)
 
@@ -390,7 +391,7 @@ def delete(
     from chat.domain.administration.account_closing import DeletionWish
     from chat.store.accounts import account_deletions
 
-    async def do(instance: Instance, account: Account) -> dict[str, Any]:
+    async def do(instance: Instance, account: Account) -> wire.AdminUser:
         pending = account_deletions.of_user(instance.database.reader, account.id)
         if pending is None and (replace or cancel):
             raise OperatorError(f"no deletion of {name} is pending")
@@ -422,7 +423,7 @@ def _change(data: Path, name: str, do: Do, *, signs_out: bool, as_json: bool) ->
     """Do it, tell a running server of it, and print the account as it is then."""
     from chat.domain.administration import server_notes
 
-    async def command(instance: Instance) -> dict[str, Any]:
+    async def command(instance: Instance) -> wire.AdminUser:
         account = instance.accounts.find(name)
         with instance.telling(server_notes.account_changed(account.id, signs_out=signs_out)):
             return await do(instance, account)

@@ -7,19 +7,17 @@ says of each of their addresses whether it is had here.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import orjson
 
+from chat import wire
 from chat.api import buckets
 from chat.api.answers import Answer
 from chat.api.mounts import Mount
 from chat.api.operation import Policy, Request, Routes
 from chat.api.request import SUDO_HEADER
-from chat.api.routes.accounts.accounts import OWN_ARCHIVE_ADDRESS, FetchArchive
-from chat.api.schemas.accounts import OWN_ARCHIVE
-from chat.api.schemas.instance import DISCOVERY
-from chat.api.schemas.shapes import nullable
+from chat.api.routes.accounts.accounts import FetchArchive
 from chat.domain.administration.assemble import AdministrationArea
 from chat.domain.signing_in.assemble import SigningInArea
 
@@ -38,14 +36,14 @@ SECOND_NAMES: Final = {
 
 API_ENDPOINTS: Final = ("api", "api_client", "api_public")
 
-routes = Routes(policy=Policy.NONE, bucket=buckets.DISCOVERY, answers=DISCOVERY)
+routes = Routes(policy=Policy.NONE, bucket=buckets.DISCOVERY)
 
 
 @routes.operation("GET", "/.well-known/fluxer", name="get_discovery_of_family")
 @routes.operation("GET", "/v1/.well-known/fluxer", name="get_discovery_of_family_below_api")
-async def get_discovery_of_family(request: Request, administration: AdministrationArea) -> object:
+async def get_discovery_of_family(request: Request, administration: AdministrationArea) -> wire.Discovery:
     """The discovery document, with the addresses of the API that programs of this family expect."""
-    document: dict[str, Any] = administration.discovery.document(request.headers.get("host"))
+    document = administration.discovery.document(request.headers.get("host"))
     endpoints = {**document["endpoints"], **dict.fromkeys(API_ENDPOINTS, f"{request.origin}/api")}
     return {**document, "endpoints": endpoints}
 
@@ -55,9 +53,9 @@ async def get_discovery_of_family(request: Request, administration: Administrati
     "/v1/users/@me/harvest/latest",
     policy=Policy.USER_ONLY,
     bucket=buckets.OWN_ARCHIVE,
-    answers=nullable(OWN_ARCHIVE),
+    answers=lambda: {200: wire.OwnArchive | None},
 )
-async def get_latest_own_archive(request: Request, administration: AdministrationArea) -> object:
+async def get_latest_own_archive(request: Request, administration: AdministrationArea) -> Answer:
     """The last archive of the own account; null without one."""
     archive = administration.archives.own(request.principal.user_id)
     return Answer(body=orjson.Fragment(b"null") if archive is None else archive)
@@ -68,9 +66,10 @@ async def get_latest_own_archive(request: Request, administration: Administratio
     "/v1/users/@me/harvest/{harvest_id}",
     policy=Policy.USER_ONLY,
     bucket=buckets.OWN_ARCHIVE,
-    answers=OWN_ARCHIVE,
 )
-async def get_own_archive_by_id(request: Request, administration: AdministrationArea, harvest_id: int) -> object:
+async def get_own_archive_by_id(
+    request: Request, administration: AdministrationArea, harvest_id: int
+) -> wire.OwnArchive:
     """An archive of the own account."""
     return administration.archives.one_of_own(request.principal.user_id, harvest_id)
 
@@ -80,7 +79,6 @@ async def get_own_archive_by_id(request: Request, administration: Administration
     "/v1/users/@me/harvest/{harvest_id}/download",
     policy=Policy.USER_ONLY,
     bucket=buckets.OWN_ARCHIVE,
-    answers=OWN_ARCHIVE_ADDRESS,
 )
 async def get_own_archive_address_by_id(
     request: Request,
@@ -88,7 +86,7 @@ async def get_own_archive_address_by_id(
     administration: AdministrationArea,
     harvest_id: int,
     body: FetchArchive,
-) -> object:
+) -> wire.OwnArchiveAddress:
     """An address under which the archive is downloaded for an hour. Sudo mode, or a fresh sign-in: a browser sends no
     password with a GET."""
     proof, account = request.proof(body), request.principal.account

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Final
 
 import trio
 
+from chat import wire
 from chat.api.fields import OMITTED, Maybe, Omitted, Range, Snowflake, named_members
 from chat.api.operation import Policy, Request, Routes
 from chat.classes import frozen
@@ -142,16 +143,14 @@ async def change_node(request: Request, development: Development, body: NodeChan
 @routes.operation("POST", "/v1/_dev/users/{user_id}")
 async def set_account_state(
     request: Request, development: Development, user_id: int, body: WorldAccountChange
-) -> dict[str, Any]:
+) -> wire.AdminUser:
     """Set account state directly."""
     return await change_account(development, user_id, body)
 
 
 # An empty object is a member without anything of its own here, so it may not become null.
 @routes.operation("POST", "/v1/_dev/guilds/{guild_id}", empty_strings_are_null=False)
-async def set_guild_state(
-    request: Request, development: Development, guild_id: int, body: GuildChange
-) -> dict[str, Any]:
+async def set_guild_state(request: Request, development: Development, guild_id: int, body: GuildChange) -> wire.Guild:
     """Set guild state directly."""
     return await change_guild(development, guild_id, body)
 

@@ -7,10 +7,11 @@ import ipaddress
 import re
 import sqlite3
 from collections.abc import Mapping
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 import attrs
 
+from chat import wire
 from chat.admin.routes.account_fields import Date
 from chat.api.fields import (
     OMITTED,
@@ -98,10 +99,10 @@ class _WrittenState:
     before: Guild
     after: Guild
     movements: list[tuple[Movement, Member]]
-    settings: Mapping[int, dict[str, Any]]
+    settings: Mapping[int, wire.UserSettings]
 
 
-async def change_guild(development: Development, guild_id: int, change: GuildChange) -> dict[str, Any]:
+async def change_guild(development: Development, guild_id: int, change: GuildChange) -> wire.Guild:
     """Change the guild and tell those who see it; returns the guild object. Raises UNKNOWN_GUILD; INVALID_ROLE_ID at a
     member's roles; INVALID_FORMAT at a member that is no account, at the owner where it is removed, and at an
     `owner_id` that is no member."""
@@ -142,7 +143,7 @@ class _Movements:
         self._now = now
         self._role_ids = {role.id for role in roles.of_guild(connection, guild_id)}
         self.movements: list[tuple[Movement, Member]] = []
-        self.settings: dict[int, dict[str, Any]] = {}
+        self.settings: dict[int, wire.UserSettings] = {}
         self.balance = 0
 
     def apply(self, user_id: int, change: MemberChange | None) -> None:
@@ -178,7 +179,7 @@ class _Movements:
             settings = guild_folders.leave_guild(self._connection, account, self._guild_id)
         self._note(Movement.LEFT, member, settings)
 
-    def _note(self, movement: Movement, member: Member, settings: dict[str, Any] | None) -> None:
+    def _note(self, movement: Movement, member: Member, settings: wire.UserSettings | None) -> None:
         self.movements.append((movement, member))
         self.balance += 1 if movement is Movement.JOINED else -1
         if settings is not None:
@@ -266,7 +267,7 @@ class WorldAccountChange:
         return attrs.evolve(account, **named_members(self))
 
 
-async def change_account(development: Development, user_id: int, change: WorldAccountChange) -> dict[str, Any]:
+async def change_account(development: Development, user_id: int, change: WorldAccountChange) -> wire.AdminUser:
     """Change the account and tell those who see it; returns the Admin user object. Raises UNKNOWN_USER;
     EMAIL_ALREADY_IN_USE at `email`."""
 

@@ -8,6 +8,7 @@ from typing import Any
 import attrs
 import orjson
 
+from chat import wire
 from chat.classes import define
 from chat.clock import iso_timestamp
 from chat.domain.presence.presences import Presences
@@ -89,7 +90,7 @@ class GuildPayloads:
         """Thread List Sync of the whole guild, for a session that wants to know all its active threads."""
         return _listed(state, self._shown_to(state, session, every=True))
 
-    def _shown_to(self, state: GuildState, session: GatewaySession, *, every: bool) -> Sequence[dict[str, Any]]:
+    def _shown_to(self, state: GuildState, session: GatewaySession, *, every: bool) -> Sequence[wire.Thread]:
         return self.threads.shown_to(state, session.user_id, joined_only=not (session.bot or every))
 
     def in_ready(
@@ -131,7 +132,7 @@ class GuildPayloads:
         return orjson.dumps({"id": str(guild_id), "unavailable": True})
 
 
-def _listed(state: GuildState, threads: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def _listed(state: GuildState, threads: Sequence[wire.Thread]) -> dict[str, Any]:
     return {
         "guild_id": str(state.id),
         "threads": threads,

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from trio.testing import MockClock
 
-from chat.api.schemas.messages import MESSAGE, MESSAGE_SNAPSHOT
+from chat import wire
+from chat.api.schemas.declared import object_shape
 from chat.compat.discord.intents import ALL_INTENTS, Intent
 from chat.compat.discord.redaction import EMPTIED, KEPT, LEFT_OUT, NESTED, redacted, without_what_it_answers
 from chat.testing import World
@@ -63,7 +64,7 @@ def test_who_may_read_a_message_may_not_read_the_one_it_answers(
 
 
 def test_each_member_of_a_message_is_known() -> None:
-    for shape in (MESSAGE, MESSAGE_SNAPSHOT):
+    for shape in (object_shape(wire.Message), object_shape(wire.MessageSnapshot)):
         assert members_of(shape) <= KEPT | EMPTIED.keys() | LEFT_OUT | NESTED.keys()
     assert not KEPT & (EMPTIED.keys() | LEFT_OUT | NESTED.keys())
 

@@ -5,15 +5,22 @@ Area: guilds. Rules: 000.sequencing, 001.features, 001.guild-object, 001.partial
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import orjson
 import pytest
 
+from chat import wire
 from chat.domain.standing.channel_objects import channel_object
 from chat.domain.standing.guild_events import unavailable_guild
 from chat.domain.standing.guild_json import guild_json
-from chat.domain.standing.guild_objects import guild_object, member_object, partial_guild_object, role_object
+from chat.domain.standing.guild_objects import (
+    guild_object,
+    member_object,
+    membership_object,
+    partial_guild_object,
+    role_object,
+)
 from chat.domain.standing.user_objects import DEFAULT_USER_SETTINGS, user_settings_object
 from chat.registries.channel_types import ChannelType, OverwriteType
 from chat.registries.permissions import ALL_DEFINED, THREAD_PERMISSIONS, Permission
@@ -165,7 +172,7 @@ def test_a_role_has_an_emoji_only_where_one_is_stored() -> None:
 
 def test_a_member_with_and_without_user() -> None:
     member = Member(1, 2, 1000, nick="Bo", mention_flags=1, role_ids=frozenset({5, 4}))
-    data = member_object(member, {"id": "2"}, timed_out=False)
+    data = member_object(member, cast(wire.PartialUser, {"id": "2"}), timed_out=False)
     assert data == {
         "user": {"id": "2"},
         "nick": "Bo",
@@ -180,7 +187,7 @@ def test_a_member_with_and_without_user() -> None:
         "profile_flags": 0,
         "mention_flags": 1,
     }
-    assert "user" not in member_object(member, None, timed_out=False)
+    assert {"user": {"id": "2"}, **membership_object(member, timed_out=False)} == data
     assert "mention_flags" not in member_object(Member(1, 2, 1000), None, timed_out=False)
 
 

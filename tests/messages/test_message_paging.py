@@ -156,7 +156,7 @@ def test_objects_straight_from_columns_are_those_of_whole_messages(
     for number, message in enumerate(kept, start=1):
         named = (7, 8) if message.content.startswith("<@7>") else ()
         messages.insert(connection, attrs.evolve(message, id=number, mentioned_user_ids=named))
-    whole = page_of_messages(CHANNEL, MessagePage(), floor, connection, viewer=viewer).wires(addresses, floor)
+    whole = page_of_messages(CHANNEL, MessagePage(), floor, connection, viewer=viewer).objects(addresses, floor)
     objects = page_of_objects(CHANNEL, MessagePage(), floor, addresses, viewer, connection)
     connection.execute("ROLLBACK")
     assert orjson.dumps(objects) == orjson.dumps(whole)

@@ -30,8 +30,9 @@ def document() -> dict[str, Any]:
 
 
 def test_every_operation_declares_what_it_answers() -> None:
-    silent = [name_of(operation) for operation in OPERATIONS if operation.answers is None]
-    assert silent == [], "declare `answers=` beside `bucket=`: see chat/api/schemas/shapes.py"
+    said = [operation.handler.__annotations__["return"] for operation in OPERATIONS]
+    silent = [name_of(operation) for operation, what in zip(OPERATIONS, said, strict=True) if what in {"object", "Any"}]
+    assert silent == [], "annotate the handler with what it returns, a type of chat/wire/"
 
 
 def test_every_operation_has_a_name_of_its_own() -> None:

@@ -6,11 +6,11 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Final
 
+from chat import wire
 from chat.admin import buckets
 from chat.admin.operation import AdminRoutes, acting
 from chat.api.fields import Length, Range, Snowflake, Timestamp
 from chat.api.operation import Request
-from chat.api.schemas.administration.administration import PASSKEYS, REGISTRATIONS, RESET_LINK, TERMINATED, USER
 from chat.classes import frozen
 from chat.domain.administration.account_closing import DeletionWish
 from chat.domain.administration.assemble import AdministrationArea
@@ -53,8 +53,10 @@ class AnnotateBan:
     note: Annotated[str, Length(1, REASON_LENGTH)]
 
 
-@routes.admin_operation("PUT", "/v1/admin/users/{user_id}/ban", [Acl.USER_TEMP_BAN], AdminAction.TEMP_BAN, answers=USER)
-async def ban_account(request: Request, administration: AdministrationArea, user_id: int, body: Ban) -> object:
+@routes.admin_operation("PUT", "/v1/admin/users/{user_id}/ban", [Acl.USER_TEMP_BAN], AdminAction.TEMP_BAN)
+async def ban_account(
+    request: Request, administration: AdministrationArea, user_id: int, body: Ban
+) -> wire.AdminUserAnswer:
     """Close an account, for a time or for good."""
     user = await administration.bans.ban(
         acting(request), user_id, hours=body.duration_hours, reason=body.reason, notify=body.notify_user
@@ -62,8 +64,10 @@ async def ban_account(request: Request, administration: AdministrationArea, user
     return {"user": user}
 
 
-@routes.admin_operation("DELETE", "/v1/admin/users/{user_id}/ban", [Acl.USER_TEMP_BAN], AdminAction.UNBAN, answers=USER)
-async def unban_account(request: Request, administration: AdministrationArea, user_id: int, body: Unban) -> object:
+@routes.admin_operation("DELETE", "/v1/admin/users/{user_id}/ban", [Acl.USER_TEMP_BAN], AdminAction.UNBAN)
+async def unban_account(
+    request: Request, administration: AdministrationArea, user_id: int, body: Unban
+) -> wire.AdminUserAnswer:
     """Lift an account's ban."""
     user = await administration.bans.unban(
         acting(request), user_id, public_reason=body.public_reason, notify=body.notify_user
@@ -107,23 +111,19 @@ class CancelDeletion:
     notify_user: bool = False
 
 
-@routes.admin_operation(
-    "PUT", "/v1/admin/users/{user_id}/deletion", [Acl.USER_DELETE], AdminAction.SCHEDULE_DELETION, answers=USER
-)
+@routes.admin_operation("PUT", "/v1/admin/users/{user_id}/deletion", [Acl.USER_DELETE], AdminAction.SCHEDULE_DELETION)
 async def schedule_deletion(
     request: Request, administration: AdministrationArea, user_id: int, body: ScheduleDeletion
-) -> object:
+) -> wire.AdminUserAnswer:
     """Schedule an account's erasure, or replace the one that is pending."""
     wish = wish_of(body, body.replace_pending_deletion_at)
     return {"user": await administration.deletions.schedule(acting(request), user_id, wish)}
 
 
-@routes.admin_operation(
-    "DELETE", "/v1/admin/users/{user_id}/deletion", [Acl.USER_DELETE], AdminAction.CANCEL_DELETION, answers=USER
-)
+@routes.admin_operation("DELETE", "/v1/admin/users/{user_id}/deletion", [Acl.USER_DELETE], AdminAction.CANCEL_DELETION)
 async def cancel_deletion(
     request: Request, administration: AdministrationArea, user_id: int, body: CancelDeletion
-) -> object:
+) -> wire.AdminUserAnswer:
     """Take an account's pending erasure back."""
     user = await administration.deletions.cancel(
         acting(request), user_id, body.expected_pending_deletion_at, notify=body.notify_user
@@ -136,9 +136,10 @@ async def cancel_deletion(
     "/v1/admin/users/{user_id}/message-deletion",
     [Acl.USER_CANCEL_BULK_MESSAGE_DELETION],
     AdminAction.CANCEL_BULK_MESSAGE_DELETION,
-    answers=USER,
 )
-async def cancel_message_deletion(request: Request, administration: AdministrationArea, user_id: int) -> object:
+async def cancel_message_deletion(
+    request: Request, administration: AdministrationArea, user_id: int
+) -> wire.AdminUserAnswer:
     """Take an account's own wish to have its messages deleted back."""
     deletions = administration.deletions
     return {"user": await deletions.cancel_messages(acting(request), user_id)}
@@ -171,10 +172,11 @@ async def send_password_reset(request: Request, administration: AdministrationAr
     "/v1/admin/users/{user_id}/password-reset-link",
     [Acl.USER_CREATE_PASSWORD_RESET_LINK],
     AdminAction.CREATE_PASSWORD_RESET_LINK,
-    answers=RESET_LINK,
     secret=True,
 )
-async def create_password_reset_link(request: Request, administration: AdministrationArea, user_id: int) -> object:
+async def create_password_reset_link(
+    request: Request, administration: AdministrationArea, user_id: int
+) -> wire.PasswordResetLink:
     """Make a reset link for the administrator to hand over."""
     return await administration.credentials.create_reset_link(acting(request), user_id, request.origin)
 
@@ -199,9 +201,10 @@ async def disable_mfa(request: Request, administration: AdministrationArea, user
     [Acl.USER_UPDATE_MFA],
     AdminAction.LIST_WEBAUTHN_CREDENTIALS,
     bucket=buckets.MODIFY,
-    answers=PASSKEYS,
 )
-async def list_webauthn_credentials(request: Request, administration: AdministrationArea, user_id: int) -> object:
+async def list_webauthn_credentials(
+    request: Request, administration: AdministrationArea, user_id: int
+) -> wire.AdminPasskeys:
     """An account's passkeys."""
     return await administration.credentials.passkeys(acting(request), user_id)
 
@@ -226,18 +229,17 @@ async def delete_webauthn_credential(
     "/v1/admin/users/{user_id}/sessions",
     [Acl.USER_UPDATE_FLAGS],
     AdminAction.TERMINATE_SESSIONS,
-    answers=TERMINATED,
 )
-async def terminate_sessions(request: Request, administration: AdministrationArea, user_id: int) -> object:
+async def terminate_sessions(
+    request: Request, administration: AdministrationArea, user_id: int
+) -> wire.SessionsTerminated:
     """End every sign-in of an account."""
     ended = await administration.credentials.terminate_sessions(acting(request), user_id)
     return {"terminated_count": ended}
 
 
-@routes.admin_operation(
-    "GET", "/v1/admin/registrations", [Acl.USER_LOOKUP], AdminAction.LIST_REGISTRATIONS, answers=REGISTRATIONS
-)
-async def list_registrations(request: Request, administration: AdministrationArea) -> object:
+@routes.admin_operation("GET", "/v1/admin/registrations", [Acl.USER_LOOKUP], AdminAction.LIST_REGISTRATIONS)
+async def list_registrations(request: Request, administration: AdministrationArea) -> wire.Registrations:
     """Registrations that wait for a decision, the longest waiting first."""
     return await administration.registrations.waiting(acting(request))
 

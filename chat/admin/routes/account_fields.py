@@ -8,17 +8,17 @@ from typing import Annotated, Final, Literal
 
 import attrs
 
+from chat import wire
 from chat.admin.operation import AdminRoutes, acting
 from chat.api.fields import FlagBits, Items, Length, Pattern, Range, Refusal, Schema, Trimmed
 from chat.api.operation import Request
-from chat.api.schemas.administration.administration import USER
 from chat.classes import frozen
 from chat.domain.administration.assemble import AdministrationArea
 from chat.registries.acls import ACLS_MAXIMUM, Acl
 from chat.registries.admin_actions import AdminAction
 from chat.registries.error_codes import FieldCode
 
-routes = AdminRoutes(answers=USER)
+routes = AdminRoutes()
 
 FLAGS_MAXIMUM = 64
 """Entries of a list of flags (administration.md, Account fields)."""
@@ -127,7 +127,7 @@ class UpdatePremiumFlags:
 )
 async def change_username(
     request: Request, administration: AdministrationArea, user_id: int, body: ChangeUsername
-) -> object:
+) -> wire.AdminUserAnswer:
     """Give an account another tag."""
     number = None if body.discriminator is None else int(body.discriminator)
     accounts = administration.accounts
@@ -135,7 +135,9 @@ async def change_username(
 
 
 @routes.admin_operation("PATCH", "/v1/admin/users/{user_id}/email", [Acl.USER_UPDATE_EMAIL], AdminAction.CHANGE_EMAIL)
-async def change_email(request: Request, administration: AdministrationArea, user_id: int, body: ChangeEmail) -> object:
+async def change_email(
+    request: Request, administration: AdministrationArea, user_id: int, body: ChangeEmail
+) -> wire.AdminUserAnswer:
     """Give an account another address."""
     accounts = administration.accounts
     return {"user": await accounts.change_email(acting(request), user_id, body.email)}
@@ -144,7 +146,7 @@ async def change_email(request: Request, administration: AdministrationArea, use
 @routes.admin_operation(
     "PUT", "/v1/admin/users/{user_id}/email-verification", [Acl.USER_UPDATE_EMAIL], AdminAction.VERIFY_EMAIL
 )
-async def verify_email(request: Request, administration: AdministrationArea, user_id: int) -> object:
+async def verify_email(request: Request, administration: AdministrationArea, user_id: int) -> wire.AdminUserAnswer:
     """Take an account's address for verified."""
     return {"user": await administration.accounts.verify_email(acting(request), user_id)}
 
@@ -154,7 +156,7 @@ async def verify_email(request: Request, administration: AdministrationArea, use
 )
 async def change_date_of_birth(
     request: Request, administration: AdministrationArea, user_id: int, body: ChangeDateOfBirth
-) -> object:
+) -> wire.AdminUserAnswer:
     """Give an account another date of birth."""
     accounts = administration.accounts
     return {"user": await accounts.change_date_of_birth(acting(request), user_id, body.date_of_birth)}
@@ -165,7 +167,7 @@ async def change_date_of_birth(
 )
 async def clear_profile_fields(
     request: Request, administration: AdministrationArea, user_id: int, body: ClearFields
-) -> object:
+) -> wire.AdminUserAnswer:
     """Clear parts of an account's profile."""
     return {"user": await administration.accounts.clear_fields(acting(request), user_id, body.fields)}
 
@@ -173,7 +175,9 @@ async def clear_profile_fields(
 @routes.admin_operation(
     "PUT", "/v1/admin/users/{user_id}/bot-status", [Acl.USER_UPDATE_BOT_STATUS], AdminAction.SET_BOT_STATUS
 )
-async def set_bot_status(request: Request, administration: AdministrationArea, user_id: int, body: SetBot) -> object:
+async def set_bot_status(
+    request: Request, administration: AdministrationArea, user_id: int, body: SetBot
+) -> wire.AdminUserAnswer:
     """Make an account a bot's or a person's."""
     return {"user": await administration.accounts.set_bot(acting(request), user_id, bot=body.bot)}
 
@@ -183,27 +187,33 @@ async def set_bot_status(request: Request, administration: AdministrationArea, u
 )
 async def set_system_status(
     request: Request, administration: AdministrationArea, user_id: int, body: SetSystem
-) -> object:
+) -> wire.AdminUserAnswer:
     """Mark a bot as the system's, or take the mark away."""
     accounts = administration.accounts
     return {"user": await accounts.set_system(acting(request), user_id, system=body.system)}
 
 
 @routes.admin_operation("PUT", "/v1/admin/users/{user_id}/acls", [Acl.ACL_SET_USER], AdminAction.SET_ACLS)
-async def set_acls(request: Request, administration: AdministrationArea, user_id: int, body: SetAcls) -> object:
+async def set_acls(
+    request: Request, administration: AdministrationArea, user_id: int, body: SetAcls
+) -> wire.AdminUserAnswer:
     """Replace what an account may do as an administrator."""
     accounts = administration.accounts
     return {"user": await accounts.set_acls(acting(request), user_id, tuple(map(str, body.acls)))}
 
 
 @routes.admin_operation("PUT", "/v1/admin/users/{user_id}/traits", [Acl.USER_UPDATE_TRAITS], AdminAction.SET_TRAITS)
-async def set_traits(request: Request, administration: AdministrationArea, user_id: int, body: SetTraits) -> object:
+async def set_traits(
+    request: Request, administration: AdministrationArea, user_id: int, body: SetTraits
+) -> wire.AdminUserAnswer:
     """Replace an account's traits."""
     return {"user": await administration.accounts.set_traits(acting(request), user_id, body.traits)}
 
 
 @routes.admin_operation("PATCH", "/v1/admin/users/{user_id}/flags", [Acl.USER_UPDATE_FLAGS], AdminAction.UPDATE_FLAGS)
-async def update_flags(request: Request, administration: AdministrationArea, user_id: int, body: UpdateFlags) -> object:
+async def update_flags(
+    request: Request, administration: AdministrationArea, user_id: int, body: UpdateFlags
+) -> wire.AdminUserAnswer:
     """Set and clear bits of an account's flags."""
     accounts = administration.accounts
     return {"user": await accounts.update_flags(acting(request), user_id, body.add_flags, body.remove_flags)}
@@ -214,7 +224,7 @@ async def update_flags(request: Request, administration: AdministrationArea, use
 )
 async def update_premium_flags(
     request: Request, administration: AdministrationArea, user_id: int, body: UpdatePremiumFlags
-) -> object:
+) -> wire.AdminUserAnswer:
     """Set and clear bits of an account's premium flags."""
     accounts = administration.accounts
     return {"user": await accounts.update_premium_flags(acting(request), user_id, body.add_flags, body.remove_flags)}

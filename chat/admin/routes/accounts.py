@@ -9,23 +9,11 @@ from typing import Annotated, Final, Literal
 
 import attrs
 
+from chat import wire
 from chat.admin import buckets
 from chat.admin.operation import AdminRoutes, acting
 from chat.api.fields import SNOWFLAKE, Items, Length, Pattern, Range, Snowflake, Trimmed
 from chat.api.operation import InstanceKind, Request
-from chat.api.schemas.administration.administration import (
-    APPLICATIONS,
-    CHANGE_LOG,
-    GUILDS,
-    PRIVATE_CHANNELS,
-    PURCHASES,
-    RELATIONSHIPS,
-    REMOVED,
-    SESSIONS,
-    USER,
-    USERS,
-    USERS_FOUND,
-)
 from chat.classes import frozen
 from chat.domain.administration.account_lists import ListWindow
 from chat.domain.administration.admin_users import AccountSelection
@@ -39,8 +27,8 @@ from chat.registries.error_codes import FieldCode
 routes = AdminRoutes()
 
 
-@routes.admin_operation("GET", "/v1/admin/users/@me", [], audit=None, answers=USER)
-async def get_own_account(request: Request, administration: AdministrationArea) -> object:
+@routes.admin_operation("GET", "/v1/admin/users/@me", [], audit=None)
+async def get_own_account(request: Request, administration: AdministrationArea) -> wire.AdminUserAnswer:
     """The caller's account, unredacted for every credential."""
     return {"user": await administration.views.own(acting(request))}
 
@@ -62,8 +50,10 @@ class SearchUsers:
     offset: Annotated[int, Range(0, OFFSET_MAXIMUM)] = 0
 
 
-@routes.admin_operation("GET", "/v1/admin/users", [Acl.USER_LOOKUP], AdminAction.SEARCH_USERS, answers=USERS_FOUND)
-async def search_users(request: Request, administration: AdministrationArea, query: SearchUsers) -> object:
+@routes.admin_operation("GET", "/v1/admin/users", [Acl.USER_LOOKUP], AdminAction.SEARCH_USERS)
+async def search_users(
+    request: Request, administration: AdministrationArea, query: SearchUsers
+) -> wire.AdminUsersFound:
     """Find accounts."""
     members = attrs.asdict(query)
     selection = AccountSelection(user_ids=members.pop("user_id"), text=members.pop("q"), **members)
@@ -104,16 +94,16 @@ class ReadChangeLog:
     ) = None
 
 
-@routes.admin_operation("GET", "/v1/admin/users/{user_id}", [Acl.USER_LOOKUP], AdminAction.GET_USER, answers=USERS)
-async def get_account(request: Request, administration: AdministrationArea, user_id: int) -> object:
+@routes.admin_operation("GET", "/v1/admin/users/{user_id}", [Acl.USER_LOOKUP], AdminAction.GET_USER)
+async def get_account(request: Request, administration: AdministrationArea, user_id: int) -> wire.AdminUsers:
     """An account, or none."""
     return {"users": await administration.lists.account(acting(request), user_id)}
 
 
-@routes.admin_operation(
-    "GET", "/v1/admin/users/{user_id}/guilds", [Acl.USER_LIST_GUILDS], AdminAction.LIST_USER_GUILDS, answers=GUILDS
-)
-async def list_guilds(request: Request, administration: AdministrationArea, user_id: int, query: ListGuilds) -> object:
+@routes.admin_operation("GET", "/v1/admin/users/{user_id}/guilds", [Acl.USER_LIST_GUILDS], AdminAction.LIST_USER_GUILDS)
+async def list_guilds(
+    request: Request, administration: AdministrationArea, user_id: int, query: ListGuilds
+) -> wire.AdminGuilds:
     """An account's guilds."""
     window = ListWindow(query.limit, query.before, query.after)
     with_counts = query.with_counts in TRUE
@@ -126,11 +116,10 @@ async def list_guilds(request: Request, administration: AdministrationArea, user
     "/v1/admin/users/{user_id}/dm-channels",
     [Acl.USER_LIST_DM_CHANNELS],
     AdminAction.LIST_USER_DM_CHANNELS,
-    answers=PRIVATE_CHANNELS,
 )
 async def list_private_channels(
     request: Request, administration: AdministrationArea, user_id: int, query: ListPrivateChannels
-) -> object:
+) -> wire.AdminPrivateChannels:
     """An account's conversations of two, or its groups."""
     if query.before is not None and query.after is not None:
         raise InvalidFormBody(
@@ -146,9 +135,10 @@ async def list_private_channels(
     "/v1/admin/users/{user_id}/applications",
     [(Acl.APPLICATION_LOOKUP, Acl.APPLICATION_LIST_BY_OWNER)],
     AdminAction.LIST_USER_APPLICATIONS,
-    answers=APPLICATIONS,
 )
-async def list_applications(request: Request, administration: AdministrationArea, user_id: int) -> object:
+async def list_applications(
+    request: Request, administration: AdministrationArea, user_id: int
+) -> wire.AdminApplications:
     """An account's own applications."""
     return {"applications": await administration.lists.applications(acting(request), user_id)}
 
@@ -158,9 +148,10 @@ async def list_applications(request: Request, administration: AdministrationArea
     "/v1/admin/users/{user_id}/relationships",
     [Acl.USER_LIST_RELATIONSHIPS],
     AdminAction.LIST_USER_RELATIONSHIPS,
-    answers=RELATIONSHIPS,
 )
-async def list_relationships(request: Request, administration: AdministrationArea, user_id: int) -> object:
+async def list_relationships(
+    request: Request, administration: AdministrationArea, user_id: int
+) -> wire.AdminRelationships:
     """An account's relationships by category."""
     return await administration.lists.relationships(acting(request), user_id)
 
@@ -171,11 +162,10 @@ async def list_relationships(request: Request, administration: AdministrationAre
     [Acl.USER_LIST_SESSIONS],
     AdminAction.LIST_USER_SESSIONS,
     bucket=buckets.MODIFY,
-    answers=SESSIONS,
 )
 async def list_sessions(
     request: Request, signing_in: SigningInArea, administration: AdministrationArea, user_id: int
-) -> object:
+) -> wire.AdminUserSessions:
     """An account's sign-ins, those that have ended included."""
     await signing_in.sign_ins.write_uses()
     return {"sessions": await administration.lists.sessions(acting(request), user_id)}
@@ -186,11 +176,10 @@ async def list_sessions(
     "/v1/admin/users/{user_id}/change-log",
     [Acl.USER_VIEW_CONTACT_LOG],
     AdminAction.LIST_USER_CHANGE_LOG,
-    answers=CHANGE_LOG,
 )
 async def read_change_log(
     request: Request, administration: AdministrationArea, user_id: int, query: ReadChangeLog
-) -> object:
+) -> wire.AdminUserChangeLog:
     """What addresses and tags an account has had."""
     # There is nothing beyond the largest number; a token that names something there asks for the newest page.
     token = None if query.page_token is None else min(int(query.page_token), SNOWFLAKE.maximum)
@@ -210,11 +199,10 @@ class Category:
     "/v1/admin/users/{user_id}/relationships",
     [Acl.USER_REMOVE_RELATIONSHIP],
     AdminAction.REMOVE_RELATIONSHIPS_BY_CATEGORY,
-    answers=REMOVED,
 )
 async def clear_relationships(
     request: Request, administration: AdministrationArea, user_id: int, query: Category, body: Category
-) -> object:
+) -> wire.RelationshipsRemoved:
     """Remove every relationship of one category."""
     removed = await administration.relationships.clear(acting(request), user_id, _named(query, body))
     return {"removed_count": removed}
@@ -251,9 +239,10 @@ def _named(query: Category, body: Category) -> str:
     [Acl.USER_LOOKUP],
     AdminAction.LIST_USER_STORE_PURCHASES,
     instance=InstanceKind.HOSTED,
-    answers=PURCHASES,
 )
-async def list_store_purchases(request: Request, administration: AdministrationArea, user_id: int) -> object:
+async def list_store_purchases(
+    request: Request, administration: AdministrationArea, user_id: int
+) -> wire.StorePurchases:
     """The account's purchases in app stores, the newest first."""
     return {"purchases": await administration.purchases.of(acting(request), user_id)}
 
@@ -264,8 +253,9 @@ async def list_store_purchases(request: Request, administration: AdministrationA
     [Acl.USER_UPDATE_FLAGS],
     AdminAction.REFRESH_STORE_PURCHASES,
     instance=InstanceKind.HOSTED,
-    answers=PURCHASES,
 )
-async def refresh_store_purchases(request: Request, administration: AdministrationArea, user_id: int) -> object:
+async def refresh_store_purchases(
+    request: Request, administration: AdministrationArea, user_id: int
+) -> wire.StorePurchases:
     """Read every purchase of the account again from its store."""
     return {"purchases": await administration.purchases.refresh(acting(request), user_id)}

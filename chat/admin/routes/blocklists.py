@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import Annotated, Final
 
+from chat import wire
 from chat.admin import buckets
 from chat.admin.operation import AdminRoutes, acting
 from chat.api.fields import Length, Range
 from chat.api.operation import Request
-from chat.api.schemas.administration.moderation import BLOCKED_VALUE, BLOCKLIST_ANSWER, BLOCKLIST_PAGE
 from chat.classes import frozen
 from chat.domain.administration.assemble import AdministrationArea
 from chat.domain.administration.blocklists import VALUE_LENGTH
@@ -53,13 +53,15 @@ def declare(name: Blocklist) -> None:
     """The four operations on one list."""
     kind, path = BLOCKLISTS[name], f"/v1/admin/blocklists/{name}"
 
-    async def list_entries(request: Request, administration: AdministrationArea, query: ListEntries) -> object:
+    async def list_entries(
+        request: Request, administration: AdministrationArea, query: ListEntries
+    ) -> wire.BlocklistPage:
         return await administration.blocklists.page(acting(request), name, query.after, query.limit)
 
-    async def check_value(request: Request, administration: AdministrationArea, body: Value) -> object:
+    async def check_value(request: Request, administration: AdministrationArea, body: Value) -> wire.BlocklistAnswer:
         return await administration.blocklists.check(acting(request), name, body.value)
 
-    async def add_entry(request: Request, administration: AdministrationArea, body: NewEntry) -> object:
+    async def add_entry(request: Request, administration: AdministrationArea, body: NewEntry) -> wire.BlockedValue:
         who = acting(request)
         reason = who.reason if body.reason is None else body.reason
         return await administration.blocklists.add(who, name, body.value, reason)
@@ -76,11 +78,9 @@ def declare(name: Blocklist) -> None:
     ):
         handler.__name__, handler.__doc__ = operation_name, text
 
-    routes.admin_operation("GET", path, [kind.check], kind.listed, answers=BLOCKLIST_PAGE)(list_entries)
-    routes.admin_operation(
-        "POST", f"{path}/check", [kind.check], kind.checked, bucket=buckets.LOOKUP, answers=BLOCKLIST_ANSWER
-    )(check_value)
-    routes.admin_operation("POST", path, [kind.add], kind.added, answers=BLOCKED_VALUE)(add_entry)
+    routes.admin_operation("GET", path, [kind.check], kind.listed)(list_entries)
+    routes.admin_operation("POST", f"{path}/check", [kind.check], kind.checked, bucket=buckets.LOOKUP)(check_value)
+    routes.admin_operation("POST", path, [kind.add], kind.added)(add_entry)
     routes.admin_operation("DELETE", path, [kind.remove], kind.removed)(remove_entry)
 
 
@@ -93,8 +93,7 @@ for listed in Blocklist:
     "/v1/admin/users/{user_id}/avatar-block",
     [Acl.BAN_AVATAR_HASH_ADD],
     AdminAction.BAN_AVATAR_HASH,
-    answers=BLOCKED_VALUE,
 )
-async def block_avatar(request: Request, administration: AdministrationArea, user_id: int) -> object:
+async def block_avatar(request: Request, administration: AdministrationArea, user_id: int) -> wire.BlockedValue:
     """Block the avatar that an account shows; no account shows it any more."""
     return await administration.blocklists.block_avatar(acting(request), user_id)

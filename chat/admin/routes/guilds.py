@@ -7,25 +7,16 @@ from typing import Annotated, Any, Final, Literal
 
 import attrs
 
+from chat import wire
 from chat.admin import buckets
 from chat.admin.operation import AdminRoutes, acting
 from chat.api.fields import OMITTED, Exact, Items, Length, Maybe, Omitted, Range, Snowflake
 from chat.api.operation import Request
-from chat.api.schemas.administration.moderation import (
-    ADMIN_EMOJI,
-    ADMIN_GUILD_DETAILS,
-    ADMIN_GUILD_MEMBER,
-    ADMIN_GUILD_MEMBERS,
-    ADMIN_STICKER,
-    GUILDS_FOUND,
-)
-from chat.api.schemas.guilds.guilds import AUDIT_LOG, BAN
-from chat.api.schemas.shapes import listed, record
 from chat.classes import frozen
 from chat.domain.administration.assemble import AdministrationArea
 from chat.domain.administration.guilds import GuildSearch, GuildWishes
 from chat.domain.guilds.bans import NewBan
-from chat.domain.standing.guild_objects import EMOJIS, STICKERS
+from chat.domain.standing.guild_objects import EMOJIS, STICKERS, emoji_object, sticker_object
 from chat.registries.acls import Acl
 from chat.registries.admin_actions import AdminAction
 from chat.registries.error_codes import FieldCode
@@ -47,7 +38,6 @@ CHANGING: Final = (
 )
 """One of these opens the operation that changes a guild; each field asks for its own."""
 
-GUILD: Final = record({"guild": ADMIN_GUILD_DETAILS})
 Features = Annotated[list[GuildFeature], Items(0, 64)]
 
 
@@ -113,23 +103,23 @@ class ChangeGuild(GuildSettings):
         )
 
 
-@routes.admin_operation("GET", "/v1/admin/guilds", [Acl.GUILD_LOOKUP], AdminAction.SEARCH_GUILDS, answers=GUILDS_FOUND)
-async def search_guilds(request: Request, administration: AdministrationArea, query: SearchGuilds) -> object:
+@routes.admin_operation("GET", "/v1/admin/guilds", [Acl.GUILD_LOOKUP], AdminAction.SEARCH_GUILDS)
+async def search_guilds(request: Request, administration: AdministrationArea, query: SearchGuilds) -> wire.GuildsFound:
     """Guilds by name, custom invite code or id."""
     wanted = GuildSearch(query.q, query.sort_by, query.sort_order == "desc", query.limit, query.offset)
     return await administration.guilds.search(acting(request), wanted)
 
 
-@routes.admin_operation("GET", "/v1/admin/guilds/{guild_id}", [Acl.GUILD_LOOKUP], AdminAction.GET_GUILD, answers=GUILD)
-async def get_guild(request: Request, administration: AdministrationArea, guild_id: int) -> object:
+@routes.admin_operation("GET", "/v1/admin/guilds/{guild_id}", [Acl.GUILD_LOOKUP], AdminAction.GET_GUILD)
+async def get_guild(request: Request, administration: AdministrationArea, guild_id: int) -> wire.AdminGuildAnswer:
     """One guild with its roles and channels."""
     return {"guild": await administration.guilds.get(acting(request), guild_id)}
 
 
-@routes.admin_operation("PATCH", "/v1/admin/guilds/{guild_id}", [CHANGING], AdminAction.UPDATE_SETTINGS, answers=GUILD)
+@routes.admin_operation("PATCH", "/v1/admin/guilds/{guild_id}", [CHANGING], AdminAction.UPDATE_SETTINGS)
 async def change_guild(
     request: Request, administration: AdministrationArea, guild_id: int, body: ChangeGuild
-) -> object:
+) -> wire.AdminGuildAnswer:
     """Change what is named; each field asks for its own ACL, and the audit log knows each kind of change by itself."""
     guilds = administration.guilds
     return {"guild": await guilds.change(acting(request), guild_id, body.wishes())}
@@ -172,11 +162,10 @@ class ReadGuildAuditLog:
     [Acl.GUILD_AUDIT_LOG_VIEW],
     AdminAction.LIST_GUILD_AUDIT_LOG,
     bucket=buckets.AUDIT_LOG,
-    answers=AUDIT_LOG,
 )
 async def read_guild_audit_log(
     request: Request, administration: AdministrationArea, guild_id: int, query: ReadGuildAuditLog
-) -> object:
+) -> wire.AuditLog:
     """A page of a guild's own audit log."""
     page = AuditLogPage(query.limit, query.before, query.after, query.user_id, query.action_type)
     return await administration.guild_contents.audit_log(acting(request), guild_id, page)
@@ -187,12 +176,14 @@ async def read_guild_audit_log(
     "/v1/admin/guilds/{guild_id}/emojis",
     [(Acl.GUILD_LOOKUP, Acl.ASSET_PURGE)],
     AdminAction.LIST_GUILD_EMOJIS,
-    answers=record({"emojis": listed(ADMIN_EMOJI)}),
 )
-async def list_guild_emojis(request: Request, administration: AdministrationArea, guild_id: int) -> object:
+async def list_guild_emojis(
+    request: Request, administration: AdministrationArea, guild_id: int
+) -> wire.AdminListGuildEmojisAnswer:
     """A guild's emojis."""
     contents = administration.guild_contents
-    return {"emojis": await contents.expressions(acting(request), guild_id, EMOJIS)}
+    found = await contents.expressions(acting(request), guild_id, EMOJIS)
+    return {"emojis": [{**emoji_object(expression), **made} for expression, made in found]}
 
 
 @routes.admin_operation(
@@ -200,12 +191,14 @@ async def list_guild_emojis(request: Request, administration: AdministrationArea
     "/v1/admin/guilds/{guild_id}/stickers",
     [(Acl.GUILD_LOOKUP, Acl.ASSET_PURGE)],
     AdminAction.LIST_GUILD_STICKERS,
-    answers=record({"stickers": listed(ADMIN_STICKER)}),
 )
-async def list_guild_stickers(request: Request, administration: AdministrationArea, guild_id: int) -> object:
+async def list_guild_stickers(
+    request: Request, administration: AdministrationArea, guild_id: int
+) -> wire.AdminListGuildStickersAnswer:
     """A guild's stickers."""
     contents = administration.guild_contents
-    return {"stickers": await contents.expressions(acting(request), guild_id, STICKERS)}
+    found = await contents.expressions(acting(request), guild_id, STICKERS)
+    return {"stickers": [{**sticker_object(expression), **made} for expression, made in found]}
 
 
 @routes.admin_operation(
@@ -254,11 +247,10 @@ class BanMember:
     "/v1/admin/guilds/{guild_id}/members",
     [Acl.GUILD_LIST_MEMBERS],
     AdminAction.LIST_GUILD_MEMBERS,
-    answers=ADMIN_GUILD_MEMBERS,
 )
 async def list_guild_members(
     request: Request, administration: AdministrationArea, guild_id: int, query: SearchMembers
-) -> object:
+) -> wire.AdminGuildMembers:
     """A guild's members, all or those of a name."""
     members = administration.guild_members
     return await members.search(acting(request), guild_id, query.q, query.limit, query.offset)
@@ -269,9 +261,10 @@ async def list_guild_members(
     "/v1/admin/guilds/{guild_id}/members/{user_id}",
     [Acl.GUILD_FORCE_ADD_MEMBER],
     AdminAction.FORCE_ADD_MEMBER,
-    answers=record({"member": ADMIN_GUILD_MEMBER}),
 )
-async def force_add_member(request: Request, administration: AdministrationArea, guild_id: int, user_id: int) -> object:
+async def force_add_member(
+    request: Request, administration: AdministrationArea, guild_id: int, user_id: int
+) -> wire.AdminForceAddMemberAnswer:
     """Make an account a member."""
     return {"member": await administration.guild_members.add(acting(request), guild_id, user_id)}
 
@@ -289,11 +282,10 @@ async def kick_guild_member(request: Request, administration: AdministrationArea
     "/v1/admin/guilds/{guild_id}/bans/{user_id}",
     [Acl.GUILD_BAN_MEMBER],
     AdminAction.BAN_MEMBER,
-    answers=record({"ban": BAN}),
 )
 async def ban_guild_member(
     request: Request, administration: AdministrationArea, guild_id: int, user_id: int, body: BanMember
-) -> object:
+) -> wire.AdminBanGuildMemberAnswer:
     """Keep an account out of a guild."""
     new = NewBan(body.reason, body.delete_message_seconds, body.ban_duration_seconds or None)
     return {"ban": await administration.guild_members.ban(acting(request), guild_id, user_id, new)}

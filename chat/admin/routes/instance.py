@@ -8,22 +8,11 @@ from typing import Annotated, Final, Literal
 
 import attrs
 
+from chat import wire
 from chat.admin import buckets
 from chat.admin.operation import AdminRoutes, acting
 from chat.api.fields import OMITTED, Items, Length, Maybe, Omitted, Range, Snowflake
 from chat.api.operation import Request
-from chat.api.schemas.administration.administration import (
-    AUDIT_LOG_ENTRIES,
-    AUDIT_LOG_ENTRY,
-    FIGURE_HISTORY,
-    GATEWAY_FIGURES,
-    GATEWAY_GUILDS,
-    GATEWAY_NODES,
-    INSTANCE_CONFIG,
-    INSTANCE_FIGURES,
-    LIMIT_CONFIG,
-)
-from chat.api.schemas.shapes import COUNT, record
 from chat.classes import frozen
 from chat.config.loading import POLICY
 from chat.domain.administration.assemble import AdministrationArea
@@ -85,9 +74,8 @@ class ChangeLimitConfig:
     "/v1/admin/instance/config",
     [Acl.INSTANCE_CONFIG_VIEW],
     AdminAction.GET_INSTANCE_CONFIG,
-    answers=INSTANCE_CONFIG,
 )
-async def read_instance_config(request: Request, administration: AdministrationArea) -> object:
+async def read_instance_config(request: Request, administration: AdministrationArea) -> wire.InstanceConfig:
     """The policy that is in force."""
     return await administration.configuration.policy(acting(request))
 
@@ -97,11 +85,10 @@ async def read_instance_config(request: Request, administration: AdministrationA
     "/v1/admin/instance/config",
     [Acl.INSTANCE_CONFIG_UPDATE],
     AdminAction.UPDATE_INSTANCE_CONFIG,
-    answers=INSTANCE_CONFIG,
 )
 async def change_instance_config(
     request: Request, administration: AdministrationArea, body: ChangeInstanceConfig
-) -> object:
+) -> wire.InstanceConfig:
     """Change the policy of the instance."""
     sent = {name: getattr(body, name) for name in POLICY}
     chosen = {name: value for name, value in sent.items() if not isinstance(value, Omitted)}
@@ -114,9 +101,8 @@ async def change_instance_config(
     "/v1/admin/instance/limit-config",
     [Acl.INSTANCE_LIMIT_CONFIG_VIEW],
     AdminAction.GET_LIMIT_CONFIG,
-    answers=LIMIT_CONFIG,
 )
-async def read_limit_config(request: Request, administration: AdministrationArea) -> object:
+async def read_limit_config(request: Request, administration: AdministrationArea) -> wire.LimitConfig:
     """The limits that are in force."""
     return await administration.configuration.limits(acting(request))
 
@@ -126,9 +112,10 @@ async def read_limit_config(request: Request, administration: AdministrationArea
     "/v1/admin/instance/limit-config",
     [Acl.INSTANCE_LIMIT_CONFIG_UPDATE],
     AdminAction.UPDATE_LIMIT_CONFIG,
-    answers=LIMIT_CONFIG,
 )
-async def change_limit_config(request: Request, administration: AdministrationArea, body: ChangeLimitConfig) -> object:
+async def change_limit_config(
+    request: Request, administration: AdministrationArea, body: ChangeLimitConfig
+) -> wire.LimitConfig:
     """Change the limits of the instance."""
     return await administration.configuration.change_limits(acting(request), body.limits or {}, body.reset)
 
@@ -159,9 +146,8 @@ class ReloadGuilds:
     "/v1/admin/instance/figures",
     [(Acl.INSTANCE_CONFIG_VIEW, Acl.GATEWAY_MEMORY_STATS)],
     audit=None,
-    answers=INSTANCE_FIGURES,
 )
-async def read_instance_figures(request: Request, administration: AdministrationArea) -> object:
+async def read_instance_figures(request: Request, administration: AdministrationArea) -> wire.InstanceFigures:
     """Count accounts, guilds, channels, messages and sessions."""
     return await administration.figures.instance()
 
@@ -171,29 +157,30 @@ async def read_instance_figures(request: Request, administration: Administration
     "/v1/admin/instance/figures/history",
     [(Acl.INSTANCE_CONFIG_VIEW, Acl.GATEWAY_MEMORY_STATS)],
     audit=None,
-    answers=FIGURE_HISTORY,
 )
-async def read_figure_history(request: Request, administration: AdministrationArea, query: ReadHistory) -> object:
+async def read_figure_history(
+    request: Request, administration: AdministrationArea, query: ReadHistory
+) -> wire.FigureHistory:
     """What the server measured of itself over the last day or week."""
     return await administration.figures.history(query.period)
 
 
-@routes.admin_operation("GET", "/v1/admin/gateway", [Acl.GATEWAY_MEMORY_STATS], audit=None, answers=GATEWAY_FIGURES)
-async def read_gateway_figures(request: Request, administration: AdministrationArea) -> object:
+@routes.admin_operation("GET", "/v1/admin/gateway", [Acl.GATEWAY_MEMORY_STATS], audit=None)
+async def read_gateway_figures(request: Request, administration: AdministrationArea) -> wire.GatewayFigures:
     """Sessions, guilds in memory, memory."""
     return administration.figures.gateway()
 
 
-@routes.admin_operation(
-    "GET", "/v1/admin/gateway/guilds", [Acl.GATEWAY_MEMORY_STATS], audit=None, answers=GATEWAY_GUILDS
-)
-async def list_gateway_guilds(request: Request, administration: AdministrationArea, query: ListGatewayGuilds) -> object:
+@routes.admin_operation("GET", "/v1/admin/gateway/guilds", [Acl.GATEWAY_MEMORY_STATS], audit=None)
+async def list_gateway_guilds(
+    request: Request, administration: AdministrationArea, query: ListGatewayGuilds
+) -> wire.GatewayGuilds:
     """The guilds in memory, the largest first."""
     return {"guilds": administration.figures.guilds(query.limit)}
 
 
-@routes.admin_operation("GET", "/v1/admin/gateway/nodes", [Acl.GATEWAY_MEMORY_STATS], audit=None, answers=GATEWAY_NODES)
-async def list_gateway_nodes(request: Request, administration: AdministrationArea) -> object:
+@routes.admin_operation("GET", "/v1/admin/gateway/nodes", [Acl.GATEWAY_MEMORY_STATS], audit=None)
+async def list_gateway_nodes(request: Request, administration: AdministrationArea) -> wire.GatewayNodes:
     """The gateway nodes, and what each has in hand."""
     return administration.figures.gateway_nodes()
 
@@ -204,9 +191,10 @@ async def list_gateway_nodes(request: Request, administration: AdministrationAre
     [Acl.GATEWAY_RELOAD_ALL],
     AdminAction.RELOAD_GUILDS,
     bucket=buckets.GUILD_MODIFY,
-    answers=record({"reloaded_count": COUNT}),
 )
-async def reload_guilds(request: Request, administration: AdministrationArea, body: ReloadGuilds) -> object:
+async def reload_guilds(
+    request: Request, administration: AdministrationArea, body: ReloadGuilds
+) -> wire.AdminReloadGuildsAnswer:
     """Read guilds into memory afresh."""
     guild_ids = None if body.guild_ids is None else tuple(body.guild_ids)
     return {"reloaded_count": await administration.figures.reload(acting(request), guild_ids)}
@@ -226,10 +214,10 @@ class SearchEntries:
     offset: Annotated[int, Range(0, 100_000)] = 0
 
 
-@routes.admin_operation(
-    "GET", "/v1/admin/audit-logs", [Acl.AUDIT_LOG_VIEW], audit=None, bucket=buckets.AUDIT_LOG, answers=AUDIT_LOG_ENTRIES
-)
-async def search_audit_log(request: Request, administration: AdministrationArea, query: SearchEntries) -> object:
+@routes.admin_operation("GET", "/v1/admin/audit-logs", [Acl.AUDIT_LOG_VIEW], audit=None, bucket=buckets.AUDIT_LOG)
+async def search_audit_log(
+    request: Request, administration: AdministrationArea, query: SearchEntries
+) -> wire.AdminAuditLog:
     """Entries of the audit log."""
     members = attrs.asdict(query)
     sort = (members.pop("sort_by"), members.pop("sort_order"))
@@ -242,8 +230,9 @@ async def search_audit_log(request: Request, administration: AdministrationArea,
     [Acl.AUDIT_LOG_VIEW],
     audit=None,
     bucket=buckets.AUDIT_LOG,
-    answers=AUDIT_LOG_ENTRY,
 )
-async def get_audit_log_entry(request: Request, administration: AdministrationArea, log_id: int) -> object:
+async def get_audit_log_entry(
+    request: Request, administration: AdministrationArea, log_id: int
+) -> wire.AdminAuditLogEntry:
     """One entry of the audit log."""
     return await administration.audit_reading.get(log_id)

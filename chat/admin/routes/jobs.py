@@ -7,13 +7,12 @@ from typing import Annotated, Final
 
 import attrs
 
+from chat import wire
 from chat.admin import buckets
 from chat.admin.operation import AdminRoutes, acting
 from chat.admin.routes.account_access import DAYS, DAYS_MAXIMUM, REASON_LENGTH, wish_of
 from chat.api.fields import FlagBits, Items, Length, Range, Snowflake
 from chat.api.operation import Request
-from chat.api.schemas.administration.administration import ARCHIVE, ARCHIVE_ADDRESS, JOB
-from chat.api.schemas.shapes import listed, nullable, record
 from chat.classes import frozen
 from chat.domain.administration.assemble import AdministrationArea
 from chat.errors import InvalidFormBody
@@ -24,7 +23,7 @@ from chat.registries.guild_features import GuildFeature
 from chat.registries.jobs import ArchiveSubject, JobStatus, JobType
 from chat.registries.reports import DeletionReason
 
-routes = AdminRoutes(answers=JOB)
+routes = AdminRoutes()
 
 
 @frozen
@@ -37,8 +36,8 @@ class ListJobs:
     limit: Annotated[int, Range(1, 200)] = 50
 
 
-@routes.admin_operation("GET", "/v1/admin/jobs", [Acl.JOBS_VIEW], audit=None, answers=record({"jobs": listed(JOB)}))
-async def list_jobs(request: Request, administration: AdministrationArea, query: ListJobs) -> object:
+@routes.admin_operation("GET", "/v1/admin/jobs", [Acl.JOBS_VIEW], audit=None)
+async def list_jobs(request: Request, administration: AdministrationArea, query: ListJobs) -> wire.AdminListJobsAnswer:
     """Jobs, the newest first."""
     ledger = administration.ledger
     page = await ledger.page(status=query.status, task_type=query.task_type, before=query.before, limit=query.limit)
@@ -46,13 +45,13 @@ async def list_jobs(request: Request, administration: AdministrationArea, query:
 
 
 @routes.admin_operation("GET", "/v1/admin/jobs/{job_id}", [Acl.JOBS_VIEW], audit=None)
-async def get_job(request: Request, administration: AdministrationArea, job_id: int) -> object:
+async def get_job(request: Request, administration: AdministrationArea, job_id: int) -> wire.Job:
     """One job."""
     return administration.ledger.get(job_id)
 
 
 @routes.admin_operation("POST", "/v1/admin/jobs/{job_id}/cancel", [Acl.JOBS_CANCEL], audit=None)
-async def cancel_job(request: Request, administration: AdministrationArea, job_id: int) -> object:
+async def cancel_job(request: Request, administration: AdministrationArea, job_id: int) -> wire.Job:
     """End a job."""
     return await administration.ledger.cancel(acting(request), job_id)
 
@@ -107,7 +106,7 @@ class ScheduleUserDeletions:
 @routes.admin_operation(
     "POST", "/v1/admin/bulk-jobs/update-user-flags", [Acl.BULK_UPDATE_USER_FLAGS], AdminAction.BULK_UPDATE_USER_FLAGS
 )
-async def order_user_flags(request: Request, administration: AdministrationArea, body: UpdateUserFlags) -> object:
+async def order_user_flags(request: Request, administration: AdministrationArea, body: UpdateUserFlags) -> wire.Job:
     """Set and clear flags of up to 1,000 accounts."""
     bulk = administration.bulk_jobs
     return await bulk.order_user_flags(acting(request), body.user_ids, body.add_flags, body.remove_flags)
@@ -122,7 +121,7 @@ async def order_user_flags(request: Request, administration: AdministrationArea,
 )
 async def order_guild_features(
     request: Request, administration: AdministrationArea, body: UpdateGuildFeatures
-) -> object:
+) -> wire.Job:
     """Give features to up to 1,000 guilds, and take others away."""
     bulk = administration.bulk_jobs
     add, remove = [str(feature) for feature in body.add_features], [str(feature) for feature in body.remove_features]
@@ -136,7 +135,7 @@ async def order_guild_features(
     AdminAction.BULK_ADD_GUILD_MEMBERS,
     bucket=buckets.GUILD_MODIFY,
 )
-async def order_guild_members(request: Request, administration: AdministrationArea, body: AddGuildMembers) -> object:
+async def order_guild_members(request: Request, administration: AdministrationArea, body: AddGuildMembers) -> wire.Job:
     """Make up to 1,000 accounts members of a guild."""
     return await administration.bulk_jobs.order_guild_members(acting(request), body.guild_id, body.user_ids)
 
@@ -146,7 +145,7 @@ async def order_guild_members(request: Request, administration: AdministrationAr
 )
 async def order_user_deletions(
     request: Request, administration: AdministrationArea, body: ScheduleUserDeletions
-) -> object:
+) -> wire.Job:
     """Schedule the erasure of up to 1,000 accounts."""
     return await administration.bulk_jobs.order_user_deletions(acting(request), body.user_ids, wish_of(body))
 
@@ -179,11 +178,10 @@ class ListArchives:
     [Acl.ARCHIVE_TRIGGER_USER],
     AdminAction.TRIGGER_USER_ARCHIVE,
     bucket=buckets.LOOKUP,
-    answers=ARCHIVE,
 )
 async def order_user_archive(
     request: Request, administration: AdministrationArea, user_id: int, body: OrderArchive
-) -> object:
+) -> wire.Archive:
     """Order an archive of an account."""
     return await administration.archives.order(
         acting(request), ArchiveSubject.USER, user_id, include_attachments=body.include_attachments
@@ -196,11 +194,10 @@ async def order_user_archive(
     [Acl.ARCHIVE_TRIGGER_GUILD],
     AdminAction.TRIGGER_GUILD_ARCHIVE,
     bucket=buckets.LOOKUP,
-    answers=ARCHIVE,
 )
 async def order_guild_archive(
     request: Request, administration: AdministrationArea, guild_id: int, body: OrderArchive
-) -> object:
+) -> wire.Archive:
     """Order an archive of a guild."""
     return await administration.archives.order(
         acting(request), ArchiveSubject.GUILD, guild_id, include_attachments=body.include_attachments
@@ -212,9 +209,10 @@ async def order_guild_archive(
     "/v1/admin/archives",
     [ANY_ARCHIVE_ACL],
     audit=None,
-    answers=record({"archives": listed(ARCHIVE, maximum=200)}),
 )
-async def list_archives(request: Request, administration: AdministrationArea, query: ListArchives) -> object:
+async def list_archives(
+    request: Request, administration: AdministrationArea, query: ListArchives
+) -> wire.AdminListArchivesAnswer:
     """Archives, the newest first."""
     page = await administration.archives.page(
         acting(request),
@@ -232,11 +230,10 @@ async def list_archives(request: Request, administration: AdministrationArea, qu
     "/v1/admin/archives/{subject_type}/{subject_id}/{archive_id}",
     [ANY_ARCHIVE_ACL],
     audit=None,
-    answers=record({"archive": nullable(ARCHIVE)}),
 )
 async def get_archive(
     request: Request, administration: AdministrationArea, subject_type: str, subject_id: int, archive_id: int
-) -> object:
+) -> wire.AdminGetArchiveAnswer:
     """One archive."""
     archives = administration.archives
     return {"archive": archives.find(acting(request), _kind(subject_type), subject_id, archive_id)}
@@ -247,11 +244,10 @@ async def get_archive(
     "/v1/admin/archives/{subject_type}/{subject_id}/{archive_id}/download",
     [ANY_ARCHIVE_ACL],
     audit=None,
-    answers=ARCHIVE_ADDRESS,
 )
 async def download_archive(
     request: Request, administration: AdministrationArea, subject_type: str, subject_id: int, archive_id: int
-) -> object:
+) -> wire.ArchiveAddress:
     """An address under which the archive can be downloaded for a while."""
     archives = administration.archives
     return await archives.address(acting(request), _kind(subject_type), subject_id, archive_id)

@@ -5,13 +5,11 @@ from __future__ import annotations
 
 from typing import Annotated, Final
 
+from chat import wire
 from chat.admin import buckets
 from chat.admin.operation import AdminRoutes, acting
 from chat.api.fields import Items, Length, Range, Snowflake
 from chat.api.operation import Request
-from chat.api.schemas.administration.administration import ALL_MESSAGES, ENTRY_CHANNEL, SHRED, SHRED_ORDERED
-from chat.api.schemas.messages import MESSAGE
-from chat.api.schemas.shapes import COUNT, SNOWFLAKE, listed, record, wire_object
 from chat.classes import frozen
 from chat.domain.administration.assemble import AdministrationArea
 from chat.domain.administration.messages import MessageSelector, NamedMessage
@@ -22,8 +20,6 @@ from chat.registries.admin_actions import AdminAction
 from chat.registries.error_codes import FieldCode
 
 routes = AdminRoutes(bucket_of_changes=buckets.MESSAGE)
-
-FOUND = record({"channel": ENTRY_CHANNEL, "message": MESSAGE})
 
 
 @frozen
@@ -51,11 +47,10 @@ class FindMessage:
     "/v1/admin/channels/{channel_id}/messages",
     [Acl.MESSAGE_LOOKUP],
     AdminAction.LIST_CHANNEL_MESSAGES,
-    answers=record({"channel": ENTRY_CHANNEL, "messages": listed(MESSAGE, maximum=100)}),
 )
 async def list_channel_messages(
     request: Request, administration: AdministrationArea, channel_id: int, query: ListMessages
-) -> object:
+) -> wire.AdminListChannelMessagesAnswer:
     """A page of a channel's messages."""
     page = MessagePage(query.limit, query.before, query.after, query.around)
     return await administration.messages.page(acting(request), channel_id, page)
@@ -66,9 +61,10 @@ async def list_channel_messages(
     "/v1/admin/channels/{channel_id}/messages/{message_id}",
     [Acl.MESSAGE_LOOKUP],
     AdminAction.GET_MESSAGE,
-    answers=FOUND,
 )
-async def get_message(request: Request, administration: AdministrationArea, channel_id: int, message_id: int) -> object:
+async def get_message(
+    request: Request, administration: AdministrationArea, channel_id: int, message_id: int
+) -> wire.FoundMessage:
     """One message."""
     return await administration.messages.get(acting(request), channel_id, message_id)
 
@@ -78,9 +74,10 @@ async def get_message(request: Request, administration: AdministrationArea, chan
     "/v1/admin/messages",
     [Acl.MESSAGE_LOOKUP],
     AdminAction.LOOKUP_MESSAGE,
-    answers=record({"messages": listed(FOUND, maximum=1)}),
 )
-async def find_message(request: Request, administration: AdministrationArea, query: FindMessage) -> object:
+async def find_message(
+    request: Request, administration: AdministrationArea, query: FindMessage
+) -> wire.AdminFindMessageAnswer:
     """The message with an id, with a file, or behind an address; or none."""
     if query.message_id is None and query.attachment_id is None and query.link is None:
         raise InvalidFormBody([FieldError("message_id", FieldCode.INVALID_FORMAT)])
@@ -131,11 +128,10 @@ class OrderShred:
     "/v1/admin/users/{user_id}/messages",
     [Acl.MESSAGE_DELETE_ALL],
     AdminAction.DELETE_ALL_USER_MESSAGES,
-    answers=ALL_MESSAGES,
 )
 async def delete_messages(
     request: Request, administration: AdministrationArea, user_id: int, query: DeleteMessages
-) -> object:
+) -> wire.AllMessages:
     """Count what an account wrote, or delete it all."""
     shreds = administration.shreds
     return await shreds.delete_all(acting(request), user_id, dry_run=query.dry_run.strip() not in FALSE)
@@ -146,27 +142,21 @@ async def delete_messages(
     "/v1/admin/users/{user_id}/message-shreds",
     [Acl.MESSAGE_SHRED],
     AdminAction.QUEUE_MESSAGE_SHRED,
-    answers=SHRED_ORDERED,
 )
-async def order_shred(request: Request, administration: AdministrationArea, user_id: int, body: OrderShred) -> object:
+async def order_shred(
+    request: Request, administration: AdministrationArea, user_id: int, body: OrderShred
+) -> wire.MessageShredOrdered:
     """Order the deletion of listed messages."""
     entries = [NamedMessage(entry.channel_id, entry.message_id) for entry in body.entries]
     return await administration.shreds.order(acting(request), user_id, entries)
 
 
 @routes.admin_operation(
-    "GET", "/v1/admin/messages/shreds/{job_id}", [Acl.MESSAGE_SHRED], audit=None, bucket=buckets.MESSAGE, answers=SHRED
+    "GET", "/v1/admin/messages/shreds/{job_id}", [Acl.MESSAGE_SHRED], audit=None, bucket=buckets.MESSAGE
 )
-async def get_shred(request: Request, administration: AdministrationArea, job_id: int) -> object:
+async def get_shred(request: Request, administration: AdministrationArea, job_id: int) -> wire.MessageShred:
     """How far a shred is."""
     return administration.shreds.status(job_id)
-
-
-ORDERED = wire_object(
-    "SystemDmOrdered",
-    {"job_id": SNOWFLAKE, "requested": COUNT},
-    description="The job that delivers them; the ledger of jobs tells how far it is.",
-)
 
 
 @frozen(kw_only=True)
@@ -178,10 +168,10 @@ class SendSystemDm:
     everyone: bool = False
 
 
-@routes.admin_operation(
-    "POST", "/v1/admin/system-dms", [Acl.SYSTEM_DM_SEND], AdminAction.SEND_SYSTEM_DM, answers=ORDERED
-)
-async def send_system_dm(request: Request, administration: AdministrationArea, body: SendSystemDm) -> object:
+@routes.admin_operation("POST", "/v1/admin/system-dms", [Acl.SYSTEM_DM_SEND], AdminAction.SEND_SYSTEM_DM)
+async def send_system_dm(
+    request: Request, administration: AdministrationArea, body: SendSystemDm
+) -> wire.SystemDmOrdered:
     """Send a message from the instance; it is delivered after this has answered."""
     if (body.user_ids is None) is not body.everyone:
         raise InvalidFormBody(

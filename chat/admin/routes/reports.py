@@ -7,16 +7,10 @@ from typing import Annotated, Final
 
 import attrs
 
+from chat import wire
 from chat.admin.operation import AdminRoutes, acting
 from chat.api.fields import Length, Range, Snowflake
 from chat.api.operation import Request
-from chat.api.schemas.administration.administration import REPORTED
-from chat.api.schemas.administration.moderation import (
-    DISCOVERY_APPLICATIONS,
-    REPORT,
-    REPORTS_FOUND,
-    REVIEWED_APPLICATION,
-)
 from chat.classes import frozen
 from chat.domain.administration.assemble import AdministrationArea
 from chat.registries.acls import Acl
@@ -52,28 +46,28 @@ class ResolveReport:
     public_comment: Annotated[str, Length(0, COMMENT_LENGTH)] | None = None
 
 
-@routes.admin_operation("GET", "/v1/admin/reports", [Acl.REPORT_VIEW], AdminAction.LIST_REPORTS, answers=REPORTS_FOUND)
-async def search_reports(request: Request, administration: AdministrationArea, query: SearchReports) -> object:
+@routes.admin_operation("GET", "/v1/admin/reports", [Acl.REPORT_VIEW], AdminAction.LIST_REPORTS)
+async def search_reports(
+    request: Request, administration: AdministrationArea, query: SearchReports
+) -> wire.ReportsFound:
     """Reports, the newest first."""
     members = attrs.asdict(query)
     wanted = ReportsWanted(text=members.pop("q"), **members)
     return await administration.report_reading.search(acting(request), wanted)
 
 
-@routes.admin_operation(
-    "GET", "/v1/admin/reports/{report_id}", [Acl.REPORT_VIEW], AdminAction.GET_REPORT, answers=REPORT
-)
-async def get_report(request: Request, administration: AdministrationArea, report_id: int) -> object:
+@routes.admin_operation("GET", "/v1/admin/reports/{report_id}", [Acl.REPORT_VIEW], AdminAction.GET_REPORT)
+async def get_report(request: Request, administration: AdministrationArea, report_id: int) -> wire.Report:
     """One report."""
     return await administration.report_reading.get(acting(request), report_id)
 
 
 @routes.admin_operation(
-    "POST", "/v1/admin/reports/{report_id}/resolve", [Acl.REPORT_RESOLVE], AdminAction.RESOLVE_REPORT, answers=REPORTED
+    "POST", "/v1/admin/reports/{report_id}/resolve", [Acl.REPORT_RESOLVE], AdminAction.RESOLVE_REPORT
 )
 async def resolve_report(
     request: Request, administration: AdministrationArea, report_id: int, body: ResolveReport
-) -> object:
+) -> wire.Reported:
     """Declare a report dealt with; its reporter is told by mail."""
     return await administration.reports.resolve(acting(request), report_id, body.public_comment)
 
@@ -102,11 +96,10 @@ class Decision:
     "/v1/admin/discovery/applications",
     [Acl.DISCOVERY_REVIEW],
     AdminAction.LIST_DISCOVERY_APPLICATIONS,
-    answers=DISCOVERY_APPLICATIONS,
 )
 async def list_discovery_applications(
     request: Request, administration: AdministrationArea, query: ListDiscoveryApplications
-) -> object:
+) -> wire.DiscoveryApplications:
     """Applications for discovery that stand so, the oldest first."""
     return await administration.discovery_review.listed(acting(request), query.status, query.limit, query.offset)
 
@@ -116,11 +109,10 @@ async def list_discovery_applications(
     "/v1/admin/discovery/applications/{guild_id}/approve",
     [Acl.DISCOVERY_REVIEW],
     AdminAction.APPROVE_DISCOVERY,
-    answers=REVIEWED_APPLICATION,
 )
 async def approve_discovery(
     request: Request, administration: AdministrationArea, guild_id: int, body: Decision
-) -> object:
+) -> wire.ReviewedDiscoveryApplication:
     """Take a guild into discovery."""
     return await administration.discovery_review.approve(acting(request), guild_id, body.reason)
 
@@ -130,11 +122,10 @@ async def approve_discovery(
     "/v1/admin/discovery/applications/{guild_id}/reject",
     [Acl.DISCOVERY_REVIEW],
     AdminAction.REJECT_DISCOVERY,
-    answers=REVIEWED_APPLICATION,
 )
 async def reject_discovery(
     request: Request, administration: AdministrationArea, guild_id: int, body: Decision
-) -> object:
+) -> wire.ReviewedDiscoveryApplication:
     """Turn an application for discovery down."""
     return await administration.discovery_review.reject(acting(request), guild_id, body.reason)
 

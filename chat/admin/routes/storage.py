@@ -5,11 +5,10 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from chat import wire
 from chat.admin.operation import AdminRoutes, acting
 from chat.api.fields import Items
 from chat.api.operation import Request
-from chat.api.schemas.administration.storage import STORAGE
-from chat.api.schemas.shapes import SNOWFLAKE, record
 from chat.classes import frozen
 from chat.domain.administration.assemble import AdministrationArea
 from chat.registries.acls import Acl
@@ -32,9 +31,8 @@ class CleanStorage:
     "/v1/admin/storage",
     [(Acl.INSTANCE_CONFIG_VIEW, Acl.GATEWAY_MEMORY_STATS)],
     audit=None,
-    answers=STORAGE,
 )
-async def read_storage(request: Request, administration: AdministrationArea) -> object:
+async def read_storage(request: Request, administration: AdministrationArea) -> wire.Storage:
     """What takes the room, by kind, guild and account; and how backups are."""
     return await administration.storage.overview()
 
@@ -44,8 +42,9 @@ async def read_storage(request: Request, administration: AdministrationArea) -> 
     "/v1/admin/storage/clean",
     [Acl.INSTANCE_CONFIG_UPDATE],
     AdminAction.CLEAN_STORAGE,
-    answers=record({"job_id": SNOWFLAKE}),
 )
-async def clean_storage(request: Request, administration: AdministrationArea, body: CleanStorage) -> object:
+async def clean_storage(
+    request: Request, administration: AdministrationArea, body: CleanStorage
+) -> wire.AdminCleanStorageAnswer:
     """Order a clean-up; the ledger of jobs tells what came of it."""
     return await administration.storage.order(acting(request), body.kinds, dry_run=body.dry_run)

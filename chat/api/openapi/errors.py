@@ -15,12 +15,12 @@ from typing import Any, Final
 
 import orjson
 
+from chat import wire
 from chat.api.fields import SudoFields
 from chat.api.operation import Operation
-from chat.api.schemas.instance import ERROR
-from chat.api.schemas.shapes import JSON, TEXT, Components, Shape, by_status, choice, either, wire_object
+from chat.api.schemas.declared import shape_of
+from chat.api.schemas.shapes import JSON, Components, Shape, either
 from chat.auth.policy import Policy
-from chat.domain.applications.oauth2_protocol import OAuth2ErrorCode
 from chat.registries.error_codes import ErrorCode
 
 REFUSALS_FILE: Final = "refusals.json"
@@ -44,14 +44,9 @@ SHARED: Final[Mapping[int, ErrorCode]] = {
 OTHER: Final = "OTHER"
 """The shared response that stands for what is not foreseen."""
 
-OAUTH2_ERROR: Final = wire_object(
-    "OAuth2Error",
-    {"error": choice(*(code.value for code in OAuth2ErrorCode)), "error_description": TEXT},
-    description="A refusal of the OAuth2 protocol (RFC 6749 5.2).",
-)
-
+ERROR: Final = shape_of(wire.Error)
 _PROTOCOL_STATUSES: Final = (400, 401)
-_EITHER_ERROR: Final = either(ERROR, OAUTH2_ERROR)
+_EITHER_ERROR: Final = either(ERROR, shape_of(wire.OAuth2Error))
 
 _OF_POLICY: Final[Mapping[Policy, tuple[ErrorCode, ...]]] = {
     Policy.NONE: (),
@@ -163,7 +158,7 @@ def refusing(operation: Operation, components: Components) -> Iterator[tuple[int
 
     The codes are no part of the schema: a program has to live with one that it does not know.
     """
-    declared = () if operation.answers is None else by_status(operation.answers)
+    declared = operation.answers
     for status, codes in codes_by_status(operation).items():
         if status in declared:
             continue

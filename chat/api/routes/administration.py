@@ -7,11 +7,10 @@ from typing import Annotated, Final
 
 import attrs
 
+from chat import wire
 from chat.api import buckets
 from chat.api.fields import Exact, Length, Pattern, Snowflake, Trimmed
 from chat.api.operation import Policy, Request, Routes
-from chat.api.schemas.administration.administration import REPORTED
-from chat.api.schemas.shapes import TEXT, TRUE, record
 from chat.classes import frozen
 from chat.domain.administration.assemble import AdministrationArea
 from chat.domain.administration.outside_reports import ReportedThing, Reporter
@@ -66,22 +65,20 @@ class ReportGuild(Reported):
     guild_id: Snowflake
 
 
-@routes.operation("POST", "/v1/reports/user", policy=Policy.USER_ONLY, bucket=buckets.REPORT_CREATE, answers=REPORTED)
-async def report_user(request: Request, administration: AdministrationArea, body: ReportUser) -> object:
+@routes.operation("POST", "/v1/reports/user", policy=Policy.USER_ONLY, bucket=buckets.REPORT_CREATE)
+async def report_user(request: Request, administration: AdministrationArea, body: ReportUser) -> wire.Reported:
     """Report an account."""
     return await administration.reports.report_user(request.principal, body.user_id, body.guild_id, body.new())
 
 
-@routes.operation(
-    "POST", "/v1/reports/message", policy=Policy.USER_ONLY, bucket=buckets.REPORT_CREATE, answers=REPORTED
-)
-async def report_message(request: Request, administration: AdministrationArea, body: ReportMessage) -> object:
+@routes.operation("POST", "/v1/reports/message", policy=Policy.USER_ONLY, bucket=buckets.REPORT_CREATE)
+async def report_message(request: Request, administration: AdministrationArea, body: ReportMessage) -> wire.Reported:
     """Report a message."""
     return await administration.reports.report_message(request.principal, body.channel_id, body.message_id, body.new())
 
 
-@routes.operation("POST", "/v1/reports/guild", policy=Policy.USER_ONLY, bucket=buckets.REPORT_CREATE, answers=REPORTED)
-async def report_guild(request: Request, administration: AdministrationArea, body: ReportGuild) -> object:
+@routes.operation("POST", "/v1/reports/guild", policy=Policy.USER_ONLY, bucket=buckets.REPORT_CREATE)
+async def report_guild(request: Request, administration: AdministrationArea, body: ReportGuild) -> wire.Reported:
     """Report a guild."""
     return await administration.reports.report_guild(request.principal, body.guild_id, body.new())
 
@@ -145,9 +142,10 @@ class ReportFromOutside(Reported):
     "/v1/reports/dsa/email/send",
     policy=Policy.NONE,
     bucket=buckets.REPORT_OUTSIDE,
-    answers=record({"ok": TRUE}),
 )
-async def send_report_code(request: Request, administration: AdministrationArea, body: SendReportCode) -> object:
+async def send_report_code(
+    request: Request, administration: AdministrationArea, body: SendReportCode
+) -> wire.SendReportCodeAnswer:
     """Mail a code to the address of a person who wants to report something without an account."""
     email = account_rules.email(body.email)
     request.limit(buckets.REPORT_CODES_TO_EMAIL, email_key(email))
@@ -160,18 +158,21 @@ async def send_report_code(request: Request, administration: AdministrationArea,
     "/v1/reports/dsa/email/verify",
     policy=Policy.NONE,
     bucket=buckets.REPORT_OUTSIDE,
-    answers=record({"ticket": TEXT}),
     secret=True,
 )
-async def verify_report_code(request: Request, administration: AdministrationArea, body: VerifyReportCode) -> object:
+async def verify_report_code(
+    request: Request, administration: AdministrationArea, body: VerifyReportCode
+) -> wire.VerifyReportCodeAnswer:
     """Take the code; the ticket is good for one report."""
     email = account_rules.email(body.email)
     request.limit(buckets.REPORT_CODES_TRIED, email_key(email))
     return {"ticket": await administration.outside_reports.verify(email, body.code, request.guard)}
 
 
-@routes.operation("POST", "/v1/reports/dsa", policy=Policy.NONE, bucket=buckets.REPORT_OUTSIDE, answers=REPORTED)
-async def report_from_outside(request: Request, administration: AdministrationArea, body: ReportFromOutside) -> object:
+@routes.operation("POST", "/v1/reports/dsa", policy=Policy.NONE, bucket=buckets.REPORT_OUTSIDE)
+async def report_from_outside(
+    request: Request, administration: AdministrationArea, body: ReportFromOutside
+) -> wire.Reported:
     """Report something without an account."""
     reporter = Reporter(name=body.reporter_full_legal_name, country=body.reporter_country_of_residence)
     reports = administration.outside_reports

@@ -8,10 +8,10 @@ from typing import Annotated, Final, Literal
 
 import attrs
 
+from chat import wire
 from chat.api import buckets
 from chat.api.fields import Exact, Length
 from chat.api.operation import Answer, Policy, Request, Routes
-from chat.api.schemas.instance import DISCOVERY, HEALTH, HINDERED, OWN_PLACE
 from chat.classes import frozen
 from chat.domain.administration.admin_audit_log import Acting
 from chat.domain.administration.assemble import AdministrationArea
@@ -41,8 +41,8 @@ class SetUpInstance:
         return {name: value for name, value in sent.items() if value is not None}
 
 
-@routes.operation("GET", "/.well-known/chat", bucket=buckets.DISCOVERY, answers=DISCOVERY)
-async def get_discovery(request: Request, administration: AdministrationArea) -> object:
+@routes.operation("GET", "/.well-known/chat", bucket=buckets.DISCOVERY)
+async def get_discovery(request: Request, administration: AdministrationArea) -> wire.Discovery:
     """The discovery document."""
     return administration.discovery.document(request.headers.get("host"))
 
@@ -54,8 +54,8 @@ async def set_up_instance(request: Request, administration: AdministrationArea, 
     await administration.configuration.set_up(acting, body.token, body.chosen())
 
 
-@routes.operation("GET", "/v1/ip", bucket=buckets.OWN_ADDRESS, answers=OWN_PLACE)
-async def locate_caller(request: Request, signing_in: SigningInArea) -> object:
+@routes.operation("GET", "/v1/ip", bucket=buckets.OWN_ADDRESS)
+async def locate_caller(request: Request, signing_in: SigningInArea) -> wire.OwnPlace:
     """Where the caller's address is, as far as the operator's file tells; null without one.
 
     The members are those of this family's clients, written as they write them; an instance of one's own keeps no list
@@ -65,14 +65,14 @@ async def locate_caller(request: Request, signing_in: SigningInArea) -> object:
     return places.get(request.address, NOWHERE).as_own()
 
 
-@routes.operation("GET", "/_health", answers={200: HEALTH, 503: HINDERED})
-async def get_health(request: Request, readiness: Readiness) -> object:
+@routes.operation("GET", "/_health", answers=lambda: {200: wire.Health, 503: wire.Hindered})
+async def get_health(request: Request, readiness: Readiness) -> wire.Health | Answer[wire.Hindered]:
     """Whether the server works: 200, or 503 while the store fails."""
     return _answer(await readiness.failure())
 
 
-@routes.operation("GET", "/_ready", answers={200: HEALTH, 503: HINDERED})
-async def get_readiness(request: Request, readiness: Readiness) -> object:
+@routes.operation("GET", "/_ready", answers=lambda: {200: wire.Health, 503: wire.Hindered})
+async def get_readiness(request: Request, readiness: Readiness) -> wire.Health | Answer[wire.Hindered]:
     """Whether requests should be sent here: 200, or 503 while the store cannot be written or the server drains.
 
     While the database is migrated, before the server serves anything else, this says so (`chat.serving`).
@@ -80,7 +80,7 @@ async def get_readiness(request: Request, readiness: Readiness) -> object:
     return _answer(await readiness.hindrance())
 
 
-def _answer(hindrance: Hindrance | None) -> object:
+def _answer(hindrance: Hindrance | None) -> wire.Health | Answer[wire.Hindered]:
     if hindrance is None:
         return {"status": "ok"}
     return Answer(503, {"status": hindrance.status, "reason": hindrance.reason}, {"Retry-After": "1"})

@@ -9,8 +9,10 @@ from __future__ import annotations
 import functools
 import hashlib
 import re
-from typing import Annotated, Final
+from collections.abc import Mapping
+from typing import Annotated, Any, Final
 
+from chat import wire
 from chat.api.answers import Answer
 from chat.api.bodies import BodyChunks
 from chat.api.fields import Length
@@ -26,8 +28,7 @@ from chat.api.media_answers import (
     stored_file,
 )
 from chat.api.operation import Bucket, Policy, Request, Routes
-from chat.api.schemas.messages import FILE, UPLOADED_FILE
-from chat.api.schemas.shapes import binary
+from chat.api.schemas.shapes import NOTHING, binary
 from chat.classes import frozen
 from chat.domain.accounts.account_images import member_images
 from chat.domain.administration.assemble import AdministrationArea
@@ -84,25 +85,30 @@ class SignedPicture(SizedPicture):
     hm: Annotated[str, Length(0, 256)] | None = None
 
 
-@routes.operation("GET", "/media/avatars/{owner}/{image}", bucket=READ, answers=FILE)
+def file_answers() -> Mapping[int, Any]:
+    """A file, a range of it, or nothing for a client that has it already."""
+    return {200: binary(), 206: binary(), 304: NOTHING, 416: wire.Error}
+
+
+@routes.operation("GET", "/media/avatars/{owner}/{image}", bucket=READ, answers=file_answers)
 async def get_avatar(request: Request, policy: PolicyArea, owner: str, image: str, query: PictureQuery) -> Answer:
     """The avatar of an account or a webhook."""
     return await _asset(request, "avatars", owner, image, query, policy=policy)
 
 
-@routes.operation("GET", "/media/icons/{owner}/{image}", bucket=READ, answers=FILE)
+@routes.operation("GET", "/media/icons/{owner}/{image}", bucket=READ, answers=file_answers)
 async def get_icon(request: Request, policy: PolicyArea, owner: str, image: str, query: PictureQuery) -> Answer:
     """The icon of a guild, an application or a group."""
     return await _asset(request, "icons", owner, image, query, policy=policy)
 
 
-@routes.operation("GET", "/media/banners/{owner}/{image}", bucket=READ, answers=FILE)
+@routes.operation("GET", "/media/banners/{owner}/{image}", bucket=READ, answers=file_answers)
 async def get_banner(request: Request, policy: PolicyArea, owner: str, image: str, query: PictureQuery) -> Answer:
     """The banner of an account or a guild."""
     return await _asset(request, "banners", owner, image, query, policy=policy)
 
 
-@routes.operation("GET", "/media/guilds/{guild}/users/{owner}/avatars/{image}", bucket=READ, answers=FILE)
+@routes.operation("GET", "/media/guilds/{guild}/users/{owner}/avatars/{image}", bucket=READ, answers=file_answers)
 async def get_member_avatar(
     request: Request, policy: PolicyArea, guild: str, owner: str, image: str, query: PictureQuery
 ) -> Answer:
@@ -110,7 +116,7 @@ async def get_member_avatar(
     return await _asset(request, member_images(_number(guild))["avatar"], owner, image, query, policy=policy)
 
 
-@routes.operation("GET", "/media/guilds/{guild}/users/{owner}/banners/{image}", bucket=READ, answers=FILE)
+@routes.operation("GET", "/media/guilds/{guild}/users/{owner}/banners/{image}", bucket=READ, answers=file_answers)
 async def get_member_banner(
     request: Request, policy: PolicyArea, guild: str, owner: str, image: str, query: PictureQuery
 ) -> Answer:
@@ -118,31 +124,31 @@ async def get_member_banner(
     return await _asset(request, member_images(_number(guild))["banner"], owner, image, query, policy=policy)
 
 
-@routes.operation("GET", "/media/splashes/{owner}/{image}", bucket=READ, answers=FILE)
+@routes.operation("GET", "/media/splashes/{owner}/{image}", bucket=READ, answers=file_answers)
 async def get_splash(request: Request, policy: PolicyArea, owner: str, image: str, query: PictureQuery) -> Answer:
     """The splash of a guild."""
     return await _asset(request, "splashes", owner, image, query, policy=policy)
 
 
-@routes.operation("GET", "/media/embed-splashes/{owner}/{image}", bucket=READ, answers=FILE)
+@routes.operation("GET", "/media/embed-splashes/{owner}/{image}", bucket=READ, answers=file_answers)
 async def get_embed_splash(request: Request, policy: PolicyArea, owner: str, image: str, query: PictureQuery) -> Answer:
     """The splash of a guild for embeds."""
     return await _asset(request, "embed-splashes", owner, image, query, policy=policy)
 
 
-@routes.operation("GET", "/media/emojis/{image}", bucket=READ, answers=FILE)
+@routes.operation("GET", "/media/emojis/{image}", bucket=READ, answers=file_answers)
 async def get_emoji(request: Request, policy: PolicyArea, image: str, query: PictureQuery) -> Answer:
     """An emoji of a guild, for as long as its image has not been purged."""
     return await _expression(request, "emojis", image, query, policy=policy)
 
 
-@routes.operation("GET", "/media/stickers/{image}", bucket=READ, answers=FILE)
+@routes.operation("GET", "/media/stickers/{image}", bucket=READ, answers=file_answers)
 async def get_sticker(request: Request, policy: PolicyArea, image: str, query: PictureQuery) -> Answer:
     """A sticker of a guild, for as long as its image has not been purged."""
     return await _expression(request, "stickers", image, query, policy=policy)
 
 
-@routes.operation("GET", "/media/attachments/{channel}/{attachment}/{filename}", bucket=READ, answers=FILE)
+@routes.operation("GET", "/media/attachments/{channel}/{attachment}/{filename}", bucket=READ, answers=file_answers)
 async def get_attachment(
     request: Request, policy: PolicyArea, channel: str, attachment: str, filename: str, query: SignedPicture
 ) -> Answer:
@@ -154,7 +160,7 @@ async def get_attachment(
     return await picture(request, found, file, original, preview(found.content_type, query, moves=moves), policy=policy)
 
 
-@routes.operation("GET", "/static/avatars/{image}", bucket=READ, answers=FILE)
+@routes.operation("GET", "/static/avatars/{image}", bucket=READ, answers=file_answers)
 async def get_default_avatar(request: Request, image: str) -> Answer:
     """The picture of an account that has chosen none, by its id modulo six."""
     match = _DEFAULT_AVATAR.fullmatch(image)
@@ -165,7 +171,7 @@ async def get_default_avatar(request: Request, image: str) -> Answer:
     return held_file(request, content, File("image/png", len(content), etag, EXPRESSION_FRESH))
 
 
-@routes.operation("GET", "/media/external/{signature}/{name}", bucket=EXTERNAL, answers=FILE)
+@routes.operation("GET", "/media/external/{signature}/{name}", bucket=EXTERNAL, answers=file_answers)
 async def get_external(request: Request, policy: PolicyArea, signature: str, name: str, query: SizedPicture) -> Answer:
     """Media that lie elsewhere, at an address that this server has signed; a picture as it is wanted."""
     media = policy.media
@@ -175,7 +181,7 @@ async def get_external(request: Request, policy: PolicyArea, signature: str, nam
     return await relayed(url, query, policy=policy)
 
 
-@routes.operation("GET", "/media/archives/{archive}/{filename}", bucket=READ, answers=FILE)
+@routes.operation("GET", "/media/archives/{archive}/{filename}", bucket=READ, answers=file_answers)
 async def get_archive(
     request: Request,
     policy: PolicyArea,
@@ -198,9 +204,8 @@ async def get_archive(
     bucket=RELAY,
     streamed=True,
     accepts={"application/octet-stream": binary()},
-    answers=UPLOADED_FILE,
 )
-async def put_upload(request: Request, messages: MessagesArea, capability: str) -> object:
+async def put_upload(request: Request, messages: MessagesArea, capability: str) -> wire.UploadedFile:
     """Take the bytes of a promised upload."""
     return await _receive(request, capability, messages=messages)
 
@@ -211,21 +216,20 @@ async def put_upload(request: Request, messages: MessagesArea, capability: str) 
     bucket=RELAY,
     streamed=True,
     accepts={"application/octet-stream": binary()},
-    answers=UPLOADED_FILE,
 )
-async def post_upload(request: Request, messages: MessagesArea, capability: str) -> object:
+async def post_upload(request: Request, messages: MessagesArea, capability: str) -> wire.UploadedFile:
     """Take the bytes of a promised upload."""
     return await _receive(request, capability, messages=messages)
 
 
-@routes.operation("GET", "/media/relay/{capability}", bucket=RELAY, answers=FILE)
+@routes.operation("GET", "/media/relay/{capability}", bucket=RELAY, answers=file_answers)
 async def get_upload(request: Request, policy: PolicyArea, messages: MessagesArea, capability: str) -> Answer:
     """What an upload address has taken, until a message has it."""
     upload = messages.uploads.uploaded(capability)
     return await stored_file(request, upload, _attached(upload, NOT_KEPT), policy=policy)
 
 
-async def _receive(request: Request, capability: str, *, messages: MessagesArea) -> object:
+async def _receive(request: Request, capability: str, *, messages: MessagesArea) -> wire.UploadedFile:
     chunks = BodyChunks(request.receive, request.headers.get("content-length"), UPLOAD_BYTES)
     return uploaded_object(await messages.uploads.receive(capability, chunks))
 

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Final, Literal
 
+from chat import wire
 from chat.api import buckets
 from chat.api.fields import SNOWFLAKE, Length, Range, Refusal, Schema, Snowflake, Timestamp
 from chat.api.message_bodies import CreateMessage, message_draft, received_fields, received_post
 from chat.api.operation import PAYLOAD_JSON, Answer, Policy, Request, Routes
-from chat.api.schemas.guilds.channels import THREAD, THREAD_MEMBER, THREADS
-from chat.api.schemas.messages import FOUND_THREADS, POST
-from chat.api.schemas.shapes import either, listed
 from chat.api.thread_bodies import AppliedTags, ArchiveMinutes, Slowmode, ThreadName
 from chat.classes import frozen
 from chat.clock import iso_timestamp
@@ -127,11 +125,11 @@ class MemberSettings:
     body=Start,
     multipart=True,
     empty_strings_are_null=False,
-    answers={201: either(THREAD, POST)},
+    answers=lambda: {201: wire.Thread | wire.Post},
 )
 async def start_thread(
     request: Request, messages: MessagesArea, threads: ThreadsArea, channel_id: int, body: Start | None
-) -> object:
+) -> Answer[wire.Thread | wire.Post]:
     """Start a thread below a channel; in a forum make a post, whose files come with it in a form or were uploaded
     before."""
     principal, reason = request.principal, request.audit_log_reason
@@ -166,11 +164,11 @@ def _new_thread(body: Start) -> NewThread:
     bucket=buckets.THREAD_START,
     closed_to_limited=True,
     payload_field=PAYLOAD_JSON,
-    answers={201: THREAD},
+    answers=lambda: {201: wire.Thread},
 )
 async def start_thread_from_message(
     request: Request, threads: ThreadsArea, channel_id: int, message_id: int, body: StartFromMessage
-) -> object:
+) -> Answer[wire.Thread]:
     """Start the thread of a message."""
     new = NewThread(
         name=body.name, auto_archive_duration=body.auto_archive_duration, rate_limit_per_user=body.rate_limit_per_user
@@ -181,28 +179,26 @@ async def start_thread_from_message(
     return Answer(CREATED, made)
 
 
-@routes.operation("GET", "/v1/guilds/{guild_id}/threads/active", bucket=buckets.THREADS, answers=THREADS)
-async def list_active_threads(request: Request, threads: ThreadsArea, guild_id: int) -> object:
+@routes.operation("GET", "/v1/guilds/{guild_id}/threads/active", bucket=buckets.THREADS)
+async def list_active_threads(request: Request, threads: ThreadsArea, guild_id: int) -> wire.Threads:
     """The guild's active threads; bots only."""
     return await threads.thread_lists.active_of_guild(request.principal, guild_id)
 
 
-@routes.operation(
-    "GET", "/v1/channels/{channel_id}/threads/archived/public", bucket=buckets.THREADS_ARCHIVED, answers=THREADS
-)
-async def list_archived_threads(request: Request, threads: ThreadsArea, channel_id: int, query: ArchivedPage) -> object:
+@routes.operation("GET", "/v1/channels/{channel_id}/threads/archived/public", bucket=buckets.THREADS_ARCHIVED)
+async def list_archived_threads(
+    request: Request, threads: ThreadsArea, channel_id: int, query: ArchivedPage
+) -> wire.Threads:
     """Archived threads that everyone who sees the channel may read."""
     return await threads.thread_lists.archived(
         request.principal, channel_id, private=False, before=query.before, limit=query.limit
     )
 
 
-@routes.operation(
-    "GET", "/v1/channels/{channel_id}/threads/archived/private", bucket=buckets.THREADS_ARCHIVED, answers=THREADS
-)
+@routes.operation("GET", "/v1/channels/{channel_id}/threads/archived/private", bucket=buckets.THREADS_ARCHIVED)
 async def list_private_archived_threads(
     request: Request, threads: ThreadsArea, channel_id: int, query: ArchivedPage
-) -> object:
+) -> wire.Threads:
     """Archived private threads, for those who manage threads."""
     return await threads.thread_lists.archived(
         request.principal, channel_id, private=True, before=query.before, limit=query.limit
@@ -213,21 +209,20 @@ async def list_private_archived_threads(
     "GET",
     "/v1/channels/{channel_id}/users/@me/threads/archived/private",
     bucket=buckets.THREADS_ARCHIVED,
-    answers=THREADS,
 )
 async def list_joined_archived_threads(
     request: Request, threads: ThreadsArea, channel_id: int, query: JoinedPage
-) -> object:
+) -> wire.Threads:
     """Archived private threads that the caller is in."""
     return await threads.thread_lists.archived_and_joined(
         request.principal, channel_id, before=query.before, limit=query.limit
     )
 
 
-@routes.operation(
-    "GET", "/v1/channels/{channel_id}/threads/search", bucket=buckets.THREAD_SEARCH, answers=FOUND_THREADS
-)
-async def search_threads(request: Request, threads: ThreadsArea, channel_id: int, query: SearchThreads) -> object:
+@routes.operation("GET", "/v1/channels/{channel_id}/threads/search", bucket=buckets.THREAD_SEARCH)
+async def search_threads(
+    request: Request, threads: ThreadsArea, channel_id: int, query: SearchThreads
+) -> wire.FoundThreads:
     """Threads of a channel by name and tags."""
     asked = ThreadQuery(
         name=query.name or "",
@@ -244,18 +239,16 @@ async def search_threads(request: Request, threads: ThreadsArea, channel_id: int
     return await threads.thread_lists.search(request.principal, channel_id, asked)
 
 
-@routes.operation(
-    "GET", "/v1/channels/{thread_id}/thread-members", bucket=buckets.THREAD_MEMBERS, answers=listed(THREAD_MEMBER)
-)
-async def list_thread_members(request: Request, threads: ThreadsArea, thread_id: int, query: MembersPage) -> object:
+@routes.operation("GET", "/v1/channels/{thread_id}/thread-members", bucket=buckets.THREAD_MEMBERS)
+async def list_thread_members(
+    request: Request, threads: ThreadsArea, thread_id: int, query: MembersPage
+) -> list[wire.ThreadMember]:
     """A page of a thread's members."""
     return await threads.threads.members_of(request.principal, thread_id, after=query.after, limit=query.limit)
 
 
-@routes.operation(
-    "GET", "/v1/channels/{thread_id}/thread-members/@me", bucket=buckets.THREAD_MEMBERS, answers=THREAD_MEMBER
-)
-async def get_own_thread_member(request: Request, threads: ThreadsArea, thread_id: int) -> object:
+@routes.operation("GET", "/v1/channels/{thread_id}/thread-members/@me", bucket=buckets.THREAD_MEMBERS)
+async def get_own_thread_member(request: Request, threads: ThreadsArea, thread_id: int) -> wire.ThreadMember:
     """The caller's membership of a thread."""
     return await threads.threads.member(request.principal, thread_id, request.principal.user_id)
 
@@ -276,11 +269,10 @@ async def leave_thread(request: Request, threads: ThreadsArea, thread_id: int) -
     "PATCH",
     "/v1/channels/{thread_id}/thread-members/@me/settings",
     bucket=buckets.THREAD_MEMBER_CHANGE,
-    answers=THREAD_MEMBER,
 )
 async def change_thread_settings(
     request: Request, threads: ThreadsArea, thread_id: int, body: MemberSettings
-) -> object:
+) -> wire.ThreadMember:
     """Change what the caller hears of a thread."""
     return await threads.threads.change_settings(
         request.principal, thread_id, flags=body.flags, muted=body.muted, mute_config=_mute_config(body.mute_config)
@@ -294,10 +286,8 @@ def _mute_config(body: ThreadsMuteConfig | None) -> dict[str, Any] | None:
     return {"end_time": end_time, "selected_time_window": body.selected_time_window}
 
 
-@routes.operation(
-    "GET", "/v1/channels/{thread_id}/thread-members/{user_id}", bucket=buckets.THREAD_MEMBERS, answers=THREAD_MEMBER
-)
-async def get_thread_member(request: Request, threads: ThreadsArea, thread_id: int, user_id: int) -> object:
+@routes.operation("GET", "/v1/channels/{thread_id}/thread-members/{user_id}", bucket=buckets.THREAD_MEMBERS)
+async def get_thread_member(request: Request, threads: ThreadsArea, thread_id: int, user_id: int) -> wire.ThreadMember:
     """One member of a thread."""
     return await threads.threads.member(request.principal, thread_id, user_id)
 

@@ -191,6 +191,9 @@ def by_status(answers: Answers) -> Mapping[int, Shape]:
     return answers
 
 
+REFERRED: Final = "$ref"
+"""The word of a schema that points at a named shape; in a Shape it may hold that shape itself."""
+
 REFERENCE: Final = "#/components/schemas/"
 """What stands before the name of a named shape where one points at it."""
 
@@ -218,7 +221,8 @@ class Components(dict[str, Any]):
                     self[name] = self.written(value.schema)
                 return {"$ref": REFERENCE + name}
             case Mapping():
-                return {word: self.written(inner) for word, inner in value.items()}
+                written = {word: self.written(inner) for word, inner in value.items()}
+                return {**written.pop(REFERRED), **written} if isinstance(value.get(REFERRED), Shape) else written
             case list() | tuple():
                 return [self.written(inner) for inner in value]
             case _:

@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from chat import wire
 from chat.classes import define
 from chat.domain.core import Core
 from chat.domain.messages.read_states import read_states_of
@@ -31,7 +32,7 @@ class AccountStates:
     _private_channels: PrivateChannels
     calls: Callable[[int], list[dict[str, Any]]]
     """The calls that are going on in an account's conversations, as CALL_CREATE has them."""
-    favorite_memes: Callable[[int], list[dict[str, Any]]]
+    favorite_memes: Callable[[int], list[wire.FavoriteMeme]]
     """Gives the favourite memes of an account."""
 
     def guild_ids(self, user_id: int) -> list[int]:
@@ -42,11 +43,11 @@ class AccountStates:
         """Which kinds of things the account has at all."""
         return belongings.of_user(self._core.database.reader, user_id)
 
-    def relationships(self, user_id: int) -> list[dict[str, Any]]:
+    def relationships(self, user_id: int) -> list[wire.RelationshipInReady]:
         """Relationship objects without `user`."""
         return self._relationships.of_user(user_id)
 
-    def settings(self, user_id: int) -> dict[str, Any]:
+    def settings(self, user_id: int) -> wire.UserSettings:
         """The user settings object."""
         return user_settings_object(user_settings.of_user(self._core.database.reader, user_id))
 
@@ -57,7 +58,7 @@ class AccountStates:
             raise LookupError("a session belongs to an account that exists")
         return account
 
-    def partial_users(self, user_ids: Sequence[int]) -> list[dict[str, Any]]:
+    def partial_users(self, user_ids: Sequence[int]) -> list[wire.PartialUser]:
         """Accounts as others see them; unknown ids are left out."""
         return [partial_user(account) for account in accounts.by_ids(self._core.database.reader, user_ids)]
 
@@ -86,7 +87,7 @@ def _notes(connection: sqlite3.Connection, user_id: int) -> dict[str, str]:
     return {str(target_id): note for target_id, note in user_settings.notes_of(connection, user_id)}
 
 
-def own_user(core: Core, account: Account) -> dict[str, Any]:
+def own_user(core: Core, account: Account) -> wire.PrivateUser:
     """The private user object, as the account sees itself."""
     return private_user(
         account,

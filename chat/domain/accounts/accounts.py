@@ -9,6 +9,7 @@ from typing import Any, Final
 import attrs
 import structlog
 
+from chat import wire
 from chat.auth.principal import CredentialKind, Principal
 from chat.classes import define, frozen
 from chat.domain.accounts.account_images import ACCOUNT_IMAGES, AccountImages
@@ -78,20 +79,22 @@ class Accounts:
     _usernames: Usernames
     _rules: ProfileRules
     _images: AccountImages
-    _rendered: dict[int, tuple[Account, tuple[int, bool, str], dict[str, Any]]] = attrs.field(factory=dict, init=False)
+    _rendered: dict[int, tuple[Account, tuple[int, bool, str], wire.PrivateUser]] = attrs.field(
+        factory=dict, init=False
+    )
 
-    def own(self, account: Account) -> dict[str, Any]:
+    def own(self, account: Account) -> wire.PrivateUser:
         """The private user object, as the account sees itself."""
         return own_user(self._core, account)
 
-    def of_caller(self, principal: Principal) -> dict[str, Any]:
+    def of_caller(self, principal: Principal) -> wire.PrivateUser:
         """The private user object of the caller's account; behind an access token only as much as its scopes show."""
         if principal.kind is CredentialKind.OAUTH2:
             private = self.own(principal.account)
             return bearer_user(principal.account, private, with_email=Scope.EMAIL in principal.scopes)
         return self.own(principal.account) if principal.is_bot else self._rendered_once(principal.account)
 
-    def _rendered_once(self, account: Account) -> dict[str, Any]:
+    def _rendered_once(self, account: Account) -> wire.PrivateUser:
         """As `own`, the same object until something changes: the account's row, its age or premium, or the setting. A
         bot shows its owner's factors besides, and is rendered anew."""
         now = self._core.clock.now_ms()
@@ -100,10 +103,10 @@ class Accounts:
         if kept is None or kept[0] is not account or kept[1] != depends_on:
             if len(self._rendered) >= RENDERED_MAXIMUM:
                 self._rendered.clear()
-            kept = self._rendered[account.id] = account, depends_on, self.own(account)
+            kept = self._rendered[account.id] = (account, depends_on, self.own(account))
         return kept[2]
 
-    def get(self, user_id: int) -> dict[str, Any]:
+    def get(self, user_id: int) -> wire.PartialUser:
         """The partial user object of any account. Raises UNKNOWN_USER."""
         account = accounts.by_id(self._core.database.reader, user_id)
         if account is None:

@@ -10,6 +10,7 @@ import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
+from chat import wire
 from chat.bus.audience import ToAccounts
 from chat.bus.bus import Event
 from chat.domain.standing.user_objects import UNCATEGORISED_FOLDER, user_settings_object
@@ -18,7 +19,7 @@ from chat.store.accounts import user_settings
 from chat.store.accounts.accounts import Account
 from chat.store.guilds import guilds
 
-Folders = list[dict[str, Any]]
+Folders = list[wire.GuildFolder]
 
 FOLDERS: Final = "guild_folders"
 """The setting that holds the layout."""
@@ -27,7 +28,7 @@ POSITIONS: Final = "guild_positions"
 """The setting that shows the order of the guilds in the layout, and changes it."""
 
 
-def with_guild(folders: Sequence[dict[str, Any]], guild_id: int) -> Folders:
+def with_guild(folders: Sequence[wire.GuildFolder], guild_id: int) -> Folders:
     """The layout with the guild in it; unchanged if it has a place already."""
     name = str(guild_id)
     if any(name in folder["guild_ids"] for folder in folders):
@@ -38,41 +39,41 @@ def with_guild(folders: Sequence[dict[str, Any]], guild_id: int) -> Folders:
     return [{**folder, "guild_ids": [*folder["guild_ids"], name]} if folder is target else folder for folder in folders]
 
 
-def without_guild(folders: Sequence[dict[str, Any]], guild_id: int) -> Folders:
+def without_guild(folders: Sequence[wire.GuildFolder], guild_id: int) -> Folders:
     """The layout without the guild; folders that people made and that are empty now stay."""
     name = str(guild_id)
     return [{**folder, "guild_ids": [kept for kept in folder["guild_ids"] if kept != name]} for folder in folders]
 
 
-def ordered(folders: Sequence[dict[str, Any]], positions: Sequence[str]) -> Folders:
+def ordered(folders: Sequence[wire.GuildFolder], positions: Sequence[str]) -> Folders:
     """The layout with its guilds, and its folders by their first guilds, in this order. Guilds that are not named come
     last, as they stood; folders without guilds too."""
     rank = {guild_id: place for place, guild_id in enumerate(dict.fromkeys(positions))}
     last = len(rank)
 
-    def of_folder(folder: dict[str, Any]) -> int:
+    def of_folder(folder: wire.GuildFolder) -> int:
         return min((rank.get(guild_id, last) for guild_id in folder["guild_ids"]), default=last)
 
-    sorted_within = [
+    sorted_within: Folders = [
         {**folder, "guild_ids": sorted(folder["guild_ids"], key=lambda guild_id: rank.get(guild_id, last))}
         for folder in folders
     ]
     return sorted(sorted_within, key=of_folder)
 
 
-def enter_guild(connection: sqlite3.Connection, account: Account, guild_id: int) -> dict[str, Any] | None:
+def enter_guild(connection: sqlite3.Connection, account: Account, guild_id: int) -> wire.UserSettings | None:
     """In a unit of writing: put the guild into the layout, and among the restricted ones where the account wants that
     of new guilds. Returns the settings to announce; None for a bot."""
     return None if account.bot else _change(connection, account.id, _entered, guild_id)
 
 
-def leave_guild(connection: sqlite3.Connection, account: Account, guild_id: int) -> dict[str, Any] | None:
+def leave_guild(connection: sqlite3.Connection, account: Account, guild_id: int) -> wire.UserSettings | None:
     """In a unit of writing: take the guild out of the layout and from among the restricted ones. Returns the settings
     to announce; None for a bot."""
     return None if account.bot else _change(connection, account.id, _left, guild_id)
 
 
-def settings_changed(user_id: int, settings: dict[str, Any]) -> Event:
+def settings_changed(user_id: int, settings: wire.UserSettings) -> Event:
     """USER_SETTINGS_UPDATE with the whole object."""
     return Event(EventName.USER_SETTINGS_UPDATE, settings, ToAccounts((user_id,)))
 
@@ -124,7 +125,7 @@ def _change(
     user_id: int,
     change: Callable[[Mapping[str, Any], int], dict[str, Any]],
     guild_id: int,
-) -> dict[str, Any]:
+) -> wire.UserSettings:
     stored = user_settings.of_user(connection, user_id)
     settings = user_settings_object(stored)
     changed = change(settings, guild_id)

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, cast
 
+from chat import wire
 from chat.auth.principal import Principal
 from chat.bus.audience import Mentions, ToAccounts
 from chat.bus.bus import Event
@@ -63,7 +64,9 @@ class UserGuildSettings:
 
     _core: Core
 
-    async def change(self, principal: Principal, guild_id: int | None, changes: Mapping[str, Any]) -> dict[str, Any]:
+    async def change(
+        self, principal: Principal, guild_id: int | None, changes: Mapping[str, Any]
+    ) -> wire.UserGuildSettings:
         """Put new values, as the wire has them, in the place of old ones; returns the object with its next version.
 
         `guild_id` None is for what lies outside of guilds. USER_GUILD_SETTINGS_UPDATE goes to the account's sessions.
@@ -74,7 +77,7 @@ class UserGuildSettings:
         if guild_id is not None:
             self._core.access.guild(principal, guild_id)
 
-        def unit(connection: sqlite3.Connection) -> dict[str, Any]:
+        def unit(connection: sqlite3.Connection) -> wire.UserGuildSettings:
             if guild_id is not None and not members.exists(connection, guild_id, user_id):
                 raise ApiError(ErrorCode.MISSING_PERMISSIONS)
             key = OUTSIDE_GUILDS if guild_id is None else guild_id
@@ -85,9 +88,9 @@ class UserGuildSettings:
                 "version": before.get("version", 0) + 1,
             }
             user_settings.put_of_guild(connection, user_id, key, body)
-            return body
+            return cast(wire.UserGuildSettings, body)
 
-        def then(body: dict[str, Any]) -> None:
+        def then(body: wire.UserGuildSettings) -> None:
             self._core.bus.publish(Event(EventName.USER_GUILD_SETTINGS_UPDATE, body, ToAccounts((user_id,))))
 
         return await self._core.database.write(unit, then, guard=principal.guard)

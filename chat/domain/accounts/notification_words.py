@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Sequence
-from typing import Any
 
+from chat import wire
 from chat.auth.principal import Principal
 from chat.classes import define
 from chat.domain.accounts.guild_folders import settings_changed
@@ -34,13 +34,13 @@ class NotificationWords:
 
         user_id = principal.user_id
 
-        def unit(connection: sqlite3.Connection) -> dict[str, Any]:
+        def unit(connection: sqlite3.Connection) -> wire.UserSettings:
             if accounts.by_id(connection, user_id) is None:
                 raise ApiError(ErrorCode.UNAUTHORIZED)
             notification_words.put(connection, user_id, kept)
             return user_settings_object(user_settings.of_user(connection, user_id))
 
-        def then(settings: dict[str, Any]) -> None:
+        def then(settings: wire.UserSettings) -> None:
             self._core.bus.publish(settings_changed(user_id, settings))
 
         await self._core.database.write(unit, then, guard=principal.guard)

@@ -10,10 +10,11 @@ import collections
 import functools
 import hashlib
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Final
 
 import attrs
 
+from chat import wire
 from chat.auth.principal import Principal
 from chat.auth.tokens import digest_of
 from chat.bus.bus import GuildDeleted, GuildJoined, GuildLeft
@@ -61,7 +62,7 @@ class PushSubscriptions:
 
     async def subscribe(
         self, principal: Principal, endpoint: str, p256dh: str, auth: str, user_agent: str | None
-    ) -> dict[str, Any]:
+    ) -> wire.PushSubscribed:
         """Tell this browser of messages from now on; the same endpoint again takes the place of the one before.
 
         :raises ApiError: FEATURE_TEMPORARILY_DISABLED; UNAUTHORIZED when the sign-in has ended meanwhile.
@@ -100,7 +101,7 @@ class PushSubscriptions:
             raise ApiError(ErrorCode.UNAUTHORIZED)
         return {"subscription_id": subscription.id}
 
-    def of_user(self, user_id: int) -> list[dict[str, Any]]:
+    def of_user(self, user_id: int) -> list[wire.PushSubscription]:
         """The account's subscriptions, the oldest first."""
         found = push_subscriptions.of_users(self._core.database.reader, (user_id,))
         return [{"subscription_id": each.id, "user_agent": each.user_agent} for each in found]

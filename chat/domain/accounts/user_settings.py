@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import trio
 
+from chat import wire
 from chat.bus.audience import ToAccounts
 from chat.bus.bus import Event, SavedPresenceChanged
 from chat.classes import define, frozen
@@ -47,11 +48,11 @@ class UserSettings:
     _core: Core
     due: SettingsDue
 
-    def of_user(self, user_id: int) -> dict[str, Any]:
+    def of_user(self, user_id: int) -> wire.UserSettings:
         """The user settings object."""
         return user_settings_object(user_settings.of_user(self._core.database.reader, user_id))
 
-    async def change(self, user_id: int, changes: Mapping[str, Any], guard: Guard) -> dict[str, Any]:
+    async def change(self, user_id: int, changes: Mapping[str, Any], guard: Guard) -> wire.UserSettings:
         """Put new values, as the wire has them, in the place of old ones; returns the object.
 
         USER_SETTINGS_UPDATE goes out even when every value was the same: the sender may rely on the echo. Status and
@@ -62,7 +63,7 @@ class UserSettings:
         self._core.blocked.require_text((changes.get(CUSTOM_STATUS) or {}).get("text") or "")
         saved_presence = {name: changes[name] for name in (STATUS, CUSTOM_STATUS) if name in changes}
 
-        def unit(connection: sqlite3.Connection) -> dict[str, Any]:
+        def unit(connection: sqlite3.Connection) -> wire.UserSettings:
             stored = {**user_settings.of_user(connection, user_id), **changes}
             # The sender of the layout may not have heard yet that a guild is gone.
             stored |= guild_folders.without_gone(connection, {n: v for n, v in changes.items() if n in GUILD_LISTS})
@@ -75,7 +76,7 @@ class UserSettings:
             note_moments(connection, user_id, stored)
             return user_settings_object(stored)
 
-        def then(body: dict[str, Any]) -> None:
+        def then(body: wire.UserSettings) -> None:
             self._core.bus.publish(settings_changed(user_id, body))
             if saved_presence:
                 self._core.bus.publish(SavedPresenceChanged(user_id, saved_presence))
@@ -97,7 +98,7 @@ class _Fallen:
     is another one."""
 
     user_id: int
-    settings: dict[str, Any]
+    settings: wire.UserSettings
     status: str | None
 
 

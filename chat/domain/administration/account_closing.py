@@ -17,6 +17,7 @@ from typing import Any, Final
 import attrs
 import structlog
 
+from chat import wire
 from chat.classes import define, frozen
 from chat.clock import iso_timestamp
 from chat.domain.administration.account_fields import AdministeredAccounts, Edited, found
@@ -68,7 +69,7 @@ class AdministeredBans:
 
     async def ban(
         self, acting: Acting, user_id: int, *, hours: int, reason: str | None, notify: bool
-    ) -> dict[str, Any]:
+    ) -> wire.AdminUser:
         """Close the account for some hours from now, 0 for good, and end every sign-in. Gives the Admin user object. A
         new ban replaces the end of an earlier one. A ban for good sends no mail."""
         now = self._core.clock.now_ms()
@@ -91,7 +92,7 @@ class AdministeredBans:
         log.info("account banned", user_id=user_id, hours=hours)
         return user
 
-    async def unban(self, acting: Acting, user_id: int, *, public_reason: str | None, notify: bool) -> dict[str, Any]:
+    async def unban(self, acting: Acting, user_id: int, *, public_reason: str | None, notify: bool) -> wire.AdminUser:
         """Lift the ban, whether or not there is one. The Admin user object."""
         now = self._core.clock.now_ms()
 
@@ -192,7 +193,7 @@ class AdministeredDeletions:
     _reports: Reports
     _cancellations: SubscriptionCancellations
 
-    async def schedule(self, acting: Acting, user_id: int, wish: DeletionWish) -> dict[str, Any]:
+    async def schedule(self, acting: Acting, user_id: int, wish: DeletionWish) -> wire.AdminUser:
         """As `put`; the Admin user object as it is then."""
         return await self._views.of(acting, await self.put(acting, user_id, wish))
 
@@ -309,7 +310,7 @@ class AdministeredDeletions:
         finally:
             connection.execute("RELEASE blocking")
 
-    async def cancel(self, acting: Acting, user_id: int, expected: int, *, notify: bool) -> dict[str, Any]:
+    async def cancel(self, acting: Acting, user_id: int, expected: int, *, notify: bool) -> wire.AdminUser:
         """Take the pending deletion back, which has to be the one at `expected` (Unix ms). The Admin user object.
         Raises NO_PENDING_DELETION; CONFLICT where another is pending, and once the erasure has begun."""
 
@@ -330,7 +331,7 @@ class AdministeredDeletions:
         log.info("account deletion cancelled", user_id=user_id, by=acting.user_id)
         return user
 
-    async def cancel_messages(self, acting: Acting, user_id: int) -> dict[str, Any]:
+    async def cancel_messages(self, acting: Acting, user_id: int) -> wire.AdminUser:
         """Take back the holder's own wish to have all messages deleted; without one nothing changes. No event tells of
         it, and a deletion that an administrator ordered goes on. The Admin user object."""
 

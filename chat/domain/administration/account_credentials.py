@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 import attrs
 
+from chat import wire
 from chat.auth.tokens import id_hash
 from chat.auth.webauthn import credential_id_of
 from chat.classes import define
@@ -84,7 +85,7 @@ class AdministeredCredentials:
 
         await self._core.database.write(unit, guard=acting.guard)
 
-    async def create_reset_link(self, acting: Acting, user_id: int, origin: str) -> dict[str, Any]:
+    async def create_reset_link(self, acting: Acting, user_id: int, origin: str) -> wire.PasswordResetLink:
         """A password reset link object for the administrator to hand over, to a page at this origin.
 
         Earlier links and the recovery kit are void.
@@ -128,10 +129,10 @@ class AdministeredCredentials:
 
         await self._accounts.changed(acting, user_id, AdminAction.DISABLE_MFA, edit)
 
-    async def passkeys(self, acting: Acting, user_id: int) -> list[dict[str, Any]]:
+    async def passkeys(self, acting: Acting, user_id: int) -> list[wire.WebauthnCredential]:
         """The account's passkeys, those that were replaced left out."""
 
-        def unit(connection: sqlite3.Connection) -> list[dict[str, Any]]:
+        def unit(connection: sqlite3.Connection) -> list[wire.WebauthnCredential]:
             found(connection, user_id)
             own = listed(connection, user_id)
             self._log.record(
@@ -197,10 +198,10 @@ class AdministeredRegistrations:
     _core: Core
     _log: AdminAuditLog
 
-    async def waiting(self, acting: Acting) -> dict[str, Any]:
+    async def waiting(self, acting: Acting) -> wire.Registrations:
         """Registrations that wait, the oldest first, at most SHOWN; addresses for administrators who may see them."""
 
-        def query(connection: sqlite3.Connection) -> list[dict[str, Any]]:
+        def query(connection: sqlite3.Connection) -> list[wire.PendingRegistration]:
             waiting = pending_registrations.waiting(connection, SHOWN)
             rows = ((accounts.by_id(connection, pending.user_id), pending) for pending in waiting)
             return [

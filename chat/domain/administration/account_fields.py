@@ -14,6 +14,7 @@ from typing import Any, Final
 import attrs
 import trio
 
+from chat import wire
 from chat.classes import define
 from chat.domain.administration.admin_audit_log import Acting, AdminAuditLog
 from chat.domain.administration.admin_users import AdminAccountViews
@@ -60,7 +61,7 @@ class AdministeredAccounts:
 
     async def change(
         self, acting: Acting, user_id: int, action: AdminAction, edit: Edit, then: Callable[[], None] | None = None
-    ) -> dict[str, Any]:
+    ) -> wire.AdminUser:
         """Change an account, write the entry and tell those who see it, even where `edit` leaves it as it was. `then`
         is what else follows the commit, before the update is told. Raises what `edit` refuses."""
         return await self._views.of(acting, await self.changed(acting, user_id, action, edit, then))
@@ -88,7 +89,7 @@ class AdministeredAccounts:
 
     async def change_username(
         self, acting: Acting, user_id: int, username: str, discriminator: int | None
-    ) -> dict[str, Any]:
+    ) -> wire.AdminUser:
         """Give the account another username, and the discriminator asked for or any free one. Raises InvalidFormBody as
         `account_rules.username`; DISCRIMINATOR_NOT_SUPPORTED_ON_INSTANCE at `discriminator`, USERNAME_ALREADY_TAKEN at
         `username`; TAG_ALREADY_TAKEN, also where others allocate for ALLOCATION_WAIT_SECONDS."""
@@ -142,7 +143,7 @@ class AdministeredAccounts:
             return True
         return limits_of(self._core.settings, account, self._core.clock.now_ms()).feature_custom_discriminator > 0
 
-    async def change_email(self, acting: Acting, user_id: int, email: str) -> dict[str, Any]:
+    async def change_email(self, acting: Acting, user_id: int, email: str) -> wire.AdminUser:
         """Give the account another email address, unverified. No mail is sent, and another account may have it too.
 
         The holder of the address gets reset links and so the account, with all that it may do: the change takes the
@@ -162,7 +163,7 @@ class AdministeredAccounts:
 
         return await self.change(acting, user_id, AdminAction.CHANGE_EMAIL, edit)
 
-    async def verify_email(self, acting: Acting, user_id: int) -> dict[str, Any]:
+    async def verify_email(self, acting: Acting, user_id: int) -> wire.AdminUser:
         """Take the account's email address for verified, even if it has none. Raises EMAIL_UNAVAILABLE_ON_INSTANCE."""
         self.require_mail_instance()
 
@@ -171,7 +172,7 @@ class AdministeredAccounts:
 
         return await self.change(acting, user_id, AdminAction.VERIFY_EMAIL, edit)
 
-    async def change_date_of_birth(self, acting: Acting, user_id: int, date_of_birth: str) -> dict[str, Any]:
+    async def change_date_of_birth(self, acting: Acting, user_id: int, date_of_birth: str) -> wire.AdminUser:
         """Give the account another date of birth, YYYY-MM-DD."""
 
         def edit(_: sqlite3.Connection, before: Account) -> Edited:
@@ -180,7 +181,7 @@ class AdministeredAccounts:
 
         return await self.change(acting, user_id, AdminAction.CHANGE_DOB, edit)
 
-    async def clear_fields(self, acting: Acting, user_id: int, fields: Collection[str]) -> dict[str, Any]:
+    async def clear_fields(self, acting: Acting, user_id: int, fields: Collection[str]) -> wire.AdminUser:
         """Clear parts of the profile: avatar, banner, bio, pronouns, global_name. Images go with the change."""
         named = tuple(dict.fromkeys(fields))
         columns: dict[str, Any] = dict.fromkeys([*named, *(_COLOURS[name] for name in named if name in _COLOURS)])
@@ -190,7 +191,7 @@ class AdministeredAccounts:
 
         return await self.change(acting, user_id, AdminAction.CLEAR_FIELDS, edit)
 
-    async def set_bot(self, acting: Acting, user_id: int, *, bot: bool) -> dict[str, Any]:
+    async def set_bot(self, acting: Acting, user_id: int, *, bot: bool) -> wire.AdminUser:
         """Make the account a bot's or a person's; a person's is no system account either. Raises ACCESS_DENIED for an
         account that holds an ACL."""
 
@@ -201,7 +202,7 @@ class AdministeredAccounts:
 
         return await self.change(acting, user_id, AdminAction.SET_BOT_STATUS, edit)
 
-    async def set_system(self, acting: Acting, user_id: int, *, system: bool) -> dict[str, Any]:
+    async def set_system(self, acting: Acting, user_id: int, *, system: bool) -> wire.AdminUser:
         """Mark a bot as the system's, or take the mark away. Raises USER_MUST_BE_A_BOT_TO_BE_MARKED_AS_A_SYSTEM_USER at
         `system`."""
 
@@ -212,7 +213,7 @@ class AdministeredAccounts:
 
         return await self.change(acting, user_id, AdminAction.SET_SYSTEM_STATUS, edit)
 
-    async def set_acls(self, acting: Acting, user_id: int, acls: Collection[str]) -> dict[str, Any]:
+    async def set_acls(self, acting: Acting, user_id: int, acls: Collection[str]) -> wire.AdminUser:
         """Replace what the account may do as an administrator.
 
         An administrator without the wildcard adds and takes away only what they may use themselves (administration.md,
@@ -232,7 +233,7 @@ class AdministeredAccounts:
 
         return await self.change(acting, user_id, AdminAction.SET_ACLS, edit)
 
-    async def set_traits(self, acting: Acting, user_id: int, traits: Collection[str]) -> dict[str, Any]:
+    async def set_traits(self, acting: Acting, user_id: int, traits: Collection[str]) -> wire.AdminUser:
         """Replace the account's traits."""
         wanted = tuple(sorted(set(traits)))
 
@@ -243,7 +244,7 @@ class AdministeredAccounts:
 
     async def update_flags(
         self, acting: Acting, user_id: int, add: Collection[int], remove: Collection[int]
-    ) -> dict[str, Any]:
+    ) -> wire.AdminUser:
         """Set bits of the account's flags, then clear bits; bits without a meaning are kept as they are given."""
         return await self._views.of(acting, await self.put_flags(acting, user_id, add, remove))
 
@@ -269,7 +270,7 @@ class AdministeredAccounts:
 
     async def update_premium_flags(
         self, acting: Acting, user_id: int, add: Collection[int], remove: Collection[int]
-    ) -> dict[str, Any]:
+    ) -> wire.AdminUser:
         """As `update_flags`, for the premium flags."""
 
         def edit(_: sqlite3.Connection, before: Account) -> Edited:

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, cast
 
 import attrs
 import structlog
 import trio
 
+from chat import wire
 from chat.auth.tokens import id_hash
 from chat.classes import define, frozen
 from chat.clock import iso_timestamp, optional_timestamp
@@ -22,6 +23,7 @@ from chat.domain.administration.account_fields import found
 from chat.domain.administration.admin_audit_log import Acting, AdminAuditLog, in_the_name_of
 from chat.domain.administration.admin_users import AdminAccountViews
 from chat.domain.administration.administration_objects import (
+    Category,
     admin_application,
     admin_guild,
     admin_private_channel,
@@ -101,7 +103,7 @@ class AdministeredLists:
     _user_agents: UserAgents
     _online_count: Callable[[int], int]
 
-    async def account(self, acting: Acting, user_id: int) -> list[dict[str, Any]]:
+    async def account(self, acting: Acting, user_id: int) -> list[wire.AdminUser]:
         """The account as a list of one, or of none."""
         account = accounts.by_id(self._database.reader, user_id)
         users = [] if account is None else [await self._views.of(acting, account)]
@@ -110,10 +112,10 @@ class AdministeredLists:
 
     async def guilds(
         self, acting: Acting, user_id: int, window: ListWindow, *, with_counts: bool
-    ) -> list[dict[str, Any]]:
+    ) -> list[wire.AdminGuild]:
         """The account's guilds in the window, lowest id first."""
 
-        def query(connection: sqlite3.Connection) -> list[dict[str, Any]]:
+        def query(connection: sqlite3.Connection) -> list[wire.AdminGuild]:
             found(connection, user_id)
             # A cursor that names no membership is ignored.
             after, before = (
@@ -139,10 +141,10 @@ class AdministeredLists:
 
     async def private_channels(
         self, acting: Acting, user_id: int, kind: Literal["dm", "group_dm"], window: ListWindow
-    ) -> list[dict[str, Any]]:
+    ) -> list[wire.AdminPrivateChannel]:
         """The account's conversations of two in the window, or all its groups. None is opened or acknowledged by it."""
 
-        def query(connection: sqlite3.Connection) -> list[dict[str, Any]]:
+        def query(connection: sqlite3.Connection) -> list[wire.AdminPrivateChannel]:
             found(connection, user_id)
             if kind == "group_dm":
                 rows = listings.groups_of(connection, user_id, GROUPS_MAXIMUM)
@@ -157,10 +159,10 @@ class AdministeredLists:
         await self._log.note(acting, AdminAction.LIST_USER_DM_CHANNELS, user_id, metadata)
         return listed
 
-    async def applications(self, acting: Acting, user_id: int) -> list[dict[str, Any]]:
+    async def applications(self, acting: Acting, user_id: int) -> list[wire.AdminApplication]:
         """The account's own applications, oldest first."""
 
-        def query(connection: sqlite3.Connection) -> list[dict[str, Any]]:
+        def query(connection: sqlite3.Connection) -> list[wire.AdminApplication]:
             owner = found(connection, user_id)
             return [
                 admin_application(connection, application, owner)
@@ -171,25 +173,25 @@ class AdministeredLists:
         await self._log.note(acting, AdminAction.LIST_USER_APPLICATIONS, user_id, {"application_count": len(listed)})
         return listed
 
-    async def relationships(self, acting: Acting, user_id: int) -> dict[str, Any]:
+    async def relationships(self, acting: Acting, user_id: int) -> wire.AdminRelationships:
         """The account's relationships by category."""
 
-        def query(connection: sqlite3.Connection) -> dict[str, list[dict[str, Any]]]:
+        def query(connection: sqlite3.Connection) -> dict[str, list[wire.AdminRelationship]]:
             found(connection, user_id)
-            lists: dict[str, list[dict[str, Any]]] = {category: [] for category in CATEGORIES}
+            lists: dict[str, list[wire.AdminRelationship]] = {category: [] for category in CATEGORIES}
             for relationship in relationships.of_user(connection, user_id):
                 category = _CATEGORY_OF.get(relationship.type)
                 if category is not None:
                     target = accounts.by_id(connection, relationship.target_id)
-                    lists[category].append(admin_relationship(relationship, category, target))
+                    lists[category].append(admin_relationship(relationship, cast(Category, category), target))
             return lists
 
         lists = await self._database.read(query)
         metadata = {f"{category}_count": len(entries) for category, entries in lists.items()}
         await self._log.note(acting, AdminAction.LIST_USER_RELATIONSHIPS, user_id, metadata)
-        return {_LISTS[category]: entries for category, entries in lists.items()}
+        return cast(wire.AdminRelationships, {_LISTS[category]: entries for category, entries in lists.items()})
 
-    async def sessions(self, acting: Acting, user_id: int) -> list[dict[str, Any]]:
+    async def sessions(self, acting: Acting, user_id: int) -> list[wire.AdminUserSession]:
         """The account's sign-ins, those that have ended last, each group newest first. Raises SERVICE_UNAVAILABLE when
         there are IP addresses and none of them could be located."""
 
@@ -207,21 +209,23 @@ class AdministeredLists:
         await self._log.note(acting, AdminAction.LIST_USER_SESSIONS, user_id, {"session_count": len(listed)})
         return listed
 
-    async def _located_sessions(self, rows: Sequence[tuple[AuthSession, int | None]]) -> list[dict[str, Any]]:
+    async def _located_sessions(self, rows: Sequence[tuple[AuthSession, int | None]]) -> list[wire.AdminUserSession]:
         """The sign-ins with what their addresses and user agents tell."""
         findings = await self._lookups.of_all(session.address for session, _ in rows)
         if findings.located_none:
             raise ApiError(ErrorCode.SERVICE_UNAVAILABLE)
         agents = await self._user_agents.of_all(session.user_agent for session, _ in rows)
-        listed = []
+        listed: list[wire.AdminUserSession] = []
         for number, (session, ended_at) in enumerate(rows):
             if number % SESSIONS_IN_ONE_GO == 0:  # there may be very many of one account
                 await trio.lowlevel.checkpoint()
             origin = _origin(session, findings.of(session.address), agents[session.user_agent or None])
-            listed.append(_session_object(session, ended_at) | origin)
+            listed.append({**_session_object(session, ended_at), **origin})
         return listed
 
-    async def change_log(self, acting: Acting, user_id: int, limit: int, page_token: int | None) -> dict[str, Any]:
+    async def change_log(
+        self, acting: Acting, user_id: int, limit: int, page_token: int | None
+    ) -> wire.AdminUserChangeLog:
         """A page of the email addresses and tags that the account has had, newest first; none for an unknown one."""
         # Entries without an id of their own come last and go by the account's: behind that there is nothing.
         ends = page_token == user_id
@@ -229,11 +233,11 @@ class AdministeredLists:
             lambda connection: [] if ends else accounts.changes_of(connection, user_id, limit, page_token)
         )
         sees_addresses = acting.holds(Acl.USER_VIEW_EMAIL)
-        entries = []
+        entries: list[wire.AdminUserChangeLogEntry] = []
         for number, change in rows:
-            values = {"old_value": change.old_value, "new_value": change.new_value}
+            values: wire.ChangedValue = {"old_value": change.old_value, "new_value": change.new_value}
             if change.field == EMAIL and not sees_addresses:
-                values = dict.fromkeys(values, REDACTED)
+                values = {"old_value": REDACTED, "new_value": REDACTED}
             entries.append(change_log_entry(number, change, values))
         metadata: dict[str, Any] = {"limit": limit, "entry_count": len(entries)}
         if page_token is not None:
@@ -242,14 +246,14 @@ class AdministeredLists:
         return {"entries": entries, "next_page_token": entries[-1]["event_id"] if len(entries) == limit else None}
 
 
-def _private_channel(connection: sqlite3.Connection, channel_id: int, is_open: bool) -> dict[str, Any]:
+def _private_channel(connection: sqlite3.Connection, channel_id: int, is_open: bool) -> wire.AdminPrivateChannel:
     private = private_channels.by_id(connection, channel_id)
     recipients = [] if private is None else accounts.by_ids(connection, private.recipient_ids)
     present = [account for account in recipients if not account.is_deleted]
     return admin_private_channel(channel_id, is_open, private, present, RECIPIENTS_MAXIMUM)
 
 
-def _session_object(session: AuthSession, ended_at: int | None) -> dict[str, Any]:
+def _session_object(session: AuthSession, ended_at: int | None) -> wire.AdminUserSession:
     """The Admin user session object with everything about where it came from redacted."""
     return {
         "session_id_hash": id_hash(session.token_hash),
@@ -264,7 +268,7 @@ def _session_object(session: AuthSession, ended_at: int | None) -> dict[str, Any
     }
 
 
-def _origin(session: AuthSession, facts: AddressFacts, agent: Agent) -> dict[str, Any]:
+def _origin(session: AuthSession, facts: AddressFacts, agent: Agent) -> wire.SessionOrigin:
     """The members of a sign-in that holders of user:view:ip see. A native client may have sent what the user agent does
     not say."""
     return {
@@ -360,7 +364,7 @@ class AdministeredApplications:
     _core: Core
     _log: AdminAuditLog
 
-    async def get(self, acting: Acting, application_id: int) -> dict[str, Any]:
+    async def get(self, acting: Acting, application_id: int) -> wire.AdminApplication:
         """One application: no secret, no token. Raises UNKNOWN_APPLICATION."""
         found = await self._core.database.read(
             lambda connection: _shown(connection, _known(connection, application_id))
@@ -368,13 +372,13 @@ class AdministeredApplications:
         await self._log.note(acting, AdminAction.GET_APPLICATION, application_id)
         return found
 
-    async def transfer(self, acting: Acting, application_id: int, new_owner_id: int) -> dict[str, Any]:
+    async def transfer(self, acting: Acting, application_id: int, new_owner_id: int) -> wire.AdminApplication:
         """Give an application to another owner. Bot token and client secret stay valid, in the old owner's hands too:
         the new owner can reset both. Raises UNKNOWN_APPLICATION, UNKNOWN_USER, CANNOT_TRANSFER_OWNERSHIP_TO_BOT;
         MAX_APPLICATIONS for an account that owns as many as it may."""
         most = self._core.settings.limits.max_applications_per_user
 
-        def unit(connection: sqlite3.Connection) -> tuple[Application, dict[str, Any]]:
+        def unit(connection: sqlite3.Connection) -> tuple[Application, wire.AdminApplication]:
             before = _known(connection, application_id)
             successor = accounts.by_id(connection, new_owner_id)
             if successor is None or successor.is_deleted:
@@ -389,7 +393,7 @@ class AdministeredApplications:
             self._log.record(connection, acting, AdminAction.TRANSFER_OWNERSHIP, application_id, metadata)
             return after, _shown(connection, after)
 
-        def then(handed: tuple[Application, dict[str, Any]]) -> None:
+        def then(handed: tuple[Application, wire.AdminApplication]) -> None:
             self._core.account_events.bot_seen_by_itself(handed[0])
 
         _, shown = await self._core.database.write(unit, then, guard=acting.guard)
@@ -404,5 +408,5 @@ def _known(connection: sqlite3.Connection, application_id: int) -> Application:
     return application
 
 
-def _shown(connection: sqlite3.Connection, application: Application) -> dict[str, Any]:
+def _shown(connection: sqlite3.Connection, application: Application) -> wire.AdminApplication:
     return admin_application(connection, application, accounts.by_id(connection, application.owner_id))

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 import attrs
 
+from chat import wire
 from chat.auth.principal import Principal
 from chat.auth.tokens import TokenMint, token_hash
 from chat.classes import define, frozen
@@ -49,7 +50,7 @@ class AdminApiKeys(NotedUses[int, int]):
     _snowflakes: SnowflakeGenerator
     _mint: TokenMint
 
-    async def of_account(self, principal: Principal) -> list[dict[str, Any]]:
+    async def of_account(self, principal: Principal) -> list[wire.AdminApiKey]:
         """The key objects of the caller's account, the oldest first; expired keys are left out."""
         await self.write_uses()
         owner_id = principal.user_id
@@ -57,12 +58,12 @@ class AdminApiKeys(NotedUses[int, int]):
         now = self._clock.now_ms()
         return [key_object(key) for key in keys if not key.is_expired(now)]
 
-    async def get(self, principal: Principal, key_id: int) -> dict[str, Any]:
+    async def get(self, principal: Principal, key_id: int) -> wire.AdminApiKey:
         """One key object. Raises ADMIN_API_KEY_NOT_FOUND, also for a key of another account and an expired one."""
         await self.write_uses()
         return key_object(self._own(self._database.reader, principal, key_id))
 
-    async def create(self, principal: Principal, new: NewKey) -> dict[str, Any]:
+    async def create(self, principal: Principal, new: NewKey) -> wire.NewAdminApiKey:
         """Make a key; its text is told here and never again. Raises MISSING_ACL for an ACL that the caller may not make
         use of."""
         owner_id = principal.user_id
@@ -103,7 +104,7 @@ class AdminApiKeys(NotedUses[int, int]):
 
     async def change(
         self, principal: Principal, key_id: int, *, name: str | None, acls: Sequence[str] | None
-    ) -> dict[str, Any]:
+    ) -> wire.AdminApiKey:
         """Give a key another name or other ACLs; None keeps what it has. Raises ADMIN_API_KEY_NOT_FOUND; MISSING_ACL
         for an ACL that the caller may not make use of."""
         await self.write_uses()
@@ -167,7 +168,7 @@ def require_held(principal: Principal, acls: Sequence[str]) -> None:
         raise ApiError(ErrorCode.MISSING_ACL)
 
 
-def key_object(key: AdminApiKey) -> dict[str, Any]:
+def key_object(key: AdminApiKey) -> wire.AdminApiKey:
     """The key object; the key's text is not kept."""
     return {
         "key_id": str(key.id),

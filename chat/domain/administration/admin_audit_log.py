@@ -8,6 +8,7 @@ import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
+from chat import wire
 from chat.auth.principal import CredentialKind, Principal
 from chat.classes import define, frozen
 from chat.domain.administration.administration_objects import channel_outline, summary_of
@@ -134,20 +135,20 @@ RELATED: Final = {"related_users": "user_id", "related_guilds": "guild_id", "rel
 class AdminAuditReading:
     _database: Database
 
-    async def search(self, wanted: EntriesWanted) -> dict[str, Any]:
+    async def search(self, wanted: EntriesWanted) -> wire.AdminAuditLog:
         """The entries that fit, and how many there are in all."""
 
-        def query(connection: sqlite3.Connection) -> tuple[list[dict[str, Any]], int]:
+        def query(connection: sqlite3.Connection) -> tuple[list[wire.AdminAuditLogEntry], int]:
             found, total = admin_audit_log.search(connection, wanted)
             return [_entry(connection, entry) for entry in found], total
 
         logs, total = await self._database.read(query)
         return {"logs": logs, "total": total}
 
-    async def get(self, entry_id: int) -> dict[str, Any]:
+    async def get(self, entry_id: int) -> wire.AdminAuditLogEntry:
         """One entry. Raises NOT_FOUND."""
 
-        def query(connection: sqlite3.Connection) -> dict[str, Any] | None:
+        def query(connection: sqlite3.Connection) -> wire.AdminAuditLogEntry | None:
             entry = admin_audit_log.by_id(connection, entry_id)
             return None if entry is None else _entry(connection, entry)
 
@@ -157,7 +158,7 @@ class AdminAuditReading:
         return found
 
 
-def _entry(connection: sqlite3.Connection, entry: AdminAuditLogEntry) -> dict[str, Any]:
+def _entry(connection: sqlite3.Connection, entry: AdminAuditLogEntry) -> wire.AdminAuditLogEntry:
     """The entry with what it speaks of."""
     target_id = _number(entry.target_id)
     about = target_id if entry.target_type in ABOUT_ACCOUNTS else None
@@ -199,17 +200,24 @@ def _number(text: str) -> int | None:
     return number if 0 < number <= SNOWFLAKE_MAXIMUM else None
 
 
-def _summary(connection: sqlite3.Connection, user_id: int | None) -> dict[str, Any] | None:
+def _summary(connection: sqlite3.Connection, user_id: int | None) -> wire.AuditLogUser | None:
     """The summary as entries have it: without the avatar (administration.md, Admin user object)."""
     summary = summary_of(connection, user_id)
-    return None if summary is None else {name: value for name, value in summary.items() if name != "avatar"}
+    if summary is None:
+        return None
+    return {
+        "id": summary["id"],
+        "username": summary["username"],
+        "discriminator": summary["discriminator"],
+        "global_name": summary["global_name"],
+    }
 
 
-def _guild(connection: sqlite3.Connection, guild_id: int | None) -> dict[str, Any] | None:
+def _guild(connection: sqlite3.Connection, guild_id: int | None) -> wire.AuditLogGuild | None:
     guild = None if guild_id is None else guilds.by_id(connection, guild_id)
     return None if guild is None else {"id": str(guild.id), "name": guild.name}
 
 
-def _channel(connection: sqlite3.Connection, channel_id: int) -> dict[str, Any] | None:
+def _channel(connection: sqlite3.Connection, channel_id: int) -> wire.AuditLogChannel | None:
     channel = channels.by_id(connection, channel_id)
     return None if channel is None else channel_outline(channel)

@@ -8,6 +8,7 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Any, Final
 
+from chat import wire
 from chat.classes import define, frozen
 from chat.clock import iso_timestamp, optional_timestamp
 from chat.domain.administration.admin_audit_log import NO_TARGET, Acting, AdminAuditLog
@@ -31,14 +32,6 @@ TRAITS_MAXIMUM: Final = 100
 """Traits that the object names at most."""
 
 _ACLS: Final = frozenset(ACLS)
-_DELETION: Final = (
-    "pending_deletion_at",
-    "deletion_reason_code",
-    "deletion_public_reason",
-    "deletion_audit_log_reason",
-    "deletion_scheduled_by",
-    "deletion_scheduled_at",
-)
 
 
 def admin_user(
@@ -49,7 +42,7 @@ def admin_user(
     facts: AddressFacts = NOTHING_KNOWN,
     factors_of: Account,
     now_ms: int,
-) -> dict[str, Any]:
+) -> wire.AdminUser:
     """The object with every key and nothing redacted.
 
     `locale` is the account's own setting, None when it never set one; `deletion` is what is scheduled for it; `facts`
@@ -85,7 +78,11 @@ def admin_user(
         "temp_banned_until": None if (banned_until or 0) <= now_ms else optional_timestamp(banned_until),
         "pending_deletion_at": scheduled["pending_deletion_at"],
         "pending_bulk_message_deletion_at": optional_timestamp(account.pending_bulk_message_deletion_at),
-        **scheduled,
+        "deletion_reason_code": scheduled["deletion_reason_code"],
+        "deletion_public_reason": scheduled["deletion_public_reason"],
+        "deletion_audit_log_reason": scheduled["deletion_audit_log_reason"],
+        "deletion_scheduled_by": scheduled["deletion_scheduled_by"],
+        "deletion_scheduled_at": scheduled["deletion_scheduled_at"],
         "acls": [acl for acl in account.acls if acl in _ACLS],
         "traits": sorted(account.traits)[:TRAITS_MAXIMUM],
         "has_totp": account.totp_secret is not None,
@@ -97,18 +94,27 @@ def admin_user(
     }
 
 
-def _deletion(deletion: AccountDeletion | None) -> dict[str, Any]:
+def _deletion(deletion: AccountDeletion | None) -> wire.ScheduledDeletion:
     if deletion is None:
-        return dict.fromkeys(_DELETION)
-    values = (
-        iso_timestamp(deletion.due_at) if deletion.erased_at is None else None,
-        deletion.reason_code,
-        deletion.public_reason,
-        deletion.audit_log_reason,
-        optional_id(deletion.scheduled_by),
-        iso_timestamp(deletion.scheduled_at),
-    )
-    return dict(zip(_DELETION, values, strict=True))
+        return _NO_DELETION
+    return {
+        "pending_deletion_at": iso_timestamp(deletion.due_at) if deletion.erased_at is None else None,
+        "deletion_reason_code": deletion.reason_code,
+        "deletion_public_reason": deletion.public_reason,
+        "deletion_audit_log_reason": deletion.audit_log_reason,
+        "deletion_scheduled_by": optional_id(deletion.scheduled_by),
+        "deletion_scheduled_at": iso_timestamp(deletion.scheduled_at),
+    }
+
+
+_NO_DELETION: Final[wire.ScheduledDeletion] = {
+    "pending_deletion_at": None,
+    "deletion_reason_code": None,
+    "deletion_public_reason": None,
+    "deletion_audit_log_reason": None,
+    "deletion_scheduled_by": None,
+    "deletion_scheduled_at": None,
+}
 
 
 @define(kw_only=True, eq=False)
@@ -118,19 +124,19 @@ class AdminAccountViews:
     _core: Core
     _lookups: AddressLookups
 
-    async def of(self, acting: Acting, account: Account) -> dict[str, Any]:
+    async def of(self, acting: Acting, account: Account) -> wire.AdminUser:
         """The object of one account."""
         [data] = await self.of_all(acting, [account])
         return data
 
-    async def of_all(self, acting: Acting, found: Sequence[Account]) -> list[dict[str, Any]]:
+    async def of_all(self, acting: Acting, found: Sequence[Account]) -> list[wire.AdminUser]:
         """The objects of several accounts; all their IP addresses are looked up at once, if they may be seen."""
         if not acting.holds(Acl.USER_VIEW_IP):
             return [self._redacted(acting, account, NOTHING_KNOWN) for account in found]
         facts = await self._lookups.of_all(account.last_active_ip for account in found)
         return [self._redacted(acting, account, facts.of(account.last_active_ip)) for account in found]
 
-    def _redacted(self, acting: Acting, account: Account, facts: AddressFacts) -> dict[str, Any]:
+    def _redacted(self, acting: Acting, account: Account, facts: AddressFacts) -> wire.AdminUser:
         data = self._whole(account, facts)
         if not acting.holds(Acl.USER_VIEW_EMAIL):
             data |= {"email": None, "email_verified": False, "email_bounced": False}
@@ -142,7 +148,7 @@ class AdminAccountViews:
             data["deletion_audit_log_reason"] = None
         return data
 
-    async def own(self, acting: Acting) -> dict[str, Any]:
+    async def own(self, acting: Acting) -> wire.AdminUser:
         """The administrator's own account, with email address, date of birth and IP addresses even if the credential
         does not hold the ACLs for them (administration.md, Admin user object)."""
         account = acting.principal.account
@@ -151,7 +157,7 @@ class AdminAccountViews:
             data["deletion_audit_log_reason"] = None
         return data
 
-    def _whole(self, account: Account, facts: AddressFacts) -> dict[str, Any]:
+    def _whole(self, account: Account, facts: AddressFacts) -> wire.AdminUser:
         reader = self._core.database.reader
         return admin_user(
             account,
@@ -200,7 +206,7 @@ class AccountSearches:
     _views: AdminAccountViews
     _billing: Billing | None
 
-    async def search(self, acting: Acting, selection: AccountSelection) -> dict[str, Any]:
+    async def search(self, acting: Acting, selection: AccountSelection) -> wire.AdminUsersFound:
         """The accounts that fit, as Admin user objects, and how many there are in all. Raises MISSING_ACL for a
         selector that asks for what the administrator may not see, FEATURE_TEMPORARILY_DISABLED for words where nothing
         is searched by words, STORE_BILLING_UNAVAILABLE for a subscription while the store service does not answer."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Literal
 
+from chat import wire
 from chat.clock import iso_timestamp, optional_timestamp
 from chat.domain.standing.guild_state import GuildState
 from chat.store.accounts import accounts
@@ -18,8 +19,11 @@ from chat.store.guilds.members import Member
 from chat.store.standing.private_channels import PrivateChannel
 from chat.store.standing.relationships import Relationship
 
+Category = Literal["friend", "incoming_request", "outgoing_request", "blocked"]
+"""What relationships are listed by."""
 
-def user_summary(account: Account) -> dict[str, Any]:
+
+def user_summary(account: Account) -> wire.AdminUserSummary:
     """The Admin user summary object, which is the Admin resolved user object as well."""
     return {
         "id": str(account.id),
@@ -30,22 +34,29 @@ def user_summary(account: Account) -> dict[str, Any]:
     }
 
 
-def summary_of(connection: sqlite3.Connection, user_id: int | None) -> dict[str, Any] | None:
+def summary_of(connection: sqlite3.Connection, user_id: int | None) -> wire.AdminUserSummary | None:
     """As `user_summary`, of an account that may be gone; None for one that is."""
     account = None if user_id is None else accounts.by_id(connection, user_id)
     return None if account is None else user_summary(account)
 
 
-def _named(role: str, account: Account | None) -> dict[str, Any]:
-    """The names of an account under keys that begin with its `role`."""
+def _owner_names(owner: Account | None) -> wire.OwnerNames:
     return {
-        f"{role}_username": None if account is None else account.username,
-        f"{role}_global_name": None if account is None else account.global_name,
-        f"{role}_discriminator": None if account is None else f"{account.discriminator:04}",
+        "owner_username": None if owner is None else owner.username,
+        "owner_global_name": None if owner is None else owner.global_name,
+        "owner_discriminator": None if owner is None else f"{owner.discriminator:04}",
     }
 
 
-def channel_outline(channel: Channel) -> dict[str, Any]:
+def _bot_names(bot: Account | None) -> wire.BotNames:
+    return {
+        "bot_username": None if bot is None else bot.username,
+        "bot_global_name": None if bot is None else bot.global_name,
+        "bot_discriminator": None if bot is None else f"{bot.discriminator:04}",
+    }
+
+
+def channel_outline(channel: Channel) -> wire.AuditLogChannel:
     """A channel as id, name, type and guild."""
     return {
         "id": str(channel.id),
@@ -55,38 +66,40 @@ def channel_outline(channel: Channel) -> dict[str, Any]:
     }
 
 
-def admin_guild(guild: Guild, owner: Account | None, presence_count: int | None = None) -> dict[str, Any]:
+def admin_guild(guild: Guild, owner: Account | None, presence_count: int | None = None) -> wire.AdminGuild:
     """The Admin guild object; with approximate counts where the count of those present is given."""
-    data = {
+    counts: wire.AdminGuildCounts = {}
+    if presence_count is not None:
+        counts = {"approximate_member_count": guild.member_count, "approximate_presence_count": presence_count}
+    return {
         "id": str(guild.id),
         "name": guild.name,
         "features": sorted(guild.features),
         "owner_id": str(guild.owner_id),
-        **_named("owner", owner),
+        **_owner_names(owner),
         "icon": guild.icon,
         "banner": guild.banner,
         "member_count": guild.member_count,
         "nsfw": guild.nsfw,
         "content_warning_level": guild.content_warning_level,
         "content_warning_text": guild.content_warning_text,
+        **counts,
     }
-    if presence_count is not None:
-        data |= {"approximate_member_count": guild.member_count, "approximate_presence_count": presence_count}
-    return data
 
 
 def admin_guild_details(
     state: GuildState, owner: Account | None, presence_count: int, expression_counts: Mapping[str, int]
-) -> dict[str, Any]:
+) -> wire.AdminGuildDetails:
     """The Admin guild object of one guild: with all that the guild object has, its roles and an outline of its
     channels. `expression_counts` says how many emojis and stickers there are."""
     guild = state.guild
     channels = sorted(state.channels.values(), key=lambda channel: (channel.position, channel.id))
     return {
         **state.guild_object(),
-        **admin_guild(guild, owner, presence_count),
+        **admin_guild(guild, owner),
         "member_count": state.member_count,
         "approximate_member_count": state.member_count,
+        "approximate_presence_count": presence_count,
         "created_at": iso_timestamp(guild.created_at),
         "roles": state.role_objects(threads=True),
         "channels": [
@@ -106,11 +119,11 @@ def admin_guild_details(
 
 
 def admin_guild_member(
-    member_object: Mapping[str, Any], member: Member, account: Account, owner_id: int
-) -> dict[str, Any]:
+    membership: wire.Membership, member: Member, account: Account, owner_id: int
+) -> wire.AdminGuildMember:
     """A member as administrators see it: the member object, with the account's summary and how the member came."""
     return {
-        **member_object,
+        **membership,
         "user": user_summary(account),
         "is_owner": member.user_id == owner_id,
         "join_source_type": member.join_source,
@@ -120,16 +133,16 @@ def admin_guild_member(
 
 def admin_application(
     connection: sqlite3.Connection, application: Application, owner: Account | None
-) -> dict[str, Any]:
+) -> wire.AdminApplication:
     """The Admin application object: no secret, no token, only whether there is one and since when."""
     bot = None if application.bot_user_id is None else accounts.by_id(connection, application.bot_user_id)
     return {
         "id": str(application.id),
         "name": application.name,
         "owner_user_id": str(application.owner_id),
-        **_named("owner", owner),
+        **_owner_names(owner),
         "bot_user_id": optional_id(application.bot_user_id),
-        **_named("bot", bot),
+        **_bot_names(bot),
         "bot_is_public": application.bot_public,
         "bot_require_code_grant": application.bot_require_code_grant,
         "oauth2_redirect_uris": list(application.redirect_uris),
@@ -144,7 +157,7 @@ def admin_application(
 
 def admin_private_channel(
     channel_id: int, is_open: bool, private: PrivateChannel | None, recipients: Sequence[Account], maximum: int
-) -> dict[str, Any]:
+) -> wire.AdminPrivateChannel:
     """The Admin direct message channel object; `private` is None where the channel's record is gone."""
     channel = None if private is None else private.channel
     return {
@@ -162,7 +175,9 @@ def admin_private_channel(
     }
 
 
-def admin_relationship(relationship: Relationship, category: str, target: Account | None) -> dict[str, Any]:
+def admin_relationship(
+    relationship: Relationship, category: Category, target: Account | None
+) -> wire.AdminRelationship:
     """The Admin relationship object; of an account that was erased the id alone is left."""
     return {
         "target_user_id": str(relationship.target_id),
@@ -173,7 +188,7 @@ def admin_relationship(relationship: Relationship, category: str, target: Accoun
     }
 
 
-def change_log_entry(number: int, change: AccountChange, values: Mapping[str, str | None]) -> dict[str, Any]:
+def change_log_entry(number: int, change: AccountChange, values: wire.ChangedValue) -> wire.AdminUserChangeLogEntry:
     """The Admin user change log object; `values` holds its old and new value as they may be seen. `number` is the
     entry's own id, below 1 for one that was stored without."""
     return {

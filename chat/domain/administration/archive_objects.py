@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
+from chat import wire
 from chat.clock import iso_timestamp, optional_timestamp
 from chat.registries.error_codes import ErrorCode
 from chat.registries.jobs import ArchiveState
@@ -12,20 +13,8 @@ from chat.store.administration.archives import Archive
 OWN_PAUSE_MS: Final = 24 * 60 * 60_000
 """How long after one the next can be ordered, unless it failed."""
 
-_SHOWN_TO_OWNER: Final = (
-    "requested_at",
-    "started_at",
-    "completed_at",
-    "failed_at",
-    "file_size",
-    "progress_percent",
-    "progress_step",
-    "download_url_expires_at",
-    "expires_at",
-)
 
-
-def archive_object(archive: Archive) -> dict[str, Any]:
+def archive_object(archive: Archive) -> wire.Archive:
     """An archive as the wire has it."""
     return {
         "archive_id": str(archive.id),
@@ -45,7 +34,7 @@ def archive_object(archive: Archive) -> dict[str, Any]:
     }
 
 
-def own_archive_object(archive: Archive) -> dict[str, Any]:
+def own_archive_object(archive: Archive) -> wire.OwnArchive:
     """The archive of one's own account as the wire has it: `harvest_id` and `created_at` are other names of `id` and
     `requested_at`. Why it failed is for administrators."""
     next_at = archive.requested_at if archive.failed_at is not None else archive.requested_at + OWN_PAUSE_MS
@@ -58,7 +47,15 @@ def own_archive_object(archive: Archive) -> dict[str, Any]:
         "created_at": whole["requested_at"],
         "next_at": iso_timestamp(next_at),
         "error_message": None if archive.failed_at is None else ErrorCode.HARVEST_FAILED.message,
-        **{name: whole[name] for name in _SHOWN_TO_OWNER},
+        "requested_at": whole["requested_at"],
+        "started_at": whole["started_at"],
+        "completed_at": whole["completed_at"],
+        "failed_at": whole["failed_at"],
+        "file_size": whole["file_size"],
+        "progress_percent": whole["progress_percent"],
+        "progress_step": whole["progress_step"],
+        "download_url_expires_at": whole["download_url_expires_at"],
+        "expires_at": whole["expires_at"],
     }
 
 

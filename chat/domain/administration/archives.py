@@ -20,6 +20,7 @@ import attrs
 import structlog
 import trio
 
+from chat import wire
 from chat.classes import define
 from chat.clock import iso_timestamp
 from chat.domain.administration.account_fields import found
@@ -96,7 +97,7 @@ class Archives:
 
     async def order(
         self, acting: Acting, kind: ArchiveSubject, subject_id: int, *, include_attachments: bool
-    ) -> dict[str, Any]:
+    ) -> wire.Archive:
         """Order an archive; the archive object, of which nothing is done yet. What the administrator may not see of an
         account is not in it (administration.md, Redaction). Raises UNKNOWN_USER or UNKNOWN_GUILD."""
 
@@ -146,7 +147,7 @@ class Archives:
             message=QUEUED,
         )
 
-    async def order_own(self, user_id: int, guard: Guard, *, include_attachments: bool) -> dict[str, Any]:
+    async def order_own(self, user_id: int, guard: Guard, *, include_attachments: bool) -> wire.OwnArchive:
         """Order the archive of one's own account, whole; it takes the place of an earlier one. The object of it.
 
         :raises RateLimited: within a day of the last one that did not fail.
@@ -174,12 +175,12 @@ class Archives:
 
         return own_archive_object(await self._core.database.write(unit, lambda _: self._orders.ordered(), guard=guard))
 
-    def own(self, user_id: int) -> dict[str, Any] | None:
+    def own(self, user_id: int) -> wire.OwnArchive | None:
         """The last archive of one's own account; None before the first, and for long after it has expired."""
         archive = archives.own(self._core.database.reader, user_id)
         return None if archive is None else own_archive_object(archive)
 
-    def one_of_own(self, user_id: int, archive_id: int) -> dict[str, Any]:
+    def one_of_own(self, user_id: int, archive_id: int) -> wire.OwnArchive:
         """An archive that somebody ordered of the own account. Raises UNKNOWN_HARVEST."""
         return own_archive_object(self._own(user_id, archive_id))
 
@@ -206,7 +207,7 @@ class Archives:
         requested_by: int | None,
         include_expired: bool,
         limit: int,
-    ) -> list[dict[str, Any]]:
+    ) -> list[wire.Archive]:
         """Archives that the administrator may see, the newest first: their own, and with `archive:view_all` those that
         others asked for."""
         if not acting.holds(Acl.ARCHIVE_VIEW_ALL):
@@ -223,7 +224,7 @@ class Archives:
         )
         return [archive_object(archive) for archive in await self._core.database.read(query)]
 
-    def find(self, acting: Acting, kind: ArchiveSubject, subject_id: int, archive_id: int) -> dict[str, Any] | None:
+    def find(self, acting: Acting, kind: ArchiveSubject, subject_id: int, archive_id: int) -> wire.Archive | None:
         """One archive; None if there is none that the administrator may see."""
         archive = self._visible(acting, kind, subject_id, archive_id)
         return None if archive is None else archive_object(archive)
@@ -244,7 +245,9 @@ class Archives:
 
     # Handing out
 
-    async def address(self, acting: Acting, kind: ArchiveSubject, subject_id: int, archive_id: int) -> dict[str, Any]:
+    async def address(
+        self, acting: Acting, kind: ArchiveSubject, subject_id: int, archive_id: int
+    ) -> wire.ArchiveAddress:
         """A URL under which the archive is found for a while, and until when. Raises UNKNOWN_HARVEST;
         HARVEST_NOT_READY, HARVEST_FAILED, HARVEST_EXPIRED."""
         visible = self._visible(acting, kind, subject_id, archive_id)
@@ -253,7 +256,7 @@ class Archives:
         url, until = await self._address(archive_id, acting.guard)
         return {"downloadUrl": url, "expiresAt": iso_timestamp(until)}
 
-    async def own_address(self, user_id: int, guard: Guard, archive_id: int | None = None) -> dict[str, Any]:
+    async def own_address(self, user_id: int, guard: Guard, archive_id: int | None = None) -> wire.OwnArchiveAddress:
         """As `address`, for this archive of one's own account, or the last one."""
         url, until = await self._address(self._own(user_id, archive_id).id, guard)
         return {"download_url": url, "expires_at": iso_timestamp(until)}

@@ -11,10 +11,11 @@ import ipaddress
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Final
 
 import attrs
 
+from chat import wire
 from chat.classes import define
 from chat.clock import iso_timestamp
 from chat.domain.administration.account_fields import found as found_account
@@ -75,7 +76,7 @@ class Blocklists:
         for name in Blocklist:
             self._core.blocked.replace(name, ())
 
-    async def add(self, acting: Acting, name: Blocklist, value: str, reason: str | None) -> dict[str, Any]:
+    async def add(self, acting: Acting, name: Blocklist, value: str, reason: str | None) -> wire.BlockedValue:
         """Put a value on a list; one that is there already stays as it is. Raises InvalidFormBody at `value`, for what
         cannot be on the list, or when the list is full."""
 
@@ -125,7 +126,7 @@ class Blocklists:
 
         await self._core.database.write(unit, lambda _: self.removed(name, wanted), guard=acting.guard)
 
-    async def check(self, acting: Acting, name: Blocklist, value: str) -> dict[str, Any]:
+    async def check(self, acting: Acting, name: Blocklist, value: str) -> wire.BlocklistAnswer:
         """Whether a value is blocked, with the entry that blocks it: its own, or that of a network or domain that it
         lies in."""
         wanted = comparable(name, value, judged=True)
@@ -140,7 +141,7 @@ class Blocklists:
         await self._log.note(acting, BLOCKLISTS[name].checked, wanted, {"banned": entry is not None})
         return {"banned": entry is not None, "entry": None if entry is None else entry_object(entry)}
 
-    async def page(self, acting: Acting, name: Blocklist, after: str, limit: int) -> dict[str, Any]:
+    async def page(self, acting: Acting, name: Blocklist, after: str, limit: int) -> wire.BlocklistPage:
         """Entries of a list in order of their values, those above `after`, how many there are in all, and where the
         next page begins, if there is one."""
 
@@ -156,7 +157,7 @@ class Blocklists:
             "next_after": page[-1].value if len(found) > limit else None,
         }
 
-    async def block_avatar(self, acting: Acting, user_id: int) -> dict[str, Any]:
+    async def block_avatar(self, acting: Acting, user_id: int) -> wire.BlockedValue:
         """Block the avatar that an account shows, for all accounts. Raises UNKNOWN_USER; InvalidFormBody at `user_id`,
         for an account without an avatar, or when the list is full."""
         account = found_account(self._core.database.reader, user_id)
@@ -165,7 +166,7 @@ class Blocklists:
         return await self.add(acting, Blocklist.AVATAR_HASH, account.avatar, acting.reason)
 
 
-def entry_object(entry: BlockedValue) -> dict[str, Any]:
+def entry_object(entry: BlockedValue) -> wire.BlockedValue:
     """An entry of a blocklist as a wire object."""
     return {
         "list": entry.list,

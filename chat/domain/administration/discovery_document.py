@@ -9,6 +9,7 @@ from typing import Any, Final
 import attrs
 import orjson
 
+from chat import wire
 from chat.classes import define
 from chat.config import Limits, Settings
 from chat.config.loading import Overrides
@@ -24,7 +25,12 @@ LIMITS_VERSION: Final = 2
 SHARDS: Final = 1
 """The recommendation of GET /v1/gateway/bot, the same for every bot (instance.md, Gateway address)."""
 
-SESSION_STARTS: Final = {"total": 1000, "remaining": 999, "reset_after": 14_400_000, "max_concurrency": 1}
+SESSION_STARTS: Final[wire.SessionStartLimit] = {
+    "total": 1000,
+    "remaining": 999,
+    "reset_after": 14_400_000,
+    "max_concurrency": 1,
+}
 """The session start limit object of GET /v1/gateway/bot; there is no such limit, so it is fixed."""
 
 HOSTS_MAXIMUM: Final = 64
@@ -42,17 +48,17 @@ class Discovery:
     _vapid: Vapid | None
     _setup: InstanceSetup
     _origins: Origins
-    _made: dict[tuple[bool, str], dict[str, Any]] = attrs.field(factory=dict, init=False)
+    _made: dict[tuple[bool, str], wire.Discovery] = attrs.field(factory=dict, init=False)
 
     def __attrs_post_init__(self) -> None:
         self._overrides.when_changed(self._made.clear)
 
-    def gateway_bot(self, host: str | None) -> dict[str, Any]:
+    def gateway_bot(self, host: str | None) -> wire.GatewayBot:
         """The answer to GET /v1/gateway/bot, asked for at this host."""
         url = _gateway_url(self._origins.of(host))
         return {"url": url, "shards": SHARDS, "session_start_limit": SESSION_STARTS}
 
-    def document(self, host: str | None) -> dict[str, Any]:
+    def document(self, host: str | None) -> wire.Discovery:
         """The answer to GET /.well-known/chat, asked for at this host; not to be changed."""
         key = configured, origin = self._setup.is_configured, self._origins.of(host)
         made = self._made.get(key)
@@ -65,7 +71,7 @@ class Discovery:
             self._made[key] = made
         return made
 
-    def _document(self, origin: str) -> dict[str, Any]:
+    def _document(self, origin: str) -> wire.Discovery:
         settings = self._overrides.settings
         sso, community = settings.sso, settings.single_community_guild_id
         return {
@@ -107,7 +113,7 @@ def _gateway_url(origin: str) -> str:
     return origin.replace("http", "ws", 1) + "/gateway"
 
 
-def _endpoints(origin: str) -> dict[str, str]:
+def _endpoints(origin: str) -> dict[str, wire.Address]:
     api = f"{origin}/v1"
     return {
         "api": api,
@@ -124,7 +130,7 @@ def _endpoints(origin: str) -> dict[str, str]:
     }
 
 
-def _captcha(settings: CaptchaSettings) -> dict[str, Any]:
+def _captcha(settings: CaptchaSettings) -> wire.DiscoveryCaptcha:
     provider = settings.provider
     return {
         "provider": provider,
@@ -133,7 +139,7 @@ def _captcha(settings: CaptchaSettings) -> dict[str, Any]:
     }
 
 
-def _limits(limits: Limits) -> dict[str, Any]:
+def _limits(limits: Limits) -> wire.DiscoveryLimits:
     """The limits as rules: one for all accounts, and what premium changes about it."""
     values = attrs.asdict(limits)
     plain = {name: value for name, value in values.items() if not name.endswith(_PREMIUM_SUFFIX)}

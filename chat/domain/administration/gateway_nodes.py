@@ -13,12 +13,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Final
+from typing import Final, cast
 
 import attrs
 import cattrs
 import orjson
 
+from chat import wire
 from chat.classes import frozen
 from chat.clock import iso_timestamp
 
@@ -87,10 +88,10 @@ class NodesStanding:
             yield node.name if count[node.name] == 1 else f"{node.name} {node.id}", node
 
 
-def on_the_wire(node: NodeStanding, now: int) -> dict[str, Any]:
+def on_the_wire(node: NodeStanding, now: int) -> wire.GatewayNode:
     """A node in the words of the Admin API, and of `chat nodes list --json`."""
     return {
-        **attrs.asdict(attrs.evolve(node, cpu_seconds=round(node.cpu_seconds, 2))),
+        **cast(wire.GatewayNode, attrs.asdict(attrs.evolve(node, cpu_seconds=round(node.cpu_seconds, 2)))),
         "heard_at": iso_timestamp(node.heard_at),
         "heard_seconds_ago": max(0, now - node.heard_at) // 1_000,
     }

@@ -11,6 +11,7 @@ import sqlite3
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from chat import wire
 from chat.classes import define, frozen
 from chat.domain.administration.admin_audit_log import Acting, AdminAuditLog
 from chat.domain.administration.administration_objects import admin_guild_member, user_summary
@@ -20,7 +21,7 @@ from chat.domain.guilds.bans import Bans, NewBan, ban_object
 from chat.domain.guilds.expressions import Expressions
 from chat.domain.guilds.memberships import Memberships, Preparation
 from chat.domain.standing.audit_log import Actor
-from chat.domain.standing.guild_objects import EMOJIS, STICKERS, expression_object
+from chat.domain.standing.guild_objects import EMOJIS, STICKERS
 from chat.domain.standing.rosters import Rosters
 from chat.errors import ApiError
 from chat.registries.admin_actions import AdminAction
@@ -31,6 +32,7 @@ from chat.snowflake import MAXIMUM
 from chat.store import policy
 from chat.store.accounts import accounts
 from chat.store.guilds import expressions
+from chat.store.guilds.expressions import Expression
 from chat.store.guilds.members import with_accounts
 from chat.store.standing.guild_audit_log import AuditLogPage
 
@@ -45,7 +47,7 @@ class AdministeredGuildMembers:
     _rosters: Rosters
     _log: AdminAuditLog
 
-    async def search(self, acting: Acting, guild_id: int, text: str, limit: int, offset: int) -> dict[str, Any]:
+    async def search(self, acting: Acting, guild_id: int, text: str, limit: int, offset: int) -> wire.AdminGuildMembers:
         """A page of the members one of whose names begins with the text, all where it is blank, in order of the name
         that is shown; and how many there are in all. A text that is all digits also finds the member with that id, who
         is the first of the first page."""
@@ -57,7 +59,7 @@ class AdministeredGuildMembers:
         page = found[offset : offset + limit]
         rows = await self._core.database.read(lambda connection: with_accounts(connection, guild_id, page))
         members = [
-            admin_guild_member(state.member_object(member, None), member, account, state.guild.owner_id)
+            admin_guild_member(state.membership_object(member), member, account, state.guild.owner_id)
             for member, account in rows
         ]
         metadata = {
@@ -70,7 +72,7 @@ class AdministeredGuildMembers:
         await self._log.note(acting, AdminAction.LIST_GUILD_MEMBERS, guild_id, metadata)
         return {"members": members, "total": len(found)}
 
-    async def add(self, acting: Acting, guild_id: int, user_id: int) -> dict[str, Any]:
+    async def add(self, acting: Acting, guild_id: int, user_id: int) -> wire.AdminGuildMember:
         """Make an account a member without its doing; a member stays one. The member as it is then. Raises
         UNKNOWN_USER, USER_BANNED_FROM_GUILD, MAX_GUILDS, MAX_GUILD_MEMBERS."""
         if not await self.put(acting, guild_id, user_id):
@@ -80,7 +82,7 @@ class AdministeredGuildMembers:
         member = state.member(user_id)
         if account is None or member is None:  # and left again
             raise ApiError(ErrorCode.UNKNOWN_MEMBER)
-        return admin_guild_member(state.member_object(member, None), member, account, state.guild.owner_id)
+        return admin_guild_member(state.membership_object(member), member, account, state.guild.owner_id)
 
     async def put(
         self, acting: Acting, guild_id: int, user_id: int, also: Callable[[sqlite3.Connection], None] | None = None
@@ -112,7 +114,7 @@ class AdministeredGuildMembers:
 
         await self._bans.remove(Actor(acting.user_id), guild_id, user_id, first, guard=acting.guard)
 
-    async def ban(self, acting: Acting, guild_id: int, user_id: int, new: NewBan) -> dict[str, Any]:
+    async def ban(self, acting: Acting, guild_id: int, user_id: int, new: NewBan) -> wire.Ban:
         """Keep an account out, member or not; the ban. Its reason is for the guild's moderators, that of the request
         is not. Messages that are to go are gone when this returns. Raises UNKNOWN_USER; MISSING_PERMISSIONS for the
         owner."""
@@ -172,10 +174,10 @@ class AdministeredGuildContents:
     _expressions: Expressions
     _log: AdminAuditLog
 
-    async def audit_log(self, acting: Acting, guild_id: int, page: AuditLogPage) -> dict[str, Any]:
+    async def audit_log(self, acting: Acting, guild_id: int, page: AuditLogPage) -> wire.AuditLog:
         """A page of the guild's own audit log, the newest entries first, with the accounts that it names."""
 
-        def query(connection: sqlite3.Connection) -> dict[str, Any]:
+        def query(connection: sqlite3.Connection) -> wire.AuditLog:
             require_guild(connection, guild_id)
             return self._core.audit_log.page(connection, guild_id, page)
 
@@ -191,16 +193,16 @@ class AdministeredGuildContents:
         await self._log.note(acting, AdminAction.LIST_GUILD_AUDIT_LOG, guild_id, metadata)
         return found
 
-    async def expressions(self, acting: Acting, guild_id: int, kind: str) -> list[dict[str, Any]]:
+    async def expressions(self, acting: Acting, guild_id: int, kind: str) -> list[tuple[Expression, wire.CreatedBy]]:
         """The guild's emojis or stickers, oldest first, each with who made it; None for an account that is gone."""
 
-        def query(connection: sqlite3.Connection) -> list[dict[str, Any]]:
+        def query(connection: sqlite3.Connection) -> list[tuple[Expression, wire.CreatedBy]]:
             require_guild(connection, guild_id)
             present = [entry for entry in expressions.of_guild(connection, guild_id) if entry.kind == kind]
             makers = accounts.by_ids(connection, tuple({entry.user_id for entry in present}))
             summaries = {account.id: user_summary(account) for account in makers}
             return [
-                {**expression_object(entry), "creator_id": str(entry.user_id), "creator": summaries.get(entry.user_id)}
+                (entry, {"creator_id": str(entry.user_id), "creator": summaries.get(entry.user_id)})
                 for entry in present
             ]
 

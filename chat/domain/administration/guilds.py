@@ -14,6 +14,7 @@ from typing import Any
 
 import attrs
 
+from chat import wire
 from chat.bus.bus import GuildStateChanged
 from chat.classes import define, frozen
 from chat.domain.administration.admin_audit_log import NO_TARGET, Acting, AdminAuditLog
@@ -130,11 +131,11 @@ class AdministeredGuilds:
     _rosters: Rosters
     _online_count: Callable[[int], int]
 
-    async def search(self, acting: Acting, wanted: GuildSearch) -> dict[str, Any]:
+    async def search(self, acting: Acting, wanted: GuildSearch) -> wire.GuildsFound:
         """A page of the guilds that fit, and how many there are in all. A text that is all digits also finds the guild
         with that id, which is the first of the first page."""
 
-        def query(connection: sqlite3.Connection) -> tuple[list[dict[str, Any]], int]:
+        def query(connection: sqlite3.Connection) -> tuple[list[wire.AdminGuild], int]:
             ids = listings.guilds_named(connection, wanted.text, wanted.sort_by, descending=wanted.descending)
             exact = _exact(connection, wanted.text)
             if exact is not None:
@@ -159,7 +160,7 @@ class AdministeredGuilds:
         await self._log.note(acting, AdminAction.SEARCH_GUILDS, NO_TARGET, metadata)
         return {"guilds": listed, "total": total}
 
-    async def get(self, acting: Acting, guild_id: int) -> dict[str, Any]:
+    async def get(self, acting: Acting, guild_id: int) -> wire.AdminGuildDetails:
         """A guild with its roles and an outline of its channels."""
         state = known_guild(self._core, guild_id)
         await self._log.note(acting, AdminAction.GET_GUILD, guild_id)
@@ -171,7 +172,7 @@ class AdministeredGuilds:
         guild_id: int,
         wishes: GuildWishes,
         also: Callable[[sqlite3.Connection], None] | None = None,
-    ) -> dict[str, Any]:
+    ) -> wire.AdminGuildDetails:
         """Change everything that is named, or nothing; the guild as `get` shows it. `also` is done in the same unit.
 
         Features are added before others are removed. There is an entry in the administrative log for each kind of
@@ -241,7 +242,7 @@ class AdministeredGuilds:
         self._rosters.forget_one(guild_id)
         self._core.bus.publish(GuildStateChanged(guild_id))
 
-    def _details(self, state: GuildState) -> dict[str, Any]:
+    def _details(self, state: GuildState) -> wire.AdminGuildDetails:
         counts = {kind: len(state.expressions(kind)) for kind in (EMOJIS, STICKERS)}
         online = self._online_count(state.id)
         return admin_guild_details(state, state.account(state.guild.owner_id), online, counts)
@@ -288,10 +289,12 @@ class AdministeredDiscovery:
     _log: AdminAuditLog
     _changes: GuildChanges
 
-    async def listed(self, acting: Acting, status: DiscoveryStatus, limit: int, offset: int) -> dict[str, Any]:
+    async def listed(
+        self, acting: Acting, status: DiscoveryStatus, limit: int, offset: int
+    ) -> wire.DiscoveryApplications:
         """A page of the applications that stand so, the oldest first, each with its guild, and how many there are."""
 
-        def query(connection: sqlite3.Connection) -> tuple[list[dict[str, Any]], int]:
+        def query(connection: sqlite3.Connection) -> tuple[list[wire.ReviewedDiscoveryApplication], int]:
             found, total = guild_discovery.with_status(connection, status, limit, offset)
             return [reviewed_object(connection, application) for application in found], total
 
@@ -300,13 +303,13 @@ class AdministeredDiscovery:
         await self._log.note(acting, AdminAction.LIST_DISCOVERY_APPLICATIONS, NO_TARGET, metadata)
         return {"applications": page, "total": total}
 
-    async def approve(self, acting: Acting, guild_id: int, reason: str | None) -> dict[str, Any]:
+    async def approve(self, acting: Acting, guild_id: int, reason: str | None) -> wire.ReviewedDiscoveryApplication:
         """Take a guild into discovery. A guild that all accounts can find asks something of those who write there: one
         that asked nothing asks for verified addresses from now on (guilds.md, Verification levels). Raises
         UNKNOWN_GUILD, DISCOVERY_APPLICATION_NOT_FOUND, DISCOVERY_APPLICATION_ALREADY_REVIEWED."""
         return await self._decide(acting, guild_id, DiscoveryStatus.APPROVED, reason)
 
-    async def reject(self, acting: Acting, guild_id: int, reason: str | None) -> dict[str, Any]:
+    async def reject(self, acting: Acting, guild_id: int, reason: str | None) -> wire.ReviewedDiscoveryApplication:
         """Turn an application down; the guild is told why, if anything is said. Raises as `approve`."""
         return await self._decide(acting, guild_id, DiscoveryStatus.REJECTED, reason)
 
@@ -325,12 +328,12 @@ class AdministeredDiscovery:
 
     async def _decide(
         self, acting: Acting, guild_id: int, status: DiscoveryStatus, reason: str | None
-    ) -> dict[str, Any]:
+    ) -> wire.ReviewedDiscoveryApplication:
         is_approved = status is DiscoveryStatus.APPROVED
         action = AdminAction.APPROVE_DISCOVERY if is_approved else AdminAction.REJECT_DISCOVERY
         judged = await self._changes.judged(known_guild(self._core, guild_id), {}, guard=acting.guard)
 
-        def unit(connection: sqlite3.Connection) -> tuple[dict[str, Any], ChangedGuild | None]:
+        def unit(connection: sqlite3.Connection) -> tuple[wire.ReviewedDiscoveryApplication, ChangedGuild | None]:
             application = required_application(connection, guild_id)
             if application.status != DiscoveryStatus.PENDING:
                 raise ApiError(ErrorCode.DISCOVERY_APPLICATION_ALREADY_REVIEWED)
@@ -341,7 +344,7 @@ class AdministeredDiscovery:
                 changed = self._changes.write(connection, guild_id, judged, Actor(acting.user_id), _approved)
             return reviewed_object(connection, after), changed
 
-        def then(decided: tuple[dict[str, Any], ChangedGuild | None]) -> None:
+        def then(decided: tuple[wire.ReviewedDiscoveryApplication, ChangedGuild | None]) -> None:
             if decided[1] is not None:
                 self._changes.announce(decided[1])
 
@@ -378,7 +381,9 @@ def _removed(_: Guild, guild: Guild) -> Guild:
     return out_of_discovery(guild)
 
 
-def reviewed_object(connection: sqlite3.Connection, application: DiscoveryApplication) -> dict[str, Any]:
+def reviewed_object(
+    connection: sqlite3.Connection, application: DiscoveryApplication
+) -> wire.ReviewedDiscoveryApplication:
     """An application as administrators see it: with the guild, who has applied and who has decided."""
     guild = guilds.by_id(connection, application.guild_id)
     owner = None if guild is None else accounts.by_id(connection, guild.owner_id)

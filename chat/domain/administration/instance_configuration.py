@@ -15,13 +15,13 @@ import sqlite3
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import groupby
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import attrs
 import structlog
 import trio
 
-from chat import __version__
+from chat import __version__, wire
 from chat.auth.keys import Keys
 from chat.auth.principal import CredentialKind, Principal
 from chat.bus.bus import GuildStateChanged
@@ -68,17 +68,19 @@ class InstanceConfiguration:
     _setup: InstanceSetup
     _log: AdminAuditLog
 
-    async def policy(self, acting: Acting) -> dict[str, Any]:
+    async def policy(self, acting: Acting) -> wire.InstanceConfig:
         """The policy that is in force."""
         await self._log.note(acting, AdminAction.GET_INSTANCE_CONFIG, NO_TARGET)
         return self._policy()
 
-    async def limits(self, acting: Acting) -> dict[str, Any]:
+    async def limits(self, acting: Acting) -> wire.LimitConfig:
         """The limits that are in force."""
         await self._log.note(acting, AdminAction.GET_LIMIT_CONFIG, NO_TARGET)
         return self._limits()
 
-    async def change_policy(self, acting: Acting, chosen: Mapping[str, Any], reset: Collection[str]) -> dict[str, Any]:
+    async def change_policy(
+        self, acting: Acting, chosen: Mapping[str, Any], reset: Collection[str]
+    ) -> wire.InstanceConfig:
         """Choose some settings, and take the choice of others back. In force when this returns.
 
         :raises InvalidFormBody: INVALID_FORMAT at `single_community_guild_id` for a single community without a guild,
@@ -126,7 +128,7 @@ class InstanceConfiguration:
         self._log.record(connection, acting, AdminAction.UPDATE_INSTANCE_CONFIG, NO_TARGET, metadata)
         return values
 
-    async def change_limits(self, acting: Acting, wanted: Mapping[str, int], reset: Sequence[str]) -> dict[str, Any]:
+    async def change_limits(self, acting: Acting, wanted: Mapping[str, int], reset: Sequence[str]) -> wire.LimitConfig:
         """Choose limits by their plain names, and take the choice of others back. In force when this returns. Raises
         INVALID_FORMAT below `limits` or `reset` for an unknown name, a value that the limit cannot have, and values
         that contradict each other."""
@@ -164,14 +166,17 @@ class InstanceConfiguration:
         before = instance.chosen_settings(connection)
         return {name: value for name, value in before.items() if name not in reset} | dict(chosen)
 
-    def _policy(self) -> dict[str, Any]:
+    def _policy(self) -> wire.InstanceConfig:
         settings, values = self._overrides.settings, self._overrides.values
         config = {name: getattr(settings, name) for name in POLICY}
         community = config["single_community_guild_id"]
         config["single_community_guild_id"] = None if community is None else str(community)
-        return {"config": config, "overridden": [name for name in POLICY if name in values]}
+        return {
+            "config": cast(wire.InstanceConfigValues, config),
+            "overridden": [name for name in POLICY if name in values],
+        }
 
-    def _limits(self) -> dict[str, Any]:
+    def _limits(self) -> wire.LimitConfig:
         in_force, loaded = self._overrides.settings.limits, self._overrides.loaded.limits
         return {
             "limits": {name: getattr(in_force, name) for name in LIMITS},
@@ -277,7 +282,7 @@ PERIODS: Final[Mapping[str, Period]] = {
 }
 
 
-def _point(span: Figures) -> dict[str, Any]:
+def _point(span: Figures) -> wire.FigurePoint:
     median, slowest = span.percentile_ms(0.5), span.percentile_ms(0.99)
     return {
         "at": iso_timestamp(span.at),
@@ -334,7 +339,7 @@ class InstanceFigures:
     def __attrs_post_init__(self) -> None:
         self._started_at = self._core.clock.now_ms()
 
-    async def instance(self) -> dict[str, Any]:
+    async def instance(self) -> wire.InstanceFigures:
         """How much the instance holds; counts of the store are up to COUNTED_MS old."""
         stored, now = await self._stored(), self._core.clock.now_ms()
         gateway = self._gateway()
@@ -360,28 +365,28 @@ class InstanceFigures:
                 self._counted = _Counted(now, await self._core.database.read(instance.stored_figures))
             return self._counted.stored
 
-    async def history(self, period: str) -> dict[str, Any]:
+    async def history(self, period: str) -> wire.FigureHistory:
         """What the server measured over the last day, in spans of five minutes, or the last week, in hours; a span in
         which it did not run is left out."""
         chosen = PERIODS[period]
         step, now = chosen.step_seconds * 1_000, self._core.clock.now_ms()
         since = now - now % step - (chosen.points - 1) * step
 
-        def query(connection: sqlite3.Connection) -> list[dict[str, Any]]:
+        def query(connection: sqlite3.Connection) -> list[wire.FigurePoint]:
             # Adding up a thousand rows takes milliseconds: it is done in the reader's thread.
             rows = figures.of_span(connection, chosen.row_seconds, since, now)
             spans = groupby(rows, key=lambda row: row.at - row.at % step)
             return [_point(figures.added(at, several)) for at, several in spans]
 
         return {
-            "period": period,
+            "period": "day" if period == "day" else "week",
             "since": iso_timestamp(since),
             "until": iso_timestamp(now),
             "step_seconds": chosen.step_seconds,
             "points": await self._core.database.read(query),
         }
 
-    def gateway(self) -> dict[str, Any]:
+    def gateway(self) -> wire.GatewayFigures:
         """The gateway of this process; sessions of gateway nodes are among those that are counted."""
         gateway = self._gateway()
         return {
@@ -401,7 +406,7 @@ class InstanceFigures:
             "uptime_seconds": max(self._core.clock.now_ms() - self._started_at, 0) // 1_000,
         }
 
-    def gateway_nodes(self) -> dict[str, Any]:
+    def gateway_nodes(self) -> wire.GatewayNodes:
         """The gateway nodes; `broker_is_up` is None for a server that runs without."""
         standing = None if self.nodes is None else self.nodes()
         if standing is None:
@@ -409,7 +414,7 @@ class InstanceFigures:
         nodes = [on_the_wire(node, standing.at) for node in standing.nodes]
         return {"broker_is_up": standing.broker_is_up, "nodes": nodes}
 
-    def guilds(self, limit: int) -> list[dict[str, Any]]:
+    def guilds(self, limit: int) -> list[wire.GatewayGuild]:
         """The guilds whose state takes the most memory, as far as that can be told, the largest first."""
         states = sorted(self._core.guild_states.every(), key=lambda state: (-state.memory_bytes(), state.id))
         return [

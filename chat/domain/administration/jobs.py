@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import attrs
 
+from chat import wire
 from chat.classes import define, frozen
 from chat.clock import iso_timestamp, optional_timestamp
 from chat.domain.administration.account_closing import AdministeredDeletions, DeletionWish
@@ -45,21 +46,21 @@ class JobLedger:
 
     async def page(
         self, *, status: JobStatus | None, task_type: JobType | None, before: int | None, limit: int
-    ) -> list[dict[str, Any]]:
+    ) -> list[wire.Job]:
         """Jobs, the newest first."""
         found = await self._database.read(
             lambda connection: jobs.newest(connection, status=status, task_type=task_type, before=before, limit=limit)
         )
         return [job_object(job) for job in found]
 
-    def get(self, job_id: int) -> dict[str, Any]:
+    def get(self, job_id: int) -> wire.Job:
         """One job. Raises NOT_FOUND."""
         job = jobs.by_id(self._database.reader, job_id)
         if job is None:
             raise ApiError(ErrorCode.NOT_FOUND)
         return job_object(job)
 
-    async def cancel(self, acting: Acting, job_id: int) -> dict[str, Any]:
+    async def cancel(self, acting: Acting, job_id: int) -> wire.Job:
         """End a job: at once if it waits, before its next step if it runs. What it has done stays done. Raises
         NOT_FOUND; CONFLICT for one that is over or must not be cancelled."""
 
@@ -69,7 +70,7 @@ class JobLedger:
         return job_object(await self._database.write(unit, self._orders.cancelled, guard=acting.guard))
 
 
-def job_object(job: Job) -> dict[str, Any]:
+def job_object(job: Job) -> wire.Job:
     """A job as the wire has it."""
     return {
         "job_id": str(job.id),
@@ -90,7 +91,7 @@ def job_object(job: Job) -> dict[str, Any]:
         "cancel_requested": job.cancel_requested,
         "context_link": _context_link(job),
         "payload": {name: _shown(value) for name, value in job.payload.items()},
-        "result": job.result,
+        "result": None if job.result is None else dict(job.result),
     }
 
 
@@ -145,7 +146,7 @@ class BulkJobs:
 
     async def order_user_flags(
         self, acting: Acting, user_ids: Sequence[int], add: Sequence[int], remove: Sequence[int]
-    ) -> dict[str, Any]:
+    ) -> wire.Job:
         """Order one change of flags for these accounts."""
         flags = {"add_flags": list(add), "remove_flags": list(remove)}
         metadata = {"user_count": len(set(user_ids)), **flags}
@@ -155,7 +156,7 @@ class BulkJobs:
 
     async def order_guild_features(
         self, acting: Acting, guild_ids: Sequence[int], add: Sequence[str], remove: Sequence[str]
-    ) -> dict[str, Any]:
+    ) -> wire.Job:
         """Order one change of features for these guilds."""
         features = {"add_features": sorted(set(add)), "remove_features": sorted(set(remove))}
         metadata = {"guild_count": len(set(guild_ids)), **features}
@@ -163,7 +164,7 @@ class BulkJobs:
             acting, JobType.UPDATE_GUILD_FEATURES, AdminAction.BULK_UPDATE_GUILD_FEATURES, guild_ids, features, metadata
         )
 
-    async def order_guild_members(self, acting: Acting, guild_id: int, user_ids: Sequence[int]) -> dict[str, Any]:
+    async def order_guild_members(self, acting: Acting, guild_id: int, user_ids: Sequence[int]) -> wire.Job:
         """Order these accounts into a guild. Raises UNKNOWN_GUILD."""
 
         return await self._order(
@@ -177,7 +178,7 @@ class BulkJobs:
             first=lambda connection: require_guild(connection, guild_id),
         )
 
-    async def order_user_deletions(self, acting: Acting, user_ids: Sequence[int], wish: DeletionWish) -> dict[str, Any]:
+    async def order_user_deletions(self, acting: Acting, user_ids: Sequence[int], wish: DeletionWish) -> wire.Job:
         """Order that the erasure of these accounts is scheduled. What is pending already is not replaced."""
         asked = {
             "reason_code": int(wish.reason),
@@ -201,7 +202,7 @@ class BulkJobs:
         *,
         target_id: int = NO_TARGET,
         first: Callable[[sqlite3.Connection], None] | None = None,
-    ) -> dict[str, Any]:
+    ) -> wire.Job:
         each_once = list(dict.fromkeys(ids))
 
         def unit(connection: sqlite3.Connection) -> Job:

@@ -10,8 +10,9 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, Literal
 
+from chat import wire
 from chat.classes import define, frozen
 from chat.clock import iso_timestamp
 from chat.domain.administration.admin_audit_log import NO_TARGET, Acting, AdminAuditLog
@@ -71,7 +72,7 @@ class AdministeredMessages:
     _witness: ChannelWitness
     _log: AdminAuditLog
 
-    async def page(self, acting: Acting, channel_id: int, page: MessagePage) -> dict[str, Any]:
+    async def page(self, acting: Acting, channel_id: int, page: MessagePage) -> wire.AdminListChannelMessagesAnswer:
         """A page of a channel's messages, the newest first, and which channel that is."""
 
         def query(connection: sqlite3.Connection) -> tuple[Channel, StoredMessages]:
@@ -83,10 +84,10 @@ class AdministeredMessages:
         metadata = {"channel_id": channel_id, "limit": page.limit, "message_count": len(found.messages)}
         metadata |= {name: cursor for name, cursor in cursors.items() if cursor is not None}
         await self._log.note(acting, AdminAction.LIST_CHANNEL_MESSAGES, NO_TARGET, metadata)
-        shown = [found.wire(message, self._core.media_addresses) for message in found.messages]
+        shown = [found.object_of(message, self._core.media_addresses) for message in found.messages]
         return {"channel": channel_outline(channel), "messages": shown}
 
-    async def get(self, acting: Acting, channel_id: int, message_id: int) -> dict[str, Any]:
+    async def get(self, acting: Acting, channel_id: int, message_id: int) -> wire.FoundMessage:
         """One message and its channel."""
 
         def query(connection: sqlite3.Connection) -> tuple[Channel, StoredMessages]:
@@ -100,10 +101,10 @@ class AdministeredMessages:
         await self._log.note(acting, AdminAction.GET_MESSAGE, message_id, {"channel_id": channel_id})
         return {
             "channel": channel_outline(channel),
-            "message": found.wire(found.messages[0], self._core.media_addresses),
+            "message": found.object_of(found.messages[0], self._core.media_addresses),
         }
 
-    async def find(self, acting: Acting, selector: MessageSelector) -> list[dict[str, Any]]:
+    async def find(self, acting: Acting, selector: MessageSelector) -> list[wire.FoundMessage]:
         """The message with this id or this file, or behind this URL, as `get` shows it; an empty list for what is gone,
         and for a URL that leads to no message."""
 
@@ -123,7 +124,7 @@ class AdministeredMessages:
         channel, found = answer
         [message] = found.messages
         await self._log.note(acting, AdminAction.LOOKUP_MESSAGE, message.id, {**metadata, "channel_id": channel.id})
-        return [{"channel": channel_outline(channel), "message": found.wire(message, self._core.media_addresses)}]
+        return [{"channel": channel_outline(channel), "message": found.object_of(message, self._core.media_addresses)}]
 
     async def delete(self, acting: Acting, channel_id: int, message_id: int) -> None:
         """Delete a message. As with a shred, the guild's own audit log does not know of it."""
@@ -183,9 +184,9 @@ COUNTED_AT_ONCE: Final = 200
 STATUS_KEPT_MS: Final = 3_600_000
 """How long after its last word the state of a shred can be read (administration.md, Messages and shreds)."""
 
-NOT_FOUND: Final[Mapping[str, Any]] = {"status": "not_found"}
+NOT_FOUND: Final[wire.MessageShred] = {"status": "not_found"}
 
-WORDS: Final[Mapping[JobStatus, str]] = {
+WORDS: Final[Mapping[JobStatus, Literal["in_progress", "completed", "failed"]]] = {
     JobStatus.PENDING: "in_progress",
     JobStatus.RUNNING: "in_progress",
     JobStatus.COMPLETED: "completed",
@@ -225,7 +226,7 @@ class MessageShreds:
     def __attrs_post_init__(self) -> None:
         self._orders.handle(JobType.MESSAGE_SHRED, self.run)
 
-    async def order(self, acting: Acting, user_id: int, entries: Sequence[NamedMessage]) -> dict[str, Any]:
+    async def order(self, acting: Acting, user_id: int, entries: Sequence[NamedMessage]) -> wire.MessageShredOrdered:
         """Order the deletion of these messages, as far as the account wrote them; nothing is looked at yet."""
         payload = {"user_id": user_id, "entries": [[entry.channel_id, entry.message_id] for entry in entries]}
 
@@ -235,11 +236,16 @@ class MessageShreds:
         job = await self._core.database.write(unit, lambda _: self._orders.ordered(), guard=acting.guard)
         return {"success": True, "job_id": str(job.id), "requested": len(entries)}
 
-    async def delete_all(self, acting: Acting, user_id: int, *, dry_run: bool) -> dict[str, Any]:
+    async def delete_all(self, acting: Acting, user_id: int, *, dry_run: bool) -> wire.AllMessages:
         """Count what the account wrote and, unless `dry_run`, order the deletion of it all."""
         count = await self._core.database.read(lambda connection: _count(connection, user_id))
         counted = {"channel_count": count.channels, "message_count": count.messages}
-        answer = {"success": True, "dry_run": dry_run, **counted}
+        answer: wire.AllMessages = {
+            "success": True,
+            "dry_run": dry_run,
+            "channel_count": count.channels,
+            "message_count": count.messages,
+        }
         action = AdminAction.DELETE_ALL_USER_MESSAGES_DRY_RUN if dry_run else AdminAction.DELETE_ALL_USER_MESSAGES
 
         def unit(connection: sqlite3.Connection) -> Job | None:
@@ -251,7 +257,9 @@ class MessageShreds:
             return self._order(connection, acting, user_id, payload, count.messages)
 
         job = await self._core.database.write(unit, lambda _: self._orders.ordered(), guard=acting.guard)
-        return answer if job is None else {**answer, "job_id": str(job.id)}
+        if job is not None:
+            answer["job_id"] = str(job.id)
+        return answer
 
     def _order(
         self, connection: sqlite3.Connection, acting: Acting, user_id: int, payload: Mapping[str, Any], requested: int
@@ -269,7 +277,7 @@ class MessageShreds:
         self._log.record(connection, acting, AdminAction.QUEUE_MESSAGE_SHRED, user_id, metadata)
         return job
 
-    def status(self, job_id: int) -> Mapping[str, Any]:
+    def status(self, job_id: int) -> wire.MessageShred:
         """The progress of a shred; `not_found` for an unknown one, or one that ended long ago."""
         job = jobs.by_id(self._core.database.reader, job_id)
         if job is None or job.task_type is not JobType.MESSAGE_SHRED:
@@ -277,7 +285,7 @@ class MessageShreds:
         if job.changed_at + STATUS_KEPT_MS <= self._core.clock.now_ms():
             return NOT_FOUND
         word = WORDS[job.status]
-        shown: dict[str, Any] = {
+        shown: wire.MessageShred = {
             "status": word,
             "requested": job.progress_total or 0,
             "total": job.progress_total or 0,
@@ -286,7 +294,7 @@ class MessageShreds:
             "started_at": iso_timestamp(job.started_at or job.created_at),
         }
         if job.completed_at is not None:
-            shown[f"{word}_at"] = iso_timestamp(job.completed_at)
+            shown["completed_at" if word == "completed" else "failed_at"] = iso_timestamp(job.completed_at)
         if word == "failed":
             shown["error"] = job.error_message or job.status.value
         return shown

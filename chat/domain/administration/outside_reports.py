@@ -15,6 +15,7 @@ from typing import Any, Final
 import orjson
 import structlog
 
+from chat import wire
 from chat.auth.tokens import token_hash
 from chat.auth.typed_codes import TypedCodes
 from chat.classes import define, frozen
@@ -120,7 +121,7 @@ class OutsideReports:
 
     async def report(
         self, secret: str, reporter: Reporter, thing: ReportedThing, new: NewReport, guard: Guard
-    ) -> dict[str, Any]:
+    ) -> wire.Reported:
         """Report something with a ticket, which is used up by it. Raises INVALID_OR_EXPIRED_TICKET at `ticket`;
         UNKNOWN_USER, UNKNOWN_GUILD, UNKNOWN_MESSAGE; the ticket stays good."""
         key = token_hash(secret)

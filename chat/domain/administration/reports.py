@@ -11,6 +11,7 @@ import attrs
 import orjson
 import structlog
 
+from chat import wire
 from chat.auth.principal import Principal
 from chat.classes import define, frozen
 from chat.clock import iso_timestamp, optional_timestamp
@@ -68,7 +69,7 @@ class Reports:
 
     async def report_user(
         self, principal: Principal, user_id: int, guild_id: int | None, new: NewReport
-    ) -> dict[str, Any]:
+    ) -> wire.Reported:
         """Report an account, in the context of a guild if there is one. Raises REPORT_BANNED,
         REPORT_EMAIL_VERIFICATION_REQUIRED, CANNOT_REPORT_YOURSELF, UNKNOWN_USER."""
         self._require_may_report(principal)
@@ -81,7 +82,7 @@ class Reports:
 
     async def report_message(
         self, principal: Principal, channel_id: int, message_id: int, new: NewReport
-    ) -> dict[str, Any]:
+    ) -> wire.Reported:
         """Report a message that the caller sees; it is kept as it is now. Raises REPORT_BANNED,
         REPORT_EMAIL_VERIFICATION_REQUIRED, CANNOT_REPORT_OWN_MESSAGE, and as reading the message."""
         self._require_may_report(principal)
@@ -101,7 +102,7 @@ class Reports:
             snapshot=orjson.dumps(message).decode(),
         )
 
-    async def report_guild(self, principal: Principal, guild_id: int, new: NewReport) -> dict[str, Any]:
+    async def report_guild(self, principal: Principal, guild_id: int, new: NewReport) -> wire.Reported:
         """Report a guild. Raises REPORT_BANNED, REPORT_EMAIL_VERIFICATION_REQUIRED, CANNOT_REPORT_OWN_GUILD,
         UNKNOWN_GUILD."""
         self._require_may_report(principal)
@@ -121,13 +122,13 @@ class Reports:
         if not has_verified_address(account):
             raise ApiError(ErrorCode.REPORT_EMAIL_VERIFICATION_REQUIRED)
 
-    async def _add(self, principal: Principal, new: NewReport, kind: ReportKind, **about: Any) -> dict[str, Any]:
+    async def _add(self, principal: Principal, new: NewReport, kind: ReportKind, **about: Any) -> wire.Reported:
         report = new.report(self._core, kind, reporter_id=principal.user_id, **about)
         await self._core.database.write(lambda connection: reports.insert(connection, report), guard=principal.guard)
         log.info("report", report_id=report.id, kind=report.kind, category=report.category)
         return {"report_id": str(report.id), "status": report.status}
 
-    async def resolve(self, acting: Acting, report_id: int, comment: str | None) -> dict[str, Any]:
+    async def resolve(self, acting: Acting, report_id: int, comment: str | None) -> wire.Reported:
         """Resolve a report and thank its reporter. Raises UNKNOWN_REPORT, REPORT_ALREADY_RESOLVED."""
 
         def unit(connection: sqlite3.Connection) -> None:
@@ -230,7 +231,7 @@ class ReportReading:
     _core: Core
     _log: AdminAuditLog
 
-    async def search(self, acting: Acting, wanted: ReportsWanted) -> dict[str, Any]:
+    async def search(self, acting: Acting, wanted: ReportsWanted) -> wire.ReportsFound:
         """The reports that fit, the newest first, and how many there are in all. Raises MISSING_ACL for a reporter that
         is asked for without the ACL to see one; FEATURE_TEMPORARILY_DISABLED for words where nothing is searched."""
         sees_reporter = acting.holds(Acl.REPORT_VIEW_REPORTER_PII)
@@ -239,7 +240,7 @@ class ReportReading:
         if wanted.text is not None and self._core.settings.search != "on":
             raise ApiError(ErrorCode.FEATURE_TEMPORARILY_DISABLED)
 
-        def query(connection: sqlite3.Connection) -> tuple[list[dict[str, Any]], int]:
+        def query(connection: sqlite3.Connection) -> tuple[list[wire.Report], int]:
             found, total = reports.search(connection, wanted)
             return [report_object(connection, report, with_reporter=sees_reporter) for report in found], total
 
@@ -248,11 +249,11 @@ class ReportReading:
         await self._log.note(acting, AdminAction.LIST_REPORTS, NO_TARGET, metadata)
         return {"reports": page, "total": total}
 
-    async def get(self, acting: Acting, report_id: int) -> dict[str, Any]:
+    async def get(self, acting: Acting, report_id: int) -> wire.Report:
         """One report. Raises UNKNOWN_REPORT."""
         sees_reporter = acting.holds(Acl.REPORT_VIEW_REPORTER_PII)
 
-        def query(connection: sqlite3.Connection) -> dict[str, Any] | None:
+        def query(connection: sqlite3.Connection) -> wire.Report | None:
             report = reports.by_id(connection, report_id)
             return None if report is None else report_object(connection, report, with_reporter=sees_reporter)
 
@@ -263,7 +264,7 @@ class ReportReading:
         return found
 
 
-def report_object(connection: sqlite3.Connection, report: Report, *, with_reporter: bool) -> dict[str, Any]:
+def report_object(connection: sqlite3.Connection, report: Report, *, with_reporter: bool) -> wire.Report:
     """A report; `with_reporter` False withholds who made it."""
     shown = report
     if not with_reporter:

@@ -12,11 +12,12 @@ from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import attrs
 import trio
 
+from chat import wire
 from chat.classes import define, frozen
 from chat.clock import iso_timestamp, optional_timestamp
 from chat.domain.administration.admin_audit_log import NO_TARGET, Acting, AdminAuditLog
@@ -73,7 +74,7 @@ class Storage:
     _archive_files: ArchiveFiles
     _orders: Jobs
     _log: AdminAuditLog
-    _counted: dict[str, Any] | None = attrs.field(init=False, default=None)
+    _counted: wire.Storage | None = attrs.field(init=False, default=None)
     _counted_at: int = attrs.field(init=False, default=0)
     _counting: trio.Lock = attrs.field(init=False, factory=trio.Lock)
 
@@ -82,7 +83,7 @@ class Storage:
 
     # What there is
 
-    async def overview(self) -> dict[str, Any]:
+    async def overview(self) -> wire.Storage:
         """How much of the disk is used and by what; up to COUNTED_MS old."""
         async with self._counting:
             now = self._core.clock.now_ms()
@@ -90,7 +91,7 @@ class Storage:
                 self._counted, self._counted_at = await self._count(now), now
             return self._counted
 
-    async def _count(self, now: int) -> dict[str, Any]:
+    async def _count(self, now: int) -> wire.Storage:
         parts = await self._core.database.read(storage.parts)
         renditions = await self._storage.computed(clean_up.size_of_renditions, self._storage)
         parts = [*parts, StoragePart("renditions", renditions.bytes, renditions.files)]
@@ -99,8 +100,10 @@ class Storage:
         room = await self.room()
         return {
             "counted_at": iso_timestamp(now),
-            "disk": {**attrs.asdict(room), "is_low": room.is_low},
-            "parts": [attrs.asdict(part) for part in sorted(parts, key=lambda part: -part.bytes)],
+            "disk": cast(wire.StorageDisk, {**attrs.asdict(room), "is_low": room.is_low}),
+            "parts": [
+                cast(wire.StoragePart, attrs.asdict(part)) for part in sorted(parts, key=lambda part: -part.bytes)
+            ],
             "guilds": [_guild(share) for share in guilds],
             "accounts": [_account(share) for share in people],
             "backup": backup_object(backups.record(self._core.database.reader)),
@@ -113,7 +116,7 @@ class Storage:
 
     # Cleaning up
 
-    async def order(self, acting: Acting, kinds: Sequence[CleanUp], *, dry_run: bool) -> dict[str, Any]:
+    async def order(self, acting: Acting, kinds: Sequence[CleanUp], *, dry_run: bool) -> wire.AdminCleanStorageAnswer:
         """Order a clean-up; the job that does it, or only counts."""
         wanted = sorted(set(kinds))
 
@@ -218,7 +221,7 @@ def _progress(run: JobRun, kind: CleanUp, found: FileCount, done: int) -> Progre
     return Progress(state=known, result=known, current=done)
 
 
-def _guild(share: Share) -> dict[str, Any]:
+def _guild(share: Share) -> wire.StorageGuild:
     return {
         "guild_id": str(share.id),
         "name": share.name,
@@ -228,7 +231,7 @@ def _guild(share: Share) -> dict[str, Any]:
     }
 
 
-def _account(share: Share) -> dict[str, Any]:
+def _account(share: Share) -> wire.StorageAccount:
     return {
         "user_id": str(share.id),
         "username": share.name,
@@ -238,7 +241,7 @@ def _account(share: Share) -> dict[str, Any]:
     }
 
 
-def backup_object(last: BackupRecord | None) -> dict[str, Any] | None:
+def backup_object(last: BackupRecord | None) -> wire.StorageBackup | None:
     """The result of the last backup, as a wire object."""
     if last is None:
         return None

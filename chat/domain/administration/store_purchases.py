@@ -24,6 +24,7 @@ import attrs
 import structlog
 import trio
 
+from chat import wire
 from chat.classes import define, frozen
 from chat.clock import iso_timestamp, optional_timestamp
 from chat.domain.administration.account_fields import found
@@ -70,14 +71,14 @@ class StorePurchases:
     _billing: Billing | None
     _log: AdminAuditLog
 
-    async def of(self, acting: Acting, user_id: int) -> list[dict[str, Any]]:
+    async def of(self, acting: Acting, user_id: int) -> list[wire.StorePurchase]:
         """The account's purchases, the newest first. Raises UNKNOWN_USER."""
         purchases = await self._stored(user_id)
         metadata = {"result_count": len(purchases)}
         await self._log.note(acting, AdminAction.LIST_USER_STORE_PURCHASES, user_id, metadata)
         return self._objects(purchases)
 
-    async def refresh(self, acting: Acting, user_id: int) -> list[dict[str, Any]]:
+    async def refresh(self, acting: Acting, user_id: int) -> list[wire.StorePurchase]:
         """Read every purchase of the account again from its store; the account's purchases then, the newest first.
         Raises UNKNOWN_USER; STORE_BILLING_UNAVAILABLE when a store could not be read, and nothing changed."""
         stored = await self._stored(user_id)
@@ -165,7 +166,7 @@ class StorePurchases:
             updated_at=now,
         )
 
-    def _objects(self, purchases: Sequence[StorePurchase]) -> list[dict[str, Any]]:
+    def _objects(self, purchases: Sequence[StorePurchase]) -> list[wire.StorePurchase]:
         now = self._core.clock.now_ms()
         return [store_purchase(purchase, now) for purchase in purchases]
 
@@ -300,7 +301,7 @@ def _since(purchase: StorePurchase) -> int:
     return next(moment for moment in moments if moment is not None)
 
 
-def store_purchase(purchase: StorePurchase, now_ms: int) -> dict[str, Any]:
+def store_purchase(purchase: StorePurchase, now_ms: int) -> wire.StorePurchase:
     """The Admin store purchase object at this moment (Unix ms); neither of the tokens is in it."""
     return {
         "id": str(purchase.id),

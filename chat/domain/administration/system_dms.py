@@ -11,6 +11,7 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Any, Final
 
+from chat import wire
 from chat.classes import define, frozen
 from chat.domain.administration.admin_audit_log import Acting, AdminAuditLog
 from chat.domain.core import Core
@@ -62,7 +63,7 @@ class SystemDms:
     def __attrs_post_init__(self) -> None:
         self._orders.handle(JobType.SYSTEM_DM, self.run)
 
-    async def order(self, acting: Acting, content: str, user_ids: Sequence[int] | None) -> dict[str, Any]:
+    async def order(self, acting: Acting, content: str, user_ids: Sequence[int] | None) -> wire.SystemDmOrdered:
         """Order a message to these accounts, or to all accounts of people that there are now; none is looked up yet.
         Raises CANNOT_SEND_EMPTY_MESSAGE; CONTENT_EXCEEDS_MAX_LENGTH at `content`."""
         require_content(content, CONTENT_CHARACTERS)

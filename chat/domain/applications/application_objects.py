@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import attrs
 
+from chat import wire
 from chat.auth.tokens import PREVIEW_CHARACTERS, token_hash
 from chat.domain.policy import account_rules
 from chat.domain.standing.user_objects import partial_user, public_flags
@@ -20,9 +21,9 @@ from chat.store.applications import applications
 from chat.store.applications.applications import Application
 
 
-def application_object(application: Application, bot: Account | None) -> dict[str, Any]:
+def application_object(application: Application, bot: Account | None) -> wire.Application:
     """An application as its owner sees it; secrets are added where they are told, and nowhere else."""
-    shown: dict[str, Any] = {
+    shown: wire.Application = {
         "id": str(application.id),
         "name": application.name,
         "icon": application.icon,
@@ -32,10 +33,12 @@ def application_object(application: Application, bot: Account | None) -> dict[st
         "bot_require_code_grant": application.bot_require_code_grant,
         "public_client": application.public_client,
     }
-    return shown if bot is None else {**shown, "bot": bot_object(bot)}
+    if bot is not None:
+        shown["bot"] = bot_object(bot)
+    return shown
 
 
-def bot_object(bot: Account) -> dict[str, Any]:
+def bot_object(bot: Account) -> wire.Bot:
     """The bot account of an application as its owner sees it."""
     return {
         "id": str(bot.id),
@@ -48,7 +51,7 @@ def bot_object(bot: Account) -> dict[str, Any]:
     }
 
 
-def authorized_application(application: Application) -> dict[str, Any]:
+def authorized_application(application: Application) -> wire.AuthorizedApplication:
     """An application as the account sees it that has authorised it."""
     return {
         "id": str(application.id),
@@ -60,20 +63,24 @@ def authorized_application(application: Application) -> dict[str, Any]:
     }
 
 
-def public_application(application: Application, bot: Account | None, scopes: Sequence[str]) -> dict[str, Any]:
+def public_application(application: Application, bot: Account | None, scopes: Sequence[str]) -> wire.PublicApplication:
     """An application as the public sees it, with the scopes that it can be granted."""
     return {
         **authorized_application(application),
         "redirect_uris": list(application.redirect_uris),
         "scopes": list(scopes),
         "bot": None if bot is None else bot_object(bot),
+        **_NOBODY_ASKED,
     }
 
 
-def own_application(application: Application, owner: Account, bot: Account) -> dict[str, Any]:
+_NOBODY_ASKED: Final[wire.AskedForConsent] = {}
+
+
+def own_application(application: Application, owner: Account, bot: Account) -> wire.OwnApplication:
     """An application as its own bot sees it: GET /v1/applications/@me."""
-    shown = application_object(application, bot)
-    return {**shown, "verify_key": application.verify_key, "owner": partial_user(owner)}
+    shown = application_object(application, None)
+    return {**shown, "bot": bot_object(bot), "verify_key": application.verify_key, "owner": partial_user(owner)}
 
 
 NAMELESS_BOT: Final = "bot"

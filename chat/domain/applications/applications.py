@@ -9,6 +9,7 @@ from typing import Any, Final
 import attrs
 import structlog
 
+from chat import wire
 from chat.auth.principal import Principal
 from chat.classes import define, frozen
 from chat.domain.accounts.account_images import ACCOUNT_IMAGES, AccountImages
@@ -90,7 +91,7 @@ class Applications:
     def __attrs_post_init__(self) -> None:
         self._core.errands.handle(ErrandKind.DELETE_APPLICATION, self._delete)
 
-    async def create(self, principal: Principal, new: NewApplication) -> dict[str, Any]:
+    async def create(self, principal: Principal, new: NewApplication) -> wire.NewApplication:
         """Create an application with its bot account; the only answer that tells client secret and bot token together.
 
         :raises ApiError: UNCLAIMED_ACCOUNT_CANNOT_CREATE_APPLICATIONS, CONTENT_BLOCKED, MAX_APPLICATIONS.
@@ -130,27 +131,25 @@ class Applications:
 
         made = await self._core.database.write(unit, guard=principal.guard)
         log.info("application created", application_id=application_id, user_id=principal.user_id)
-        data = application_object(application, made)
-        data["client_secret"] = client_secret
-        data["bot"]["token"] = bot_token
-        return data
+        bot_with_token: wire.NewBot = {**bot_object(made), "token": bot_token}
+        return {**application_object(application, None), "bot": bot_with_token, "client_secret": client_secret}
 
-    async def of_account(self, principal: Principal) -> list[dict[str, Any]]:
+    async def of_account(self, principal: Principal) -> list[wire.Application]:
         """The caller's applications, oldest first."""
 
-        def query(connection: sqlite3.Connection) -> list[dict[str, Any]]:
+        def query(connection: sqlite3.Connection) -> list[wire.Application]:
             own = applications.of_owner(connection, principal.user_id)
             return [application_object(application, bot_of(connection, application)) for application in own]
 
         return await self._core.database.read(query)
 
-    def get(self, principal: Principal, application_id: int) -> dict[str, Any]:
+    def get(self, principal: Principal, application_id: int) -> wire.Application:
         """One of the caller's applications."""
         reader = self._core.database.reader
         application = owned(reader, principal.user_id, application_id)
         return application_object(application, bot_of(reader, application))
 
-    def of_bot(self, principal: Principal) -> dict[str, Any]:
+    def of_bot(self, principal: Principal) -> wire.OwnApplication:
         """The application that a bot belongs to. Raises UNKNOWN_APPLICATION."""
         reader = self._core.database.reader
         application = applications.by_bot(reader, principal.user_id)
@@ -159,7 +158,7 @@ class Applications:
             raise ApiError(ErrorCode.UNKNOWN_APPLICATION)
         return own_application(application, owner, principal.account)
 
-    async def change(self, principal: Principal, application_id: int, changes: Mapping[str, Any]) -> dict[str, Any]:
+    async def change(self, principal: Principal, application_id: int, changes: Mapping[str, Any]) -> wire.Application:
         """Change columns: name, redirect_uris, bot_public, bot_require_code_grant, public_client.
 
         :raises ApiError: CONTENT_BLOCKED.
@@ -168,7 +167,7 @@ class Applications:
         self._require_redirects(changes.get("redirect_uris", ()))
         self._rules.require_name(changes.get("name", ""))
 
-        def unit(connection: sqlite3.Connection) -> dict[str, Any]:
+        def unit(connection: sqlite3.Connection) -> wire.Application:
             application = attrs.evolve(owned(connection, principal.user_id, application_id), **changes)
             applications.replace(connection, application)
             return application_object(application, bot_of(connection, application))
@@ -215,7 +214,7 @@ class Applications:
         while not errand.is_over:
             await errand.step(portion, then)
 
-    async def change_bot(self, principal: Principal, application_id: int, change: BotChange) -> dict[str, Any]:
+    async def change_bot(self, principal: Principal, application_id: int, change: BotChange) -> wire.Bot:
         """Change the bot account of an application; returns the bot object.
 
         :raises ApiError: BOT_USER_NOT_FOUND, INVALID_BOT_FLAG.
@@ -254,7 +253,7 @@ class Applications:
             _, bot = await self._core.database.write(unit, then, guard=principal.guard)
         return bot_object(bot)
 
-    async def reset_bot_token(self, principal: Principal, application_id: int, proof: SudoProof) -> dict[str, Any]:
+    async def reset_bot_token(self, principal: Principal, application_id: int, proof: SudoProof) -> wire.BotToken:
         """Give the bot a new token: the old one is worth nothing, and the bot's gateway sessions end.
 
         :raises ApiError: BOT_USER_NOT_FOUND, SUDO_MODE_REQUIRED.
@@ -264,7 +263,7 @@ class Applications:
         await self._sudo.require(principal.account, proof)
         return await self.renew_bot_token(principal, application_id)
 
-    async def renew_bot_token(self, principal: Principal, application_id: int) -> dict[str, Any]:
+    async def renew_bot_token(self, principal: Principal, application_id: int) -> wire.BotToken:
         """As `reset_bot_token`, without a proof."""
         token = self._core.mint.bot_token(application_id)
 
@@ -282,7 +281,9 @@ class Applications:
         log.info("bot token reset", application_id=application_id, user_id=principal.user_id)
         return {"token": token, "bot": bot_object(bot)}
 
-    async def reset_client_secret(self, principal: Principal, application_id: int, proof: SudoProof) -> dict[str, Any]:
+    async def reset_client_secret(
+        self, principal: Principal, application_id: int, proof: SudoProof
+    ) -> wire.ClientSecret:
         """Give the application a new client secret.
 
         :raises ApiError: SUDO_MODE_REQUIRED.

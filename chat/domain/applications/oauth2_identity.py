@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
-from typing import Any
 
+from chat import wire
 from chat.auth.principal import Principal
 from chat.classes import define
 from chat.clock import iso_timestamp
@@ -32,7 +32,7 @@ class OAuth2Identity:
     _core: Core
     _clients: OAuth2Clients
 
-    def public(self, application_id: int, account: Account | None) -> dict[str, Any]:
+    def public(self, application_id: int, account: Account | None) -> wire.PublicApplication:
         """An application as the public sees it, with the account that is looking. Raises UNKNOWN_APPLICATION."""
         if self._core.database.failing:
             raise StorageUnavailable
@@ -43,10 +43,10 @@ class OAuth2Identity:
             data["current_user"] = partial_user(account)
         return data
 
-    def user_info(self, principal: Principal) -> dict[str, Any]:
+    def user_info(self, principal: Principal) -> wire.UserInfo:
         """The account behind an access token; its address only with the scope `email`."""
         account = principal.account
-        data: dict[str, Any] = {
+        data: wire.UserInfo = {
             "sub": str(account.id),
             "id": str(account.id),
             "username": account.username,
@@ -60,7 +60,7 @@ class OAuth2Identity:
             data["verified"] = account.email_verified
         return data
 
-    def current(self, principal: Principal) -> dict[str, Any]:
+    def current(self, principal: Principal) -> wire.CurrentAuthorization:
         """Describe an access token: its application, scopes and expiry; the account only with the scope `identify`.
 
         :raises ApiError: UNKNOWN_APPLICATION, UNAUTHORIZED for a caller without an access token.
@@ -68,7 +68,7 @@ class OAuth2Identity:
         if principal.application_id is None or principal.expires_at is None:
             raise ApiError(ErrorCode.UNAUTHORIZED)
         known = scopes_of(principal.application_id)
-        data: dict[str, Any] = {
+        data: wire.CurrentAuthorization = {
             "application": authorized_application(self._application(principal.application_id)),
             "scopes": [scope for scope in known if scope in principal.scopes],
             "expires": iso_timestamp(principal.expires_at),
@@ -77,11 +77,11 @@ class OAuth2Identity:
             data["user"] = partial_user(principal.account)
         return data
 
-    async def authorizations(self, principal: Principal) -> list[dict[str, Any]]:
+    async def authorizations(self, principal: Principal) -> list[wire.Authorization]:
         """The applications that can act for the account, the longest authorised first; their grants taken together."""
         user_id, now = principal.user_id, self._core.clock.now_ms()
 
-        def query(connection: sqlite3.Connection) -> list[dict[str, Any]]:
+        def query(connection: sqlite3.Connection) -> list[wire.Authorization]:
             grants: dict[int, list[Grant]] = {}
             for grant in oauth2_grants.living_of_user(connection, user_id, now):
                 grants.setdefault(grant.application_id, []).append(grant)
@@ -121,7 +121,7 @@ class OAuth2Identity:
         return application
 
 
-def _authorization(application: Application, grants: Sequence[Grant]) -> dict[str, Any]:
+def _authorization(application: Application, grants: Sequence[Grant]) -> wire.Authorization:
     granted = {scope for grant in grants for scope in grant.scopes}
     return {
         "application": authorized_application(application),

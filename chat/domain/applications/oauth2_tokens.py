@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 import attrs
 import structlog
 
+from chat import wire
 from chat.auth.tokens import token_hash
 from chat.classes import define, frozen
 from chat.domain.applications.oauth2_authorization import code_kind
@@ -69,7 +70,7 @@ class OAuth2Tokens:
     _core: Core
     _clients: OAuth2Clients
 
-    async def exchange(self, shown: ClientCredentials, presented: CodeExchange, guard: Guard) -> dict[str, Any]:
+    async def exchange(self, shown: ClientCredentials, presented: CodeExchange, guard: Guard) -> wire.OAuth2Tokens:
         """Exchange an authorisation code. Only success uses it up; used before, it ends what came of it.
 
         :raises OAuth2Error: invalid_client, invalid_grant.
@@ -105,7 +106,7 @@ class OAuth2Tokens:
 
     async def refresh(
         self, shown: ClientCredentials, refresh_token: str, scope: str | None, guard: Guard
-    ) -> dict[str, Any]:
+    ) -> wire.OAuth2Tokens:
         """Exchange a refresh token for a new pair; used before, it ends the grant.
 
         `scope` may name nothing that was not granted; the new tokens have the grant's scopes all the same (RFC 6749
@@ -160,7 +161,7 @@ class OAuth2Tokens:
         self._clients.authenticate(self._core.database.reader, shown)
         await self._core.database.write(unit, guard=guard)
 
-    def introspect(self, shown: ClientCredentials, token: str) -> dict[str, Any]:
+    def introspect(self, shown: ClientCredentials, token: str) -> wire.Introspection:
         """What a token of the client's own is worth (RFC 7662); of any other only that it is not active.
 
         :raises OAuth2Error: invalid_client, also for a client that shows no secret.
@@ -174,7 +175,7 @@ class OAuth2Tokens:
         if found is None or found[0].used_at is not None:
             return {"active": False}
         known, grant = found
-        answer: dict[str, Any] = {
+        answer: wire.IntrospectionItem2 = {
             "active": True,
             "scope": " ".join(grant.scopes),
             "client_id": str(grant.application_id),
@@ -200,7 +201,7 @@ class OAuth2Tokens:
         return _Pair(self._core.mint.secret(), self._core.mint.secret())
 
     @staticmethod
-    def _answer(grant: Grant, pair: _Pair) -> dict[str, Any]:
+    def _answer(grant: Grant, pair: _Pair) -> wire.OAuth2Tokens:
         return {
             "access_token": pair.access,
             "token_type": TOKEN_TYPE,

@@ -9,6 +9,7 @@ import sqlite3
 from collections.abc import Callable
 from typing import Any
 
+from chat import wire
 from chat.auth.client_address import network_of
 from chat.auth.principal import Principal
 from chat.bus.audience import ToGuild
@@ -70,7 +71,7 @@ class Bans:
     _memberships: Memberships
     _authors_messages: AuthorsMessages
 
-    async def of_guild(self, principal: Principal, guild_id: int, *, after: int, limit: int) -> list[dict[str, Any]]:
+    async def of_guild(self, principal: Principal, guild_id: int, *, after: int, limit: int) -> list[wire.Ban]:
         """A page of the guild's bans, in order of the accounts' ids.
 
         :raises ApiError: as `Access.guild` with BAN_MEMBERS.
@@ -78,7 +79,7 @@ class Bans:
         self._core.access.guild(principal, guild_id, Permission.BAN_MEMBERS)
         now = self._core.clock.now_ms()
 
-        def query(connection: sqlite3.Connection) -> list[dict[str, Any]]:
+        def query(connection: sqlite3.Connection) -> list[wire.Ban]:
             found = bans.of_guild(connection, guild_id, now, after=after, limit=limit)
             return [ban_object(ban, accounts.by_id(connection, ban.user_id)) for ban in found]
 
@@ -221,7 +222,7 @@ class Bans:
             raise ApiError(ErrorCode.MISSING_PERMISSIONS)
 
 
-def ban_object(ban: Ban, account: Account | None) -> dict[str, Any]:
+def ban_object(ban: Ban, account: Account | None) -> wire.Ban:
     """A ban as the wire has it (guilds.md, Bans)."""
     return {
         "user": author_object(ban.user_id, account),

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import attrs
 
+from chat import wire
 from chat.auth.principal import Principal
 from chat.bus.audience import ToGuild
 from chat.bus.bus import Event
@@ -23,7 +24,7 @@ from chat.domain.policy.images import PreparedImage
 from chat.domain.policy.media_library import MediaLibrary
 from chat.domain.standing.access import GuildAccess, require_guild
 from chat.domain.standing.audit_log import Actor
-from chat.domain.standing.guild_objects import CLONING, EMOJIS, STICKERS, expression_metadata_object, expression_object
+from chat.domain.standing.guild_objects import CLONING, EMOJIS, STICKERS, expression_metadata_object
 from chat.errors import ApiError, InvalidFormBody
 from chat.registries.audit_actions import AuditAction
 from chat.registries.error_codes import ErrorCode
@@ -114,27 +115,25 @@ class Expressions:
 
     # Reading
 
-    async def of_guild(self, principal: Principal, kind: str, guild_id: int) -> list[dict[str, Any]]:
+    async def of_guild(
+        self, principal: Principal, kind: str, guild_id: int
+    ) -> list[tuple[Expression, wire.PartialUser]]:
         """A guild's expressions, oldest first, each with who made it.
 
         :raises ApiError: as `Access.guild`.
         """
         present = self._core.access.guild(principal, guild_id).state.expressions(kind)
 
-        def query(connection: sqlite3.Connection) -> list[dict[str, Any]]:
+        def query(connection: sqlite3.Connection) -> list[tuple[Expression, wire.PartialUser]]:
             makers = accounts.by_ids(connection, tuple({expression.user_id for expression in present}))
             known = {account.id: account for account in makers}
             return [
-                {
-                    **expression_object(expression),
-                    "user": author_object(expression.user_id, known.get(expression.user_id)),
-                }
-                for expression in present
+                (expression, author_object(expression.user_id, known.get(expression.user_id))) for expression in present
             ]
 
         return await self._core.database.read(query)
 
-    def metadata(self, kind: str, expression_id: int) -> dict[str, Any]:
+    def metadata(self, kind: str, expression_id: int) -> wire.ExpressionMetadata:
         """Where an expression comes from, and whether all may copy it; asks for no permission.
 
         :raises ApiError: UNKNOWN_EMOJI, UNKNOWN_STICKER.
@@ -149,7 +148,7 @@ class Expressions:
 
     async def create(
         self, principal: Principal, kind: str, guild_id: int, new: NewExpression, reason: str | None = None
-    ) -> dict[str, Any]:
+    ) -> Expression:
         """Make an expression.
 
         :raises ApiError: as `Access.guild` with CREATE_EXPRESSIONS; CONTENT_BLOCKED; MAX_EMOJIS, MAX_STICKERS.
@@ -158,18 +157,18 @@ class Expressions:
         self._core.access.guild(principal, guild_id, Permission.CREATE_EXPRESSIONS)
         made = await self._made(principal, kind, guild_id, new)
         await self._add(principal, kind, guild_id, [made], reason, some=False)
-        return expression_object(made.expression)
+        return made.expression
 
     async def create_many(
         self, principal: Principal, kind: str, guild_id: int, wanted: Sequence[NewExpression], reason: str | None = None
-    ) -> dict[str, Any]:
-        """Make several expressions; those that cannot be made are told with why (`success`, `failed`).
+    ) -> tuple[list[Expression], list[wire.FailedExpression]]:
+        """Make several expressions; first those that were made, then why others were not.
 
         :raises ApiError: as `Access.guild` with CREATE_EXPRESSIONS.
         """
         self._core.access.guild(principal, guild_id, Permission.CREATE_EXPRESSIONS)
         made: list[_PreparedExpression] = []
-        failed: list[dict[str, str]] = []
+        failed: list[wire.FailedExpression] = []
         for new in wanted:
             try:
                 made.append(await self._made(principal, kind, guild_id, new))
@@ -183,11 +182,11 @@ class Expressions:
             message = ApiError(KINDS[kind].full).message
             failed.extend({"name": entry.expression.name, "error": message} for entry in made[kept:])
             made = made[:kept]
-        return {"success": [expression_object(entry.expression) for entry in made], "failed": failed}
+        return [entry.expression for entry in made], failed
 
     async def clone(
         self, principal: Principal, kind: str, guild_id: int, source_id: int, reason: str | None = None
-    ) -> dict[str, Any]:
+    ) -> Expression:
         """Copy an expression, of a guild that lets others do so or that the caller is in.
 
         :raises ApiError: as `create`; UNKNOWN_EMOJI, UNKNOWN_STICKER; MISSING_ACCESS where copying is not allowed.
@@ -210,7 +209,7 @@ class Expressions:
             raise ApiError(KINDS[kind].unknown) from None
         made = _PreparedExpression(expression, PreparedImage(asset, content))
         await self._add(principal, kind, guild_id, [made], reason, some=False)
-        return expression_object(expression)
+        return expression
 
     async def change(
         self,
@@ -220,7 +219,7 @@ class Expressions:
         expression_id: int,
         changes: Mapping[str, Any],
         reason: str | None = None,
-    ) -> dict[str, Any]:
+    ) -> Expression:
         """Change an expression's name; a sticker's description and tags too.
 
         :raises ApiError: as `delete`; CONTENT_BLOCKED.
@@ -239,7 +238,7 @@ class Expressions:
         after, _ = await self._core.database.write(
             unit, lambda result: self._announce(kind, result[1]), guard=principal.guard
         )
-        return expression_object(after)
+        return after
 
     async def delete(
         self,

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
-from typing import Any
 
 import attrs
 
+from chat import wire
 from chat.auth.principal import Principal
 from chat.bus.audience import ToAccounts
 from chat.bus.bus import Event
@@ -50,7 +50,7 @@ class GroupInvites:
 
     async def create(
         self, access: PrivateChannelAccess, wanted: Invite, *, unique: bool, new_code: Callable[[], str], guard: Guard
-    ) -> dict[str, Any]:
+    ) -> wire.InviteWithMetadata:
         """Make an invite; without `unique`, one that the caller made on the same terms is given again.
 
         :raises ApiError: UNKNOWN_CHANNEL (the caller has left meanwhile), MAX_INVITES.
@@ -79,14 +79,14 @@ class GroupInvites:
             made = await self._core.database.write(unit, then, guard=guard)
         return self._with_metadata(made.invite, access.private)
 
-    def get(self, invite: Invite) -> dict[str, Any]:
+    def get(self, invite: Invite) -> wire.Invite:
         """The invite as all see it who know its code, account or none: the accounts of the group by name alone.
 
         :raises ApiError: UNKNOWN_INVITE.
         """
         return self._object(invite, stranger_view)
 
-    async def accept(self, principal: Principal, invite: Invite) -> dict[str, Any]:
+    async def accept(self, principal: Principal, invite: Invite) -> wire.Invite:
         """Join the group; who is in it already spends no use. Raises UNKNOWN_INVITE; otherwise as `Groups.join`."""
         code = invite.code
 
@@ -121,23 +121,23 @@ class GroupInvites:
 
         await self._core.database.write(unit, then, guard=principal.guard)
 
-    def of_channel(self, access: PrivateChannelAccess) -> list[dict[str, Any]]:
+    def of_channel(self, access: PrivateChannelAccess) -> list[wire.InviteWithMetadata]:
         """The invites into a group of the caller's, newest first."""
         found = invites.of_channel(self._core.database.reader, access.channel.id, self._core.clock.now_ms())
         return [self._with_metadata(invite, access.private) for invite in found]
 
-    def _object(self, invite: Invite, view: Callable[[Account], dict[str, Any]]) -> dict[str, Any]:
+    def _object(self, invite: Invite, view: Callable[[Account], wire.PartialUser | wire.NamedRecipient]) -> wire.Invite:
         private = private_channels.by_id(self._core.database.reader, invite.channel_id)
         if private is None or private.channel.type != ChannelType.GROUP_DM:
             raise ApiError(ErrorCode.UNKNOWN_INVITE)
         return self._shown(invite, private, view)
 
-    def _with_metadata(self, invite: Invite, private: PrivateChannel) -> dict[str, Any]:
+    def _with_metadata(self, invite: Invite, private: PrivateChannel) -> wire.InviteWithMetadata:
         return with_metadata(invite, self._shown(invite, private, partial_user))
 
     def _shown(
-        self, invite: Invite, private: PrivateChannel, view: Callable[[Account], dict[str, Any]]
-    ) -> dict[str, Any]:
+        self, invite: Invite, private: PrivateChannel, view: Callable[[Account], wire.PartialUser | wire.NamedRecipient]
+    ) -> wire.Invite:
         reader = self._core.database.reader
         recipients = accounts.by_ids(reader, private.recipient_ids)
         inviter = None if invite.inviter_id is None else accounts.by_id(reader, invite.inviter_id)

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import attrs
 
+from chat import wire
 from chat.auth.principal import Principal
 from chat.bus.bus import GuildAvailabilityChanged, GuildChannelsChanged, GuildStateChanged
 from chat.classes import define, frozen
@@ -214,7 +215,7 @@ class GuildChanges:
         fields: Mapping[str, Any],
         proof: SudoProof,
         reason: str | None = None,
-    ) -> dict[str, Any]:
+    ) -> wire.Guild:
         """Change the named fields; returns the guild object, also without any difference.
 
         `fields` holds members of the request's body by name, well-formed each for itself.

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import attrs
 
+from chat import wire
 from chat.auth.principal import Principal
 from chat.bus.bus import GuildChannelsChanged, GuildStateChanged
 from chat.classes import define, frozen
@@ -79,7 +80,7 @@ class GuildChannels:
         fields: Mapping[str, Any],
         overwrites: Sequence[Overwrite] = (),
         reason: str | None = None,
-    ) -> dict[str, Any]:
+    ) -> wire.GuildChannel:
         """Make a channel, at the end of where it goes. Without overwrites of its own it takes those of its category.
 
         :raises ApiError: as `Access.guild` with MANAGE_CHANNELS; MISSING_PERMISSIONS for overwrites that the caller
@@ -186,7 +187,7 @@ class GuildChannels:
         fields: Mapping[str, Any],
         overwrites: Sequence[Overwrite] | None = None,
         reason: str | None = None,
-    ) -> dict[str, Any]:
+    ) -> wire.GuildChannel | wire.GroupChannel | wire.Thread:
         """Change the named fields of a channel; `type` turns text and announcement channels into each other.
 
         For the region of a voice channel alone, UPDATE_RTC_REGION is enough.
@@ -463,13 +464,12 @@ def _without_channel(guild: Guild, channel_id: int) -> Guild | None:
 
 def _logged_of_threads(channel: Channel) -> dict[str, Any]:
     """The values of a channel with threads that the audit log compares."""
-    logged = {
+    logged: dict[str, object] = {
         "flags": channel.flags,
         "default_auto_archive_duration": channel.default_auto_archive_duration,
         "default_thread_rate_limit_per_user": channel.default_thread_rate_limit_per_user,
+        **({} if channel.forum is None else forum_object(channel)),
     }
-    if channel.forum is not None:
-        logged.update(forum_object(channel))
     return {name: value for name, value in logged.items() if value}
 
 

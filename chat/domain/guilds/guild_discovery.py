@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
-from typing import Any
 
 import attrs
 
+from chat import wire
 from chat.auth.principal import Principal
 from chat.classes import define, frozen
 from chat.clock import iso_timestamp
@@ -41,7 +41,7 @@ class DiscoverableGuild:
     application: DiscoveryApplication | None
 
 
-def categories() -> list[dict[str, Any]]:
+def categories() -> list[wire.DiscoveryCategory]:
     """The categories of guilds in discovery, each with `id` and `name`."""
     return [{"id": int(category), "name": name} for category, name in CATEGORY_NAMES.items()]
 
@@ -56,7 +56,7 @@ class GuildDiscovery:
 
     async def listed(
         self, *, limit: int, offset: int, category: DiscoveryCategory | None = None, text: str | None = None
-    ) -> dict[str, Any]:
+    ) -> wire.ListDiscoveryAnswer:
         """A page of the guilds that are present in discovery, the largest first, and how many there are in all: those
         of a category, or that have a text in their name or in what they say of themselves."""
         sought = comparable_text(text or "").strip()
@@ -96,7 +96,7 @@ class GuildDiscovery:
             principal.account, guild_id, JoinSource.DISCOVERY, address=address, guard=principal.guard
         )
 
-    def _object(self, found: DiscoverableGuild) -> dict[str, Any]:
+    def _object(self, found: DiscoverableGuild) -> wire.DiscoveredGuild:
         guild, said = found.guild, found.application
         return {
             **partial_guild_object(guild),
@@ -124,7 +124,7 @@ class DiscoveryApplications:
         self._changes = changes
         self._settings = core.settings.discovery
 
-    def status(self, principal: Principal, guild_id: int) -> dict[str, Any]:
+    def status(self, principal: Principal, guild_id: int) -> wire.GetDiscoveryApplicationAnswer:
         """How the guild stands: its application if it has one, and whether it has the members to make one.
 
         :raises ApiError: as `Access.guild` with MANAGE_GUILD.
@@ -140,7 +140,7 @@ class DiscoveryApplications:
 
     async def apply(
         self, principal: Principal, guild_id: int, category: DiscoveryCategory, description: str
-    ) -> dict[str, Any]:
+    ) -> wire.DiscoveryApplication:
         """Apply for discovery.
 
         :raises ApiError: as `Access.guild` with MANAGE_GUILD; DISCOVERY_DISABLED, CONTENT_BLOCKED,
@@ -167,7 +167,7 @@ class DiscoveryApplications:
         await self._core.database.write(unit, guard=principal.guard)
         return application_object(new)
 
-    async def change(self, principal: Principal, guild_id: int, wish: DiscoveryWish) -> dict[str, Any]:
+    async def change(self, principal: Principal, guild_id: int, wish: DiscoveryWish) -> wire.DiscoveryApplication:
         """Change what the guild says of itself, whether it waits or is in discovery already.
 
         :raises ApiError: as `Access.guild` with MANAGE_GUILD; CONTENT_BLOCKED, DISCOVERY_APPLICATION_NOT_FOUND;
@@ -225,7 +225,7 @@ def out_of_discovery(guild: Guild) -> Guild:
     return attrs.evolve(guild, features=guild.features - {GuildFeature.DISCOVERABLE})
 
 
-def application_object(application: DiscoveryApplication) -> dict[str, Any]:
+def application_object(application: DiscoveryApplication) -> wire.DiscoveryApplication:
     """An application as the guild sees it, without the reviewer."""
     return {
         "guild_id": str(application.guild_id),

@@ -13,12 +13,13 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 import attrs
 import structlog
 import trio
 
+from chat import wire
 from chat.auth.principal import Principal
 from chat.bus.bus import Event, GuildDeleted, GuildStateChanged
 from chat.classes import define, frozen
@@ -119,8 +120,8 @@ class GuildDeletion:
     async def _forget_in_settings(self, errand: Errand) -> None:
         guild_id: int = errand.state["guild_id"]
 
-        def portion(connection: sqlite3.Connection, state: State) -> tuple[State | None, dict[int, dict[str, Any]]]:
-            changed: dict[int, dict[str, Any]] = {}
+        def portion(connection: sqlite3.Connection, state: State) -> tuple[State | None, dict[int, wire.UserSettings]]:
+            changed: dict[int, wire.UserSettings] = {}
             errand_id = errand.id or 0
             user_ids = errands.some_accounts(connection, errand_id, MEMBERS_AT_ONCE)
             for account in accounts.by_ids(connection, user_ids):
@@ -131,7 +132,7 @@ class GuildDeletion:
             errands.forget_accounts(connection, errand_id, user_ids)
             return (state if len(user_ids) == MEMBERS_AT_ONCE else None), changed
 
-        def then(changed: dict[int, dict[str, Any]]) -> None:
+        def then(changed: dict[int, wire.UserSettings]) -> None:
             for user_id, settings in changed.items():
                 self._core.bus.publish(guild_folders.settings_changed(user_id, settings))
 
@@ -140,7 +141,7 @@ class GuildDeletion:
 
     async def transfer(
         self, principal: Principal, guild_id: int, new_owner_id: int, proof: SudoProof, reason: str | None
-    ) -> dict[str, Any]:
+    ) -> wire.Guild:
         """Hand the guild over to another member; sudo mode, by the owner.
 
         :raises ApiError: as `Access.guild`; SUDO_MODE_REQUIRED, MISSING_PERMISSIONS, UNKNOWN_MEMBER,

@@ -6,10 +6,11 @@ import functools
 import operator
 import sqlite3
 from collections.abc import Callable, Iterator
-from typing import Any, Final
+from typing import Final, cast
 
 import attrs
 
+from chat import wire
 from chat.auth.principal import CredentialKind, Principal
 from chat.bus.bus import GuildJoined
 from chat.classes import define, frozen
@@ -73,6 +74,9 @@ WHOLE_MAXIMUM: Final = 1_024
 """How many whole guild objects are kept, one for each set of visible channels; with more, all are forgotten."""
 
 
+_NOTHING_LISTED: Final[wire.ListedGuildExtras] = {}
+
+
 @define(kw_only=True, eq=False)
 class Guilds:
     """The operations on guilds. `online_count` says how many members of a guild are online."""
@@ -80,7 +84,7 @@ class Guilds:
     _core: Core
     _media: MediaLibrary
     _online_count: Callable[[int], int]
-    _whole: dict[int, tuple[tuple[object, ...], tuple[int, int], dict[str, Any]]] = attrs.field(
+    _whole: dict[int, tuple[tuple[object, ...], tuple[int, int], wire.GuildWithCollections]] = attrs.field(
         factory=dict, init=False
     )
     """Answers of Get guild, by the identity of the list of channels in them, with everything that they were made
@@ -102,7 +106,7 @@ class Guilds:
         if self._core.policy.single_community:
             raise ApiError(ErrorCode.SINGLE_COMMUNITY_CANNOT_CREATE_GUILDS)
 
-    async def create(self, principal: Principal, wish: GuildWish) -> dict[str, Any]:
+    async def create(self, principal: Principal, wish: GuildWish) -> wire.Guild:
         """Create guild; the caller owns it. Everything is written, or nothing.
 
         The order of checks is that of guilds.md, Create guild: account, body, content policy, guild limit, template.
@@ -116,7 +120,7 @@ class Guilds:
 
     async def create_for(
         self, account: Account, wish: GuildWish, besides: Callable[[sqlite3.Connection, int], None]
-    ) -> dict[str, Any]:
+    ) -> wire.Guild:
         """As `create`, by the command line: the account owns the guild whether or not it might create one. The unit
         calls `besides` with the guild's id.
 
@@ -132,7 +136,7 @@ class Guilds:
 
     async def _create(
         self, principal: Principal, wish: GuildWish, besides: Callable[[sqlite3.Connection, int], None]
-    ) -> dict[str, Any]:
+    ) -> wire.Guild:
         """Make the guild; `besides` is done in the same unit, with its id."""
         account, limits = principal.account, self._core.settings.limits
         name = normalised_name(wish.name)
@@ -164,7 +168,7 @@ class Guilds:
             snowflakes=self._core.snowflakes,
         )
 
-        def unit(connection: sqlite3.Connection) -> dict[str, Any] | None:
+        def unit(connection: sqlite3.Connection) -> wire.UserSettings | None:
             require_room(connection)
             guilds.insert(connection, new.guild)
             roles.insert(connection, new.roles)
@@ -174,7 +178,7 @@ class Guilds:
             besides(connection, guild_id)
             return guild_folders.enter_guild(connection, account, guild_id)
 
-        def then(settings: dict[str, Any] | None) -> None:
+        def then(settings: wire.UserSettings | None) -> None:
             self._core.bus.publish(GuildJoined(guild_id, account.id))
             if settings is not None:
                 self._core.bus.publish(guild_folders.settings_changed(account.id, settings))
@@ -183,13 +187,13 @@ class Guilds:
             await self._core.database.write(unit, then, guard=principal.guard)
         return guild_object(new.guild)
 
-    async def of_account(self, principal: Principal, page: GuildPage) -> list[dict[str, Any]]:
+    async def of_account(self, principal: Principal, page: GuildPage) -> list[wire.ListedGuild]:
         """List current user guilds: ascending by id; guilds that are unavailable are listed too."""
         listed = await self._core.database.read(functools.partial(_list, principal.user_id, page))
         threads = sees_threads(principal)
         return [self._listed_object(guild, listed, page, principal.user_id, threads) for guild in listed.guilds]
 
-    async def get(self, principal: Principal, guild_id: int) -> dict[str, Any]:
+    async def get(self, principal: Principal, guild_id: int) -> wire.GuildWithCollections:
         """Get guild: the object with roles, expressions, the channels that the caller sees, and counts. The same object
         until something in it changes.
 
@@ -210,19 +214,26 @@ class Guilds:
             if len(self._whole) >= WHOLE_MAXIMUM:
                 self._whole.clear()
             guild, roles, emojis, stickers, _ = parts
-            whole = {**guild, "roles": roles, EMOJIS: emojis, STICKERS: stickers, "channels": channels}
-            whole |= {"member_count": counts[0], "online_count": counts[1]}
+            whole: wire.GuildWithCollections = {
+                **guild,
+                "roles": roles,
+                "emojis": emojis,
+                "stickers": cast(list[wire.Sticker], stickers),
+                "channels": channels,
+                "member_count": counts[0],
+                "online_count": counts[1],
+            }
             kept = self._whole[id(channels)] = parts, counts, whole
         return kept[2]
 
-    async def roles(self, principal: Principal, guild_id: int) -> list[dict[str, Any]]:
+    async def roles(self, principal: Principal, guild_id: int) -> list[wire.Role]:
         """The roles of a guild, lowest first.
 
         :raises ApiError: as `Access.guild`.
         """
         return self._core.access.guild(principal, guild_id).state.role_objects(threads=sees_threads(principal))
 
-    async def channels(self, principal: Principal, guild_id: int) -> list[dict[str, Any]]:
+    async def channels(self, principal: Principal, guild_id: int) -> list[wire.GuildChannel]:
         """The channels of a guild that the caller sees, by position.
 
         :raises ApiError: as `Access.guild`.
@@ -232,8 +243,8 @@ class Guilds:
 
     def _listed_object(
         self, guild: Guild, listed: _Listed, page: GuildPage, user_id: int, threads: bool
-    ) -> dict[str, Any]:
-        data = guild_object(guild)
+    ) -> wire.ListedGuild:
+        data: wire.ListedGuild = {**guild_object(guild), **_NOTHING_LISTED}
         is_known = guild.id not in self._core.guild_states.missing_guild_ids
         if is_known:
             mask = listed.granted[guild.id]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
+from chat import wire
 from chat.clock import iso_timestamp
 from chat.domain.standing.channel_objects import partial_channel_object
 from chat.domain.standing.guild_objects import partial_guild_object
@@ -15,16 +15,16 @@ from chat.store.guilds.invites import Invite
 from chat.store.standing.private_channels import PrivateChannel
 
 
-def invite_object(invite: Invite, state: GuildState, inviter: Account | None, *, presence_count: int) -> dict[str, Any]:
+def invite_object(invite: Invite, state: GuildState, inviter: Account | None, *, presence_count: int) -> wire.Invite:
     """The invite as all see it who know its code; its channel must be in `state`."""
-    place = {
+    place: wire.InvitePlace = {
         "guild": partial_guild_object(state.guild),
         "channel": partial_channel_object(state.channels[invite.channel_id]),
     }
     return _invite_object(invite, place, inviter, members=state.member_count, online=presence_count)
 
 
-def stranger_view(account: Account) -> dict[str, Any]:
+def stranger_view(account: Account) -> wire.NamedRecipient:
     """A member of a group, for strangers to it: the display name, which is all that clients read there."""
     return {"username": account.global_name or account.username}
 
@@ -36,10 +36,10 @@ def group_invite_object(
     inviter: Account | None,
     *,
     presence_count: int,
-    view: Callable[[Account], dict[str, Any]] = partial_user,
-) -> dict[str, Any]:
+    view: Callable[[Account], wire.PartialUser | wire.NamedRecipient] = partial_user,
+) -> wire.Invite:
     """An invite into a group, with all its accounts, each as `view` shows it."""
-    channel = {
+    channel: wire.InviteChannel = {
         **partial_channel_object(private.channel),
         "icon": private.channel.icon,
         "recipients": [view(account) for account in recipients],
@@ -49,7 +49,7 @@ def group_invite_object(
     )
 
 
-def with_metadata(invite: Invite, shown: dict[str, Any]) -> dict[str, Any]:
+def with_metadata(invite: Invite, shown: wire.Invite) -> wire.InviteWithMetadata:
     """An invite that is `shown` like that as those who manage it see it. `max_age` is seconds."""
     return {
         **shown,
@@ -61,9 +61,10 @@ def with_metadata(invite: Invite, shown: dict[str, Any]) -> dict[str, Any]:
 
 
 def _invite_object(
-    invite: Invite, place: dict[str, Any], inviter: Account | None, *, members: int, online: int
-) -> dict[str, Any]:
-    data: dict[str, Any] = {
+    invite: Invite, place: wire.InvitePlace, inviter: Account | None, *, members: int, online: int
+) -> wire.Invite:
+    maker: wire.InviteMaker = {} if inviter is None else {"inviter": partial_user(inviter)}
+    return {
         "code": invite.code,
         "type": invite.type,
         **place,
@@ -71,7 +72,5 @@ def _invite_object(
         "presence_count": online,
         "expires_at": None if invite.expires_at is None else iso_timestamp(invite.expires_at),
         "temporary": invite.temporary,
+        **maker,
     }
-    if inviter is not None:
-        data["inviter"] = partial_user(inviter)
-    return data

@@ -11,6 +11,7 @@ from typing import Any, Final, Protocol
 
 import attrs
 
+from chat import wire
 from chat.auth.principal import Principal
 from chat.bus.audience import ToChannel
 from chat.bus.bus import Event
@@ -92,7 +93,7 @@ class Invites:
 
     async def create(
         self, principal: Principal, channel_id: int, terms: InviteTerms, reason: str | None = None
-    ) -> dict[str, Any]:
+    ) -> wire.InviteWithMetadata:
         """Make an invite that leads to a channel; answers with its metadata.
 
         :raises ApiError: as `Access.channel`, with CREATE_INSTANT_INVITE; INVALID_CHANNEL_TYPE,
@@ -141,7 +142,7 @@ class Invites:
             made = await self._core.database.write(unit, then, guard=principal.guard)
         return self._metadata(access.state, made.invite, principal.account)
 
-    async def get(self, code: str) -> dict[str, Any]:
+    async def get(self, code: str) -> wire.Invite:
         """One invite, for all who know its code.
 
         :raises ApiError: UNKNOWN_INVITE, also for one whose time is over or whose uses are spent.
@@ -154,7 +155,7 @@ class Invites:
             return self._group_invites.get(invite)
         return self._object(*self._live(invite))
 
-    async def accept(self, principal: Principal, code: str, address: str | None = None) -> dict[str, Any]:
+    async def accept(self, principal: Principal, code: str, address: str | None = None) -> wire.Invite:
         """Join the guild or the group that an invite leads to, coming from `address`. A member already joins no second
         time and spends no use.
 
@@ -226,7 +227,7 @@ class Invites:
 
         await self._core.database.write(unit, then, guard=principal.guard)
 
-    async def of_channel(self, principal: Principal, channel_id: int) -> list[dict[str, Any]]:
+    async def of_channel(self, principal: Principal, channel_id: int) -> list[wire.InviteWithMetadata]:
         """The invites that lead to a channel, newest first, without a custom invite code.
 
         :raises ApiError: as `Access.channel`, with MANAGE_CHANNELS.
@@ -237,7 +238,7 @@ class Invites:
         access = self._core.access.guild_channel(principal, channel_id, Permission.MANAGE_CHANNELS)
         return await self._listed(access.state, invites.of_channel, channel_id)
 
-    async def of_guild(self, principal: Principal, guild_id: int) -> list[dict[str, Any]]:
+    async def of_guild(self, principal: Principal, guild_id: int) -> list[wire.InviteWithMetadata]:
         """The invites of a guild, newest first, without its custom invite code.
 
         :raises ApiError: as `Access.guild`, with MANAGE_GUILD.
@@ -273,7 +274,7 @@ class Invites:
 
     async def _listed(
         self, state: GuildState, find: Callable[[sqlite3.Connection, int, int], list[Invite]], owner_id: int
-    ) -> list[dict[str, Any]]:
+    ) -> list[wire.InviteWithMetadata]:
         """The invites that `find` finds now for a guild or a channel, without the custom invite code."""
         now = self._core.clock.now_ms()
 
@@ -353,11 +354,11 @@ class Invites:
             raise ApiError(ErrorCode.UNKNOWN_INVITE)
         return invite, state
 
-    def _object(self, invite: Invite, state: GuildState) -> dict[str, Any]:
+    def _object(self, invite: Invite, state: GuildState) -> wire.Invite:
         inviter = _inviter(self._core.database.reader, invite)
         return invite_object(invite, state, inviter, presence_count=self._online_count(state.id))
 
-    def _metadata(self, state: GuildState, invite: Invite, inviter: Account | None) -> dict[str, Any]:
+    def _metadata(self, state: GuildState, invite: Invite, inviter: Account | None) -> wire.InviteWithMetadata:
         shown = invite_object(invite, state, inviter, presence_count=self._online_count(state.id))
         return with_metadata(invite, shown)
 

@@ -10,6 +10,7 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from chat import wire
 from chat.auth.principal import Principal
 from chat.classes import define, frozen
 from chat.clock import iso_timestamp
@@ -86,7 +87,7 @@ class MemberChanges:
 
     async def change(
         self, principal: Principal, guild_id: int, user_id: int, fields: Mapping[str, Any], reason: str | None = None
-    ) -> dict[str, Any]:
+    ) -> wire.Member:
         """Change the named fields of a member: nick, roles (ids), mute, deaf, communication_disabled_until (Unix
         milliseconds), channel_id with connection_id; returns the member object.
 
@@ -113,7 +114,7 @@ class MemberChanges:
 
     async def change_own(
         self, principal: Principal, guild_id: int, fields: Mapping[str, Any], reason: str | None = None
-    ) -> dict[str, Any]:
+    ) -> wire.Member:
         """Change what the caller shows of itself in the guild: nick, bio, pronouns, accent_color, profile_flags,
         mention_flags, and, as base64 text, avatar and banner; returns the member object.
 
@@ -279,7 +280,7 @@ class MemberChanges:
             connection, member.guild_id, action, actor, target_id=member.user_id, options=options
         )
 
-    def _object(self, member: Member) -> dict[str, Any]:
+    def _object(self, member: Member) -> wire.Member:
         state = self._core.guild_states.get(member.guild_id)
         if state is None:
             raise ApiError(ErrorCode.UNKNOWN_GUILD)

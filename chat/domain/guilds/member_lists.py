@@ -14,6 +14,7 @@ import sys
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final
 
+from chat import wire
 from chat.auth.principal import Principal
 from chat.classes import define, frozen
 from chat.domain.core import Core
@@ -199,7 +200,7 @@ class MemberSearches:
 
     async def search(
         self, principal: Principal, guild_id: int, query: str, *, limit: int, offset: int = 0
-    ) -> dict[str, Any]:
+    ) -> wire.MemberSearch:
         """A page of the members one of whose names begins with `query`, in any letter case; all where it is empty.
 
         Callers who manage the guild are also told how each member came (`supplemental`).
@@ -213,9 +214,10 @@ class MemberSearches:
         rows = await self._core.database.read(lambda connection: members.with_accounts(connection, guild_id, page))
         tells_origin = bool(access.permissions & Permission.MANAGE_GUILD)
 
-        def shown(member: Member, account: Account) -> dict[str, Any]:
-            wire = access.state.member_object(member, partial_user(account))
-            return {**wire, "supplemental": _origin(member)} if tells_origin else wire
+        def shown(member: Member, account: Account) -> wire.FoundMember:
+            found = access.state.member_object(member, partial_user(account))
+            origin: wire.FoundMemberSupplement = {"supplemental": _origin(member)} if tells_origin else {}
+            return {**found, **origin}
 
         return {
             "guild_id": str(guild_id),
@@ -225,6 +227,6 @@ class MemberSearches:
         }
 
 
-def _origin(member: Member) -> dict[str, Any]:
+def _origin(member: Member) -> wire.FoundMemberOrigin:
     inviter_id = member.inviter_id
     return {"join_source_type": member.join_source, "inviter_id": None if inviter_id is None else str(inviter_id)}

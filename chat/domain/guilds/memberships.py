@@ -10,8 +10,9 @@ import functools
 import sqlite3
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Final
 
+from chat import wire
 from chat.auth.client_address import network_of
 from chat.auth.principal import Principal
 from chat.bus.audience import ToGuild, ToThread
@@ -57,7 +58,7 @@ class _Joined:
     member: Member
     member_count: int
     message: WrittenMessage | None
-    settings: dict[str, Any] | None
+    settings: wire.UserSettings | None
     prepared: Preparation | None
 
 
@@ -68,7 +69,7 @@ class Departure:
     guild_id: int
     user_id: int
     member_count: int
-    settings: dict[str, Any] | None
+    settings: wire.UserSettings | None
     thread_ids: tuple[int, ...]
     """Threads that the member was in."""
 
@@ -77,7 +78,7 @@ class Departure:
 class Memberships:
     _core: Core
 
-    async def of_guild(self, principal: Principal, guild_id: int, *, after: int, limit: int) -> list[dict[str, Any]]:
+    async def of_guild(self, principal: Principal, guild_id: int, *, after: int, limit: int) -> list[wire.Member]:
         """At most `limit` members with a user id above `after`, in order of user id.
 
         :raises ApiError: as `Access.guild`.
@@ -86,7 +87,7 @@ class Memberships:
         found = await self._core.database.read(functools.partial(_members_with_accounts, guild_id, after, limit))
         return [state.member_object(member, author_object(member.user_id, account)) for member, account in found]
 
-    async def get(self, principal: Principal, guild_id: int, user_id: int) -> dict[str, Any]:
+    async def get(self, principal: Principal, guild_id: int, user_id: int) -> wire.Member:
         """One member.
 
         :raises ApiError: as `Access.guild`; UNKNOWN_MEMBER.
@@ -252,8 +253,8 @@ class Memberships:
             return
         access = GuildChannelAccess(account.id, channel, 0, state, member)
         access.note_message(message.id)
-        wire = message_object(message, author=partial_user(account), mentions=[])
-        self._core.bus.publish(message_created(access, message, wire))
+        shown = message_object(message, author=partial_user(account), mentions=[])
+        self._core.bus.publish(message_created(access, message, shown))
 
     def announce_departure(self, left: Departure) -> None:
         """After the commit: take the leaver's sessions out of the guild, and tell those who stay."""

@@ -13,6 +13,7 @@ from typing import Any
 
 import attrs
 
+from chat import wire
 from chat.auth.principal import Principal
 from chat.bus.audience import ToGuild
 from chat.bus.bus import Event, GuildStateChanged
@@ -60,9 +61,7 @@ class WrittenRoles:
 class Roles:
     _core: Core
 
-    async def create(
-        self, principal: Principal, guild_id: int, new: NewRole, reason: str | None = None
-    ) -> dict[str, Any]:
+    async def create(self, principal: Principal, guild_id: int, new: NewRole, reason: str | None = None) -> wire.Role:
         """Make a role, at the bottom.
 
         :raises ApiError: as `Access.guild` with MANAGE_ROLES; MISSING_PERMISSIONS for a bit that the caller lacks,
@@ -110,7 +109,7 @@ class Roles:
 
     async def change(
         self, principal: Principal, guild_id: int, role_id: int, changes: Mapping[str, Any], reason: str | None = None
-    ) -> dict[str, Any]:
+    ) -> wire.Role:
         """Change columns of a role: name, color, permissions, hoist, hoist_position, mentionable. Of everyone's role
         only the permissions can be changed.
 

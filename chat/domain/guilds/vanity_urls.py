@@ -10,10 +10,11 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Final
 
 import attrs
 
+from chat import wire
 from chat.auth.principal import Principal
 from chat.domain.core import Core
 from chat.domain.guilds.guild_changes import ChangedGuild, GuildChanges
@@ -44,7 +45,7 @@ class VanityUrls:
         self._changes = changes
         self._reserved = tuple(normalised_code(word) for word in core.settings.reserved_invite_words if word.strip())
 
-    async def get(self, principal: Principal, guild_id: int) -> dict[str, Any]:
+    async def get(self, principal: Principal, guild_id: int) -> wire.VanityUrl:
         """The custom invite URL object.
 
         :raises ApiError: as `Access.guild` with MANAGE_GUILD.
@@ -58,7 +59,7 @@ class VanityUrls:
 
     async def change(
         self, principal: Principal, guild_id: int, code: str | None, reason: str | None = None
-    ) -> dict[str, Any]:
+    ) -> wire.VanityUrl:
         """Take a code, or give the present one up; returns the custom invite URL selection object.
 
         :raises ApiError: as `get`; CONTENT_BLOCKED; UNKNOWN_CHANNEL where the guild has no channel to lead to.

@@ -229,7 +229,7 @@ class Crossposting(DueWork):
             return
         if copied.is_new:
             access.note_message(message.id)
-            self._core.bus.publish(message_created(access, message, copied.stored.wire(message, addresses)))
+            self._core.bus.publish(message_created(access, message, copied.stored.object_of(message, addresses)))
         else:
             self._core.bus.publish(message_updated(access, copied.stored, addresses))
 

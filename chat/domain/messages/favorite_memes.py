@@ -10,11 +10,12 @@ from __future__ import annotations
 import sqlite3
 from contextlib import aclosing
 from pathlib import PurePosixPath
-from typing import Any, Final
+from typing import Final
 from urllib.parse import unquote, urlsplit
 
 import attrs
 
+from chat import wire
 from chat.auth.principal import Principal
 from chat.bus.audience import ToAccounts
 from chat.bus.bus import Event
@@ -74,16 +75,16 @@ class FavoriteMemes:
     _media: MediaLibrary
     _uploads: Uploads
 
-    def of_user(self, user_id: int) -> list[dict[str, Any]]:
+    def of_user(self, user_id: int) -> list[wire.FavoriteMeme]:
         """The account's memes, the oldest first."""
         memes = favorite_memes.of_user(self._core.database.reader, user_id)
         return [meme_object(meme, self._media.addresses) for meme in memes]
 
-    def get(self, user_id: int, meme_id: int) -> dict[str, Any]:
+    def get(self, user_id: int, meme_id: int) -> wire.FavoriteMeme:
         """One of the account's memes. Raises UNKNOWN_FAVORITE_MEME."""
         return meme_object(_known(self._core.database.reader, user_id, meme_id), self._media.addresses)
 
-    async def keep(self, principal: Principal, source: MemeSource, words: MemeChange) -> dict[str, Any]:
+    async def keep(self, principal: Principal, source: MemeSource, words: MemeChange) -> wire.FavoriteMeme:
         """Keep a picture, a film or a sound out of a message. FAVORITE_MEME_CREATE goes to the caller's sessions.
 
         :raises ApiError: as `Access.channel`; UNKNOWN_MESSAGE; MAX_FAVORITE_MEMES, FILE_SIZE_TOO_LARGE; for what an
@@ -119,7 +120,7 @@ class FavoriteMemes:
         )
         return meme_object(meme, self._media.addresses)
 
-    async def fetch(self, principal: Principal, url: str, words: MemeChange) -> dict[str, Any]:
+    async def fetch(self, principal: Principal, url: str, words: MemeChange) -> wire.FavoriteMeme:
         """Keep a picture, a film or a sound of this URL. FAVORITE_MEME_CREATE goes to the caller's sessions.
 
         :raises ApiError: MEDIA_METADATA_ERROR for everything that is not to be had there; SERVICE_UNAVAILABLE;
@@ -132,7 +133,7 @@ class FavoriteMemes:
             raise InvalidFormBody.at("url", FieldCode.INVALID_FORMAT)
         return await self._fetched(principal, address, words)
 
-    async def change(self, principal: Principal, meme_id: int, words: MemeChange) -> dict[str, Any]:
+    async def change(self, principal: Principal, meme_id: int, words: MemeChange) -> wire.FavoriteMeme:
         """Say something else of a meme; an empty `alt_text` is none. FAVORITE_MEME_UPDATE goes to the account's
         sessions.
 
@@ -184,7 +185,7 @@ class FavoriteMemes:
         file = meme.file.copied(self._core.snowflakes(), channel_id, principal.user_id, **words)
         return AttachmentDraft(file, is_promised=False, origin_id=meme.id)
 
-    async def _fetched(self, principal: Principal, url: str, words: MemeChange) -> dict[str, Any]:
+    async def _fetched(self, principal: Principal, url: str, words: MemeChange) -> wire.FavoriteMeme:
         user_id = principal.user_id
         limits = limits_of(self._core.settings, principal.account, self._core.clock.now_ms())
         _require_place(self._core.database.reader, user_id, limits)  # before another server is asked
@@ -232,7 +233,7 @@ class FavoriteMemes:
         self._core.bus.publish(Event(name, meme_object(meme, self._media.addresses), ToAccounts((meme.user_id,))))
 
 
-def meme_object(meme: FavoriteMeme, addresses: Addresses) -> dict[str, Any]:
+def meme_object(meme: FavoriteMeme, addresses: Addresses) -> wire.FavoriteMeme:
     """A favourite meme as the wire has it."""
     file = meme.file
     return {

@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Sequence
-from typing import Any, Final
+from typing import Final
 
 import attrs
 
+from chat import wire
 from chat.auth.principal import Principal
 from chat.bus.audience import ToAccounts
 from chat.bus.bus import Event
@@ -64,7 +65,7 @@ class ReadableChannels:
             return None
         return access.history_floor()
 
-    async def objects(self, message_ids: Sequence[int]) -> dict[int, dict[str, Any]]:
+    async def objects(self, message_ids: Sequence[int]) -> dict[int, wire.Message]:
         """The message objects of those of these messages that exist, by id. The account may read them all."""
         if not message_ids:
             return {}
@@ -75,7 +76,7 @@ class ReadableChannels:
 
         stored = await self._core.database.read(query)
         return {
-            message.id: stored.wire(message, self._core.media_addresses, self.floor(message.channel_id) or 0)
+            message.id: stored.object_of(message, self._core.media_addresses, self.floor(message.channel_id) or 0)
             for message in stored.messages
         }
 
@@ -84,7 +85,7 @@ class ReadableChannels:
 class RecentMentions:
     _core: Core
 
-    async def list(self, principal: Principal, sought: MentionFilter, limit: int) -> list[dict[str, Any]]:
+    async def list(self, principal: Principal, sought: MentionFilter, limit: int) -> list[wire.Message]:
         """The newest messages that mention the caller and that it may read, at most `limit`."""
         readable = ReadableChannels(self._core, principal)
         sought, wanted = self._recent(sought), []
@@ -145,7 +146,7 @@ class RecentMentions:
 class SavedMessages:
     _core: Core
 
-    async def list(self, principal: Principal, limit: int, before: int | None) -> list[dict[str, Any]]:
+    async def list(self, principal: Principal, limit: int, before: int | None) -> list[wire.SavedMessage]:
         """What the caller keeps, the last one saved first: at most `limit`, saved before the message `before`.
 
         A message that the caller may not read at present is named without being shown.
@@ -191,9 +192,9 @@ class SavedMessages:
         def then(stored: StoredMessages | None) -> None:
             if stored is not None:
                 message = stored.messages[0]
-                wire = stored.wire(message, self._core.media_addresses, floor)
+                shown = stored.object_of(message, self._core.media_addresses, floor)
                 audience = ToAccounts((user_id,), threads=access.channel.type in CHANNEL_THREADS_TYPES)
-                self._core.bus.publish(message_saved(message, wire, audience))
+                self._core.bus.publish(message_saved(message, shown, audience))
 
         await self._core.database.write(unit, then, guard=principal.guard)
 
@@ -211,7 +212,7 @@ class SavedMessages:
         )
 
 
-def _entry(saved: SavedMessage, message: dict[str, Any] | None) -> dict[str, Any]:
+def _entry(saved: SavedMessage, message: wire.Message | None) -> wire.SavedMessage:
     return {
         "id": str(saved.message_id),
         "channel_id": str(saved.channel_id),

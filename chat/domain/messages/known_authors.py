@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Collection, Mapping
-from typing import Any, Final
+from typing import Final
 
+from chat import wire
 from chat.domain.messages.message_objects import author_object
 from chat.store.accounts import accounts
 from chat.store.accounts.caller_changes import Follower
@@ -15,7 +16,7 @@ AUTHORS_MAXIMUM: Final = 4_096
 """Authors in memory (some 500 bytes each); beyond it all are read anew."""
 
 
-def authors(connection: sqlite3.Connection, user_ids: Collection[int]) -> Mapping[int, dict[str, Any]]:
+def authors(connection: sqlite3.Connection, user_ids: Collection[int]) -> Mapping[int, wire.PartialUser]:
     """The partial user of each of these; the placeholder of a deleted one where there is no account."""
     known = accounts.shown(connection, user_ids)
     return {user_id: author_object(user_id, known.get(user_id)) for user_id in user_ids}
@@ -26,13 +27,13 @@ class KnownAuthors:
 
     def __init__(self, reader: sqlite3.Connection) -> None:
         self._changes = Follower(reader)
-        self._objects: dict[int, dict[str, Any]] = {}
+        self._objects: dict[int, wire.PartialUser] = {}
 
     def __len__(self) -> int:
         """How many authors are kept."""
         return len(self._objects)
 
-    def objects(self, connection: sqlite3.Connection, user_ids: Collection[int]) -> Mapping[int, dict[str, Any]]:
+    def objects(self, connection: sqlite3.Connection, user_ids: Collection[int]) -> Mapping[int, wire.PartialUser]:
         """As `authors`; callers must not alter them. `connection` is the loop's, in a transaction."""
         objects = self._objects
         changed = self._changes.changed()

@@ -266,10 +266,10 @@ class LinkEmbeds:
             if result is None:
                 return
             message, stored = result
-            wire = stored.wire(message, self._core.media_addresses)
+            shown = stored.object_of(message, self._core.media_addresses)
             self._publishing = True  # what is published here is no news here
             try:
-                self._core.bus.publish(message_changed(message, wire, seen.place, seen.audience))
+                self._core.bus.publish(message_changed(message, shown, seen.place, seen.audience))
             finally:
                 self._publishing = False
 

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import attrs
 
+from chat import wire
 from chat.auth.principal import Principal
 from chat.classes import frozen
 from chat.config import Settings
@@ -164,7 +165,7 @@ def require_content(content: str, maximum: int, *, needed: bool = True) -> None:
 @frozen
 class Sender:
     id: int
-    wire: Mapping[str, Any]
+    author: wire.PartialUser
     """The message's `author`."""
     keeps_read_state: bool
     """Whether what the sender writes counts as read by the sender."""

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import attrs
 
+from chat import wire
 from chat.auth.principal import Principal
 from chat.classes import define, frozen
 from chat.config import Limits
@@ -88,7 +89,7 @@ class MessageEditing:
     _core: Core
     _deletion: MessageDeletion
 
-    async def edit(self, principal: Principal, channel_id: int, message_id: int, edit: MessageEdit) -> dict[str, Any]:
+    async def edit(self, principal: Principal, channel_id: int, message_id: int, edit: MessageEdit) -> wire.Message:
         """Change a message; mentions are judged afresh, and notify no account again.
 
         Only a change of text, embeds or files marks the message as edited.
@@ -147,7 +148,7 @@ class MessageEditing:
 
     async def edit_of_webhook(
         self, webhook_id: int, access: GuildChannelAccess, message_id: int, edit: MessageEdit, guard: Guard
-    ) -> dict[str, Any]:
+    ) -> wire.Message:
         """Change a message that the webhook wrote.
 
         :raises ApiError: UNKNOWN_MESSAGE, THREAD_ARCHIVED, THREAD_LOCKED, CANNOT_SEND_EMPTY_MESSAGE, CONTENT_BLOCKED,
@@ -161,7 +162,7 @@ class MessageEditing:
 
     async def _edited(
         self, access: ChannelAccess, message: Message, edit: MessageEdit, limits: Limits, viewer: Viewer, guard: Guard
-    ) -> dict[str, Any]:
+    ) -> wire.Message:
         self._require_good(message, edit, limits)
         new_text = None if edit.content is None else await self._judged(access, message, edit.content, edit)
         now_ms = self._core.clock.now_ms()
@@ -174,7 +175,7 @@ class MessageEditing:
 
         done = await self._core.database.write(unit, lambda done: self._announce(access, done), guard=guard)
         floor, shown = access.history_floor(), done.for_author
-        return shown.wire(shown.messages[0], self._core.media_addresses, MAXIMUM if floor is None else floor)
+        return shown.object_of(shown.messages[0], self._core.media_addresses, MAXIMUM if floor is None else floor)
 
     def _write(
         self, connection: sqlite3.Connection, before: Message, edit: MessageEdit, edited: Message, viewer: Viewer

@@ -48,11 +48,11 @@ from chat.store.standing import private_channels
 THREAD_FLAGS: Final = THREAD_MESSAGE_FLAGS.value
 
 
-def message_created(access: ChannelAccess, message: Message, wire: Mapping[str, Any], *, here: bool = False) -> Event:
+def message_created(access: ChannelAccess, message: Message, shown: Mapping[str, Any], *, here: bool = False) -> Event:
     """MESSAGE_CREATE for everyone who sees the channel; `here` says that the message mentions who is there."""
     member_id = _member_id(message)
     audience, names, place = access.audience(), access.names(), access.place_of(member_id)
-    data = {**wire, **place, **names, "channel_type": access.channel.type}
+    data = {**shown, **place, **names, "channel_type": access.channel.type}
     if here:
         data["mention_here"] = True
     return _event(EventName.MESSAGE_CREATE, message, data, audience, _mentions(message, here))
@@ -61,20 +61,20 @@ def message_created(access: ChannelAccess, message: Message, wire: Mapping[str, 
 def message_updated(access: ChannelAccess, stored: StoredMessages, addresses: Addresses) -> Event:
     """MESSAGE_UPDATE with the whole message, which is the first in `stored`, for everyone who may read it."""
     message = stored.messages[0]
-    data = {**stored.wire(message, addresses), **access.place_of(_member_id(message))}
+    data = {**stored.object_of(message, addresses), **access.place_of(_member_id(message))}
     return _event(EventName.MESSAGE_UPDATE, message, data, access.audience(message.id))
 
 
-def message_changed(message: Message, wire: Mapping[str, Any], place: Mapping[str, Any], audience: Audience) -> Event:
+def message_changed(message: Message, shown: Mapping[str, Any], place: Mapping[str, Any], audience: Audience) -> Event:
     """As `message_updated`, for a change by the server: `place` and `audience` are those of an event of the message."""
     if isinstance(audience, ToChannel | ToThread):
         audience = attrs.evolve(audience, message_id=message.id)
-    return _event(EventName.MESSAGE_UPDATE, message, {**wire, **place}, audience)
+    return _event(EventName.MESSAGE_UPDATE, message, {**shown, **place}, audience)
 
 
-def message_saved(message: Message, wire: Mapping[str, Any], audience: Audience) -> Event:
+def message_saved(message: Message, shown: Mapping[str, Any], audience: Audience) -> Event:
     """SAVED_MESSAGE_CREATE with the message as the account sees it."""
-    return _event(EventName.SAVED_MESSAGE_CREATE, message, dict(wire), audience)
+    return _event(EventName.SAVED_MESSAGE_CREATE, message, dict(shown), audience)
 
 
 def message_deleted(access: ChannelAccess, message: Message) -> Event:
@@ -137,17 +137,17 @@ def _mentions(message: Message, here: bool) -> Mentions | None:
     )
 
 
-def _speaks_of_threads(wire: Mapping[str, Any]) -> bool:
+def _speaks_of_threads(shown: Mapping[str, Any]) -> bool:
     """Whether sessions that know no threads get another message object."""
-    answered = wire.get("referenced_message")
-    return bool(wire["flags"] & THREAD_FLAGS) or (answered is not None and bool(answered["flags"] & THREAD_FLAGS))
+    answered = shown.get("referenced_message")
+    return bool(shown["flags"] & THREAD_FLAGS) or (answered is not None and bool(answered["flags"] & THREAD_FLAGS))
 
 
-def _without_threads(wire: Mapping[str, Any]) -> dict[str, Any]:
+def _without_threads(shown: Mapping[str, Any]) -> dict[str, Any]:
     """The message object for sessions that know no threads; of the message that it answers too."""
-    shown = {name: value for name, value in wire.items() if name != "thread"}
-    shown["flags"] = wire["flags"] & ~THREAD_FLAGS
-    answered = wire.get("referenced_message")
+    shown = {name: value for name, value in shown.items() if name != "thread"}
+    shown["flags"] = shown["flags"] & ~THREAD_FLAGS
+    answered = shown.get("referenced_message")
     if answered is not None:
         shown["referenced_message"] = _without_threads(answered)
     return shown
@@ -194,7 +194,7 @@ def system_message_created(access: ChannelAccess, written: WrittenMessage, addre
     """The event of a system message, for after the commit."""
     if written.message.type not in NOT_LAST:
         access.note_message(written.message.id)
-    return message_created(access, written.message, written.stored.wire(written.message, addresses))
+    return message_created(access, written.message, written.stored.object_of(written.message, addresses))
 
 
 @define(kw_only=True, eq=False)

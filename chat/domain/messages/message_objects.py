@@ -7,8 +7,9 @@ other tables hold (reactions, threads) comes as `parts` (`chat.domain.messages.m
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, cast
 
+from chat import wire
 from chat.clock import iso_timestamp
 from chat.domain.policy.embeds import Addresses, embed_objects
 from chat.domain.standing.user_objects import partial_user
@@ -20,7 +21,7 @@ from chat.store.messages.attachments import Attachment
 from chat.store.messages.messages import Message, MessageExtra, MessageReference, MessageRow
 from chat.store.messages.reactions import Emoji, ReactionView
 
-Parts = Mapping[int, Mapping[str, Any]]
+Parts = Mapping[int, wire.MessageParts]
 """Further members of message objects, by the message's id."""
 
 NO_PARTS: Final[Parts] = {}
@@ -29,11 +30,9 @@ Accounts = Mapping[int, Account | ShownAccount]
 """The accounts that messages name, by id."""
 
 
-def message_object(
-    message: Message, *, author: Mapping[str, Any], mentions: Sequence[Mapping[str, Any]]
-) -> dict[str, Any]:
+def message_object(message: Message, *, author: wire.PartialUser, mentions: list[wire.PartialUser]) -> wire.Message:
     """A message that has neither files nor anything else but text; `author` and `mentions` are partial users."""
-    data: dict[str, Any] = {
+    data: wire.Message = {
         "id": str(message.id),
         "channel_id": str(message.channel_id),
         "author": author,
@@ -60,40 +59,39 @@ def message_object(
     return data
 
 
-def plain_message_object(row: MessageRow, channel_id: str, author: Mapping[str, Any]) -> dict[str, Any]:
+def plain_message_object(row: MessageRow, channel_id: str, author: wire.PartialUser) -> wire.Message:
     """A message that is nothing but text and mentions no one, out of its columns; the same as `message_object`."""
-    message_id, _, _, kind, content, flags, _, edited_at, pinned_at, everyone, tts, nonce, _, _, _ = row
-    data: dict[str, Any] = {
-        "id": str(message_id),
+    data: wire.Message = {
+        "id": str(row.id),
         "channel_id": channel_id,
         "author": author,
-        "type": kind,
-        "flags": flags,
-        "content": content,
-        "timestamp": iso_timestamp(snowflake_time_ms(message_id)),
-        "edited_timestamp": None if edited_at is None else iso_timestamp(edited_at),
-        "pinned": pinned_at is not None,
-        "mention_everyone": bool(everyone),
-        "tts": bool(tts),
+        "type": row.type,
+        "flags": row.flags,
+        "content": row.content,
+        "timestamp": iso_timestamp(snowflake_time_ms(row.id)),
+        "edited_timestamp": None if row.edited_at is None else iso_timestamp(row.edited_at),
+        "pinned": row.pinned_at is not None,
+        "mention_everyone": bool(row.mention_everyone),
+        "tts": bool(row.tts),
         "mentions": [],
         "mention_roles": [],
         "embeds": [],
         "attachments": [],
         "stickers": [],
     }
-    if nonce is not None:
-        data["nonce"] = nonce
+    if row.nonce is not None:
+        data["nonce"] = row.nonce
     return data
 
 
 def whole_message_object(
     message: Message,
     *,
-    author: Mapping[str, Any],
-    mentions: Sequence[Mapping[str, Any]],
+    author: wire.PartialUser,
+    mentions: list[wire.PartialUser],
     accounts: Accounts,
     addresses: Addresses,
-) -> dict[str, Any]:
+) -> wire.Message:
     """The message with its files and its `extra`, without the one it answers."""
     data = message_object(message, author=author, mentions=mentions)
     if message.extra is not None:
@@ -107,7 +105,7 @@ def stored_message_object(
     accounts: Accounts,
     addresses: Addresses,
     parts: Parts = NO_PARTS,
-) -> dict[str, Any]:
+) -> wire.Message:
     """The message with, where it refers to one that it does not carry, `referenced_message`: that message, or null when
     it is gone.
 
@@ -121,9 +119,9 @@ def stored_message_object(
     return data
 
 
-def _attachment_object(attachment: Attachment, addresses: Addresses) -> dict[str, Any]:
+def _attachment_object(attachment: Attachment, addresses: Addresses) -> wire.Attachment:
     address = addresses.attachment(attachment)
-    data: dict[str, Any] = {
+    data: wire.Attachment = {
         "id": str(attachment.id),
         "filename": attachment.filename,
         "title": attachment.title,
@@ -137,20 +135,22 @@ def _attachment_object(attachment: Attachment, addresses: Addresses) -> dict[str
         "expires_at": iso_timestamp(addresses.attachments_until()),
     }
     if attachment.width is not None and attachment.height is not None:
-        data.update(width=attachment.width, height=attachment.height)
-    for name in ("duration", "waveform", "placeholder"):
-        value = getattr(attachment, name)
-        if value is not None:
-            data[name] = value
+        data["width"], data["height"] = attachment.width, attachment.height
+    if attachment.duration is not None:
+        data["duration"] = attachment.duration
+    if attachment.waveform is not None:
+        data["waveform"] = attachment.waveform
+    if attachment.placeholder is not None:
+        data["placeholder"] = attachment.placeholder
     return data
 
 
-def attachment_objects(files: Iterable[Attachment], addresses: Addresses) -> list[dict[str, Any]]:
+def attachment_objects(files: Iterable[Attachment], addresses: Addresses) -> list[wire.Attachment]:
     """Attachments of a message, in order."""
     return [_attachment_object(attachment, addresses) for attachment in files]
 
 
-def webhook_author(webhook_id: int, name: str, avatar: str | None) -> dict[str, Any]:
+def webhook_author(webhook_id: int, name: str, avatar: str | None) -> wire.PartialUser:
     """The author of a webhook's message (messages.md, Message object)."""
     return {
         "id": str(webhook_id),
@@ -164,7 +164,7 @@ def webhook_author(webhook_id: int, name: str, avatar: str | None) -> dict[str, 
     }
 
 
-def author_object(user_id: int, account: Account | ShownAccount | None) -> dict[str, Any]:
+def author_object(user_id: int, account: Account | ShownAccount | None) -> wire.PartialUser:
     """The partial user; without an account, the placeholder of a deleted one."""
     if account is None:
         account = ShownAccount(user_id, flags=UserFlag.DELETED)
@@ -189,9 +189,9 @@ def _only_points(message: Message) -> bool:
     return message.extra is not None and bool(message.extra.snapshots)
 
 
-def reference_object(reference: MessageReference) -> dict[str, Any]:
+def reference_object(reference: MessageReference) -> wire.MessageReference:
     """The `message_reference` of a message."""
-    data: dict[str, Any] = {"channel_id": str(reference.channel_id), "type": reference.type}
+    data: wire.MessageReference = {"channel_id": str(reference.channel_id), "type": reference.type}
     if reference.message_id:  # what tells of a thread or of a followed channel refers to no message in it
         data["message_id"] = str(reference.message_id)
     if reference.guild_id is not None:
@@ -201,18 +201,27 @@ def reference_object(reference: MessageReference) -> dict[str, Any]:
 
 def referenced_message_object(
     message: Message, accounts: Accounts, addresses: Addresses, parts: Parts = NO_PARTS
-) -> dict[str, Any]:
+) -> wire.Message:
     """A message as it is shown in another one that refers to it: without the one that it refers to itself."""
     mentions = [author_object(user_id, accounts.get(user_id)) for user_id in message.mentioned_user_ids]
     data = whole_message_object(
         message, author=_author(message, accounts), mentions=mentions, accounts=accounts, addresses=addresses
     )
     if parts and message.id in parts:
-        data.update(parts[message.id])
+        _add_parts(data, parts[message.id])
     return data
 
 
-def _author(message: Message, accounts: Accounts) -> dict[str, Any]:
+def _add_parts(data: wire.Message, parts: wire.MessageParts) -> None:
+    if "flags" in parts:
+        data["flags"] = parts["flags"]
+    if "reactions" in parts:
+        data["reactions"] = parts["reactions"]
+    if "thread" in parts:
+        data["thread"] = parts["thread"]
+
+
+def _author(message: Message, accounts: Accounts) -> wire.PartialUser:
     if message.webhook_id is None:
         return author_object(message.author_id, accounts.get(message.author_id))
     spoken = message.extra
@@ -221,19 +230,22 @@ def _author(message: Message, accounts: Accounts) -> dict[str, Any]:
 
 
 def _add_extra(
-    data: dict[str, Any], message: Message, extra: MessageExtra, accounts: Accounts, addresses: Addresses
+    data: wire.Message, message: Message, extra: MessageExtra, accounts: Accounts, addresses: Addresses
 ) -> None:
     files = message.attachments
     if not message.flags & MessageFlag.SUPPRESS_EMBEDS.value and (extra.embeds or extra.link_embeds):
         data["embeds"] = embed_objects((*extra.embeds, *extra.link_embeds), files, addresses)
-    for name in ("stickers", "mention_channels", "nsfw_emojis"):
-        value = getattr(extra, name)
-        if value:
-            data[name] = list(value)
+    if extra.stickers:
+        data["stickers"] = [cast(wire.StickerItem, item) for item in extra.stickers]
+    if extra.mention_channels:
+        data["mention_channels"] = [cast(wire.MentionedChannel, channel) for channel in extra.mention_channels]
+    if extra.nsfw_emojis:
+        data["nsfw_emojis"] = list(extra.nsfw_emojis)
     if extra.call is not None:
-        data["call"] = extra.call
+        data["call"] = cast(wire.MessageCall, extra.call)
     if extra.snapshots:
-        data["message_snapshots"] = [_snapshot_object(extra.snapshots[0], message, addresses), *extra.snapshots[1:]]
+        others = [cast(wire.MessageSnapshot, snapshot) for snapshot in extra.snapshots[1:]]
+        data["message_snapshots"] = [_snapshot_object(extra.snapshots[0], message, addresses), *others]
     elif files:
         data["attachments"] = attachment_objects(message.attachments, addresses)
     if extra.snapshots or extra.call is not None:
@@ -242,9 +254,9 @@ def _add_extra(
             data["users"] = [author_object(user_id, accounts.get(user_id)) for user_id in named]
 
 
-def _snapshot_object(snapshot: Mapping[str, Any], message: Message, addresses: Addresses) -> dict[str, Any]:
+def _snapshot_object(snapshot: Mapping[str, Any], message: Message, addresses: Addresses) -> wire.MessageSnapshot:
     """The snapshot that a forward carries, with the forward's files."""
-    shown = dict(snapshot)
+    shown = cast(wire.MessageSnapshot, dict(snapshot))
     if "embeds" in snapshot:
         shown["embeds"] = embed_objects(snapshot["embeds"], message.attachments, addresses)
     if message.attachments:
@@ -260,9 +272,9 @@ def _named_in(extra: MessageExtra) -> Iterator[int]:
         yield from (int(user_id) for user_id in extra.call.get("participants", ()))
 
 
-def emoji_object(emoji: Emoji, *, whole: bool = True) -> dict[str, Any]:
+def emoji_object(emoji: Emoji, *, whole: bool = True) -> wire.ReactionEmoji:
     """The emoji of a reaction; a Unicode one has no id. `whole` adds whether one of a guild moves."""
-    data: dict[str, Any] = {"name": emoji.name}
+    data: wire.ReactionEmoji = {"name": emoji.name}
     if emoji.id is not None:
         data["id"] = str(emoji.id)
         if whole:
@@ -270,7 +282,7 @@ def emoji_object(emoji: Emoji, *, whole: bool = True) -> dict[str, Any]:
     return data
 
 
-def reaction_objects(reactions: Iterable[ReactionView]) -> list[dict[str, Any]]:
+def reaction_objects(reactions: Iterable[ReactionView]) -> list[wire.Reaction]:
     """The `reactions` of a message object; `me` tells whether the reader is among those who reacted."""
     return [
         {"emoji": emoji_object(reaction.emoji), "count": reaction.user_count, "me": reaction.me}

@@ -12,11 +12,12 @@ import functools
 import math
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 import attrs
 import trio
 
+from chat import wire
 from chat.auth.principal import Principal
 from chat.classes import define, frozen
 from chat.domain.core import Core
@@ -55,7 +56,7 @@ WARM_SECONDS: Final = 60.0
 WARM_PAGE: Final = 50
 """Messages of a page that is read on the loop: some 0.15 ms of it."""
 
-AuthorsOf = Callable[[sqlite3.Connection, Collection[int]], Mapping[int, dict[str, Any]]]
+AuthorsOf = Callable[[sqlite3.Connection, Collection[int]], Mapping[int, wire.PartialUser]]
 """The partial users of authors, by id."""
 
 
@@ -91,7 +92,7 @@ class StoredMessages:
     accounts: Accounts
     parts: Parts = NO_PARTS
 
-    def wire(self, message: Message, addresses: Addresses, floor: int = 0) -> dict[str, Any]:
+    def object_of(self, message: Message, addresses: Addresses, floor: int = 0) -> wire.Message:
         """The wire object; an answered message under `floor` is not shown."""
         reference = message.reference
         referenced = None
@@ -99,9 +100,9 @@ class StoredMessages:
             referenced = self.referenced.get(reference.message_id)
         return stored_message_object(message, referenced, self.accounts, addresses, self.parts)
 
-    def wires(self, addresses: Addresses, floor: int = 0) -> list[dict[str, Any]]:
-        """The wire objects of all the messages, as `wire`."""
-        return [self.wire(message, addresses, floor) for message in self.messages]
+    def objects(self, addresses: Addresses, floor: int = 0) -> list[wire.Message]:
+        """The wire objects of all the messages, as `object_of`."""
+        return [self.object_of(message, addresses, floor) for message in self.messages]
 
 
 def one_message(
@@ -133,7 +134,7 @@ def page_of_messages(
 
 def page_of_objects(
     channel_id: int, page: MessagePage, floor: int, addresses: Addresses, viewer: Viewer, connection: sqlite3.Connection
-) -> list[dict[str, Any]]:
+) -> list[wire.Message]:
     """The wire objects of such a page. Most messages are nothing but text: these go straight from their columns into
     their objects, and share those of their authors."""
     rows = _rows_of_page(connection, channel_id, page, floor, threads=viewer.sees_threads)
@@ -148,10 +149,10 @@ def short_page_of_objects(
     addresses: Addresses,
     viewer: Viewer,
     connection: sqlite3.Connection,
-) -> list[dict[str, Any]] | None:
+) -> list[wire.Message] | None:
     """As `page_of_objects`, by reading no more rows than the page has; None where some are not for the viewer."""
     rows = _rows_of_page(connection, channel_id, page, floor, threads=True)
-    if not viewer.sees_threads and any(row[3] in THREAD_MESSAGE_TYPES for row in rows):
+    if not viewer.sees_threads and any(row.type in THREAD_MESSAGE_TYPES for row in rows):
         return None
     return _objects(channel_id, rows, floor, addresses, viewer, authors_of, connection)
 
@@ -164,15 +165,15 @@ def _objects(
     viewer: Viewer,
     authors_of: AuthorsOf,
     connection: sqlite3.Connection,
-) -> list[dict[str, Any]]:
+) -> list[wire.Message]:
     others = [row for row in rows if not messages.is_plain(row)]
-    whole: dict[int, dict[str, Any]] = {}
+    whole: dict[int, wire.Message] = {}
     if others:
         stored = with_context(connection, messages.from_rows(connection, others), viewer=viewer)
-        whole = {message.id: stored.wire(message, addresses, floor) for message in stored.messages}
-    shown = authors_of(connection, {row[2] for row in rows if row[0] not in whole})
+        whole = {message.id: stored.object_of(message, addresses, floor) for message in stored.messages}
+    shown = authors_of(connection, {row.author_id for row in rows if row.id not in whole})
     channel = str(channel_id)
-    return [whole.get(row[0]) or plain_message_object(row, channel, shown[row[2]]) for row in rows]
+    return [whole.get(row.id) or plain_message_object(row, channel, shown[row.author_id]) for row in rows]
 
 
 def _rows_of_page(
@@ -225,15 +226,16 @@ def parts_of(connection: sqlite3.Connection, found: Sequence[Message], viewer: V
 
     An event, which many see, is without `reactions`: clients keep what the events of reactions said.
     """
-    gathered: dict[int, dict[str, Any]] = {}
+    gathered: dict[int, wire.MessageParts] = {}
     reacted = [message.id for message in found if message.has_reactions]
     if reacted and viewer is not None:
         seen = reactions.of_messages(connection, reacted, viewer.user_id)
-        gathered.update((message_id, {"reactions": reaction_objects(views)}) for message_id, views in seen.items())
+        for message_id, views in seen.items():
+            gathered[message_id] = {"reactions": reaction_objects(views)}
     flagged = [message for message in found if message.flags & THREAD_FLAGS]
     if flagged:
         for message_id, members in _thread_parts(connection, flagged, viewer).items():
-            gathered.setdefault(message_id, {}).update(members)
+            gathered[message_id] = {**gathered.get(message_id, {}), **members}
     return gathered
 
 
@@ -263,7 +265,7 @@ class Messages:
     def __attrs_post_init__(self) -> None:
         self.known_authors = KnownAuthors(self._core.database.reader)
 
-    async def get(self, principal: Principal, channel_id: int, message_id: int) -> dict[str, Any]:
+    async def get(self, principal: Principal, channel_id: int, message_id: int) -> wire.Message:
         """One message.
 
         :raises ApiError: as `Access.channel`; UNKNOWN_MESSAGE, also for one that the caller may not read.
@@ -273,25 +275,25 @@ class Messages:
             raise ApiError(ErrorCode.UNKNOWN_MESSAGE)
         return await self._one(channel_id, message_id, viewer_of(principal), floor)
 
-    async def get_of_webhook(self, webhook_id: int, access: GuildChannelAccess, message_id: int) -> dict[str, Any]:
+    async def get_of_webhook(self, webhook_id: int, access: GuildChannelAccess, message_id: int) -> wire.Message:
         """One message that the webhook wrote. Raises UNKNOWN_MESSAGE."""
         require_of_webhook(self._core.database.reader, webhook_id, access, message_id)
         return await self._one(access.channel.id, message_id, Viewer(webhook_id))
 
-    async def without_viewer(self, channel_id: int, message_id: int) -> dict[str, Any]:
+    async def without_viewer(self, channel_id: int, message_id: int) -> wire.Message:
         """One message, without what differs from viewer to viewer, and without any check of who may read it.
 
         :raises ApiError: UNKNOWN_MESSAGE.
         """
         return await self._one(channel_id, message_id, None)
 
-    async def _one(self, channel_id: int, message_id: int, viewer: Viewer | None, floor: int = 0) -> dict[str, Any]:
+    async def _one(self, channel_id: int, message_id: int, viewer: Viewer | None, floor: int = 0) -> wire.Message:
         stored = await self._core.database.read(functools.partial(one_message, channel_id, message_id, viewer=viewer))
         if stored is None:
             raise ApiError(ErrorCode.UNKNOWN_MESSAGE)
-        return stored.wire(stored.messages[0], self._core.media_addresses, floor)
+        return stored.object_of(stored.messages[0], self._core.media_addresses, floor)
 
-    async def of_channel(self, principal: Principal, channel_id: int, page: MessagePage) -> list[dict[str, Any]]:
+    async def of_channel(self, principal: Principal, channel_id: int, page: MessagePage) -> list[wire.Message]:
         """Messages of a channel, newest first; none of those that the caller may not read.
 
         :raises ApiError: as `Access.channel`.
@@ -304,7 +306,7 @@ class Messages:
         if page.limit > WARM_PAGE or page != MessagePage(page.limit):
             return await self._core.database.read(query)
         now = trio.current_time()
-        found: list[dict[str, Any]] | None = None
+        found: list[wire.Message] | None = None
         if now - self._warm.pop(channel_id, -math.inf) < WARM_SECONDS:
             query_here = functools.partial(short_page_of_objects, self.known_authors.objects, *wanted)
             found = self._core.database.read_here(query_here)
@@ -315,7 +317,7 @@ class Messages:
         self._warm[channel_id] = now
         return found
 
-    async def newest(self, principal: Principal, channel_ids: Sequence[int]) -> dict[str, dict[str, Any] | None]:
+    async def newest(self, principal: Principal, channel_ids: Sequence[int]) -> dict[str, wire.Message | None]:
         """The newest message of each of these channels, by the channel's id; None where the caller may read none."""
         floors = self._floors(principal, channel_ids)
         viewer = viewer_of(principal)
@@ -325,20 +327,20 @@ class Messages:
             return with_context(connection, newest, viewer=viewer)
 
         found = await self._core.database.read(query)
-        by_channel: dict[str, dict[str, Any] | None] = {str(channel_id): None for channel_id in floors}
+        by_channel: dict[str, wire.Message | None] = {str(channel_id): None for channel_id in floors}
         for message in found.messages:
             floor = floors[message.channel_id]
-            by_channel[str(message.channel_id)] = found.wire(message, self._core.media_addresses, floor)
+            by_channel[str(message.channel_id)] = found.object_of(message, self._core.media_addresses, floor)
         return by_channel
 
     async def pages(
         self, principal: Principal, windows: Sequence[tuple[int, MessagePage]]
-    ) -> list[tuple[int, list[dict[str, Any]]]]:
+    ) -> list[tuple[int, list[wire.Message]]]:
         """A page of each of these channels with the channel's id, in this order."""
         floors = self._floors(principal, [channel_id for channel_id, _ in windows])
         viewer = viewer_of(principal)
 
-        def query(connection: sqlite3.Connection) -> list[tuple[int, list[dict[str, Any]]]]:
+        def query(connection: sqlite3.Connection) -> list[tuple[int, list[wire.Message]]]:
             return [
                 (
                     channel_id,

@@ -14,12 +14,13 @@ was taken from the caller meanwhile is not shown.
 from __future__ import annotations
 
 import sqlite3
-from typing import Any, Final
+from typing import Final
 
 import attrs
 import structlog
 import trio
 
+from chat import wire
 from chat.auth.principal import Principal
 from chat.bus.bus import Event
 from chat.classes import define, frozen
@@ -213,7 +214,7 @@ class MessageSearches:
     _index: MessageSearchIndex
     _turn: trio.CapacityLimiter = attrs.field(factory=lambda: trio.CapacityLimiter(1), init=False)
 
-    async def search(self, principal: Principal, search: Search) -> dict[str, Any] | None:
+    async def search(self, principal: Principal, search: Search) -> wire.MessageSearchResults | None:
         """One page of the messages that the caller may read and that are as asked for; None while the index is not
         ready.
 
@@ -231,26 +232,33 @@ class MessageSearches:
         if not await self._index.is_ready():
             return None
         found = await self._find(search, scope, viewer_of(principal))
-        answer = self._shown(principal, found.stored)
-        answer |= {"total": found.total, "hits_per_page": search.hits_per_page, "page": search.page}
+        shown, channels = self._shown(principal, found.stored)
+        answer: wire.MessageSearchResults = {
+            "messages": shown,
+            "channels": channels,
+            "total": found.total,
+            "hits_per_page": search.hits_per_page,
+            "page": search.page,
+        }
         if found.cursor is not None:
             answer["cursor"] = [str(found.cursor)]
         return answer
 
-    def _shown(self, principal: Principal, stored: StoredMessages) -> dict[str, Any]:
+    def _shown(self, principal: Principal, stored: StoredMessages) -> tuple[list[wire.Message], list[wire.Channel]]:
         """The messages as the caller sees them, and the channels that they are in."""
         places: dict[int, tuple[ChannelAccess, int] | None] = {}
-        shown, channels = [], {}
+        shown: list[wire.Message] = []
+        channels: dict[int, wire.Channel] = {}
         for message in stored.messages:
             if message.channel_id not in places:
                 places[message.channel_id] = self._place(principal, message.channel_id)
             place = places[message.channel_id]
             if place is not None and message.id >= place[1]:
                 access, floor = place
-                shown.append(stored.wire(message, self._core.media_addresses, floor))
+                shown.append(stored.object_of(message, self._core.media_addresses, floor))
                 if message.channel_id not in channels:
                     channels[message.channel_id] = access.channel_object()
-        return {"messages": shown, "channels": list(channels.values())}
+        return shown, list(channels.values())
 
     async def _find(self, search: Search, scope: Scope, viewer: Viewer) -> _FoundMessages:
         if self._turn.statistics().tasks_waiting >= WAITING_MAXIMUM:

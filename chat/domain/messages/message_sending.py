@@ -9,8 +9,9 @@ from __future__ import annotations
 import functools
 import sqlite3
 from collections.abc import Callable, Iterable
-from typing import Any, Final
+from typing import Final
 
+from chat import wire
 from chat.auth.principal import Principal
 from chat.config import Limits
 from chat.domain.core import Core
@@ -76,7 +77,7 @@ class MessageSending:
 
     async def create(
         self, principal: Principal, channel_id: int, draft: MessageDraft, *, is_absent: bool = False
-    ) -> dict[str, Any]:
+    ) -> wire.Message:
         """Send a message; the same author's nonce in the same channel within five minutes gives the same message.
         `is_absent` where the author is not there to read what stands before it.
 
@@ -105,9 +106,7 @@ class MessageSending:
         if context.carried is not None:
             self._require_unblocked_forward(context.carried)
 
-    async def create_of_webhook(
-        self, sender: Sender, access: GuildChannelAccess, draft: MessageDraft
-    ) -> dict[str, Any]:
+    async def create_of_webhook(self, sender: Sender, access: GuildChannelAccess, draft: MessageDraft) -> wire.Message:
         """Send a webhook's message. Slow mode and the rules for members do not concern it.
 
         :raises ApiError: CANNOT_SEND_MESSAGES_IN_NON_TEXT_CHANNEL, FEATURE_TEMPORARILY_DISABLED,
@@ -119,7 +118,7 @@ class MessageSending:
 
     async def post(
         self, principal: Principal, access: ThreadAccess, draft: MessageDraft, opening: Opening
-    ) -> dict[str, Any]:
+    ) -> wire.Message:
         """Send the first message of a thread that is made with it, and that has the message's id.
 
         :raises ApiError: as `create`, and as the opening does.
@@ -131,7 +130,7 @@ class MessageSending:
 
     async def post_of_webhook(
         self, sender: Sender, access: ThreadAccess, draft: MessageDraft, opening: Opening
-    ) -> dict[str, Any]:
+    ) -> wire.Message:
         """As `post`, by a webhook.
 
         :raises ApiError: as `create_of_webhook`, and as the opening does.
@@ -212,7 +211,7 @@ class MessageSending:
 
     async def _send_once(
         self, sender: Sender, access: ChannelAccess, draft: MessageDraft, source: ForwardSource | None = None
-    ) -> dict[str, Any]:
+    ) -> wire.Message:
         if draft.nonce is None:
             return await self._send(sender, access, draft, None, source)
         channel_id = access.channel.id
@@ -223,7 +222,7 @@ class MessageSending:
                     return await self._send(sender, access, draft, key, source)
                 stored = await self._core.database.read(functools.partial(one_message, channel_id, sending.message_id))
             if stored is not None:
-                return stored.wire(stored.messages[0], self._core.media_addresses)
+                return stored.object_of(stored.messages[0], self._core.media_addresses)
             self._nonces.forget(key)
 
     async def _send(
@@ -235,7 +234,7 @@ class MessageSending:
         source: ForwardSource | None = None,
         *,
         opening: Opening | None = None,
-    ) -> dict[str, Any]:
+    ) -> wire.Message:
         context = await find_context(self._core, sender, access, draft, source)
         if context.carried is not None:
             self._require_unblocked_forward(context.carried)
@@ -246,12 +245,12 @@ class MessageSending:
         destination = destination_of(self._core, access, sender, context.counted, opening)
         message = destination.settled(self._message(sender, access, draft, context))
         mentions, addresses = list(map(partial_user, context.counted.users)), self._core.media_addresses
-        wire = whole_message_object(
-            message, author=sender.wire, mentions=mentions, accounts=context.accounts, addresses=addresses
+        sent = whole_message_object(
+            message, author=sender.author, mentions=mentions, accounts=context.accounts, addresses=addresses
         )
         if context.answered is not None and context.stored is not None:
             around = context.stored.accounts, addresses, context.stored.parts
-            wire["referenced_message"] = referenced_message_object(context.answered, *around)
+            sent["referenced_message"] = referenced_message_object(context.answered, *around)
         committed = False
 
         def then(shown: list[int]) -> None:
@@ -264,7 +263,7 @@ class MessageSending:
                 renewed.note_message(message.id)
                 if isinstance(renewed, PrivateChannelAccess):
                     self._private_channels.shown(renewed, shown)
-                self._core.bus.publish(message_created(renewed, message, wire, here=context.counted.here))
+                self._core.bus.publish(message_created(renewed, message, sent, here=context.counted.here))
 
         insertion = destination.around(self._insertion(destination.access, message, sender, context))
         try:
@@ -272,7 +271,7 @@ class MessageSending:
         finally:
             if slow and not committed:
                 self._slowmode.give_back(user_id, channel.id)
-        return wire
+        return sent
 
     def _insertion(self, access: ChannelAccess, message: Message, sender: Sender, context: MessageContext) -> Insertion:
         """The unit that writes a message, with what it means for the channel and for read states."""

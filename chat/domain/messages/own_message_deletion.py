@@ -10,12 +10,13 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 import attrs
 import structlog
 import trio
 
+from chat import wire
 from chat.auth.principal import Principal
 from chat.classes import frozen
 from chat.domain.core import Core
@@ -64,7 +65,7 @@ class OwnMessageDeletion(DueWork):
         self._sudo = sudo
         core.errands.handle(ErrandKind.DELETE_OWN_MESSAGES, self._delete_now)
 
-    async def schedule(self, principal: Principal, proof: SudoProof) -> dict[str, Any]:
+    async def schedule(self, principal: Principal, proof: SudoProof) -> wire.PendingMessageDeletion:
         """Have everything deleted that the caller has written by the moment DELAY_MS from now; a second time takes the
         place of the first. Returns that moment, and how much it is now.
 

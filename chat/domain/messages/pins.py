@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sqlite3
-from typing import Any
 
 import attrs
 
+from chat import wire
 from chat.auth.principal import Principal
 from chat.bus.audience import ToAccounts
 from chat.bus.bus import Event
@@ -94,9 +94,7 @@ class Pins:
 
         await self._core.database.write(unit, lambda change: self._announce(access, change), guard=principal.guard)
 
-    async def page(
-        self, principal: Principal, channel_id: int, limit: int, before_ms: int | None = None
-    ) -> dict[str, Any]:
+    async def page(self, principal: Principal, channel_id: int, limit: int, before_ms: int | None = None) -> wire.Pins:
         """Pinned messages, the one that was pinned last first; none of those that the caller may not read.
 
         `before_ms` is the moment of a pin, exclusive.
@@ -104,23 +102,23 @@ class Pins:
         :raises ApiError: as `Access.channel`.
         """
         found, floor = await self._read(principal, channel_id, limit + 1, before_ms)
-        items = [
+        items: list[wire.Pin] = [
             {
-                "message": found.wire(message, self._core.media_addresses, floor),
+                "message": found.object_of(message, self._core.media_addresses, floor),
                 "pinned_at": iso_timestamp(message.pinned_at or 0),
             }
             for message in found.messages[:limit]
         ]
         return {"items": items, "has_more": len(found.messages) > limit}
 
-    async def all(self, principal: Principal, channel_id: int) -> list[dict[str, Any]]:
+    async def all(self, principal: Principal, channel_id: int) -> list[wire.Message]:
         """Every pinned message, the one that was pinned last first (messages.md, Pins).
 
         :raises ApiError: as `Access.channel`.
         """
         limit = self._core.settings.limits.max_pins_per_channel
         found, floor = await self._read(principal, channel_id, limit, None)
-        return found.wires(self._core.media_addresses, floor)
+        return found.objects(self._core.media_addresses, floor)
 
     async def acknowledge(self, principal: Principal, channel_id: int) -> None:
         """The caller has seen the channel's pins; nothing happens where nothing is pinned.

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import attrs
 
+from chat import wire
 from chat.auth.principal import Principal
 from chat.bus.bus import Event
 from chat.classes import define, frozen
@@ -118,7 +119,7 @@ _EventOf = Callable[[ReactionPlace], Event]
 class ReactionUsers:
     """Accounts that reacted with one emoji, as others see them, in order of their ids."""
 
-    items: list[dict[str, Any]]
+    items: list[wire.PartialUser]
     has_more: bool
 
 

@@ -11,12 +11,13 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Mapping, Sequence
 from datetime import UTC
-from typing import Any, Final
+from typing import Any, Final, cast
 from zoneinfo import ZoneInfo
 
 import attrs
 import structlog
 
+from chat import wire
 from chat.auth.principal import CredentialKind, Principal
 from chat.classes import frozen
 from chat.clock import iso_timestamp, optional_timestamp, read_moment
@@ -100,12 +101,12 @@ class ScheduledMessages(DueWork):
 
     # Operations
 
-    def of_user(self, principal: Principal) -> list[dict[str, Any]]:
+    def of_user(self, principal: Principal) -> list[wire.ScheduledMessage]:
         """The caller's scheduled messages, the next one first."""
         reader = self._core.database.reader
         return [self._object(row, reader) for row in scheduled_messages.of_user(reader, principal.user_id)]
 
-    def get(self, principal: Principal, scheduled_id: int) -> dict[str, Any]:
+    def get(self, principal: Principal, scheduled_id: int) -> wire.ScheduledMessage:
         """One of the caller's scheduled messages. Raises UNKNOWN_MESSAGE."""
         return self._object(self._known(principal, scheduled_id), self._core.database.reader)
 
@@ -115,7 +116,7 @@ class ScheduledMessages(DueWork):
 
     async def schedule(
         self, principal: Principal, channel_id: int, draft: MessageDraft, moment: Moment
-    ) -> dict[str, Any]:
+    ) -> wire.ScheduledMessage:
         """Have a message sent at a moment.
 
         :raises ApiError: as `MessageSending.create`; MAX_SCHEDULED_MESSAGES.
@@ -136,7 +137,7 @@ class ScheduledMessages(DueWork):
             due_at=at,
         )
 
-        def unit(connection: sqlite3.Connection) -> dict[str, Any]:
+        def unit(connection: sqlite3.Connection) -> wire.ScheduledMessage:
             if scheduled_messages.count(connection, row.user_id) >= SCHEDULED_MESSAGES:
                 raise ApiError(ErrorCode.MAX_SCHEDULED_MESSAGES)
             if accounts.by_id(connection, row.user_id) is None:
@@ -147,7 +148,7 @@ class ScheduledMessages(DueWork):
 
         return await self._core.database.write(unit, lambda _: self.look_again(), guard=principal.guard)
 
-    async def change(self, principal: Principal, scheduled_id: int, change: ScheduleChange) -> dict[str, Any]:
+    async def change(self, principal: Principal, scheduled_id: int, change: ScheduleChange) -> wire.ScheduledMessage:
         """Change what is sent, or when; one that could not be sent is tried again.
 
         :raises ApiError: as `schedule`; UNKNOWN_MESSAGE.
@@ -174,7 +175,7 @@ class ScheduledMessages(DueWork):
             invalidated_at=None,
         )
 
-        def unit(connection: sqlite3.Connection) -> dict[str, Any]:
+        def unit(connection: sqlite3.Connection) -> wire.ScheduledMessage:
             if scheduled_messages.by_id(connection, before.user_id, before.id) is None:
                 raise ApiError(ErrorCode.UNKNOWN_MESSAGE)  # it was sent, or deleted
             scheduled_messages.put(connection, after)
@@ -196,7 +197,7 @@ class ScheduledMessages(DueWork):
 
         await self._core.database.write(unit, guard=principal.guard)
 
-    async def send_now(self, principal: Principal, scheduled_id: int) -> dict[str, Any]:
+    async def send_now(self, principal: Principal, scheduled_id: int) -> wire.Message:
         """Send it at once; it stays as it is where it cannot be sent.
 
         :raises ApiError: as `MessageSending.create`; UNKNOWN_MESSAGE.
@@ -242,7 +243,7 @@ class ScheduledMessages(DueWork):
             log.exception("scheduled message not sent", user_id=row.user_id, channel_id=row.channel_id)
             await self._note(row, ApiError(ErrorCode.GENERAL_ERROR))
 
-    async def _send(self, author: Principal, row: ScheduledMessage, *, is_absent: bool = False) -> dict[str, Any]:
+    async def _send(self, author: Principal, row: ScheduledMessage, *, is_absent: bool = False) -> wire.Message:
         files = attachments.of_scheduled(self._core.database.reader, row.id)
         # Its nonce was of the moment in which it was scheduled.
         draft = attrs.evolve(_draft(row.body), nonce=None, attachments=_kept(files, None))
@@ -337,7 +338,7 @@ class ScheduledMessages(DueWork):
         if files:
             require_room(attachments.usage(connection, row.user_id), self._core.settings)
 
-    def _object(self, row: ScheduledMessage, connection: sqlite3.Connection) -> dict[str, Any]:
+    def _object(self, row: ScheduledMessage, connection: sqlite3.Connection) -> wire.ScheduledMessage:
         files, addresses = attachments.of_scheduled(connection, row.id), self._core.media_addresses
         payload = {**row.body, "attachments": attachment_objects(files, addresses)}
         payload["embeds"] = embed_objects(row.body["embeds"], files, addresses)
@@ -349,7 +350,7 @@ class ScheduledMessages(DueWork):
             "timezone": row.timezone,
             "status": "pending" if row.invalidated_at is None else "invalid",
             "status_reason": row.status_reason,
-            "payload": payload,
+            "payload": cast(wire.ScheduledMessagePayload, payload),
             "created_at": iso_timestamp(snowflake_time_ms(row.id)),
             "invalidated_at": optional_timestamp(row.invalidated_at),
         }

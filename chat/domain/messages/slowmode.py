@@ -4,8 +4,9 @@ it."""
 from __future__ import annotations
 
 from collections import OrderedDict
-from typing import Any, Final
+from typing import Final
 
+from chat import wire
 from chat.auth.principal import Principal
 from chat.classes import define
 from chat.clock import iso_timestamp
@@ -62,7 +63,7 @@ class SlowmodeStatus:
     _slowmode: Slowmode
     """The slow mode of messages; threads have their own."""
 
-    def of_channel(self, principal: Principal, channel_id: int) -> dict[str, Any]:
+    def of_channel(self, principal: Principal, channel_id: int) -> wire.Slowmode:
         """The channel's slow mode in seconds, how many milliseconds the caller still has to wait and until when, and
         whether the caller is exempt.
 

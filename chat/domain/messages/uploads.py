@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 import attrs
 import trio
 
+from chat import wire
 from chat.auth.principal import Principal
 from chat.auth.tokens import token_hash
 from chat.classes import frozen
@@ -129,7 +130,7 @@ class Uploads:
 
     async def promise(
         self, principal: Principal, channel_id: int, files: Sequence[PromisedFile]
-    ) -> list[dict[str, Any]]:
+    ) -> list[wire.PromisedUpload]:
         """Addresses that take these files.
 
         :raises ApiError: as `owner`; FILE_SIZE_TOO_LARGE for a file over the limit, and for more than the account may
@@ -219,7 +220,7 @@ class Uploads:
             raise ApiError(ErrorCode.NOT_FOUND)
         return found
 
-    def complete(self, principal: Principal, channel_id: int, names: Sequence[str]) -> list[dict[str, Any]]:
+    def complete(self, principal: Principal, channel_id: int, names: Sequence[str]) -> list[wire.UploadedFile]:
         """The uploads under these names that have arrived completely.
 
         :raises ApiError: as `owner`.
@@ -392,9 +393,9 @@ class Uploads:
         return found
 
 
-def uploaded_object(attachment: Attachment) -> dict[str, Any]:
+def uploaded_object(attachment: Attachment) -> wire.UploadedFile:
     """A file that waits for its message."""
-    data: dict[str, Any] = {
+    data: wire.UploadedFile = {
         "id": str(attachment.id),
         "filename": attachment.filename,
         "upload_filename": _upload_name(attachment),
@@ -402,7 +403,7 @@ def uploaded_object(attachment: Attachment) -> dict[str, Any]:
         "content_type": attachment.content_type,
     }
     if attachment.width is not None and attachment.height is not None:
-        data.update(width=attachment.width, height=attachment.height)
+        data["width"], data["height"] = attachment.width, attachment.height
     return data
 
 

@@ -19,6 +19,7 @@ import attrs
 import structlog
 import trio
 
+from chat import wire
 from chat.auth.principal import Principal
 from chat.bus.audience import ToAccounts
 from chat.bus.bus import Event
@@ -82,7 +83,7 @@ class Calls:
 
     # Operations
 
-    def eligibility(self, principal: Principal, channel_id: int) -> dict[str, bool]:
+    def eligibility(self, principal: Principal, channel_id: int) -> wire.CallEligibility:
         """Whether a call by the caller makes an account of the conversation ring, and whether it does so silently.
 
         :raises ApiError: as `Access.channel`; INVALID_CHANNEL_TYPE_FOR_CALL.

@@ -21,6 +21,7 @@ from typing import Any, Final
 
 import attrs
 
+from chat import wire
 from chat.auth.principal import Principal
 from chat.classes import define, frozen
 from chat.domain.accounts.guild_folders import settings_changed
@@ -60,7 +61,7 @@ class _Sharing:
 
     before: Account
     after: Account
-    settings: dict[str, Any] | None
+    settings: wire.UserSettings | None
     friends: list[Relationship]
 
 
@@ -69,11 +70,11 @@ class Friendships:
     _core: Core
     _relationships: Relationships
 
-    def of_account(self, principal: Principal) -> list[dict[str, Any]]:
+    def of_account(self, principal: Principal) -> list[wire.Relationship]:
         """The caller's relationships, in order of the others' ids."""
         return self._relationships.with_user(principal.user_id)
 
-    async def request_by_tag(self, principal: Principal, username: str, discriminator: int | None) -> dict[str, Any]:
+    async def request_by_tag(self, principal: Principal, username: str, discriminator: int | None) -> wire.Relationship:
         """As `request`, of the account with this tag; without a discriminator, of the only one with this username.
 
         :raises ApiError: NO_USERS_WITH_SERVICE_TAG_EXIST; DISCRIMINATOR_REQUIRED where several accounts have the
@@ -90,7 +91,7 @@ class Friendships:
             raise ApiError(ErrorCode.DISCRIMINATOR_REQUIRED)
         return await self.request(principal, named[0].id)
 
-    async def request(self, principal: Principal, target_id: int) -> dict[str, Any]:
+    async def request(self, principal: Principal, target_id: int) -> wire.Relationship:
         """Ask an account to be friends; where it has asked already, both are friends now.
 
         :raises ApiError: BOTS_CANNOT_SEND_FRIEND_REQUESTS, UNCLAIMED_ACCOUNT_CANNOT_SEND_FRIEND_REQUESTS,
@@ -127,7 +128,7 @@ class Friendships:
 
         return await self._change(principal, unit)
 
-    async def accept(self, principal: Principal, target_id: int) -> dict[str, Any]:
+    async def accept(self, principal: Principal, target_id: int) -> wire.Relationship:
         """Agree to what another account asked.
 
         :raises ApiError: UNCLAIMED_ACCOUNT_CANNOT_ACCEPT_FRIEND_REQUESTS, UNKNOWN_USER, ALREADY_FRIENDS, NOT_FOUND
@@ -148,7 +149,7 @@ class Friendships:
 
         return await self._change(principal, unit)
 
-    async def block(self, principal: Principal, target_id: int) -> dict[str, Any]:
+    async def block(self, principal: Principal, target_id: int) -> wire.Relationship:
         """Block an account: friendship and requests between the two are over, and it can ask no more.
 
         :raises ApiError: UNKNOWN_USER, CANNOT_BLOCK_SYSTEM_USER, MAX_FRIENDS.
@@ -168,7 +169,7 @@ class Friendships:
 
         return await self._change(principal, unit)
 
-    async def change(self, principal: Principal, target_id: int, changes: Mapping[str, Any]) -> dict[str, Any]:
+    async def change(self, principal: Principal, target_id: int, changes: Mapping[str, Any]) -> wire.Relationship:
         """Give a friend a name of the caller's own (`nickname`, None takes it away), or say whether it hears where the
         caller speaks (`share_voice_activity`).
 
@@ -247,7 +248,9 @@ class Friendships:
 
         return (await self._core.database.write(unit, then, guard=principal.guard)).after
 
-    async def _change(self, principal: Principal, unit: Callable[[sqlite3.Connection], list[Change]]) -> dict[str, Any]:
+    async def _change(
+        self, principal: Principal, unit: Callable[[sqlite3.Connection], list[Change]]
+    ) -> wire.Relationship:
         """Write, publish, and answer with what the caller has now: the first change of the unit."""
         changes = await self._core.database.write(unit, self._relationships.publish, guard=principal.guard)
         after = changes[0][1]

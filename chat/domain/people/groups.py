@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import attrs
 
+from chat import wire
 from chat.auth.principal import Principal
 from chat.bus.audience import ToAccounts
 from chat.bus.bus import AcquaintanceChanged, Event
@@ -80,7 +81,7 @@ class Groups:
 
     # Making
 
-    async def create(self, principal: Principal, recipient_ids: Sequence[int]) -> dict[str, Any]:
+    async def create(self, principal: Principal, recipient_ids: Sequence[int]) -> wire.PrivateChannel:
         """Make a group of the caller and these accounts; the caller alone is a group too.
 
         :raises ApiError: DIRECT_MESSAGES_DISABLED, UNCLAIMED_ACCOUNT_CANNOT_JOIN_GROUP_DMS,
@@ -258,7 +259,7 @@ class Groups:
 
     async def change(
         self, principal: Principal, access: PrivateChannelAccess, fields: Mapping[str, Any]
-    ) -> dict[str, Any]:
+    ) -> wire.GuildChannel | wire.GroupChannel | wire.Thread:
         """Change the named fields of a group: name, icon (base64 text), owner_id, nicks (by id, None for all).
 
         :raises ApiError: INVALID_CHANNEL_TYPE, CONTENT_BLOCKED, UNKNOWN_CHANNEL, UNKNOWN_USER (not in the group),
@@ -305,7 +306,7 @@ class Groups:
 
         async with self._media.kept(icon, guard=principal.guard):
             change = await self._core.database.write(unit, then, guard=principal.guard)
-        return self._private_channels.object_of(change.after, user_id)
+        return self._private_channels.group_of(change.after, user_id)
 
     def _checked(self, fields: Mapping[str, Any]) -> dict[str, Any]:
         """The fields as they are to be stored, as far as that can be said without looking."""

@@ -9,8 +9,9 @@ name and a face, which are in every message.
 from __future__ import annotations
 
 import sqlite3
-from typing import Any, Final
+from typing import Final
 
+from chat import wire
 from chat.auth.principal import Principal
 from chat.classes import define
 from chat.clock import iso_timestamp
@@ -47,7 +48,7 @@ class UserProfiles:
         guild_id: int | None = None,
         with_mutual_friends: bool = False,
         with_mutual_guilds: bool = False,
-    ) -> dict[str, Any]:
+    ) -> wire.Profile:
         """The profile of an account; with `guild_id` also what it shows as a member of that guild, if it is one.
 
         :raises ApiError: UNKNOWN_USER; for the guild as `Access.guild`.
@@ -61,7 +62,7 @@ class UserProfiles:
             member = self._core.access.guild(principal, guild_id).state.member(user_id)
         user = partial_user(account)
         shown = not account.is_deleted and self._shows(reader, account, principal.user_id)
-        profile: dict[str, Any] = {
+        profile: wire.Profile = {
             "user": user,
             "user_profile": _own_words(account if shown else None),
             "timezone_offset": None,
@@ -75,7 +76,7 @@ class UserProfiles:
         if not shown:
             return {**profile, "profile_limited": True}
         profile["connected_accounts"] = []
-        profile.update(_badge(account, self._core.clock.now_ms()))
+        _add_badge(profile, account, self._core.clock.now_ms())
         if with_mutual_friends and principal.user_id != user_id:
             profile["mutual_friends"] = self._mutual_friends(reader, principal.user_id, user_id)
         if with_mutual_guilds and principal.user_id != user_id:
@@ -99,29 +100,51 @@ class UserProfiles:
             return True
         return privacy == TO_GUILD_MEMBERS and guilds.share_one(reader, account.id, viewer_id)
 
-    def _mutual_friends(self, reader: sqlite3.Connection, viewer_id: int, user_id: int) -> list[dict[str, Any]]:
+    def _mutual_friends(self, reader: sqlite3.Connection, viewer_id: int, user_id: int) -> list[wire.PartialUser]:
         common = relationships.common_targets(reader, viewer_id, user_id, RelationshipType.FRIEND)
         return [partial_user(friend) for friend in accounts.by_ids(reader, common)]
 
 
-def _own_words(account: Account | None) -> dict[str, Any]:
-    return {name: getattr(account, name, None) for name in (*WORDS, "banner_color")}
+def _own_words(account: Account | None) -> wire.UserProfile:
+    if account is None:
+        return _NO_WORDS
+    return {
+        "bio": account.bio,
+        "pronouns": account.pronouns,
+        "banner": account.banner,
+        "accent_color": account.accent_color,
+        "banner_color": account.banner_color,
+    }
 
 
-def _words_in_guild(member: Member) -> dict[str, Any]:
-    return {name: getattr(member, name) for name in WORDS}
+_NO_WORDS: Final[wire.UserProfile] = {
+    "bio": None,
+    "pronouns": None,
+    "banner": None,
+    "accent_color": None,
+    "banner_color": None,
+}
 
 
-def _badge(account: Account, now_ms: int) -> dict[str, Any]:
-    """The premium badge of a profile, as far as the account's premium flags allow it."""
+def _words_in_guild(member: Member) -> wire.GuildMemberProfile:
+    return {
+        "bio": member.bio,
+        "pronouns": member.pronouns,
+        "banner": member.banner,
+        "accent_color": member.accent_color,
+    }
+
+
+def _add_badge(profile: wire.Profile, account: Account, now_ms: int) -> None:
+    """Add the premium badge of a profile, as far as the account's premium flags allow it."""
     flags = account.premium_flags
     if not has_premium(account, now_ms) or not account.premium_type or flags & PremiumFlag.BADGE_HIDDEN:
-        return {}
+        return
     if flags & PremiumFlag.BADGE_MASKED:
-        return {"premium_type": int(PremiumType.SUBSCRIPTION)}
-    badge: dict[str, Any] = {"premium_type": account.premium_type}
+        profile["premium_type"] = int(PremiumType.SUBSCRIPTION)
+        return
+    profile["premium_type"] = account.premium_type
     if account.premium_since is not None and not flags & PremiumFlag.BADGE_TIMESTAMP_HIDDEN:
-        badge["premium_since"] = iso_timestamp(account.premium_since)
+        profile["premium_since"] = iso_timestamp(account.premium_since)
     if account.premium_lifetime_sequence is not None and not flags & PremiumFlag.BADGE_SEQUENCE_HIDDEN:
-        badge["premium_lifetime_sequence"] = account.premium_lifetime_sequence
-    return badge
+        profile["premium_lifetime_sequence"] = account.premium_lifetime_sequence

@@ -7,8 +7,9 @@ They are stored as they are shown, but for what depends on the moment and on the
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, cast
 
+from chat import wire
 from chat.errors import InvalidFormBody
 from chat.registries.error_codes import FieldCode
 from chat.store.messages.attachments import Attachment
@@ -93,7 +94,7 @@ _CONTENT_MEMBERS: Final = frozenset({"title", "description", "fields", *MEDIA_ME
 
 def embed_objects(
     stored: Iterable[Mapping[str, Any]], files: Sequence[Attachment], addresses: Addresses
-) -> list[dict[str, Any]]:
+) -> list[wire.Embed]:
     """Embeds to be shown; `files` are the attachments of their message."""
     return [_embed_object(embed, files, addresses) for embed in stored]
 
@@ -105,8 +106,8 @@ def names_of_own_files(embed: Mapping[str, Any]) -> set[str]:
     return {url.removeprefix(OWN_FILE) for url in (*media, *icons) if url.startswith(OWN_FILE)}
 
 
-def _embed_object(embed: Mapping[str, Any], files: Sequence[Attachment], addresses: Addresses) -> dict[str, Any]:
-    shown = dict(embed)
+def _embed_object(embed: Mapping[str, Any], files: Sequence[Attachment], addresses: Addresses) -> wire.Embed:
+    shown: dict[str, Any] = dict(embed)
     for member in MEDIA_MEMBERS:
         if member in embed:
             media = _media_object(embed[member], files, addresses)
@@ -119,7 +120,7 @@ def _embed_object(embed: Mapping[str, Any], files: Sequence[Attachment], address
             shown[member] = _with_icon(embed[member], files, addresses)
     if "children" in embed:
         shown["children"] = embed_objects(embed["children"], files, addresses)
-    return shown
+    return cast(wire.Embed, shown)  # what was read when it was stored has these members
 
 
 def _media_object(media: Mapping[str, Any], files: Sequence[Attachment], addresses: Addresses) -> dict[str, Any] | None:

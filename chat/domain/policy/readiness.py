@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
+from typing import Final, Literal
 
 import trio
 
@@ -27,7 +27,7 @@ PATIENCE_SECONDS: Final = 5.0
 class Hindrance:
     """What keeps the server from its work: a word for programs, and the reason for people."""
 
-    status: str
+    status: Literal["failing", "draining", "migrating"]
     reason: str
 
 

@@ -17,6 +17,7 @@ from typing import Any, Final
 import attrs
 import trio
 
+from chat import wire
 from chat.bus.audience import ToAccounts, ToPresenceSubscribers, ToUnsubscribed
 from chat.bus.bus import (
     AccountDisconnected,
@@ -66,7 +67,7 @@ class Presences:
     _clock: Clock
     _friends_of: Callable[[int], tuple[int, ...]] = attrs.field(kw_only=True)
     """The accounts that are told without asking, and of whom it is told in turn."""
-    _partial_user_of: Callable[[int], dict[str, Any]] = attrs.field(kw_only=True)
+    _partial_user_of: Callable[[int], wire.PartialUser] = attrs.field(kw_only=True)
     """The user object."""
     _are_acquainted: Callable[[int, int], bool] = attrs.field(
         default=attrs.Factory(

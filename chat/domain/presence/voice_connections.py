@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import attrs
 
+from chat import wire
 from chat.auth.principal import Principal
 from chat.classes import define, frozen
 from chat.clock import Clock
@@ -198,12 +199,12 @@ def voice_state_object(state: VoiceState, guild: GuildState | None, *, left: boo
     }
 
 
-def _member_object(guild: GuildState, user_id: int) -> dict[str, Any] | None:
+def _member_object(guild: GuildState, user_id: int) -> wire.Member | None:
     member, account = guild.member(user_id), guild.account(user_id)
     return None if member is None or account is None else guild.member_object(member, partial_user(account))
 
 
-AUTOMATIC: Final = {"id": "automatic", "name": "Automatic", "emoji": "globe"}
+AUTOMATIC: Final[wire.VoiceRegion] = {"id": "automatic", "name": "Automatic", "emoji": "globe"}
 """The nearest one."""
 
 CALL_CHANNEL_TYPES: Final = frozenset({ChannelType.DM, ChannelType.GROUP_DM})
@@ -278,9 +279,10 @@ class VoiceRules:
         return None
 
 
-def region_objects(named: Sequence[str]) -> list[dict[str, str]]:
+def region_objects(named: Sequence[str]) -> list[wire.VoiceRegion]:
     """The automatic region and those that the operator named."""
-    return [AUTOMATIC, *({"id": region, "name": region, "emoji": "globe"} for region in named)]
+    chosen: list[wire.VoiceRegion] = [{"id": region, "name": region, "emoji": "globe"} for region in named]
+    return [AUTOMATIC, *chosen]
 
 
 @define(eq=False)
@@ -290,7 +292,7 @@ class VoiceRegions:
     _settings: VoiceSettings
     _access: Access
 
-    def of_channel(self, principal: Principal, channel_id: int) -> list[dict[str, str]]:
+    def of_channel(self, principal: Principal, channel_id: int) -> list[wire.VoiceRegion]:
         """The regions that a voice channel, or the call of a conversation, may ask for.
 
         :raises ApiError: as `Access.channel`; INVALID_CHANNEL_TYPE.

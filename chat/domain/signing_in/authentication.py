@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import attrs
 import structlog
 
+from chat import wire
 from chat.auth.passwords import Asker
 from chat.auth.principal import Principal
 from chat.auth.tokens import token_hash
@@ -78,9 +79,11 @@ class MfaChallenge:
     totp: bool
     webauthn: bool
 
-    def answer(self) -> dict[str, Any]:
+    def answer(self) -> wire.MfaChallenge:
         """The MFA challenge."""
-        methods = [method for method, allowed in (("totp", self.totp), ("webauthn", self.webauthn)) if allowed]
+        methods: list[Literal["totp", "webauthn"]] = ["totp"] if self.totp else []
+        if self.webauthn:
+            methods.append("webauthn")
         return {
             "mfa": True,
             "ticket": self.ticket,
@@ -176,7 +179,7 @@ class SignedIn:
     invite_code: str | None = None
     """What the login asked to join."""
 
-    def answer(self) -> dict[str, Any]:
+    def answer(self) -> wire.SignedIn:
         """The token response (signing_in.md, Login)."""
         return self.sign_in.answer(self.account)
 
@@ -358,7 +361,7 @@ class LoginCompletion:
             shown, holder, client, lambda connection: self._codes.use(connection, holder.id, code), wrong_code()
         )
 
-    async def webauthn_options(self, ticket: str, guard: Guard) -> dict[str, Any]:
+    async def webauthn_options(self, ticket: str, guard: Guard) -> wire.WebauthnRequestOptions:
         """What to ask the account's passkeys for.
 
         :raises InvalidFormBody: SESSION_TIMEOUT at `ticket`.
@@ -381,7 +384,7 @@ class LoginCompletion:
         proved = await self._assertions.verify(ChallengeContext.MFA, response, challenge, holder.id, client.guard)
         return await self._complete(shown, holder, client, lambda _: proved is not None, passkey_failed())
 
-    async def passkey_options(self, guard: Guard) -> dict[str, Any]:
+    async def passkey_options(self, guard: Guard) -> wire.WebauthnRequestOptions:
         """What to ask any passkey for that the person has."""
         return await self._assertions.options(ChallengeContext.DISCOVERABLE, None, guard)
 

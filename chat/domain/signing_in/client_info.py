@@ -13,11 +13,12 @@ import ipaddress
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import structlog
 import trio
 
+from chat import wire
 from chat.classes import define, frozen
 from chat.domain.signing_in.reverse_dns import ReverseDns
 from chat.store.signing_in.auth_sessions import AuthSession
@@ -177,14 +178,17 @@ def _plain(family: str) -> str | None:
     return next((family.removesuffix(kind) for kind in _PROGRAM_KINDS if family.endswith(kind)), family)
 
 
-def client_info(session: AuthSession, agent: Agent, place: AddressLocation | None = None) -> dict[str, Any] | None:
+def client_info(
+    session: AuthSession, agent: Agent, place: AddressLocation | None = None
+) -> wire.AuthSessionClientInfo | None:
     """The auth session object's `client_info` (signing_in.md, Sign-ins); None where nothing is known.
 
     What a native client says of its system goes before what its user agent does. `place` is where the address is, None
     where that is not known.
     """
     system = session.client_os or agent.system
-    location = None if place is None or not any(place.as_members().values()) else place.as_members()
+    known = None if place is None or not any(place.as_members().values()) else place.as_members()
+    location = cast(wire.AuthSessionClientInfoLocation | None, known)
     if system is None and agent.program is None and location is None:
         return None
     return {
@@ -235,7 +239,7 @@ class AddressLocation:
         named = (self.city, self.region, self.country)
         return ", ".join(dict.fromkeys(part for part in named if part is not None))
 
-    def as_own(self) -> dict[str, Any]:
+    def as_own(self) -> wire.OwnPlace:
         """The answer of GET /v1/ip, as clients of this family read it; degrees are text."""
         return {
             "countryCode": self.country_code,

@@ -26,6 +26,7 @@ from typing import Any, Final
 import attrs
 import structlog
 
+from chat import wire
 from chat.auth.client_address import network_of
 from chat.auth.principal import Principal
 from chat.auth.tokens import base64url, token_hash
@@ -70,7 +71,7 @@ class Handoffs:
     _authentication: Authentication
     _sign_ins: SignIns
 
-    async def initiate(self, client: RequestOrigin) -> dict[str, Any]:
+    async def initiate(self, client: RequestOrigin) -> wire.HandoffStarted:
         """A new code for a program."""
         characters = "".join(self._core.chance.choice(ALPHABET) for _ in range(CODE_CHARACTERS))
         code = f"{characters[:6]}-{characters[6:]}"
@@ -87,7 +88,7 @@ class Handoffs:
         await self._core.database.write(lambda connection: tickets.insert(connection, ticket), guard=client.guard)
         return {"code": code, "expires_at": iso_timestamp(now + LIFETIME_MS)}
 
-    def info(self, code: str) -> dict[str, Any]:
+    def info(self, code: str) -> wire.HandoffInfo:
         """Where a code was asked for, for the person who is to agree to it.
 
         :raises ApiError: INVALID_HANDOFF_CODE, HANDOFF_CODE_EXPIRED.
@@ -185,7 +186,7 @@ class Bridge:
     url: str = attrs.field(repr=False)
     expires_at: int
 
-    def answer(self) -> dict[str, Any]:
+    def answer(self) -> wire.PasskeyBridge:
         """The answer to start."""
         return {"bridge_id": self.id, "url": self.url, "expires_at": iso_timestamp(self.expires_at)}
 
@@ -214,7 +215,7 @@ class PasskeyBridge:
         url = f"{origin}/passkey-bridge#bridge_id={bridge_id}"
         return Bridge(bridge_id, url, ticket.expires_at)
 
-    async def options(self, bridge_id: str, guard: Guard) -> dict[str, Any]:
+    async def options(self, bridge_id: str, guard: Guard) -> wire.WebauthnRequestOptions:
         """What the page asks a passkey for.
 
         :raises InvalidFormBody: INVALID_OR_EXPIRED_TICKET at `bridge_id`.

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import math
 import sqlite3
-from typing import Any, Final
+from typing import Final
 
 import attrs
 import structlog
 
+from chat import wire
 from chat.auth.client_address import network_of
 from chat.auth.passwords import Asker
 from chat.auth.tokens import token_hash
@@ -68,7 +69,7 @@ class Fetched:
     invite_code: str | None
     """What the login asked to join; only the first time."""
 
-    def answer(self) -> dict[str, Any]:
+    def answer(self) -> wire.SignedInAfterWait | wire.NotCompleted:
         """The token response, with the word that the wait is over."""
         return {
             "completed": True,

@@ -13,10 +13,11 @@ import re
 import sqlite3
 import string
 from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from typing import Final
 
 import structlog
 
+from chat import wire
 from chat.auth.keys import Keys
 from chat.auth.typed_codes import matching_step, oldest_step
 from chat.classes import define
@@ -63,7 +64,7 @@ class BackupCodes:
         sealed = [self._keys.seal(SEALED_BACKUP_CODES, code.encode(), context) for code in codes]
         one_time_codes.replace_backup_codes(connection, user_id, sealed)
 
-    def of_user(self, connection: sqlite3.Connection, user_id: int) -> list[dict[str, Any]]:
+    def of_user(self, connection: sqlite3.Connection, user_id: int) -> list[wire.BackupCode]:
         """The account's codes as the wire has them, used ones included."""
         rows = self._readable(connection, user_id)
         return [{"code": code, "consumed": row.consumed_at is not None} for row, code in rows]
@@ -89,7 +90,7 @@ class BackupCodes:
                 yield row, plain.decode()
 
 
-def public_codes(codes: Sequence[str]) -> list[dict[str, Any]]:
+def public_codes(codes: Sequence[str]) -> list[wire.BackupCode]:
     """Unused codes as the wire has them."""
     return [{"code": code, "consumed": False} for code in codes]
 

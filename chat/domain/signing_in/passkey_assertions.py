@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import structlog
 
+from chat import wire
 from chat.auth.tokens import token_hash
 from chat.auth.webauthn import Descriptor, RelyingParty, asserted, authentication_options, claim_of
 from chat.classes import define
@@ -78,7 +79,9 @@ class PasskeyAssertions:
     _challenges: WebauthnChallenges
     _party: RelyingParty
 
-    async def options(self, context: ChallengeContext, user_id: int | None, guard: Guard) -> dict[str, Any]:
+    async def options(
+        self, context: ChallengeContext, user_id: int | None, guard: Guard
+    ) -> wire.WebauthnRequestOptions:
         """The options of `navigator.credentials.get` with a new challenge (signing_in.md, Second step).
 
         `user_id` is None for DISCOVERABLE and BRIDGE, and the account's for the others.

@@ -10,6 +10,7 @@ from typing import Any, Final
 import attrs
 import structlog
 
+from chat import wire
 from chat.auth.tokens import base64url
 from chat.auth.webauthn import (
     NewCredential,
@@ -47,7 +48,7 @@ class Removal:
 
     before: Account
     after: Account
-    remaining: list[dict[str, Any]]
+    remaining: list[wire.WebauthnCredential]
 
 
 @define(kw_only=True, eq=False)
@@ -57,11 +58,11 @@ class Passkeys:
     _party: RelyingParty
     _sudo: SudoMode
 
-    def of_account(self, user_id: int) -> list[dict[str, Any]]:
+    def of_account(self, user_id: int) -> list[wire.WebauthnCredential]:
         """The account's passkeys, the oldest first; replaced ones are left out."""
         return listed(self._core.database.reader, user_id)
 
-    async def registration_options(self, account: Account, proof: SudoProof) -> dict[str, Any]:
+    async def registration_options(self, account: Account, proof: SudoProof) -> wire.WebauthnCreationOptions:
         """The options of `navigator.credentials.create` with a new challenge; the answer carries no sudo token.
         A fresh sign-in is proof enough (signing_in.md, Passkeys).
 
@@ -140,7 +141,7 @@ class Passkeys:
         """Call a passkey something else. Raises UNKNOWN_WEBAUTHN_CREDENTIAL."""
         credential_id = _id(credential)
 
-        def unit(connection: sqlite3.Connection) -> list[dict[str, Any]]:
+        def unit(connection: sqlite3.Connection) -> list[wire.WebauthnCredential]:
             if not webauthn_credentials.rename(connection, account.id, credential_id, name):
                 raise ApiError(ErrorCode.UNKNOWN_WEBAUTHN_CREDENTIAL)
             return listed(connection, account.id)
@@ -202,11 +203,11 @@ class Passkeys:
             self._core.account_events.changed(removal.before, removal.after)
         self._announce(removal.after.id, removal.remaining)
 
-    def _announce(self, user_id: int, own: list[dict[str, Any]]) -> None:
+    def _announce(self, user_id: int, own: list[wire.WebauthnCredential]) -> None:
         self._core.bus.publish(Event(EventName.WEBAUTHN_CREDENTIALS_UPDATE, own, ToAccounts((user_id,))))
 
 
-def listed(connection: sqlite3.Connection, user_id: int) -> list[dict[str, Any]]:
+def listed(connection: sqlite3.Connection, user_id: int) -> list[wire.WebauthnCredential]:
     """The account's passkeys as the wire has them, the oldest first."""
     return [webauthn_credential(credential) for credential in webauthn_credentials.listed_of_user(connection, user_id)]
 
@@ -239,7 +240,7 @@ def _id(credential: str) -> bytes:
     return credential_id
 
 
-def webauthn_credential(credential: WebauthnCredential) -> dict[str, Any]:
+def webauthn_credential(credential: WebauthnCredential) -> wire.WebauthnCredential:
     """A passkey as its account and the administration see it."""
     used = credential.last_used_at
     return {

@@ -10,6 +10,7 @@ from typing import Any, Final
 import attrs
 import structlog
 
+from chat import wire
 from chat.auth.passwords import Asker
 from chat.classes import define, frozen
 from chat.clock import Clock
@@ -61,7 +62,7 @@ class AwaitsApproval:
 
     account: Account
 
-    def answer(self) -> dict[str, Any]:
+    def answer(self) -> wire.Registration:
         """The answer to such a registration (signing_in.md, Registration)."""
         return {"registration_pending_approval": True, "user_id": str(self.account.id)}
 

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import attrs
 
+from chat import wire
 from chat.auth.principal import Principal
 from chat.auth.tokens import digest_of, id_hash, token_hash
 from chat.classes import define, frozen
@@ -64,7 +65,7 @@ class SignIn:
     token: str = attrs.field(repr=False)
     session: AuthSession
 
-    def answer(self, account: Account) -> dict[str, Any]:
+    def answer(self, account: Account) -> wire.SignedIn:
         """The token response (signing_in.md, Login)."""
         return {"token": self.token, "user_id": str(account.id), "user": partial_user(account)}
 
@@ -177,7 +178,7 @@ class SignIns(NotedUses[str, tuple[int, int, str]]):
         accounts.touch(connection, account.id, sign_in.session.created_at, sign_in.session.address)
         return opened
 
-    async def of_account(self, principal: Principal) -> list[dict[str, Any]]:
+    async def of_account(self, principal: Principal) -> list[wire.AuthSession]:
         """The account's auth session objects, the most recently used first (signing_in.md, Sign-ins)."""
         await self.write_uses()
         user_id = principal.user_id
@@ -229,7 +230,9 @@ class SignIns(NotedUses[str, tuple[int, int, str]]):
         return self._core.database
 
 
-def _session_object(session: AuthSession, info: dict[str, Any] | None, current: str | None) -> dict[str, Any]:
+def _session_object(
+    session: AuthSession, info: wire.AuthSessionClientInfo | None, current: str | None
+) -> wire.AuthSession:
     name = id_hash(session.token_hash)
     return {
         "id": name,

@@ -12,11 +12,12 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from typing import Any, Final
+from typing import Final
 
 import attrs
 import structlog
 
+from chat import wire
 from chat.auth.openid_connect import Claims, CodeRefused, OpenIdConnect
 from chat.auth.tokens import token_hash
 from chat.classes import define, frozen
@@ -68,7 +69,7 @@ class SingleSignOn:
     _authentication: Authentication
     _newcomers: SsoAccounts
 
-    def status(self) -> dict[str, Any]:
+    def status(self) -> wire.SingleSignOnStatus:
         """What a sign-in page wants to know (signing_in.md, Single sign-on)."""
         sso = self._core.settings.sso
         return {
@@ -78,7 +79,7 @@ class SingleSignOn:
             "redirect_uri": self._core.settings.sso_redirect_uri,
         }
 
-    async def start(self, redirect_to: str | None, redirect_uri: str | None, guard: Guard) -> dict[str, Any]:
+    async def start(self, redirect_to: str | None, redirect_uri: str | None, guard: Guard) -> wire.SsoStart:
         """Where to go to sign in. The `state` is good for one return within ten minutes; a page keeps it, and
         takes no return but its own.
 

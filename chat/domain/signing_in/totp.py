@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
-from typing import Any, Final
+from typing import Final
 
 import attrs
 import structlog
 
+from chat import wire
 from chat.auth.typed_codes import matching_step, normalised_secret, oldest_step
 from chat.classes import define
 from chat.domain.core import Core
@@ -34,7 +35,7 @@ class Totp:
     _sudo: SudoMode
     _verification: EmailVerification
 
-    async def enable(self, account: Account, secret: str, code: str, proof: SudoProof) -> list[dict[str, Any]]:
+    async def enable(self, account: Account, secret: str, code: str, proof: SudoProof) -> list[wire.BackupCode]:
         """Make the secret the account's own; returns its backup codes. A fresh sign-in is proof enough (signing_in.md,
         TOTP).
 
@@ -107,7 +108,7 @@ class Totp:
         )
         log.info("totp disabled", user_id=account.id)
 
-    async def backup_codes(self, account: Account, *, regenerate: bool, proof: SudoProof) -> list[dict[str, Any]]:
+    async def backup_codes(self, account: Account, *, regenerate: bool, proof: SudoProof) -> list[wire.BackupCode]:
         """The account's backup codes, or new ones in their place.
 
         :raises ApiError: TWO_FA_NOT_ENABLED for an account that has no factor, SUDO_MODE_REQUIRED.

@@ -17,6 +17,7 @@ from typing import Any, Final
 
 import attrs
 
+from chat import wire
 from chat.auth.principal import Principal
 from chat.bus.audience import Audience, ToChannel
 from chat.classes import define, frozen
@@ -144,7 +145,7 @@ class ChannelAccess:
         """Whether a role exists here that a message can name; `any_role` where the author may name all roles."""
         return False
 
-    def place_of(self, author_id: int | None) -> dict[str, Any]:
+    def place_of(self, author_id: int | None) -> wire.MessagePlace:
         """What an event about a message tells of where it was written: guild, and the author's membership."""
         return {}
 
@@ -156,7 +157,7 @@ class ChannelAccess:
         """The same access on what the store holds now, where that can have changed."""
         return self
 
-    def channel_object(self) -> dict[str, Any]:
+    def channel_object(self) -> wire.Channel:
         """The channel object as the caller sees it."""
         raise NotImplementedError
 
@@ -212,15 +213,15 @@ class GuildChannelAccess(ChannelAccess):
         role = self.state.roles.get(role_id)
         return role is not None and role_id != self.state.id and (any_role or role.mentionable)
 
-    def place_of(self, author_id: int | None) -> dict[str, Any]:
+    def place_of(self, author_id: int | None) -> wire.MessagePlace:
         """`guild_id`, and `member` where the author is one."""
-        data: dict[str, Any] = {"guild_id": str(self.state.id)}
+        data: wire.MessagePlace = {"guild_id": str(self.state.id)}
         member = None if author_id is None else self.state.member(author_id)
         if member is not None:
-            data["member"] = self.state.member_object(member, None)
+            data["member"] = self.state.membership_object(member)
         return data
 
-    def channel_object(self) -> dict[str, Any]:
+    def channel_object(self) -> wire.GuildChannel | wire.Thread:
         return self.state.channel_object(self.channel.id)
 
     def note_message(self, message_id: int) -> None:

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import attrs
 
+from chat import wire
 from chat.auth.principal import Principal
 from chat.bus.audience import ToGuild
 from chat.bus.bus import Bus, Event
@@ -143,7 +144,7 @@ class AuditLog:
             if entry is not None:
                 self._bus.publish(entry_created(entry))
 
-    async def read(self, principal: Principal, guild_id: int, page: AuditLogPage) -> dict[str, Any]:
+    async def read(self, principal: Principal, guild_id: int, page: AuditLogPage) -> wire.AuditLog:
         """A page of the log, the newest entries first, with the accounts that it names; for callers who know threads
         with those that they see of the threads that it names.
 
@@ -153,7 +154,7 @@ class AuditLog:
         now = self._clock.now_ms()
         knows_threads = sees_threads(principal)
 
-        def query(connection: sqlite3.Connection) -> tuple[dict[str, Any], list[ShownThread]]:
+        def query(connection: sqlite3.Connection) -> tuple[wire.AuditLog, list[ShownThread]]:
             entries = guild_audit_log.page(connection, guild_id, page, now)
             page_of_log = _page_of_log(connection, entries)
             about = [entry.target_id for entry in entries if entry.action_type in _ABOUT_THREADS]
@@ -166,12 +167,12 @@ class AuditLog:
             log["threads"] = [thread_object(shown.thread) for shown in seen_of(state, principal.user_id, found)]
         return log
 
-    def page(self, connection: sqlite3.Connection, guild_id: int, page: AuditLogPage) -> dict[str, Any]:
+    def page(self, connection: sqlite3.Connection, guild_id: int, page: AuditLogPage) -> wire.AuditLog:
         """As `read`, without threads, for one who need not be a member; for a reader's thread."""
         return _page_of_log(connection, guild_audit_log.page(connection, guild_id, page, self._clock.now_ms()))
 
 
-def _page_of_log(connection: sqlite3.Connection, entries: Sequence[AuditLogEntry]) -> dict[str, Any]:
+def _page_of_log(connection: sqlite3.Connection, entries: Sequence[AuditLogEntry]) -> wire.AuditLog:
     named = {entry.user_id for entry in entries}
     named.update(account_id for entry in entries if (account_id := _named_account(entry)) is not None)
     return {
@@ -223,9 +224,9 @@ def changes_between(before: Mapping[str, Any], after: Mapping[str, Any]) -> list
     return changes
 
 
-def audit_log_entry_object(entry: AuditLogEntry) -> dict[str, Any]:
+def audit_log_entry_object(entry: AuditLogEntry) -> wire.AuditLogEntry:
     """One entry; `reason`, `options` and `changes` are there only where there is something to tell."""
-    data: dict[str, Any] = {
+    data: wire.AuditLogEntry = {
         "id": str(entry.id),
         "action_type": entry.action_type,
         "user_id": str(entry.user_id),
@@ -236,5 +237,5 @@ def audit_log_entry_object(entry: AuditLogEntry) -> dict[str, Any]:
     if entry.options:
         data["options"] = dict(entry.options)
     if entry.changes:
-        data["changes"] = [dict(change) for change in entry.changes]
+        data["changes"] = [cast(wire.AuditLogChange, dict(change)) for change in entry.changes]
     return data

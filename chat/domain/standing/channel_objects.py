@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from chat import wire
 from chat.clock import optional_timestamp
 from chat.domain.standing.permissions import without_thread_bits
 from chat.registries.channel_types import THREAD_ONLY_CHANNEL_TYPES, ChannelType
@@ -13,23 +14,19 @@ from chat.store.guilds.channels import NO_FORUM, Channel, Forum, ForumTag, Overw
 VOICE_CONNECTION_LIMIT: Final = 5
 """Shown where none is stored (guilds.md, Channels)."""
 
-_MESSAGE_TYPES: Final = frozenset({ChannelType.GUILD_TEXT, ChannelType.GUILD_VOICE, ChannelType.GUILD_ANNOUNCEMENT})
-_ABOVE_THREADS: Final = THREAD_ONLY_CHANNEL_TYPES | {ChannelType.GUILD_TEXT, ChannelType.GUILD_ANNOUNCEMENT}
-_SLOWMODE_TYPES: Final = _MESSAGE_TYPES | {ChannelType.GUILD_FORUM, ChannelType.GUILD_MEDIA}
 
-
-def channel_object(channel: Channel, *, last_message_id: int | None, threads: bool = True) -> dict[str, Any]:
+def channel_object(channel: Channel, *, last_message_id: int | None, threads: bool = True) -> wire.GuildChannel:
     """The object of a guild's channel.
 
     `last_message_id` is given apart, for it moves on with every message. On the gateway, sessions without thread access
     get overwrites without thread bits and nothing of what belongs to threads (`threads=False`; gateway.md, Sessions
     without threads); over HTTP overwrites keep them (guilds.md, Channels).
     """
-    data: dict[str, Any] = {
+    common: wire.ChannelOfGuild[Any] = {
         "id": str(channel.id),
-        "guild_id": None if channel.guild_id is None else str(channel.guild_id),
+        "guild_id": str(channel.guild_id),
         "type": channel.type,
-        "name": channel.name,
+        "name": channel.name or "",
         "position": channel.position,
         "permission_overwrites": [_overwrite_object(overwrite, threads) for overwrite in channel.overwrites],
         "nsfw": channel.nsfw,
@@ -37,30 +34,57 @@ def channel_object(channel: Channel, *, last_message_id: int | None, threads: bo
         "content_warning_level": channel.content_warning_level,
         "content_warning_text": channel.content_warning_text,
     }
-    if channel.type != ChannelType.GUILD_CATEGORY:
-        data["parent_id"] = None if channel.parent_id is None else str(channel.parent_id)
+    if channel.type == ChannelType.GUILD_CATEGORY:
+        category: wire.CategoryChannel = {**common}
+        return category
+    parent_id = None if channel.parent_id is None else str(channel.parent_id)
     if channel.type == ChannelType.GUILD_LINK:
-        data["url"] = channel.url
-    if channel.type in _SLOWMODE_TYPES:
-        data["topic"] = channel.topic
-        data["rate_limit_per_user"] = channel.rate_limit_per_user
-    if channel.type in _ABOVE_THREADS:
-        if threads:
-            data["flags"] = channel.flags
-        data["default_auto_archive_duration"] = channel.default_auto_archive_duration
-        data["default_thread_rate_limit_per_user"] = channel.default_thread_rate_limit_per_user
-    if threads and channel.type in THREAD_ONLY_CHANNEL_TYPES:
-        data.update(forum_object(channel))
-    if channel.type in _MESSAGE_TYPES:
-        data["last_message_id"] = None if last_message_id is None else str(last_message_id)
-        data["last_pin_timestamp"] = optional_timestamp(channel.last_pin_timestamp)
-    if channel.type == ChannelType.GUILD_VOICE:
-        data["bitrate"] = channel.bitrate or 0
-        data["user_limit"] = channel.user_limit or 0
-        data["voice_connection_limit"] = (
-            VOICE_CONNECTION_LIMIT if channel.voice_connection_limit is None else channel.voice_connection_limit
-        )
-        data["rtc_region"] = channel.rtc_region
+        return {**common, "parent_id": parent_id, "url": channel.url}
+    topical: wire.ChannelWithTopic = {
+        "parent_id": parent_id,
+        "topic": channel.topic,
+        "rate_limit_per_user": channel.rate_limit_per_user,
+    }
+    if channel.type in THREAD_ONLY_CHANNEL_TYPES:
+        defaults = _thread_defaults(channel, threads)
+        return {
+            **common,
+            **topical,
+            **defaults,
+            **_FORUM_START,
+            **(forum_object(channel) if threads else _NO_FORUM_SETTINGS),
+        }
+    messages: wire.ChannelOfMessages = {
+        "last_message_id": None if last_message_id is None else str(last_message_id),
+        "last_pin_timestamp": optional_timestamp(channel.last_pin_timestamp),
+    }
+    if channel.type != ChannelType.GUILD_VOICE:
+        return {**common, **topical, **_thread_defaults(channel, threads), **messages}
+    limit = VOICE_CONNECTION_LIMIT if channel.voice_connection_limit is None else channel.voice_connection_limit
+    return {
+        **common,
+        **topical,
+        **messages,
+        "bitrate": channel.bitrate or 0,
+        "user_limit": channel.user_limit or 0,
+        "voice_connection_limit": limit,
+        "rtc_region": channel.rtc_region,
+        **_NO_THREADS,
+        **_DIRECT_VOICE,
+    }
+
+
+_NO_FORUM_SETTINGS: Final[wire.ForumSettings] = {}
+_FORUM_START: Final[wire.ForumStart] = {}
+_NO_THREADS: Final[wire.ThreadDefaults] = {}
+_DIRECT_VOICE: Final[wire.DirectVoice] = {}
+
+
+def _thread_defaults(channel: Channel, threads: bool) -> wire.ThreadDefaults:
+    """What threads below the channel begin with; `threads` adds the channel's own switches."""
+    data: wire.ThreadDefaults = {"flags": channel.flags} if threads else {}
+    data["default_auto_archive_duration"] = channel.default_auto_archive_duration
+    data["default_thread_rate_limit_per_user"] = channel.default_thread_rate_limit_per_user
     return data
 
 
@@ -78,16 +102,16 @@ def channel_without_threads(data: Mapping[str, Any]) -> dict[str, Any]:
     return shown
 
 
-def partial_channel_object(channel: Channel) -> dict[str, Any]:
+def partial_channel_object(channel: Channel) -> wire.InviteChannel:
     """The channel inside an invite."""
     return {"id": str(channel.id), "name": channel.name, "type": channel.type}
 
 
-def forum_object(channel: Channel) -> dict[str, Any]:
+def forum_object(channel: Channel) -> wire.ForumSettings:
     """What only forums and media channels show; the layout belongs to forums alone."""
     forum: Forum = channel.forum or NO_FORUM
     reaction = forum.default_reaction
-    data: dict[str, Any] = {
+    data: wire.ForumSettings = {
         "available_tags": [tag_object(tag) for tag in forum.tags],
         "default_reaction_emoji": None if reaction is None else _emoji(reaction.emoji_id, reaction.emoji_name),
         "default_sort_order": forum.default_sort_order,
@@ -98,15 +122,15 @@ def forum_object(channel: Channel) -> dict[str, Any]:
     return data
 
 
-def tag_object(tag: ForumTag) -> dict[str, Any]:
+def tag_object(tag: ForumTag) -> wire.ForumTag:
     return {"id": str(tag.id), "name": tag.name, "moderated": tag.moderated, **_emoji(tag.emoji_id, tag.emoji_name)}
 
 
-def _emoji(emoji_id: int | None, name: str | None) -> dict[str, Any]:
+def _emoji(emoji_id: int | None, name: str | None) -> wire.DefaultReactionEmoji:
     return {"emoji_id": None if emoji_id is None else str(emoji_id), "emoji_name": name}
 
 
-def _overwrite_object(overwrite: Overwrite, threads: bool) -> dict[str, Any]:
+def _overwrite_object(overwrite: Overwrite, threads: bool) -> wire.PermissionOverwrite:
     allow, deny = overwrite.allow, overwrite.deny
     if not threads:
         allow, deny = without_thread_bits(allow), without_thread_bits(deny)

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
+from chat import wire
 from chat.classes import define
-from chat.domain.standing.guild_objects import EMOJIS, STICKERS, member_object
+from chat.domain.standing.guild_objects import EMOJIS, STICKERS, membership_object
 from chat.domain.standing.user_objects import partial_user
 from chat.store.guilds.members import ROLE_SETS_KEPT, Member
 
@@ -126,7 +127,7 @@ def own_rest(state: GuildState, member: Member, joined_at: bytes, online_count: 
     if member[_SHOWN] == _PLAIN:
         roles = _encoded_ids(member.role_ids)
         return _PLAIN_REST % (member.user_id, roles, joined_at, state.member_count, online_count, joined_at)
-    own = state.member_object(member, {"id": str(member.user_id)})
+    own = {"user": {"id": str(member.user_id)}, **state.membership_object(member)}
     return _rest([own], [], own["joined_at"], []) % (state.member_count, online_count)
 
 
@@ -139,7 +140,12 @@ _PLAIN: Final = Member(0, 0, 0)[_SHOWN]
 
 def _plain_rest() -> bytes:
     """`own_rest` of plain members, with a place for each thing in which they differ."""
-    own = member_object(Member(0, 0, 0), {"id": "%d"}, timed_out=False) | {"roles": "%b", "joined_at": "%b"}
+    own = {
+        "user": {"id": "%d"},
+        **membership_object(Member(0, 0, 0), timed_out=False),
+        "roles": "%b",
+        "joined_at": "%b",
+    }
     encoded = orjson.dumps([own]).replace(b'"roles":"%b"', b'"roles":%b')
     return _REST % (encoded, b"[]", b'"%b"', b"[]")
 
@@ -152,13 +158,14 @@ def _encoded_ids(ids: frozenset[int]) -> bytes:
     return orjson.dumps([str(each) for each in sorted(ids)])
 
 
-def _members(state: GuildState, user_ids: Iterable[int], full_users: bool) -> dict[int, dict[str, Any]]:
-    objects: dict[int, dict[str, Any]] = {}
+def _members(state: GuildState, user_ids: Iterable[int], full_users: bool) -> dict[int, wire.MemberInReady]:
+    objects: dict[int, wire.MemberInReady] = {}
     for user_id in user_ids:
         member = None if user_id in objects else state.member(user_id)
         if member is None:
             continue
         account = state.account(user_id) if full_users else None
+        user: wire.PartialUser | wire.AccountReference
         user = {"id": str(user_id)} if account is None else partial_user(account)
-        objects[user_id] = state.member_object(member, user)
+        objects[user_id] = {"user": user, **state.membership_object(member)}
     return objects

@@ -5,8 +5,9 @@ guilds.md, Members; guilds.md, Emojis and stickers).
 from __future__ import annotations
 
 from collections.abc import Mapping, Set
-from typing import Any, Final
+from typing import Final
 
+from chat import wire
 from chat.clock import iso_timestamp, optional_timestamp
 from chat.domain.standing.permissions import without_thread_bits
 from chat.registries.guild_features import GuildFeature
@@ -19,7 +20,7 @@ from chat.store.guilds.members import Member
 from chat.store.guilds.roles import Role
 
 
-def guild_object(guild: Guild) -> dict[str, Any]:
+def guild_object(guild: Guild) -> wire.Guild:
     """The guild object without embedded collections, counts and members that depend on the caller."""
     return {
         "id": str(guild.id),
@@ -46,12 +47,12 @@ def guild_object(guild: Guild) -> dict[str, Any]:
     }
 
 
-def partial_guild_object(guild: Guild) -> dict[str, Any]:
+def partial_guild_object(guild: Guild) -> wire.PartialGuild:
     """The guild inside an invite."""
     return {"id": str(guild.id), "name": guild.name, **_assets(guild), "features": sorted(guild.features)}
 
 
-def _assets(guild: Guild) -> dict[str, Any]:
+def _assets(guild: Guild) -> wire.GuildImages:
     """Icon, banner and splashes, as far as the guild's features let them be seen."""
     features = guild.features
     banner = GuildFeature.BANNER in features and guild.banner is not None
@@ -82,9 +83,9 @@ def _optional_id(snowflake: int | None) -> str | None:
     return None if snowflake is None else str(snowflake)
 
 
-def role_object(role: Role, *, threads: bool) -> dict[str, Any]:
+def role_object(role: Role, *, threads: bool) -> wire.Role:
     """The role object; without `threads` its mask loses the thread bits (guilds.md, Guild object)."""
-    data: dict[str, Any] = {
+    data: wire.Role = {
         "id": str(role.id),
         "name": role.name,
         "color": role.color,
@@ -99,23 +100,26 @@ def role_object(role: Role, *, threads: bool) -> dict[str, Any]:
     return data
 
 
-def member_object(member: Member, user: Mapping[str, Any] | None, *, timed_out: bool) -> dict[str, Any]:
-    """The member object; `user` None leaves the user out, as the author's member of a message has it.
+def member_object(member: Member, user: wire.PartialUser, *, timed_out: bool) -> wire.Member:
+    """The member object. While a time-out runs, the member counts as muted."""
+    return {"user": user, **membership_object(member, timed_out=timed_out)}
 
-    While a time-out runs, the member counts as muted.
-    """
+
+def membership_object(member: Member, *, timed_out: bool) -> wire.Membership:
+    """The member object without the user, as the author's member of a message has it."""
     until = member.communication_disabled_until
-    data: dict[str, Any] = {} if user is None else {"user": user}
-    data["nick"] = member.nick
-    data["avatar"] = member.avatar
-    data["banner"] = member.banner
-    data["accent_color"] = member.accent_color
-    data["roles"] = [str(role_id) for role_id in sorted(member.role_ids)]
-    data["joined_at"] = iso_timestamp(member.joined_at)
-    data["mute"] = member.mute or timed_out
-    data["deaf"] = member.deaf
-    data["communication_disabled_until"] = None if until is None or not timed_out else iso_timestamp(until)
-    data["profile_flags"] = member.profile_flags
+    data: wire.Membership = {
+        "nick": member.nick,
+        "avatar": member.avatar,
+        "banner": member.banner,
+        "accent_color": member.accent_color,
+        "roles": [str(role_id) for role_id in sorted(member.role_ids)],
+        "joined_at": iso_timestamp(member.joined_at),
+        "mute": member.mute or timed_out,
+        "deaf": member.deaf,
+        "communication_disabled_until": None if until is None or not timed_out else iso_timestamp(until),
+        "profile_flags": member.profile_flags,
+    }
     if member.mention_flags:
         data["mention_flags"] = member.mention_flags
     return data
@@ -135,15 +139,27 @@ SHOWN_FEATURES: Final = frozenset({GuildFeature.VERIFIED, GuildFeature.PARTNERED
 """Features of its guild that an expression shows to all."""
 
 
-def expression_object(expression: Expression) -> dict[str, Any]:
+def expression_object(expression: Expression) -> wire.Emoji | wire.Sticker:
     """An emoji, or a sticker, which has a description and tags besides."""
-    data: dict[str, Any] = {"id": str(expression.id), "name": expression.name}
-    if expression.kind == STICKERS:
-        data |= {"description": expression.description, "tags": list(expression.tags)}
-    return {**data, "animated": expression.animated, "nsfw": False}
+    return sticker_object(expression) if expression.kind == STICKERS else emoji_object(expression)
 
 
-def expression_metadata_object(expression: Expression, guild: Guild) -> dict[str, Any]:
+def emoji_object(expression: Expression) -> wire.Emoji:
+    return {"id": str(expression.id), "name": expression.name, "animated": expression.animated, "nsfw": False}
+
+
+def sticker_object(expression: Expression) -> wire.Sticker:
+    return {
+        "id": str(expression.id),
+        "name": expression.name,
+        "description": expression.description,
+        "tags": list(expression.tags),
+        "animated": expression.animated,
+        "nsfw": False,
+    }
+
+
+def expression_metadata_object(expression: Expression, guild: Guild) -> wire.ExpressionMetadata:
     """What an expression in a message tells accounts that are not in its guild."""
     shown = partial_guild_object(guild)
     return {

@@ -8,17 +8,24 @@ members share few sets: results are kept per set of roles, and a member's own ov
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Final
+from collections.abc import Callable, Iterable
+from typing import Final, cast
 
 import attrs
 
+from chat import wire
 from chat.classes import define
 from chat.clock import Clock
 from chat.domain.standing import permissions
 from chat.domain.standing.channel_objects import channel_object
 from chat.domain.standing.guild_json import EncodedGuild
-from chat.domain.standing.guild_objects import expression_object, guild_object, member_object, role_object
+from chat.domain.standing.guild_objects import (
+    expression_object,
+    guild_object,
+    member_object,
+    membership_object,
+    role_object,
+)
 from chat.domain.standing.permissions import Rank
 from chat.registries.channel_types import CHANNEL_THREADS_TYPES, ChannelType, OverwriteType
 from chat.registries.guild_features import UNAVAILABLE_GUILD_FEATURES, GuildFeature
@@ -74,11 +81,11 @@ class GuildState:
         self._member_overwrites: dict[int, dict[int, Overwrite]] = {}
         self._moderation_given: frozenset[int] | None = None
         self._expressions: tuple[Expression, ...] | None = None
-        self._expression_objects: dict[str, list[dict[str, Any]]] = {}
-        self._guild_object: dict[str, Any] | None = None
-        self._role_objects: dict[bool, list[dict[str, Any]]] = {}
-        self._channel_objects: dict[tuple[int, bool], dict[str, Any]] = {}
-        self._channel_lists: dict[tuple[frozenset[int], bool], tuple[int, list[dict[str, Any]] | None]] = {}
+        self._expression_objects: dict[str, list[wire.Emoji | wire.Sticker]] = {}
+        self._guild_object: wire.Guild | None = None
+        self._role_objects: dict[bool, list[wire.Role]] = {}
+        self._channel_objects: dict[tuple[int, bool], wire.GuildChannel] = {}
+        self._channel_lists: dict[tuple[frozenset[int], bool], tuple[int, list[wire.GuildChannel] | None]] = {}
         self._messages_noted = 0
         self.encoded: Final = EncodedGuild()
         """Its wire objects as JSON."""
@@ -262,13 +269,13 @@ class GuildState:
     # Wire objects, kept until what they show changes; callers must not alter them. A channel's `last_message_id` moves
     # on in place: it may be newer than the moment at which the object was asked for, never older.
 
-    def guild_object(self) -> dict[str, Any]:
+    def guild_object(self) -> wire.Guild:
         """The guild object without embedded collections."""
         if self._guild_object is None:
             self._guild_object = guild_object(self.guild)
         return self._guild_object
 
-    def role_objects(self, *, threads: bool) -> list[dict[str, Any]]:
+    def role_objects(self, *, threads: bool) -> list[wire.Role]:
         """Every role, lowest position first; without `threads` the thread permission bits are taken out."""
         objects = self._role_objects.get(threads)
         if objects is None:
@@ -276,7 +283,7 @@ class GuildState:
             objects = self._role_objects[threads] = [role_object(role, threads=threads) for role in ordered]
         return objects
 
-    def expression_objects(self, kind: str) -> list[dict[str, Any]]:
+    def expression_objects(self, kind: str) -> list[wire.Emoji | wire.Sticker]:
         """The guild's emojis or stickers, oldest first."""
         objects = self._expression_objects.get(kind)
         if objects is None:
@@ -284,7 +291,7 @@ class GuildState:
             self._expression_objects[kind] = objects
         return objects
 
-    def channel_objects(self, visible: frozenset[int], *, threads: bool) -> list[dict[str, Any]]:
+    def channel_objects(self, visible: frozenset[int], *, threads: bool) -> list[wire.GuildChannel]:
         """The channels among `visible`, by position; without `threads` those that hold threads are left out, and the
         overwrites of the others lose the thread bits. The same list as before where nothing in it has changed."""
         noted, objects = self._channel_lists.get((visible, threads), (self._messages_noted, None))
@@ -304,19 +311,25 @@ class GuildState:
             self._channel_lists[visible, threads] = self._messages_noted, objects
         return objects
 
-    def channel_object(self, channel_id: int, *, threads: bool = True) -> dict[str, Any]:
+    def channel_object(self, channel_id: int, *, threads: bool = True) -> wire.GuildChannel:
         return self._rendered(self.channels[channel_id], threads)
 
-    def member_object(self, member: Member, user: Mapping[str, Any] | None) -> dict[str, Any]:
-        """A member with this user object, or with none."""
-        timed_out = member.communication_disabled_until is not None and member.is_timed_out(self._clock.now_ms())
-        return member_object(member, user, timed_out=timed_out)
+    def member_object(self, member: Member, user: wire.PartialUser) -> wire.Member:
+        """A member with this user object."""
+        return member_object(member, user, timed_out=self._is_timed_out(member))
+
+    def membership_object(self, member: Member) -> wire.Membership:
+        """A member without the user."""
+        return membership_object(member, timed_out=self._is_timed_out(member))
+
+    def _is_timed_out(self, member: Member) -> bool:
+        return member.communication_disabled_until is not None and member.is_timed_out(self._clock.now_ms())
 
     def last_message_id(self, channel_id: int) -> int | None:
         """The newest message that a channel has had."""
         return self._last_message_ids.get(channel_id)
 
-    def _rendered(self, channel: Channel, threads: bool) -> dict[str, Any]:
+    def _rendered(self, channel: Channel, threads: bool) -> wire.GuildChannel:
         rendered = self._channel_objects.get((channel.id, threads))
         if rendered is None:
             rendered = channel_object(channel, last_message_id=self._last_message_ids[channel.id], threads=threads)
@@ -434,7 +447,7 @@ class GuildState:
             for threads in (True, False):
                 rendered = self._channel_objects.get((channel_id, threads))
                 if rendered is not None and "last_message_id" in rendered:
-                    rendered["last_message_id"] = str(message_id)
+                    cast(wire.ChannelOfMessages, rendered)["last_message_id"] = str(message_id)
 
     def _reconsider(self, before: Channel | None, channel: Channel) -> None:
         """A channel is new, or has other overwrites or another category: see who sees it now, and the categories that

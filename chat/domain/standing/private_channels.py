@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import attrs
 
+from chat import wire
 from chat.auth.principal import Principal
 from chat.bus.audience import Audience, ToAccounts
 from chat.bus.bus import Bus, Event
@@ -35,6 +36,7 @@ from chat.store.accounts.accounts import Account
 from chat.store.database import Database
 from chat.store.guard import Guard
 from chat.store.guilds import guilds
+from chat.store.guilds.channels import Channel
 from chat.store.standing import private_channels, relationships
 from chat.store.standing.private_channels import PrivateChannel
 
@@ -85,7 +87,7 @@ class PrivateChannelAccess(ChannelAccess):
         """Others may have come to a group, or left it."""
         return self.conversations.renewed(self) if self.is_group else self
 
-    def channel_object(self) -> dict[str, Any]:
+    def channel_object(self) -> wire.PrivateChannel:
         return self.conversations.object_of(self.private, self.user_id)
 
 
@@ -97,7 +99,7 @@ class PrivateChannels:
     _bus: Bus
     _snowflakes: SnowflakeGenerator
     _settings: Settings
-    _partial_user_of: Callable[[int], Mapping[str, Any]] = attrs.field(kw_only=True)
+    _partial_user_of: Callable[[int], wire.PartialUser] = attrs.field(kw_only=True)
 
     def find(self, user_id: int, channel_id: int) -> PrivateChannelAccess | None:
         """The account's access to a conversation; None if there is none, or it is not in it."""
@@ -122,13 +124,13 @@ class PrivateChannels:
         private = private_channels.by_id(self._database.reader, access.channel.id)
         return access if private is None else self.access(private, access.user_id)
 
-    def of_account(self, user_id: int) -> list[dict[str, Any]]:
+    def of_account(self, user_id: int) -> list[wire.PrivateChannel]:
         """The conversations in the account's list, the one with the newest message first; as many as the instance's
         limit, an older one stands in it again when something is written there."""
         shown = private_channels.shown_to(self._database.reader, user_id, self._settings.limits.max_private_channels)
         return [self.object_of(private, user_id) for private in shown]
 
-    async def open(self, principal: Principal, recipient_id: int) -> dict[str, Any]:
+    async def open(self, principal: Principal, recipient_id: int) -> wire.PrivateChannel:
         """The conversation with an account, made or put back into the caller's list where needed.
 
         :raises ApiError: DIRECT_MESSAGES_DISABLED, UNKNOWN_USER, UNCLAIMED_ACCOUNT_CANNOT_SEND_DIRECT_MESSAGES,
@@ -259,11 +261,15 @@ class PrivateChannels:
             data = private_channel_object(private, user_id, users)
             self._bus.publish(Event(name, data, ToAccounts((user_id,))))
 
-    def object_of(self, private: PrivateChannel, user_id: int) -> dict[str, Any]:
+    def object_of(self, private: PrivateChannel, user_id: int) -> wire.PrivateChannel:
         """The channel object as one of its accounts sees it."""
         return private_channel_object(private, user_id, self._users(private))
 
-    def _users(self, private: PrivateChannel) -> dict[int, Mapping[str, Any]]:
+    def group_of(self, private: PrivateChannel, user_id: int) -> wire.GroupChannel:
+        """As `object_of`, of a group."""
+        return group_object(private, user_id, self._users(private))
+
+    def _users(self, private: PrivateChannel) -> dict[int, wire.PartialUser]:
         return {user_id: self._partial_user_of(user_id) for user_id in private.recipient_ids}
 
 
@@ -300,31 +306,50 @@ def _takes_messages(connection: sqlite3.Connection, account: Account, recipient:
 
 
 def private_channel_object(
-    private: PrivateChannel, user_id: int, users: Mapping[int, Mapping[str, Any]]
-) -> dict[str, Any]:
+    private: PrivateChannel, user_id: int, users: Mapping[int, wire.PartialUser]
+) -> wire.PrivateChannel:
     """The conversation as one of its accounts sees it; `users` holds the partial users of the others.
 
     Without others there is no member `recipients`, and a group without a name has no `name`.
     """
     channel = private.channel
-    pinned_at = channel.last_pin_timestamp
-    data: dict[str, Any] = {
+    begin = _begin(channel)
+    others = [users[other] for other in private.recipient_ids if other != user_id]
+    if channel.type == ChannelType.DM:
+        return {**begin, "recipients": others}
+    if channel.type == ChannelType.GROUP_DM:
+        return group_object(private, user_id, users)
+    notes: wire.PersonalNotesChannel = {**begin}
+    return notes
+
+
+def group_object(private: PrivateChannel, user_id: int, users: Mapping[int, wire.PartialUser]) -> wire.GroupChannel:
+    """As `private_channel_object`, of a group."""
+    channel = private.channel
+    others = [users[other] for other in private.recipient_ids if other != user_id]
+    named: wire.GroupNames = {}
+    if others:
+        named["recipients"] = others
+    if channel.name is not None:
+        named["name"] = channel.name
+    data: wire.GroupChannel = {
+        **_begin(channel),
+        **named,
+        "icon": channel.icon,
+        "owner_id": None if channel.owner_id is None else str(channel.owner_id),
+    }
+    if private.nicks:
+        data["nicks"] = nicks_object(private.nicks)
+    return data
+
+
+def _begin(channel: Channel) -> wire.Conversation[Any]:
+    return {
         "id": str(channel.id),
         "type": channel.type,
         "last_message_id": None if channel.last_message_id is None else str(channel.last_message_id),
-        "last_pin_timestamp": optional_timestamp(pinned_at),
+        "last_pin_timestamp": optional_timestamp(channel.last_pin_timestamp),
     }
-    others = [users[other] for other in private.recipient_ids if other != user_id]
-    if others:
-        data["recipients"] = others
-    if channel.type == ChannelType.GROUP_DM:
-        if channel.name is not None:
-            data["name"] = channel.name
-        data["icon"] = channel.icon
-        data["owner_id"] = None if channel.owner_id is None else str(channel.owner_id)
-        if private.nicks:
-            data["nicks"] = nicks_object(private.nicks)
-    return data
 
 
 def nicks_object(nicks: Mapping[int, str]) -> dict[str, str]:

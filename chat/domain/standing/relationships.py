@@ -5,10 +5,11 @@ from __future__ import annotations
 import enum
 import sqlite3
 from collections.abc import Callable, Collection
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import attrs
 
+from chat import wire
 from chat.bus.audience import ToAccounts
 from chat.bus.bus import AcquaintanceChanged, Bus, Event
 from chat.classes import define
@@ -61,17 +62,17 @@ class Relationships:
     _database: Database
     _bus: Bus
     _clock: Clock
-    _partial_user_of: Callable[[int], dict[str, Any]] = attrs.field(kw_only=True)
+    _partial_user_of: Callable[[int], wire.PartialUser] = attrs.field(kw_only=True)
 
     def friends_of(self, user_id: int) -> tuple[int, ...]:
         """The accounts that are friends of this one, ascending."""
         return relationships.targets(self._database.reader, user_id, RelationshipType.FRIEND)
 
-    def of_user(self, user_id: int) -> list[dict[str, Any]]:
+    def of_user(self, user_id: int) -> list[wire.RelationshipInReady]:
         """The account's relationship objects without `user`, as Ready has them (gateway.md, Ready)."""
         return [_relationship_object(entry) for entry in relationships.of_user(self._database.reader, user_id)]
 
-    def with_user(self, user_id: int) -> list[dict[str, Any]]:
+    def with_user(self, user_id: int) -> list[wire.Relationship]:
         """The account's relationship objects with `user`, as GET /v1/users/@me/relationships has them."""
         reader = self._database.reader
         withheld = relationships.withheld_from(reader, user_id)
@@ -80,7 +81,7 @@ class Relationships:
             for entry in relationships.of_user(reader, user_id)
         ]
 
-    def object_of(self, relationship: Relationship) -> dict[str, Any]:
+    def object_of(self, relationship: Relationship) -> wire.Relationship:
         """One relationship object with `user` (people.md, Relationships)."""
         return {**_relationship_object(relationship), "user": self._partial_user_of(relationship.target_id)}
 
@@ -170,12 +171,16 @@ def _replace(connection: sqlite3.Connection, user_id: int, target_id: int, type:
     return before, after
 
 
-def _relationship_object(relationship: Relationship) -> dict[str, Any]:
+def _relationship_object(relationship: Relationship) -> wire.RelationshipInReady:
     data: dict[str, Any] = {"id": str(relationship.target_id), "type": relationship.type}
     if relationship.since is not None:
         data["since"] = iso_timestamp(relationship.since)
-    data["nickname"] = relationship.nickname
-    data["share_voice_activity"] = relationship.share_voice_activity
-    # Only the list of relationships looks at the other side; events say true, but for those of `publish_sharing`.
-    data["friend_shares_voice_activity"] = True
-    return data
+    rest: wire.RelationshipInReady = {
+        "id": data["id"],
+        "type": relationship.type,
+        "nickname": relationship.nickname,
+        "share_voice_activity": relationship.share_voice_activity,
+        # Only the list of relationships looks at the other side; events say true, but for those of `publish_sharing`.
+        "friend_shares_voice_activity": True,
+    }
+    return cast(wire.RelationshipInReady, {**data, **rest})

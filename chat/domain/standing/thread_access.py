@@ -8,6 +8,7 @@ import sqlite3
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
+from chat import wire
 from chat.bus.audience import Audience, ToThread
 from chat.classes import define, frozen
 from chat.clock import Clock
@@ -95,7 +96,7 @@ class ThreadAccess(GuildChannelAccess):
         members = self.member_ids if self.is_private else None
         return ToThread(self.state.id, self.thread.channel.parent_id or 0, members, message_id)
 
-    def channel_object(self) -> dict[str, Any]:
+    def channel_object(self) -> wire.Thread:
         return thread_object(self.thread, own=self.own)
 
     def note_message(self, message_id: int) -> None:
@@ -133,7 +134,7 @@ class ThreadLookup:
         )
         return access if access.sees(member.user_id) else None
 
-    def shown_to(self, state: GuildState, user_id: int, *, joined_only: bool) -> list[dict[str, Any]]:
+    def shown_to(self, state: GuildState, user_id: int, *, joined_only: bool) -> list[wire.Thread]:
         """The guild's active threads that the account sees, or of those the ones it is in, the newest first."""
         if joined_only:
             found = threads.joined(self._database.reader, state.id, user_id)
@@ -180,7 +181,7 @@ class ThreadLookup:
 
     def members_shown(
         self, state: GuildState, user_id: int, thread_id: int, after: int, most: int
-    ) -> list[dict[str, Any]] | None:
+    ) -> list[wire.ThreadMember] | None:
         """A page of a thread's members, by user id; None if the account does not see the thread."""
         reader = self._database.reader
         found = threads.shown_by_ids(reader, user_id, [thread_id])
@@ -204,7 +205,7 @@ def seen_of(state: GuildState, user_id: int, found: Iterable[ShownThread]) -> li
     return kept
 
 
-def shown_objects(state: GuildState, user_id: int, found: Iterable[ShownThread]) -> list[dict[str, Any]]:
+def shown_objects(state: GuildState, user_id: int, found: Iterable[ShownThread]) -> list[wire.Thread]:
     """Those of the guild's threads that the account sees, as the wire has them."""
     return [thread_object(shown.thread, own=shown.own) for shown in seen_of(state, user_id, found)]
 

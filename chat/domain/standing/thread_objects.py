@@ -5,11 +5,12 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, cast
 
 import attrs
 
+from chat import wire
 from chat.bus.audience import ToThread
 from chat.bus.bus import Event
 from chat.classes import frozen
@@ -25,17 +26,17 @@ from chat.store.threads import Thread, ThreadMember
 
 def thread_object(
     thread: Thread, *, own: ThreadMember | None = None, member_ids: Sequence[int] | None = None
-) -> dict[str, Any]:
+) -> wire.Thread:
     """A thread; `own` is the receiver's membership, if any, `member_ids` are the members to name, if any."""
     channel = thread.channel
     pinned_at = channel.last_pin_timestamp
-    data: dict[str, Any] = {
+    data: wire.Thread = {
         "id": str(channel.id),
         "type": channel.type,
         "guild_id": str(channel.guild_id),
         "parent_id": str(channel.parent_id),
         "owner_id": str(channel.owner_id),
-        "name": channel.name,
+        "name": channel.name or "",
         "last_message_id": None if channel.last_message_id is None else str(channel.last_message_id),
         "last_pin_timestamp": optional_timestamp(pinned_at),
         "rate_limit_per_user": channel.rate_limit_per_user,
@@ -63,23 +64,23 @@ def thread_gone_object(thread: Thread) -> dict[str, Any]:
     }
 
 
-def thread_member_object(member: ThreadMember, guild_member: Mapping[str, Any] | None = None) -> dict[str, Any]:
+def thread_member_object(member: ThreadMember, guild_member: wire.Member | None = None) -> wire.ThreadMember:
     """A membership; `guild_member` is the member object of the account in the guild, if asked for."""
-    data: dict[str, Any] = {
+    data: wire.ThreadMember = {
         "id": str(member.thread_id),
         "user_id": str(member.user_id),
         "join_timestamp": iso_timestamp(member.joined_at),
         "flags": member.flags,
         "muted": member.muted,
-        "mute_config": member.mute_config,
+        "mute_config": cast(wire.MuteConfig | None, member.mute_config),
     }
     if guild_member is not None:
-        data["member"] = guild_member
+        data["member"] = cast(dict[str, Any], guild_member)
     return data
 
 
-def _metadata(thread: Thread) -> dict[str, Any]:
-    data: dict[str, Any] = {
+def _metadata(thread: Thread) -> wire.ThreadMetadata:
+    data: wire.ThreadMetadata = {
         "archived": thread.archived,
         "auto_archive_duration": thread.auto_archive_duration,
         "archive_timestamp": iso_timestamp(thread.archive_timestamp),
@@ -180,7 +181,7 @@ def members_changed(
     ]
 
 
-def member_of_thread(state: GuildState, entry: ThreadMember) -> dict[str, Any]:
+def member_of_thread(state: GuildState, entry: ThreadMember) -> wire.ThreadMember:
     """A thread member with its member object in the guild."""
     member, account = state.member(entry.user_id), state.account(entry.user_id)
     if member is None or account is None:

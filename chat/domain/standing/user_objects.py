@@ -7,10 +7,11 @@ from __future__ import annotations
 import datetime
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import orjson
 
+from chat import wire
 from chat.clock import iso_timestamp, optional_timestamps
 from chat.config import Limits, Settings
 from chat.registries.user_flags import PUBLIC_USER_FLAGS, AuthenticatorType, PremiumFlag, PremiumType, UserFlag
@@ -31,9 +32,9 @@ DELETED_USERNAME: Final = "DeletedUser"
 DELETED_GLOBAL_NAME: Final = "Deleted User"
 
 
-def partial_user(account: Account | ShownAccount) -> dict[str, Any]:
+def partial_user(account: Account | ShownAccount) -> wire.PartialUser:
     """An account as others see it; a deleted one is shown as the placeholder."""
-    data: dict[str, Any]
+    data: wire.PartialUser
     is_deleted = account.flags & DELETED
     if is_deleted:
         data = {
@@ -81,7 +82,7 @@ _PERKS_DISABLED: Final = int(PremiumFlag.PERKS_DISABLED)
 _ENABLED_OVERRIDE: Final = int(PremiumFlag.ENABLED_OVERRIDE)
 
 
-def private_user(account: Account, *, factors_of: Account, now_ms: int, premium_for_everyone: bool) -> dict[str, Any]:
+def private_user(account: Account, *, factors_of: Account, now_ms: int, premium_for_everyone: bool) -> wire.PrivateUser:
     """An account as it sees itself: GET /v1/users/@me, Ready and USER_UPDATE.
 
     `factors_of` is whose second factors it shows; `now_ms` (Unix) decides age and premium. Unlike in the partial user,
@@ -99,31 +100,32 @@ def private_user(account: Account, *, factors_of: Account, now_ms: int, premium_
         account.premium_until if premium else None,
         account.premium_grace_ends_at,
     )
-    data = partial_user(account)
-    data.update(
-        bot=account.bot,
-        is_staff=bool(account.flags & _STAFF),
-        acls=list(account.acls),
-        traits=sorted(traits),
-        email=account.email,
-        phone=None,
-        has_verified_phone=False,
-        bio=account.bio,
-        pronouns=account.pronouns,
-        accent_color=account.accent_color,
-        banner=account.banner,
-        banner_color=account.banner_color,
-        mfa_enabled=bool(types),
-        verified=account.email_verified,
-        nsfw_allowed=account.bot or is_adult(account, now_ms),
-        required_actions=[],
-        password_last_changed_at=password_changed_at,
-        last_voice_activity_sharing_change_at=sharing_changed_at,
-        pending_bulk_message_deletion=pending_deletion(account),
-        terms_agreed_at=terms_agreed_at,
-        privacy_agreed_at=privacy_agreed_at,
-    )
-    data.update(_premium_members(account, premium, *of_premium))
+    data: wire.PrivateUser = {
+        **partial_user(account),
+        "bot": account.bot,
+        "is_staff": bool(account.flags & _STAFF),
+        "acls": list(account.acls),
+        "traits": sorted(traits),
+        "email": account.email,
+        "phone": None,
+        "has_verified_phone": False,
+        "bio": account.bio,
+        "pronouns": account.pronouns,
+        "accent_color": account.accent_color,
+        "banner": account.banner,
+        "banner_color": account.banner_color,
+        "mfa_enabled": bool(types),
+        "verified": account.email_verified,
+        "nsfw_allowed": account.bot or is_adult(account, now_ms),
+        "required_actions": [],
+        "password_last_changed_at": password_changed_at,
+        "last_voice_activity_sharing_change_at": sharing_changed_at,
+        "pending_bulk_message_deletion": pending_deletion(account),
+        "terms_agreed_at": terms_agreed_at,
+        "privacy_agreed_at": privacy_agreed_at,
+        **_premium_members(account, premium, *of_premium),
+        **_NO_EXTRAS,
+    }
     if account.email is not None:
         data["email_bounced"] = account.email_bounced
     if types:
@@ -133,7 +135,10 @@ def private_user(account: Account, *, factors_of: Account, now_ms: int, premium_
     return data
 
 
-def pending_deletion(account: Account) -> dict[str, Any] | None:
+_NO_EXTRAS: Final[wire.PrivateUserExtras] = {}
+
+
+def pending_deletion(account: Account) -> wire.PendingMessageDeletion | None:
     """When the account's own messages go, and how many there were in how many channels when that was decided."""
     if account.pending_bulk_message_deletion_at is None:
         return None
@@ -162,17 +167,18 @@ BEARER_WITHOUT: Final = frozenset({"authenticator_types", "email_bounced", "age_
 """Members of which even the presence tells something."""
 
 
-def bearer_user(account: Account, private: Mapping[str, Any], *, with_email: bool) -> dict[str, Any]:
+def bearer_user(account: Account, private: Mapping[str, Any], *, with_email: bool) -> wire.PrivateUser:
     """The private user as an OAuth2 application sees it (accounts.md, User objects): lists are empty, truths false,
     moments and all else that is private null. `with_email` shows the email address and whether it is verified."""
     shown = BEARER_KEEPS | partial_user(account).keys()
     if with_email:
         shown |= {"email", "verified"}
-    return {
+    kept = {
         name: value if name in shown else _withheld(value)
         for name, value in private.items()
         if name not in BEARER_WITHOUT
     }
+    return cast(wire.PrivateUser, kept)
 
 
 def _withheld(value: object) -> object:
@@ -208,7 +214,8 @@ PREMIUM_FLAGS: Final[Mapping[str, int]] = {
 
 def _premium_members(
     account: Account, premium: bool, since: str | None, until: str | None, grace_ends_at: str | None
-) -> dict[str, Any]:
+) -> wire.Premium:
+    flags = account.premium_flags
     return {
         "premium_type": account.premium_type if premium else int(PremiumType.NONE),
         "premium_since": since,
@@ -217,7 +224,14 @@ def _premium_members(
         "premium_billing_cycle": None,
         "premium_lifetime_sequence": account.premium_lifetime_sequence,
         "premium_grace_ends_at": grace_ends_at,
-        **{name: bool(account.premium_flags & flag) for name, flag in PREMIUM_FLAGS.items()},
+        "premium_discriminator": bool(flags & PREMIUM_FLAGS["premium_discriminator"]),
+        "premium_badge_hidden": bool(flags & PREMIUM_FLAGS["premium_badge_hidden"]),
+        "premium_badge_masked": bool(flags & PREMIUM_FLAGS["premium_badge_masked"]),
+        "premium_badge_timestamp_hidden": bool(flags & PREMIUM_FLAGS["premium_badge_timestamp_hidden"]),
+        "premium_badge_sequence_hidden": bool(flags & PREMIUM_FLAGS["premium_badge_sequence_hidden"]),
+        "premium_purchase_disabled": bool(flags & PREMIUM_FLAGS["premium_purchase_disabled"]),
+        "premium_enabled_override": bool(flags & PREMIUM_FLAGS["premium_enabled_override"]),
+        "premium_perks_disabled": bool(flags & PREMIUM_FLAGS["premium_perks_disabled"]),
         "has_dismissed_premium_onboarding": bool(account.flags & _HAS_DISMISSED_ONBOARDING),
         "has_ever_purchased": False,
         "has_unread_gift_inventory": False,
@@ -255,10 +269,12 @@ def age_years(date_of_birth: str, now_ms: int) -> int:
     return today.year - born.year - ((today.month, today.day) < (born.month, born.day))
 
 
-def find_partial_user(database: Database, user_id: int) -> dict[str, Any]:
+def find_partial_user(database: Database, user_id: int) -> wire.PartialUser:
     """One account as others see it; for an unknown id nothing but that id."""
     account = accounts.by_id(database.reader, user_id)
-    return {"id": str(user_id)} if account is None else partial_user(account)
+    if account is None:  # rows that name accounts go with them, so that nothing asks for one that is not there
+        return cast(wire.PartialUser, {"id": str(user_id)})
+    return partial_user(account)
 
 
 UNCATEGORISED_FOLDER: Final = -1
@@ -313,11 +329,12 @@ DEFAULT_USER_SETTINGS: Final[Mapping[str, Any]] = MappingProxyType(
 """The settings of an account that never changed any."""
 
 
-def user_settings_object(stored: Mapping[str, Any]) -> dict[str, Any]:
+def user_settings_object(stored: Mapping[str, Any]) -> wire.UserSettings:
     """The whole object: what is stored, and the defaults for the rest. `guild_positions` is read off the folders, so
     that the two always agree."""
-    settings: dict[str, Any] = orjson.loads(_ENCODED_DEFAULTS)
-    settings.update([(name, value) for name, value in stored.items() if name in settings])
+    known = orjson.loads(_ENCODED_DEFAULTS)
+    known.update([(name, value) for name, value in stored.items() if name in known])
+    settings: wire.UserSettings = known
     placed = (guild_id for folder in settings["guild_folders"] for guild_id in folder["guild_ids"])
     settings["guild_positions"] = list(dict.fromkeys(placed))
     return settings

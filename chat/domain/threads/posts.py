@@ -8,8 +8,8 @@ from __future__ import annotations
 import functools
 import sqlite3
 from collections.abc import Callable, Sequence
-from typing import Any
 
+from chat import wire
 from chat.auth.principal import Principal
 from chat.bus.bus import Event
 from chat.classes import define
@@ -125,7 +125,7 @@ class Posts:
 
     async def create(
         self, principal: Principal, channel_id: int, new: NewThread, draft: MessageDraft, reason: str | None = None
-    ) -> dict[str, Any]:
+    ) -> wire.Thread | wire.Post:
         """Make a post; gives the thread object with `message`, its first.
 
         :raises ApiError: as `Access.guild_channel` and `MessageSending.create`, SEND_MESSAGES being the right to make
@@ -142,7 +142,7 @@ class Posts:
 
     async def create_of_webhook(
         self, sender: Sender, forum: GuildChannelAccess, new: NewThread, draft: MessageDraft
-    ) -> dict[str, Any]:
+    ) -> wire.Message:
         """Make a post as a webhook of the forum; gives the message.
 
         :raises ApiError: as `MessageSending.create_of_webhook`; otherwise as `create`.

@@ -14,6 +14,7 @@ from typing import Any, Final
 import attrs
 import trio
 
+from chat import wire
 from chat.auth.principal import Principal
 from chat.classes import define, frozen
 from chat.domain.core import Core
@@ -112,7 +113,7 @@ class ThreadChanges:
 
     async def change(
         self, principal: Principal, thread_id: int, change: ThreadChange, reason: str | None = None
-    ) -> dict[str, Any]:
+    ) -> wire.GuildChannel | wire.GroupChannel | wire.Thread:
         """Change a thread; a change that changes nothing is not told.
 
         :raises ApiError: as `Threads.thread`; COMMUNICATION_DISABLED, and as `_judge`; MAX_ACTIVE_THREADS,

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Final
 
+from chat import wire
 from chat.auth.principal import Principal
 from chat.classes import define
 from chat.domain.core import Core
@@ -37,7 +38,7 @@ _Named = dict[int, list[int]]
 class ThreadLists:
     _core: Core
 
-    async def active_of_guild(self, principal: Principal, guild_id: int) -> dict[str, Any]:
+    async def active_of_guild(self, principal: Principal, guild_id: int) -> wire.Threads:
         """The guild's threads that are not archived and that the caller sees, with the caller's memberships.
 
         :raises ApiError: as `Access.guild`; ACCESS_DENIED for people (threads.md, Thread lists).
@@ -53,7 +54,7 @@ class ThreadLists:
 
     async def archived(
         self, principal: Principal, channel_id: int, *, private: bool, before: int | None, limit: int
-    ) -> dict[str, Any]:
+    ) -> wire.Threads:
         """Archived threads below a channel, the last one archived first; `before` is a moment in Unix milliseconds.
 
         :raises ApiError: as `Access.guild_channel` with READ_MESSAGE_HISTORY; for private threads with MANAGE_THREADS.
@@ -71,7 +72,7 @@ class ThreadLists:
 
     async def archived_and_joined(
         self, principal: Principal, channel_id: int, *, before: int | None, limit: int
-    ) -> dict[str, Any]:
+    ) -> wire.Threads:
         """Archived private threads below a channel that the caller is in, the newest first; `before` is an id.
 
         :raises ApiError: as `Access.guild_channel` with READ_MESSAGE_HISTORY.
@@ -93,7 +94,7 @@ class ThreadLists:
 
         return await self._core.database.read(query)
 
-    async def search(self, principal: Principal, channel_id: int, asked: ThreadQuery) -> dict[str, Any]:
+    async def search(self, principal: Principal, channel_id: int, asked: ThreadQuery) -> wire.FoundThreads:
         """Threads below a channel whose name holds every word, and that have the tags; for forums with the first
         message of each.
 
@@ -102,7 +103,7 @@ class ThreadLists:
         access = self._core.access.guild_channel(principal, channel_id, READ_MESSAGE_HISTORY)
         user_id, every_private = principal.user_id, access.may(MANAGE_THREADS)
 
-        def query(connection: sqlite3.Connection) -> tuple[FoundThreads, _Named, list[dict[str, Any]]]:
+        def query(connection: sqlite3.Connection) -> tuple[FoundThreads, _Named, list[wire.Message]]:
             found = threads.search(connection, channel_id, user_id, asked, every_private=every_private)
             ids = [shown.thread.id for shown in found.threads]
             named = threads.member_ids_shown(connection, ids)
@@ -118,16 +119,16 @@ class ThreadLists:
 
     def _first_messages(
         self, connection: sqlite3.Connection, principal: Principal, access: GuildChannelAccess, thread_ids: list[int]
-    ) -> list[dict[str, Any]]:
+    ) -> list[wire.Message]:
         if access.channel.type not in THREAD_ONLY_CHANNEL_TYPES or not thread_ids:
             return []
         wanted = set(thread_ids)
         found = [message for message in messages.by_ids(connection, thread_ids) if message.channel_id in wanted]
         stored = with_context(connection, found, viewer=viewer_of(principal))
-        return stored.wires(self._core.media_addresses)
+        return stored.objects(self._core.media_addresses)
 
 
-def _listed(found: Sequence[ShownThread], named: _Named) -> dict[str, Any]:
+def _listed(found: Sequence[ShownThread], named: _Named) -> wire.Threads:
     return {
         "threads": [
             thread_object(shown.thread, own=shown.own, member_ids=named.get(shown.thread.id, [])) for shown in found
@@ -136,6 +137,6 @@ def _listed(found: Sequence[ShownThread], named: _Named) -> dict[str, Any]:
     }
 
 
-def _page(read: tuple[list[ShownThread], _Named], limit: int) -> dict[str, Any]:
+def _page(read: tuple[list[ShownThread], _Named], limit: int) -> wire.Threads:
     found, named = read
     return {**_listed(found[:limit], named), "has_more": len(found) > limit}

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import attrs
 
+from chat import wire
 from chat.auth.principal import Principal
 from chat.bus.audience import ToAccounts
 from chat.bus.bus import Event
@@ -107,7 +108,7 @@ class Threads:
 
     async def start(
         self, principal: Principal, channel_id: int, new: NewThread, reason: str | None = None
-    ) -> dict[str, Any]:
+    ) -> wire.Thread | wire.Post:
         """Start a thread below a channel; the channel says so, unless it is a private one. The channel's slow mode
         counts for threads as for messages, each on its own.
 
@@ -120,7 +121,7 @@ class Threads:
 
     async def start_from_message(
         self, principal: Principal, channel_id: int, message_id: int, new: NewThread, reason: str | None = None
-    ) -> dict[str, Any]:
+    ) -> wire.Thread:
         """Start the thread of a message, which takes over the message's id; a message has one at most.
 
         :raises ApiError: as `start`; UNKNOWN_MESSAGE, THREAD_ALREADY_CREATED_FOR_MESSAGE.
@@ -144,7 +145,7 @@ class Threads:
         reason: str | None,
         *,
         of_message: bool = False,
-    ) -> dict[str, Any]:
+    ) -> wire.Thread:
         kind = _kind(parent.channel, new.type)
         parent.require(_START_PERMISSION[kind])
         now = self._core.clock.now_ms()
@@ -245,7 +246,9 @@ class Threads:
 
     # Members
 
-    async def members_of(self, principal: Principal, thread_id: int, *, after: int, limit: int) -> list[dict[str, Any]]:
+    async def members_of(
+        self, principal: Principal, thread_id: int, *, after: int, limit: int
+    ) -> list[wire.ThreadMember]:
         """A page of the members of a thread, in order of their ids.
 
         :raises ApiError: as `Access.channel`; INVALID_CHANNEL_TYPE.
@@ -254,7 +257,7 @@ class Threads:
         found = threads.members(self._core.database.reader, thread_id, after=after, limit=limit)
         return [member_of_thread(access.state, entry) for entry in found]
 
-    async def member(self, principal: Principal, thread_id: int, user_id: int) -> dict[str, Any]:
+    async def member(self, principal: Principal, thread_id: int, user_id: int) -> wire.ThreadMember:
         """One member of a thread.
 
         :raises ApiError: as `members_of`; UNKNOWN_THREAD_MEMBER.
@@ -329,7 +332,7 @@ class Threads:
         flags: int | None,
         muted: bool | None,
         mute_config: Mapping[str, Any] | None,
-    ) -> dict[str, Any]:
+    ) -> wire.ThreadMember:
         """Change what the caller hears of a thread that it is in; the account's own sessions are told. Without `muted`
         there is no `mute_config`.
 

@@ -8,10 +8,11 @@ writes (`chat.domain.messages.crossposting`).
 from __future__ import annotations
 
 import sqlite3
-from typing import Any, Final
+from typing import Final
 
 import attrs
 
+from chat import wire
 from chat.auth.principal import Principal
 from chat.bus.audience import ToChannel
 from chat.bus.bus import Event
@@ -65,7 +66,7 @@ class Announcements:
     _system_messages: SystemMessages
     _crossposting: Crossposting
 
-    async def crosspost(self, principal: Principal, channel_id: int, message_id: int) -> dict[str, Any]:
+    async def crosspost(self, principal: Principal, channel_id: int, message_id: int) -> wire.Message:
         """Publish a message of an announcement channel: one's own, or with MANAGE_MESSAGES any. Channels that follow
         get a copy; a message that is published already stays as it is.
 
@@ -106,11 +107,11 @@ class Announcements:
             self._crossposting.look_again()
 
         published = await self._core.database.write(unit, then, guard=principal.guard)
-        return published.for_caller.wire(published.message, self._core.media_addresses, floor)
+        return published.for_caller.object_of(published.message, self._core.media_addresses, floor)
 
     async def follow(
         self, principal: Principal, channel_id: int, target_id: int, reason: str | None = None
-    ) -> dict[str, Any]:
+    ) -> wire.FollowedChannel:
         """Have what is published in a channel brought to another one, by a new webhook there. A channel that follows
         already goes on to.
 

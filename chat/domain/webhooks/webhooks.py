@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import attrs
 
+from chat import wire
 from chat.auth.keys import Keys
 from chat.auth.principal import Principal
 from chat.bus.audience import ToChannel
@@ -114,7 +115,7 @@ class Webhooks:
 
     async def create(
         self, principal: Principal, channel_id: int, name: str, avatar: str | None, reason: str | None = None
-    ) -> dict[str, Any]:
+    ) -> wire.Webhook:
         """Make a webhook.
 
         :raises ApiError: as `Access.guild_channel`; CANNOT_SEND_MESSAGES_IN_NON_TEXT_CHANNEL, MAX_WEBHOOKS_PER_CHANNEL,
@@ -149,7 +150,7 @@ class Webhooks:
             )
         return webhook_object(made, token, principal.account)
 
-    async def of_channel(self, principal: Principal, channel_id: int) -> list[dict[str, Any]]:
+    async def of_channel(self, principal: Principal, channel_id: int) -> list[wire.Webhook]:
         """The webhooks of a channel, oldest first.
 
         :raises ApiError: as `Access.guild_channel`.
@@ -160,7 +161,7 @@ class Webhooks:
             lambda connection: self._shown(connection, webhooks.of_channel(connection, channel_id), hidden)
         )
 
-    async def of_guild(self, principal: Principal, guild_id: int) -> list[dict[str, Any]]:
+    async def of_guild(self, principal: Principal, guild_id: int) -> list[wire.Webhook]:
         """The webhooks of a guild that `get` shows to the caller, oldest first.
 
         :raises ApiError: as `Access.guild`.
@@ -169,19 +170,19 @@ class Webhooks:
         open_to = access.state.channels_with(principal.user_id, MANAGE_WEBHOOKS)
         hidden = access.state.hidden_from(principal.user_id)
 
-        def shown(connection: sqlite3.Connection) -> list[dict[str, Any]]:
+        def shown(connection: sqlite3.Connection) -> list[wire.Webhook]:
             present = webhooks.of_guild(connection, guild_id)
             return self._shown(connection, [webhook for webhook in present if webhook.channel_id in open_to], hidden)
 
         return await self._core.database.read(shown)
 
-    def get(self, principal: Principal, webhook_id: int) -> dict[str, Any]:
+    def get(self, principal: Principal, webhook_id: int) -> wire.Webhook:
         """One webhook. Raises UNKNOWN_WEBHOOK; as `Access.guild_channel`."""
         return self._shown_to(principal, self._managed(principal, webhook_id))
 
     async def change(
         self, principal: Principal, webhook_id: int, change: WebhookChange, reason: str | None = None
-    ) -> dict[str, Any]:
+    ) -> wire.Webhook:
         """Change name, avatar or channel; a new channel is one of the same guild, where the caller manages webhooks
         too.
 
@@ -220,11 +221,11 @@ class Webhooks:
         guard.claim(_require_there, webhook_id)
         return webhook
 
-    def get_by_token(self, webhook: Webhook) -> dict[str, Any]:
+    def get_by_token(self, webhook: Webhook) -> wire.Webhook:
         """What the webhook sees of itself: not who made it."""
         return webhook_object(webhook, self._token(webhook).decode(), None)
 
-    async def change_by_token(self, webhook: Webhook, change: WebhookChange, guard: Guard) -> dict[str, Any]:
+    async def change_by_token(self, webhook: Webhook, change: WebhookChange, guard: Guard) -> wire.Webhook:
         """Change name or avatar.
 
         :raises InvalidFormBody: as `create`.
@@ -236,7 +237,7 @@ class Webhooks:
 
     async def execute(
         self, webhook: Webhook, draft: MessageDraft, disguise: Disguise, place: WebhookPlace, guard: Guard
-    ) -> dict[str, Any]:
+    ) -> wire.Message:
         """Send a message.
 
         :raises ApiError: as `place_of`, `MessageSending.create_of_webhook` and `Posts.create_of_webhook`.
@@ -256,7 +257,7 @@ class Webhooks:
             return await self._posts.create_of_webhook(sender, access, place.post, draft)
         return await self._messages.sending.create_of_webhook(sender, access, draft)
 
-    async def message(self, webhook: Webhook, message_id: int, thread_id: int | None = None) -> dict[str, Any]:
+    async def message(self, webhook: Webhook, message_id: int, thread_id: int | None = None) -> wire.Message:
         """One of the webhook's messages in its channel, or in a thread there.
 
         :raises ApiError: as `place_of`; UNKNOWN_MESSAGE.
@@ -265,7 +266,7 @@ class Webhooks:
 
     async def edit_message(
         self, webhook: Webhook, message_id: int, edit: MessageEdit, thread_id: int | None, guard: Guard
-    ) -> dict[str, Any]:
+    ) -> wire.Message:
         """Change one of the webhook's messages.
 
         :raises ApiError: as `message` and `MessageEditing.edit_of_webhook`.
@@ -415,14 +416,14 @@ class Webhooks:
             data = {"guild_id": str(guild_id), "channel_id": str(channel_id)}
             self._core.bus.publish(Event(EventName.WEBHOOKS_UPDATE, data, ToChannel(guild_id, channel_id)))
 
-    def _shown_to(self, principal: Principal, webhook: Webhook) -> dict[str, Any]:
+    def _shown_to(self, principal: Principal, webhook: Webhook) -> wire.Webhook:
         state = self._core.guild_states.get(webhook.guild_id)
         hidden = frozenset() if state is None else state.hidden_from(principal.user_id)
         return self._shown(self._core.database.reader, [webhook], hidden)[0]
 
     def _shown(
         self, connection: sqlite3.Connection, found: list[Webhook], hidden: frozenset[int]
-    ) -> list[dict[str, Any]]:
+    ) -> list[wire.Webhook]:
         """The webhook objects, without the channels of the same guild that they follow and that are hidden."""
         makers = {account.id: account for account in accounts.by_ids(connection, tuple({row.user_id for row in found}))}
         followed = crossposts.sources(connection, [row.id for row in found if row.type == CHANNEL_FOLLOWER])
@@ -467,22 +468,18 @@ def logged_webhook(webhook: Webhook | None) -> dict[str, Any]:
     """What the audit log compares; never the token."""
     if webhook is None:
         return {}
-    return {
-        "name": webhook.name,
-        "channel_id": str(webhook.channel_id),
-        "avatar_hash": webhook.avatar,
-        "type": webhook.type,
-    }
+    place = {"name": webhook.name, "channel_id": str(webhook.channel_id)}
+    return {**place, "avatar_hash": webhook.avatar, "type": webhook.type}
 
 
 def webhook_object(
     webhook: Webhook, token: str, maker: Account | None, source: FollowedSource | None = None
-) -> dict[str, Any]:
+) -> wire.Webhook:
     """The webhook with its token; without `maker` there is no `user`, as in the view that the token gives.
 
     One that follows a channel shows no token, and its `source` unless that is gone.
     """
-    data: dict[str, Any] = {
+    data: wire.Webhook = {
         "id": str(webhook.id),
         "type": webhook.type,
         "guild_id": str(webhook.guild_id),
@@ -494,7 +491,7 @@ def webhook_object(
         data["token"] = token
     if source is not None:
         data["source_guild"] = {"id": str(source.guild_id), "name": source.guild_name, "icon": source.guild_icon}
-        data["source_channel"] = {"id": str(source.channel_id), "name": source.channel_name}
+        data["source_channel"] = {"id": str(source.channel_id), "name": source.channel_name or ""}
     if maker is not None:
         data["user"] = author_object(webhook.user_id, maker)
     return data

@@ -22,6 +22,7 @@ import orjson
 import structlog
 import trio
 
+from chat import wire
 from chat.bus.audience import ToPresenceSubscribers
 from chat.bus.bus import Bus, Event, GuildDeleted, GuildJoined, GuildLeft, Turn
 from chat.classes import define
@@ -370,5 +371,5 @@ class ThreadMemberLists:
         data = {"guild_id": str(guild_id), "thread_id": str(thread_id), "members": members}
         self._hub.send((session,), EventName.THREAD_MEMBER_LIST_UPDATE, data)
 
-    def _presence(self, entry: dict[str, Any]) -> dict[str, Any]:
+    def _presence(self, entry: wire.ThreadMember) -> dict[str, Any]:
         return self._presences.presence_object(int(entry["user_id"]))

@@ -14,6 +14,7 @@ from typing import Any, Final
 import attrs
 import trio
 
+from chat import wire
 from chat.classes import define
 from chat.domain.guilds.channel_viewers import ChannelViewers
 from chat.domain.guilds.member_lists import count_viewers
@@ -104,7 +105,7 @@ class RequestCommands:
         return await roster.search(request.query, request.limit)
 
     async def _chunk(self, state: GuildState, user_ids: Sequence[int], request: MemberRequest) -> dict[str, Any]:
-        def read(connection: sqlite3.Connection) -> list[dict[str, Any]]:
+        def read(connection: sqlite3.Connection) -> list[wire.Member]:
             found = with_accounts(connection, state.id, user_ids)
             return [state.member_object(member, partial_user(account)) for member, account in found]
 

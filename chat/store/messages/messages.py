@@ -6,7 +6,7 @@ import json
 import sqlite3
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import attrs
 
@@ -101,24 +101,34 @@ class Message:
         return MessageReference(self.channel_id, self.id, guild_id, MessageReferenceType.REPLY.value)
 
 
-MessageRow = tuple[Any, ...]
-"""The columns of a message, in the order of the fields of `Message`."""
+class MessageRow(NamedTuple):
+    """The columns of a message: the fields of `Message` in their order, as the table holds them."""
+
+    id: int
+    channel_id: int
+    author_id: int
+    type: int
+    content: str
+    flags: int
+    webhook_id: int | None
+    edited_at: int | None
+    pinned_at: int | None
+    mention_everyone: int
+    tts: int
+    nonce: str | None
+    reference: str | None
+    extra: str | None
+    has_reactions: int
 
 
 def is_plain(row: MessageRow) -> bool:
     """Whether a message is nothing but text: no other table holds anything of it, and it mentions no one."""
     # A message of a person names whom it answers, or whom its text names by "<@".
-    _, _, _, kind, content, flags, webhook_id, _, _, everyone, _, _, reference, extra, reacted = row
-    return not (
-        webhook_id or reference or extra or reacted or kind or everyone or flags & THREAD_FLAGS or "<@" in content
-    )
+    elsewhere = row.webhook_id or row.reference or row.extra or row.has_reactions
+    return not (elsewhere or row.type or row.mention_everyone or row.flags & THREAD_FLAGS or "<@" in row.content)
 
 
-_ELSEWHERE: Final = frozenset({"mentioned_user_ids", "mentioned_role_ids", "attachments"})
-"""Fields of a message that other tables hold."""
-
-_FIELDS: Final = tuple(field.name for field in attrs.fields(Message) if field.name not in _ELSEWHERE)
-_COLUMNS: Final = ", ".join(_FIELDS)
+_COLUMNS: Final = ", ".join(MessageRow._fields)
 _SELECT: Final = f"SELECT {_COLUMNS} FROM messages"  # noqa: S608 - our own names, here and below
 _BY_ID: Final = f"{_SELECT} WHERE id = ? AND channel_id = ?"
 _BY_IDS: Final = f"{_SELECT} WHERE id IN (SELECT value FROM json_each(?))"  # noqa: S608
@@ -148,19 +158,17 @@ _MENTIONED_ROLES: Final = """
     SELECT message_id, role_id FROM message_role_mentions
      WHERE message_id IN (SELECT value FROM json_each(?)) ORDER BY message_id, role_id
 """
-_INSERT: Final = f"INSERT INTO messages ({_COLUMNS}) VALUES ({', '.join('?' * len(_FIELDS))})"  # noqa: S608
+_INSERT: Final = f"INSERT INTO messages ({_COLUMNS}) VALUES ({', '.join('?' * len(MessageRow._fields))})"  # noqa: S608
 
 
 def by_id(connection: sqlite3.Connection, channel_id: int, message_id: int) -> Message | None:
     """One message of a channel."""
-    row = connection.execute(_BY_ID, (message_id, channel_id)).fetchone()
-    return None if row is None else from_rows(connection, [row])[0]
+    return next(iter(from_rows(connection, connection.execute(_BY_ID, (message_id, channel_id)).fetchall())), None)
 
 
 def exists(connection: sqlite3.Connection, channel_id: int, message_id: int) -> bool:
     """Whether there is such a message in the channel."""
-    row = connection.execute("SELECT 1 FROM messages WHERE id = ? AND channel_id = ?", (message_id, channel_id))
-    return row.fetchone() is not None
+    return any(connection.execute("SELECT 1 FROM messages WHERE id = ? AND channel_id = ?", (message_id, channel_id)))
 
 
 def by_ids(connection: sqlite3.Connection, message_ids: Iterable[int]) -> list[Message]:
@@ -193,8 +201,8 @@ def rows_below(
     threads: bool = True,
 ) -> list[MessageRow]:
     """The columns of the messages that `below` gives."""
-    bound = MAXIMUM if before is None else before
-    return connection.execute(_BELOW[threads], (channel_id, bound, floor, limit)).fetchall()
+    wanted = (channel_id, MAXIMUM if before is None else before, floor, limit)
+    return list(map(MessageRow._make, connection.execute(_BELOW[threads], wanted)))
 
 
 def above(
@@ -209,14 +217,14 @@ def rows_above(
     connection: sqlite3.Connection, channel_id: int, limit: int, *, after: int, floor: int = 0, threads: bool = True
 ) -> list[MessageRow]:
     """The columns of the messages that `above` gives."""
-    return connection.execute(_ABOVE[threads], (channel_id, after, floor, limit)).fetchall()[::-1]
+    found = connection.execute(_ABOVE[threads], (channel_id, after, floor, limit))
+    return list(map(MessageRow._make, found))[::-1]
 
 
 def insert(connection: sqlite3.Connection, message: Message) -> bool:
     """Add a message; False, and nothing added, when its channel is gone."""
-    columns = {name: getattr(message, name) for name in _FIELDS}
+    columns = {name: getattr(message, name) for name in MessageRow._fields} | {"extra": _extra_text(message.extra)}
     columns["reference"] = None if message.reference is None else json.dumps(attrs.asdict(message.reference))
-    columns["extra"] = _extra_text(message.extra)
     try:
         connection.execute(_INSERT, tuple(columns.values()))
     except sqlite3.IntegrityError:
@@ -477,7 +485,7 @@ def _named(connection: sqlite3.Connection, statement: str, ids: str) -> dict[int
     return named
 
 
-def from_rows(connection: sqlite3.Connection, rows: Sequence[MessageRow]) -> list[Message]:
+def from_rows(connection: sqlite3.Connection, rows: Sequence[tuple[Any, ...]]) -> list[Message]:
     """Messages from rows, in the order of the rows."""
     if not rows:
         return []

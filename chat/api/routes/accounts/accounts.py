@@ -8,11 +8,10 @@ from typing import Annotated, Any, Final, Literal
 
 import attrs
 
+from chat import wire
 from chat.api import buckets
 from chat.api.fields import OMITTED, Exact, Length, Maybe, Refusal, Schema, SudoFields, Trimmed
 from chat.api.operation import Policy, Request, Routes
-from chat.api.schemas.accounts import OWN_ARCHIVE, PARTIAL_USER, PRIVATE_USER
-from chat.api.schemas.shapes import ADDRESS, BOOLEAN, SNOWFLAKE, TEXT, TIMESTAMP, mapped, nullable, record
 from chat.classes import frozen
 from chat.domain.accounts.accounts import CredentialChange
 from chat.domain.accounts.assemble import AccountsArea
@@ -27,7 +26,6 @@ from chat.registries.scopes import Scope
 
 routes = Routes(policy=Policy.USER_ONLY)
 
-OWN_ARCHIVE_ADDRESS: Final = record({"download_url": ADDRESS, "expires_at": TIMESTAMP})
 
 PRONOUNS_LENGTH: Final = 40
 COLOR_MAXIMUM: Final = 0xFFFFFF
@@ -113,18 +111,15 @@ class WantedTag:
     policy=Policy.USER,
     scope=Scope.IDENTIFY,
     bucket=buckets.USER_OWN,
-    answers=PRIVATE_USER,
     kept=(),
 )
-async def get_own_account(request: Request, accounts: AccountsArea) -> object:
+async def get_own_account(request: Request, accounts: AccountsArea) -> wire.PrivateUser:
     """The caller's account, as it sees itself."""
     return accounts.accounts.of_caller(request.principal)
 
 
-@routes.operation(
-    "PATCH", "/v1/users/@me", policy=Policy.USER, bucket=buckets.USER_OWN_CHANGE, images=True, answers=PRIVATE_USER
-)
-async def change_own_account(request: Request, accounts: AccountsArea, body: ChangeOwnAccount) -> object:
+@routes.operation("PATCH", "/v1/users/@me", policy=Policy.USER, bucket=buckets.USER_OWN_CHANGE, images=True)
+async def change_own_account(request: Request, accounts: AccountsArea, body: ChangeOwnAccount) -> wire.PrivateUser:
     """Change the caller's account; another password (sudo mode) ends all its sign-ins."""
     credentials = _credential_change(request, body)
     if body.username is not None and body.username != request.principal.account.username:
@@ -135,22 +130,22 @@ async def change_own_account(request: Request, accounts: AccountsArea, body: Cha
     return accounts.accounts.own(account)
 
 
-@routes.operation("GET", "/v1/users/check-tag", bucket=buckets.TAG_CHECK, answers=record({"taken": BOOLEAN}))
-async def check_tag(request: Request, accounts_area: AccountsArea, query: WantedTag) -> object:
+@routes.operation("GET", "/v1/users/check-tag", bucket=buckets.TAG_CHECK)
+async def check_tag(request: Request, accounts_area: AccountsArea, query: WantedTag) -> wire.CheckTagAnswer:
     """Whether another account has a tag; the caller's own is not in its way."""
     accounts = accounts_area.accounts
     return {"taken": accounts.is_taken(request.principal, query.username, query.discriminator)}
 
 
-@routes.operation("POST", "/v1/users/@me/terms-acceptance", bucket=buckets.TERMS_ACCEPTANCE, answers=PRIVATE_USER)
-async def accept_terms(request: Request, accounts: AccountsArea) -> object:
+@routes.operation("POST", "/v1/users/@me/terms-acceptance", bucket=buckets.TERMS_ACCEPTANCE)
+async def accept_terms(request: Request, accounts: AccountsArea) -> wire.PrivateUser:
     """Agree to the terms of service and the privacy policy as they stand."""
     account = await accounts.accounts.accept_terms(request.principal)
     return accounts.accounts.own(account)
 
 
-@routes.operation("GET", "/v1/users/{user_id}", policy=Policy.USER, bucket=buckets.USER, answers=PARTIAL_USER)
-async def get_account(request: Request, accounts: AccountsArea, user_id: int) -> object:
+@routes.operation("GET", "/v1/users/{user_id}", policy=Policy.USER, bucket=buckets.USER)
+async def get_account(request: Request, accounts: AccountsArea, user_id: int) -> wire.PartialUser:
     """Any account, as others see it."""
     return accounts.accounts.get(user_id)
 
@@ -216,18 +211,16 @@ class FetchArchive(SudoFields):
     """The body of POST /v1/users/@me/harvest/download."""
 
 
-@routes.operation(
-    "GET", "/v1/users/@me/harvest", bucket=buckets.OWN_ARCHIVE, answers=record({"harvest": nullable(OWN_ARCHIVE)})
-)
-async def get_own_archive(request: Request, administration: AdministrationArea) -> object:
+@routes.operation("GET", "/v1/users/@me/harvest", bucket=buckets.OWN_ARCHIVE)
+async def get_own_archive(request: Request, administration: AdministrationArea) -> wire.GetOwnArchiveAnswer:
     """How far the last archive of the own account is; null without one."""
     return {"harvest": administration.archives.own(request.principal.user_id)}
 
 
-@routes.operation("POST", "/v1/users/@me/harvest", bucket=buckets.OWN_ARCHIVE, answers=OWN_ARCHIVE)
+@routes.operation("POST", "/v1/users/@me/harvest", bucket=buckets.OWN_ARCHIVE)
 async def order_own_archive(
     request: Request, signing_in: SigningInArea, administration: AdministrationArea, body: OrderArchive
-) -> object:
+) -> wire.OwnArchive:
     """Have everything put together that the instance holds of the own account, once a day; sudo mode."""
     proof, account = request.proof(body), request.principal.account
     await signing_in.sudo.require(account, proof)
@@ -240,11 +233,10 @@ async def order_own_archive(
     "POST",
     "/v1/users/@me/harvest/download",
     bucket=buckets.OWN_ARCHIVE,
-    answers=OWN_ARCHIVE_ADDRESS,
 )
 async def get_own_archive_address(
     request: Request, signing_in: SigningInArea, administration: AdministrationArea, body: FetchArchive
-) -> object:
+) -> wire.OwnArchiveAddress:
     """An address under which the archive is downloaded for an hour; sudo mode."""
     proof, account = request.proof(body), request.principal.account
     await signing_in.sudo.require(account, proof)
@@ -258,14 +250,14 @@ class WriteNote:
     note: str | None = None
 
 
-@routes.operation("GET", "/v1/users/@me/notes", bucket=buckets.NOTES, answers=mapped(TEXT, names=SNOWFLAKE))
-async def list_notes(request: Request, accounts: AccountsArea) -> object:
+@routes.operation("GET", "/v1/users/@me/notes", bucket=buckets.NOTES)
+async def list_notes(request: Request, accounts: AccountsArea) -> dict[wire.Snowflake, str]:
     """The caller's notes, by the ids of those whom they are about."""
     return accounts.user_notes.of_user(request.principal.user_id)
 
 
-@routes.operation("GET", "/v1/users/@me/notes/{user_id}", bucket=buckets.NOTES, answers=record({"note": TEXT}))
-async def get_note(request: Request, accounts: AccountsArea, user_id: int) -> object:
+@routes.operation("GET", "/v1/users/@me/notes/{user_id}", bucket=buckets.NOTES)
+async def get_note(request: Request, accounts: AccountsArea, user_id: int) -> wire.GetNoteAnswer:
     """The caller's note about an account."""
     return {"note": accounts.user_notes.get(request.principal.user_id, user_id)}
 

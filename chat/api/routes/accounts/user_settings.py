@@ -9,19 +9,11 @@ from typing import Annotated, Any, Final, Literal
 
 import attrs
 
+from chat import wire
 from chat.api import buckets
 from chat.api.fields import OMITTED, Exact, Items, Length, Maybe, Pattern, Range, Snowflake, Timestamp, named_members
 from chat.api.operation import Bucket, Policy, Request, Routes
 from chat.api.routes.accounts.accounts import Color
-from chat.api.schemas.accounts import (
-    NOTIFICATION_WORDS,
-    PRIVATE_USER,
-    PUSH_SUBSCRIBED,
-    PUSH_SUBSCRIPTIONS,
-    PUSH_UNSUBSCRIBED,
-    USER_GUILD_SETTINGS,
-    USER_SETTINGS,
-)
 from chat.classes import frozen
 from chat.clock import iso_timestamp
 from chat.domain.accounts.assemble import AccountsArea
@@ -145,14 +137,16 @@ IDS: Final = frozenset(
 """Settings that are lists of snowflakes: text on the wire."""
 
 
-@routes.operation("GET", "/v1/users/@me/settings", bucket=buckets.USER_SETTINGS, answers=USER_SETTINGS)
-async def get_settings(request: Request, accounts: AccountsArea) -> object:
+@routes.operation("GET", "/v1/users/@me/settings", bucket=buckets.USER_SETTINGS)
+async def get_settings(request: Request, accounts: AccountsArea) -> wire.UserSettings:
     """The caller's settings."""
     return accounts.user_settings.of_user(request.principal.user_id)
 
 
-@routes.operation("PATCH", "/v1/users/@me/settings", bucket=buckets.USER_SETTINGS_CHANGE, answers=USER_SETTINGS)
-async def change_settings(request: Request, core: Core, accounts: AccountsArea, body: ChangeSettings) -> object:
+@routes.operation("PATCH", "/v1/users/@me/settings", bucket=buckets.USER_SETTINGS_CHANGE)
+async def change_settings(
+    request: Request, core: Core, accounts: AccountsArea, body: ChangeSettings
+) -> wire.UserSettings:
     """Change the caller's settings; answers all of them."""
     changes = named_members(body)
     status = changes.get("custom_status")
@@ -162,12 +156,10 @@ async def change_settings(request: Request, core: Core, accounts: AccountsArea, 
     return await accounts.user_settings.change(request.principal.user_id, wire, request.guard)
 
 
-@routes.operation(
-    "PUT", "/v1/users/@me/settings/voice-activity-sharing", bucket=buckets.VOICE_ACTIVITY_SHARING, answers=PRIVATE_USER
-)
+@routes.operation("PUT", "/v1/users/@me/settings/voice-activity-sharing", bucket=buckets.VOICE_ACTIVITY_SHARING)
 async def share_voice_activity(
     request: Request, accounts: AccountsArea, people: PeopleArea, body: ShareVoiceActivity
-) -> object:
+) -> wire.PrivateUser:
     """Let all friends hear where the caller speaks, those to come too, or none of them."""
     account = await people.friendships.share_voice_activity(request.principal, body.share_voice_activity)
     return accounts.accounts.own(account)
@@ -237,20 +229,18 @@ class ChangeGuildSettings:
     unread_badges: Maybe[Badges | None] = OMITTED
 
 
-@routes.operation(
-    "PATCH", "/v1/users/@me/guilds/@me/settings", bucket=GUILD_SETTINGS_CHANGE, answers=USER_GUILD_SETTINGS
-)
-async def change_settings_outside_guilds(request: Request, accounts: AccountsArea, body: ChangeGuildSettings) -> object:
+@routes.operation("PATCH", "/v1/users/@me/guilds/@me/settings", bucket=GUILD_SETTINGS_CHANGE)
+async def change_settings_outside_guilds(
+    request: Request, accounts: AccountsArea, body: ChangeGuildSettings
+) -> wire.UserGuildSettings:
     """Change the caller's settings for conversations outside of guilds; answers all of them."""
     return await accounts.user_guild_settings.change(request.principal, None, _guild_wire(body))
 
 
-@routes.operation(
-    "PATCH", "/v1/users/@me/guilds/{guild_id}/settings", bucket=GUILD_SETTINGS_CHANGE, answers=USER_GUILD_SETTINGS
-)
+@routes.operation("PATCH", "/v1/users/@me/guilds/{guild_id}/settings", bucket=GUILD_SETTINGS_CHANGE)
 async def change_guild_settings(
     request: Request, accounts: AccountsArea, guild_id: int, body: ChangeGuildSettings
-) -> object:
+) -> wire.UserGuildSettings:
     """Change the caller's settings for a guild; answers all of them."""
     return await accounts.user_guild_settings.change(request.principal, guild_id, _guild_wire(body))
 
@@ -293,18 +283,16 @@ class ChangeNotificationWords:
     words: Annotated[list[Annotated[str, Length(1, WORD_CHARACTERS)]], Items(0, WORDS_MAXIMUM)]
 
 
-@routes.operation(
-    "GET", "/v1/users/@me/notification-words", bucket=buckets.NOTIFICATION_WORDS, answers=NOTIFICATION_WORDS
-)
-async def get_notification_words(request: Request, accounts: AccountsArea) -> object:
+@routes.operation("GET", "/v1/users/@me/notification-words", bucket=buckets.NOTIFICATION_WORDS)
+async def get_notification_words(request: Request, accounts: AccountsArea) -> wire.NotificationWords:
     """The words of which the caller is told as of a mention."""
     return {"words": accounts.notification_words.of_user(request.principal.user_id)}
 
 
-@routes.operation(
-    "PUT", "/v1/users/@me/notification-words", bucket=buckets.NOTIFICATION_WORDS_CHANGE, answers=NOTIFICATION_WORDS
-)
-async def put_notification_words(request: Request, accounts: AccountsArea, body: ChangeNotificationWords) -> object:
+@routes.operation("PUT", "/v1/users/@me/notification-words", bucket=buckets.NOTIFICATION_WORDS_CHANGE)
+async def put_notification_words(
+    request: Request, accounts: AccountsArea, body: ChangeNotificationWords
+) -> wire.NotificationWords:
     """Take these words in the place of the caller's."""
     return {"words": await accounts.notification_words.put(request.principal, body.words)}
 
@@ -331,24 +319,22 @@ class Subscribe:
     user_agent: Annotated[str, Length(1, USER_AGENT_CHARACTERS)] | None = None
 
 
-@routes.operation("POST", "/v1/users/@me/push/subscribe", bucket=buckets.PUSH_CHANGE, answers=PUSH_SUBSCRIBED)
-async def subscribe_to_push(request: Request, accounts: AccountsArea, body: Subscribe) -> object:
+@routes.operation("POST", "/v1/users/@me/push/subscribe", bucket=buckets.PUSH_CHANGE)
+async def subscribe_to_push(request: Request, accounts: AccountsArea, body: Subscribe) -> wire.PushSubscribed:
     """Tell a browser of messages while the caller uses no client."""
     return await accounts.push_subscriptions.subscribe(
         request.principal, body.endpoint, body.keys.p256dh, body.keys.auth, body.user_agent
     )
 
 
-@routes.operation("GET", "/v1/users/@me/push/subscriptions", bucket=buckets.PUSH, answers=PUSH_SUBSCRIPTIONS)
-async def list_push_subscriptions(request: Request, accounts: AccountsArea) -> object:
+@routes.operation("GET", "/v1/users/@me/push/subscriptions", bucket=buckets.PUSH)
+async def list_push_subscriptions(request: Request, accounts: AccountsArea) -> wire.PushSubscriptions:
     """The browsers that are told, the one that subscribed first at the front."""
     return {"subscriptions": accounts.push_subscriptions.of_user(request.principal.user_id)}
 
 
-@routes.operation(
-    "DELETE", "/v1/users/@me/push/subscriptions/{subscription}", bucket=buckets.PUSH_CHANGE, answers=PUSH_UNSUBSCRIBED
-)
-async def unsubscribe_from_push(request: Request, accounts: AccountsArea, subscription: str) -> object:
+@routes.operation("DELETE", "/v1/users/@me/push/subscriptions/{subscription}", bucket=buckets.PUSH_CHANGE)
+async def unsubscribe_from_push(request: Request, accounts: AccountsArea, subscription: str) -> wire.PushUnsubscribed:
     """Tell a browser no more. Of one that was not told, or is forgotten already, the answer is the same."""
     await accounts.push_subscriptions.unsubscribe(request.principal.user_id, subscription, request.guard)
     return {"success": True}

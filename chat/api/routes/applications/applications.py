@@ -7,12 +7,11 @@ from typing import Annotated, Final
 
 import attrs
 
+from chat import wire
 from chat.api import buckets
 from chat.api.fields import OMITTED, Exact, Items, Length, Maybe, Range, SudoFields
 from chat.api.operation import Policy, Request, Routes
 from chat.api.routes.accounts.accounts import Discriminator, profile_of
-from chat.api.schemas.applications import APPLICATION, BOT, BOT_TOKEN, CLIENT_SECRET, NEW_APPLICATION, OWN_APPLICATION
-from chat.api.schemas.shapes import either, listed
 from chat.classes import frozen
 from chat.domain.applications.applications import NAME_LENGTH, BotChange, NewApplication
 from chat.domain.applications.assemble import ApplicationsArea
@@ -68,9 +67,8 @@ class ChangeBot:
     "/v1/applications/@me",
     policy=Policy.OWN_APPLICATION,
     bucket=buckets.APPLICATION_OWN,
-    answers=OWN_APPLICATION,
 )
-async def get_application_of_bot(request: Request, applications: ApplicationsArea) -> object:
+async def get_application_of_bot(request: Request, applications: ApplicationsArea) -> wire.OwnApplication:
     """The application that the calling bot belongs to."""
     return applications.applications.of_bot(request.principal)
 
@@ -80,10 +78,11 @@ async def get_application_of_bot(request: Request, applications: ApplicationsAre
     "/v1/oauth2/applications",
     bucket=buckets.APPLICATION_CREATE,
     closed_to_limited=True,
-    answers=NEW_APPLICATION,
     secret=True,
 )
-async def create_application(request: Request, applications: ApplicationsArea, body: CreateApplication) -> object:
+async def create_application(
+    request: Request, applications: ApplicationsArea, body: CreateApplication
+) -> wire.NewApplication:
     """Create an application with its bot; tells the client secret and the bot token this once."""
     new = NewApplication(
         name=body.name,
@@ -100,34 +99,33 @@ async def create_application(request: Request, applications: ApplicationsArea, b
     "/v1/oauth2/applications/@me",
     policy=Policy.USER,
     bucket=buckets.APPLICATIONS,
-    answers=either(listed(APPLICATION), OWN_APPLICATION),
     name="list_oauth2_applications",
 )
-async def list_applications_or_get_own(request: Request, applications: ApplicationsArea) -> object:
+async def list_applications_or_get_own(
+    request: Request, applications: ApplicationsArea
+) -> list[wire.Application] | wire.OwnApplication:
     """A person's applications, oldest first; for a bot the one that it belongs to, which libraries ask for at login."""
     if request.principal.is_bot:
         return applications.applications.of_bot(request.principal)
     return await applications.applications.of_account(request.principal)
 
 
-@routes.operation("GET", "/v1/users/@me/applications", bucket=buckets.APPLICATIONS, answers=listed(APPLICATION))
-async def list_applications(request: Request, applications: ApplicationsArea) -> object:
+@routes.operation("GET", "/v1/users/@me/applications", bucket=buckets.APPLICATIONS)
+async def list_applications(request: Request, applications: ApplicationsArea) -> list[wire.Application]:
     """The caller's applications, oldest first."""
     return await applications.applications.of_account(request.principal)
 
 
-@routes.operation("GET", "/v1/oauth2/applications/{application_id}", bucket=buckets.APPLICATION, answers=APPLICATION)
-async def get_application(request: Request, applications: ApplicationsArea, application_id: int) -> object:
+@routes.operation("GET", "/v1/oauth2/applications/{application_id}", bucket=buckets.APPLICATION)
+async def get_application(request: Request, applications: ApplicationsArea, application_id: int) -> wire.Application:
     """One of the caller's applications."""
     return applications.applications.get(request.principal, application_id)
 
 
-@routes.operation(
-    "PATCH", "/v1/oauth2/applications/{application_id}", bucket=buckets.APPLICATION_CHANGE, answers=APPLICATION
-)
+@routes.operation("PATCH", "/v1/oauth2/applications/{application_id}", bucket=buckets.APPLICATION_CHANGE)
 async def change_application(
     request: Request, applications: ApplicationsArea, application_id: int, body: ChangeApplication
-) -> object:
+) -> wire.Application:
     """Change one of the caller's applications."""
     changes = {name: value for name, value in attrs.asdict(body, recurse=False).items() if value is not OMITTED}
     if "redirect_uris" in changes:
@@ -144,9 +142,11 @@ async def delete_application(
 
 
 @routes.operation(
-    "PATCH", "/v1/oauth2/applications/{application_id}/bot", bucket=buckets.APPLICATION_CHANGE, images=True, answers=BOT
+    "PATCH", "/v1/oauth2/applications/{application_id}/bot", bucket=buckets.APPLICATION_CHANGE, images=True
 )
-async def change_bot(request: Request, applications: ApplicationsArea, application_id: int, body: ChangeBot) -> object:
+async def change_bot(
+    request: Request, applications: ApplicationsArea, application_id: int, body: ChangeBot
+) -> wire.Bot:
     """Change the bot account of an application."""
     change = BotChange(profile_of(body), TagChange(body.username, body.discriminator), body.bot_flags)
     return await applications.applications.change_bot(request.principal, application_id, change)
@@ -156,12 +156,11 @@ async def change_bot(request: Request, applications: ApplicationsArea, applicati
     "POST",
     "/v1/oauth2/applications/{application_id}/bot/reset-token",
     bucket=buckets.APPLICATION_SECRETS,
-    answers=BOT_TOKEN,
     secret=True,
 )
 async def reset_bot_token(
     request: Request, applications: ApplicationsArea, application_id: int, body: SudoFields
-) -> object:
+) -> wire.BotToken:
     """Give the bot a new token; sudo mode."""
     return await applications.applications.reset_bot_token(request.principal, application_id, request.proof(body))
 
@@ -170,11 +169,10 @@ async def reset_bot_token(
     "POST",
     "/v1/oauth2/applications/{application_id}/client-secret/reset",
     bucket=buckets.APPLICATION_SECRETS,
-    answers=CLIENT_SECRET,
     secret=True,
 )
 async def reset_client_secret(
     request: Request, applications: ApplicationsArea, application_id: int, body: SudoFields
-) -> object:
+) -> wire.ClientSecret:
     """Give the application a new client secret; sudo mode."""
     return await applications.applications.reset_client_secret(request.principal, application_id, request.proof(body))

@@ -7,33 +7,23 @@ Credential forms; so those operations admit anyone, and the protocol authenticat
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, TypeVar
 
 import attrs
 
+from chat import wire
 from chat.api import buckets
 from chat.api.bodies import FORM_TYPE
 from chat.api.fields import Exact, Items, Length, PermissionBits, Refusal, Schema, Snowflake
 from chat.api.oauth2_forms import client_credentials, parameters_of, read_form, required
 from chat.api.operation import Answer, Policy, Request, Routes
-from chat.api.schemas.applications import (
-    AUTHORIZATION,
-    CURRENT_AUTHORIZATION,
-    INTROSPECTION,
-    PUBLIC_APPLICATION,
-    TOKENS,
-    USER_INFO,
-)
 from chat.api.schemas.shapes import (
-    ADDRESS,
     NOTHING,
-    OPEN_OBJECT,
     SNOWFLAKE,
     TEXT,
     Shape,
     choice,
     either,
-    listed,
     record,
     text,
 )
@@ -45,6 +35,8 @@ from chat.domain.applications.oauth2_protocol import NOT_STORED, OAuth2Error, OA
 from chat.domain.applications.oauth2_tokens import CodeExchange
 from chat.protocol.whole_numbers import whole
 from chat.registries.scopes import Scope
+
+B = TypeVar("B")
 
 routes = Routes()
 
@@ -106,9 +98,10 @@ class RevokeAuthorizations:
     "/v1/oauth2/applications/{application_id}/public",
     policy=Policy.NONE,
     bucket=buckets.APPLICATION,
-    answers=PUBLIC_APPLICATION,
 )
-async def get_public_application(request: Request, applications: ApplicationsArea, application_id: int) -> object:
+async def get_public_application(
+    request: Request, applications: ApplicationsArea, application_id: int
+) -> wire.PublicApplication:
     """An application as the page that asks for consent shows it."""
     caller = request.caller
     viewer = caller.account if caller is not None and caller.kind is CredentialKind.SESSION else None
@@ -157,10 +150,11 @@ async def authorize(request: Request, applications: ApplicationsArea) -> Answer:
     policy=Policy.USER_ONLY,
     bucket=buckets.OAUTH2_CONSENT,
     oauth2_errors=True,
-    answers=record({"redirect_to": ADDRESS}),
     secret=True,
 )
-async def consent_to_application(request: Request, applications: ApplicationsArea, body: Consent) -> object:
+async def consent_to_application(
+    request: Request, applications: ApplicationsArea, body: Consent
+) -> wire.ConsentToApplicationAnswer:
     """Consent to an authorisation request."""
     redirect_to = await applications.oauth2_authorization.consent(
         request.principal,
@@ -181,20 +175,19 @@ async def consent_to_application(request: Request, applications: ApplicationsAre
     client_credentials=True,
     streamed=True,
     accepts=_TOKEN_FORM,
-    answers=TOKENS,
     secret=True,
 )
-async def issue_tokens(request: Request, applications: ApplicationsArea) -> Answer:
+async def issue_tokens(request: Request, applications: ApplicationsArea) -> Answer[wire.OAuth2Tokens]:
     """Exchange an authorisation code or a refresh token."""
     form = await read_form(request)
     shown = client_credentials(request, form)
     match required(form, "grant_type"):
         case "authorization_code":
             presented = CodeExchange(required(form, "code"), required(form, "redirect_uri"), form.get("code_verifier"))
-            return _tokens(await applications.oauth2_tokens.exchange(shown, presented, request.guard))
+            return _not_kept(await applications.oauth2_tokens.exchange(shown, presented, request.guard))
         case "refresh_token":
             refresh_token = required(form, "refresh_token")
-            return _tokens(
+            return _not_kept(
                 await applications.oauth2_tokens.refresh(shown, refresh_token, form.get("scope"), request.guard)
             )
         case _:
@@ -212,14 +205,13 @@ async def issue_tokens(request: Request, applications: ApplicationsArea) -> Answ
     client_credentials=True,
     streamed=True,
     accepts=_ONE_TOKEN,
-    answers=record({}),
 )
-async def revoke_token(request: Request, applications: ApplicationsArea) -> Answer:
+async def revoke_token(request: Request, applications: ApplicationsArea) -> Answer[wire.RevokeTokenAnswer]:
     """End a token; 200 whether there was one or not (RFC 7009 2.2)."""
     form = await read_form(request)
     shown = client_credentials(request, form)
     await applications.oauth2_tokens.revoke(shown, required(form, "token"), request.guard)
-    return _tokens({})
+    return _not_kept({})
 
 
 @routes.operation(
@@ -231,13 +223,12 @@ async def revoke_token(request: Request, applications: ApplicationsArea) -> Answ
     client_credentials=True,
     streamed=True,
     accepts=_ONE_TOKEN,
-    answers=INTROSPECTION,
 )
-async def introspect_token(request: Request, applications: ApplicationsArea) -> Answer:
+async def introspect_token(request: Request, applications: ApplicationsArea) -> Answer[wire.Introspection]:
     """Tell what a token is good for."""
     form = await read_form(request)
     shown = client_credentials(request, form)
-    return _tokens(applications.oauth2_tokens.introspect(shown, required(form, "token")))
+    return _not_kept(applications.oauth2_tokens.introspect(shown, required(form, "token")))
 
 
 @routes.operation(
@@ -246,7 +237,6 @@ async def introspect_token(request: Request, applications: ApplicationsArea) -> 
     policy=Policy.OAUTH2,
     scope=Scope.IDENTIFY,
     bucket=buckets.OAUTH2_IDENTITY,
-    answers=USER_INFO,
 )
 @routes.operation(
     "POST",
@@ -254,18 +244,15 @@ async def introspect_token(request: Request, applications: ApplicationsArea) -> 
     policy=Policy.OAUTH2,
     scope=Scope.IDENTIFY,
     bucket=buckets.OAUTH2_IDENTITY,
-    answers=USER_INFO,
     name="post_user_info",
 )
-async def get_user_info(request: Request, applications: ApplicationsArea) -> object:
+async def get_user_info(request: Request, applications: ApplicationsArea) -> wire.UserInfo:
     """The account behind the access token."""
     return applications.oauth2_identity.user_info(request.principal)
 
 
-@routes.operation(
-    "GET", "/v1/oauth2/@me", policy=Policy.OAUTH2, bucket=buckets.OAUTH2_IDENTITY, answers=CURRENT_AUTHORIZATION
-)
-async def get_current_authorization(request: Request, applications: ApplicationsArea) -> object:
+@routes.operation("GET", "/v1/oauth2/@me", policy=Policy.OAUTH2, bucket=buckets.OAUTH2_IDENTITY)
+async def get_current_authorization(request: Request, applications: ApplicationsArea) -> wire.CurrentAuthorization:
     """What the access token is for."""
     return applications.oauth2_identity.current(request.principal)
 
@@ -275,9 +262,8 @@ async def get_current_authorization(request: Request, applications: Applications
     "/v1/oauth2/@me/authorizations",
     policy=Policy.USER_ONLY,
     bucket=buckets.OAUTH2_AUTHORIZATIONS,
-    answers=listed(AUTHORIZATION),
 )
-async def list_authorizations(request: Request, applications: ApplicationsArea) -> object:
+async def list_authorizations(request: Request, applications: ApplicationsArea) -> list[wire.Authorization]:
     """The applications that can act for the caller."""
     return await applications.oauth2_identity.authorizations(request.principal)
 
@@ -308,13 +294,12 @@ async def end_authorizations(request: Request, applications: ApplicationsArea, b
     policy=Policy.USER_ONLY,
     scope=Scope.CONNECTIONS,
     bucket=buckets.USER_OWN,
-    answers=listed(OPEN_OBJECT),
 )
-async def list_connections(request: Request) -> object:
+async def list_connections(request: Request) -> list[dict[str, Any]]:
     """The caller's accounts elsewhere. This instance connects none."""
     return []
 
 
-def _tokens(body: Mapping[str, Any]) -> Answer:
+def _not_kept(body: B) -> Answer[B]:
     """An answer that no cache may keep (RFC 6749 5.1)."""
     return Answer(200, body, NOT_STORED)

@@ -7,22 +7,13 @@ from typing import Annotated, Any, Final
 
 import attrs
 
+from chat import wire
 from chat.api.fields import OMITTED, Exact, Items, Length, Maybe, Pattern, Snowflake, named_members
 from chat.api.operation import Bucket, Policy, Request, Routes
-from chat.api.schemas.guilds.guilds import (
-    EMOJI,
-    EMOJI_WITH_USER,
-    EMOJIS_MADE,
-    EXPRESSION_METADATA,
-    STICKER,
-    STICKER_WITH_USER,
-    STICKERS_MADE,
-)
-from chat.api.schemas.shapes import listed
 from chat.classes import frozen
 from chat.domain.guilds.assemble import GuildsArea
 from chat.domain.guilds.expressions import NewExpression
-from chat.domain.standing.guild_objects import EMOJIS, STICKERS
+from chat.domain.standing.guild_objects import EMOJIS, STICKERS, emoji_object, sticker_object
 from chat.registries.error_codes import FieldCode
 
 routes = Routes(policy=Policy.USER)
@@ -122,39 +113,49 @@ class DeleteExpression:
     purge: bool = False
 
 
-@routes.operation("GET", "/v1/guilds/{guild_id}/emojis", bucket=LIST_EMOJIS, answers=listed(EMOJI_WITH_USER))
-async def list_emojis(request: Request, guilds: GuildsArea, guild_id: int) -> object:
+@routes.operation("GET", "/v1/guilds/{guild_id}/emojis", bucket=LIST_EMOJIS)
+async def list_emojis(request: Request, guilds: GuildsArea, guild_id: int) -> list[wire.EmojiWithUser]:
     """The emojis of a guild."""
-    return await guilds.expressions.of_guild(request.principal, EMOJIS, guild_id)
+    found = await guilds.expressions.of_guild(request.principal, EMOJIS, guild_id)
+    return [{**emoji_object(expression), "user": maker} for expression, maker in found]
 
 
-@routes.operation("POST", "/v1/guilds/{guild_id}/emojis", bucket=CREATE_EMOJI, images=True, answers=EMOJI)
-async def create_emoji(request: Request, guilds: GuildsArea, guild_id: int, body: CreateEmoji) -> object:
+@routes.operation("POST", "/v1/guilds/{guild_id}/emojis", bucket=CREATE_EMOJI, images=True)
+async def create_emoji(request: Request, guilds: GuildsArea, guild_id: int, body: CreateEmoji) -> wire.Emoji:
     """Make an emoji."""
-    return await guilds.expressions.create(request.principal, EMOJIS, guild_id, _emoji(body), request.audit_log_reason)
+    return emoji_object(
+        await guilds.expressions.create(request.principal, EMOJIS, guild_id, _emoji(body), request.audit_log_reason)
+    )
 
 
-@routes.operation("POST", "/v1/guilds/{guild_id}/emojis/bulk", bucket=CREATE_EMOJIS, images=True, answers=EMOJIS_MADE)
-async def create_emojis(request: Request, guilds: GuildsArea, guild_id: int, body: CreateEmojis) -> object:
+@routes.operation("POST", "/v1/guilds/{guild_id}/emojis/bulk", bucket=CREATE_EMOJIS, images=True)
+async def create_emojis(request: Request, guilds: GuildsArea, guild_id: int, body: CreateEmojis) -> wire.EmojisMade:
     """Make several emojis."""
-    return await guilds.expressions.create_many(
+    made, failed = await guilds.expressions.create_many(
         request.principal, EMOJIS, guild_id, [_emoji(entry) for entry in body.emojis], request.audit_log_reason
     )
+    return {"success": [emoji_object(expression) for expression in made], "failed": failed}
 
 
-@routes.operation("POST", "/v1/guilds/{guild_id}/emojis/clone", bucket=CLONE_EMOJI, answers=EMOJI)
-async def clone_emoji(request: Request, guilds: GuildsArea, guild_id: int, body: CloneEmoji) -> object:
+@routes.operation("POST", "/v1/guilds/{guild_id}/emojis/clone", bucket=CLONE_EMOJI)
+async def clone_emoji(request: Request, guilds: GuildsArea, guild_id: int, body: CloneEmoji) -> wire.Emoji:
     """Copy an emoji into the guild."""
-    return await guilds.expressions.clone(
-        request.principal, EMOJIS, guild_id, body.source_emoji_id, request.audit_log_reason
+    return emoji_object(
+        await guilds.expressions.clone(
+            request.principal, EMOJIS, guild_id, body.source_emoji_id, request.audit_log_reason
+        )
     )
 
 
-@routes.operation("PATCH", "/v1/guilds/{guild_id}/emojis/{emoji_id}", bucket=CHANGE_EMOJI, answers=EMOJI)
-async def change_emoji(request: Request, guilds: GuildsArea, guild_id: int, emoji_id: int, body: ChangeEmoji) -> object:
+@routes.operation("PATCH", "/v1/guilds/{guild_id}/emojis/{emoji_id}", bucket=CHANGE_EMOJI)
+async def change_emoji(
+    request: Request, guilds: GuildsArea, guild_id: int, emoji_id: int, body: ChangeEmoji
+) -> wire.Emoji:
     """Rename an emoji."""
-    return await guilds.expressions.change(
-        request.principal, EMOJIS, guild_id, emoji_id, named_members(body), request.audit_log_reason
+    return emoji_object(
+        await guilds.expressions.change(
+            request.principal, EMOJIS, guild_id, emoji_id, named_members(body), request.audit_log_reason
+        )
     )
 
 
@@ -168,56 +169,62 @@ async def delete_emoji(
     )
 
 
-@routes.operation("GET", "/v1/emojis/{emoji_id}/metadata", bucket=GET_EMOJI_METADATA, answers=EXPRESSION_METADATA)
-async def get_emoji_metadata(request: Request, guilds: GuildsArea, emoji_id: int) -> object:
+@routes.operation("GET", "/v1/emojis/{emoji_id}/metadata", bucket=GET_EMOJI_METADATA)
+async def get_emoji_metadata(request: Request, guilds: GuildsArea, emoji_id: int) -> wire.ExpressionMetadata:
     """Where an emoji comes from."""
     return guilds.expressions.metadata(EMOJIS, emoji_id)
 
 
-@routes.operation("GET", "/v1/guilds/{guild_id}/stickers", bucket=LIST_STICKERS, answers=listed(STICKER_WITH_USER))
-async def list_stickers(request: Request, guilds: GuildsArea, guild_id: int) -> object:
+@routes.operation("GET", "/v1/guilds/{guild_id}/stickers", bucket=LIST_STICKERS)
+async def list_stickers(request: Request, guilds: GuildsArea, guild_id: int) -> list[wire.StickerWithUser]:
     """The stickers of a guild."""
-    return await guilds.expressions.of_guild(request.principal, STICKERS, guild_id)
+    found = await guilds.expressions.of_guild(request.principal, STICKERS, guild_id)
+    return [{**sticker_object(expression), "user": maker} for expression, maker in found]
 
 
-@routes.operation("POST", "/v1/guilds/{guild_id}/stickers", bucket=CREATE_STICKER, images=True, answers=STICKER)
-async def create_sticker(request: Request, guilds: GuildsArea, guild_id: int, body: CreateSticker) -> object:
+@routes.operation("POST", "/v1/guilds/{guild_id}/stickers", bucket=CREATE_STICKER, images=True)
+async def create_sticker(request: Request, guilds: GuildsArea, guild_id: int, body: CreateSticker) -> wire.Sticker:
     """Make a sticker."""
-    return await guilds.expressions.create(
-        request.principal, STICKERS, guild_id, _sticker(body), request.audit_log_reason
+    return sticker_object(
+        await guilds.expressions.create(request.principal, STICKERS, guild_id, _sticker(body), request.audit_log_reason)
     )
 
 
-@routes.operation(
-    "POST", "/v1/guilds/{guild_id}/stickers/bulk", bucket=CREATE_STICKERS, images=True, answers=STICKERS_MADE
-)
-async def create_stickers(request: Request, guilds: GuildsArea, guild_id: int, body: CreateStickers) -> object:
+@routes.operation("POST", "/v1/guilds/{guild_id}/stickers/bulk", bucket=CREATE_STICKERS, images=True)
+async def create_stickers(
+    request: Request, guilds: GuildsArea, guild_id: int, body: CreateStickers
+) -> wire.StickersMade:
     """Make several stickers."""
-    return await guilds.expressions.create_many(
+    made, failed = await guilds.expressions.create_many(
         request.principal, STICKERS, guild_id, [_sticker(entry) for entry in body.stickers], request.audit_log_reason
     )
+    return {"success": [sticker_object(expression) for expression in made], "failed": failed}
 
 
-@routes.operation("POST", "/v1/guilds/{guild_id}/stickers/clone", bucket=CLONE_STICKER, answers=STICKER)
-async def clone_sticker(request: Request, guilds: GuildsArea, guild_id: int, body: CloneSticker) -> object:
+@routes.operation("POST", "/v1/guilds/{guild_id}/stickers/clone", bucket=CLONE_STICKER)
+async def clone_sticker(request: Request, guilds: GuildsArea, guild_id: int, body: CloneSticker) -> wire.Sticker:
     """Copy a sticker into the guild."""
-    return await guilds.expressions.clone(
-        request.principal, STICKERS, guild_id, body.source_sticker_id, request.audit_log_reason
+    return sticker_object(
+        await guilds.expressions.clone(
+            request.principal, STICKERS, guild_id, body.source_sticker_id, request.audit_log_reason
+        )
     )
 
 
-@routes.operation("PATCH", "/v1/guilds/{guild_id}/stickers/{sticker_id}", bucket=CHANGE_STICKER, answers=STICKER)
+@routes.operation("PATCH", "/v1/guilds/{guild_id}/stickers/{sticker_id}", bucket=CHANGE_STICKER)
 async def change_sticker(
     request: Request, guilds: GuildsArea, guild_id: int, sticker_id: int, body: ChangeSticker
-) -> object:
+) -> wire.Sticker:
     """Change name, description or tags of a sticker."""
     changes: dict[str, Any] = named_members(body)
     if "description" in changes:
         changes["description"] = changes["description"] or ""
     if "tags" in changes:
         changes["tags"] = tuple(changes["tags"] or ())
-    return await guilds.expressions.change(
-        request.principal, STICKERS, guild_id, sticker_id, changes, request.audit_log_reason
+    return sticker_object(
+        await guilds.expressions.change(
+            request.principal, STICKERS, guild_id, sticker_id, changes, request.audit_log_reason
+        )
     )
 
 
@@ -231,8 +238,8 @@ async def delete_sticker(
     )
 
 
-@routes.operation("GET", "/v1/stickers/{sticker_id}/metadata", bucket=GET_STICKER_METADATA, answers=EXPRESSION_METADATA)
-async def get_sticker_metadata(request: Request, guilds: GuildsArea, sticker_id: int) -> object:
+@routes.operation("GET", "/v1/stickers/{sticker_id}/metadata", bucket=GET_STICKER_METADATA)
+async def get_sticker_metadata(request: Request, guilds: GuildsArea, sticker_id: int) -> wire.ExpressionMetadata:
     """Where a sticker comes from."""
     return guilds.expressions.metadata(STICKERS, sticker_id)
 

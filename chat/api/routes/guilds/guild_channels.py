@@ -8,6 +8,7 @@ from typing import Annotated, Any, Final, Literal
 
 import attrs
 
+from chat import wire
 from chat.api import buckets
 from chat.api.fields import (
     OMITTED,
@@ -24,10 +25,6 @@ from chat.api.fields import (
     named_members,
 )
 from chat.api.operation import Bucket, Policy, Request, Routes
-from chat.api.schemas.guilds.channels import CHANNEL, GROUP_DM, GUILD_CHANNEL, THREAD
-from chat.api.schemas.guilds.guilds import VOICE_REGION
-from chat.api.schemas.messages import SLOWMODE
-from chat.api.schemas.shapes import either, listed
 from chat.api.thread_bodies import THREAD_FIELDS, AppliedTags, ArchiveMinutes, ForumFields, forum_fields, thread_change
 from chat.classes import frozen
 from chat.domain.core import Core
@@ -162,8 +159,8 @@ class MoveEntry:
     lock_permissions: bool = False
 
 
-@routes.operation("POST", "/v1/guilds/{guild_id}/channels", bucket=CREATE, answers=GUILD_CHANNEL)
-async def create_channel(request: Request, guilds: GuildsArea, guild_id: int, body: CreateChannel) -> object:
+@routes.operation("POST", "/v1/guilds/{guild_id}/channels", bucket=CREATE)
+async def create_channel(request: Request, guilds: GuildsArea, guild_id: int, body: CreateChannel) -> wire.GuildChannel:
     """Make a channel."""
     return await guilds.guild_channels.create(
         request.principal,
@@ -202,12 +199,10 @@ class Departure:
     silent: bool = False
 
 
-@routes.operation(
-    "PATCH", "/v1/channels/{channel_id}", bucket=CHANGE, images=True, answers=either(GUILD_CHANNEL, GROUP_DM, THREAD)
-)
+@routes.operation("PATCH", "/v1/channels/{channel_id}", bucket=CHANGE, images=True)
 async def change_channel(
     request: Request, threads: ThreadsArea, people: PeopleArea, guilds: GuildsArea, channel_id: int, body: ChangeChannel
-) -> object:
+) -> wire.GuildChannel | wire.GroupChannel | wire.Thread:
     """Change a channel, or a group."""
     private = people.private_channels.find(request.principal.user_id, channel_id)
     if private is not None:
@@ -224,8 +219,8 @@ async def change_channel(
     )
 
 
-@routes.operation("GET", "/v1/channels/{channel_id}/rtc-regions", bucket=REGIONS, answers=listed(VOICE_REGION))
-async def list_voice_regions(request: Request, presence: PresenceArea, channel_id: int) -> object:
+@routes.operation("GET", "/v1/channels/{channel_id}/rtc-regions", bucket=REGIONS)
+async def list_voice_regions(request: Request, presence: PresenceArea, channel_id: int) -> list[wire.VoiceRegion]:
     """The regions that a voice channel may ask for."""
     return presence.voice_regions.of_channel(request.principal, channel_id)
 
@@ -276,8 +271,8 @@ def _overwrites(entries: Sequence[OverwriteEntry] | Omitted | None) -> tuple[Ove
     return tuple(Overwrite(entry.id, entry.type, entry.allow or 0, entry.deny or 0) for entry in entries)
 
 
-@routes.operation("GET", "/v1/channels/{channel_id}", bucket=GET_CHANNEL, answers=CHANNEL)
-async def get_channel(request: Request, core: Core, channel_id: int) -> object:
+@routes.operation("GET", "/v1/channels/{channel_id}", bucket=GET_CHANNEL)
+async def get_channel(request: Request, core: Core, channel_id: int) -> wire.Channel:
     """One channel."""
     return core.access.channel(request.principal, channel_id).channel_object()
 
@@ -288,7 +283,7 @@ async def start_typing(request: Request, messages: MessagesArea, channel_id: int
     await messages.typing.start(request.principal, channel_id)
 
 
-@routes.operation("GET", "/v1/channels/{channel_id}/slowmode", bucket=buckets.SLOWMODE, answers=SLOWMODE)
-async def get_slowmode(request: Request, messages: MessagesArea, channel_id: int) -> object:
+@routes.operation("GET", "/v1/channels/{channel_id}/slowmode", bucket=buckets.SLOWMODE)
+async def get_slowmode(request: Request, messages: MessagesArea, channel_id: int) -> wire.Slowmode:
     """How long the caller waits before the next message."""
     return messages.slowmode_status.of_channel(request.principal, channel_id)

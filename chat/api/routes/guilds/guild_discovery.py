@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Final
 
+from chat import wire
 from chat.api.fields import Length, Range
 from chat.api.operation import Bucket, Policy, Request, Routes
-from chat.api.schemas.guilds.guilds import DISCOVERED_GUILD, DISCOVERY_APPLICATION, DISCOVERY_CATEGORY
-from chat.api.schemas.shapes import BOOLEAN, COUNT, listed, nullable, record
 from chat.classes import frozen
 from chat.domain.guilds.assemble import GuildsArea
 from chat.domain.guilds.guild_discovery import DiscoveryWish, categories
@@ -52,10 +51,8 @@ class GuildDiscoveryChangeApplication:
     description: Description | None = None
 
 
-@routes.operation(
-    "GET", "/v1/discovery/categories", bucket=LIST_DISCOVERY_CATEGORIES, answers=listed(DISCOVERY_CATEGORY)
-)
-async def list_discovery_categories(request: Request) -> object:
+@routes.operation("GET", "/v1/discovery/categories", bucket=LIST_DISCOVERY_CATEGORIES)
+async def list_discovery_categories(request: Request) -> list[wire.DiscoveryCategory]:
     """What guilds in discovery can be about."""
     return categories()
 
@@ -64,9 +61,8 @@ async def list_discovery_categories(request: Request) -> object:
     "GET",
     "/v1/discovery/guilds",
     bucket=LIST_DISCOVERY,
-    answers=record({"guilds": listed(DISCOVERED_GUILD), "total": COUNT}),
 )
-async def list_discovery(request: Request, guilds: GuildsArea, query: ListDiscovery) -> object:
+async def list_discovery(request: Request, guilds: GuildsArea, query: ListDiscovery) -> wire.ListDiscoveryAnswer:
     """Guilds that all may join."""
     return await guilds.guild_discovery.listed(
         limit=query.limit, offset=query.offset, category=query.category, text=query.query
@@ -89,23 +85,26 @@ async def join_by_discovery(request: Request, guilds: GuildsArea, guild_id: int)
     "GET",
     APPLICATION,
     bucket=GET_DISCOVERY_APPLICATION,
-    answers=record({"application": nullable(DISCOVERY_APPLICATION), "eligible": BOOLEAN, "min_member_count": COUNT}),
 )
-async def get_discovery_application(request: Request, guilds: GuildsArea, guild_id: int) -> object:
+async def get_discovery_application(
+    request: Request, guilds: GuildsArea, guild_id: int
+) -> wire.GetDiscoveryApplicationAnswer:
     """How a guild stands with discovery."""
     return guilds.discovery_applications.status(request.principal, guild_id)
 
 
-@routes.operation("POST", APPLICATION, bucket=APPLY_FOR_DISCOVERY, answers=DISCOVERY_APPLICATION)
-async def apply_for_discovery(request: Request, guilds: GuildsArea, guild_id: int, body: GuildDiscoveryApply) -> object:
+@routes.operation("POST", APPLICATION, bucket=APPLY_FOR_DISCOVERY)
+async def apply_for_discovery(
+    request: Request, guilds: GuildsArea, guild_id: int, body: GuildDiscoveryApply
+) -> wire.DiscoveryApplication:
     """Apply for a guild's place in discovery."""
     return await guilds.discovery_applications.apply(request.principal, guild_id, body.category_id, body.description)
 
 
-@routes.operation("PATCH", APPLICATION, bucket=APPLY_FOR_DISCOVERY, answers=DISCOVERY_APPLICATION)
+@routes.operation("PATCH", APPLICATION, bucket=APPLY_FOR_DISCOVERY)
 async def change_discovery_application(
     request: Request, guilds: GuildsArea, guild_id: int, body: GuildDiscoveryChangeApplication
-) -> object:
+) -> wire.DiscoveryApplication:
     """Change what a guild says of itself in discovery."""
     return await guilds.discovery_applications.change(
         request.principal, guild_id, DiscoveryWish(body.category_id, body.description)

@@ -6,11 +6,10 @@ from typing import Annotated, Any, Final, Literal
 
 import attrs
 
+from chat import wire
 from chat.api.fields import OMITTED, Exact, Items, Length, Maybe, Range, Snowflake, SudoFields, Timestamp, named_members
 from chat.api.operation import Answer, Bucket, Policy, Request, Routes
-from chat.api.schemas.guilds.channels import GUILD_CHANNEL
-from chat.api.schemas.guilds.guilds import AUDIT_LOG, GUILD, LISTED_GUILD, ROLE, VANITY_URL, WHOLE_GUILD
-from chat.api.schemas.shapes import NOTHING, listed
+from chat.api.schemas.shapes import NOTHING
 from chat.classes import frozen
 from chat.domain.core import Core
 from chat.domain.guilds.assemble import GuildsArea
@@ -125,18 +124,15 @@ def require_may_create(request: Request, *, guilds: GuildsArea) -> None:
     precondition=require_may_create,
     bucket=CREATE_GUILD,
     images=True,
-    answers=GUILD,
 )
-async def create_guild(request: Request, guilds: GuildsArea, body: CreateGuild) -> object:
+async def create_guild(request: Request, guilds: GuildsArea, body: CreateGuild) -> wire.Guild:
     """Create guild."""
     wish = GuildWish(name=body.name, icon=body.icon, empty_features=body.empty_features, template=body.template)
     return await guilds.guilds.create(request.principal, wish)
 
 
-@routes.operation(
-    "GET", "/v1/users/@me/guilds", scope=Scope.GUILDS, bucket=LIST_CURRENT_USER_GUILDS, answers=listed(LISTED_GUILD)
-)
-async def list_current_user_guilds(request: Request, guilds: GuildsArea, query: ListGuilds) -> object:
+@routes.operation("GET", "/v1/users/@me/guilds", scope=Scope.GUILDS, bucket=LIST_CURRENT_USER_GUILDS)
+async def list_current_user_guilds(request: Request, guilds: GuildsArea, query: ListGuilds) -> list[wire.ListedGuild]:
     """List current user guilds."""
     page = GuildPage(query.before, query.after, query.limit, query.with_counts)
     return await guilds.guilds.of_account(request.principal, page)
@@ -155,7 +151,7 @@ async def leave_guild(request: Request, guilds: GuildsArea, guild_id: int, query
 @routes.operation(
     "POST", "/v1/users/@me/guilds/{guild_id}/messages/bulk-delete-mine", bucket=LEAVE, answers={202: NOTHING}
 )
-async def delete_own_messages_in_guild(request: Request, guilds: GuildsArea, guild_id: int, body: SudoFields) -> object:
+async def delete_own_messages_in_guild(request: Request, guilds: GuildsArea, guild_id: int, body: SudoFields) -> Answer:
     """Delete every message that the caller wrote in the guild; sudo mode."""
     await guilds.own_messages.delete_in_guild(request.principal, guild_id, request.proof(body))
     return Answer(202)
@@ -166,16 +162,15 @@ async def delete_own_messages_in_guild(request: Request, guilds: GuildsArea, gui
     "/v1/guilds/{guild_id}",
     scope=Scope.GUILDS,
     bucket=GET_GUILD,
-    answers=WHOLE_GUILD,
     kept=("roles", "emojis", "stickers", "channels"),
 )
-async def get_guild(request: Request, guilds: GuildsArea, guild_id: int) -> object:
+async def get_guild(request: Request, guilds: GuildsArea, guild_id: int) -> wire.GuildWithCollections:
     """Get guild."""
     return await guilds.guilds.get(request.principal, guild_id)
 
 
-@routes.operation("PATCH", "/v1/guilds/{guild_id}", bucket=MODIFY_GUILD, images=True, answers=GUILD)
-async def modify_guild(request: Request, guilds: GuildsArea, guild_id: int, body: ModifyGuild) -> object:
+@routes.operation("PATCH", "/v1/guilds/{guild_id}", bucket=MODIFY_GUILD, images=True)
+async def modify_guild(request: Request, guilds: GuildsArea, guild_id: int, body: ModifyGuild) -> wire.Guild:
     """Modify guild; sudo mode where `mfa_level` changes."""
     fields = {name: value for name, value in named_members(body).items() if name not in SUDO_MEMBERS}
     return await guilds.guild_changes.modify(
@@ -194,39 +189,38 @@ async def delete_guild(request: Request, guilds: GuildsArea, guild_id: int, body
     "/v1/guilds/{guild_id}/transfer-ownership",
     policy=Policy.USER_ONLY,
     bucket=TRANSFER_OWNERSHIP,
-    answers=GUILD,
 )
-async def transfer_ownership(request: Request, guilds: GuildsArea, guild_id: int, body: TransferOwnership) -> object:
+async def transfer_ownership(
+    request: Request, guilds: GuildsArea, guild_id: int, body: TransferOwnership
+) -> wire.Guild:
     """Hand the guild over to another member; sudo mode."""
     return await guilds.guild_deletion.transfer(
         request.principal, guild_id, body.new_owner_id, request.proof(body), request.audit_log_reason
     )
 
 
-@routes.operation("GET", "/v1/guilds/{guild_id}/vanity-url", bucket=GET_VANITY_URL, answers=VANITY_URL)
-async def get_vanity_url(request: Request, guilds: GuildsArea, guild_id: int) -> object:
+@routes.operation("GET", "/v1/guilds/{guild_id}/vanity-url", bucket=GET_VANITY_URL)
+async def get_vanity_url(request: Request, guilds: GuildsArea, guild_id: int) -> wire.VanityUrl:
     """The guild's custom invite code, and how often it was used."""
     return await guilds.vanity_urls.get(request.principal, guild_id)
 
 
-@routes.operation("PATCH", "/v1/guilds/{guild_id}/vanity-url", bucket=CHANGE_VANITY_URL, answers=VANITY_URL)
-async def change_vanity_url(request: Request, guilds: GuildsArea, guild_id: int, body: ChangeVanityUrl) -> object:
+@routes.operation("PATCH", "/v1/guilds/{guild_id}/vanity-url", bucket=CHANGE_VANITY_URL)
+async def change_vanity_url(
+    request: Request, guilds: GuildsArea, guild_id: int, body: ChangeVanityUrl
+) -> wire.VanityUrl:
     """Take a custom invite code, or give it up."""
     return await guilds.vanity_urls.change(request.principal, guild_id, body.code, request.audit_log_reason)
 
 
-@routes.operation(
-    "GET", "/v1/guilds/{guild_id}/roles", scope=Scope.GUILDS, bucket=LIST_GUILD_ROLES, answers=listed(ROLE)
-)
-async def list_guild_roles(request: Request, guilds: GuildsArea, guild_id: int) -> object:
+@routes.operation("GET", "/v1/guilds/{guild_id}/roles", scope=Scope.GUILDS, bucket=LIST_GUILD_ROLES)
+async def list_guild_roles(request: Request, guilds: GuildsArea, guild_id: int) -> list[wire.Role]:
     """The roles of a guild."""
     return await guilds.guilds.roles(request.principal, guild_id)
 
 
-@routes.operation(
-    "GET", "/v1/guilds/{guild_id}/channels", bucket=LIST_GUILD_CHANNELS, answers=listed(GUILD_CHANNEL), kept=()
-)
-async def list_guild_channels(request: Request, guilds: GuildsArea, guild_id: int) -> object:
+@routes.operation("GET", "/v1/guilds/{guild_id}/channels", bucket=LIST_GUILD_CHANNELS, kept=())
+async def list_guild_channels(request: Request, guilds: GuildsArea, guild_id: int) -> list[wire.GuildChannel]:
     """The channels of a guild that the caller sees."""
     return await guilds.guilds.channels(request.principal, guild_id)
 
@@ -242,8 +236,8 @@ class ReadAuditLog:
     limit: Annotated[int, Range(1, 100)] = 50
 
 
-@routes.operation("GET", "/v1/guilds/{guild_id}/audit-logs", bucket=READ_AUDIT_LOG, answers=AUDIT_LOG)
-async def read_audit_log(request: Request, core: Core, guild_id: int, query: ReadAuditLog) -> object:
+@routes.operation("GET", "/v1/guilds/{guild_id}/audit-logs", bucket=READ_AUDIT_LOG)
+async def read_audit_log(request: Request, core: Core, guild_id: int, query: ReadAuditLog) -> wire.AuditLog:
     """A page of the guild's audit log."""
     page = AuditLogPage(query.limit, query.before, query.after, query.user_id, query.action_type)
     return await core.audit_log.read(request.principal, guild_id, page)

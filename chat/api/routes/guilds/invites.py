@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Final
 
+from chat import wire
 from chat.api.fields import Range
 from chat.api.operation import Bucket, Policy, Request, Routes
-from chat.api.schemas.guilds.guilds import INVITE, INVITE_WITH_METADATA
-from chat.api.schemas.shapes import listed
 from chat.classes import frozen
 from chat.domain.guilds.assemble import GuildsArea
 from chat.domain.guilds.invites import InviteTerms
@@ -40,32 +39,29 @@ class CreateInvite:
     "/v1/channels/{channel_id}/invites",
     bucket=CREATE_INVITE,
     closed_to_limited=True,
-    answers=INVITE_WITH_METADATA,
 )
-async def create_invite(request: Request, guilds: GuildsArea, channel_id: int, body: CreateInvite) -> object:
+async def create_invite(
+    request: Request, guilds: GuildsArea, channel_id: int, body: CreateInvite
+) -> wire.InviteWithMetadata:
     """Make an invite that leads to a channel."""
     terms = InviteTerms(body.max_age, body.max_uses, body.unique, body.temporary)
     return await guilds.invites.create(request.principal, channel_id, terms, request.audit_log_reason)
 
 
-@routes.operation(
-    "GET", "/v1/channels/{channel_id}/invites", bucket=LIST_CHANNEL_INVITES, answers=listed(INVITE_WITH_METADATA)
-)
-async def list_channel_invites(request: Request, guilds: GuildsArea, channel_id: int) -> object:
+@routes.operation("GET", "/v1/channels/{channel_id}/invites", bucket=LIST_CHANNEL_INVITES)
+async def list_channel_invites(request: Request, guilds: GuildsArea, channel_id: int) -> list[wire.InviteWithMetadata]:
     """The invites that lead to a channel."""
     return await guilds.invites.of_channel(request.principal, channel_id)
 
 
-@routes.operation(
-    "GET", "/v1/guilds/{guild_id}/invites", bucket=LIST_GUILD_INVITES, answers=listed(INVITE_WITH_METADATA)
-)
-async def list_guild_invites(request: Request, guilds: GuildsArea, guild_id: int) -> object:
+@routes.operation("GET", "/v1/guilds/{guild_id}/invites", bucket=LIST_GUILD_INVITES)
+async def list_guild_invites(request: Request, guilds: GuildsArea, guild_id: int) -> list[wire.InviteWithMetadata]:
     """The invites of a guild."""
     return await guilds.invites.of_guild(request.principal, guild_id)
 
 
-@routes.operation("GET", "/v1/invites/{invite_code}", policy=Policy.NONE, bucket=GET_INVITE, answers=INVITE)
-async def get_invite(request: Request, guilds: GuildsArea, invite_code: str) -> object:
+@routes.operation("GET", "/v1/invites/{invite_code}", policy=Policy.NONE, bucket=GET_INVITE)
+async def get_invite(request: Request, guilds: GuildsArea, invite_code: str) -> wire.Invite:
     """One invite, without a credential."""
     return await guilds.invites.get(invite_code)
 
@@ -76,9 +72,8 @@ async def get_invite(request: Request, guilds: GuildsArea, invite_code: str) -> 
     policy=Policy.USER_ONLY,
     bucket=ACCEPT_INVITE,
     closed_to_limited=True,
-    answers=INVITE,
 )
-async def accept_invite(request: Request, guilds: GuildsArea, invite_code: str) -> object:
+async def accept_invite(request: Request, guilds: GuildsArea, invite_code: str) -> wire.Invite:
     """Join what an invite leads to; a body is neither needed nor read."""
     return await guilds.invites.accept(request.principal, invite_code, request.address)
 

@@ -6,11 +6,10 @@ from typing import Annotated, Any, Final
 
 import attrs
 
+from chat import wire
 from chat.api.fields import OMITTED, Exact, Items, Length, Maybe, Range, Snowflake, Timestamp, named_members
 from chat.api.operation import Bucket, Policy, Request, Routes
 from chat.api.routes.accounts.accounts import Color, Pronouns
-from chat.api.schemas.guilds.guilds import BAN, MEMBER, MEMBER_SEARCH
-from chat.api.schemas.shapes import listed
 from chat.classes import frozen
 from chat.domain.guilds.assemble import GuildsArea
 from chat.domain.guilds.bans import NewBan
@@ -81,29 +80,29 @@ class ChangeOwnMember:
     mention_flags: Maybe[Annotated[int, Range(0, INT32_MAXIMUM)] | None] = OMITTED
 
 
-@routes.operation("GET", "/v1/guilds/{guild_id}/members", bucket=LIST_MEMBERS, answers=listed(MEMBER))
-async def list_members(request: Request, guilds: GuildsArea, guild_id: int, query: ListMembers) -> object:
+@routes.operation("GET", "/v1/guilds/{guild_id}/members", bucket=LIST_MEMBERS)
+async def list_members(request: Request, guilds: GuildsArea, guild_id: int, query: ListMembers) -> list[wire.Member]:
     """Members of a guild in order of user id."""
     memberships = guilds.memberships
     return await memberships.of_guild(request.principal, guild_id, after=query.after, limit=query.limit)
 
 
-@routes.operation("POST", "/v1/guilds/{guild_id}/members-search", bucket=SEARCH, answers=MEMBER_SEARCH)
-async def search_members(request: Request, guilds: GuildsArea, guild_id: int, body: SearchMembers) -> object:
+@routes.operation("POST", "/v1/guilds/{guild_id}/members-search", bucket=SEARCH)
+async def search_members(request: Request, guilds: GuildsArea, guild_id: int, body: SearchMembers) -> wire.MemberSearch:
     """Members of a guild by the beginning of a name."""
     return await guilds.member_searches.search(
         request.principal, guild_id, body.query or "", limit=body.limit, offset=body.offset
     )
 
 
-@routes.operation("GET", "/v1/guilds/{guild_id}/members/@me", bucket=READ_MEMBER, answers=MEMBER)
-async def get_own_member(request: Request, guilds: GuildsArea, guild_id: int) -> object:
+@routes.operation("GET", "/v1/guilds/{guild_id}/members/@me", bucket=READ_MEMBER)
+async def get_own_member(request: Request, guilds: GuildsArea, guild_id: int) -> wire.Member:
     """The caller's own membership."""
     return await guilds.memberships.get(request.principal, guild_id, request.principal.user_id)
 
 
-@routes.operation("PATCH", "/v1/guilds/{guild_id}/members/@me", bucket=CHANGE_MEMBER, images=True, answers=MEMBER)
-async def change_own_member(request: Request, guilds: GuildsArea, guild_id: int, body: ChangeOwnMember) -> object:
+@routes.operation("PATCH", "/v1/guilds/{guild_id}/members/@me", bucket=CHANGE_MEMBER, images=True)
+async def change_own_member(request: Request, guilds: GuildsArea, guild_id: int, body: ChangeOwnMember) -> wire.Member:
     """Change the caller's own guild profile."""
     fields = named_members(body)
     for name in ("profile_flags", "mention_flags"):
@@ -112,16 +111,16 @@ async def change_own_member(request: Request, guilds: GuildsArea, guild_id: int,
     return await guilds.member_changes.change_own(request.principal, guild_id, fields, request.audit_log_reason)
 
 
-@routes.operation("GET", "/v1/guilds/{guild_id}/members/{user_id}", bucket=READ_MEMBER, answers=MEMBER)
-async def get_member(request: Request, guilds: GuildsArea, guild_id: int, user_id: int) -> object:
+@routes.operation("GET", "/v1/guilds/{guild_id}/members/{user_id}", bucket=READ_MEMBER)
+async def get_member(request: Request, guilds: GuildsArea, guild_id: int, user_id: int) -> wire.Member:
     """One member."""
     return await guilds.memberships.get(request.principal, guild_id, user_id)
 
 
-@routes.operation("PATCH", "/v1/guilds/{guild_id}/members/{user_id}", bucket=CHANGE_MEMBER, answers=MEMBER)
+@routes.operation("PATCH", "/v1/guilds/{guild_id}/members/{user_id}", bucket=CHANGE_MEMBER)
 async def change_member(
     request: Request, guilds: GuildsArea, guild_id: int, user_id: int, body: ChangeMember
-) -> object:
+) -> wire.Member:
     """Change a member."""
     fields: dict[str, Any] = named_members(body)
     timeout_reason = fields.pop("timeout_reason")
@@ -156,8 +155,8 @@ class PutBan:
     ban_duration_seconds: Annotated[int, Range(0, DURATION_SECONDS_MAXIMUM)] | None = None
 
 
-@routes.operation("GET", "/v1/guilds/{guild_id}/bans", bucket=LIST_BANS, answers=listed(BAN))
-async def list_bans(request: Request, guilds: GuildsArea, guild_id: int, query: ListBans) -> object:
+@routes.operation("GET", "/v1/guilds/{guild_id}/bans", bucket=LIST_BANS)
+async def list_bans(request: Request, guilds: GuildsArea, guild_id: int, query: ListBans) -> list[wire.Ban]:
     """The guild's bans."""
     return await guilds.bans.of_guild(request.principal, guild_id, after=query.after, limit=query.limit)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Annotated, Final
 
+from chat import wire
 from chat.api.fields import OMITTED, Items, Length, Maybe, PermissionBits, Range, Snowflake, named_members
 from chat.api.operation import Bucket, Policy, Request, Routes
-from chat.api.schemas.guilds.guilds import ROLE
 from chat.classes import frozen
 from chat.domain.guilds.assemble import GuildsArea
 from chat.domain.guilds.roles import NewRole
@@ -73,8 +73,8 @@ Positions = Annotated[list[RolePosition], Items(0, ROLES_AT_ONCE)]
 HoistPositions = Annotated[list[HoistPosition], Items(0, ROLES_AT_ONCE)]
 
 
-@routes.operation("POST", "/v1/guilds/{guild_id}/roles", bucket=CREATE, answers=ROLE)
-async def create_role(request: Request, guilds: GuildsArea, guild_id: int, body: CreateRole) -> object:
+@routes.operation("POST", "/v1/guilds/{guild_id}/roles", bucket=CREATE)
+async def create_role(request: Request, guilds: GuildsArea, guild_id: int, body: CreateRole) -> wire.Role:
     """Make a role."""
     new = NewRole(body.name, body.color, body.permissions, body.hoist, body.mentionable)
     return await guilds.roles.create(request.principal, guild_id, new, request.audit_log_reason)
@@ -103,8 +103,8 @@ async def forget_hoist_positions(request: Request, guilds: GuildsArea, guild_id:
     await guilds.roles.place_hoisted(request.principal, guild_id, {}, request.audit_log_reason)
 
 
-@routes.operation("PATCH", "/v1/guilds/{guild_id}/roles/{role_id}", bucket=CHANGE, answers=ROLE)
-async def change_role(request: Request, guilds: GuildsArea, guild_id: int, role_id: int, body: ChangeRole) -> object:
+@routes.operation("PATCH", "/v1/guilds/{guild_id}/roles/{role_id}", bucket=CHANGE)
+async def change_role(request: Request, guilds: GuildsArea, guild_id: int, role_id: int, body: ChangeRole) -> wire.Role:
     """Change a role."""
     return await guilds.roles.change(
         request.principal, guild_id, role_id, named_members(body), request.audit_log_reason

@@ -6,11 +6,10 @@ from typing import Annotated, Final
 
 import attrs
 
+from chat import wire
 from chat.api import buckets
 from chat.api.fields import OMITTED, Items, Length, Maybe, Range, Snowflake
 from chat.api.operation import Policy, Request, Routes
-from chat.api.schemas.messages import FAVORITE_MEME, MESSAGE, SAVED_MESSAGE
-from chat.api.schemas.shapes import listed
 from chat.classes import frozen
 from chat.domain.messages.assemble import MessagesArea
 from chat.domain.messages.favorite_memes import NAME_LENGTH, MemeChange, MemeSource
@@ -66,10 +65,10 @@ class SaveMessage:
     message_id: Snowflake
 
 
-@routes.operation(
-    "GET", "/v1/users/@me/mentions", bucket=buckets.MENTIONS, answers=listed(MESSAGE, maximum=PAGE_MAXIMUM)
-)
-async def list_mentions(request: Request, messages: MessagesArea, query: ListMentions) -> object:
+@routes.operation("GET", "/v1/users/@me/mentions", bucket=buckets.MENTIONS)
+async def list_mentions(
+    request: Request, messages: MessagesArea, query: ListMentions
+) -> Annotated[list[wire.Message], wire.items(100)]:
     """Messages of the last seven days that mention the caller, newest first."""
     sought = MentionFilter(roles=query.roles, everyone=query.everyone, guilds=query.guilds, guild_id=query.guild_id)
     if query.before is not None:
@@ -97,9 +96,10 @@ async def delete_mention(request: Request, messages: MessagesArea, message_id: i
     "GET",
     "/v1/users/@me/saved-messages",
     bucket=buckets.SAVED_MESSAGES,
-    answers=listed(SAVED_MESSAGE, maximum=PAGE_MAXIMUM),
 )
-async def list_saved_messages(request: Request, messages: MessagesArea, query: ListSavedMessages) -> object:
+async def list_saved_messages(
+    request: Request, messages: MessagesArea, query: ListSavedMessages
+) -> Annotated[list[wire.SavedMessage], wire.items(100)]:
     """The messages that the caller keeps, the last one saved first."""
     return await messages.saved_messages.list(request.principal, query.limit, query.before)
 
@@ -154,37 +154,35 @@ class ChangeMeme:
     tags: Maybe[Tags | None] = OMITTED
 
 
-@routes.operation("GET", "/v1/users/@me/memes", bucket=buckets.MEMES, answers=listed(FAVORITE_MEME))
-async def list_memes(request: Request, messages: MessagesArea) -> object:
+@routes.operation("GET", "/v1/users/@me/memes", bucket=buckets.MEMES)
+async def list_memes(request: Request, messages: MessagesArea) -> list[wire.FavoriteMeme]:
     """The caller's favourite memes, the oldest first."""
     return messages.favorite_memes.of_user(request.principal.user_id)
 
 
-@routes.operation("POST", "/v1/users/@me/memes", bucket=buckets.MEMES_FETCH, answers=FAVORITE_MEME)
-async def fetch_meme(request: Request, messages: MessagesArea, body: FetchMeme) -> object:
+@routes.operation("POST", "/v1/users/@me/memes", bucket=buckets.MEMES_FETCH)
+async def fetch_meme(request: Request, messages: MessagesArea, body: FetchMeme) -> wire.FavoriteMeme:
     """Keep a file from elsewhere on the web."""
     return await messages.favorite_memes.fetch(request.principal, body.url, _words(body))
 
 
-@routes.operation(
-    "POST", "/v1/channels/{channel_id}/messages/{message_id}/memes", bucket=buckets.MEMES_FETCH, answers=FAVORITE_MEME
-)
+@routes.operation("POST", "/v1/channels/{channel_id}/messages/{message_id}/memes", bucket=buckets.MEMES_FETCH)
 async def keep_meme(
     request: Request, messages: MessagesArea, channel_id: int, message_id: int, body: KeepMeme
-) -> object:
+) -> wire.FavoriteMeme:
     """Keep a file or an embed's media of a message."""
     source = MemeSource(channel_id, message_id, body.attachment_id, body.embed_index)
     return await messages.favorite_memes.keep(request.principal, source, _words(body))
 
 
-@routes.operation("GET", "/v1/users/@me/memes/{meme_id}", bucket=buckets.MEMES, answers=FAVORITE_MEME)
-async def get_meme(request: Request, messages: MessagesArea, meme_id: int) -> object:
+@routes.operation("GET", "/v1/users/@me/memes/{meme_id}", bucket=buckets.MEMES)
+async def get_meme(request: Request, messages: MessagesArea, meme_id: int) -> wire.FavoriteMeme:
     """One of the caller's favourite memes."""
     return messages.favorite_memes.get(request.principal.user_id, meme_id)
 
 
-@routes.operation("PATCH", "/v1/users/@me/memes/{meme_id}", bucket=buckets.MEMES_CHANGE, answers=FAVORITE_MEME)
-async def change_meme(request: Request, messages: MessagesArea, meme_id: int, body: ChangeMeme) -> object:
+@routes.operation("PATCH", "/v1/users/@me/memes/{meme_id}", bucket=buckets.MEMES_CHANGE)
+async def change_meme(request: Request, messages: MessagesArea, meme_id: int, body: ChangeMeme) -> wire.FavoriteMeme:
     """Change the words of a favourite meme."""
     words = MemeChange(
         body.name,

@@ -7,11 +7,10 @@ from typing import Annotated, Final, Literal
 
 import attrs
 
+from chat import wire
 from chat.api import buckets
 from chat.api.fields import Items, Length, Range, Snowflake, SudoFields
 from chat.api.operation import Answer, Policy, Request, Routes
-from chat.api.schemas.accounts import PENDING_MESSAGE_DELETION
-from chat.api.schemas.messages import PURGED
 from chat.api.schemas.shapes import NOTHING
 from chat.classes import frozen
 from chat.domain.guilds.assemble import GuildsArea
@@ -72,9 +71,8 @@ async def bulk_delete_messages(request: Request, messages: MessagesArea, channel
     "/v1/channels/{channel_id}/messages/purge",
     policy=Policy.USER,
     bucket=buckets.MESSAGES_PURGE,
-    answers=PURGED,
 )
-async def purge_messages(request: Request, messages: MessagesArea, channel_id: int, body: PurgeMessages) -> object:
+async def purge_messages(request: Request, messages: MessagesArea, channel_id: int, body: PurgeMessages) -> wire.Purged:
     """Delete the newest messages of a guild's channel that fit, or everything in the caller's personal notes."""
     purge = Purge(
         limit=body.limit,
@@ -99,7 +97,7 @@ async def purge_messages(request: Request, messages: MessagesArea, channel_id: i
 )
 async def delete_own_messages_in_channel(
     request: Request, guilds: GuildsArea, channel_id: int, body: SudoFields
-) -> object:
+) -> Answer:
     """Delete every message that the caller wrote in the channel; sudo mode."""
     await guilds.own_messages.delete_in_channel(request.principal, channel_id, request.proof(body))
     return Answer(202)
@@ -110,9 +108,10 @@ async def delete_own_messages_in_channel(
     "/v1/users/@me/messages/delete",
     policy=Policy.USER_ONLY,
     bucket=buckets.OWN_MESSAGES_DELETION,
-    answers=PENDING_MESSAGE_DELETION,
 )
-async def schedule_own_message_deletion(request: Request, messages: MessagesArea, body: DeleteOwnMessages) -> object:
+async def schedule_own_message_deletion(
+    request: Request, messages: MessagesArea, body: DeleteOwnMessages
+) -> wire.PendingMessageDeletion:
     """Have everything that the caller has written deleted in a day from now; sudo mode."""
     return await messages.own_message_deletion.schedule(request.principal, request.proof(body))
 
@@ -132,7 +131,7 @@ async def cancel_own_message_deletion(request: Request, messages: MessagesArea) 
     bucket=buckets.OWN_MESSAGES_DELETION,
     answers={202: NOTHING},
 )
-async def delete_own_messages(request: Request, messages: MessagesArea, body: DeleteOwnMessages) -> object:
+async def delete_own_messages(request: Request, messages: MessagesArea, body: DeleteOwnMessages) -> Answer:
     """Delete everything that the caller has written, everywhere and at once; sudo mode."""
     await messages.own_message_deletion.delete_now(request.principal, request.proof(body))
     return Answer(202)

@@ -11,10 +11,10 @@ import datetime
 import enum
 from typing import Annotated, Any, Final
 
+from chat import wire
 from chat.api.answers import Answer
 from chat.api.fields import Items, Length, Range, Refusal, Schema, Snowflake, Timestamp
 from chat.api.operation import Bucket, Policy, Request, Routes
-from chat.api.schemas.messages import INDEXING, SEARCH_RESULTS
 from chat.classes import frozen
 from chat.domain.messages.assemble import MessagesArea
 from chat.domain.messages.message_search import Search
@@ -147,9 +147,11 @@ class SearchMessages:
     "/v1/search/messages",
     policy=Policy.USER,
     bucket=Bucket("search:messages", limit=20, window_ms=10_000),
-    answers={200: SEARCH_RESULTS, 202: INDEXING},
+    answers=lambda: {200: wire.MessageSearchResults, 202: wire.Indexing},
 )
-async def search_messages(request: Request, messages: MessagesArea, body: SearchMessages) -> object:
+async def search_messages(
+    request: Request, messages: MessagesArea, body: SearchMessages
+) -> wire.MessageSearchResults | Answer[wire.Indexing]:
     """Messages that the caller may read, by their words and by what is known about them."""
     search = Search(
         whereabouts=_whereabouts(body),

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated, Final
 
+from chat import wire
 from chat.api import buckets
 from chat.api.fields import Items, Length, Range, Snowflake
 from chat.api.message_bodies import CreateMessage, EditMessage, message_draft, received_edit, received_message
 from chat.api.operation import Bucket, Policy, Request, Routes
-from chat.api.schemas.messages import CHANNELS_MESSAGES, EMBED, MESSAGE, NEWEST_MESSAGES
-from chat.api.schemas.shapes import listed
 from chat.classes import frozen
 from chat.domain.core import Core
 from chat.domain.messages.assemble import MessagesArea
@@ -45,9 +44,10 @@ class ListMessages:
     "GET",
     "/v1/channels/{channel_id}/messages",
     bucket=Bucket("channel:message:list::channel_id", limit=100, window_ms=10_000),
-    answers=listed(MESSAGE),
 )
-async def list_messages(request: Request, messages: MessagesArea, channel_id: int, query: ListMessages) -> object:
+async def list_messages(
+    request: Request, messages: MessagesArea, channel_id: int, query: ListMessages
+) -> list[wire.Message]:
     """Messages of a channel, newest first."""
     if query.before is not None and query.after is not None:
         raise InvalidFormBody.at("before", FieldCode.CANNOT_SPECIFY_BOTH_BEFORE_AND_AFTER)
@@ -62,11 +62,10 @@ async def list_messages(request: Request, messages: MessagesArea, channel_id: in
     body=CreateMessage,
     multipart=True,
     empty_strings_are_null=False,
-    answers=MESSAGE,
 )
 async def create_message(
     request: Request, messages: MessagesArea, channel_id: int, body: CreateMessage | None
-) -> object:
+) -> wire.Message:
     """Send a message."""
     principal = request.principal
     if body is not None and not body.attachments:
@@ -91,9 +90,8 @@ def _meme(
     "GET",
     "/v1/channels/{channel_id}/messages/{message_id}",
     bucket=Bucket("channel:message:read::channel_id", limit=100, window_ms=10_000),
-    answers=MESSAGE,
 )
-async def get_message(request: Request, messages: MessagesArea, channel_id: int, message_id: int) -> object:
+async def get_message(request: Request, messages: MessagesArea, channel_id: int, message_id: int) -> wire.Message:
     """One message."""
     return await messages.messages.get(request.principal, channel_id, message_id)
 
@@ -105,11 +103,10 @@ async def get_message(request: Request, messages: MessagesArea, channel_id: int,
     body=EditMessage,
     multipart=True,
     empty_strings_are_null=False,
-    answers=MESSAGE,
 )
 async def edit_message(
     request: Request, messages: MessagesArea, channel_id: int, message_id: int, body: EditMessage | None
-) -> object:
+) -> wire.Message:
     """Change one's own message; or hide and show the embeds of any message."""
     principal = request.principal
     uploads = messages.uploads
@@ -165,8 +162,8 @@ class PreloadMessages:
     channels: Annotated[list[Snowflake], Items(0, PRELOADED_CHANNELS)]
 
 
-@routes.operation("POST", "/v1/channels/messages/bulk", bucket=buckets.MESSAGES_BULK, answers=CHANNELS_MESSAGES)
-async def bulk_list_messages(request: Request, messages: MessagesArea, body: BulkListMessages) -> object:
+@routes.operation("POST", "/v1/channels/messages/bulk", bucket=buckets.MESSAGES_BULK)
+async def bulk_list_messages(request: Request, messages: MessagesArea, body: BulkListMessages) -> wire.ChannelsMessages:
     """A page of messages of each of several channels, in the order in which they are asked for."""
     for index, window in enumerate(body.requests):
         if window.before is not None and window.after is not None:
@@ -179,16 +176,16 @@ async def bulk_list_messages(request: Request, messages: MessagesArea, body: Bul
     return {"channels": [{"channel_id": str(channel_id), "messages": page} for channel_id, page in pages]}
 
 
-@routes.operation("POST", "/v1/users/@me/preload-messages", bucket=buckets.MESSAGES_PRELOAD, answers=NEWEST_MESSAGES)
-async def preload_messages(request: Request, messages: MessagesArea, body: PreloadMessages) -> object:
+@routes.operation("POST", "/v1/users/@me/preload-messages", bucket=buckets.MESSAGES_PRELOAD)
+async def preload_messages(request: Request, messages: MessagesArea, body: PreloadMessages) -> wire.NewestMessages:
     """The newest message of each of several channels, by the channel's id."""
     return await messages.messages.newest(request.principal, body.channels)
 
 
-@routes.operation(
-    "POST", "/v1/users/@me/channels/messages/preload", bucket=buckets.MESSAGES_PRELOAD, answers=NEWEST_MESSAGES
-)
-async def preload_channel_messages(request: Request, messages: MessagesArea, body: PreloadMessages) -> object:
+@routes.operation("POST", "/v1/users/@me/channels/messages/preload", bucket=buckets.MESSAGES_PRELOAD)
+async def preload_channel_messages(
+    request: Request, messages: MessagesArea, body: PreloadMessages
+) -> wire.NewestMessages:
     """The newest message of several channels; another address of POST /v1/users/@me/preload-messages."""
     return await messages.messages.newest(request.principal, body.channels)
 
@@ -200,8 +197,10 @@ class Unfurl:
     url: Annotated[str, Length(1, URL_CHARACTERS)]
 
 
-@routes.operation("POST", "/v1/unfurl", bucket=Bucket("unfurl", 20, 10000), answers=listed(EMBED))
-async def unfurl(request: Request, core: Core, policy: PolicyArea, messages: MessagesArea, body: Unfurl) -> object:
+@routes.operation("POST", "/v1/unfurl", bucket=Bucket("unfurl", 20, 10000))
+async def unfurl(
+    request: Request, core: Core, policy: PolicyArea, messages: MessagesArea, body: Unfurl
+) -> list[wire.Embed]:
     """The embeds that a message with this link would show: none or one."""
     if not core.settings.media.link_embeds:
         raise ApiError(ErrorCode.FEATURE_TEMPORARILY_DISABLED)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Final
 
+from chat import wire
 from chat.api import buckets
 from chat.api.fields import Range, Timestamp
 from chat.api.operation import Policy, Request, Routes
-from chat.api.schemas.messages import MESSAGE, PINS
-from chat.api.schemas.shapes import listed
 from chat.classes import frozen
 from chat.domain.messages.assemble import MessagesArea
 
@@ -25,14 +24,14 @@ class ListPins:
     before: Timestamp | None = None
 
 
-@routes.operation("GET", "/v1/channels/{channel_id}/messages/pins", bucket=buckets.PINS, answers=PINS)
-async def page_pins(request: Request, messages: MessagesArea, channel_id: int, query: ListPins) -> object:
+@routes.operation("GET", "/v1/channels/{channel_id}/messages/pins", bucket=buckets.PINS)
+async def page_pins(request: Request, messages: MessagesArea, channel_id: int, query: ListPins) -> wire.Pins:
     """Pinned messages, the one that was pinned last first."""
     return await messages.pins.page(request.principal, channel_id, query.limit, query.before)
 
 
-@routes.operation("GET", "/v1/channels/{channel_id}/pins", bucket=buckets.PINS, answers=listed(MESSAGE))
-async def list_pins(request: Request, messages: MessagesArea, channel_id: int) -> object:
+@routes.operation("GET", "/v1/channels/{channel_id}/pins", bucket=buckets.PINS)
+async def list_pins(request: Request, messages: MessagesArea, channel_id: int) -> list[wire.Message]:
     """Every pinned message, as older libraries expect them."""
     return await messages.pins.all(request.principal, channel_id)
 

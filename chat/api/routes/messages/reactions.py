@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Final
 
+from chat import wire
 from chat.api.buckets import REACTION_CHANGE, REACTION_LIST
 from chat.api.fields import Length, Range, Snowflake
 from chat.api.operation import Policy, Request, Routes
-from chat.api.schemas.accounts import PARTIAL_USER
-from chat.api.schemas.messages import REACTION_USERS
-from chat.api.schemas.shapes import listed
 from chat.classes import frozen
 from chat.domain.messages.assemble import MessagesArea
 from chat.domain.messages.reactions import ReactionUsers, parse_emoji
@@ -93,11 +91,10 @@ async def remove_all_reactions(request: Request, messages: MessagesArea, channel
     "GET",
     "/v1/channels/{channel_id}/messages/{message_id}/reactions/{emoji}",
     bucket=REACTION_LIST,
-    answers=listed(PARTIAL_USER, maximum=USERS_MAXIMUM),
 )
 async def list_reaction_users(
     request: Request, messages: MessagesArea, channel_id: int, message_id: int, emoji: str, query: ListReactionUsers
-) -> object:
+) -> Annotated[list[wire.PartialUser], wire.items(100)]:
     """Who reacted with an emoji, in order of ids."""
     return (await _users(request, messages, channel_id, message_id, emoji, query)).items
 
@@ -106,11 +103,10 @@ async def list_reaction_users(
     "GET",
     "/v1/channels/{channel_id}/messages/{message_id}/reactions/{emoji}/users",
     bucket=REACTION_LIST,
-    answers=REACTION_USERS,
 )
 async def page_reaction_users(
     request: Request, messages: MessagesArea, channel_id: int, message_id: int, emoji: str, query: ListReactionUsers
-) -> object:
+) -> wire.ReactionUsers:
     """The same with what is needed to go on."""
     users = await _users(request, messages, channel_id, message_id, emoji, query)
     next_after = users.items[-1]["id"] if users.has_more else None

@@ -7,6 +7,7 @@ from typing import Annotated, Final
 
 import attrs
 
+from chat import wire
 from chat.api import buckets
 from chat.api.answers import Answer
 from chat.api.embed_bodies import EmbedBodies
@@ -25,8 +26,6 @@ from chat.api.message_bodies import (
     received_message,
 )
 from chat.api.operation import Bucket, Policy, Request, Routes
-from chat.api.schemas.messages import MESSAGE, SCHEDULED_MESSAGE
-from chat.api.schemas.shapes import listed
 from chat.classes import frozen
 from chat.domain.messages.assemble import MessagesArea
 from chat.domain.messages.message_drafts import AttachmentDraft
@@ -88,11 +87,11 @@ class EditScheduledMessage:
     body=ScheduleMessage,
     multipart=True,
     empty_strings_are_null=False,
-    answers={201: SCHEDULED_MESSAGE},
+    answers=lambda: {201: wire.ScheduledMessage},
 )
 async def schedule_message(
     request: Request, messages: MessagesArea, channel_id: int, body: ScheduleMessage | None
-) -> object:
+) -> Answer[wire.ScheduledMessage]:
     """Have a message sent later, up to 30 days ahead."""
     if body is not None and not body.attachments:
         return await _scheduled(request, messages, channel_id, body, ())
@@ -105,9 +104,10 @@ async def schedule_message(
     "GET",
     "/v1/users/@me/scheduled-messages",
     bucket=buckets.SCHEDULED_MESSAGES,
-    answers=listed(SCHEDULED_MESSAGE, maximum=SCHEDULED_MESSAGES),
 )
-async def list_scheduled_messages(request: Request, messages: MessagesArea) -> object:
+async def list_scheduled_messages(
+    request: Request, messages: MessagesArea
+) -> Annotated[list[wire.ScheduledMessage], wire.items(SCHEDULED_MESSAGES)]:
     """What the caller has scheduled, the next one first; also what could not be sent, for 31 days."""
     return messages.scheduled_messages.of_user(request.principal)
 
@@ -116,9 +116,10 @@ async def list_scheduled_messages(request: Request, messages: MessagesArea) -> o
     "GET",
     "/v1/users/@me/scheduled-messages/{scheduled_message_id}",
     bucket=buckets.SCHEDULED_MESSAGES,
-    answers=SCHEDULED_MESSAGE,
 )
-async def get_scheduled_message(request: Request, messages: MessagesArea, scheduled_message_id: int) -> object:
+async def get_scheduled_message(
+    request: Request, messages: MessagesArea, scheduled_message_id: int
+) -> wire.ScheduledMessage:
     """One scheduled message."""
     return messages.scheduled_messages.get(request.principal, scheduled_message_id)
 
@@ -130,11 +131,10 @@ async def get_scheduled_message(request: Request, messages: MessagesArea, schedu
     body=EditScheduledMessage,
     multipart=True,
     empty_strings_are_null=False,
-    answers=SCHEDULED_MESSAGE,
 )
 async def edit_scheduled_message(
     request: Request, messages: MessagesArea, scheduled_message_id: int, body: EditScheduledMessage | None
-) -> object:
+) -> wire.ScheduledMessage:
     """Change what is sent, or when; what could not be sent is tried again then."""
     principal, uploads, scheduled = request.principal, messages.uploads, messages.scheduled_messages
     channel_id = scheduled.channel_of(principal, scheduled_message_id)
@@ -160,9 +160,8 @@ async def delete_scheduled_message(request: Request, messages: MessagesArea, sch
     "POST",
     "/v1/users/@me/scheduled-messages/{scheduled_message_id}/send",
     bucket=buckets.SCHEDULED_MESSAGES_CHANGE,
-    answers=MESSAGE,
 )
-async def send_scheduled_message(request: Request, messages: MessagesArea, scheduled_message_id: int) -> object:
+async def send_scheduled_message(request: Request, messages: MessagesArea, scheduled_message_id: int) -> wire.Message:
     """Send a scheduled message at once."""
     return await messages.scheduled_messages.send_now(request.principal, scheduled_message_id)
 
@@ -173,7 +172,7 @@ async def _scheduled(
     channel_id: int,
     body: ScheduleMessage,
     attachments: Sequence[AttachmentDraft],
-) -> Answer:
+) -> Answer[wire.ScheduledMessage]:
     meme = _meme(request, messages, channel_id, body.favorite_meme_id, len(attachments))
     moment = Moment(body.scheduled_local_at, body.timezone)
     draft = message_draft(body, attachments, meme)

@@ -6,10 +6,9 @@ from typing import Annotated, Final
 
 import attrs
 
+from chat import wire
 from chat.api.fields import Items, Length, Range, Refusal, Schema
 from chat.api.operation import Bucket, Policy, Request, Routes
-from chat.api.schemas.messages import PROMISED_UPLOAD, UPLOADED_FILE
-from chat.api.schemas.shapes import listed, record
 from chat.classes import frozen
 from chat.domain.messages.assemble import MessagesArea
 from chat.domain.messages.uploads import PromisedFile
@@ -82,9 +81,10 @@ class CompleteUploads:
     "/v1/channels/{channel_id}/attachments",
     policy=Policy.USER,
     bucket=Bucket("channel:attachment:create::channel_id", 20, 10_000),
-    answers=record({"attachments": listed(PROMISED_UPLOAD)}),
 )
-async def promise_uploads(request: Request, messages: MessagesArea, channel_id: int, body: PromiseUploads) -> object:
+async def promise_uploads(
+    request: Request, messages: MessagesArea, channel_id: int, body: PromiseUploads
+) -> wire.PromiseUploadsAnswer:
     """Addresses that take these files."""
     wanted = body.files or body.attachments
     if not wanted:
@@ -98,9 +98,10 @@ async def promise_uploads(request: Request, messages: MessagesArea, channel_id: 
     "/v1/channels/{channel_id}/attachments/complete",
     policy=Policy.USER,
     bucket=Bucket("channel:attachment:complete::channel_id", 20, 10_000),
-    answers=record({"attachments": listed(UPLOADED_FILE)}),
 )
-async def complete_uploads(request: Request, messages: MessagesArea, channel_id: int, body: CompleteUploads) -> object:
+async def complete_uploads(
+    request: Request, messages: MessagesArea, channel_id: int, body: CompleteUploads
+) -> wire.CompleteUploadsAnswer:
     """What has arrived of these uploads."""
     names = [upload.upload_filename for upload in body.attachments]
     return {"attachments": messages.uploads.complete(request.principal, channel_id, names)}

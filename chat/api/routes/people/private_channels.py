@@ -7,12 +7,10 @@ from __future__ import annotations
 
 from typing import Annotated, Final
 
+from chat import wire
 from chat.api import buckets
 from chat.api.fields import OMITTED, Items, Length, Maybe, Omitted, Snowflake
 from chat.api.operation import Bucket, Policy, Request, Routes
-from chat.api.schemas.guilds.channels import PRIVATE_CHANNEL
-from chat.api.schemas.people import CALL_ELIGIBILITY
-from chat.api.schemas.shapes import listed
 from chat.classes import frozen
 from chat.domain.core import Core
 from chat.domain.people.assemble import PeopleArea
@@ -48,17 +46,14 @@ class Removal:
     "/v1/users/@me/channels",
     policy=Policy.USER,
     bucket=buckets.PRIVATE_CHANNELS,
-    answers=listed(PRIVATE_CHANNEL),
 )
-async def list_private_channels(request: Request, people: PeopleArea) -> object:
+async def list_private_channels(request: Request, people: PeopleArea) -> list[wire.PrivateChannel]:
     """The caller's conversations, the one with the newest message first."""
     return people.private_channels.of_account(request.principal.user_id)
 
 
-@routes.operation(
-    "POST", "/v1/users/@me/channels", policy=Policy.USER, bucket=buckets.PRIVATE_CHANNEL_OPEN, answers=PRIVATE_CHANNEL
-)
-async def open_private_channel(request: Request, people: PeopleArea, body: OpenPrivateChannel) -> object:
+@routes.operation("POST", "/v1/users/@me/channels", policy=Policy.USER, bucket=buckets.PRIVATE_CHANNEL_OPEN)
+async def open_private_channel(request: Request, people: PeopleArea, body: OpenPrivateChannel) -> wire.PrivateChannel:
     """Open the conversation with an account, or make a group."""
     if (body.recipient_id is None) is (body.recipients is None):
         raise InvalidFormBody.at("recipient_id", FieldCode.INVALID_FORMAT)
@@ -138,10 +133,8 @@ class RingRecipients:
     recipients: Annotated[list[Snowflake], Items(0, RUNG_MAXIMUM)] | None = None
 
 
-@routes.operation(
-    "GET", "/v1/channels/{channel_id}/call", policy=Policy.USER_ONLY, bucket=CALL_READ, answers=CALL_ELIGIBILITY
-)
-async def get_call_eligibility(request: Request, people: PeopleArea, channel_id: int) -> object:
+@routes.operation("GET", "/v1/channels/{channel_id}/call", policy=Policy.USER_ONLY, bucket=CALL_READ)
+async def get_call_eligibility(request: Request, people: PeopleArea, channel_id: int) -> wire.CallEligibility:
     """Whether a call by the caller makes an account ring."""
     return people.calls.eligibility(request.principal, channel_id)
 

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated, Final, Literal
 
+from chat import wire
 from chat.api import buckets
 from chat.api.fields import OMITTED, Length, Maybe, Range, Snowflake, named_members
 from chat.api.operation import Policy, Request, Routes
 from chat.api.routes.accounts.accounts import Discriminator
-from chat.api.schemas.accounts import RELATIONSHIP
-from chat.api.schemas.people import PROFILE
-from chat.api.schemas.shapes import COUNT, listed, record
 from chat.classes import frozen
 from chat.domain.people.assemble import PeopleArea
 from chat.errors import InvalidFormBody
@@ -55,8 +53,8 @@ class Ignore:
     max_account_age_seconds: Annotated[int, Range(1, AGE_SECONDS_MAXIMUM)] | None = None
 
 
-@routes.operation("GET", "/v1/users/@me/relationships", bucket=buckets.RELATIONSHIPS, answers=listed(RELATIONSHIP))
-async def list_relationships(request: Request, people: PeopleArea) -> object:
+@routes.operation("GET", "/v1/users/@me/relationships", bucket=buckets.RELATIONSHIPS)
+async def list_relationships(request: Request, people: PeopleArea) -> list[wire.Relationship]:
     """The caller's relationships."""
     return people.friendships.of_account(request.principal)
 
@@ -67,9 +65,8 @@ async def list_relationships(request: Request, people: PeopleArea) -> object:
     bots_refused_with=ErrorCode.BOTS_CANNOT_SEND_FRIEND_REQUESTS,
     bucket=buckets.FRIEND_REQUESTS,
     closed_to_limited=True,
-    answers=RELATIONSHIP,
 )
-async def request_friendship_by_tag(request: Request, people: PeopleArea, body: RequestByTag) -> object:
+async def request_friendship_by_tag(request: Request, people: PeopleArea, body: RequestByTag) -> wire.Relationship:
     """Ask the account with this tag to be friends; the username suffices where only one account has it."""
     return await people.friendships.request_by_tag(request.principal, body.username, body.discriminator)
 
@@ -78,9 +75,8 @@ async def request_friendship_by_tag(request: Request, people: PeopleArea, body: 
     "POST",
     "/v1/users/@me/relationships/bulk-ignore",
     bucket=buckets.REQUESTS_IGNORED,
-    answers=record({"ignored_count": COUNT}),
 )
-async def ignore_requests(request: Request, people: PeopleArea, body: Ignore) -> object:
+async def ignore_requests(request: Request, people: PeopleArea, body: Ignore) -> wire.IgnoreRequestsAnswer:
     """Turn down the requests that the caller was sent, all or those of new accounts."""
     age = body.max_account_age_seconds if body.filter == "new_accounts" else None
     return {"ignored_count": await people.friendships.ignore(request.principal, age)}
@@ -92,17 +88,14 @@ async def ignore_requests(request: Request, people: PeopleArea, body: Ignore) ->
     bots_refused_with=ErrorCode.BOTS_CANNOT_SEND_FRIEND_REQUESTS,
     bucket=buckets.FRIEND_REQUESTS,
     closed_to_limited=True,
-    answers=RELATIONSHIP,
 )
-async def request_friendship(request: Request, people: PeopleArea, user_id: int) -> object:
+async def request_friendship(request: Request, people: PeopleArea, user_id: int) -> wire.Relationship:
     """Ask an account to be friends."""
     return await people.friendships.request(request.principal, user_id)
 
 
-@routes.operation(
-    "PUT", "/v1/users/@me/relationships/{user_id}", bucket=buckets.RELATIONSHIP_CHANGE, answers=RELATIONSHIP
-)
-async def decide_on_account(request: Request, people: PeopleArea, user_id: int, body: Decide) -> object:
+@routes.operation("PUT", "/v1/users/@me/relationships/{user_id}", bucket=buckets.RELATIONSHIP_CHANGE)
+async def decide_on_account(request: Request, people: PeopleArea, user_id: int, body: Decide) -> wire.Relationship:
     """Accept an account's request, or block the account."""
     friendships = people.friendships
     if body.type == BLOCK:
@@ -110,10 +103,10 @@ async def decide_on_account(request: Request, people: PeopleArea, user_id: int, 
     return await friendships.accept(request.principal, user_id)
 
 
-@routes.operation(
-    "PATCH", "/v1/users/@me/relationships/{user_id}", bucket=buckets.RELATIONSHIP_CHANGE, answers=RELATIONSHIP
-)
-async def change_friendship(request: Request, people: PeopleArea, user_id: int, body: ChangeFriendship) -> object:
+@routes.operation("PATCH", "/v1/users/@me/relationships/{user_id}", bucket=buckets.RELATIONSHIP_CHANGE)
+async def change_friendship(
+    request: Request, people: PeopleArea, user_id: int, body: ChangeFriendship
+) -> wire.Relationship:
     """Give a friend a nickname, or say whether it hears where the caller speaks."""
     changes = named_members(body)
     if not changes:
@@ -136,10 +129,8 @@ class WantedProfile:
     with_mutual_guilds: bool = False
 
 
-@routes.operation(
-    "GET", "/v1/users/{user_id}/profile", policy=Policy.USER, bucket=buckets.USER_PROFILE, answers=PROFILE
-)
-async def get_profile(request: Request, people: PeopleArea, user_id: int, query: WantedProfile) -> object:
+@routes.operation("GET", "/v1/users/{user_id}/profile", policy=Policy.USER, bucket=buckets.USER_PROFILE)
+async def get_profile(request: Request, people: PeopleArea, user_id: int, query: WantedProfile) -> wire.Profile:
     """What an account shows of itself to the caller."""
     return people.user_profiles.get(
         request.principal,

@@ -5,17 +5,16 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Hashable
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Final, Literal
 
 import attrs
 import orjson
 import structlog
 
+from chat import wire
 from chat.api import buckets
 from chat.api.fields import Exact, Items, Length, SudoFields, Trimmed
 from chat.api.operation import InstanceKind, Policy, Request, Routes
-from chat.api.schemas.shapes import listed
-from chat.api.schemas.signing_in import AUTH_SESSION, REGISTRATION, SIGN_IN
 from chat.auth.client_address import network_of, subnet_of
 from chat.auth.passwords import Asker
 from chat.auth.principal import CredentialKind, Principal
@@ -87,10 +86,11 @@ class EndSessions(SudoFields):
     bucket=buckets.AUTH_REGISTER,
     closed_by_sso=True,
     asks_captcha=True,
-    answers=REGISTRATION,
     secret=True,
 )
-async def register(request: Request, signing_in: SigningInArea, guilds: GuildsArea, body: Register) -> object:
+async def register(
+    request: Request, signing_in: SigningInArea, guilds: GuildsArea, body: Register
+) -> wire.Registration:
     """Make an account and sign it in."""
     request.limit_all(
         *(() if body.email is None else ((buckets.REGISTRATIONS_OF_EMAIL, email_key(body.email)),)),
@@ -109,9 +109,10 @@ async def register(request: Request, signing_in: SigningInArea, guilds: GuildsAr
         invite_code=body.invite_code,
         registration_url_code=body.registration_url_code,
     )
-    return await answer_to_sign_in(
-        request, await signing_in.registration.register(applicant, client_of(request)), guilds=guilds
-    )
+    outcome = await signing_in.registration.register(applicant, client_of(request))
+    if isinstance(outcome, AwaitsApproval):
+        return outcome.answer()
+    return await answer_to_sign_in(request, outcome, guilds=guilds)
 
 
 @routes.operation(
@@ -121,10 +122,9 @@ async def register(request: Request, signing_in: SigningInArea, guilds: GuildsAr
     bucket=buckets.AUTH_LOGIN,
     closed_by_sso=True,
     asks_captcha=True,
-    answers=SIGN_IN,
     secret=True,
 )
-async def login(request: Request, signing_in: SigningInArea, guilds: GuildsArea, body: Login) -> object:
+async def login(request: Request, signing_in: SigningInArea, guilds: GuildsArea, body: Login) -> wire.SignIn:
     """Sign in with a password."""
     authentication = signing_in.authentication
     by_email = authentication.login_field == "email"
@@ -147,10 +147,8 @@ async def logout(request: Request, signing_in: SigningInArea) -> None:
     await signing_in.authentication.logout(request.principal)
 
 
-@routes.operation(
-    "GET", "/v1/auth/sessions", policy=Policy.USER_ONLY, bucket=buckets.AUTH_SESSIONS, answers=listed(AUTH_SESSION)
-)
-async def list_sessions(request: Request, signing_in: SigningInArea) -> object:
+@routes.operation("GET", "/v1/auth/sessions", policy=Policy.USER_ONLY, bucket=buckets.AUTH_SESSIONS)
+async def list_sessions(request: Request, signing_in: SigningInArea) -> list[wire.AuthSession]:
     """The account's sign-ins, the most recently used first."""
     return await signing_in.sign_ins.of_account(request.principal)
 
@@ -194,12 +192,11 @@ def tried_by(asker: Asker, address: str, key: Hashable) -> Hashable:
     return key if asker.account is None else (asker.account, network_of(address))
 
 
-async def answer_to_sign_in(
-    request: Request, outcome: SignedIn | MfaChallenge | AwaitsApproval, *, guilds: GuildsArea
-) -> dict[str, Any]:
+async def answer_to_sign_in(request: Request, outcome: SignedIn | MfaChallenge, *, guilds: GuildsArea) -> wire.SignIn:
     """The token response, after joining what the login's invite leads to, or what has to come before it."""
-    if isinstance(outcome, SignedIn):
-        await accept_invite(request, outcome.account, outcome.invite_code, guilds=guilds)
+    if isinstance(outcome, MfaChallenge):
+        return outcome.answer()
+    await accept_invite(request, outcome.account, outcome.invite_code, guilds=guilds)
     return outcome.answer()
 
 

@@ -3,17 +3,15 @@ the password)."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import attrs
 
+from chat import wire
 from chat.api import buckets
 from chat.api.fields import Exact, Length, SudoFields, Trimmed
 from chat.api.operation import InstanceKind, Policy, Request, Routes
 from chat.api.routes.signing_in.authentication import client_of
-from chat.api.schemas.accounts import PRIVATE_USER
-from chat.api.schemas.shapes import TEXT, record
-from chat.api.schemas.signing_in import EMAIL_CHANGE, NEW_EMAIL_ASKED, PASSWORD_CHANGE, PASSWORD_CHANGED
 from chat.auth.tokens import id_hash
 from chat.classes import frozen
 from chat.clock import iso_timestamp
@@ -95,10 +93,8 @@ class VerifyReplacement(SudoFields):
     code: Code = attrs.field(repr=False)
 
 
-@routes.operation(
-    "POST", "/v1/users/@me/email-change/start", bucket=buckets.EMAIL_CHANGE_START, answers=EMAIL_CHANGE, secret=True
-)
-async def start_email_change(request: Request, signing_in: SigningInArea) -> object:
+@routes.operation("POST", "/v1/users/@me/email-change/start", bucket=buckets.EMAIL_CHANGE_START, secret=True)
+async def start_email_change(request: Request, signing_in: SigningInArea) -> wire.EmailChange:
     """Begin, and mail the present address a code where it has to agree."""
     started = await signing_in.email_changes.start(request.principal.user_id, request.guard)
     issued = started.issued
@@ -122,10 +118,11 @@ async def resend_original(request: Request, signing_in: SigningInArea, body: Ema
     "POST",
     "/v1/users/@me/email-change/verify-original",
     bucket=buckets.EMAIL_CHANGE_VERIFY,
-    answers=record({"original_proof": TEXT}),
     secret=True,
 )
-async def verify_original(request: Request, signing_in: SigningInArea, body: VerifyOriginal) -> object:
+async def verify_original(
+    request: Request, signing_in: SigningInArea, body: VerifyOriginal
+) -> wire.VerifyOriginalAnswer:
     """Take the code of the present address."""
     proof = await signing_in.email_changes.verify_original(
         request.principal.user_id, body.ticket, body.code, request.guard
@@ -137,10 +134,9 @@ async def verify_original(request: Request, signing_in: SigningInArea, body: Ver
     "POST",
     "/v1/users/@me/email-change/request-new",
     bucket=buckets.EMAIL_CHANGE_REQUEST,
-    answers=NEW_EMAIL_ASKED,
     secret=True,
 )
-async def request_new_email(request: Request, signing_in: SigningInArea, body: RequestNew) -> object:
+async def request_new_email(request: Request, signing_in: SigningInArea, body: RequestNew) -> wire.NewEmailAsked:
     """Mail the new address a code."""
     _limit_codes_to(request, body.new_email)
     asked = await signing_in.email_changes.request_new(
@@ -159,10 +155,9 @@ async def resend_new(request: Request, signing_in: SigningInArea, body: EmailCha
     "POST",
     "/v1/users/@me/email-change/verify-new",
     bucket=buckets.EMAIL_CHANGE_VERIFY,
-    answers=record({"email_token": TEXT}),
     secret=True,
 )
-async def verify_new(request: Request, signing_in: SigningInArea, body: VerifyNew) -> object:
+async def verify_new(request: Request, signing_in: SigningInArea, body: VerifyNew) -> wire.VerifyNewAnswer:
     """Take the code of the new address; the answer is what apply asks for."""
     token = await signing_in.email_changes.verify_new(
         request.principal.user_id, body.ticket, body.code, body.original_proof, request.guard
@@ -170,10 +165,10 @@ async def verify_new(request: Request, signing_in: SigningInArea, body: VerifyNe
     return {"email_token": token}
 
 
-@routes.operation("POST", "/v1/users/@me/email-change/apply", bucket=buckets.EMAIL_CHANGE_APPLY, answers=PRIVATE_USER)
+@routes.operation("POST", "/v1/users/@me/email-change/apply", bucket=buckets.EMAIL_CHANGE_APPLY)
 async def apply_email_change(
     request: Request, signing_in: SigningInArea, accounts: AccountsArea, body: EmailChangeApply
-) -> object:
+) -> wire.PrivateUser:
     """Change the address; sudo mode."""
     account = await signing_in.email_changes.apply(request.principal.account, body.email_token, request.proof(body))
     return accounts.accounts.own(account)
@@ -183,10 +178,11 @@ async def apply_email_change(
     "POST",
     "/v1/users/@me/email-change/bounced/request-new",
     bucket=buckets.EMAIL_CHANGE_REQUEST,
-    answers=NEW_EMAIL_ASKED,
     secret=True,
 )
-async def request_email_replacement(request: Request, signing_in: SigningInArea, body: RequestReplacement) -> object:
+async def request_email_replacement(
+    request: Request, signing_in: SigningInArea, body: RequestReplacement
+) -> wire.NewEmailAsked:
     """Mail a code to the address that is to replace one which takes no mail."""
     _limit_codes_to(request, body.new_email)
     return _new_asked(
@@ -200,12 +196,10 @@ async def resend_replacement(request: Request, signing_in: SigningInArea, body: 
     await signing_in.email_changes.resend_replacement(request.principal.user_id, body.ticket, request.guard)
 
 
-@routes.operation(
-    "POST", "/v1/users/@me/email-change/bounced/verify-new", bucket=buckets.EMAIL_CHANGE_VERIFY, answers=PRIVATE_USER
-)
+@routes.operation("POST", "/v1/users/@me/email-change/bounced/verify-new", bucket=buckets.EMAIL_CHANGE_VERIFY)
 async def verify_replacement(
     request: Request, signing_in: SigningInArea, accounts: AccountsArea, body: VerifyReplacement
-) -> object:
+) -> wire.PrivateUser:
     """Take the code, and change the address; sudo mode."""
     account = await signing_in.email_changes.verify_replacement(
         request.principal.account, body.ticket, body.code, request.proof(body)
@@ -217,7 +211,7 @@ def _limit_codes_to(request: Request, email: str) -> None:
     request.limit(buckets.CODES_TO_EMAIL, email_key(account_rules.email(email, path="new_email")))
 
 
-def _new_asked(asked: NewAsked) -> dict[str, Any]:
+def _new_asked(asked: NewAsked) -> wire.NewEmailAsked:
     return {
         "ticket": asked.ticket,
         "new_email": asked.email,
@@ -239,10 +233,9 @@ class Complete(SudoFields):
     "POST",
     "/v1/users/@me/password-change/start",
     bucket=buckets.PASSWORD_CHANGE_START,
-    answers=PASSWORD_CHANGE,
     secret=True,
 )
-async def start_password_change(request: Request, signing_in: SigningInArea) -> object:
+async def start_password_change(request: Request, signing_in: SigningInArea) -> wire.PasswordChange:
     """Mail a code to the account's address."""
     ticket, issued = await signing_in.password_changes.start(request.principal.user_id, request.guard)
     return {
@@ -262,10 +255,11 @@ async def resend_password_change(request: Request, signing_in: SigningInArea, bo
     "POST",
     "/v1/users/@me/password-change/verify",
     bucket=buckets.PASSWORD_CHANGE_VERIFY,
-    answers=record({"verification_proof": TEXT}),
     secret=True,
 )
-async def verify_password_change(request: Request, signing_in: SigningInArea, body: TypedCode) -> object:
+async def verify_password_change(
+    request: Request, signing_in: SigningInArea, body: TypedCode
+) -> wire.VerifyPasswordChangeAnswer:
     """Take the code."""
     proof = await signing_in.password_changes.verify(request.principal.user_id, body.ticket, body.code, request.guard)
     return {"verification_proof": proof}
@@ -275,10 +269,9 @@ async def verify_password_change(request: Request, signing_in: SigningInArea, bo
     "POST",
     "/v1/users/@me/password-change/complete",
     bucket=buckets.PASSWORD_CHANGE_COMPLETE,
-    answers=PASSWORD_CHANGED,
     secret=True,
 )
-async def complete_password_change(request: Request, signing_in: SigningInArea, body: Complete) -> object:
+async def complete_password_change(request: Request, signing_in: SigningInArea, body: Complete) -> wire.SignedInAnew:
     """Set the password; every sign-in ends, and the answer carries a new one. With a factor: sudo mode."""
     signed_in = await signing_in.password_changes.complete(
         request.principal,

@@ -6,19 +6,11 @@ from typing import Annotated, Any
 
 import attrs
 
+from chat import wire
 from chat.api import buckets
 from chat.api.fields import Exact, Length
 from chat.api.operation import Answer, Policy, Request, Routes
 from chat.api.routes.signing_in.authentication import NO_BOTS, answer_to_sign_in, client_of
-from chat.api.schemas.signing_in import (
-    HANDOFF_INFO,
-    HANDOFF_STARTED,
-    HANDOFF_STATUS,
-    NOT_COMPLETED,
-    PASSKEY_BRIDGE,
-    SIGN_IN,
-    WEBAUTHN_REQUEST_OPTIONS,
-)
 from chat.classes import frozen
 from chat.domain.guilds.assemble import GuildsArea
 from chat.domain.signing_in.assemble import SigningInArea
@@ -33,10 +25,8 @@ class CompleteHandoff:
     code: Annotated[str, Exact(), Length(1, 64)] = attrs.field(repr=False)
 
 
-@routes.operation(
-    "POST", "/v1/auth/handoff/initiate", bucket=buckets.AUTH_HANDOFF_INITIATE, answers=HANDOFF_STARTED, secret=True
-)
-async def initiate_handoff(request: Request, signing_in: SigningInArea) -> object:
+@routes.operation("POST", "/v1/auth/handoff/initiate", bucket=buckets.AUTH_HANDOFF_INITIATE, secret=True)
+async def initiate_handoff(request: Request, signing_in: SigningInArea) -> wire.HandoffStarted:
     """Begin a hand-off: get a code that a person who is signed in can confirm."""
     return await signing_in.handoffs.initiate(client_of(request))
 
@@ -46,17 +36,14 @@ async def initiate_handoff(request: Request, signing_in: SigningInArea) -> objec
     "/v1/auth/handoff/{code}/info",
     policy=Policy.USER_ONLY,
     bucket=buckets.AUTH_HANDOFF_COMPLETE,
-    answers=HANDOFF_INFO,
 )
-async def get_handoff(request: Request, signing_in: SigningInArea, code: str) -> object:
+async def get_handoff(request: Request, signing_in: SigningInArea, code: str) -> wire.HandoffInfo:
     """Show where a hand-off was begun."""
     return signing_in.handoffs.info(code)
 
 
-@routes.operation(
-    "GET", "/v1/auth/handoff/{code}/status", bucket=buckets.AUTH_HANDOFF_STATUS, answers=HANDOFF_STATUS, secret=True
-)
-async def poll_handoff(request: Request, signing_in: SigningInArea, code: str) -> object:
+@routes.operation("GET", "/v1/auth/handoff/{code}/status", bucket=buckets.AUTH_HANDOFF_STATUS, secret=True)
+async def poll_handoff(request: Request, signing_in: SigningInArea, code: str) -> wire.HandoffStatus:
     """Ask whether a hand-off was confirmed; once it was, the answer is the session."""
     signed_in = await signing_in.handoffs.status(code, client_of(request))
     if signed_in is None:
@@ -115,10 +102,9 @@ class RedeemBridge:
     "/v1/auth/passkey-bridge/start",
     bucket=buckets.AUTH_BRIDGE_START,
     closed_by_sso=True,
-    answers=PASSKEY_BRIDGE,
     secret=True,
 )
-async def start_passkey_bridge(request: Request, signing_in: SigningInArea, body: StartBridge) -> object:
+async def start_passkey_bridge(request: Request, signing_in: SigningInArea, body: StartBridge) -> wire.PasskeyBridge:
     """A new bridge, with the address of its page."""
     return (await signing_in.passkey_bridge.start(body.code_challenge, request.origin, request.guard)).answer()
 
@@ -127,9 +113,10 @@ async def start_passkey_bridge(request: Request, signing_in: SigningInArea, body
     "POST",
     "/v1/auth/passkey-bridge/authentication-options",
     bucket=buckets.AUTH_BRIDGE_COMPLETE,
-    answers=WEBAUTHN_REQUEST_OPTIONS,
 )
-async def get_bridge_options(request: Request, signing_in: SigningInArea, body: GetBridgeOptions) -> object:
+async def get_bridge_options(
+    request: Request, signing_in: SigningInArea, body: GetBridgeOptions
+) -> wire.WebauthnRequestOptions:
     """What the page asks a passkey for."""
     return await signing_in.passkey_bridge.options(body.bridge_id, request.guard)
 
@@ -145,12 +132,12 @@ async def complete_passkey_bridge(request: Request, signing_in: SigningInArea, b
     "/v1/auth/passkey-bridge/redeem",
     bucket=buckets.AUTH_BRIDGE_REDEEM,
     closed_by_sso=True,
-    answers={200: SIGN_IN, 202: NOT_COMPLETED},
+    answers=lambda: {200: wire.SignIn, 202: wire.NotCompleted},
     secret=True,
 )
 async def redeem_passkey_bridge(
     request: Request, signing_in: SigningInArea, guilds: GuildsArea, body: RedeemBridge
-) -> object:
+) -> wire.SignIn | Answer[wire.NotCompleted]:
     """Sign the program in; 202 until a passkey was shown."""
     bridge = signing_in.passkey_bridge
     signed_in = await bridge.redeem(body.bridge_id, body.code_verifier, client_of(request))

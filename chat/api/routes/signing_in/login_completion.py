@@ -7,13 +7,12 @@ from typing import Annotated, Any
 
 import attrs
 
+from chat import wire
 from chat.api import buckets
 from chat.api.fields import Exact, Length, SudoFields
 from chat.api.operation import Policy, Request, Routes
 from chat.api.rate_limit import RateLimiter
 from chat.api.routes.signing_in.authentication import NO_BOTS, accept_invite, answer_to_sign_in, client_of, tried_by
-from chat.api.schemas.shapes import either
-from chat.api.schemas.signing_in import COMPLETED, NOT_COMPLETED, SIGN_IN, WEBAUTHN_REQUEST_OPTIONS
 from chat.classes import frozen
 from chat.domain.guilds.assemble import GuildsArea
 from chat.domain.signing_in.assemble import SigningInArea
@@ -57,10 +56,10 @@ class Authenticate:
     challenge: Challenge = attrs.field(repr=False)
 
 
-@routes.operation("POST", "/v1/auth/login/mfa/totp", bucket=buckets.AUTH_LOGIN_MFA, answers=SIGN_IN, secret=True)
+@routes.operation("POST", "/v1/auth/login/mfa/totp", bucket=buckets.AUTH_LOGIN_MFA, secret=True)
 async def complete_with_code(
     request: Request, signing_in: SigningInArea, guilds: GuildsArea, limiter: RateLimiter, body: CompleteWithCode
-) -> object:
+) -> wire.SignIn:
     """Complete a login with a code."""
     completion = signing_in.login_completion
     if not _may_try(request, completion.user_of(body.ticket), signing_in=signing_in, limiter=limiter):
@@ -74,17 +73,18 @@ async def complete_with_code(
     "POST",
     "/v1/auth/login/mfa/webauthn/authentication-options",
     bucket=buckets.AUTH_LOGIN_MFA_OPTIONS,
-    answers=WEBAUTHN_REQUEST_OPTIONS,
 )
-async def get_login_options(request: Request, signing_in: SigningInArea, body: GetOptions) -> object:
+async def get_login_options(
+    request: Request, signing_in: SigningInArea, body: GetOptions
+) -> wire.WebauthnRequestOptions:
     """What to ask the account's passkeys for."""
     return await signing_in.login_completion.webauthn_options(body.ticket, request.guard)
 
 
-@routes.operation("POST", "/v1/auth/login/mfa/webauthn", bucket=buckets.AUTH_LOGIN_MFA, answers=SIGN_IN, secret=True)
+@routes.operation("POST", "/v1/auth/login/mfa/webauthn", bucket=buckets.AUTH_LOGIN_MFA, secret=True)
 async def complete_with_passkey(
     request: Request, signing_in: SigningInArea, guilds: GuildsArea, limiter: RateLimiter, body: CompleteWithPasskey
-) -> object:
+) -> wire.SignIn:
     """Complete a login with a passkey."""
     completion = signing_in.login_completion
     if not _may_try(request, completion.user_of(body.ticket), signing_in=signing_in, limiter=limiter):
@@ -97,15 +97,16 @@ async def complete_with_passkey(
     "POST",
     "/v1/auth/webauthn/authentication-options",
     bucket=buckets.AUTH_WEBAUTHN_OPTIONS,
-    answers=WEBAUTHN_REQUEST_OPTIONS,
 )
-async def get_options(request: Request, signing_in: SigningInArea) -> object:
+async def get_options(request: Request, signing_in: SigningInArea) -> wire.WebauthnRequestOptions:
     """What to ask whichever passkey the person has for."""
     return await signing_in.login_completion.passkey_options(request.guard)
 
 
-@routes.operation("POST", "/v1/auth/webauthn/authenticate", bucket=buckets.AUTH_WEBAUTHN, answers=SIGN_IN, secret=True)
-async def authenticate(request: Request, signing_in: SigningInArea, guilds: GuildsArea, body: Authenticate) -> object:
+@routes.operation("POST", "/v1/auth/webauthn/authenticate", bucket=buckets.AUTH_WEBAUTHN, secret=True)
+async def authenticate(
+    request: Request, signing_in: SigningInArea, guilds: GuildsArea, body: Authenticate
+) -> wire.SignIn:
     """Sign in with a passkey."""
     completion = signing_in.login_completion
     signed_in = await completion.passkey(body.response, body.challenge, client_of(request))
@@ -156,12 +157,11 @@ async def resend_ip_authorization(request: Request, signing_in: SigningInArea, b
     "GET",
     "/v1/auth/ip-authorization/poll",
     bucket=buckets.AUTH_IP_POLL,
-    answers=either(COMPLETED, NOT_COMPLETED),
     secret=True,
 )
 async def poll_ip_authorization(
     request: Request, signing_in: SigningInArea, guilds: GuildsArea, query: PollAuthorization
-) -> object:
+) -> wire.SignedInAfterWait | wire.NotCompleted:
     """Ask whether the mailed link was followed; once it was, the answer is the session."""
     fetched = await signing_in.ip_authorization.poll(query.ticket, request.guard)
     if fetched is None:

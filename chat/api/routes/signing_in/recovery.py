@@ -6,12 +6,11 @@ from typing import Annotated
 
 import attrs
 
+from chat import wire
 from chat.api import buckets
 from chat.api.fields import Exact, Length, SudoFields, Trimmed
 from chat.api.operation import InstanceKind, Policy, Request, Routes
 from chat.api.routes.signing_in.authentication import NO_BOTS, answer_to_sign_in, client_of, tried_by
-from chat.api.schemas.shapes import BOOLEAN, TEXT, listed, record
-from chat.api.schemas.signing_in import SIGN_IN
 from chat.auth.client_address import network_of
 from chat.classes import frozen
 from chat.domain.guilds.assemble import GuildsArea
@@ -72,14 +71,16 @@ async def request_password_reset(request: Request, signing_in: SigningInArea, bo
     await signing_in.password_recovery.request(email, request.guard)
 
 
-@routes.operation("GET", "/v1/auth/reset/{token}", bucket=buckets.AUTH_RESET_CHECK, answers=record({"valid": BOOLEAN}))
-async def check_reset_token(request: Request, signing_in: SigningInArea, token: str) -> object:
+@routes.operation("GET", "/v1/auth/reset/{token}", bucket=buckets.AUTH_RESET_CHECK)
+async def check_reset_token(request: Request, signing_in: SigningInArea, token: str) -> wire.CheckResetTokenAnswer:
     """Whether a reset link is still good."""
     return {"valid": signing_in.password_recovery.is_valid(token)}
 
 
-@routes.operation("POST", "/v1/auth/reset", bucket=buckets.AUTH_RESET, answers=SIGN_IN, secret=True)
-async def reset_password(request: Request, signing_in: SigningInArea, guilds: GuildsArea, body: NewPassword) -> object:
+@routes.operation("POST", "/v1/auth/reset", bucket=buckets.AUTH_RESET, secret=True)
+async def reset_password(
+    request: Request, signing_in: SigningInArea, guilds: GuildsArea, body: NewPassword
+) -> wire.SignIn:
     """Set the password that a reset link is for, and sign in."""
     entered = await signing_in.password_recovery.reset(body.token, body.password, client_of(request))
     return await answer_to_sign_in(request, entered, guilds=guilds)
@@ -90,10 +91,11 @@ async def reset_password(request: Request, signing_in: SigningInArea, guilds: Gu
     "/v1/auth/email-revert",
     bucket=buckets.AUTH_EMAIL_REVERT,
     instance=InstanceKind.EMAIL,
-    answers=SIGN_IN,
     secret=True,
 )
-async def revert_email(request: Request, signing_in: SigningInArea, guilds: GuildsArea, body: NewPassword) -> object:
+async def revert_email(
+    request: Request, signing_in: SigningInArea, guilds: GuildsArea, body: NewPassword
+) -> wire.SignIn:
     """Undo a change of the mail address by the mailed link, and sign in."""
     entered = await signing_in.email_reverts.revert(body.token, body.password, client_of(request))
     return await answer_to_sign_in(request, entered, guilds=guilds)
@@ -104,10 +106,11 @@ async def revert_email(request: Request, signing_in: SigningInArea, guilds: Guil
     "/v1/auth/recovery",
     bucket=buckets.AUTH_RECOVERY,
     instance=InstanceKind.USERNAME,
-    answers=SIGN_IN,
     secret=True,
 )
-async def recover_account(request: Request, signing_in: SigningInArea, guilds: GuildsArea, body: Recover) -> object:
+async def recover_account(
+    request: Request, signing_in: SigningInArea, guilds: GuildsArea, body: Recover
+) -> wire.SignIn:
     """Set a password with the code of a recovery kit, and sign in."""
     asker = signing_in.authentication.asker(body.username, request.address)
     tried = tried_by(asker, request.address, username_key(body.username))
@@ -126,10 +129,11 @@ async def recover_account(request: Request, signing_in: SigningInArea, guilds: G
     policy=Policy.USER_ONLY,
     bucket=buckets.RECOVERY_KIT,
     instance=InstanceKind.USERNAME,
-    answers=record({"code": TEXT}),
     secret=True,
 )
-async def make_recovery_kit(request: Request, signing_in: SigningInArea, body: MakeRecoveryKit) -> object:
+async def make_recovery_kit(
+    request: Request, signing_in: SigningInArea, body: MakeRecoveryKit
+) -> wire.MakeRecoveryKitAnswer:
     """Show the code of a new recovery kit, once; sudo mode."""
     account = request.principal.account
     return {"code": await signing_in.recovery_kits.make(account, request.proof(body))}
@@ -139,8 +143,9 @@ async def make_recovery_kit(request: Request, signing_in: SigningInArea, body: M
     "POST",
     "/v1/auth/username-suggestions",
     bucket=buckets.AUTH_USERNAME_SUGGESTIONS,
-    answers=record({"suggestions": listed(TEXT)}),
 )
-async def suggest_usernames(request: Request, signing_in: SigningInArea, body: SuggestUsernames) -> object:
+async def suggest_usernames(
+    request: Request, signing_in: SigningInArea, body: SuggestUsernames
+) -> wire.SuggestUsernamesAnswer:
     """A free username made of a display name, where one can be."""
     return {"suggestions": await signing_in.registration.suggest_usernames(body.global_name)}

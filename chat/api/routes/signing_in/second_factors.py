@@ -6,17 +6,10 @@ from typing import Annotated, Any, Final
 
 import attrs
 
+from chat import wire
 from chat.api import buckets
 from chat.api.fields import Exact, Length, Refusal, Schema, SudoFields
 from chat.api.operation import Policy, Request, Routes
-from chat.api.schemas.shapes import listed
-from chat.api.schemas.signing_in import (
-    BACKUP_CODES,
-    SUDO_METHODS,
-    WEBAUTHN_CREATION_OPTIONS,
-    WEBAUTHN_CREDENTIAL,
-    WEBAUTHN_REQUEST_OPTIONS,
-)
 from chat.classes import frozen
 from chat.domain.signing_in.assemble import SigningInArea
 from chat.domain.signing_in.passkey_assertions import ChallengeContext
@@ -94,8 +87,8 @@ class SetPasskeySecondFactor(SudoFields):
     enabled: bool
 
 
-@routes.operation("POST", "/v1/users/@me/mfa/totp/enable", bucket=buckets.MFA_CHANGE, answers=BACKUP_CODES, secret=True)
-async def enable_totp(request: Request, signing_in: SigningInArea, body: EnableTotp) -> object:
+@routes.operation("POST", "/v1/users/@me/mfa/totp/enable", bucket=buckets.MFA_CHANGE, secret=True)
+async def enable_totp(request: Request, signing_in: SigningInArea, body: EnableTotp) -> wire.BackupCodes:
     """Set an authenticator up; sudo mode, unless the sign-in is fresh."""
     codes = await signing_in.totp.enable(request.principal.account, body.secret, body.code, request.proof(body))
     return {"backup_codes": codes}
@@ -107,10 +100,8 @@ async def disable_totp(request: Request, signing_in: SigningInArea, body: Disabl
     await signing_in.totp.disable(request.principal.account, body.code, request.proof(body))
 
 
-@routes.operation(
-    "POST", "/v1/users/@me/mfa/backup-codes", bucket=buckets.MFA_CHANGE, answers=BACKUP_CODES, secret=True
-)
-async def get_backup_codes(request: Request, signing_in: SigningInArea, body: GetBackupCodes) -> object:
+@routes.operation("POST", "/v1/users/@me/mfa/backup-codes", bucket=buckets.MFA_CHANGE, secret=True)
+async def get_backup_codes(request: Request, signing_in: SigningInArea, body: GetBackupCodes) -> wire.BackupCodes:
     """Show the backup codes, or make new ones; sudo mode."""
     codes = await signing_in.totp.backup_codes(
         request.principal.account, regenerate=body.regenerate, proof=request.proof(body)
@@ -126,10 +117,8 @@ async def set_passkey_second_factor(request: Request, signing_in: SigningInArea,
     )
 
 
-@routes.operation(
-    "GET", "/v1/users/@me/mfa/webauthn/credentials", bucket=buckets.MFA, answers=listed(WEBAUTHN_CREDENTIAL)
-)
-async def list_credentials(request: Request, signing_in: SigningInArea) -> object:
+@routes.operation("GET", "/v1/users/@me/mfa/webauthn/credentials", bucket=buckets.MFA)
+async def list_credentials(request: Request, signing_in: SigningInArea) -> list[wire.WebauthnCredential]:
     """The account's passkeys, the oldest first."""
     return signing_in.passkeys.of_account(request.principal.user_id)
 
@@ -138,9 +127,10 @@ async def list_credentials(request: Request, signing_in: SigningInArea) -> objec
     "POST",
     "/v1/users/@me/mfa/webauthn/credentials/registration-options",
     bucket=buckets.MFA_CHANGE,
-    answers=WEBAUTHN_CREATION_OPTIONS,
 )
-async def get_registration_options(request: Request, signing_in: SigningInArea, body: SudoFields) -> object:
+async def get_registration_options(
+    request: Request, signing_in: SigningInArea, body: SudoFields
+) -> wire.WebauthnCreationOptions:
     """What to ask an authenticator for; sudo mode, unless the sign-in is fresh. The answer carries no token of it."""
     return await signing_in.passkeys.registration_options(request.principal.account, request.proof(body))
 
@@ -167,19 +157,23 @@ async def delete_credential(request: Request, signing_in: SigningInArea, credent
     await signing_in.passkeys.delete(request.principal.account, credential, request.proof(body))
 
 
-@routes.operation("GET", "/v1/users/@me/sudo/mfa-methods", bucket=buckets.MFA, answers=SUDO_METHODS)
-async def list_sudo_methods(request: Request, signing_in: SigningInArea) -> object:
+@routes.operation("GET", "/v1/users/@me/sudo/mfa-methods", bucket=buckets.MFA)
+async def list_sudo_methods(request: Request, signing_in: SigningInArea) -> wire.SudoMethods:
     """What the account can prove itself with in sudo mode."""
     held = signing_in.factors.held(request.principal.account)
-    return {**attrs.asdict(held), "has_mfa": held.any}
+    return {
+        "totp": held.totp,
+        "webauthn": held.webauthn,
+        "backup_codes": held.backup_codes,
+        "has_mfa": held.any,
+    }
 
 
 @routes.operation(
     "POST",
     "/v1/users/@me/sudo/webauthn/authentication-options",
     bucket=buckets.SUDO_OPTIONS,
-    answers=WEBAUTHN_REQUEST_OPTIONS,
 )
-async def get_sudo_options(request: Request, signing_in: SigningInArea) -> object:
+async def get_sudo_options(request: Request, signing_in: SigningInArea) -> wire.WebauthnRequestOptions:
     """What to ask a passkey for, to prove oneself in sudo mode."""
     return await signing_in.assertions.options(ChallengeContext.SUDO, request.principal.user_id, request.guard)

@@ -6,14 +6,15 @@ from typing import Annotated
 
 import attrs
 
+from chat import wire
 from chat.api import buckets
 from chat.api.fields import Exact, Length
 from chat.api.operation import Policy, Request, Routes
-from chat.api.routes.signing_in.authentication import NO_BOTS, answer_to_sign_in, client_of
-from chat.api.schemas.signing_in import SSO_SIGNED_IN, SSO_START, SSO_STATUS
+from chat.api.routes.signing_in.authentication import NO_BOTS, accept_invite, client_of
 from chat.classes import frozen
 from chat.domain.guilds.assemble import GuildsArea
 from chat.domain.signing_in.assemble import SigningInArea
+from chat.domain.signing_in.authentication import MfaChallenge
 
 routes = Routes(policy=Policy.NONE, bots_refused_with=NO_BOTS)
 
@@ -34,22 +35,26 @@ class CompleteSingleSignOn:
     state: Annotated[str, Exact(), Length(1, 256)] = attrs.field(repr=False)
 
 
-@routes.operation("GET", "/v1/auth/sso/status", bucket=buckets.AUTH_SSO_STATUS, answers=SSO_STATUS)
-async def single_sign_on_status(request: Request, signing_in: SigningInArea) -> object:
+@routes.operation("GET", "/v1/auth/sso/status", bucket=buckets.AUTH_SSO_STATUS)
+async def single_sign_on_status(request: Request, signing_in: SigningInArea) -> wire.SingleSignOnStatus:
     """Whether and how single sign-on is offered."""
     return signing_in.single_sign_on.status()
 
 
-@routes.operation("POST", "/v1/auth/sso/start", bucket=buckets.AUTH_SSO_START, answers=SSO_START, secret=True)
-async def start_single_sign_on(request: Request, signing_in: SigningInArea, body: StartSingleSignOn) -> object:
+@routes.operation("POST", "/v1/auth/sso/start", bucket=buckets.AUTH_SSO_START, secret=True)
+async def start_single_sign_on(request: Request, signing_in: SigningInArea, body: StartSingleSignOn) -> wire.SsoStart:
     """Where to go to sign in at the provider."""
     return await signing_in.single_sign_on.start(body.redirect_to, body.redirect_uri, request.guard)
 
 
-@routes.operation("POST", "/v1/auth/sso/complete", bucket=buckets.AUTH_SSO_COMPLETE, answers=SSO_SIGNED_IN, secret=True)
+@routes.operation("POST", "/v1/auth/sso/complete", bucket=buckets.AUTH_SSO_COMPLETE, secret=True)
 async def complete_single_sign_on(
     request: Request, signing_in: SigningInArea, guilds: GuildsArea, body: CompleteSingleSignOn
-) -> object:
+) -> wire.SsoSignedIn:
     """Sign in the person who came back from the provider."""
     arrival = await signing_in.single_sign_on.complete(body.code, body.state, client_of(request))
-    return {**await answer_to_sign_in(request, arrival.signed_in, guilds=guilds), "redirect_to": arrival.redirect_to}
+    outcome = arrival.signed_in
+    if isinstance(outcome, MfaChallenge):
+        return {**outcome.answer(), "redirect_to": arrival.redirect_to}
+    await accept_invite(request, outcome.account, outcome.invite_code, guilds=guilds)
+    return {**outcome.answer(), "redirect_to": arrival.redirect_to}

@@ -11,14 +11,12 @@ from typing import Annotated, Final
 
 import attrs
 
+from chat import wire
 from chat.api import buckets
 from chat.api.fields import OMITTED, Exact, Length, Maybe, Snowflake
 from chat.api.message_bodies import CreateMessage, EditMessage, message_draft, received_edit, received_message
 from chat.api.operation import Bucket, Policy, Request, Routes
-from chat.api.schemas.guilds.channels import FOLLOWED_CHANNEL
-from chat.api.schemas.guilds.guilds import WEBHOOK
-from chat.api.schemas.messages import MESSAGE
-from chat.api.schemas.shapes import NOTHING, listed
+from chat.api.schemas.shapes import NOTHING
 from chat.api.thread_bodies import AppliedTags
 from chat.classes import frozen
 from chat.domain.messages.assemble import MessagesArea
@@ -112,10 +110,11 @@ class Execution(InThread):
     bucket=CREATE,
     closed_to_limited=True,
     images=True,
-    answers=WEBHOOK,
     secret=True,
 )
-async def create_webhook(request: Request, webhooks: WebhooksArea, channel_id: int, body: CreateWebhook) -> object:
+async def create_webhook(
+    request: Request, webhooks: WebhooksArea, channel_id: int, body: CreateWebhook
+) -> wire.Webhook:
     """Make a webhook."""
     return await webhooks.webhooks.create(
         request.principal, channel_id, body.name, body.avatar, request.audit_log_reason
@@ -127,10 +126,9 @@ async def create_webhook(request: Request, webhooks: WebhooksArea, channel_id: i
     "/v1/channels/{channel_id}/webhooks",
     policy=Policy.USER,
     bucket=LIST_OF_CHANNEL,
-    answers=listed(WEBHOOK),
     secret=True,
 )
-async def list_channel_webhooks(request: Request, webhooks: WebhooksArea, channel_id: int) -> object:
+async def list_channel_webhooks(request: Request, webhooks: WebhooksArea, channel_id: int) -> list[wire.Webhook]:
     """The webhooks of a channel."""
     return await webhooks.webhooks.of_channel(request.principal, channel_id)
 
@@ -140,24 +138,23 @@ async def list_channel_webhooks(request: Request, webhooks: WebhooksArea, channe
     "/v1/guilds/{guild_id}/webhooks",
     policy=Policy.USER,
     bucket=LIST_OF_GUILD,
-    answers=listed(WEBHOOK),
     secret=True,
 )
-async def list_guild_webhooks(request: Request, webhooks: WebhooksArea, guild_id: int) -> object:
+async def list_guild_webhooks(request: Request, webhooks: WebhooksArea, guild_id: int) -> list[wire.Webhook]:
     """The webhooks of a guild."""
     return await webhooks.webhooks.of_guild(request.principal, guild_id)
 
 
-@routes.operation("GET", "/v1/webhooks/{webhook_id}", policy=Policy.USER, bucket=READ, answers=WEBHOOK, secret=True)
-async def get_webhook(request: Request, webhooks: WebhooksArea, webhook_id: int) -> object:
+@routes.operation("GET", "/v1/webhooks/{webhook_id}", policy=Policy.USER, bucket=READ, secret=True)
+async def get_webhook(request: Request, webhooks: WebhooksArea, webhook_id: int) -> wire.Webhook:
     """One webhook."""
     return webhooks.webhooks.get(request.principal, webhook_id)
 
 
-@routes.operation(
-    "PATCH", "/v1/webhooks/{webhook_id}", policy=Policy.USER, bucket=CHANGE, images=True, answers=WEBHOOK, secret=True
-)
-async def change_webhook(request: Request, webhooks: WebhooksArea, webhook_id: int, body: ChangeWebhook) -> object:
+@routes.operation("PATCH", "/v1/webhooks/{webhook_id}", policy=Policy.USER, bucket=CHANGE, images=True, secret=True)
+async def change_webhook(
+    request: Request, webhooks: WebhooksArea, webhook_id: int, body: ChangeWebhook
+) -> wire.Webhook:
     """Change a webhook."""
     return await webhooks.webhooks.change(request.principal, webhook_id, _change(body), request.audit_log_reason)
 
@@ -171,10 +168,8 @@ async def delete_webhook(request: Request, webhooks: WebhooksArea, webhook_id: i
 # By the token
 
 
-@routes.operation(
-    "GET", "/v1/webhooks/{webhook_id}/{token}", policy=Policy.URL, bucket=READ_BY_TOKEN, answers=WEBHOOK, secret=True
-)
-async def get_webhook_by_token(request: Request, area: WebhooksArea, webhook_id: int, token: str) -> object:
+@routes.operation("GET", "/v1/webhooks/{webhook_id}/{token}", policy=Policy.URL, bucket=READ_BY_TOKEN, secret=True)
+async def get_webhook_by_token(request: Request, area: WebhooksArea, webhook_id: int, token: str) -> wire.Webhook:
     """What the webhook sees of itself."""
     return area.webhooks.get_by_token(area.webhooks.identified(webhook_id, token, guard=request.guard))
 
@@ -184,12 +179,11 @@ async def get_webhook_by_token(request: Request, area: WebhooksArea, webhook_id:
     "/v1/webhooks/{webhook_id}/{token}",
     policy=Policy.URL,
     bucket=CHANGE_BY_TOKEN,
-    answers=WEBHOOK,
     secret=True,
 )
 async def change_webhook_by_token(
     request: Request, area: WebhooksArea, webhook_id: int, token: str, body: ChangeWebhook
-) -> object:
+) -> wire.Webhook:
     """Change name or avatar."""
     return await area.webhooks.change_by_token(
         area.webhooks.identified(webhook_id, token, guard=request.guard), _change(body), request.guard
@@ -210,7 +204,7 @@ async def delete_webhook_by_token(request: Request, area: WebhooksArea, webhook_
     body=ExecuteWebhook,
     multipart=True,
     empty_strings_are_null=False,
-    answers={200: MESSAGE, 204: NOTHING},
+    answers=lambda: {200: wire.Message, 204: NOTHING},
 )
 async def execute_webhook(
     request: Request,
@@ -220,7 +214,7 @@ async def execute_webhook(
     token: str,
     query: Execution,
     body: ExecuteWebhook | None,
-) -> object:
+) -> wire.Message | None:
     """Send a message."""
     uploads = messages.uploads
     webhook = area.webhooks.identified(webhook_id, token, guard=request.guard)
@@ -246,11 +240,10 @@ def _post(body: ExecuteWebhook) -> NewThread | None:
     "/v1/webhooks/{webhook_id}/{token}/messages/{message_id}",
     policy=Policy.URL,
     bucket=MESSAGE_READ,
-    answers=MESSAGE,
 )
 async def get_webhook_message(
     request: Request, area: WebhooksArea, webhook_id: int, token: str, message_id: int, query: InThread
-) -> object:
+) -> wire.Message:
     """One of the webhook's messages."""
     return await area.webhooks.message(
         area.webhooks.identified(webhook_id, token, guard=request.guard), message_id, query.thread_id
@@ -265,7 +258,6 @@ async def get_webhook_message(
     body=EditMessage,
     multipart=True,
     empty_strings_are_null=False,
-    answers=MESSAGE,
 )
 async def edit_webhook_message(
     request: Request,
@@ -276,7 +268,7 @@ async def edit_webhook_message(
     message_id: int,
     query: InThread,
     body: EditMessage | None,
-) -> object:
+) -> wire.Message:
     """Change one of the webhook's messages."""
     uploads = messages.uploads
     webhook = area.webhooks.identified(webhook_id, token, guard=request.guard)
@@ -317,9 +309,8 @@ class FollowChannel:
     "/v1/channels/{channel_id}/messages/{message_id}/crosspost",
     policy=Policy.USER,
     bucket=buckets.CROSSPOST,
-    answers=MESSAGE,
 )
-async def crosspost_message(request: Request, webhooks: WebhooksArea, channel_id: int, message_id: int) -> object:
+async def crosspost_message(request: Request, webhooks: WebhooksArea, channel_id: int, message_id: int) -> wire.Message:
     """Publish a message of an announcement channel."""
     return await webhooks.announcements.crosspost(request.principal, channel_id, message_id)
 
@@ -330,9 +321,10 @@ async def crosspost_message(request: Request, webhooks: WebhooksArea, channel_id
     policy=Policy.USER,
     bucket=buckets.FOLLOW,
     closed_to_limited=True,
-    answers=FOLLOWED_CHANNEL,
 )
-async def follow_channel(request: Request, webhooks: WebhooksArea, channel_id: int, body: FollowChannel) -> object:
+async def follow_channel(
+    request: Request, webhooks: WebhooksArea, channel_id: int, body: FollowChannel
+) -> wire.FollowedChannel:
     """Have what is published in an announcement channel brought to another channel."""
     return await webhooks.announcements.follow(
         request.principal, channel_id, body.webhook_channel_id, request.audit_log_reason

@@ -1,1 +1,0 @@
-"""What administrators and the instance itself do."""

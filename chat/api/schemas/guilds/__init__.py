@@ -1,1 +1,0 @@
-"""Guilds, their channels, roles, members, invites and expressions."""
