@@ -2,7 +2,8 @@
 
 English stands where it is said (templates, scripts, letters) and is the key: `<language>/<surface>.json` holds the same
 words in another language, or plural forms by CLDR category where a number decides. What a catalogue lacks is said in
-English; `tests/web/test_page_words.py` finds it. The web client, where most words are, has catalogues of its own with keys.
+English; `tests/web/test_page_words.py` finds it. The web client, where most words are, has catalogues of its own with
+keys.
 """
 
 from __future__ import annotations
