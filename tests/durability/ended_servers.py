@@ -16,7 +16,7 @@ import trio
 
 from chat.store.database import Database
 from chat.testing.server import ChatServer
-from tests.administration.erasure_world import columns
+from tests.administration.erasure.erasure_world import columns
 
 LARGEST_SMALL: Final = 10**11
 """Larger numbers are ids and moments: those from before the end are compared by value, new ones only by being there."""

@@ -23,8 +23,8 @@ from chat.registries.user_flags import UserFlag
 from chat.store.messages.message_search_entries import discrepancies
 from chat.testing.server import ChatServer, open_chat_server
 from chat.testing.world import World
-from tests.administration.erasure_world import prepare, server_write
-from tests.administration.removal_world import OLD, leave_as_before, order_removal
+from tests.administration.erasure.erasure_world import prepare, server_write
+from tests.administration.instance.removal_world import OLD, leave_as_before, order_removal
 from tests.durability.ended_servers import Killer, next_server, picture
 from tests.messages.search_world import order_renewal
 

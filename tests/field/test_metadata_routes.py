@@ -10,7 +10,7 @@ import pytest
 
 from chat.testing.server import ChatServer
 from chat.testing.world import World
-from tests.administration.test_blocklists import block
+from tests.administration.bans.test_blocklists import block
 from tests.field.photographs import SECRETS, telling
 from tests.messages.test_upload_routes import messages, put, reference
 from tests.webhooks.surfaces import data_uri, fetch, form, new_webhook, post_form, promised, webhook_path

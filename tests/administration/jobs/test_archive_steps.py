@@ -19,7 +19,7 @@ from chat.store.administration import archive_reading
 from chat.store.database import Database
 from chat.testing.server import ChatServer
 from chat.testing.world import World
-from tests.administration.test_archives import downloaded, live_a_little, over, place
+from tests.administration.jobs.test_archives import downloaded, live_a_little, over, place
 from tests.webhooks.surfaces import form, post_form
 
 pytestmark = pytest.mark.chat_settings(**{"archives.spare_bytes": 0})

@@ -18,7 +18,7 @@ from chat.registries.jobs import CleanUp
 from chat.registries.user_flags import UserFlag
 from chat.testing.server import ChatServer
 from chat.testing.world import World
-from tests.administration.erasure_world import server_write
+from tests.administration.erasure.erasure_world import server_write
 from tests.webhooks.surfaces import data_uri, form, png, post_form
 
 UPLOAD = b"a photograph of the harbour"

@@ -22,11 +22,11 @@ from chat.testing.gateway_client import GatewayClient
 from chat.testing.server import ChatServer
 from chat.testing.world import World
 from tests.administration.asking import Asking
-from tests.administration.erasure_world import WORDS, columns, found, prepare, server_write
+from tests.administration.erasure.erasure_world import WORDS, columns, found, prepare, server_write
 from tests.spec.ledger import proves
 
 DAY_MS: Final = 24 * 3_600_000
-FIXTURE: Final = Path(__file__).parents[2] / "spec_fixtures" / "erasure.json"
+FIXTURE: Final = Path(__file__).parents[3] / "spec_fixtures" / "erasure.json"
 DELETED_AUTHOR: Final = {"username": DELETED_USERNAME, "discriminator": "0000", "global_name": DELETED_GLOBAL_NAME}
 
 

@@ -17,7 +17,7 @@ from chat.store.migrations import MIGRATIONS, migrate
 from chat.store.whole_database import stored_files, wrong_counts
 from chat.testing.server import ChatServer, open_chat_server
 from chat.testing.world import World
-from tests.administration.removal_world import OLD, leave_as_before, order_removal
+from tests.administration.instance.removal_world import OLD, leave_as_before, order_removal
 from tests.field.photographs import SECRETS
 from tests.messages.test_upload_routes import messages
 from tests.webhooks.surfaces import data_uri, fetch, form, post_form
