@@ -337,6 +337,9 @@ RECOVERY_CODE_CHARACTERS: Final = 32
 SCHEDULED_MESSAGES: Final = 30
 """Messages that an account may have scheduled; one more is MAX_SCHEDULED_MESSAGES."""
 
+DRAFTS: Final = 100
+"""Drafts that an account keeps; with one more the one edited first goes."""
+
 SCHEDULED_AHEAD_MS: Final = 30 * 86_400_000
 """How far ahead a message may be scheduled."""
 

@@ -236,3 +236,14 @@ class ScheduledMessage(TypedDict):
     payload: ScheduledMessagePayload
     created_at: Timestamp
     invalidated_at: Timestamp | None
+
+
+class Draft(TypedDict):
+    """What an account has typed in a channel and not sent."""
+
+    channel_id: Snowflake
+    """The channel that it is in, by its id."""
+    content: Annotated[str, length(4_000)]
+    """The text; empty once it was sent or deleted."""
+    edited_at: Timestamp
+    """When the text was last changed."""

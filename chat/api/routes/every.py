@@ -10,6 +10,7 @@ from chat.api.routes.accounts import accounts, user_settings
 from chat.api.routes.applications import applications, oauth2
 from chat.api.routes.guilds import expressions, guild_channels, guild_discovery, guilds, invites, members, roles
 from chat.api.routes.messages import (
+    drafts,
     kept_messages,
     message_deletion,
     message_search,
@@ -65,6 +66,7 @@ ROUTES: Final[tuple[Routes, ...]] = tuple(
         reactions,
         read_states,
         kept_messages,
+        drafts,
         scheduled_messages,
         uploads,
         administration,

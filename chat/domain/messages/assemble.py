@@ -6,6 +6,7 @@ from chat.classes import frozen
 from chat.domain.core import Core
 from chat.domain.ground import Background
 from chat.domain.messages.crossposting import Crossposting
+from chat.domain.messages.drafts import Drafts
 from chat.domain.messages.favorite_memes import FavoriteMemes
 from chat.domain.messages.kept_messages import RecentMentions, SavedMessages
 from chat.domain.messages.links import LinkEmbeds, Unfurling
@@ -47,6 +48,7 @@ class MessagesArea:
     saved_messages: SavedMessages
     favorite_memes: FavoriteMemes
     scheduled_messages: ScheduledMessages
+    drafts: Drafts
     uploads: Uploads
     unfurling: Unfurling
     link_embeds: LinkEmbeds
@@ -94,6 +96,7 @@ def assemble(
         recent_mentions=RecentMentions(core=core),
         saved_messages=SavedMessages(core=core),
         favorite_memes=FavoriteMemes(core=core, media=media, uploads=uploads),
+        drafts=Drafts(core=core),
         scheduled_messages=ScheduledMessages(core, sending=sending),
         uploads=uploads,
         unfurling=unfurling,

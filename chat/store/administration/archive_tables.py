@@ -215,6 +215,13 @@ USER_TABLES: Final = (
         of="favorite_memes.user_id",
     ),
     Table(
+        "messages/drafts",
+        "What the account has typed and not sent",
+        "drafts",
+        "channel_id, content, edited_at",
+        key="channel_id",
+    ),
+    Table(
         "messages/scheduled",
         "Messages that the account has scheduled; their files are among its files",
         "scheduled_messages",

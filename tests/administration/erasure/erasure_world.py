@@ -150,6 +150,7 @@ def fill(connection: sqlite3.Connection, world: World, message_id: int) -> None:
         "blocklists": ("email", EMAIL, None, alice, 1),
         "discovery_applications": (guild, 0, "words", "pending", alice, 1, alice, 1, None),
         "dismissed_mentions": (alice, message_id),
+        "drafts": (alice, channel, name, 1),
         "email_tokens": (b"1", "verification", alice, EMAIL, 1, 9 * 10**12, EMAIL, None),
         "ended_auth_sessions": (b"1", alice, 1, 1, ADDRESS, name, name, name, 1),
         "errands": (1, "forget_guild", f'{{"guild_id": {alice}}}'),
