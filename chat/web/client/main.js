@@ -116,6 +116,7 @@ async function start() {
   followLanguage(store);
   const shell = makeShell({ store, acts, connection });
   void acts.messages.load();
+  void acts.drafts.load();
   document.body.append(shell.element);
   // It says so when the server is away at the next visit; a browser that has none loses nothing else.
   if ("serviceWorker" in navigator) serviceWorker().catch(() => {});

@@ -2,6 +2,7 @@
 async ({ slow, refuses }) => {
   const client = document.body.dataset.client;
   const { makeComposer } = await import(`${client}/views/composer/composer.js`);
+  const { makeDraftActs } = await import(`${client}/acts/drafts.js`);
   const { makeStore } = await import(`${client}/store/store.js`);
   const { useCatalogue } = await import(`${client}/words/catalogue.js`);
   useCatalogue(await (await fetch(`${client}/words/en.json`)).json(), "en");
@@ -22,7 +23,7 @@ async ({ slow, refuses }) => {
     asked.push([name, ...JSON.parse(JSON.stringify(given.slice(1), (key, value) => (key === "files" ? value.length : value)))]);
     if (refuses === name) throw new Error("refused");
   };
-  const acts = { messages: { send: act("send"), edit: act("edit"), typing: act("typing") }, members: { find: () => {} } };
+  const acts = { messages: { send: act("send"), edit: act("edit"), typing: act("typing") }, members: { find: () => {} }, drafts: makeDraftActs({ store }) };
   const ground = document.createElement("main");
   const composer = makeComposer({
     store,
@@ -31,7 +32,9 @@ async ({ slow, refuses }) => {
     guildId: "4",
     name: "#seeds",
     ground,
-    canSend: true,
+    hindrance: null,
+    isArchived: false,
+    settle: () => {},
     canAttach: true,
     now: () => Date.now(),
     pickEmoji: (_, insert) => insert("\u{1F331}"),

@@ -50,7 +50,7 @@ def writer(visit: MakeVisitor, singly: Instance) -> Writer:
 
 
 def sent(content: str, files: int = 0) -> list[Any]:
-    return [{"content": content, "reply": None, "files": files}]
+    return [{"content": content, "reply": None, "pings": True, "files": files}]
 
 
 def test_enter_sends_and_shift_enter_does_not(writer: Writer) -> None:

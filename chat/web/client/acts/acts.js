@@ -2,6 +2,7 @@
 
 import { makeAccountActs } from "./account.js";
 import { makeAccountSettingsActs } from "./account_settings.js";
+import { makeDraftActs } from "./drafts.js";
 import { makeGuildSettingsActs } from "./guild_settings.js";
 import { makeGuildActs } from "./guilds.js";
 import { makeMemberActs } from "./members.js";
@@ -32,6 +33,7 @@ export function makeActs(parts) {
     guilds: makeGuildActs(parts),
     members: makeMemberActs(parts),
     guildSettings: makeGuildSettingsActs(parts),
+    drafts: makeDraftActs(parts),
     account: makeAccountActs(parts),
     accountSettings: makeAccountSettingsActs(parts),
     people: makePeopleActs(parts),

@@ -15,6 +15,7 @@ import { makeOutbox } from "./outbox.js";
  * @typedef {object} Draft
  * @property {string} content
  * @property {any} [reply] The message that it answers.
+ * @property {boolean} [pings] Whether its author is told of the answer.
  * @property {Upload[]} [files]
  * @property {() => void} [progress] Called as the files go up.
  * @property {Id[]} [stickers]
@@ -106,8 +107,15 @@ export function makeMessageActs(parts) {
     react: (channelId, messageId, emoji) => rest.put(`${at(channelId, messageId)}/reactions/${nameOf(emoji)}/@me`),
     /** @param {Id} channelId @param {Id} messageId @param {Emoji} emoji */
     unreact: (channelId, messageId, emoji) => rest.delete(`${at(channelId, messageId)}/reactions/${nameOf(emoji)}/@me`),
-    /** Who reacted with an emoji. @param {Id} channelId @param {Id} messageId @param {Emoji} emoji */
-    reactors: (channelId, messageId, emoji) => rest.get(`${at(channelId, messageId)}/reactions/${nameOf(emoji)}`),
+    /**
+     * Who reacted with an emoji.
+     * @param {Id} channelId
+     * @param {Id} messageId
+     * @param {Emoji} emoji
+     * @param {number} limit
+     */
+    reactors: (channelId, messageId, emoji, limit) =>
+      rest.get(`${at(channelId, messageId)}/reactions/${nameOf(emoji)}`, { query: { limit } }),
     /** @param {Id} channelId @param {Id} messageId */
     pin: (channelId, messageId) => rest.put(`/channels/${channelId}/pins/${messageId}`),
     /** @param {Id} channelId @param {Id} messageId */
@@ -121,6 +129,10 @@ export function makeMessageActs(parts) {
       const reference = { type: 1, channel_id: message.channel_id, message_id: message.id, guild_id: message.guild_id };
       return rest.post(`/channels/${toId}/messages`, { body: { message_reference: reference, nonce: random() } });
     },
+    /** To all channels that follow this one. @param {Id} channelId @param {Id} messageId */
+    publish: (channelId, messageId) => rest.post(`${at(channelId, messageId)}/crosspost`),
+    /** What is published there comes to another channel. @param {Id} channelId @param {Id} toId */
+    follow: (channelId, toId) => rest.post(`/channels/${channelId}/followers`, { body: { webhook_channel_id: toId } }),
     /** @param {Id} channelId @param {Id} messageId */
     save: (channelId, messageId) =>
       rest.post("/users/@me/saved-messages", { body: { channel_id: channelId, message_id: messageId } }),
@@ -152,10 +164,11 @@ function nameOf({ id, name }) {
  * @param {Id} channelId
  * @param {Draft} draft
  */
-export function bodyOf(channelId, { content, reply, stickers = [] }) {
+export function bodyOf(channelId, { content, reply, pings = true, stickers = [] }) {
   return {
     content,
     ...(reply && { message_reference: { message_id: reply.id, channel_id: channelId, type: 0 } }),
+    ...(reply && !pings && { allowed_mentions: { parse: ["users", "roles", "everyone"], replied_user: false } }),
     ...(stickers.length > 0 && { sticker_ids: stickers }),
   };
 }

@@ -33,6 +33,20 @@ export function makeThreadActs({ store, rest, random }) {
       });
       return found;
     },
+    /**
+     * A thread that the session was not told of, for one is archived, or the account is not in it.
+     * @param {Id} threadId
+     * @returns {Promise<boolean>} whether it is there now
+     */
+    async find(threadId) {
+      const thread = await rest.get(`/channels/${threadId}`).catch(() => null);
+      if (!thread?.thread_metadata || !store.read.channels.has(thread.parent_id)) return false;
+      store.put((state, touch) => {
+        if (!state.channels.has(threadId)) state.channels.set(threadId, thread);
+        touch(`channel:${threadId}`);
+      });
+      return true;
+    },
     /** @param {Id} threadId */
     join: (threadId) => rest.put(`/channels/${threadId}/thread-members/@me`),
     /** @param {Id} threadId */

@@ -143,13 +143,36 @@ export const CHANNEL_EVENTS = {
   MESSAGE_CREATE(state, message, touch) {
     // The message that tells of a thread is not shown to all who see the channel.
     if (message.type === THREAD_CREATED) return;
+    const before = state.channels.get(message.channel_id);
+    const isNew = compareIds(message.id, before?.last_message_id ?? "0") > 0;
     changeChannel(state, message.channel_id, { last_message_id: message.id }, touch);
+    if (isNew) countMessages(state, message.channel_id, 1, touch);
     if (!message.guild_id) touch("channels:@me");
+  },
+  MESSAGE_DELETE(state, { channel_id: id }, touch) {
+    countMessages(state, id, -1, touch);
+  },
+  MESSAGE_DELETE_BULK(state, { channel_id: id, ids }, touch) {
+    countMessages(state, id, -ids.length, touch);
   },
   PASSIVE_UPDATES(state, { channels }, touch) {
     for (const [id, newest] of Object.entries(channels)) changeChannel(state, id, { last_message_id: newest }, touch);
   },
 };
+
+/**
+ * What is shown of a thread beside the message that it was made from.
+ * @param {State} state
+ * @param {Id} id
+ * @param {number} more
+ * @param {import("./shapes.js").Touch} touch
+ */
+function countMessages(state, id, more, touch) {
+  const thread = state.channels.get(id);
+  if (!thread?.["thread_metadata"]) return;
+  changeChannel(state, id, { message_count: Math.max(0, (thread["message_count"] ?? 0) + more) }, touch);
+  touch(`log:${thread.parent_id}`);
+}
 
 /** @type {import("./shapes.js").Apply} */
 function putChannel(state, channel, touch) {

@@ -90,6 +90,7 @@
  * @property {Map<Id, Map<string, Wire>>} voice Voice states by channel and connection.
  * @property {Map<Id, Wire>} calls By channel.
  * @property {Map<string, Unsent>} outbox By nonce.
+ * @property {Map<Id, string>} drafts What is typed and not sent, by channel.
  */
 /**
  * @typedef {string} Topic `me`, `guilds`, `relationships`, `guild:ID`, `channels:GUILD` (`@me`: conversations),
@@ -121,6 +122,7 @@ export function emptyState() {
     voice: new Map(),
     calls: new Map(),
     outbox: new Map(),
+    drafts: new Map(),
   };
 }
 

@@ -1,4 +1,4 @@
-// What can be done with the thread or the conversation that is open.
+// What can be done with the thread, the conversation or the announcement channel that is open.
 
 import { h } from "../../base/dom.js";
 import { BITS, may } from "../../store/permissions.js";
@@ -15,7 +15,11 @@ const GROUP = 3;
 export function open({ app, channelId, anchor }) {
   const channel = app.store.read.channels.get(channelId);
   if (!channel) return;
-  const entries = channel["thread_metadata"] ? ofThread(app, channel) : ofConversation(app, channel, anchor);
+  const entries = channel["thread_metadata"]
+    ? ofThread(app, channel)
+    : channel.guild_id
+      ? ofAnnouncements(app, channel)
+      : ofConversation(app, channel, anchor);
   app.layers.menu(anchor, entries, t("head.more"));
 }
 
@@ -42,6 +46,12 @@ function ofThread({ store, acts, report }, thread) {
         ]
       : []),
   ];
+}
+
+/** @param {App} app @param {Channel} channel */
+function ofAnnouncements(app, channel) {
+  const follow = () => app.open("follow", { channelId: channel.id });
+  return [{ label: t("follow.title"), icon: "megaphone", run: follow }];
 }
 
 /**

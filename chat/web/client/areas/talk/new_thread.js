@@ -2,7 +2,7 @@
 
 import { h } from "../../base/dom.js";
 import { t } from "../../words/catalogue.js";
-import { quoted } from "../../views/messages/body.js";
+import { quoted } from "../../views/names/quoted.js";
 
 /** @typedef {import("../../views/shell/app.js").App} App */
 

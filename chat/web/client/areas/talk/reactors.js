@@ -7,6 +7,8 @@ import { avatarAddress, nameOf } from "../../views/names/people.js";
 
 /** @typedef {import("../../views/shell/app.js").App} App */
 
+const SHOWN_MAXIMUM = 100;
+
 /**
  * @param {object} parts
  * @param {App} parts.app
@@ -24,11 +26,17 @@ export function open({ app, channelId, guildId, message }) {
     for (const other of tabs.children) other.setAttribute("aria-pressed", String(other === tab));
     fill(list, h("li", { class: "muted" }, t("results.loading")));
     try {
-      const users = await acts.messages.reactors(channelId, message.id, one.emoji);
-      if (tab.getAttribute("aria-pressed") === "true") fill(list, ...users.map(row));
+      const users = await acts.messages.reactors(channelId, message.id, one.emoji, SHOWN_MAXIMUM);
+      const more = one.count - users.length;
+      if (tab.getAttribute("aria-pressed") === "true") fill(list, ...users.map(row), ...(more > 0 ? [rest(more)] : []));
     } catch (error) {
       app.report(error);
     }
+  }
+
+  /** @param {number} n */
+  function rest(n) {
+    return h("li", { class: "muted" }, t("message.more_reactors", { n }));
   }
 
   /** @param {import("../../store/shapes.js").User} user */

@@ -5,6 +5,8 @@ import { t } from "../../words/catalogue.js";
 import { makeRow } from "../../views/messages/row.js";
 import { nameOfChannel } from "../../views/names/channels.js";
 import { nameOf } from "../../views/names/people.js";
+import { dayLine } from "../../words/dates.js";
+import { mark } from "./marking.js";
 
 /** @typedef {import("../../views/shell/app.js").App} App */
 
@@ -12,10 +14,11 @@ import { nameOf } from "../../views/names/people.js";
  * @param {App} app
  * @param {any[]} messages
  * @param {() => void} close What lies above the talk, before it goes there.
+ * @param {string} [wanted] Words that were searched for.
  */
-export function resultList(app, messages, close) {
+export function resultList(app, messages, close, wanted = "") {
   const list = h("ol", { class: "results" });
-  for (const message of messages) list.append(result(app, message, close));
+  for (const message of messages) list.append(result(app, message, close, wanted));
   return list;
 }
 
@@ -23,14 +26,16 @@ export function resultList(app, messages, close) {
  * @param {App} app
  * @param {any} message
  * @param {() => void} close
+ * @param {string} wanted
  */
-function result(app, message, close) {
+function result(app, message, close, wanted) {
   const { store } = app;
   const channel = store.read.channels.get(message.channel_id);
   const guildId = channel?.guild_id ?? null;
   const place = { store, guildId };
   const row = makeRow(place);
-  row.show({ key: message.id, message, before: undefined, isUnread: false, sending: null });
+  row.show({ key: message.id, message, before: undefined, isUnread: false, sending: null, isAlone: true });
+  for (const part of row.article.querySelectorAll(".text, .system, .embed")) mark(part, wanted);
   const path = `/channels/${guildId ?? "@me"}/${message.channel_id}/${message.id}`;
   const link = h("a", { class: "result-link", href: path });
   link.setAttribute("aria-label", t("results.show", { name: nameOf(place, message.author) }));
@@ -40,9 +45,8 @@ function result(app, message, close) {
     close();
     app.go(path);
   });
-  const where = channel
-    ? [h("p", { class: "meta" }, h("bdi", {}, `${guildId ? "#" : ""}${nameOfChannel(store.read, channel)}`))]
-    : [];
+  const name = channel ? [h("bdi", {}, `${guildId ? "#" : ""}${nameOfChannel(store.read, channel)}`), " \u00b7 "] : [];
+  const where = h("p", { class: "meta" }, ...name, dayLine(Date.parse(message.timestamp)));
   const shown = h("ul", { inert: "", class: "rows" }, row.element);
-  return h("li", { class: "result" }, ...where, shown, link);
+  return h("li", { class: "result" }, where, shown, link);
 }

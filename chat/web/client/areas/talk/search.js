@@ -2,6 +2,7 @@
 
 import { fill, h } from "../../base/dom.js";
 import { t } from "../../words/catalogue.js";
+import { nameOf, tagOf } from "../../views/names/people.js";
 import { resultList } from "./results.js";
 
 /** @typedef {import("../../views/shell/app.js").App} App */
@@ -14,6 +15,10 @@ const HOLDS = /** @type {const} */ ([
   ["video", () => t("search.video")],
   ["sound", () => t("search.sound")],
 ]);
+
+/** How many people are suggested, and how long members that are not known are waited for. */
+const SUGGESTED = 20;
+const ASKED_MS = 1500;
 
 /** @param {{app: App, channelId: string | null, guildId: string | null}} parts */
 export function open({ app, channelId, guildId }) {
@@ -37,8 +42,6 @@ export function open({ app, channelId, guildId }) {
   for (const [value, label] of HOLDS) holds.append(h("option", { value }, label()));
   const author = h("input", { class: "input", id: "search-author", autocomplete: "off", list: "search-people" });
   const people = h("datalist", { id: "search-people" });
-  for (const user of app.store.read.users.values())
-    if (user.username) people.append(h("option", { value: user.username }));
   const since = h("input", { class: "input", type: "date", id: "search-since" });
   const found = h("div", { class: "found", role: "status" });
   const content = h(
@@ -63,13 +66,59 @@ export function open({ app, channelId, guildId }) {
     actions: [{ label: t("head.search"), run: () => search(1) }],
   });
 
+  const { store, acts } = app;
+  const known = () => [...store.read.users.values()].filter((user) => user.username);
+
+  /** Who could be meant: members that nobody told of are asked for while one writes. */
+  function suggest() {
+    author.setCustomValidity("");
+    const word = author.value.trim().toLowerCase();
+    if (guildId !== null && word !== "") acts.members.find(guildId, word);
+    const meant = known().filter((user) => word !== "" && namesOf(user).some((name) => name.startsWith(word)));
+    const options = meant.slice(0, SUGGESTED).map((user) => {
+      return h("option", { value: tagOf(user), label: nameOf({ store, guildId }, user) });
+    });
+    fill(people, ...options);
+  }
+
+  /** @param {import("../../store/shapes.js").User} user */
+  function namesOf(user) {
+    const names = [user.username, tagOf(user), user.global_name, nameOf({ store, guildId }, user), user.id];
+    return names.map((name) => (name ?? "").toLowerCase());
+  }
+
+  /** Those who are called so; the members of the community are asked for once more. */
+  async function authors() {
+    const word = author.value.trim().replace(/^@/, "").toLowerCase();
+    const called = () => known().filter((user) => namesOf(user).includes(word));
+    if (called().length > 0 || guildId === null) return called();
+    acts.members.find(guildId, word);
+    await new Promise((resolve) => {
+      const unwatch = store.watch([`guild:${guildId}`], () => called().length > 0 && done());
+      const timer = setTimeout(done, ASKED_MS);
+      function done() {
+        clearTimeout(timer);
+        unwatch();
+        resolve(null);
+      }
+    });
+    return called();
+  }
+
+  author.addEventListener("input", suggest);
+
   /** @param {number} page @returns {Promise<false>} the dialog stays */
   async function search(page) {
-    const person = [...app.store.read.users.values()].find((user) => user.username === author.value.trim());
+    const people = author.value.trim() === "" ? null : await authors();
+    if (people?.length === 0) {
+      author.setCustomValidity(t("search.nobody"));
+      author.reportValidity();
+      return false;
+    }
     const body = {
       ...(words.value.trim() && { content: words.value.trim() }),
       ...(holds.value && { has: [holds.value] }),
-      ...(person && { author_id: [person.id] }),
+      ...(people && { author_id: people.map(({ id }) => id) }),
       ...(since.value && { after: new Date(since.value).toISOString() }),
       ...scope(),
       page,
@@ -83,7 +132,7 @@ export function open({ app, channelId, guildId }) {
       { type: "button", class: "button", click: () => void search(page + 1).catch(app.report) },
       t("search.more"),
     );
-    fill(found, count, resultList(app, result.messages, close), ...(more ? [next] : []));
+    fill(found, count, resultList(app, result.messages, close, words.value), ...(more ? [next] : []));
     return false;
   }
 

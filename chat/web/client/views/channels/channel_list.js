@@ -13,6 +13,7 @@ import { compareIds } from "../../store/shapes.js";
 import { t } from "../../words/catalogue.js";
 import { guildEntries } from "../dialogs/guild_menu.js";
 import { newChannel } from "../dialogs/new_channel.js";
+import { draftSign } from "../names/drafts.js";
 import { nameOfChannel, signOf } from "../names/channels.js";
 import { avatarAddress, nameOf, plainName } from "../names/people.js";
 import { channelEntries } from "./channel_menu.js";
@@ -125,7 +126,8 @@ export function makeChannelList(app, guildId) {
     const muted = isChannelMuted(store.read, channel, app.now());
     const people = channel.type === VOICE ? speakers(channel.id) : [];
     const folded = channel.type === CATEGORY && isFolded(channel);
-    const face = JSON.stringify([channel.name, channel.type, here, news, muted, folded, people, mayManage()]);
+    const hasDraft = !here && store.read.drafts.has(channel.id);
+    const face = JSON.stringify([channel.name, channel.type, here, news, muted, folded, people, mayManage(), hasDraft]);
     const element = /** @type {HTMLElement} */ (item);
     if (element.dataset["face"] === face) return;
     element.dataset["face"] = face;
@@ -136,7 +138,7 @@ export function makeChannelList(app, guildId) {
     element.draggable = isMovable && hasPointer;
     const hadFocus = element.contains(document.activeElement);
     if (channel.type === CATEGORY) fill(element, ...categoryParts(channel, folded));
-    else fill(element, channelLink(channel, { here, news, muted }), ...voiceParts(people));
+    else fill(element, channelLink(channel, { here, news, muted, hasDraft }), ...voiceParts(people));
     if (hadFocus) /** @type {HTMLElement | null} */ (element.querySelector("a, button"))?.focus();
     if (here) toReveal = element;
   }
@@ -171,9 +173,9 @@ export function makeChannelList(app, guildId) {
 
   /**
    * @param {Channel} channel
-   * @param {{here: boolean, news: {isUnread: boolean, mentions: number}, muted: boolean}} shown
+   * @param {{here: boolean, news: {isUnread: boolean, mentions: number}, muted: boolean, hasDraft: boolean}} shown
    */
-  function channelLink(channel, { here, news, muted }) {
+  function channelLink(channel, { here, news, muted, hasDraft }) {
     const name = nameOfChannel(store.read, channel);
     const address = channel.type === LINK ? channel["url"] : null;
     const inside = address === null ? `/channels/${guildId}/${channel.id}` : pathWithin(address);
@@ -191,6 +193,7 @@ export function makeChannelList(app, guildId) {
     link.classList.toggle("unread", news.isUnread);
     link.classList.toggle("muted-channel", muted);
     link.append(icon(signOf(channel)), h("span", { class: "clip" }, name));
+    if (hasDraft) link.append(draftSign());
     if (news.mentions > 0) {
       link.append(
         h("span", { class: "badge", "aria-label": t("rail.mentions", { n: news.mentions }) }, `${news.mentions}`),

@@ -9,6 +9,7 @@ import { ALL } from "../../store/store.js";
 import { newsOf } from "../../store/unread.js";
 import { incomingRequests } from "../../store/users.js";
 import { t } from "../../words/catalogue.js";
+import { draftSign } from "../names/drafts.js";
 import { nameOfChannel, othersOf } from "../names/channels.js";
 import { avatarAddress } from "../names/people.js";
 import { presenceDot } from "../names/presence.js";
@@ -82,7 +83,9 @@ export function makeDirectList(app) {
     const [other] = othersOf(store.read, channel);
     const status = other ? store.read.presences.get(other.id)?.status : undefined;
     const name = nameOfChannel(store.read, channel);
-    const face = JSON.stringify([name, other?.avatar, status, here, news, channel["icon"], channel.recipients?.length]);
+    const hasDraft = !here && store.read.drafts.has(channel.id);
+    const about = [name, other?.avatar, status, here, news, channel["icon"], channel.recipients?.length, hasDraft];
+    const face = JSON.stringify(about);
     const element = /** @type {HTMLElement} */ (item);
     if (element.dataset["face"] === face) return;
     element.dataset["face"] = face;
@@ -92,6 +95,7 @@ export function makeDirectList(app) {
     if (here) link.setAttribute("aria-current", "page");
     link.classList.toggle("unread", news.isUnread);
     link.append(faceOf(channel, other, status), h("span", { class: "clip" }, name));
+    if (hasDraft) link.append(draftSign());
     if (news.mentions > 0) {
       link.append(
         h("span", { class: "badge", "aria-label": t("rail.mentions", { n: news.mentions }) }, `${news.mentions}`),

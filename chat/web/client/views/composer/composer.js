@@ -1,15 +1,17 @@
 // The field at the end of a channel: what is written, what it answers or changes, and how it is sent.
 
-import { fill, h } from "../../base/dom.js";
+import { h } from "../../base/dom.js";
 import { iconButton } from "../../base/icon.js";
 import { newestOwn } from "../../store/logs.js";
 import { t } from "../../words/catalogue.js";
+import { makeAbout } from "./about.js";
 import { formsOf } from "./candidates.js";
 import { makeCompletion } from "./completion.js";
 import { makeDraft } from "./drafts.js";
 import { makeField } from "./field.js";
 import { makeFiles } from "./files.js";
 import { makeFormatting } from "./formatting.js";
+import { makeNotice } from "./hindrance.js";
 import { makeSlowMode, pauseIn } from "./slow_mode.js";
 
 /**
@@ -20,7 +22,9 @@ import { makeSlowMode, pauseIn } from "./slow_mode.js";
  * @property {string | null} guildId
  * @property {string} name of the channel or person
  * @property {HTMLElement} ground where files may be dropped
- * @property {boolean} canSend
+ * @property {import("../../store/hindrances.js").Hindrance | null} hindrance why nobody may write, or none
+ * @property {boolean} isArchived a message brings the thread back
+ * @property {() => void} settle the hindrance may be over
  * @property {boolean} canAttach
  * @property {() => number} now
  * @property {(button: HTMLElement, insert: (text: string) => void) => void} pickEmoji
@@ -44,7 +48,9 @@ export function makeComposer({
   guildId,
   name,
   ground,
-  canSend,
+  hindrance,
+  isArchived,
+  settle: settleRights,
   canAttach,
   now,
   pickEmoji,
@@ -55,12 +61,13 @@ export function makeComposer({
   sent,
   report,
 }) {
+  const canSend = hindrance === null;
   const hint = canSend ? t("composer.message_to", { name }) : t("composer.forbidden");
   const placeholder = matchMedia("(width < 30rem)").matches ? t("composer.short") : hint; // where a name has no room
   const where = { store, channelId, guildId, find: acts.members.find };
   const text = makeField({ label: hint, placeholder, formsOf: (source) => formsOf(where, source) });
   const field = text.area;
-  const about = h("div", { class: "composer-about small", hidden: "" });
+  const about = makeAbout(() => (leave(), field.focus()));
   const count = h("span", { class: "composer-count meta", role: "status" });
   const smile = iconButton("emoji", t("composer.emoji"));
   const stick = iconButton("sticker", t("composer.sticker"));
@@ -83,16 +90,19 @@ export function makeComposer({
     smile,
     send,
   );
+  const notice = hindrance && makeNotice(hindrance, now, settleRights);
+  const archived = h("p", { class: "composer-archived meta" }, t("composer.archived"));
   const element = h(
     "form",
     { class: "composer", "aria-label": t("composer.name") },
+    ...(notice ? [notice.element] : isArchived ? [archived] : []),
     completion.element,
     formatting.element,
     files.element,
-    about,
+    about.element,
     line,
   );
-  const draft = makeDraft(channelId, () => (edited === null ? text.text() : before));
+  const draft = makeDraft(channelId, acts.drafts, () => (edited === null ? text.text() : before));
 
   /** @type {any} the message that is answered */
   let answered = null;
@@ -130,22 +140,11 @@ export function makeComposer({
     settle();
   }
 
-  /**
-   * What the field is about, with a way out.
-   * @param {string} words
-   * @param {() => void} leave
-   */
-  function tell(words, leave) {
-    const away = iconButton("close", t("composer.leave"), () => (leave(), field.focus()));
-    fill(about, h("bdi", { class: "clip" }, words), away);
-    about.hidden = false;
-  }
-
   function leave() {
     if (edited !== null) put(before);
     answered = null;
     edited = null;
-    about.hidden = true;
+    about.hide();
     settle();
   }
 
@@ -156,7 +155,7 @@ export function makeComposer({
   function reply(message, author) {
     leave();
     answered = message;
-    tell(t("composer.answering", { name: author }), leave);
+    about.answers(author, message.author.id !== store.read.session.me);
     field.focus();
   }
 
@@ -166,7 +165,7 @@ export function makeComposer({
     before = text.text();
     edited = message;
     put(message.content);
-    tell(t("composer.editing"), leave);
+    about.changes();
     field.focus();
     field.setSelectionRange(field.value.length, field.value.length);
   }
@@ -176,12 +175,12 @@ export function makeComposer({
     const content = text.text().trim();
     if (edited !== null) return change(content);
     const taken = files.take();
-    const reference = answered;
+    const [reply, pings] = [answered, about.isPinging()];
     put("");
     leave();
     await draft.keep();
     slow.sent();
-    const message = { content, reply: reference, files: taken, progress: files.draw };
+    const message = { content, reply, pings, files: taken, progress: files.draw };
     await uploading(taken, () => Promise.all([acts.messages.send(channelId, message), sent()])).catch(() => {
       if (taken.length > 0 && field.value === "") put(content);
     });
@@ -194,7 +193,8 @@ export function makeComposer({
   async function hand(run) {
     if (!settle() || edited !== null) return;
     const [content, taken] = [text.text().trim(), files.take()];
-    await uploading(taken, () => run({ content, reply: answered, files: taken, progress: files.draw }));
+    const [reply, pings] = [answered, about.isPinging()];
+    await uploading(taken, () => run({ content, reply, pings, files: taken, progress: files.draw }));
     put("");
     leave();
     await draft.keep();
@@ -255,15 +255,15 @@ export function makeComposer({
   /** @param {string} id */
   async function sendSticker(id) {
     if (slow.isWaiting()) return;
-    const reference = answered;
+    const [reply, pings] = [answered, about.isPinging()];
     if (edited === null) leave();
     slow.sent();
-    await acts.messages.send(channelId, { content: "", reply: reference, stickers: [id] }).catch(report);
+    await acts.messages.send(channelId, { content: "", reply, pings, stickers: [id] }).catch(report);
     sent();
   }
 
   field.disabled = !canSend;
-  smile.hidden = stick.hidden = !canSend;
+  line.hidden = !canSend;
   field.addEventListener("input", changed);
   field.addEventListener("keydown", pressed);
   field.addEventListener("paste", (event) => {
@@ -289,11 +289,8 @@ export function makeComposer({
     focus: () => field.focus(),
     stop() {
       draft.stop();
-      completion.stop();
-      formatting.stop();
-      text.stop();
-      files.stop();
-      slow.stop();
+      for (const part of [completion, formatting, text, files, slow]) part.stop();
+      notice?.stop();
       ground.removeEventListener("drop", settle);
     },
   };

@@ -1,15 +1,13 @@
-// What was typed and not sent, by channel: kept while one types and when the page is hidden.
-
-import { storage } from "../../base/storage.js";
+// What was typed and not sent is kept while one types and when the page is hidden.
 
 const DELAY_MS = 300;
 
 /**
  * @param {string} channelId
+ * @param {import("../../acts/acts.js").Acts["drafts"]} drafts
  * @param {() => string} current what stands in the field
  */
-export function makeDraft(channelId, current) {
-  const key = `draft:${channelId}`;
+export function makeDraft(channelId, drafts, current) {
   const controller = new AbortController();
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer;
@@ -20,7 +18,7 @@ export function makeDraft(channelId, current) {
     const text = current();
     if (text === kept) return;
     kept = text;
-    await (text === "" ? storage.remove(key) : storage.put(key, text));
+    await drafts.keep(channelId, text);
   }
 
   document.addEventListener("visibilitychange", () => void keep(), { signal: controller.signal });
@@ -28,8 +26,7 @@ export function makeDraft(channelId, current) {
 
   return {
     async load() {
-      const text = await storage.get(key);
-      kept = typeof text === "string" ? text : "";
+      kept = await drafts.read(channelId);
       return kept;
     },
     changed() {

@@ -8,6 +8,7 @@ import { t } from "../../words/catalogue.js";
 import { relative } from "../../words/dates.js";
 import { makeHead } from "../names/head.js";
 import { nameOf, plainName } from "../names/people.js";
+import { quoted } from "../names/quoted.js";
 
 /** @typedef {import("../shell/app.js").App} App */
 
@@ -16,6 +17,11 @@ const NAME_MAXIMUM = 100;
 const TEXT_MAXIMUM = 4000;
 const TEXT_SHOWN = 200;
 const EPOCH_MS = 1_420_070_400_000n;
+
+/** Whom a message shows. @param {any} message */
+function peopleOf({ author, mentions = [] }) {
+  return [author, ...mentions].map(({ id }) => id);
+}
 
 /**
  * @param {object} parts
@@ -85,6 +91,7 @@ export function makeForum({ app, channelId, guildId, back, toggleMembers }) {
       });
       if (isStopped) return;
       for (const message of found.first_messages) firsts.set(message.channel_id, message);
+      if (guildId !== null) acts.members.know(guildId, found.first_messages.flatMap(peopleOf));
       posts = further ? [...posts, ...found.threads] : found.threads;
       more.hidden = !found.has_more;
       draw();
@@ -142,12 +149,12 @@ export function makeForum({ app, channelId, guildId, back, toggleMembers }) {
         { class: "post-text small muted" },
         h("bdi", {}, author),
         author ? ": " : "",
-        h("bdi", {}, (first?.content ?? "").slice(0, TEXT_SHOWN)),
+        h("bdi", {}, quoted(first?.content ?? "", { store, guildId }).slice(0, TEXT_SHOWN)),
       ),
       h(
         "span",
         { class: "meta" },
-        t("message.thread_count", { n: post["message_count"] ?? 0 }),
+        t("forum.answers", { n: post["message_count"] ?? 0 }),
         ` \u00b7 ${relative(at, app.now())}`,
       ),
     );
@@ -212,6 +219,8 @@ export function makeForum({ app, channelId, guildId, back, toggleMembers }) {
     [`channel:${channelId}`, `channels:${guildId}`],
     () => isOpen && (head.draw(), void load(false)),
   );
+  // Who is named in a card may become known later.
+  const unwatchPeople = store.watch([`guild:${guildId}`], () => isOpen && draw());
   return {
     element,
     channelId,
@@ -225,6 +234,7 @@ export function makeForum({ app, channelId, guildId, back, toggleMembers }) {
       isStopped = true;
       clearTimeout(timer);
       unwatch();
+      unwatchPeople();
     },
   };
 }

@@ -6,17 +6,15 @@ import { h } from "../../base/dom.js";
 import { parse } from "../../text/blocks.js";
 import { highlight } from "../../text/highlight.js";
 import { t, tn } from "../../words/catalogue.js";
-import { clock, dayLine, full, relative } from "../../words/dates.js";
+import { full } from "../../words/dates.js";
 import { nameOfChannel } from "../names/channels.js";
-import { nameOf, plainName } from "../names/people.js";
+import { mentioned, momentOf } from "../names/quoted.js";
 
 /** @typedef {import("../../text/tree.js").Node} Tree */
 /** @typedef {import("../names/people.js").Place} Place */
 
 const EMOJI_ONLY = new RegExp("^(?:\\p{RGI_Emoji}|\\s)*$", "v");
 const JUMBO = 12;
-const HIDDEN = "\u2588\u2588\u2588";
-const INLINE = new Set(["strong", "emphasis", "underline", "strike", "link"]);
 
 /**
  * @param {string} content
@@ -28,27 +26,6 @@ export function body(content, place) {
   const text = h("div", { class: isEmojiOnly(tree) ? "text jumbo" : "text", dir: "auto" });
   text.append(...drawn(tree, place));
   return text;
-}
-
-/**
- * A text in one line, for where it is quoted: without signs, and what is hidden stays hidden.
- * @param {string} content
- * @param {Place} place
- */
-export function quoted(content, place) {
-  /** @param {readonly Tree[]} tree @returns {string} */
-  const said = (tree) =>
-    tree
-      .map((node) => {
-        if (node.type === "text" || node.type === "code" || node.type === "code_block") return node.text;
-        if (node.type === "spoiler") return HIDDEN;
-        if (node.type === "emoji") return `:${node.name}:`;
-        if (node.type === "list") return ` ${node.items.map(said).join(" ")} `;
-        if ("children" in node) return INLINE.has(node.type) ? said(node.children) : `${said(node.children)} `;
-        return node.type === "break" ? " " : one(node, place).textContent;
-      })
-      .join("");
-  return said(parse(content)).replace(/\s+/g, " ").trim();
 }
 
 /**
@@ -209,28 +186,14 @@ export function link(href, children) {
  * @param {Place} place
  */
 function mention(node, place) {
-  const { read } = place.store;
-  const guild = place.guildId === null ? undefined : read.guilds.get(place.guildId);
-  if (node.kind === "channel") {
-    const channel = read.channels.get(node.id);
-    const name = channel?.name ? `#${plainName(channel.name)}` : t("message.unknown_channel");
-    if (!channel) return h("span", { class: "mention" }, name);
+  const name = mentioned(node, place);
+  const channel = node.kind === "channel" ? place.store.read.channels.get(node.id) : undefined;
+  if (channel) {
     const address = `/channels/${channel.guild_id ?? "@me"}/${channel.id}`;
     return h("a", { class: "mention", href: address, "data-act": "channel", "data-channel": channel.id }, name);
   }
-  if (node.kind === "role") {
-    return h(
-      "span",
-      { class: "mention" },
-      `@${plainName(guild?.roles.get(node.id)?.name ?? t("message.unknown_role"))}`,
-    );
-  }
-  if (node.kind === "user") {
-    const user = read.users.get(node.id);
-    const name = user ? nameOf(place, user) : t("message.unknown_person");
-    return h("button", { type: "button", class: "mention", "data-act": "profile", "data-user": node.id }, `@${name}`);
-  }
-  return h("span", { class: "mention" }, `@${node.kind}`);
+  if (node.kind !== "user") return h("span", { class: "mention" }, name);
+  return h("button", { type: "button", class: "mention", "data-act": "profile", "data-user": node.id }, name);
 }
 
 /** @param {{name: string, id: string, animated: boolean}} node */
@@ -243,17 +206,10 @@ export function emoji(node) {
   return picture;
 }
 
-/** @param {{seconds: number, style: string}} node */
+/** @param {Extract<Tree, {type: "time"}>} node */
 function time(node) {
   const at = node.seconds * 1000;
-  if (!Number.isFinite(new Date(at).getTime())) return document.createTextNode(`<t:${node.seconds}>`);
-  const shown =
-    node.style === "R"
-      ? relative(at, Date.now())
-      : "tT".includes(node.style)
-        ? clock(at)
-        : "dD".includes(node.style)
-          ? dayLine(at)
-          : full(at);
-  return h("time", { datetime: new Date(at).toISOString(), title: full(at) }, shown);
+  const words = momentOf(node);
+  if (!Number.isFinite(new Date(at).getTime())) return document.createTextNode(words);
+  return h("time", { datetime: new Date(at).toISOString(), title: full(at) }, words);
 }

@@ -5,12 +5,13 @@ import { h } from "../../base/dom.js";
 import { icon } from "../../base/icon.js";
 import { t } from "../../words/catalogue.js";
 import { clock, dayLine, full } from "../../words/dates.js";
-import { body, quoted } from "./body.js";
+import { body } from "./body.js";
 import { embedsOf } from "./embeds.js";
 import { standing } from "./grouping.js";
 import { inviteCards } from "./invites.js";
 import { media } from "./media.js";
 import { avatar, colourOf, nameOf, plainName } from "../names/people.js";
+import { quoted } from "../names/quoted.js";
 import { reactions } from "./reactions.js";
 import { isWritten, saying } from "./system.js";
 
@@ -20,14 +21,15 @@ import { isWritten, saying } from "./system.js";
 
 /**
  * @typedef {{key: string, message: any, before: any, isUnread: boolean, sending: Sending,
- *   fault?: string | null}} Item
- * `before` is the message above it, `isUnread` puts the line of what is new above it.
+ *   fault?: string | null, isAlone?: boolean}} Item
+ * `before` is the message above it, `isUnread` puts the line of what is new above it, `isAlone` is one without a list.
  */
 
 const NAMED_TEXT = 200;
 /** The type of the first message of a thread that was made from a message. */
 const STARTER = 21;
 const SUPPRESS_EMBEDS = 4;
+const PUBLISHED = 1;
 
 /** @param {number} milliseconds */
 function dayOf(milliseconds) {
@@ -64,10 +66,12 @@ export function makeRow(place) {
     const message = opening(item.message);
     const time = Date.parse(message.timestamp);
     const isNextDay = !!item.before && dayOf(time) !== dayOf(Date.parse(item.before.timestamp));
-    const { isDay, isFirst } = standing(message, item.before ?? null, isNextDay);
+    const { isDay: isNew, isFirst } = standing(message, item.before ?? null, isNextDay);
+    const isDay = isNew && !item.isAlone;
     const name = nameOf(place, message.author);
     const colour = colourOf(place, message.author.id);
     const written = isWritten(message);
+    const isOut = (message.flags & PUBLISHED) !== 0;
     element.dataset["key"] = item.key;
     article.dataset["id"] = message.id;
     article.classList.toggle("first", isFirst || !written);
@@ -87,7 +91,7 @@ export function makeRow(place) {
     part(
       article,
       "text",
-      [message.content, message.type, message.edited_timestamp, written ? "" : name, mentionedNames(message)],
+      [message.content, message.type, message.edited_timestamp, isOut, written ? "" : name, mentionedNames(message)],
       () => text(message, written),
     );
     part(article, "copies", [message.message_snapshots], () => copies(message.message_snapshots));
@@ -102,7 +106,8 @@ export function makeRow(place) {
     part(article, "reactions", [message.reactions], () =>
       message.reactions?.length ? reactions(message.reactions) : null,
     );
-    part(article, "thread", [message.thread], () => thread(message.thread));
+    const about = place.store.read.channels.get(message.thread?.id) ?? message.thread;
+    part(article, "thread", [about?.name, about?.message_count], () => thread(about));
     part(article, "sending", [sending, fault], () => fate(sending, fault ?? null));
   }
 
@@ -189,13 +194,13 @@ export function makeRow(place) {
     }
     if (!message.content) return null;
     const element = body(message.content, place);
+    const last = element.lastElementChild;
+    const end = last?.tagName === "P" ? last : element;
     if (message.edited_timestamp) {
       const title = full(Date.parse(message.edited_timestamp));
-      const last = element.lastElementChild;
-      const mark = h("span", { class: "edited meta", title }, ` ${t("message.edited")}`);
-      if (last?.tagName === "P") last.append(mark);
-      else element.append(mark);
+      end.append(h("span", { class: "edited meta", title }, ` ${t("message.edited")}`));
     }
+    if (message.flags & PUBLISHED) end.append(h("span", { class: "edited meta" }, ` ${t("message.published")}`));
     return element;
   }
 

@@ -8,6 +8,8 @@ import { avatarAddress, plainName } from "./people.js";
 
 /** @typedef {import("../shell/app.js").App} App */
 
+const ANNOUNCEMENTS = 5;
+
 /**
  * @param {object} parts
  * @param {App} parts.app
@@ -15,10 +17,11 @@ import { avatarAddress, plainName } from "./people.js";
  * @param {string | null} parts.guildId
  * @param {() => void} parts.back
  * @param {() => void} parts.toggleMembers
+ * @param {boolean} [parts.isBeside] A thread beside its channel: `back` closes it.
  */
-export function makeHead({ app, channelId, guildId, back, toggleMembers }) {
+export function makeHead({ app, channelId, guildId, back, toggleMembers, isBeside = false }) {
   const { store } = app;
-  const heading = h("h1", { class: "clip", tabindex: "-1" });
+  const heading = h(isBeside ? "h2" : "h1", { class: "talk-name clip", tabindex: "-1" });
   const topic = h("button", { type: "button", class: "topic clip small", click: showTopic });
   const sign = h("span", { class: "head-sign" });
   const returns = iconButton("back", t("head.back"), back, { forward: true });
@@ -30,11 +33,31 @@ export function makeHead({ app, channelId, guildId, back, toggleMembers }) {
   const threads = iconButton("thread", t("head.threads"), () =>
     app.open("threads", { channelId, guildId, anchor: threads }),
   );
-  const element = h("header", { class: "talk-head" }, returns, sign, heading, topic, h("span", { class: "head-room" }));
-  const isPlain = [0, 5].includes(store.read.channels.get(channelId)?.type ?? -1);
+  const above = store.read.channels.get(store.read.channels.get(channelId)?.parent_id ?? "");
+  const isThread = !!store.read.channels.get(channelId)?.["thread_metadata"];
+  const crumb = isThread && !isBeside && above ? [crumbTo(above), icon("chevron-forward", { forward: true })] : [];
+  const start = isBeside ? [sign] : [returns, ...(crumb.length > 0 ? crumb : [sign])];
+  const element = h("header", { class: "talk-head" }, ...start, heading, topic, h("span", { class: "head-room" }));
+  const isPlain = [0, ANNOUNCEMENTS].includes(store.read.channels.get(channelId)?.type ?? -1);
   const more = iconButton("more", t("head.more"), () => app.open("channel_menu", { channelId, anchor: more }));
-  const hasMore = guildId === null || !!store.read.channels.get(channelId)?.["thread_metadata"];
-  element.append(...(isPlain ? [threads] : []), pins, search, members, ...(hasMore ? [more] : []));
+  const opened = store.read.channels.get(channelId);
+  const hasMore = guildId === null || opened?.type === ANNOUNCEMENTS || !!opened?.["thread_metadata"];
+  const closing = isBeside ? [iconButton("close", t("head.close_thread"), back)] : [search, members];
+  element.append(...(isPlain ? [threads] : []), pins, ...(hasMore ? [more] : []), ...closing);
+
+  /** The way from a thread to its channel. @param {import("../../store/shapes.js").Channel} channel */
+  function crumbTo(channel) {
+    const path = `/channels/${channel.guild_id}/${channel.id}`;
+    const name = nameOfChannel(store.read, channel);
+    const link = h("a", { class: "head-crumb", href: path, "aria-label": t("head.to_channel", { name }) });
+    link.append(icon(signOf(channel)), h("bdi", { class: "clip" }, name));
+    link.addEventListener("click", (event) => {
+      if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+      event.preventDefault();
+      app.go(path);
+    });
+    return link;
+  }
 
   function showTopic() {
     const channel = store.read.channels.get(channelId);

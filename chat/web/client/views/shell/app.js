@@ -31,6 +31,7 @@ const AREAS = {
   conversation: () => import("../../areas/people/conversation.js"),
   discovery: () => import("../../areas/discovery.js"),
   emoji: () => import("../../areas/pickers/emoji.js"),
+  follow: () => import("../../areas/talk/follow.js"),
   forward: () => import("../../areas/talk/forward.js"),
   friends: () => import("../../areas/friends/friends.js"),
   guild_settings: () => import("../../areas/guild/settings.js"),

@@ -17,6 +17,7 @@ import { hostOf, makeMenu } from "./menu.js";
  */
 /** @typedef {ReturnType<typeof makeLayers>} Layers */
 
+const TEXTS = new Set(["text", "url", "email", "number"]);
 const NOTICE_MS = 6000;
 const MARGIN = 8;
 
@@ -53,7 +54,20 @@ export function makeLayers(wordsOf) {
     }
 
     const main = actions.find((action) => action.kind !== "plain");
-    form.append(buttonsOf(actions, main, act, () => element.close()));
+    const isWritten = writing(form);
+
+    /** What somebody has written here is not thrown away by a key or a press beside it. */
+    function leave() {
+      if (form.ariaBusy === "true") return;
+      if (actions.length === 0 || !isWritten()) return element.close();
+      dialog({
+        title: t("layers.discard_title"),
+        content: h("p", { class: "muted" }, t("layers.discard_words")),
+        actions: [{ label: t("settings.discard"), kind: "danger", run: () => element.close() }],
+      });
+    }
+
+    form.append(buttonsOf(actions, main, act, leave));
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       if (main) void act(main);
@@ -64,7 +78,12 @@ export function makeLayers(wordsOf) {
       onClose();
     });
     // A press on the veil leaves it, as Escape does.
-    element.addEventListener("pointerdown", (event) => event.target === element && element.close());
+    element.addEventListener("pointerdown", (event) => event.target === element && leave());
+    element.addEventListener("cancel", (event) => event.target === element && (event.preventDefault(), leave()));
+    element.addEventListener("keydown", (event) => {
+      // A second Escape would close it whatever is asked.
+      if (event.key === "Escape" && !event.isComposing && isWritten()) (event.preventDefault(), leave());
+    });
     document.body.append(element);
     element.showModal();
     const first = /** @type {HTMLElement | null} */ (
@@ -124,6 +143,20 @@ export function makeLayers(wordsOf) {
 }
 
 let number = 0;
+
+/**
+ * Whether fields have text now that somebody has written into them; what is searched for and what is secret is no loss.
+ * @param {HTMLFormElement} form
+ */
+function writing(form) {
+  /** @type {Map<HTMLInputElement | HTMLTextAreaElement, string>} what stood there before */
+  const before = new Map();
+  form.addEventListener("beforeinput", ({ target }) => {
+    const isInput = target instanceof HTMLInputElement && TEXTS.has(target.type);
+    if ((isInput || target instanceof HTMLTextAreaElement) && !before.has(target)) before.set(target, target.value);
+  });
+  return () => [...before].some(([{ value, isConnected }, old]) => isConnected && value.trim() !== "" && value !== old);
+}
 
 /**
  * @param {Action[]} actions

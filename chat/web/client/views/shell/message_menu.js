@@ -10,6 +10,9 @@ import { nameOf } from "../names/people.js";
 const OWN_TYPES = new Set([0, 19]);
 /** Channels below which threads can be. */
 const THREADED = new Set([0, 5]);
+const ANNOUNCEMENTS = 5;
+/** Flags of messages that were published, or came from another channel. */
+const PUBLISHED = 1 | 2;
 const SHOWN_CHARACTERS = 300;
 
 /**
@@ -34,6 +37,23 @@ export function makeMessageMenu({ app, channelId, guildId, reply, edit, markUnre
   function mayStart(message) {
     const type = store.read.channels.get(channelId)?.type ?? -1;
     return THREADED.has(type) && !message.thread && allowed(BITS.CREATE_PUBLIC_THREADS, false);
+  }
+
+  /** One's own, or with a permission any; forwards and what the server says stay. @param {any} message */
+  function mayPublish(message) {
+    const isThere = store.read.channels.get(channelId)?.type === ANNOUNCEMENTS && OWN_TYPES.has(message.type);
+    const isFree = !(message.flags & PUBLISHED) && message.message_reference?.type !== 1;
+    const isAllowed = isMine(message) || allowed(BITS.MANAGE_MESSAGES, false);
+    return isThere && isFree && isAllowed && allowed(BITS.SEND_MESSAGES, false);
+  }
+
+  /** It cannot be taken back. @param {any} message */
+  function publish(message) {
+    layers.dialog({
+      title: t("menu.publish_title"),
+      content: h("p", { class: "muted" }, t("menu.publish_words")),
+      actions: [{ label: t("menu.publish"), run: () => acts.messages.publish(channelId, message.id) }],
+    });
   }
 
   /** @param {any} message */
@@ -102,6 +122,7 @@ export function makeMessageMenu({ app, channelId, guildId, reply, edit, markUnre
         entry("reactors", "member", () => app.open("reactors", { channelId, guildId, message })),
       entry("reply", "reply", () => reply(message)),
       mayStart(message) && entry("thread", "thread", () => app.open("new_thread", { guildId, channelId, message })),
+      mayPublish(message) && entry("publish", "megaphone", () => publish(message)),
       isOwnText && entry("edit", "edit", () => edit(message)),
       null,
       allowed(BITS.PIN_MESSAGES, true) &&
@@ -167,6 +188,7 @@ const WORDS = {
   copy: () => t("menu.copy"),
   copy_link: () => t("menu.copy_link"),
   forward: () => t("forward.title"),
+  publish: () => t("menu.publish"),
   save: () => t("menu.save"),
   report: () => t("report.title"),
   delete: () => t("menu.delete"),

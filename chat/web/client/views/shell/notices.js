@@ -4,7 +4,7 @@ import { isQuiet, keptNotices, play } from "../../base/notices.js";
 import { serviceWorker } from "../../base/trusted.js";
 import { isNotified } from "../../store/notices.js";
 import { t } from "../../words/catalogue.js";
-import { quoted } from "../messages/body.js";
+import { quoted } from "../names/quoted.js";
 import { nameOfChannel } from "../names/channels.js";
 import { avatarAddress, nameOf, plainName } from "../names/people.js";
 import { pathOf } from "./router.js";

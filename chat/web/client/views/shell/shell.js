@@ -14,6 +14,7 @@ import { orderedGuilds } from "../../store/guild_order.js";
 import { makeRail } from "../rail/rail.js";
 import { makeAnnouncer } from "./announcer.js";
 import { makeAreas } from "./app.js";
+import { makeBeside } from "./beside.js";
 import { makeBanner } from "./connection.js";
 import { wordsOf } from "./faults.js";
 import { makeCovers } from "./covers.js";
@@ -49,7 +50,7 @@ export function makeShell({ store, acts, connection }) {
     place: router.place,
     open: makeAreas(() => app),
     get mention() {
-      return talk?.mention?.() ?? null;
+      return (beside.talk() ?? talk)?.mention?.() ?? null;
     },
     announce,
     report: (error) => layers.toast(wordsOf(error)),
@@ -71,6 +72,7 @@ export function makeShell({ store, acts, connection }) {
   const { openable, step, stepGuild, nextRegion } = makeSteps(app, element);
   const members = makeMembersPane(app, element, () => show("talk"));
   element.append(members.element);
+  const beside = makeBeside(app, ground, () => isReady && router.show());
   const banner = makeBanner({ connection, now: Date.now });
   document.body.append(banner.element);
   /** @type {import("./talk.js").Talk | null} */
@@ -100,6 +102,9 @@ export function makeShell({ store, acts, connection }) {
   }
 
   function toggleMembers() {
+    const { guildId } = router.place();
+    // The thread gives its place to them.
+    if (beside.talk() && talk) return app.go(pathOf({ guildId, channelId: talk.channelId }));
     if (!members.toggle()) show(element.dataset["pane"] === "members" ? "talk" : "members");
   }
 
@@ -161,31 +166,43 @@ export function makeShell({ store, acts, connection }) {
     const channel = store.read.channels.get(channelId);
     if (channel) title.show(nameOfChannel(store.read, channel));
     rail.here(guildId);
-    if (talk?.channelId === channelId) {
-      talk.open(messageId);
-      return show("talk");
+    const isClosed = guildId !== null && !passed.has(guildId) && isForAdults(app, channel);
+    const parent = isClosed ? null : beside.parentOf(channel);
+    if (parent === null) {
+      beside.close();
+      openAlone(channelId, guildId, messageId, isClosed);
+      return members.show(isClosed ? null : { channelId, guildId });
     }
-    talk?.stop();
+    openAlone(parent.id, guildId, null);
+    members.show(null);
+    beside.open(channelId, guildId, messageId, parent.id);
+  }
+
+  /**
+   * @param {string} channelId
+   * @param {string | null} guildId
+   * @param {string | null} messageId
+   * @param {boolean} [isClosed] What is for adults is asked about first.
+   */
+  function openAlone(channelId, guildId, messageId, isClosed = false) {
+    const isThere = talk?.channelId === channelId;
+    if (!isThere) talk?.stop();
     const parts = { app, channelId, guildId, back: () => show("list"), toggleMembers };
+    const isForum = FORUMS.has(store.read.channels.get(channelId)?.type ?? -1);
     const pass = () => {
-      passed.add(guildId);
+      passed.add(guildId ?? "");
       talk?.stop();
       talk = null;
       router.show();
     };
-    if (guildId !== null && !passed.has(guildId) && isForAdults(app, channel)) {
-      talk = makeGate({ ...parts, guildId, pass });
-      members.show(null);
-      fill(ground, talk.element);
-      return show("talk");
-    }
-    talk = FORUMS.has(channel?.type ?? -1) ? makeForum(parts) : makeTalk(parts);
-    fill(ground, talk.element);
+    const gate = { ...parts, guildId: guildId ?? "", pass };
+    const made = () => (isClosed ? makeGate(gate) : isForum ? makeForum(parts) : makeTalk(parts));
+    const next = talk && isThere ? talk : made();
+    talk = next;
+    if (!isThere) fill(ground, next.element);
     show("talk");
-    talk.open(messageId);
-    members.show({ channelId, guildId });
-    if (!matchMedia("(pointer: coarse)").matches) talk.focus();
-    return undefined;
+    next.open(messageId);
+    if (!isThere && !matchMedia("(pointer: coarse)").matches) next.focus();
   }
 
   /**
@@ -194,6 +211,8 @@ export function makeShell({ store, acts, connection }) {
    */
   async function missing({ guildId, channelId, isFriends }) {
     const key = guildId ?? "@me";
+    if (channelId !== null && guildId !== null && (await acts.threads.find(channelId)))
+      return router.place().channelId === channelId ? router.show() : undefined;
     const last = await acts.guilds.lastChannel(key);
     const there = openable(guildId);
     const next = there.find(({ id }) => id === last) ?? (guildId === null ? undefined : there[0]);
@@ -203,6 +222,7 @@ export function makeShell({ store, acts, connection }) {
       return leaveFor(pathOf({ guildId, channelId: next.id }));
     talk?.stop();
     talk = null;
+    beside.close();
     hasFriends = false;
     members.show(null);
     title.show("");
@@ -243,7 +263,7 @@ export function makeShell({ store, acts, connection }) {
         if (guildId === null) return false;
         return void acts.reads.markGuildRead(guildId).catch(app.report);
       },
-      read: () => talk?.leaveUnread(),
+      read: () => (beside.talk() ?? talk)?.leaveUnread(),
     },
     () => element.inert || document.querySelector("dialog[open], :popover-open") !== null,
   );

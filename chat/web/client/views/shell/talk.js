@@ -2,11 +2,13 @@
 
 import { fill, h } from "../../base/dom.js";
 import { icon } from "../../base/icon.js";
+import { hindranceOf } from "../../store/hindrances.js";
 import { BITS, may } from "../../store/permissions.js";
 import { t } from "../../words/catalogue.js";
 import { makeComposer } from "../composer/composer.js";
 import { makeMessageList } from "../messages/list.js";
 import { followInvite } from "../dialogs/invited.js";
+import { makeReactorsHint } from "../messages/reactors_hint.js";
 import { nameOf } from "../names/people.js";
 import { nameOfChannel, signOf } from "../names/channels.js";
 import { makeHead } from "../names/head.js";
@@ -36,12 +38,15 @@ const CONVERSATIONS = new Set([1, 3, 999]);
  * @param {string | null} parts.guildId
  * @param {() => void} parts.back To the list of channels, where one pane is shown.
  * @param {() => void} parts.toggleMembers
+ * @param {boolean} [parts.isBeside] A thread beside its channel: `back` closes it.
  * @returns {Talk}
  */
-export function makeTalk({ app, channelId, guildId, back, toggleMembers }) {
+export function makeTalk({ app, channelId, guildId, back, toggleMembers, isBeside = false }) {
   const { store, acts } = app;
-  const element = h("main", { id: "talk", class: "talk", tabindex: "-1", "data-region": "" });
-  const head = makeHead({ app, channelId, guildId, back, toggleMembers });
+  const element = isBeside
+    ? h("aside", { class: "talk beside", tabindex: "-1", "data-region": "", "aria-label": t("talk.thread") })
+    : h("main", { id: "talk", class: "talk", tabindex: "-1", "data-region": "" });
+  const head = makeHead({ app, channelId, guildId, back, toggleMembers, isBeside });
   const list = makeMessageList({
     store,
     acts,
@@ -53,6 +58,8 @@ export function makeTalk({ app, channelId, guildId, back, toggleMembers }) {
     beginning,
     isWatched: () => !document.hidden && document.hasFocus(),
   });
+  if (isBeside) list.element.setAttribute("aria-label", t("talk.thread_messages"));
+  const hint = makeReactorsHint({ element: list.element, place: { store, guildId }, acts, channelId });
   const typing = makeTyping(app, channelId, guildId);
   const foot = h("div", { class: "talk-foot" });
   const menu = makeMessageMenu({ app, channelId, guildId, reply, edit, markUnread: list.markUnread });
@@ -84,12 +91,12 @@ export function makeTalk({ app, channelId, guildId, back, toggleMembers }) {
   function settle() {
     const channel = store.read.channels.get(channelId);
     if (channel === undefined) return;
-    const isThread = channel["thread_metadata"] !== undefined;
-    const canSend = allowed(isThread ? BITS.SEND_MESSAGES_IN_THREADS : BITS.SEND_MESSAGES);
-    mayWrite = canSend;
-    const canAttach = canSend && allowed(BITS.ATTACH_FILES);
+    const hindrance = hindranceOf(store.read, channel, app.now());
+    mayWrite = hindrance === null;
+    const isArchived = channel["thread_metadata"]?.archived === true;
+    const canAttach = hindrance === null && allowed(BITS.ATTACH_FILES);
     const name = nameOfChannel(store.read, channel);
-    const next = JSON.stringify([canSend, canAttach, name]);
+    const next = JSON.stringify([hindrance, isArchived, canAttach, name]);
     if (next === rights) return;
     rights = next;
     composer?.stop();
@@ -100,7 +107,9 @@ export function makeTalk({ app, channelId, guildId, back, toggleMembers }) {
       guildId,
       name,
       ground: element,
-      canSend,
+      hindrance,
+      isArchived,
+      settle,
       canAttach,
       now: app.now,
       pickEmoji: (anchor, insert) =>
@@ -112,6 +121,7 @@ export function makeTalk({ app, channelId, guildId, back, toggleMembers }) {
       sent: list.sent,
       report: app.report,
     });
+    if (isBeside) composer.element.setAttribute("aria-label", t("talk.thread_composer"));
     fill(foot, composer.element, typing.element);
   }
 
@@ -155,7 +165,8 @@ export function makeTalk({ app, channelId, guildId, back, toggleMembers }) {
   const silence = h("p", { class: "note silence small" }, t("talk.no_sound"));
   fill(element, head.element, ...(isVoice ? [silence] : []), list.element, foot);
   settle();
-  const topics = [`channel:${channelId}`, "me", ...(guildId === null ? [] : [`guild:${guildId}`])];
+  const partners = (store.read.channels.get(channelId)?.recipients ?? []).map(({ id }) => `user:${id}`);
+  const topics = [`channel:${channelId}`, "me", ...partners, ...(guildId === null ? [] : [`guild:${guildId}`])];
   const unwatch = store.watch(topics, () => (settle(), head.draw()));
 
   return {
@@ -172,6 +183,7 @@ export function makeTalk({ app, channelId, guildId, back, toggleMembers }) {
     stop() {
       unwatch();
       list.stop();
+      hint.stop();
       typing.stop();
       composer?.stop();
     },
