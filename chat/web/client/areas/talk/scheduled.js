@@ -1,7 +1,7 @@
 // What the account has scheduled, and what could not be sent: changed, sent now, or deleted.
 
 import { fill, h } from "../../base/dom.js";
-import { quoted } from "../../views/messages/body.js";
+import { quoted } from "../../views/names/quoted.js";
 import { nameOfChannel } from "../../views/names/channels.js";
 import { translated } from "../../../static/language.js";
 import { t } from "../../words/catalogue.js";
