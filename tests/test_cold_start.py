@@ -32,6 +32,7 @@ NOT_AT_START = (
     "chat.media.image_process",
     "chat.metrics",
     "chat.testing",
+    "chat.wire.values",
     "chat.nodes.redis_broker",
     "coredis",
     "cryptography",

@@ -19,7 +19,7 @@ from chat.store.accounts import user_settings
 from chat.store.accounts.accounts import Account
 from chat.store.guilds import guilds
 
-Folders = list[wire.GuildFolder]
+Folders = list["wire.GuildFolder"]
 
 FOLDERS: Final = "guild_folders"
 """The setting that holds the layout."""

@@ -88,7 +88,7 @@ class UserGuildSettings:
                 "version": before.get("version", 0) + 1,
             }
             user_settings.put_of_guild(connection, user_id, key, body)
-            return cast(wire.UserGuildSettings, body)
+            return cast("wire.UserGuildSettings", body)
 
         def then(body: wire.UserGuildSettings) -> None:
             self._core.bus.publish(Event(EventName.USER_GUILD_SETTINGS_UPDATE, body, ToAccounts((user_id,))))

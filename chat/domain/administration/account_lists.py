@@ -189,7 +189,7 @@ class AdministeredLists:
         lists = await self._database.read(query)
         metadata = {f"{category}_count": len(entries) for category, entries in lists.items()}
         await self._log.note(acting, AdminAction.LIST_USER_RELATIONSHIPS, user_id, metadata)
-        return cast(wire.AdminRelationships, {_LISTS[category]: entries for category, entries in lists.items()})
+        return cast("wire.AdminRelationships", {_LISTS[category]: entries for category, entries in lists.items()})
 
     async def sessions(self, acting: Acting, user_id: int) -> list[wire.AdminUserSession]:
         """The account's sign-ins, those that have ended last, each group newest first. Raises SERVICE_UNAVAILABLE when

@@ -91,7 +91,7 @@ class NodesStanding:
 def on_the_wire(node: NodeStanding, now: int) -> wire.GatewayNode:
     """A node in the words of the Admin API, and of `chat nodes list --json`."""
     return {
-        **cast(wire.GatewayNode, attrs.asdict(attrs.evolve(node, cpu_seconds=round(node.cpu_seconds, 2)))),
+        **cast("wire.GatewayNode", attrs.asdict(attrs.evolve(node, cpu_seconds=round(node.cpu_seconds, 2)))),
         "heard_at": iso_timestamp(node.heard_at),
         "heard_seconds_ago": max(0, now - node.heard_at) // 1_000,
     }

@@ -172,7 +172,7 @@ class InstanceConfiguration:
         community = config["single_community_guild_id"]
         config["single_community_guild_id"] = None if community is None else str(community)
         return {
-            "config": cast(wire.InstanceConfigValues, config),
+            "config": cast("wire.InstanceConfigValues", config),
             "overridden": [name for name in POLICY if name in values],
         }
 

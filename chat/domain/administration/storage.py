@@ -100,9 +100,9 @@ class Storage:
         room = await self.room()
         return {
             "counted_at": iso_timestamp(now),
-            "disk": cast(wire.StorageDisk, {**attrs.asdict(room), "is_low": room.is_low}),
+            "disk": cast("wire.StorageDisk", {**attrs.asdict(room), "is_low": room.is_low}),
             "parts": [
-                cast(wire.StoragePart, attrs.asdict(part)) for part in sorted(parts, key=lambda part: -part.bytes)
+                cast("wire.StoragePart", attrs.asdict(part)) for part in sorted(parts, key=lambda part: -part.bytes)
             ],
             "guilds": [_guild(share) for share in guilds],
             "accounts": [_account(share) for share in people],

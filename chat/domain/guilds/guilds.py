@@ -218,7 +218,7 @@ class Guilds:
                 **guild,
                 "roles": roles,
                 "emojis": emojis,
-                "stickers": cast(list[wire.Sticker], stickers),
+                "stickers": cast("list[wire.Sticker]", stickers),
                 "channels": channels,
                 "member_count": counts[0],
                 "online_count": counts[1],

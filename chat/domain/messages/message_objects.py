@@ -21,7 +21,7 @@ from chat.store.messages.attachments import Attachment
 from chat.store.messages.messages import Message, MessageExtra, MessageReference, MessageRow
 from chat.store.messages.reactions import Emoji, ReactionView
 
-Parts = Mapping[int, wire.MessageParts]
+Parts = Mapping[int, "wire.MessageParts"]
 """Further members of message objects, by the message's id."""
 
 NO_PARTS: Final[Parts] = {}
@@ -236,15 +236,15 @@ def _add_extra(
     if not message.flags & MessageFlag.SUPPRESS_EMBEDS.value and (extra.embeds or extra.link_embeds):
         data["embeds"] = embed_objects((*extra.embeds, *extra.link_embeds), files, addresses)
     if extra.stickers:
-        data["stickers"] = [cast(wire.StickerItem, item) for item in extra.stickers]
+        data["stickers"] = [cast("wire.StickerItem", item) for item in extra.stickers]
     if extra.mention_channels:
-        data["mention_channels"] = [cast(wire.MentionedChannel, channel) for channel in extra.mention_channels]
+        data["mention_channels"] = [cast("wire.MentionedChannel", channel) for channel in extra.mention_channels]
     if extra.nsfw_emojis:
         data["nsfw_emojis"] = list(extra.nsfw_emojis)
     if extra.call is not None:
-        data["call"] = cast(wire.MessageCall, extra.call)
+        data["call"] = cast("wire.MessageCall", extra.call)
     if extra.snapshots:
-        others = [cast(wire.MessageSnapshot, snapshot) for snapshot in extra.snapshots[1:]]
+        others = [cast("wire.MessageSnapshot", snapshot) for snapshot in extra.snapshots[1:]]
         data["message_snapshots"] = [_snapshot_object(extra.snapshots[0], message, addresses), *others]
     elif files:
         data["attachments"] = attachment_objects(message.attachments, addresses)
@@ -256,7 +256,7 @@ def _add_extra(
 
 def _snapshot_object(snapshot: Mapping[str, Any], message: Message, addresses: Addresses) -> wire.MessageSnapshot:
     """The snapshot that a forward carries, with the forward's files."""
-    shown = cast(wire.MessageSnapshot, dict(snapshot))
+    shown = cast("wire.MessageSnapshot", dict(snapshot))
     if "embeds" in snapshot:
         shown["embeds"] = embed_objects(snapshot["embeds"], message.attachments, addresses)
     if message.attachments:

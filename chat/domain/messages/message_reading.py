@@ -56,7 +56,7 @@ WARM_SECONDS: Final = 60.0
 WARM_PAGE: Final = 50
 """Messages of a page that is read on the loop: some 0.15 ms of it."""
 
-AuthorsOf = Callable[[sqlite3.Connection, Collection[int]], Mapping[int, wire.PartialUser]]
+AuthorsOf = Callable[[sqlite3.Connection, Collection[int]], Mapping[int, "wire.PartialUser"]]
 """The partial users of authors, by id."""
 
 

@@ -350,7 +350,7 @@ class ScheduledMessages(DueWork):
             "timezone": row.timezone,
             "status": "pending" if row.invalidated_at is None else "invalid",
             "status_reason": row.status_reason,
-            "payload": cast(wire.ScheduledMessagePayload, payload),
+            "payload": cast("wire.ScheduledMessagePayload", payload),
             "created_at": iso_timestamp(snowflake_time_ms(row.id)),
             "invalidated_at": optional_timestamp(row.invalidated_at),
         }

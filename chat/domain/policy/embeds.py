@@ -120,7 +120,7 @@ def _embed_object(embed: Mapping[str, Any], files: Sequence[Attachment], address
             shown[member] = _with_icon(embed[member], files, addresses)
     if "children" in embed:
         shown["children"] = embed_objects(embed["children"], files, addresses)
-    return cast(wire.Embed, shown)  # what was read when it was stored has these members
+    return cast("wire.Embed", shown)  # what was read when it was stored has these members
 
 
 def _media_object(media: Mapping[str, Any], files: Sequence[Attachment], addresses: Addresses) -> dict[str, Any] | None:

@@ -188,7 +188,7 @@ def client_info(
     """
     system = session.client_os or agent.system
     known = None if place is None or not any(place.as_members().values()) else place.as_members()
-    location = cast(wire.AuthSessionClientInfoLocation | None, known)
+    location = cast("wire.AuthSessionClientInfoLocation | None", known)
     if system is None and agent.program is None and location is None:
         return None
     return {

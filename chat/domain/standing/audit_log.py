@@ -237,5 +237,5 @@ def audit_log_entry_object(entry: AuditLogEntry) -> wire.AuditLogEntry:
     if entry.options:
         data["options"] = dict(entry.options)
     if entry.changes:
-        data["changes"] = [cast(wire.AuditLogChange, dict(change)) for change in entry.changes]
+        data["changes"] = [cast("wire.AuditLogChange", dict(change)) for change in entry.changes]
     return data

@@ -447,7 +447,7 @@ class GuildState:
             for threads in (True, False):
                 rendered = self._channel_objects.get((channel_id, threads))
                 if rendered is not None and "last_message_id" in rendered:
-                    cast(wire.ChannelOfMessages, rendered)["last_message_id"] = str(message_id)
+                    cast("wire.ChannelOfMessages", rendered)["last_message_id"] = str(message_id)
 
     def _reconsider(self, before: Channel | None, channel: Channel) -> None:
         """A channel is new, or has other overwrites or another category: see who sees it now, and the categories that

@@ -183,4 +183,4 @@ def _relationship_object(relationship: Relationship) -> wire.RelationshipInReady
         # Only the list of relationships looks at the other side; events say true, but for those of `publish_sharing`.
         "friend_shares_voice_activity": True,
     }
-    return cast(wire.RelationshipInReady, {**data, **rest})
+    return cast("wire.RelationshipInReady", {**data, **rest})

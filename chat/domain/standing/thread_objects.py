@@ -72,7 +72,7 @@ def thread_member_object(member: ThreadMember, guild_member: wire.Member | None 
         "join_timestamp": iso_timestamp(member.joined_at),
         "flags": member.flags,
         "muted": member.muted,
-        "mute_config": cast(wire.MuteConfig | None, member.mute_config),
+        "mute_config": cast("wire.MuteConfig | None", member.mute_config),
     }
     if guild_member is not None:
         data["member"] = cast(dict[str, Any], guild_member)

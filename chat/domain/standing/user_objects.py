@@ -178,7 +178,7 @@ def bearer_user(account: Account, private: Mapping[str, Any], *, with_email: boo
         for name, value in private.items()
         if name not in BEARER_WITHOUT
     }
-    return cast(wire.PrivateUser, kept)
+    return cast("wire.PrivateUser", kept)
 
 
 def _withheld(value: object) -> object:
@@ -273,7 +273,7 @@ def find_partial_user(database: Database, user_id: int) -> wire.PartialUser:
     """One account as others see it; for an unknown id nothing but that id."""
     account = accounts.by_id(database.reader, user_id)
     if account is None:  # rows that name accounts go with them, so that nothing asks for one that is not there
-        return cast(wire.PartialUser, {"id": str(user_id)})
+        return cast("wire.PartialUser", {"id": str(user_id)})
     return partial_user(account)
 
 

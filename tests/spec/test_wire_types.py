@@ -1,0 +1,80 @@
+"""The contract of the wire stays in `chat/wire`: how far types reach is counted, and may only get better."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final, is_typeddict
+
+from chat import wire
+from chat.api.schemas.declared import members_of, object_shape
+
+ROOT: Final = Path(__file__).parents[2]
+LOOSE: Final = "dict[str, Any]"
+
+LOOSE_MOST: Final = 423
+"""Lines of `chat` with `dict[str, Any]`. Lower the number with each that gets a type of `chat/wire`."""
+
+UNTOLD_MOST: Final = 3
+"""Handlers that return `object`: those of the mount for other services' programs, which answer in its words."""
+
+
+def modules() -> Iterator[Path]:
+    return (path for path in sorted((ROOT / "chat").rglob("*.py")))
+
+
+def declared() -> Iterator[tuple[str, str, type]]:
+    """Every object: its module, its name and the class."""
+    for module in wire.MODULES:
+        tree = ast.parse((ROOT / "chat" / "wire" / f"{module}.py").read_text(encoding="utf-8"))
+        for node in tree.body:
+            if isinstance(node, ast.ClassDef) and is_typeddict(getattr(wire, node.name)):
+                yield module, node.name, getattr(wire, node.name)
+
+
+def test_loose_types_only_go() -> None:
+    counted = {
+        str(path.relative_to(ROOT)): sum(LOOSE in line for line in path.read_text(encoding="utf-8").splitlines())
+        for path in modules()
+    }
+    most = sorted(counted.items(), key=lambda entry: -entry[1])[:10]
+    assert sum(counted.values()) <= LOOSE_MOST, f"give what is new a type of chat/wire; most stand in {most}"
+
+
+def test_handlers_say_what_they_return() -> None:
+    untold = [
+        f"{path.relative_to(ROOT)}: {node.name}"
+        for folder in ("api/routes", "admin/routes", "compat", "development")
+        for path in (ROOT / "chat" / folder).rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.AsyncFunctionDef) and node.decorator_list and node.returns is not None
+        if ast.unparse(node.returns) in {"object", "Any"}
+    ]
+    assert len(untold) <= UNTOLD_MOST, untold
+
+
+def test_nothing_asks_for_a_declaration_at_run_time() -> None:
+    """That would import all of them, in whichever request is the first: `cast` takes the name in quotes."""
+    asking = [
+        f"{path.relative_to(ROOT)}:{number}"
+        for path in modules()
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if "cast(wire." in line or "cast(list[wire." in line
+    ]
+    assert asking == []
+
+
+def test_each_object_has_a_name_of_its_own() -> None:
+    names = Counter(name for _, name, _ in declared())
+    assert [name for name, count in names.items() if count > 1] == []
+
+
+def test_each_object_can_be_read() -> None:
+    """Each declaration has a shape, though nothing may ask for it: a word that the documents do not know fails here."""
+    for module, name, kind in declared():
+        if getattr(kind, "__parameters__", ()):  # a base, whose kind those that are made of it say
+            continue
+        shape = object_shape(kind)
+        assert shape.members.keys() | shape.optional.keys() == members_of(kind).keys(), f"{module}.{name}"
