@@ -18,7 +18,18 @@ import { icon } from "../../base/icon.js";
  * @returns {(anchor: Anchor, entries: (Entry | null)[], label?: string) => void} null stands for a line
  */
 export function makeMenu(placeAt) {
-  return (anchor, entries, label = "") => {
+  let isPressed = false;
+  const presses = (/** @type {PointerEvent} */ event) => (isPressed = event.pointerType === "mouse");
+  document.addEventListener("pointerdown", presses, true);
+  for (const end of ["pointerup", "pointercancel"]) document.addEventListener(end, () => (isPressed = false), true);
+
+  /** @type {(anchor: Anchor, entries: (Entry | null)[], label?: string) => void} */
+  const open = (anchor, entries, label = "") => {
+    // A menu is asked for while the button of the mouse goes down; its going up, outside, would close it (Firefox).
+    if (isPressed) {
+      document.addEventListener("pointerup", () => setTimeout(() => open(anchor, entries, label)), { once: true });
+      return;
+    }
     const element = h("div", { class: "menu", popover: "auto", role: "menu", "aria-label": label });
     const before = document.activeElement;
     const close = () => element.isConnected && element.hidePopover();
@@ -38,6 +49,7 @@ export function makeMenu(placeAt) {
     placeAt(element, spot, "below");
     /** @type {HTMLElement | null} */ (element.firstElementChild)?.focus();
   };
+  return open;
 }
 
 /**
