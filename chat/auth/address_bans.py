@@ -147,7 +147,7 @@ class Refusals:
         return tuple(ipaddress.ip_network(network) for network in texts)
 
     def refuse(self, address: str, by_unnamed_proxy: bool = False) -> None:
-        """Turn away a request from a banned network, and one of which nobody can tell whether it comes from one.
+        """Refuse a request from a banned network, and one whose address cannot be read.
 
         :raises ApiError: GLOBAL_IP_BANNED, GLOBAL_IP_TEMPORARILY_BANNED; BAD_REQUEST for the address UNREADABLE.
         """

@@ -113,7 +113,7 @@ class TokenDigest:
 
     @classmethod
     def of(cls, token: str) -> TokenDigest:
-        """That of a token as a client sent it."""
+        """The digest of a token in the form in which a client sends it."""
         application_id = application_of(token)
         is_session = is_session_token(token)
         is_token = is_session or application_id is not None

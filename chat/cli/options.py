@@ -97,7 +97,7 @@ def id_argument(name: str, metavar: str = "ID") -> Callable[[Command], Command]:
 reason_option = click.option("--reason", help="Why; it stands in the audit log.")
 notify_option = click.option("--notify/--no-notify", default=True, show_default=True, help="Mail the holder.")
 more_acls_argument = click.argument("more", metavar="", nargs=-1)
-"""The words of a command line that belong to nothing else."""
+"""Further words of a command line: ACLs that were given without repeating the option."""
 
 
 def acls_of(option: str, given: Sequence[str], more: Sequence[str]) -> tuple[str, ...]:

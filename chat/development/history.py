@@ -33,7 +33,7 @@ ENTRIES_PER_TURN: Final = 500
 """Entries that a query looks at before other tasks get a turn."""
 
 TEXT_SHOWN: Final = 4_096
-"""Characters of a message that is no JSON."""
+"""How many characters are shown of a message that is not JSON."""
 
 
 class EntryKind(enum.StrEnum):

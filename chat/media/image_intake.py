@@ -24,7 +24,7 @@ def intake_header(content: bytes) -> ImageHeader | None:
 
 
 NOT_TAKEN: Final = frozenset({"image/tiff"})
-"""Images that are attachments alone."""
+"""Types of images that are accepted as attachments and nowhere else."""
 
 # SVG
 

@@ -81,7 +81,7 @@ class Deliver(NodeMessage):
     ignoring_session: str | None = None
 
     def to(self, receivers: Sequence[GatewaySession]) -> Delivery:
-        """The same for the fan-out of a node."""
+        """As a delivery for the node's fan-out, to these sessions."""
         return Delivery(self.event, receivers, self.mentions, self.thread_event, self.ignoring_session)
 
 

@@ -45,10 +45,10 @@ REFUSAL_SECONDS: Final = 1.0
 """How long a refused peer gets to read why."""
 
 RETRY_SECONDS: Final = 1.0
-"""What a peer is told to wait that holds as many connections as it may."""
+"""How long a peer with too many connections is told to wait."""
 
 REFUSALS_MAXIMUM: Final = 64
-"""Refused peers that get this time at once; the next ones are closed without an answer."""
+"""How many refused peers may read their answer at the same time; further ones are closed without one."""
 
 GATEWAY_ROUTE: Final = "/gateway"
 

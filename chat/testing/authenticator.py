@@ -57,7 +57,7 @@ class Lie:
     type: str | None = None
     """The ceremony: `webauthn.create` or `webauthn.get`."""
     counter: int | None = None
-    """Is not counted on from."""
+    """The counter to send in place of the authenticator's own, which does not change by it."""
     signature: bytes | None = None
     user_handle: bytes | None = None
     credential_id: bytes | None = None

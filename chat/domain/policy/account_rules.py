@@ -99,8 +99,8 @@ def email(value: str, *, path: str = "email") -> str:
 
 
 def known_email(value: str) -> str:
-    """An address that somebody signs in by, in the form in which accounts have theirs; as it is where it has none, for
-    no account has that."""
+    """The address of a sign-in in the form in which accounts store theirs. Text that is no address stays as it is,
+    since no account has it."""
     bare = trimmed(value)
     if bare.isascii() and "xn--" not in bare.lower():
         return bare  # letter case alone may differ

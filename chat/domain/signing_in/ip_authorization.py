@@ -62,12 +62,12 @@ class Demand:
 
 @frozen
 class Fetched:
-    """What a poll brings once the link was followed."""
+    """The answer to a poll after somebody followed the link."""
 
     account: Account
     token: str = attrs.field(repr=False)
     invite_code: str | None
-    """What the login asked to join; only the first time."""
+    """The code of the invite that the login asked to accept; only in the first answer."""
 
     def answer(self) -> wire.SignedInAfterWait | wire.NotCompleted:
         """The token response, with the word that the wait is over."""

@@ -153,7 +153,7 @@ def is_saved(connection: sqlite3.Connection, user_id: int, message_id: int) -> b
 
 
 def forget_saved(connection: sqlite3.Connection, user_id: int, message_id: int) -> bool:
-    """Keep the message no longer; False when the account did not."""
+    """Remove a saved message; False if the account had not saved it."""
     cursor = connection.execute(
         "DELETE FROM saved_messages WHERE user_id = ? AND message_id = ?", (user_id, message_id)
     )

@@ -233,9 +233,9 @@ def _of_whole_words(criteria: Criteria) -> Criteria:
 def _read_through(
     connection: sqlite3.Connection, scope: Scope, criteria: Criteria, *, ascending: bool, most: int
 ) -> list[int] | None:
-    """What `matching` finds, by reading what is no farther away than the finds of whole words, fits otherwise, and may
-    have the text; None where that would be more than READ_MAXIMUM messages, and where fewer than FINDS_MAXIMUM fit
-    otherwise. For criteria with `content` and without `contents`."""
+    """What `matching` finds, by reading messages: all that fulfil the other criteria and come no later than the last
+    find of the whole words. None if these are more than READ_MAXIMUM messages, or if fewer than FINDS_MAXIMUM fulfil
+    the other criteria. For criteria with `content` and without `contents`."""
     others = attrs.evolve(criteria, content=None)
     if not has(connection, scope, others, FINDS_MAXIMUM):
         return None

@@ -102,7 +102,7 @@ def insert_group(
 
 
 def add_to_group(connection: sqlite3.Connection, channel_id: int, user_id: int, now_ms: int) -> None:
-    """Put an account into a group, which stands in its list from now on."""
+    """Add an account to a group, and show the group in the account's list."""
     connection.execute(
         """
         INSERT INTO private_channel_recipients (channel_id, user_id, is_shown, is_group, joined_at)
