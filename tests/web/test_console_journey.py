@@ -170,7 +170,7 @@ def test_a_case_of_moderation(administrator: Administrator, home: Instance) -> N
     visitor.reads_fact("Email", "bob@example.com")
     visitor.turns_to("Sessions")
     visitor.place.get_by_text("active", exact=True).first.wait_for()
-    visitor.turns_to("Guilds")
+    visitor.turns_to("Communities")
     visitor.place.get_by_role("link", name="Seeded guild").wait_for()
     page.go_back()
     page.go_back()
@@ -235,7 +235,9 @@ def test_a_case_of_moderation(administrator: Administrator, home: Instance) -> N
     visitor.turns_to("History")
     visitor.place.get_by_role("heading", name="What administrators did").wait_for()
     told = [text.lower().replace(" ", "_") for text in visitor.place.locator("td strong").all_inner_texts()]
-    done = [action for action in reversed(told) if action not in {"get_user", "list_user_sessions", "list_user_guilds"}]
+    done = [
+        action for action in reversed(told) if action not in {"get_user", "list_user_sessions", "list_user_communities"}
+    ]
     assert [action for action in done if "report" not in action] == [
         "temp_ban",
         "annotate_ban",
@@ -402,7 +404,7 @@ PLACES: Final = (
     ("/admin/audit-log", "Audit log"),
     ("/admin/jobs", "Jobs"),
     ("/admin/keys", "API keys"),
-    ("/admin/guilds", "Guilds"),
+    ("/admin/guilds", "Communities"),
     ("/admin/guilds/{guild}", "Seeded guild"),
     ("/admin/guilds/{guild}/members", "Seeded guild"),
     ("/admin/guilds/{guild}/emojis", "Seeded guild"),

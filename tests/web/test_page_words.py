@@ -93,7 +93,8 @@ def of_registries() -> set[str]:
     states = [*names("admin_registries.js", "JOB_STATUSES"), "pending", "resolved"]
     kinds = [name for table in TABLES for name in names("admin_registries.js", table)]
     others = [*names("admin_discovery.js", "STATUSES"), *names("admin_guild_actions.js", "IMAGES"), *AdminAction]
-    headings = (name.replace("_", " ") for name in [*kinds, *others])
+    joined = (name.replace("_", " ") for name in [*kinds, *others])
+    headings = (re.sub(r"\bguild\b", "community", re.sub(r"\bguilds\b", "communities", name)) for name in joined)
     return {*states, *(name[0].upper() + name[1:] for name in headings)}
 
 
@@ -176,3 +177,9 @@ async def test_what_is_nowhere_is_so_in_the_language_of_the_browser(chat_world: 
     page = await asks(chat_world.anyone, "/nowhere", Accept=HTML["Accept"], Accept_Language="de")
     assert page.status == 404
     assert "Hier gibt es nichts" in page.body.decode()
+
+
+def test_people_read_of_communities() -> None:
+    """The word of the API is "guild"; pages and console say what the client says."""
+    guilds = re.compile(r"\bguilds?\b", re.IGNORECASE)
+    assert [words for words in sorted(in_console() | on_pages()) if guilds.search(words)] == []

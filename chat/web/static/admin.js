@@ -37,7 +37,7 @@ const PLACES = [
   ["/admin/users", showAccounts, t("Accounts"), READS.accounts],
   ["/admin/users/{user_id}", showAccount],
   ["/admin/users/{user_id}/{part}", showAccount],
-  ["/admin/guilds", showGuilds, t("Guilds"), READS.guilds],
+  ["/admin/guilds", showGuilds, t("Communities"), READS.guilds],
   ["/admin/guilds/{guild_id}", showGuild],
   ["/admin/guilds/{guild_id}/{part}", showGuild],
   ["/admin/messages", showMessages, t("Messages"), READS.message],

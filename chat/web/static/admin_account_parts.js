@@ -33,7 +33,7 @@ const ENTRIES = 100;
 const PARTS = [
   ["sessions", t("Sessions"), READS.sessions, sessions],
   ["passkeys", t("Passkeys"), READS.passkeys, passkeys],
-  ["guilds", t("Guilds"), READS.guildsOfAccount, guilds],
+  ["guilds", t("Communities"), READS.guildsOfAccount, guilds],
   ["conversations", t("Conversations"), READS.conversations, conversations],
   ["relationships", t("Relationships"), READS.relationships, relationships],
   ["applications", t("Applications"), READS.applications, applications],
@@ -119,18 +119,18 @@ async function guilds(context, _, signal) {
   };
   const show = (/** @type {import("wire").AdminGuild[]} */ rows) =>
     table(
-      t("Guilds"),
+      t("Communities"),
       [
-        [t("Guild"), (guild) => link(guildPlace(guild.id), fromOutside(guild.name))],
+        [t("Community"), (guild) => link(guildPlace(guild.id), fromOutside(guild.name))],
         ["ID", (guild) => code(guild.id)],
         [t("Owner"), (guild) => (guild.owner_id === context.user.id ? tag(t("this account")) : accountLink(guild.owner_id, owner(guild)))],
         [t("Members"), (guild) => t("{members}, {online} online", { members: guild.member_count, online: guild.approximate_presence_count ?? 0 })],
         [t("Features"), (guild) => (guild.features.length === 0 ? "–" : h("details", {}, h("summary", {}, plural(guild.features.length, "{n} feature", "{n} features")), h("ul", {}, guild.features.map((name) => h("li", {}, code(name))))))],
       ],
       rows,
-      { empty: t("The account is in no guild.") },
+      { empty: t("The account is in no community.") },
     );
-  return card(t("Guilds"), growing(await next(undefined), show, next));
+  return card(t("Communities"), growing(await next(undefined), show, next));
 }
 
 /** @param {{owner_username: string | null, owner_discriminator: string | null}} thing */

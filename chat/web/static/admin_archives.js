@@ -22,7 +22,7 @@ export async function showArchives({ search, signal }) {
   return {
     title: t("Archives"),
     content: [
-      h("p", { class: "muted" }, t("What administrators had put together of accounts and guilds. Each is ordered on the page of what it is about.")),
+      h("p", { class: "muted" }, t("What administrators had put together of accounts and communities. Each is ordered on the page of what it is about.")),
       h("p", {}, link(expired ? "/admin/archives" : "/admin/archives#include_expired=true", expired ? t("Leave out those that have expired") : t("With those that have expired"))),
       await archivesOf({ include_expired: expired || undefined }, signal, { about: true }),
     ],

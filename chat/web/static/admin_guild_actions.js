@@ -21,7 +21,7 @@ const GUILD = "/v1/admin/guilds/{guild_id}";
 const row = (one) => one;
 
 /** @type {(acl: Change["acls"][number], row: Pick<Change, "label" | "text" | "fields" | "button" | "danger">) => Change} */
-const change = (acl, one) => ({ acls: [acl], method: "PATCH", path: GUILD, done: () => t("The guild is changed."), ...one });
+const change = (acl, one) => ({ acls: [acl], method: "PATCH", path: GUILD, done: () => t("The community is changed."), ...one });
 
 /** @type {(name: string, label: string) => Field} */
 const accountId = (name, label) => ({ kind: "text", name, label, max: 20, inputmode: "numeric", required: true });
@@ -56,26 +56,26 @@ export const GUILD_ACTIONS = {
   }),
   changeVanity: change("guild:update:vanity", {
     label: t("Change the invite code of its own"),
-    text: () => t("The former code stops working. Left empty, the guild has none."),
+    text: () => t("The former code stops working. Left empty, the community has none."),
     fields: ({ guild }) => [{ kind: "text", name: "vanity_url_code", label: t("Code"), max: 256, value: guild.vanity_url_code ?? "", clears: true }],
     button: t("Change the code"),
   }),
   transferGuild: change("guild:transfer_ownership", {
     label: t("Give it to another owner"),
-    text: () => t("The new owner has to be a member, and can do anything in the guild."),
+    text: () => t("The new owner has to be a member, and can do anything in the community."),
     fields: () => [accountId("new_owner_id", t("ID of the new owner"))],
     button: t("Give it away"),
     danger: true,
   }),
   changeFeatures: change("guild:update:features", {
     label: t("Change the features"),
-    text: () => t("Only what you tick or untick is changed. The UNAVAILABLE features hide the guild from its members."),
+    text: () => t("Only what you tick or untick is changed. The UNAVAILABLE features hide the community from its members."),
     fields: ({ guild }) => [{ kind: "difference", names: ["add_features", "remove_features"], label: t("Features"), options: GUILD_FEATURES, value: guild.features }],
     button: t("Change the features"),
   }),
   clearImages: change("guild:update:settings", {
     label: t("Clear images"),
-    text: () => t("What is cleared is gone; the guild can set it anew."),
+    text: () => t("What is cleared is gone; the community can set it anew."),
     fields: ({ guild }) => [
       {
         kind: "checks",
@@ -105,40 +105,40 @@ export const GUILD_ACTIONS = {
     button: t("Change the settings"),
   }),
   deleteGuild: row({
-    label: t("Delete the guild"),
+    label: t("Delete the community"),
     acls: ["guild:delete"],
     method: "DELETE",
     path: GUILD,
     text: ({ guild }) => t("“{name}” and everything in it is deleted for everybody. This cannot be taken back.", { name: guild.name }),
     typed: ({ guild }) => guild.id,
-    button: t("Delete the guild"),
+    button: t("Delete the community"),
     danger: true,
-    done: () => t("The guild is deleted."),
+    done: () => t("The community is deleted."),
   }),
   reloadGuild: row({
     label: t("Read it from the store again"),
     acls: ["guild:reload"],
     method: "POST",
     path: `${GUILD}/reload`,
-    text: () => t("The gateway forgets what it has of the guild in memory and reads it anew; its sessions stay."),
+    text: () => t("The gateway forgets what it has of the community in memory and reads it anew; its sessions stay."),
     button: t("Read again"),
-    done: () => t("The guild is read anew."),
+    done: () => t("The community is read anew."),
   }),
   shutDownGuild: row({
     label: t("Drop it from memory"),
     acls: ["guild:shutdown"],
     method: "POST",
     path: `${GUILD}/shutdown`,
-    text: () => t("Where sessions need the guild it is read again at once."),
+    text: () => t("Where sessions need the community it is read again at once."),
     button: t("Drop"),
-    done: () => t("The guild is dropped from memory."),
+    done: () => t("The community is dropped from memory."),
   }),
   buildGuildArchive: row({
     label: t("Build an archive"),
     acls: ["archive:trigger:guild"],
     method: "POST",
     path: `${GUILD}/archives`,
-    text: () => t("A job puts together everything that the instance has of the guild, to be downloaded."),
+    text: () => t("A job puts together everything that the instance has of the community, to be downloaded."),
     fields: () => [{ kind: "switch", name: "include_attachments", label: t("With the uploaded files"), value: false, hint: t("Larger, and slower to build.") }],
     button: t("Build the archive"),
     done: () => t("The archive is being built."),
@@ -166,24 +166,24 @@ export const GUILD_ACTIONS = {
     done: () => t("The member is removed."),
   }),
   banMember: row({
-    label: t("Ban from the guild"),
+    label: t("Ban from the community"),
     acls: ["guild:ban_member"],
     method: "PUT",
     path: `${GUILD}/bans/{user_id}`,
-    text: () => t("The account is no member any more and cannot come back. This is the guild's ban: elsewhere the account goes on."),
+    text: () => t("The account is no member any more and cannot come back. This is the community's ban: elsewhere the account goes on."),
     fields: (/** @type {BanContext} */ { userId }) => [
       userId ? { kind: "fixed", name: "user_id", label: t("Account"), value: userId, words: userId } : accountId("user_id", t("ID of the account")),
-      { kind: "text", name: "reason", label: t("Reason in the guild's audit log"), max: 512 },
+      { kind: "text", name: "reason", label: t("Reason in the community's audit log"), max: 512 },
       { kind: "choice", name: "delete_message_seconds", label: t("Messages that are deleted"), number: true, options: DELETED, value: "0" },
       { kind: "number", name: "ban_duration_seconds", label: t("Seconds until the ban ends"), min: 0, hint: t("Left empty, it does not end.") },
     ],
     inPath: ["user_id"],
-    button: t("Ban from the guild"),
+    button: t("Ban from the community"),
     danger: true,
-    done: () => t("The account is banned from the guild."),
+    done: () => t("The account is banned from the community."),
   }),
   liftGuildBan: row({
-    label: t("Lift a ban of the guild"),
+    label: t("Lift a ban of the community"),
     acls: ["guild:ban_member"],
     method: "DELETE",
     path: `${GUILD}/bans/{user_id}`,
@@ -192,7 +192,7 @@ export const GUILD_ACTIONS = {
     inPath: ["user_id"],
     bodiless: true,
     button: t("Lift the ban"),
-    done: () => t("The guild's ban is lifted."),
+    done: () => t("The community's ban is lifted."),
   }),
   purgeEmoji: row({
     label: t("Delete"),

@@ -43,23 +43,23 @@ export async function showGuilds({ search, signal }) {
   const found = async () => {
     const { guilds, total } = await ask(READS.guilds, { query: { ...wanted, limit: LIMIT, offset }, signal });
     return [
-      h("h2", { id: "results", class: "results", tabindex: "-1" }, plural(total, "{n} guild", "{n} guilds")),
+      h("h2", { id: "results", class: "results", tabindex: "-1" }, plural(total, "{n} guild", "{n} communities")),
       table(
-        t("Guilds"),
+        t("Communities"),
         [
-          [t("Guild"), (guild) => link(guildPlace(guild.id), fromOutside(guild.name))],
+          [t("Community"), (guild) => link(guildPlace(guild.id), fromOutside(guild.name))],
           ["ID", (guild) => code(guild.id)],
           [t("Owner"), (guild) => accountLink(guild.owner_id, owner(guild))],
           [t("Members"), (guild) => guild.member_count.toLocaleString(locale())],
           [t("Features"), (guild) => (guild.features.length === 0 ? "–" : plural(guild.features.length, "{n} feature", "{n} features"))],
         ],
         guilds,
-        { empty: t("No guild fits.") },
+        { empty: t("No community fits.") },
       ),
       pager({ offset, limit: LIMIT, total, go: (to) => look({ ...wanted, offset: to || null }) }),
     ];
   };
-  return { title: t("Guilds"), content: [form(wanted), h("div", {}, await results(found))] };
+  return { title: t("Communities"), content: [form(wanted), h("div", {}, await results(found))] };
 }
 
 /** @param {Record<string, string>} wanted */
@@ -74,7 +74,7 @@ function form(wanted) {
     );
   const element = h(
     "form",
-    { class: "card search", role: "search", "aria-label": t("Guilds") },
+    { class: "card search", role: "search", "aria-label": t("Communities") },
     h(
       "div",
       { class: "field" },
@@ -95,8 +95,8 @@ function form(wanted) {
 /** @type {[name: string, words: string, reads: Reads, show: Show][]} */
 const PARTS = [
   ["members", t("Members"), READS.guildMembers, members],
-  ["emojis", t("Emojis"), READS.guildEmojis, expressions("emoji", async (asked) => (await ask(READS.guildEmojis, asked)).emojis, GUILD_ACTIONS.purgeEmoji, t("Emojis"), t("The guild has no emoji."))],
-  ["stickers", t("Stickers"), READS.guildStickers, expressions("sticker", async (asked) => (await ask(READS.guildStickers, asked)).stickers, GUILD_ACTIONS.purgeSticker, t("Stickers"), t("The guild has no sticker."))],
+  ["emojis", t("Emojis"), READS.guildEmojis, expressions("emoji", async (asked) => (await ask(READS.guildEmojis, asked)).emojis, GUILD_ACTIONS.purgeEmoji, t("Emojis"), t("The community has no emoji."))],
+  ["stickers", t("Stickers"), READS.guildStickers, expressions("sticker", async (asked) => (await ask(READS.guildStickers, asked)).stickers, GUILD_ACTIONS.purgeSticker, t("Stickers"), t("The community has no sticker."))],
   ["audit-log", t("Its audit log"), READS.guildAuditLog, auditLog],
   ["archives", t("Archives"), READS.archives, archives],
   ["history", t("History"), READS.auditLog, history],
@@ -123,7 +123,7 @@ export async function showGuild({ params, search, signal }) {
     title: guild.name,
     lead: [
       h("p", { class: "identity" }, code(id), guild.features.filter((feature) => feature.startsWith("UNAVAILABLE")).map((feature) => tag(inWords(feature.toLowerCase()), "off"))),
-      h("nav", { class: "tabs", "aria-label": t("Guild") }, h("ul", {}, item("overview", t("Overview")), parts.map(([one, words]) => item(one, words)))),
+      h("nav", { class: "tabs", "aria-label": t("Community") }, h("ul", {}, item("overview", t("Overview")), parts.map(([one, words]) => item(one, words)))),
     ],
     content: name === "overview" ? overview(context) : part ? await part[3](context, signal, search) : h("p", {}, t("There is nothing here.")),
   };
@@ -296,7 +296,7 @@ async function auditLog(context, signal) {
   };
   const show = (/** @type {Entry[]} */ rows) =>
     table(
-      t("The guild's audit log"),
+      t("The community's audit log"),
       [
         [t("When"), (entry) => inZone(madeAt(entry.id))],
         [t("Who"), (entry) => accountLink(entry.user_id)],

@@ -68,7 +68,7 @@ async function policyCard(signal) {
       [t("New accounts"), chosen("registration", REGISTRATION[config.registration])],
       [t("Verified address"), chosen("email_verification_required", config.email_verification_required ? t("needed") : t("not needed"))],
       [t("One community"), chosen("single_community_enabled", config.single_community_enabled ? t("yes") : t("no"))],
-      config.single_community_guild_id ? [t("Its guild"), link(guildPlace(config.single_community_guild_id), code(config.single_community_guild_id))] : null,
+      config.single_community_guild_id ? [t("Its community"), link(guildPlace(config.single_community_guild_id), code(config.single_community_guild_id))] : null,
       [t("Direct messages"), chosen("direct_messages_disabled", config.direct_messages_disabled ? t("switched off") : t("possible"))],
     ),
     h("div", { class: "buttons" }, actionButton("changePolicy", OTHER_ACTIONS.changePolicy, { policy }, again)),
@@ -120,7 +120,7 @@ function shown(now) {
       tile(t("Bots"), now.accounts.bots.toLocaleString(locale())),
       tile(t("Online"), now.online.toLocaleString(locale())),
       tile(t("Sessions"), now.sessions.toLocaleString(locale())),
-      tile(t("Guilds"), now.guilds.toLocaleString(locale())),
+      tile(t("Communities"), now.guilds.toLocaleString(locale())),
       tile(t("Channels"), now.channels.toLocaleString(locale())),
       tile(t("Messages"), now.messages.toLocaleString(locale())),
       tile(t("Jobs that wait"), now.jobs_waiting.toLocaleString(locale())),
@@ -142,7 +142,7 @@ async function gatewayCards(signal) {
       facts(
         [t("Connections"), gateway.connections.toLocaleString(locale())],
         [t("Sessions"), t("{total}, {attached} attached, {retained} retained, {bots} of bots", gateway.sessions)],
-        [t("Guilds in memory"), gateway.guilds_in_memory.toLocaleString(locale())],
+        [t("Communities in memory"), gateway.guilds_in_memory.toLocaleString(locale())],
         [t("Presences"), gateway.presences.toLocaleString(locale())],
         [t("Voice connections"), gateway.voice_connections.toLocaleString(locale())],
         [t("Waiting to be sent"), gateway.backlog.toLocaleString(locale())],
@@ -150,11 +150,11 @@ async function gatewayCards(signal) {
       h("div", { class: "buttons" }, actionButton("reloadGuilds", OTHER_ACTIONS.reloadGuilds, {}, again)),
     ),
     card(
-      t("Largest guilds in memory"),
+      t("Largest communities in memory"),
       table(
-        t("Largest guilds in memory"),
+        t("Largest communities in memory"),
         [
-          [t("Guild"), (guild) => link(guildPlace(guild.guild_id), fromOutside(guild.name))],
+          [t("Community"), (guild) => link(guildPlace(guild.guild_id), fromOutside(guild.name))],
           [t("Members"), (guild) => guild.member_count.toLocaleString(locale())],
           [t("Sessions"), (guild) => guild.session_count.toLocaleString(locale())],
           [t("Memory"), (guild) => size(guild.memory_bytes)],

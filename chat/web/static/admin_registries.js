@@ -256,10 +256,10 @@ export function hasFlag(user, name) {
 }
 
 /**
- * "message_shred" reads better without its joints.
+ * "message_shred" reads better without its joints; people call a guild a community, as the client does.
  * @param {string} name
  */
 export function inWords(name) {
-  const words = name.replaceAll("_", " ");
+  const words = name.replaceAll("_", " ").replace(/\bguilds\b/, "communities").replace(/\bguild\b/, "community");
   return translated(words.charAt(0).toUpperCase() + words.slice(1));
 }

@@ -17,7 +17,7 @@ const LIMIT = 50;
 
 const NAMES = ["q", "status", "category", "kind", "reported_user_id", "reporter_id", "guild_id"];
 const ANY = "any";
-const TITLES = { user: t("Report of a person"), message: t("Report of a message"), guild: t("Report of a guild") };
+const TITLES = { user: t("Report of a person"), message: t("Report of a message"), guild: t("Report of a community") };
 
 /**
  * @param {import("./admin_places.js").Visit} visit
@@ -82,7 +82,7 @@ function form(wanted) {
     input("q", t("Words")),
     input("reported_user_id", t("Reported account (ID)"), { inputmode: "numeric" }),
     input("reporter_id", t("Made by (ID)"), { inputmode: "numeric" }),
-    input("guild_id", t("Guild (ID)"), { inputmode: "numeric" }),
+    input("guild_id", t("Community (ID)"), { inputmode: "numeric" }),
     h("button", { type: "submit", class: "primary" }, t("Search")),
   );
   element.addEventListener("submit", (event) => {
@@ -110,7 +110,7 @@ export async function showReport({ params, signal }) {
           [t("About"), [inWords(report.kind), " ", subject(report)]],
           [t("As"), inWords(report.category)],
           [t("Says"), report.additional_info ? h("span", { class: "reason from-outside" }, report.additional_info) : ""],
-          report.guild_id ? [t("Guild"), link(guildPlace(report.guild_id), fromOutside(report.guild_name ?? report.guild_id))] : null,
+          report.guild_id ? [t("Community"), link(guildPlace(report.guild_id), fromOutside(report.guild_name ?? report.guild_id))] : null,
           report.channel_id ? [t("Channel"), code(report.channel_id)] : null,
           report.message_id ? [t("Message"), link(`/admin/messages#message_id=${report.message_id}`, code(report.message_id))] : null,
           [t("Made"), inZone(report.created_at)],

@@ -27,7 +27,7 @@ const PARTS = {
   splashes: t("Splash pictures"),
   emojis: t("Emojis"),
   stickers: t("Stickers"),
-  member_images: t("Pictures of members of one guild"),
+  member_images: t("Pictures of members of one community"),
 };
 
 /**
@@ -96,7 +96,7 @@ function partsCard(parts, clean, ordered) {
 /** @param {Found["guilds"]} guilds */
 function guildsCard(guilds) {
   const name = (/** @type {Found["guilds"][number]} */ { guild_id: id, name: words }) => (id === "0" ? t("Private conversations") : link(guildPlace(id), words === null ? code(id) : fromOutside(words)));
-  return card(t("Guilds with the most files"), table(t("Guilds with the most files"), [[t("Guild"), name], bytesColumn, filesColumn], guilds));
+  return card(t("Communities with the most files"), table(t("Communities with the most files"), [[t("Community"), name], bytesColumn, filesColumn], guilds));
 }
 
 /** @param {Found["accounts"]} accounts */

@@ -110,7 +110,7 @@ def test_name_roles_and_members(visit: MakeVisitor, talk: str, home: Instance) -
     bob = listed(home, f"/v1/guilds/{guild_id}/members/{home.person('bob')['id']}")
     assert bob["roles"] == [roles["Gardeners"]["id"]]
     opens(member, "Audit log")
-    page.get_by_text("changed the roles of").wait_for()
+    page.locator(".audit-line").filter(has_text="changed the roles of").wait_for()
 
 
 def test_channels_and_what_is_otherwise_there(visit: MakeVisitor, talk: str, home: Instance) -> None:
@@ -141,7 +141,7 @@ def test_emoji_invites_and_bans(visit: MakeVisitor, talk: str, home: Instance, t
     member.enters_as("alice", f"/channels/{guild_id}/settings/emoji")
     page = member.page
     Image.new("RGB", (64, 64), (60, 130, 80)).save(tmp_path / "green leaf.png")
-    page.get_by_label("Picture").set_input_files(str(tmp_path / "green leaf.png"))
+    page.get_by_label("Picture", exact=True).set_input_files(str(tmp_path / "green leaf.png"))
     expect(page.get_by_label("Name", exact=True)).to_have_value("green_leaf")
     member.button("Add the emoji").click()
     page.get_by_text(":green_leaf:").wait_for()
@@ -164,7 +164,7 @@ def test_a_sticker_is_made_and_sent(visit: MakeVisitor, talk: str, home: Instanc
     member.enters_as("alice", f"/channels/{guild_id}/settings/stickers")
     page = member.page
     Image.new("RGB", (320, 320), (60, 130, 80)).save(tmp_path / "Leaf.png")
-    page.get_by_label("Picture").set_input_files(str(tmp_path / "Leaf.png"))
+    page.get_by_label("Picture", exact=True).set_input_files(str(tmp_path / "Leaf.png"))
     member.button("Add the sticker").click()
     member.button("Remove Leaf").wait_for()
     is_fine(member)

@@ -47,8 +47,8 @@ export function membersPage(app, guildId) {
     }
   }
 
-  /** @param {string} userId */
-  const give = (userId) => chooseRoles(app, guildId, userId, () => load(false));
+  /** @param {any} member */
+  const give = (member) => chooseRoles(app, guildId, member.user.id, member.roles, () => load(false));
 
   /** @param {any} found */
   function row(found) {
@@ -67,7 +67,7 @@ export function membersPage(app, guildId) {
     );
     const roleButton = h(
       "button",
-      { type: "button", class: "button small-button", click: () => give(user.id) },
+      { type: "button", class: "button small-button", click: () => give(member) },
       t("settings.roles"),
     );
     const open = h("button", { type: "button", class: "button small-button" }, t("profile.name"));

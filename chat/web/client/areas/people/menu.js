@@ -64,12 +64,13 @@ export function personEntries(app, guildId, userId) {
       ? (mask & BITS.MANAGE_NICKNAMES) !== 0n && outranks(guild, me, userId, member.roles)
       : (mask & BITS.CHANGE_NICKNAME) !== 0n);
   const mayGive = guild && member && (mask & BITS.MANAGE_ROLES) !== 0n;
+  const give = () => guild && member && chooseRoles(app, guild.id, userId, member.roles);
   const { people } = acts;
   return [
     ...entriesOf([
       isOther && { label: t("person.note"), icon: "edit", run: () => askForNote(app, guildId, userId) },
       mayName && { label: t("person.nick"), icon: "edit", run: () => askForNick(app, guild.id, userId) },
-      mayGive && { label: t("settings.roles"), icon: "role", run: () => chooseRoles(app, guild.id, userId) },
+      mayGive && { label: t("settings.roles"), icon: "role", run: give },
     ]),
     null,
     ...entriesOf([

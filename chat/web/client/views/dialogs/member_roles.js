@@ -9,12 +9,12 @@ import { nameOf, plainName } from "../names/people.js";
  * @param {import("../shell/app.js").App} app
  * @param {string} guildId
  * @param {string} userId
+ * @param {readonly string[]} held What the member has now.
  * @param {() => unknown} [done] When they were changed.
  */
-export function chooseRoles({ store, acts, layers }, guildId, userId, done = () => {}) {
+export function chooseRoles({ store, acts, layers }, guildId, userId, held, done = () => {}) {
   const guild = store.read.guilds.get(guildId);
   if (!guild) return;
-  const held = guild.members.get(userId)?.roles ?? [];
   const roles = [...guild.roles.values()]
     .filter(({ id }) => id !== guildId)
     .sort((one, other) => other.position - one.position);

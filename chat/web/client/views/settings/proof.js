@@ -60,7 +60,7 @@ function ask(app, send, { has_mfa: hasFactor = false, methods = {} }) {
     input.type = hasFactor ? "text" : "password";
     input.autocomplete = hasFactor ? "one-time-code" : "current-password";
     const label = hasFactor ? t("proof.code") : t("proof.password");
-    const content = h("div", {}, h("p", { class: "muted" }, t("proof.words")));
+    const content = h("div", {}, h("p", { class: "muted" }, t("proof.why")));
     if (byCode) content.append(field({ id: "proof", label, input }).element);
     const written = () => {
       if (!input.reportValidity()) return false;
