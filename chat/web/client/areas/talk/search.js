@@ -16,7 +16,7 @@ const HOLDS = /** @type {const} */ ([
   ["sound", () => t("search.sound")],
 ]);
 
-/** How many people are suggested, and how long members that are not known are waited for. */
+/** How many people are suggested, and how long the search waits for members it does not know. */
 const SUGGESTED = 20;
 const ASKED_MS = 1500;
 
