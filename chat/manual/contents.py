@@ -60,6 +60,25 @@ PARTS: Final = (
         ),
     ),
     ManualPart(
+        "What it does",
+        (
+            "http",
+            "access",
+            "instance",
+            "signing_in",
+            "accounts",
+            "people",
+            "guilds",
+            "threads",
+            "messages",
+            "media",
+            "applications",
+            "webhooks",
+            "administration",
+            "compat",
+        ),
+    ),
+    ManualPart(
         "References",
         (
             "settings",

@@ -42,7 +42,7 @@ LEXERS: Final[Mapping[str, Callable[[], Lexer]]] = {
 }
 """Code that has colours, by the first word behind the fence; any other is shown as it is."""
 
-_PAGE_LINK: Final = re.compile(r"(?P<page>[a-z0-9-]+)\.md(?P<anchor>#[\w-]+)?")
+_PAGE_LINK: Final = re.compile(r"(?P<page>[a-z0-9_-]+)\.md(?P<anchor>#[\w-]+)?")
 _NOT_IN_ANCHOR: Final = re.compile(r"[^a-z0-9]+")
 
 

@@ -147,7 +147,7 @@ async def test_the_index_names_every_section_and_is_packed(chat_world: World) ->
     assert answer.header("content-type") == "application/json"
     rows = json.loads(answer.body)
     assert {address.partition("#")[0] for _, _, address, _ in rows} == set(map(address_of, NAMES))
-    assert all(re.fullmatch(r"/docs(?:/[a-z0-9-]+)?(?:#[a-z0-9-]+)?", address) for _, _, address, _ in rows)
+    assert all(re.fullmatch(r"/docs(?:/[a-z0-9_-]+)?(?:#[a-z0-9-]+)?", address) for _, _, address, _ in rows)
     packed = await asks(chat_world.anyone, INDEX, Accept_Encoding="gzip")
     assert packed.header("content-encoding") == "gzip"
     assert len(packed.body) < len(answer.body) / 2

@@ -11,7 +11,7 @@ import pytest
 
 ROOT: Final = Path(__file__).parents[2]
 NAMED: Final = re.compile(r"`((?:chat|tests|spec_fixtures|\.ci)/[\w./-]+)`")
-PAPERS: Final = [*sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs" / "reference").glob("*.md"))]
+PAPERS: Final = sorted((ROOT / "docs").glob("*.md"))
 
 
 @pytest.mark.parametrize("page", PAPERS, ids=lambda page: page.stem)
