@@ -24,7 +24,7 @@ READ: Final = [
     if is_reviewed == "true"
 ]
 """Languages that somebody reads who speaks them."""
-LACKING: Final = 0.25
+LACKING: Final = 0.1
 """The share of entries that another catalogue may lack: new words come in English first, and are said so."""
 COUNTS: Final = [*range(201), 1_000, 1_000_000]
 
