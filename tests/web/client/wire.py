@@ -42,6 +42,14 @@ type Named<Path extends string> = Path extends `${infer Before}?${string}`
     ? `${Hole<First>}/${Named<Rest>}`
     : Hole<Path>;
 
+type Keys<Union> = Union extends unknown ? keyof Union : never;
+type Value<Union, Key> = Union extends unknown ? (Key extends keyof Union ? Union[Key] : never) : never;
+
+/** Objects of several kinds as one: what not all of them have may be missing. */
+export type AnyOf<Union> = Pick<Union, keyof Union> & {
+  [Key in Exclude<Keys<Union>, keyof Union>]?: Value<Union, Key>;
+};
+
 /** What the operation of this method and path answers; where the path is any text, nobody knows. */
 export type Answer<Method extends string, Path extends string> = string extends Path
   ? unknown

@@ -5,7 +5,7 @@
 /** @param {Parts} parts */
 export function makeAccountActs({ rest, connection }) {
   return {
-    /** @param {any} change */
+    /** @param {import("wire").ChangeSettingsBody} change */
     settings: (change) => rest.patch("/users/@me/settings", { body: change }),
     /** Of this session and of those to come. @param {"online" | "idle" | "dnd" | "invisible"} status */
     status(status) {

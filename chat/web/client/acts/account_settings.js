@@ -3,17 +3,17 @@
 import { exchange } from "../../static/api.js";
 
 /** @typedef {import("./acts.js").Parts} Parts */
-/** @typedef {{body?: Record<string, any>, sudo?: string}} Proof What shows that it is really the holder. */
-/** @typedef {{data: any, sudo: string | null}} Proved */
+/** @typedef {{body?: import("wire").SudoFieldsBody, sudo?: string}} Proof What shows that it is really the holder. */
+/** @typedef {import("../net/rest.js").Told} Proved */
 
 /** @param {Pick<Parts, "store" | "rest">} parts */
 export function makeAccountSettingsActs({ store, rest }) {
   return {
-    /** @param {any} change Members of `PATCH /users/@me`. */
+    /** @param {import("wire").ChangeOwnAccountBody} change */
     async change(change) {
       store.apply("USER_UPDATE", await rest.patch("/users/@me", { body: change }));
     },
-    /** @param {any} change Members of `PATCH /users/@me/settings`. */
+    /** @param {import("wire").ChangeSettingsBody} change */
     async settings(change) {
       store.apply("USER_SETTINGS_UPDATE", await rest.patch("/users/@me/settings", { body: change }));
     },
@@ -30,12 +30,13 @@ export function makeAccountSettingsActs({ store, rest }) {
     pushed: async () => (await rest.get("/users/@me/push/subscriptions")).subscriptions,
     /** @param {PushSubscriptionJSON} subscription @returns {Promise<string>} its id */
     async subscribe({ endpoint, keys }) {
-      const body = { endpoint, keys, user_agent: navigator.userAgent };
+      const { p256dh = "", auth = "" } = keys ?? {};
+      const body = { endpoint: endpoint ?? "", keys: { p256dh, auth }, user_agent: navigator.userAgent };
       return (await rest.post("/users/@me/push/subscribe", { body })).subscription_id;
     },
     /** @param {string} id */
     unsubscribe: (id) => rest.delete(`/users/@me/push/subscriptions/${encodeURIComponent(id)}`),
-    /** Where the account is signed in. @returns {Promise<any[]>} */
+    /** Where the account is signed in. */
     sessions: () => rest.get("/auth/sessions"),
     /** @param {string[]} hashes At most 100. @param {Proof} proof @returns {Promise<Proved>} */
     endSessions(hashes, { body, sudo }) {
@@ -44,7 +45,7 @@ export function makeAccountSettingsActs({ store, rest }) {
     },
     /** @param {"disable" | "delete"} way @param {Proof} proof @returns {Promise<Proved>} */
     close: (way, { body = {}, sudo }) => rest.ask("POST", `/users/@me/${way}`, { body, ...(sudo && { sudo }) }),
-    /** How far the archive of the account is; null without one. @returns {Promise<any>} */
+    /** How far the archive of the account is; null without one. */
     archive: async () => (await rest.get("/users/@me/harvest")).harvest,
     /** @param {boolean} files with what was uploaded @param {Proof} proof @returns {Promise<Proved>} */
     orderArchive(files, { body, sudo }) {
@@ -56,7 +57,7 @@ export function makeAccountSettingsActs({ store, rest }) {
     /** Where it is downloaded from, for a while. @param {Proof} proof @returns {Promise<Proved>} */
     archiveAddress: ({ body = {}, sudo }) =>
       rest.ask("POST", "/users/@me/harvest/download", { body, ...(sudo && { sudo }) }),
-    /** What a passkey is asked to sign. @returns {Promise<any>} */
-    passkeyOptions: () => rest.post("/users/@me/sudo/webauthn/authentication-options", { body: {} }),
+    /** What a passkey is asked to sign. */
+    passkeyOptions: () => rest.post("/users/@me/sudo/webauthn/authentication-options"),
   };
 }

@@ -42,7 +42,7 @@ export function makeActs(parts) {
     interest: {
       /** Says which rows of a member list are looked at. */
       show: connection.show,
-      /** The status of this session. @param {string} status @param {any} [custom] */
+      /** The status of this session. @param {string} status @param {import("wire").CustomStatus | null} [custom] */
       presence: (status, custom) =>
         connection.command(3, { status, afk: false, ...(custom !== undefined && { custom_status: custom }) }),
     },

@@ -6,13 +6,15 @@
 
 /** @param {Parts} parts */
 export function makeGuildSettingsActs({ rest }) {
-  const at = (/** @type {Id} */ guildId, /** @type {string} */ more) => `/guilds/${guildId}${more}`;
+  /** @type {<More extends string>(guildId: Id, more: More) => `/guilds/${string}${More}`} */
+  const at = (guildId, more) => `/guilds/${guildId}${more}`;
   return {
-    /** @param {Id} guildId @param {any} change */
+    /** @param {Id} guildId @param {import("wire").ModifyGuildBody} change */
     change: (guildId, change) => rest.patch(at(guildId, ""), { body: change }),
     /** @param {Id} guildId */
-    makeRole: (guildId, /** @type {any} */ role) => rest.post(at(guildId, "/roles"), { body: role }),
-    /** @param {Id} guildId @param {Id} roleId @param {any} change */
+    makeRole: (guildId, /** @type {import("wire").CreateRoleBody} */ role) =>
+      rest.post(at(guildId, "/roles"), { body: role }),
+    /** @param {Id} guildId @param {Id} roleId @param {import("wire").ChangeRoleBody} change */
     changeRole: (guildId, roleId, change) => rest.patch(at(guildId, `/roles/${roleId}`), { body: change }),
     /** @param {Id} guildId @param {Id} roleId */
     deleteRole: (guildId, roleId) => rest.delete(at(guildId, `/roles/${roleId}`)),
@@ -23,9 +25,9 @@ export function makeGuildSettingsActs({ rest }) {
       rest.post(at(guildId, "/members-search"), { body: { query, offset, limit: 25 } }),
     /** How the guild stands with discovery. @param {Id} guildId */
     discovery: (guildId) => rest.get(at(guildId, "/discovery")),
-    /** @param {Id} guildId @param {{category_id: number, description: string}} wish */
+    /** @param {Id} guildId @param {import("wire").GuildDiscoveryApplyBody} wish */
     applyToDiscovery: (guildId, wish) => rest.post(at(guildId, "/discovery"), { body: wish }),
-    /** @param {Id} guildId @param {{category_id: number, description: string}} wish */
+    /** @param {Id} guildId @param {import("wire").GuildDiscoveryApplyBody} wish */
     changeDiscovery: (guildId, wish) => rest.patch(at(guildId, "/discovery"), { body: wish }),
     /** @param {Id} guildId */
     withdrawFromDiscovery: (guildId) => rest.delete(at(guildId, "/discovery")),
@@ -58,11 +60,15 @@ export function makeGuildSettingsActs({ rest }) {
       rest.ask("POST", at(guildId, "/transfer-ownership"), { body: { ...body, new_owner_id: userId }, sudo }),
     /** @param {Id} guildId @param {import("./account_settings.js").Proof} proof */
     remove: (guildId, { body, sudo }) => rest.ask("POST", at(guildId, "/delete"), { body: body ?? {}, sudo }),
-    /** @param {Id} channelId @param {any} change */
+    /** @param {Id} channelId @param {import("wire").Body<"PATCH", `/v1/channels/${string}`>} change */
     changeChannel: (channelId, change) => rest.patch(`/channels/${channelId}`, { body: change }),
-    /** @param {Id} guildId @param {any[]} moves */
+    /** @param {Id} guildId @param {import("wire").Body<"PATCH", `/v1/guilds/${string}/channels`>} moves */
     moveChannels: (guildId, moves) => rest.patch(at(guildId, "/channels"), { body: moves }),
-    /** @param {Id} channelId @param {Id} targetId @param {any} overwrite */
+    /**
+     * @param {Id} channelId
+     * @param {Id} targetId
+     * @param {import("wire").Body<"PUT", `/v1/channels/${string}/permissions/${string}`>} overwrite
+     */
     overwrite: (channelId, targetId, overwrite) =>
       rest.put(`/channels/${channelId}/permissions/${targetId}`, { body: overwrite }),
     /** @param {Id} channelId @param {Id} targetId */

@@ -11,13 +11,16 @@ const PLAIN_OVERRIDE = { collapsed: false, message_notifications: 3, muted: fals
 const INVITE_MS = 300_000;
 const INVITE = /(?:^|\/)(?:invite\/)?([A-Za-z0-9_-]{2,64})\/?$/;
 
+/** @typedef {import("wire").Answer<"GET", `/v1/invites/${string}`>} Invite */
+/** @typedef {(code: string) => Promise<Invite | null>} KnownInvite */
+
 /** @param {Parts} parts */
 export function makeGuildActs({ store, rest, now }) {
-  /** @type {Map<string, {at: number, invite: Promise<any>}>} what was looked up lately, by its code */
+  /** @type {Map<string, {at: number, invite: Promise<Invite | null>}>} what was looked up lately, by its code */
   const looked = new Map();
   /**
    * @param {string} guildId `null` stands for conversations.
-   * @param {any} change
+   * @param {import("wire").ChangeGuildSettingsBody} change
    */
   function settings(guildId, change) {
     const place = guildId === "null" ? "@me" : guildId;
@@ -27,7 +30,7 @@ export function makeGuildActs({ store, rest, now }) {
   /**
    * @param {string} guildId
    * @param {Id} channelId
-   * @param {any} change
+   * @param {import("wire").ChannelOverrideBody} change
    */
   function override(guildId, channelId, change) {
     const known = store.read.guildSettings.get(guildId)?.["channel_overrides"] ?? {};
@@ -39,8 +42,8 @@ export function makeGuildActs({ store, rest, now }) {
   return {
     settings,
     /**
-     * @param {{name: string, icon: string | null, template: any}} guild `icon` is a data address.
-     * @returns {Promise<any>}
+     * @param {{name: string, icon: string | null, template?: import("wire").CreateGuildBody["template"]}} guild
+     *   `icon` is a data address.
      */
     create: ({ name, icon, template }) =>
       rest.post("/guilds", { body: { name, ...(icon && { icon }), ...(template && { template }) } }),
@@ -49,7 +52,7 @@ export function makeGuildActs({ store, rest, now }) {
     /**
      * The same once in five minutes; null of one that leads nowhere.
      * @param {string} code
-     * @returns {Promise<any>}
+     * @returns {Promise<Invite | null>}
      */
     knownInvite(code) {
       const known = looked.get(code);
@@ -87,7 +90,7 @@ export function makeGuildActs({ store, rest, now }) {
     },
     /** @param {Id} channelId @param {{max_age: number, max_uses: number}} options */
     makeInvite: (channelId, options) => rest.post(`/channels/${channelId}/invites`, { body: options }),
-    /** @param {Id} guildId @param {any} channel */
+    /** @param {Id} guildId @param {import("wire").CreateChannelBody} channel */
     createChannel: (guildId, channel) => rest.post(`/guilds/${guildId}/channels`, { body: channel }),
     /** @param {Id} channelId */
     deleteChannel: (channelId) => rest.delete(`/channels/${channelId}`),

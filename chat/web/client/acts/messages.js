@@ -6,6 +6,7 @@ import { makeOutbox } from "./outbox.js";
 
 /** @typedef {import("./acts.js").Parts} Parts */
 /** @typedef {import("../store/shapes.js").Id} Id */
+/** @typedef {import("../store/shapes.js").Message} Message */
 /** @typedef {{id?: Id | null, name: string}} Emoji */
 /**
  * @typedef {{file: File, description: string, isSpoiler: boolean, progress: number,
@@ -14,7 +15,7 @@ import { makeOutbox } from "./outbox.js";
 /**
  * @typedef {object} Draft
  * @property {string} content
- * @property {any} [reply] The message that it answers.
+ * @property {Message | null} [reply] The message that it answers.
  * @property {boolean} [pings] Whether its author is told of the answer.
  * @property {Upload[]} [files]
  * @property {() => void} [progress] Called as the files go up.
@@ -33,7 +34,7 @@ export function makeMessageActs(parts) {
    * @param {Id} channelId
    * @param {Id} messageId
    */
-  const at = (channelId, messageId) => `/channels/${channelId}/messages/${messageId}`;
+  const at = (channelId, messageId) => /** @type {const} */ (`/channels/${channelId}/messages/${messageId}`);
 
   /**
    * Fetches a page of the history into the store.
@@ -124,9 +125,10 @@ export function makeMessageActs(parts) {
     pins: (channelId, before) => rest.get(`/channels/${channelId}/messages/pins`, { query: { limit: 50, before } }),
     /** @param {Id} channelId */
     typing: (channelId) => rest.post(`/channels/${channelId}/typing`).catch(() => null),
-    /** A copy of a message goes into another channel. @param {Id} toId @param {any} message */
+    /** A copy of a message goes into another channel. @param {Id} toId @param {Message} message */
     forward(toId, message) {
-      const reference = { type: 1, channel_id: message.channel_id, message_id: message.id, guild_id: message.guild_id };
+      const { id, channel_id, guild_id = null } = message;
+      const reference = { type: /** @type {const} */ (1), channel_id, message_id: id, guild_id };
       return rest.post(`/channels/${toId}/messages`, { body: { message_reference: reference, nonce: random() } });
     },
     /** To all channels that follow this one. @param {Id} channelId @param {Id} messageId */
@@ -141,12 +143,17 @@ export function makeMessageActs(parts) {
     saved: () => rest.get("/users/@me/saved-messages", { query: { limit: 100 } }),
     /** Messages that mention the account, the newest first. */
     mentions: () => rest.get("/users/@me/mentions", { query: { limit: 50 } }),
-    /** @param {Id} channelId @param {Id} messageId @param {string} category @param {string | null} words */
+    /**
+     * @param {Id} channelId
+     * @param {Id} messageId
+     * @param {import("wire").ReportMessageBody["category"]} category
+     * @param {string | null} words
+     */
     report(channelId, messageId, category, words) {
       const body = { channel_id: channelId, message_id: messageId, category, additional_info: words };
       return rest.post("/reports/message", { body });
     },
-    /** @param {any} search As `POST /search/messages` takes it. @param {AbortSignal} [signal] */
+    /** @param {import("wire").Body<"POST", "/v1/search/messages">} search @param {AbortSignal} [signal] */
     search: (search, signal) => rest.post("/search/messages", { body: search, signal }),
   };
 }

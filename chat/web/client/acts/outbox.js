@@ -72,14 +72,14 @@ export function makeOutbox({ store, rest, now }) {
 
   /**
    * The row waits for its dispatch, which may come by a replay later.
-   * @param {any} message
+   * @param {import("wire").Message} message
    */
   function arrive(message) {
     setTimeout(() => {
-      if (store.read.outbox.has(message.nonce)) store.apply("MESSAGE_CREATE", message, now());
+      if (store.read.outbox.has(message.nonce ?? "")) store.apply("MESSAGE_CREATE", message, now());
     }, DISPATCH_MS);
     store.put((state, touch) => {
-      const unsent = state.outbox.get(message.nonce);
+      const unsent = state.outbox.get(message.nonce ?? "");
       if (unsent) putUnsent(state, { ...unsent, state: "sent" }, touch);
     });
   }
@@ -94,8 +94,8 @@ export function makeOutbox({ store, rest, now }) {
     /**
      * @param {string} nonce
      * @param {string} channel
-     * @param {any} body
-     * @param {any} referenced The message that it answers.
+     * @param {import("../store/shapes.js").Wire} body
+     * @param {import("../store/shapes.js").Message | null} referenced The message that it answers.
      */
     add(nonce, channel, body, referenced) {
       put({ nonce, channel, body, referenced, since: now(), state: "queued", fault: null });

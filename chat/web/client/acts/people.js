@@ -9,9 +9,9 @@ const TAG = /^(.*?)#(\d{1,4})$/;
 /** @param {Pick<Parts, "store" | "rest" | "now">} parts */
 export function makePeopleActs({ store, rest, now }) {
   /** @param {Id} userId */
-  const relationship = (userId) => `/users/@me/relationships/${userId}`;
+  const relationship = (userId) => /** @type {const} */ (`/users/@me/relationships/${userId}`);
   /** @param {Id} guildId @param {Id} userId */
-  const member = (guildId, userId) => `/guilds/${guildId}/members/${userId}`;
+  const member = (guildId, userId) => /** @type {const} */ (`/guilds/${guildId}/members/${userId}`);
 
   /**
    * Notes last written, by account: of several that are typed in a row, the newest wins.

@@ -13,7 +13,7 @@ export function makeReadActs({ store, rest }) {
   /**
    * @param {Id} channelId
    * @param {Id} messageId
-   * @param {any} body
+   * @param {import("wire").AcknowledgeMessageBody} body
    */
   const tell = (channelId, messageId, body) =>
     rest.post(`/channels/${channelId}/messages/${messageId}/ack`, { body }).catch(() => null);
@@ -27,7 +27,7 @@ export function makeReadActs({ store, rest }) {
     const unread = channelIds.filter((id) => isUnread(store.read, id));
     for (let start = 0; start < unread.length; start += CHANNELS_MAXIMUM) {
       const part = unread.slice(start, start + CHANNELS_MAXIMUM);
-      const states = part.map((id) => ({ channel_id: id, message_id: channels.get(id)?.last_message_id }));
+      const states = part.map((id) => ({ channel_id: id, message_id: channels.get(id)?.last_message_id ?? "" }));
       await rest.post("/read-states/ack-bulk", { body: { read_states: states } });
     }
   }

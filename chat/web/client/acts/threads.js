@@ -9,7 +9,7 @@ export function makeThreadActs({ store, rest, random }) {
     /** Below a message. @param {Id} channelId @param {Id} messageId @param {string} name */
     startFrom: (channelId, messageId, name) =>
       rest.post(`/channels/${channelId}/messages/${messageId}/threads`, { body: { name } }),
-    /** @param {Id} channelId @param {string} name @param {number} type 11 for all, 12 for those invited. */
+    /** @param {Id} channelId @param {string} name @param {11 | 12} type 11 for all, 12 for those invited. */
     start: (channelId, name, type) => rest.post(`/channels/${channelId}/threads`, { body: { name, type } }),
     /** A post of a forum. @param {Id} channelId @param {string} name @param {string} content @param {Id[]} tags */
     post: (channelId, name, content, tags) =>

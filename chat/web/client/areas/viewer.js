@@ -12,14 +12,14 @@ import { number } from "../words/dates.js";
 
 const PICTURE = /^image\//;
 
-/** @param {{app: App, message: any, source: HTMLElement}} parts */
+/** @param {{app: App, message: import("wire").Message, source: HTMLElement}} parts */
 export function open({ message, source }) {
   const files = message.attachments.filter(
-    (/** @type {any} */ file) => PICTURE.test(file.content_type ?? "") && file.width,
+    (file) => PICTURE.test(file.content_type ?? "") && file.width,
   );
   let at = Math.max(
     0,
-    files.findIndex((/** @type {any} */ file) => file.id === source.dataset["file"]),
+    files.findIndex((file) => file.id === source.dataset["file"]),
   );
   const ground = h("div", { class: "viewer-ground" });
   const words = h("p", { class: "viewer-words" });
@@ -45,8 +45,8 @@ export function open({ message, source }) {
     if (!file) return;
     const source = pictureOf(file);
     const picture = h("img", { alt: file.description ?? file.filename, draggable: "false" });
-    picture.width = file.width;
-    picture.height = file.height;
+    picture.width = source.width;
+    picture.height = source.height;
     picture.src = large(source);
     picture.addEventListener("click", (event) => {
       event.stopPropagation();
@@ -59,7 +59,7 @@ export function open({ message, source }) {
     words.hidden = !file.description;
     count.textContent = files.length > 1 ? t("viewer.count", { n: number(at + 1), all: number(files.length) }) : "";
     before.hidden = after.hidden = files.length < 2;
-    save.setAttribute("href", fileAddress(file.url));
+    save.setAttribute("href", fileAddress(file.url ?? ""));
     save.setAttribute("download", file.filename);
     original.setAttribute("href", large(source, true));
   }

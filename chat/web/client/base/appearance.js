@@ -25,7 +25,7 @@ export const PLAIN = Object.freeze({
 
 /**
  * What the account keeps of a theme, for other browsers and programs (user settings, `theme`).
- * @type {Readonly<Record<Theme, string>>}
+ * @type {Readonly<Record<Theme, import("wire").UserSettings["theme"]>>}
  */
 export const ACCOUNT_THEMES = {
   system: "system",

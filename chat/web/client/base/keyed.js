@@ -40,7 +40,7 @@ function elementsOf(parent) {
 }
 
 /**
- * @param {any} parent
+ * @param {Element & {moveBefore?: (node: Element, next: Element | null) => void}} parent
  * @param {Element} element
  * @param {Element | null} next
  */

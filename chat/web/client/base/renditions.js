@@ -22,12 +22,12 @@ const IS_ANIMATED = 1 << 5;
 
 /**
  * The picture in an attachment, or in a part of an embed.
- * @param {any} file
+ * @param {{url?: string | null, proxy_url?: string | null, width?: number, height?: number, flags?: number}} file
  * @returns {Picture}
  */
 export function pictureOf(file) {
   return {
-    address: fileAddress(file.proxy_url ?? file.url),
+    address: fileAddress(file.proxy_url ?? file.url ?? ""),
     width: file.width ?? 0,
     height: file.height ?? 0,
     isMoving: ((file.flags ?? 0) & IS_ANIMATED) !== 0,

@@ -2,7 +2,10 @@
 
 const WORKER = "/service-worker.js";
 
-/** @type {{policy: any}} */
+/** @typedef {{createScriptURL: (wanted: string) => string}} Policy */
+/** @typedef {{createPolicy: (name: string, rules: Policy) => Policy}} Types */
+
+/** @type {{policy: Policy | null}} */
 const made = { policy: null };
 
 /** The browser's registration of the service worker. @returns {Promise<ServiceWorkerRegistration>} */
@@ -12,7 +15,7 @@ export async function serviceWorker() {
 }
 
 function address() {
-  const types = /** @type {any} */ (globalThis).trustedTypes;
+  const types = /** @type {{trustedTypes?: Types}} */ (globalThis).trustedTypes;
   if (!types) return WORKER;
   made.policy ??= types.createPolicy("chat", {
     /** @param {string} wanted */

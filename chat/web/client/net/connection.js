@@ -5,10 +5,11 @@ import { makeInterest } from "./interest.js";
 import { makeSocket } from "./socket.js";
 import { makeTabs } from "./tabs.js";
 
+/** @typedef {import("../store/shapes.js").Payload} Payload */
 /** @typedef {import("./interest.js").Ranges} Ranges */
 /** @typedef {import("./machine.js").Name | "following"} Name */
 /** @typedef {{name: Name, until: number | null, wasLive: boolean}} State */
-/** @typedef {(name: string, data: any) => void} Hear */
+/** @typedef {(name: string, data: Payload) => void} Hear */
 /**
  * @typedef {object} Connection
  * @property {State} state `until`: when a state that waits ends (Unix milliseconds).
@@ -17,7 +18,7 @@ import { makeTabs } from "./tabs.js";
  * @property {() => void} retry Connect now.
  * @property {() => void} start
  * @property {(guildId: string | null, channelId: string, ranges: Ranges) => void} show
- * @property {(op: number, data: any) => void} command
+ * @property {(op: number, data: unknown) => void} command
  * @property {() => void} stop
  */
 /**
@@ -52,11 +53,11 @@ export function makeConnection({ store, address, token, ended, shared }) {
   /** @param {string} name */
   function share(name) {
     const clone = () => cloneOf(store.read);
-    const adopted = (/** @type {any} */ told) => store.put((read, touch) => adopt(read, told, touch));
+    const adopted = (/** @type {Payload} */ told) => store.put((read, touch) => adopt(read, told, touch));
     return makeTabs({ name, lead, follow, take: taken, adopt: adopted, clone, changed, asked });
   }
 
-  /** @param {string} name @param {any} data */
+  /** @param {string} name @param {Payload} data */
   function taken(name, data) {
     store.apply(name, data, Date.now());
     for (const run of hearers) run(name, data);
@@ -84,7 +85,7 @@ export function makeConnection({ store, address, token, ended, shared }) {
 
   /**
    * @param {string} name
-   * @param {any} data
+   * @param {Payload} data
    * @param {number} seq
    */
   function dispatch(name, data, seq) {

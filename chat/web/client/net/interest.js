@@ -7,7 +7,7 @@
 const RANGES = 10;
 
 /**
- * @param {(op: number, data: any) => void} command
+ * @param {(op: number, data: unknown) => void} command
  */
 export function makeInterest(command) {
   /** @type {Map<string, Sight>} by tab, the one that looked last at the end */
@@ -16,7 +16,7 @@ export function makeInterest(command) {
   let told = new Set();
 
   function tell() {
-    /** @type {Record<string, any>} */
+    /** @type {Record<string, unknown>} */
     const subscriptions = {};
     for (const guildId of told) subscriptions[guildId] = { member_list_channels: {} };
     const seen = [...sights.values()].reverse();

@@ -1,6 +1,7 @@
 // The life of a connection to the gateway: what comes in, and what is to be done about it. Nothing here waits or sends:
 // `dueOf` says when a tick is wanted, and effects say what the socket does.
 
+/** @typedef {import("../store/shapes.js").Payload} Payload */
 /** @typedef {"connecting" | "identifying" | "resuming" | "live" | "waiting" | "offline" | "ended"} Name */
 /**
  * @typedef {object} Life
@@ -18,11 +19,11 @@
  */
 /**
  * @typedef {{type: "start" | "tick" | "online" | "offline" | "visible" | "retry"}
- *   | {type: "closed", code: number} | {type: "payload", payload: any}} Input
+ *   | {type: "closed", code: number} | {type: "payload", payload: Payload}} Input
  */
 /**
  * @typedef {{type: "connect" | "disconnect" | "identify" | "resume" | "heartbeat" | "reload" | "sign_in"}
- *   | {type: "dispatch", name: string, data: any, seq: number}} Effect
+ *   | {type: "dispatch", name: string, data: Payload, seq: number}} Effect
  */
 /** @typedef {{life: Life, effects: Effect[]}} Step */
 /** @typedef {{now: number, random: number}} Chance `random` from 0 to below 1. */
@@ -98,7 +99,7 @@ export function isApart(life) {
 
 /**
  * @param {Life} life
- * @param {any} payload
+ * @param {Payload} payload
  * @param {Chance} chance
  * @returns {Step}
  */
@@ -135,7 +136,7 @@ function begun(life, interval, { now, random }) {
 
 /**
  * @param {Life} life
- * @param {any} payload
+ * @param {Payload} payload
  * @param {Chance} chance
  * @returns {Step}
  */

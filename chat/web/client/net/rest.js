@@ -4,24 +4,41 @@ import { ApiError, exchange } from "../../static/api.js";
 import { upload } from "./uploads.js";
 
 /**
+ * @template [Body=unknown]
  * @typedef {object} Options
  * @property {Record<string, string | number | boolean | undefined | null>} [query]
- * @property {any} [body] JSON.
+ * @property {Body} [body] JSON.
  * @property {FormData} [form] In its place: it goes up with its progress.
  * @property {(done: number) => void} [progress] Of the form, 0 to 1.
  * @property {string} [reason] For the audit log.
  * @property {AbortSignal} [signal]
  * @property {string} [sudo] The token of sudo mode.
  */
-/** @typedef {(path: string, options?: Options) => Promise<any>} Ask */
+/** @typedef {{data: unknown, sudo: string | null}} Told */
+/**
+ * @template {string} Method
+ * @template {string} Path
+ * @typedef {Options<import("wire").Body<Method, `/v1${Path}`>>} OptionsOf
+ */
+/**
+ * Asks for a path below `/v1`; what is answered follows from it.
+ * @template {string} Method
+ * @typedef {<Path extends string>(path: Path, options?: OptionsOf<Method, Path>) =>
+ *   Promise<import("wire").Answer<Method, `/v1${Path}`>>} Ask
+ */
+/**
+ * @typedef {<Method extends string, Path extends string>(
+ *   method: Method, path: Path, options?: OptionsOf<Method, Path>
+ * ) => Promise<{data: import("wire").Answer<Method, `/v1${Path}`>, sudo: string | null}>} AskWhole
+ */
 /**
  * @typedef {object} Rest
- * @property {Ask} get
- * @property {Ask} post
- * @property {Ask} patch
- * @property {Ask} put
- * @property {Ask} delete
- * @property {(method: string, path: string, options?: Options) => Promise<{data: any, sudo: string | null}>} ask
+ * @property {Ask<"GET">} get
+ * @property {Ask<"POST">} post
+ * @property {Ask<"PATCH">} patch
+ * @property {Ask<"PUT">} put
+ * @property {Ask<"DELETE">} delete
+ * @property {AskWhole} ask
  */
 /**
  * @typedef {object} RestParts
@@ -49,7 +66,7 @@ export function makeRest({ token, signedOut, patience = () => {} }) {
    * @param {string} method
    * @param {string} path
    * @param {Options} [options]
-   * @returns {Promise<{data: any, sudo: string | null}>}
+   * @returns {Promise<Told>}
    */
   async function ask(method, path, options = {}) {
     const bucket = bucketOf(method, path);
@@ -72,6 +89,7 @@ export function makeRest({ token, signedOut, patience = () => {} }) {
    * @param {string} method
    * @param {string} path
    * @param {Options} options
+   * @returns {Promise<Told>}
    */
   function send(method, path, { query, body, form, progress, reason, signal, sudo }) {
     const address = `/v1${path}${queryOf(query)}`;
@@ -81,10 +99,14 @@ export function makeRest({ token, signedOut, patience = () => {} }) {
     return exchange(method, address, { body, token: token(), sudo, more, signal });
   }
 
-  /** @param {string} method */
+  /**
+   * @template {string} Method
+   * @param {Method} method
+   */
   function by(method) {
-    /** @type {Ask} */
-    return async (path, options) => (await ask(method, path, options)).data;
+    /** @type {(path: string, options?: Options) => Promise<unknown>} */
+    const data = async (path, options) => (await ask(method, path, options)).data;
+    return /** @type {Ask<Method>} */ (data);
   }
 
   return {
@@ -93,13 +115,13 @@ export function makeRest({ token, signedOut, patience = () => {} }) {
     patch: by("PATCH"),
     put: by("PUT"),
     delete: by("DELETE"),
-    ask,
+    ask: /** @type {AskWhole} */ (ask),
   };
 }
 
 /**
  * How long to wait before asking again, in milliseconds; null where the refusal stands.
- * @param {any} error
+ * @param {ApiError} error
  * @param {string} method
  * @param {number} tries
  */

@@ -2,13 +2,14 @@
 
 import { beginning, dueOf, step } from "./machine.js";
 
+/** @typedef {import("../store/shapes.js").Payload} Payload */
 /** @typedef {import("./machine.js").Input} Input */
 /** @typedef {import("./machine.js").Life} Life */
 /**
  * @typedef {object} SocketParts
  * @property {string} address Of the gateway, with its query.
  * @property {() => string} token
- * @property {(name: string, data: any, seq: number) => void} dispatch
+ * @property {(name: string, data: Payload, seq: number) => void} dispatch
  * @property {(life: Life) => void} changed
  * @property {(why: "sign_in" | "reload") => void} ended
  * @property {{session: string | null, seq: number}} at Where a session goes on that a tab before this one had.
@@ -82,7 +83,7 @@ export function makeSocket({ address, token, dispatch, changed, ended, at }) {
 
   /**
    * @param {number} op
-   * @param {any} d
+   * @param {Payload} d
    */
   function send(op, d) {
     if (socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify({ op, d }));
@@ -104,7 +105,7 @@ export function makeSocket({ address, token, dispatch, changed, ended, at }) {
      * A command, while the session lives: what is sent in between would be lost, so the caller repeats it when
      * `changed` says "live".
      * @param {number} op
-     * @param {any} d
+     * @param {Payload} d
      */
     command: (op, d) => void (life.name === "live" && send(op, d)),
     stop() {

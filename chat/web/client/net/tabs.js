@@ -3,25 +3,26 @@
 
 import { makeLeader } from "./leader.js";
 
+/** @typedef {import("../store/shapes.js").Payload} Payload */
 /** @typedef {import("./connection.js").State} State */
 /** @typedef {import("./interest.js").Sight} Sight */
 /** @typedef {{session: string | null, seq: number}} At How far a tab has come. */
 /**
- * @typedef {{type: "dispatch", name: string, data: any, seq: number}
+ * @typedef {{type: "dispatch", name: string, data: Payload, seq: number}
  *   | {type: "state", leader: string, state: State}
- *   | {type: "clone", to: string, clone: any, at: At}
+ *   | {type: "clone", to: string, clone: Payload, at: At}
  *   | {type: "join" | "look" | "retry" | "leave", from: string}
  *   | {type: "show", from: string, sight: Sight | null}
- *   | {type: "command", op: number, data: any}} Told
+ *   | {type: "command", op: number, data: Payload}} Told
  */
 /**
  * @typedef {object} Parts
  * @property {string} name Of the tabs that belong together: of one account, with one version of the client.
  * @property {(at: At) => void} lead Connect: the session goes on at `at`.
  * @property {() => void} follow Leave the connection to another tab.
- * @property {(name: string, data: any, seq: number) => void} take Take a dispatch.
- * @property {(clone: any) => void} adopt Take over what the leader knows.
- * @property {() => any} clone What this tab knows.
+ * @property {(name: string, data: Payload, seq: number) => void} take Take a dispatch.
+ * @property {(clone: Payload) => void} adopt Take over what the leader knows.
+ * @property {() => Payload} clone What this tab knows.
  * @property {(state: State) => void} changed
  * @property {(told: Told) => void} asked What a following tab wants of the connection.
  */
@@ -102,7 +103,7 @@ export function makeTabs({ name, lead, follow, take, adopt, clone, changed, aske
     return undefined;
   }
 
-  /** @param {{name: string, data: any, seq: number}} told */
+  /** @param {{name: string, data: Payload, seq: number}} told */
   function followed({ name: event, data, seq }) {
     const isFresh = event === "READY";
     if (!isFresh && (at.session === null || seq <= at.seq)) return;
@@ -141,7 +142,7 @@ export function makeTabs({ name, lead, follow, take, adopt, clone, changed, aske
     /**
      * The leader took a dispatch.
      * @param {string} event
-     * @param {any} data
+     * @param {Payload} data
      * @param {number} seq
      */
     pass(event, data, seq) {
@@ -153,7 +154,7 @@ export function makeTabs({ name, lead, follow, take, adopt, clone, changed, aske
       sight = next;
       tell({ type: "show", from: me, sight });
     },
-    /** @param {number} op @param {any} data */
+    /** @param {number} op @param {Payload} data */
     command: (op, data) => ask({ type: "command", op, data }),
     retry: () => ask({ type: "retry", from: me }),
     stop() {

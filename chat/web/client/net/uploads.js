@@ -7,7 +7,7 @@ import { ApiError, refusal, withPatience } from "../../static/api.js";
  * @param {string} address
  * @param {FormData} form
  * @param {{token: string, progress?: (done: number) => void, signal?: AbortSignal}} options
- * @returns {Promise<{data: any, sudo: string | null}>}
+ * @returns {Promise<{data: unknown, sudo: string | null}>}
  */
 export function upload(method, address, form, { token, progress = () => {}, signal }) {
   return new Promise((resolve, reject) => {

@@ -17,7 +17,7 @@ export function railEntries(state) {
   /** @type {Entry[]} */
   const entries = [];
   for (const folder of state.settings?.["guild_folders"] ?? []) {
-    const guilds = folder.guild_ids.map((/** @type {string} */ id) => left.get(id)).filter(Boolean);
+    const guilds = folder.guild_ids.map((id) => left.get(id)).filter((guild) => guild !== undefined);
     for (const guild of guilds) left.delete(guild.id);
     if (folder.id === LOOSE || folder.id === null) entries.push(...guilds.map(single));
     else if (guilds.length > 0) entries.push(folderOf({ ...folder, guilds }));

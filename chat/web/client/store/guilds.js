@@ -7,6 +7,7 @@ import { keepLog } from "./logs.js";
 import { putVoiceState } from "./passing.js";
 import { putUser } from "./users.js";
 
+/** @typedef {import("./shapes.js").Payload} Payload */
 /** @typedef {import("./shapes.js").State} State */
 /** @typedef {import("./shapes.js").Guild} Guild */
 /** @typedef {import("./shapes.js").Touch} Touch */
@@ -15,7 +16,7 @@ import { putUser } from "./users.js";
 /**
  * Take over a guild as Ready, Guild Create and Guild Sync bring it.
  * @param {State} state
- * @param {any} whole
+ * @param {Payload} whole
  */
 export function putGuild(state, whole) {
   const logs = [...state.logs].filter(([id]) => state.channels.get(id)?.guild_id === whole.id);
@@ -123,13 +124,13 @@ function putRoles(state, data, touch) {
 }
 
 /** @returns {Guild} */
-function open(/** @type {any} */ whole) {
+function open(/** @type {Payload} */ whole) {
   return {
     id: whole.id,
     unavailable: false,
     properties: whole.properties,
     roles: byId(whole.roles),
-    members: new Map(whole.members.map((/** @type {any} */ member) => [member.user.id, member])),
+    members: new Map(whole.members.map((/** @type {import("wire").Member} */ member) => [member.user.id, member])),
     emojis: whole.emojis,
     stickers: whole.stickers,
     counts: { members: whole.member_count, online: whole.online_count },
@@ -138,7 +139,7 @@ function open(/** @type {any} */ whole) {
 }
 
 /** @returns {Guild} */
-function closed(/** @type {any} */ stub) {
+function closed(/** @type {Payload} */ stub) {
   return {
     id: stub.id,
     unavailable: true,

@@ -3,6 +3,7 @@
 
 import { compareIds } from "./shapes.js";
 
+/** @typedef {import("./shapes.js").Payload} Payload */
 /** @typedef {import("./shapes.js").Id} Id */
 /** @typedef {import("./shapes.js").Log} Log */
 /** @typedef {import("./shapes.js").Message} Message */
@@ -186,7 +187,7 @@ export function keyOf(emoji) {
 
 /**
  * @param {State} state
- * @param {any} data
+ * @param {Payload} data
  * @param {Touch} touch
  * @param {(reactions: Reaction[]) => Reaction[]} change
  */

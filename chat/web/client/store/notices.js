@@ -5,7 +5,8 @@
 import { isMuted } from "./unread.js";
 
 /** @typedef {import("./shapes.js").State} State */
-/** @typedef {import("./shapes.js").Wire} Wire */
+/** @typedef {import("./shapes.js").Message} Message */
+/** @typedef {Partial<import("wire").UserGuildSettings>} Settings */
 
 const BLOCKED = 2;
 const SUPPRESS_NOTIFICATIONS = 1 << 12;
@@ -25,7 +26,7 @@ const DIGIT = /\p{Nd}/u;
 
 /**
  * @param {State} state
- * @param {Wire} message As events have it.
+ * @param {Message} message As events have it.
  * @param {number} now Unix milliseconds.
  * @param {readonly string[]} words Those that are worth a mention.
  * @returns {boolean}
@@ -40,15 +41,17 @@ export function isNotified(state, message, now, words) {
   const guild = guildId === null ? undefined : state.guilds.get(guildId);
   const member = guild?.members.get(me);
   if (!channel || (guildId !== null && (!guild || !member))) return false;
+  /** @type {Settings} */
   const settings = state.guildSettings.get(`${guildId}`) ?? {};
   const overrides = placesOf(state, channel)
     .map((id) => settings["channel_overrides"]?.[id])
-    .filter((found) => found);
+    .filter((found) => found !== undefined);
   const isThread = Boolean(channel["thread_metadata"]);
-  const own = isThread && state.joined.has(channel.id) ? (channel["member"] ?? {}) : null;
+  /** @type {Partial<import("wire").ThreadMember> | null} */
+  const own = isThread && state.joined.has(channel.id) ? (channel.member ?? {}) : null;
   if ([settings, ...overrides, ...(own ? [own] : [])].some((entry) => isMuted(entry, now))) return false;
   const isNamed =
-    message["mentions"].some((/** @type {Wire} */ user) => user["id"] === me) || saysOneOf(message["content"], words);
+    message["mentions"].some((user) => user["id"] === me) || saysOneOf(message["content"], words);
   if (isThread && !own) return isNamed;
   const levels = [
     ...(own ? [threadLevel(own["flags"] ?? 0)] : []),
@@ -78,13 +81,13 @@ function threadLevel(flags) {
 
 /**
  * Whether the message means the account as one of many.
- * @param {Wire} message
- * @param {Wire} settings
+ * @param {Message} message
+ * @param {Settings} settings
  * @param {string[]} roles
  */
 function isMeant(message, settings, roles) {
   if (message["mention_everyone"] && !settings["suppress_everyone"]) return true;
-  return !settings["suppress_roles"] && message["mention_roles"].some((/** @type {string} */ id) => roles.includes(id));
+  return !settings["suppress_roles"] && message["mention_roles"].some((id) => roles.includes(id));
 }
 
 /**

@@ -2,10 +2,11 @@
 
 export const TYPING_MS = 10_000;
 
+/** @typedef {import("./shapes.js").Payload} Payload */
 /**
  * A connection is in one channel; it says so with each change, and leaves with a channel of null.
  * @param {import("./shapes.js").State} state
- * @param {any} voice
+ * @param {Payload} voice
  */
 export function putVoiceState(state, voice) {
   const key = voice.connection_id ?? voice.user_id;

@@ -78,7 +78,7 @@ function conversationPicture({ nicks, recipients = [], ...channel }) {
   return { ...channel, ...named, recipients: recipients.map((user) => user.id).sort() };
 }
 
-/** @param {any[]} objects */
+/** @param {Record<string, unknown>[]} objects */
 function keyed(objects) {
   return Object.fromEntries(objects.map((entry) => [entry.id, entry]));
 }

@@ -3,6 +3,7 @@
 
 import { compareIds } from "./shapes.js";
 
+/** @typedef {import("./shapes.js").Payload} Payload */
 /** @typedef {import("./shapes.js").Id} Id */
 /** @typedef {import("./shapes.js").Read} Read */
 /** @typedef {import("./shapes.js").State} State */
@@ -16,7 +17,7 @@ const WRITTEN = new Set([0, 19]);
 const UNREAD_BY_AUTHOR = new Set([7, 18, 21]);
 
 /**
- * @param {any} told A read state of Ready.
+ * @param {Payload} told A read state of Ready.
  * @returns {Read}
  */
 export function readOf(told) {
@@ -43,7 +44,7 @@ export function isUnread(state, channelId) {
 /**
  * Why a message mentions the account: by name, by a role, as one of all, or as one of two or of a group.
  * @param {State} state
- * @param {any} message As events have it.
+ * @param {import("./shapes.js").Message} message As events have it.
  * @returns {Set<string>}
  */
 export function reasonsOf(state, message) {
@@ -53,7 +54,7 @@ export function reasonsOf(state, message) {
   const channel = state.channels.get(message.channel_id);
   const follows = channel && (!channel["thread_metadata"] || state.joined.has(channel.id));
   if (!member || !follows) return new Set();
-  const named = message.mentions.some((/** @type {any} */ user) => user.id === state.session.me);
+  const named = message.mentions.some((user) => user.id === state.session.me);
   const reasons = new Set(named ? ["name"] : []);
   const settings = state.guildSettings.get(message.guild_id);
   if (message.mention_everyone && !settings?.["suppress_everyone"]) reasons.add("all");
@@ -102,7 +103,7 @@ export const READ_EVENTS = {
 /**
  * What the account writes it has read, with all before; what tells of its doing only if all before was read.
  * @param {State} state
- * @param {any} message
+ * @param {import("./shapes.js").Message} message
  * @param {Touch} touch
  */
 function did(state, message, touch) {

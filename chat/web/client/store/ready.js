@@ -6,11 +6,12 @@ import { readOf } from "./reads.js";
 import { byId } from "./shapes.js";
 import { putPresence, putRelationship } from "./users.js";
 
+/** @typedef {import("./shapes.js").Payload} Payload */
 /** @typedef {import("./shapes.js").Touch} Touch */
 
 /**
  * @param {import("./shapes.js").State} state
- * @param {any} ready
+ * @param {Payload} ready
  * @param {Touch} touch
  */
 export function takeReady(state, ready, touch) {
@@ -37,7 +38,7 @@ export function renew(state, touch, run) {
 
 /**
  * @param {import("./shapes.js").State} state
- * @param {any} ready
+ * @param {Payload} ready
  */
 function replace(state, ready) {
   state.session = { id: ready.session_id, me: ready.user.id, live: true };
@@ -53,7 +54,7 @@ function replace(state, ready) {
   state.channels = byId(ready.private_channels);
   for (const entry of ready.relationships) putRelationship(state, entry);
   for (const presence of ready.presences) putPresence(state, presence);
-  state.reads = new Map(ready.read_states.map((/** @type {any} */ entry) => [entry.id, readOf(entry)]));
+  state.reads = new Map(ready.read_states.map((/** @type {Payload} */ entry) => [entry.id, readOf(entry)]));
   for (const guild of ready.guilds) putGuild(state, guild);
 }
 

@@ -2,39 +2,31 @@
 
 /** @typedef {string} Id A snowflake. */
 
-/** @typedef {{[member: string]: any}} Wire An object of the wire, of which only some members are named here. */
-
-/**
- * @typedef {Wire & {id: Id, username: string, global_name: string | null, avatar: string | null, bot?: boolean}} User
- */
-/**
- * @typedef {Wire & {id: Id, name: string, position: number, permissions: string, color: number, hoist: boolean}} Role
- */
-/** @typedef {{id: Id, type: number, allow: string, deny: string}} Overwrite `type` 0 of a role, 1 of a member. */
-/**
- * @typedef {Wire & {id: Id, type: number, guild_id?: Id | null, parent_id?: Id | null, name?: string,
- *   position?: number, permission_overwrites?: Overwrite[], recipients?: User[], last_message_id?: Id | null}} Channel
- * A channel of a guild, a thread, or a conversation.
- */
-/** @typedef {Wire & {user: Wire & {id: Id}, roles: Id[], nick: string | null}} Member */
-/** @typedef {Wire & {emoji: {id: Id | null, name: string}, count: number, me: boolean}} Reaction */
-/**
- * @typedef {Wire & {id: Id, channel_id: Id, author: User, type: number, content: string,
- *   reactions?: Reaction[]}} Message
- */
+/** @typedef {any} Payload What the gateway says: any, until its events are declared in the wire. */
+/** @typedef {Record<string, unknown>} Wire An object of the wire that is only handed on. */
+/** @typedef {import("wire").PartialUser & Partial<import("wire").PrivateUser>} User The own account has more. */
+/** @typedef {import("wire").Role} Role */
+/** @typedef {import("wire").PermissionOverwrite} Overwrite `type` 0 of a role, 1 of a member. */
+/** @typedef {import("wire").AnyOf<import("wire").Answer<"GET", `/v1/channels/${string}`>>} Channel */
+/** @typedef {import("wire").Member} Member */
+/** @typedef {import("wire").Reaction} Reaction */
+/** @typedef {import("wire").Attachment} Attachment */
+/** @typedef {import("wire").Embed} Embed */
+/** @typedef {import("wire").Message & {guild_id?: Id, member?: Partial<Member>}} Message As events have it. */
 /**
  * @typedef {object} Guild
  * @property {Id} id
  * @property {boolean} unavailable Closed, or not there yet: nothing else is known of it.
- * @property {Wire} properties The guild object.
+ * @property {import("wire").Guild} properties The guild object.
  * @property {Map<Id, Role>} roles
  * @property {Map<Id, Member>} members Those that the session was told of, its own among them.
- * @property {Wire[]} emojis
- * @property {Wire[]} stickers
+ * @property {(import("wire").Emoji & {user?: User})[]} emojis
+ * @property {(import("wire").Sticker & {user?: User})[]} stickers
  * @property {{members: number, online: number}} counts
  * @property {string | null} joinedAt ISO 8601.
  */
-/** @typedef {{status: string, mobile: boolean, afk: boolean, custom_status: Wire | null}} Presence */
+/** @typedef {import("wire").CustomStatus} CustomStatus */
+/** @typedef {{status: string, mobile: boolean, afk: boolean, custom_status: CustomStatus | null}} Presence */
 /**
  * @typedef {object} Read How far the account has read a channel.
  * @property {Id | null} last
@@ -59,35 +51,38 @@
  * @property {Wire} body As it is sent.
  * @property {number} since Unix milliseconds.
  * @property {"queued" | "sending" | "sent" | "unsure" | "failed"} state
- * @property {any} referenced The message that it answers.
+ * @property {Message | null} referenced The message that it answers.
  * @property {string | null} fault Why it was refused.
  */
+/** @typedef {Pick<Presence, "status" | "custom_status">} Seen */
+/** @typedef {{user: User, nick?: string | null, roles?: Id[], presence?: Seen | undefined}} ListedMember */
+/** @typedef {{group?: {id: string, count: number}, member?: ListedMember}} ListRow One of the two. */
 /**
  * @typedef {object} MemberList
  * @property {{id: string, count: number}[]} groups
- * @property {Map<number, Wire>} rows By position: `{group}` or `{member}`.
+ * @property {Map<number, ListRow>} rows By position.
  * @property {{members: number, online: number}} counts
  */
 /**
  * @typedef {object} State
  * @property {{id: string | null, me: Id, live: boolean}} session
- * @property {Wire | null} settings
- * @property {Map<string, Wire>} guildSettings By guild; `null` of conversations.
+ * @property {import("wire").UserSettings | null} settings
+ * @property {Map<string, import("wire").UserGuildSettings>} guildSettings By guild; `null` of conversations.
  * @property {Map<Id, string>} notes
  * @property {Map<Id, User>} users
  * @property {Map<Id, Presence>} presences Without those that are offline.
- * @property {Map<Id, Wire>} relationships
+ * @property {Map<Id, import("wire").Relationship>} relationships
  * @property {Map<Id, Guild>} guilds
  * @property {Map<Id, Channel>} channels Of guilds, threads and conversations.
  * @property {Set<Id>} joined Threads that the account is in.
  * @property {Id[]} pinned Conversations that the account has pinned.
- * @property {Wire[]} memes
+ * @property {import("wire").FavoriteMeme[]} memes
  * @property {Map<Id, Read>} reads
  * @property {Map<Id, Log>} logs
  * @property {Map<Id, Set<Meanwhile>>} fetching What happens in a channel while pages of it are fetched.
  * @property {Map<string, MemberList>} lists By guild and list, as `GUILD:LIST`.
  * @property {Map<Id, Map<Id, number>>} typing By channel and account: until when (Unix milliseconds).
- * @property {Map<Id, Map<string, Wire>>} voice Voice states by channel and connection.
+ * @property {Map<Id, Map<string, Wire & {user_id: Id}>>} voice Voice states by channel and connection.
  * @property {Map<Id, Wire>} calls By channel.
  * @property {Map<string, Unsent>} outbox By nonce.
  * @property {Map<Id, string>} drafts What is typed and not sent, by channel.
@@ -97,7 +92,7 @@
  *   `channel:ID`, `log:ID`, `read:ID`, `list:GUILD:LIST`, `typing:ID`, `voice:ID`, `user:ID`.
  */
 /** @typedef {(topic: Topic) => void} Touch */
-/** @typedef {(state: State, data: any, touch: Touch, now: number) => void} Apply */
+/** @typedef {(state: State, data: Payload, touch: Touch, now: number) => void} Apply */
 
 /** @returns {State} */
 export function emptyState() {

@@ -13,6 +13,7 @@ import { emptyState } from "./shapes.js";
 import { THREAD_EVENTS } from "./threads.js";
 import { USER_EVENTS } from "./users.js";
 
+/** @typedef {import("./shapes.js").Payload} Payload */
 /** @typedef {import("./shapes.js").Apply} Apply */
 /** @typedef {import("./shapes.js").State} State */
 /** @typedef {import("./shapes.js").Topic} Topic */
@@ -21,7 +22,7 @@ import { USER_EVENTS } from "./users.js";
 /**
  * @typedef {object} Store
  * @property {State} read Nothing but the store changes it.
- * @property {(type: string, data: any, now?: number) => void} apply Take a dispatch; an unknown one is passed over.
+ * @property {(type: string, data: Payload, now?: number) => void} apply Take a dispatch; an unknown one is passed over.
  * @property {(change: (state: State, touch: Touch) => void) => void} put Make an optimistic change.
  * @property {(topics: Topic[], run: Run) => () => void} watch Run at each flush that has one of the topics; ends it.
  * @property {(topic: Topic) => number} version How often the topic was touched.

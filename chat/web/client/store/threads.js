@@ -2,9 +2,10 @@
 
 import { changeChannel, dropChannels } from "./channels.js";
 
+/** @typedef {import("./shapes.js").Payload} Payload */
 /**
  * @param {import("./shapes.js").State} state
- * @param {any} thread
+ * @param {import("wire").Thread} thread
  */
 export function putThread(state, thread) {
   state.channels.set(thread.id, thread);
@@ -19,7 +20,7 @@ export const THREAD_EVENTS = {
     dropChannels(state, (channel) => channel.id === id, touch);
   },
   THREAD_LIST_SYNC(state, { guild_id: guildId, channel_ids: parents, threads, members }, touch) {
-    const covered = (/** @type {any} */ channel) => !parents || parents.includes(channel.parent_id);
+    const covered = (/** @type {Payload} */ channel) => !parents || parents.includes(channel.parent_id);
     dropChannels(
       state,
       (channel) => channel.guild_id === guildId && Boolean(channel["thread_metadata"]) && covered(channel),
@@ -37,7 +38,7 @@ export const THREAD_EVENTS = {
     const { id, member_count: count, added_members: added = [], removed_member_ids: removed = [] } = data;
     changeChannel(state, id, { member_count: count }, touch);
     const { me } = state.session;
-    if (added.some((/** @type {any} */ entry) => entry.user_id === me)) state.joined.add(id);
+    if (added.some((/** @type {Payload} */ entry) => entry.user_id === me)) state.joined.add(id);
     if (removed.includes(me)) state.joined.delete(id);
     touch(`channels:${data.guild_id}`);
   },

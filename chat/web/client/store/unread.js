@@ -13,8 +13,12 @@ import { incomingRequests } from "./users.js";
 const CATEGORY = 4;
 
 /**
+ * @typedef {{muted?: boolean | null, mute_config?: {end_time?: string | null} | null}} Muting Of user guild settings.
+ */
+
+/**
  * Whether a mute holds: one with an end is over when it has come.
- * @param {any} entry Of user guild settings.
+ * @param {Muting | undefined} entry
  * @param {number} now
  */
 export function isMuted(entry, now) {

@@ -1,11 +1,12 @@
 // Accounts, what the account has with them, whether they are there, and what it noted of them.
 
+/** @typedef {import("./shapes.js").Payload} Payload */
 /** @typedef {import("./shapes.js").State} State */
 
 /**
  * Take over how another account is called. Of its own the session knows more than others see, by User Update.
  * @param {State} state
- * @param {any} user As others see it, or nothing but its id.
+ * @param {import("wire").PartialUser} user As others see it, or nothing but its id.
  */
 export function putUser(state, user) {
   if (user.username && user.id !== state.session.me) state.users.set(user.id, user);
@@ -13,7 +14,7 @@ export function putUser(state, user) {
 
 /**
  * @param {State} state
- * @param {any} entry
+ * @param {Payload} entry
  */
 export function putRelationship(state, { user, ...entry }) {
   if (user) putUser(state, user);
@@ -22,7 +23,7 @@ export function putRelationship(state, { user, ...entry }) {
 
 /**
  * @param {State} state
- * @param {any} presence
+ * @param {Payload} presence
  */
 export function putPresence(state, { user, status, mobile, afk, custom_status }) {
   putUser(state, user);

@@ -8,6 +8,7 @@ import { t } from "../../words/catalogue.js";
 import { full, number } from "../../words/dates.js";
 
 /** @typedef {import("../../views/shell/app.js").App} App */
+/** @typedef {import("wire").OwnArchive | null} Archive */
 
 const POLL_MS = 2000;
 
@@ -30,7 +31,7 @@ export function makeArchive(app) {
     if (!isOver) draw(archive);
   }
 
-  /** @param {any} archive */
+  /** @param {Archive} archive */
   function draw(archive) {
     const isUnderWay = archive !== null && !archive.completed_at && !archive.failed_at;
     const isThere = archive !== null && archive.file_size !== null && Date.parse(archive.expires_at) > app.now();
@@ -41,7 +42,7 @@ export function makeArchive(app) {
     if (isUnderWay) timer = window.setTimeout(() => look().catch(app.report), POLL_MS);
   }
 
-  /** @param {any} archive @param {boolean} isUnderWay @param {boolean} isThere @param {number} next */
+  /** @param {Archive} archive @param {boolean} isUnderWay @param {boolean} isThere @param {number} next */
   function wordsOf(archive, isUnderWay, isThere, next) {
     if (archive === null) return "";
     if (isUnderWay) return t("archive.under_way", { percent: number(archive.progress_percent) });

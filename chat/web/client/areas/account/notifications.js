@@ -43,11 +43,12 @@ function nameOf(guild) {
 /** @param {App} app @param {Guild} guild */
 function guildPart(app, guild) {
   const { acts, report } = app;
-  const kept = () => app.store.read.guildSettings.get(guild.id) ?? {};
+  /** @typedef {import("wire").UserGuildSettings} Settings */
+  const kept = () => app.store.read.guildSettings.get(guild.id) ?? /** @type {Partial<Settings>} */ ({});
   const content = h("div", { class: "settings-fold-content" });
   const element = h("details", { class: "settings-fold" }, h("summary", {}, h("bdi", {}, nameOf(guild))), content);
 
-  /** @param {any} change */
+  /** @param {import("wire").ChangeGuildSettingsBody} change */
   const set = (change) => acts.guilds.settings(guild.id, change);
 
   /** @param {string} name @param {string} label @param {boolean} isOn */

@@ -11,7 +11,10 @@ export function makePreview({ store }) {
   const element = h("div", { class: "preview-card" });
   return {
     element,
-    /** @param {any} user The account, with pictures by name or as data addresses. */
+    /**
+     * Pictures of the account stand by name or as data addresses.
+     * @param {Partial<import("wire").PrivateUser> & {id: string}} user
+     */
     draw(user) {
       const banner = h("div", { class: "preview-banner" });
       if (user.accent_color != null) {
@@ -26,7 +29,8 @@ export function makePreview({ store }) {
       const face = h("img", { class: "preview-face", alt: "", width: "80", height: "80" });
       // What this browser cannot draw, a HEIC for example, the server can.
       face.addEventListener("error", () => (face.src = avatarAddress({ id: user.id }, 160)), { once: true });
-      face.src = isData(user.avatar) ? user.avatar : avatarAddress(user, 160);
+      const { avatar = null } = user;
+      face.src = isData(avatar) ? avatar : avatarAddress({ id: user.id, avatar }, 160);
       const about = user.bio ? body(user.bio, { store, guildId: null }) : null;
       const status = store.read.settings?.["status"] ?? "online";
       fill(
@@ -50,7 +54,10 @@ export function makePreview({ store }) {
   };
 }
 
-/** @param {unknown} picture */
+/**
+ * @param {unknown} picture
+ * @returns {picture is string}
+ */
 function isData(picture) {
   return typeof picture === "string" && picture.startsWith("data:");
 }

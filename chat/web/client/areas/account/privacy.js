@@ -19,8 +19,8 @@ const NOBODY = 16;
 /** @param {App} app */
 export function makePrivacy(app) {
   const { store, report } = app;
-  const set = (/** @type {any} */ change) => app.acts.accountSettings.settings(change);
-  const now = () => store.read.settings ?? {};
+  const set = (/** @type {import("wire").ChangeSettingsBody} */ change) => app.acts.accountSettings.settings(change);
+  const now = () => store.read.settings ?? /** @type {Partial<import("wire").UserSettings>} */ ({});
 
   /** @param {number} bit @param {string} label */
   function source(bit, label) {

@@ -22,14 +22,14 @@ export function makeSessions(app) {
 
   async function draw() {
     const sessions = await acts.sessions();
-    elsewhere = sessions.filter((/** @type {any} */ one) => !one.current).map((/** @type {any} */ one) => one.id_hash);
-    sessions.sort((/** @type {any} */ one, /** @type {any} */ other) => Number(other.current) - Number(one.current));
+    elsewhere = sessions.filter((one) => !one.current).map((one) => one.id_hash);
+    sessions.sort((one, other) => Number(other.current) - Number(one.current));
     others.hidden = elsewhere.length === 0;
     wait.remove();
     fill(rows, ...sessions.map(row));
   }
 
-  /** @param {any} session */
+  /** @param {import("wire").AuthSession} session */
   function row(session) {
     const { client_info: client, masked_ip: from, approx_last_used_at: used } = session;
     const program = [client?.browser, client?.os].filter(Boolean).join(", ");

@@ -110,14 +110,14 @@ export function open({ app, ground, back, isWanted }) {
     fill(list, ...(shown.length > 0 ? shown.map(row) : [h("li", { class: "muted friends-none" }, words)]));
   }
 
-  /** @param {any} entry */
+  /** @param {import("wire").Relationship} entry */
   function isShown({ id, type }) {
     if (tab === "blocked") return type === BLOCKED;
     if (tab === "requests") return type !== FRIEND && type !== BLOCKED;
     return type === FRIEND && (tab === "all" || store.read.presences.has(id));
   }
 
-  /** @param {any} entry */
+  /** @param {import("wire").Relationship} entry */
   function row({ id, type }) {
     const user = store.read.users.get(id) ?? { id, username: "", global_name: null, avatar: null };
     const status = store.read.presences.get(id)?.status ?? "offline";

@@ -74,9 +74,9 @@ export function auditLogPage(app, guildId) {
     field("audit-what", t("audit.what"), what),
   );
   const element = h("div", { class: "guild-set-card" }, filters, list, more);
-  /** @type {any[]} */
+  /** @type {import("wire").AuditLogEntry[]} */
   let entries = [];
-  /** @type {Map<string, any>} those that the log names */
+  /** @type {Map<string, import("wire").AuditLogUser>} those that the log names */
   const users = new Map();
   let asked = 0;
 
@@ -114,7 +114,7 @@ export function auditLogPage(app, guildId) {
     who.append(h("option", { value: id }, nameOfUser(id)));
   }
 
-  /** @param {any} entry */
+  /** @param {import("wire").AuditLogEntry} entry */
   function row(entry) {
     const action = ACTIONS[entry.action_type]?.() ?? t("audit.other", { n: entry.action_type });
     const place = { store, guildId, nameOfUser };

@@ -44,10 +44,10 @@ export function discoveryPage(app, guildId) {
     const [standing, all] = await Promise.all([guildSettings.discovery(guildId), guilds.categories()]);
     const { application, eligible, min_member_count: least } = standing;
     const value = `${application?.category_id ?? all[0]?.id ?? ""}`;
-    fill(category, ...all.map((/** @type {any} */ { id }) => h("option", { value: `${id}` }, categoryWords(id))));
+    fill(category, ...all.map(({ id }) => h("option", { value: `${id}` }, categoryWords(id))));
     category.value = value;
     if (description.value === "") description.value = application?.description ?? "";
-    isHeld = HELD.has(application?.status);
+    isHeld = HELD.has(application?.status ?? "");
     const why = application?.review_reason ? ` ${application.review_reason}` : "";
     if (application) fill(said, `${STANDING[application.status]?.() ?? ""}${why}`);
     else fill(said, eligible ? t("discovery_settings.not_yet") : t("discovery_settings.too_few", { n: least }));
@@ -59,7 +59,8 @@ export function discoveryPage(app, guildId) {
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     if (!form.reportValidity()) return;
-    const wish = { category_id: Number(category.value), description: description.value.trim() };
+    const kind = /** @type {import("wire").GuildDiscoveryApplyBody["category_id"]} */ (Number(category.value));
+    const wish = { category_id: kind, description: description.value.trim() };
     const done = isHeld ? guildSettings.changeDiscovery(guildId, wish) : guildSettings.applyToDiscovery(guildId, wish);
     done.then(draw).catch(app.report);
   });

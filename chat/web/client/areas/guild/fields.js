@@ -44,8 +44,8 @@ export function select(choices, value) {
  * A form that shows what can be saved once it differs from what there is.
  * @param {object} parts
  * @param {HTMLElement} parts.content
- * @param {() => Record<string, any>} parts.read What the fields say.
- * @param {(changes: Record<string, any>) => Promise<unknown>} parts.save What differs.
+ * @param {() => Record<string, unknown>} parts.read What the fields say.
+ * @param {(changes: Record<string, unknown>) => Promise<unknown>} parts.save What differs.
  * @param {() => void} parts.undo Fills the fields again.
  */
 export function settingsForm({ content, read, save, undo }) {

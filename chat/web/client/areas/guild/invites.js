@@ -53,7 +53,7 @@ function customCode({ acts, layers, report }, guildId) {
       report(error);
     }
   });
-  guildSettings.vanity(guildId).then((/** @type {any} */ found) => {
+  guildSettings.vanity(guildId).then((found) => {
     code.value = found.code ?? "";
     code.disabled = false;
   }, report);

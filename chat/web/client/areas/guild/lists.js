@@ -6,10 +6,11 @@ import { t } from "../../words/catalogue.js";
 /** @typedef {import("../../views/shell/app.js").App} App */
 
 /**
+ * @template Entry
  * @param {App} app
  * @param {object} parts
- * @param {() => Promise<any[]>} parts.load
- * @param {(entry: any) => {words: Node[], label: string, remove: () => Promise<unknown>}} parts.row
+ * @param {() => Promise<Entry[]>} parts.load
+ * @param {(entry: Entry) => {words: Node[], label: string, remove: () => Promise<unknown>}} parts.row
  * @param {string} parts.none What is said of an empty list.
  * @param {Node[]} [parts.above]
  */
@@ -26,7 +27,7 @@ export function listPage(app, { load, row, none, above = [] }) {
     }
   }
 
-  /** @param {any} entry */
+  /** @param {Entry} entry */
   function item(entry) {
     const { words, label, remove } = row(entry);
     const press = () => void remove().then(draw, app.report);

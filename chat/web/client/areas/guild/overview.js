@@ -16,6 +16,7 @@ const LEVELS = [0, 1, 2, 3, 4];
 
 /** @param {App} app @param {string} guildId */
 export function overviewPage({ store, acts }, guildId) {
+  /** @returns {Partial<import("wire").Guild>} */
   const properties = () => store.read.guilds.get(guildId)?.properties ?? {};
   const texts = orderedChannels(store.read, guildId).filter(({ type }) => type === 0 || type === 5);
   const channels = texts.map(

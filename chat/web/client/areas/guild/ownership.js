@@ -28,12 +28,12 @@ export function ownershipPage(app, guildId) {
   });
   give.append(h("button", { type: "submit", class: "button" }, t("head.search")));
 
-  /** @param {any} member */
+  /** @param {import("wire").Member} member */
   function isPossible({ user }) {
     return user.id !== store.read.session.me && !user.bot;
   }
 
-  /** @param {any} member */
+  /** @param {import("wire").Member} member */
   function row({ user, nick }) {
     const name = nick ? plainName(nick) : nameOf({ store, guildId }, user);
     const label = t("ownership.give_to", { name });

@@ -45,7 +45,7 @@ export function webhooksPage(app, guildId) {
     }
   });
 
-  /** @param {any} webhook */
+  /** @param {import("wire").Webhook} webhook */
   async function copy({ id, token }) {
     await navigator.clipboard.writeText(`${location.origin}/v1/webhooks/${id}/${token}`);
     layers.toast(t("webhooks.copied"));

@@ -29,7 +29,9 @@ export function open({ app, userId, guildId, anchor }) {
   const body = h("div", { class: "card-body" });
   const element = h("div", { class: "profile-card" }, body);
   const close = layers.popover(anchor, element, { label: t("profile.name"), side: "beside", onClose: () => unwatch() });
-  /** @type {any} */
+  /** @typedef {Pick<import("wire").Profile, "mutual_guilds" | "mutual_friends">} Mutual */
+  // The page reads members that some profiles have and some have not.
+  /** @type {(Mutual & {[member: string]: any}) | null} */
   let profile = null;
 
   function draw() {
@@ -82,7 +84,7 @@ export function open({ app, userId, guildId, anchor }) {
 
   /** @param {string} status */
   function statusLine(status) {
-    const custom = customStatus(presenceOf(store.read, userId, guildId)?.custom_status);
+    const custom = customStatus(presenceOf(store.read, userId, guildId)?.custom_status ?? null);
     return [h("p", { class: "small card-status" }, ...(custom.length > 0 ? custom : [presenceWords(status)]))];
   }
 
@@ -94,12 +96,12 @@ export function open({ app, userId, guildId, anchor }) {
     return h("section", { class: "card-section" }, h("h3", { class: "meta" }, title), content);
   }
 
-  /** @param {any} member */
+  /** @param {import("wire").Member} member */
   function roles(member) {
     const guild = store.read.guilds.get(guildId ?? "");
-    const held = (member?.roles ?? []).map((/** @type {string} */ id) => guild?.roles.get(id)).filter(Boolean);
+    const held = (member?.roles ?? []).map((id) => guild?.roles.get(id)).filter((role) => role !== undefined);
     if (held.length === 0) return [];
-    held.sort((/** @type {any} */ one, /** @type {any} */ other) => other.position - one.position);
+    held.sort((one, other) => other.position - one.position);
     const list = h("ul", { class: "card-roles" });
     for (const role of held) {
       const dot = h("span", { class: "role-dot" });
@@ -111,13 +113,13 @@ export function open({ app, userId, guildId, anchor }) {
 
   function mutual() {
     const guilds = (profile?.mutual_guilds ?? [])
-      .map((/** @type {any} */ one) => store.read.guilds.get(one.id))
-      .filter(Boolean);
+      .map((one) => store.read.guilds.get(one.id))
+      .filter((guild) => guild !== undefined);
     const friends = profile?.mutual_friends ?? [];
     if (userId === store.read.session.me || guilds.length + friends.length === 0) return [];
     const names = [
-      ...guilds.map((/** @type {any} */ guild) => plainName(guild.properties["name"] ?? "")),
-      ...friends.map((/** @type {any} */ user) => plainName(user.global_name || user.username)),
+      ...guilds.map((guild) => plainName(guild.properties["name"] ?? "")),
+      ...friends.map((user) => plainName(user.global_name || user.username)),
     ];
     return [
       section(t("profile.mutual"), h("p", { class: "small" }, h("bdi", {}, new Intl.ListFormat().format(names)))),
@@ -143,7 +145,7 @@ export function open({ app, userId, guildId, anchor }) {
     return section(t("profile.note"), field);
   }
 
-  /** @param {any} user */
+  /** @param {import("wire").PartialUser} user */
   function buttons(user) {
     const row = h("div", { class: "card-buttons" });
     if (userId === store.read.session.me) return row;
@@ -184,7 +186,7 @@ export function open({ app, userId, guildId, anchor }) {
   );
   draw();
   acts.people.profile(userId, guildId).then(
-    (/** @type {any} */ answer) => {
+    (answer) => {
       profile = answer;
       if (element.isConnected) draw();
     },

@@ -28,7 +28,7 @@ function ofThread({ store, acts, report }, thread) {
   const { threads } = acts;
   const told = (/** @type {Promise<unknown>} */ done) => void done.catch(report);
   const isJoined = store.read.joined.has(thread.id);
-  const { archived, locked } = thread["thread_metadata"];
+  const { archived = false, locked = false } = thread.thread_metadata ?? {};
   const parent = store.read.channels.get(thread["parent_id"] ?? "");
   const manages = parent !== undefined && may(store.read, parent, BITS.MANAGE_THREADS);
   const mayArchive = manages || (thread["owner_id"] === store.read.session.me && !locked);

@@ -8,7 +8,7 @@ import { makeChannelChoice } from "./channel_choice.js";
 
 const WRITTEN = new Set([0, 1, 2, 3, 5, 10, 11, 12, 999]);
 
-/** @param {{app: App, message: any}} parts */
+/** @param {{app: App, message: import("wire").Message}} parts */
 export function open({ app, message }) {
   const { store, acts, layers } = app;
   const all = [...store.read.channels.values()].filter(

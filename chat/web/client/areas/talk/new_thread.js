@@ -9,7 +9,7 @@ import { quoted } from "../../views/names/quoted.js";
 const NAME_MAXIMUM = 100;
 const PUBLIC = 11;
 
-/** @param {{app: App, guildId: string, channelId: string, message: any}} parts */
+/** @param {{app: App, guildId: string, channelId: string, message: import("wire").Message | null}} parts */
 export function open({ app, guildId, channelId, message }) {
   startThread(app, guildId, channelId, message);
 }
@@ -18,7 +18,7 @@ export function open({ app, guildId, channelId, message }) {
  * @param {App} app
  * @param {string} guildId
  * @param {string} channelId
- * @param {any} message The one that it begins with, or none.
+ * @param {import("wire").Message | null} message The one that it begins with, or none.
  */
 export function startThread(app, guildId, channelId, message) {
   const name = /** @type {HTMLInputElement} */ (

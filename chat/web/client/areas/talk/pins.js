@@ -15,7 +15,7 @@ export async function open({ app, channelId, anchor }) {
   try {
     const { items } = await app.acts.messages.pins(channelId);
     content.ariaBusy = "false";
-    const messages = items.map((/** @type {any} */ item) => item.message);
+    const messages = items.map((item) => item.message);
     fill(
       content,
       messages.length === 0 ? h("p", { class: "muted" }, t("pins.none")) : resultList(app, messages, close),

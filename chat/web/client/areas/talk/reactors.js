@@ -14,14 +14,14 @@ const SHOWN_MAXIMUM = 100;
  * @param {App} parts.app
  * @param {string} parts.channelId
  * @param {string | null} parts.guildId
- * @param {any} parts.message
+ * @param {import("wire").Message} parts.message
  */
 export function open({ app, channelId, guildId, message }) {
   const { store, acts, layers } = app;
   const tabs = h("div", { class: "tabs", role: "group", "aria-label": t("message.reactions") });
   const list = h("ul", { class: "thread-list" });
 
-  /** @param {any} one @param {Element} tab */
+  /** @param {import("wire").Reaction} one @param {Element} tab */
   async function show(one, tab) {
     for (const other of tabs.children) other.setAttribute("aria-pressed", String(other === tab));
     fill(list, h("li", { class: "muted" }, t("results.loading")));
@@ -45,7 +45,8 @@ export function open({ app, channelId, guildId, message }) {
     return h("li", { class: "check" }, face, h("bdi", { class: "clip" }, nameOf({ store, guildId }, user)));
   }
 
-  const made = message.reactions.map((/** @type {any} */ one) => {
+  const { reactions = [] } = message;
+  const made = reactions.map((one) => {
     const { id, name, animated } = one.emoji;
     const shown = id ? pictureOf({ id, name, animated: animated === true }) : name;
     const tab = h("button", { type: "button", class: "tab", click: () => void show(one, tab) }, shown, ` ${one.count}`);
@@ -54,5 +55,5 @@ export function open({ app, channelId, guildId, message }) {
   });
   tabs.append(...made);
   layers.dialog({ title: t("menu.reactors"), content: h("div", {}, tabs, list) });
-  void show(message.reactions[0], made[0]);
+  if (reactions[0] && made[0]) void show(reactions[0], made[0]);
 }

@@ -24,7 +24,9 @@ const CATEGORIES = /** @type {const} */ ([
   ["other", () => t("report.other")],
 ]);
 
-/** @param {{app: App, channelId: string, message: any}} parts */
+/** @typedef {import("wire").ReportMessageBody["category"]} Category */
+
+/** @param {{app: App, channelId: string, message: import("wire").Message}} parts */
 export function open({ app, channelId, message }) {
   const choice = h("select", { class: "select", id: "report-category" });
   for (const [value, words] of CATEGORIES) choice.append(h("option", { value }, words()));
@@ -39,7 +41,8 @@ export function open({ app, channelId, message }) {
     h("div", { class: "field" }, h("label", { for: "report-words" }, t("report.more")), words),
   );
   const run = async () => {
-    await app.acts.messages.report(channelId, message.id, choice.value, words.value.trim() || null);
+    const category = /** @type {Category} */ (choice.value);
+    await app.acts.messages.report(channelId, message.id, category, words.value.trim() || null);
     app.layers.toast(t("report.done"));
   };
   app.layers.dialog({ title: t("report.title"), content, actions: [{ label: t("report.send"), kind: "danger", run }] });

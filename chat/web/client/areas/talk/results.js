@@ -12,7 +12,7 @@ import { mark } from "./marking.js";
 
 /**
  * @param {App} app
- * @param {any[]} messages
+ * @param {import("wire").Message[]} messages
  * @param {() => void} close What lies above the talk, before it goes there.
  * @param {string} [wanted] Words that were searched for.
  */
@@ -24,7 +24,7 @@ export function resultList(app, messages, close, wanted = "") {
 
 /**
  * @param {App} app
- * @param {any} message
+ * @param {import("wire").Message} message
  * @param {() => void} close
  * @param {string} wanted
  */

@@ -6,6 +6,7 @@ import { nameOf, tagOf } from "../../views/names/people.js";
 import { resultList } from "./results.js";
 
 /** @typedef {import("../../views/shell/app.js").App} App */
+/** @typedef {import("wire").Body<"POST", "/v1/search/messages">} Search */
 
 const HOLDS = /** @type {const} */ ([
   ["", () => t("search.anything")],
@@ -124,7 +125,11 @@ export function open({ app, channelId, guildId }) {
       page,
       include_nsfw: true,
     };
-    const result = await app.acts.messages.search(body);
+    const result = await app.acts.messages.search(/** @type {Search} */ (body));
+    if ("indexing" in result) {
+      fill(found, h("p", { class: "muted" }, t("search.indexing")));
+      return false;
+    }
     const count = h("p", { class: "muted" }, t("search.found", { n: result.total }));
     const more = result.total > page * result.hits_per_page;
     const next = h(
@@ -136,6 +141,7 @@ export function open({ app, channelId, guildId }) {
     return false;
   }
 
+  /** @returns {Partial<Search>} */
   function scope() {
     if (where.value === "channel" && channelId !== null)
       return { scope: "current", channel_id: [channelId], context_channel_id: channelId };

@@ -45,7 +45,7 @@ export async function open({ app, channelId, guildId, anchor }) {
 
   /**
    * @param {string} title
-   * @param {any[]} threads
+   * @param {import("wire").Thread[]} threads
    */
   function part(title, threads) {
     if (threads.length === 0) return [];

@@ -177,10 +177,10 @@ export function makeChannelList(app, guildId) {
    */
   function channelLink(channel, { here, news, muted, hasDraft }) {
     const name = nameOfChannel(store.read, channel);
-    const address = channel.type === LINK ? channel["url"] : null;
+    const address = channel.type === LINK ? (channel.url ?? null) : null;
     const inside = address === null ? `/channels/${guildId}/${channel.id}` : pathWithin(address);
     const outside = inside === null ? address : null;
-    const link = h("a", { class: "channel-link", href: inside ?? address, draggable: String(!mayManage()) });
+    const link = h("a", { class: "channel-link", href: inside ?? address ?? "", draggable: String(!mayManage()) });
     if (outside !== null)
       for (const [key, value] of [
         ["target", "_blank"],

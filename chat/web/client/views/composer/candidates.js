@@ -86,11 +86,11 @@ function people(where) {
  */
 function roles(where) {
   const all = [...(guildOf(where)?.roles.values() ?? [])].filter(
-    (/** @type {any} */ role) => role.id !== where.guildId,
+    (/** @type {import("wire").Role} */ role) => role.id !== where.guildId,
   );
   return all
-    .filter((/** @type {any} */ role) => role.mentionable)
-    .map((/** @type {any} */ role) => ({
+    .filter((/** @type {import("wire").Role} */ role) => role.mentionable)
+    .map((/** @type {import("wire").Role} */ role) => ({
       label: `@${role.name}`,
       more: "",
       insert: `<@&${role.id}>`,

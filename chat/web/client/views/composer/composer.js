@@ -149,7 +149,7 @@ export function makeComposer({
   }
 
   /**
-   * @param {any} message
+   * @param {import("wire").Message} message
    * @param {string} author its author's name here
    */
   function reply(message, author) {
@@ -159,7 +159,7 @@ export function makeComposer({
     field.focus();
   }
 
-  /** @param {any} message */
+  /** @param {import("wire").Message} message */
   function edit(message) {
     leave();
     before = text.text();

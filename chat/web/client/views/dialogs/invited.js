@@ -17,14 +17,13 @@ export async function followInvite(app, code, isSure = false) {
   const invite = await app.acts.guilds.knownInvite(code);
   if (invite === null) return app.layers.toast(t("invited.gone"));
   const { guild, channel } = invite;
-  if (app.store.read.guilds.has(guild?.id ?? "")) return app.go(`/channels/${guild.id}`);
-  if (app.store.read.channels.has(channel?.id ?? "")) return app.go(`/channels/@me/${channel.id}`);
+  if (guild && app.store.read.guilds.has(guild.id)) return app.go(`/channels/${guild.id}`);
+  if (channel && app.store.read.channels.has(channel.id)) return app.go(`/channels/@me/${channel.id}`);
   if (isSure) return accept(app, code);
   const name = plainName(guild?.name ?? channel?.name ?? "");
-  const about = plainName(guild?.description ?? "");
   app.layers.dialog({
     title: t("invited.title", { name }),
-    content: h("p", { class: "muted" }, guild?.description ? about : t("invited.words")),
+    content: h("p", { class: "muted" }, t("invited.words")),
     actions: [{ label: t("new_guild.join_it"), run: () => accept(app, code) }],
   });
   return undefined;

@@ -59,7 +59,8 @@ export function newChannel(app, guildId, parentId) {
       ...(parentId !== null && { parent_id: parentId }),
       ...(overwrites.length > 0 && { permission_overwrites: overwrites }),
     };
-    const channel = await app.acts.guilds.createChannel(guildId, body);
+    const asked = /** @type {import("wire").CreateChannelBody} */ (body);
+    const channel = await app.acts.guilds.createChannel(guildId, asked);
     if (type !== 4) visitChannel(app, guildId, channel.id);
     return true;
   };

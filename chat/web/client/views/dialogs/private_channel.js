@@ -10,7 +10,7 @@ import { plainName } from "../names/people.js";
 /** @typedef {import("../../store/shapes.js").Channel} Channel */
 /** @typedef {import("../../store/shapes.js").Overwrite} Overwrite */
 
-const ROLE = 0;
+const ROLE = /** @type {const} */ (0);
 const MEMBER = 1;
 const SEEN = BITS.VIEW_CHANNEL;
 
@@ -46,7 +46,7 @@ export function privacyFields({ store }, guildId, known) {
   closed.addEventListener("change", settle);
   settle();
 
-  /** @param {string} id @param {number} type @param {boolean | null} sees null: as it is otherwise */
+  /** @param {string} id @param {0 | 1} type @param {boolean | null} sees null: as it is otherwise */
   function changed(id, type, sees) {
     const { allow = "0", deny = "0" } = now.get(id) ?? {};
     return {

@@ -123,7 +123,7 @@ export function makeMemberList({ app, channelId, guildId }) {
       crown.setAttribute("aria-label", t("members.owner"));
       first.append(crown);
     }
-    const doing = customStatus(presence?.custom_status);
+    const doing = customStatus(presence?.custom_status ?? null);
     const button = h("button", { type: "button", class: "member" });
     button.dataset["user"] = user.id;
     button.classList.toggle("away", status === "offline");

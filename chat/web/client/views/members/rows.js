@@ -7,7 +7,8 @@ import { presenceOf } from "../names/presence.js";
 /** @typedef {import("../../store/shapes.js").State} State */
 /**
  * @typedef {{group: string, count: number}
- *   | {userId: string, user: any, nick: string | null, roles: string[], presence: any}} Row
+ *   | {userId: string, user: import("wire").PartialUser, nick: string | null, roles: string[],
+ *   presence?: import("../../store/shapes.js").Seen | undefined}} Row
  */
 
 const BLOCK = 100;
@@ -64,6 +65,7 @@ export function recipientList(state, channelId) {
     { id: "online", members: people.filter(({ presence }) => presence !== undefined) },
     { id: "offline", members: people.filter(({ presence }) => presence === undefined) },
   ].filter(({ members }) => members.length > 0);
+  /** @type {import("../../store/shapes.js").ListRow[]} */
   const rows = groups.flatMap(({ id, members }) => [
     { group: { id, count: members.length } },
     ...members.map(({ user, presence }) => ({ member: { user, presence } })),
@@ -75,7 +77,7 @@ export function recipientList(state, channelId) {
   };
 }
 
-/** @param {any} user */
+/** @param {import("wire").PartialUser} user */
 function nameOf(user) {
   return String(user.global_name || user.username).toLowerCase();
 }

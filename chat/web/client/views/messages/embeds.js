@@ -17,7 +17,7 @@ const UNKNOWN = { width: 400, height: 225 };
 const WEB = /^https?:\/\//i;
 
 /**
- * @param {readonly any[]} embeds
+ * @param {readonly import("wire").Embed[]} embeds
  * @param {Place} place
  */
 export function embedsOf(embeds, place) {
@@ -25,12 +25,12 @@ export function embedsOf(embeds, place) {
 }
 
 /**
- * @param {any} embed
+ * @param {import("wire").Embed} embed
  * @param {Place} place
  */
 function one(embed, place) {
-  const isPicture = (embed.type === "image" || embed.type === "gifv") && (embed.image ?? embed.thumbnail);
-  if (isPicture && !embed.title && !embed.description) return shown(embed.image ?? embed.thumbnail, embed.url);
+  const picture = embed.type === "image" || embed.type === "gifv" ? (embed.image ?? embed.thumbnail) : undefined;
+  if (picture && !embed.title && !embed.description) return shown(picture, embed.url);
   const card = h("div", { class: "embed" }, ...texts(embed, place), ...pictures(embed));
   if (typeof embed.color === "number") {
     card.style.setProperty("--embed", `#${embed.color.toString(16).padStart(6, "0")}`);
@@ -39,7 +39,7 @@ function one(embed, place) {
 }
 
 /**
- * @param {any} embed
+ * @param {import("wire").Embed} embed
  * @param {Place} place
  */
 function texts(embed, place) {
@@ -52,7 +52,7 @@ function texts(embed, place) {
   }
   if (embed.fields?.length)
     parts.push(
-      h("dl", { class: "embed-fields" }, ...embed.fields.map((/** @type {any} */ field) => pair(field, place))),
+      h("dl", { class: "embed-fields" }, ...embed.fields.map((field) => pair(field, place))),
     );
   const foot = [embed.footer?.text, embed.timestamp ? full(Date.parse(embed.timestamp)) : null].filter(
     (part) => !!part,
@@ -62,7 +62,7 @@ function texts(embed, place) {
 }
 
 /**
- * @param {any} field
+ * @param {{name: string, value: string, inline: boolean}} field
  * @param {Place} place
  */
 function pair(field, place) {
@@ -84,13 +84,14 @@ function linked(text, address) {
   return address && WEB.test(address) ? [link(address, [document.createTextNode(text)])] : [text];
 }
 
-/** @param {any} embed */
+/** @param {import("wire").Embed} embed */
 function pictures(embed) {
-  if (embed.video?.url && embed.video.width > 0 && String(embed.video.content_type ?? "").startsWith("video/")) {
+  const { width = 0, height = 0 } = embed.video ?? {};
+  if (embed.video?.url && width > 0 && String(embed.video.content_type ?? "").startsWith("video/")) {
     const film = h("video", { controls: "", preload: "none", "aria-label": embed.title ?? t("message.film") });
     film.setAttribute("src", fileAddress(embed.video.proxy_url ?? embed.video.url));
     if (embed.thumbnail) film.setAttribute("poster", large(pictureOf({ ...embed.thumbnail, flags: 0 })));
-    return [frame(embed.video.width, embed.video.height, film)];
+    return [frame(width, height, film)];
   }
   if (embed.audio?.url) {
     const sound = h("audio", { controls: "", preload: "none", "aria-label": embed.title ?? embed.url ?? "" });
@@ -104,7 +105,7 @@ function pictures(embed) {
 }
 
 /**
- * @param {any} picture
+ * @param {import("wire").EmbedMedia} picture
  * @param {string | undefined} address
  */
 function shown(picture, address) {

@@ -5,13 +5,17 @@ import { indexAt, slice } from "./window.js";
 
 /** @typedef {import("./row.js").Item} Item */
 /** @typedef {import("./window.js").Range} Range */
+/** @typedef {import("../../store/shapes.js").Log} Log */
+/** @typedef {import("../../store/shapes.js").Message} Message */
+/** @typedef {import("../../store/shapes.js").Unsent} Unsent */
+/** @typedef {import("../../store/shapes.js").User} User */
 /**
  * @typedef {object} ListParts
  * @property {import("../../store/store.js").Store} store
  * @property {import("../../acts/acts.js").Acts} acts
  * @property {string} channelId
  * @property {string | null} guildId
- * @property {(act: string, message: any, element: HTMLElement) => void} on what is not the list's own: reply, edit,
+ * @property {(act: string, message: Message, element: HTMLElement) => void} on what is not the list's own: reply, edit,
  *   delete, pick, menu, profile, view, thread, channel, link
  * @property {(words: string) => void} announce
  * @property {(error: unknown) => void} report
@@ -20,7 +24,8 @@ import { indexAt, slice } from "./window.js";
  */
 
 /**
- * @param {{log: any, range: Range, line: string | null, outgoing: any[], me: any, keys: Map<string, string>}} parts
+ * @param {{log: Log, range: Range, line: string | null, outgoing: Unsent[], me: User | undefined,
+ *   keys: Map<string, string>}} parts
  * `keys` has the keys of rows that stood for a message before it had an id: the message keeps the row.
  * @returns {Item[]}
  */
@@ -28,9 +33,10 @@ export function itemsOf({ log, range, line, outgoing, me, keys }) {
   const [from, to] = slice(log.ids, range);
   /** @type {Item[]} */
   const items = [];
-  let before = from > 0 ? log.byId.get(log.ids[from - 1]) : undefined;
+  let before = from > 0 ? log.byId.get(log.ids[from - 1] ?? "") : undefined;
   for (const id of log.ids.slice(from, to)) {
     const message = log.byId.get(id);
+    if (message === undefined) continue;
     const key = (message.nonce && keys.get(message.nonce)) || id;
     items.push({ key, message, before, isUnread: id === line, sending: null, fault: null });
     before = message;
@@ -38,7 +44,7 @@ export function itemsOf({ log, range, line, outgoing, me, keys }) {
   if (!range.end || log.after) return items;
   const there = new Set(items.map((item) => item.message.nonce).filter((nonce) => !!nonce));
   for (const one of outgoing) {
-    if (there.has(one.nonce)) continue;
+    if (there.has(one.nonce) || me === undefined) continue;
     const key = `nonce:${one.nonce}`;
     keys.set(one.nonce, key);
     const message = waiting(one, me);
@@ -67,7 +73,7 @@ export function namedIn(items) {
 
 /**
  * What is on its way into a channel, oldest first.
- * @param {ReadonlyMap<string, any>} outbox
+ * @param {ReadonlyMap<string, Unsent>} outbox
  * @param {string} channelId
  */
 export function outgoing(outbox, channelId) {
@@ -76,54 +82,63 @@ export function outgoing(outbox, channelId) {
 
 /**
  * A message that has no id yet.
- * @param {any} one
- * @param {any} me
+ * @param {Unsent} one
+ * @param {User} me
+ * @returns {Message}
  */
 function waiting(one, me) {
+  /** @type {{content?: string, sticker_ids?: string[], message_reference?: import("wire").MessageReference}} */
+  const { content = "", sticker_ids: stickers = [], message_reference: reference } = one.body;
   return {
     id: "",
+    channel_id: one.channel,
     nonce: one.nonce,
-    type: one.body.message_reference ? 19 : 0,
+    type: reference ? 19 : 0,
     author: me,
-    content: one.body.content ?? "",
+    content,
     timestamp: new Date(one.since).toISOString(),
     edited_timestamp: null,
     flags: 0,
-    message_reference: one.body.message_reference,
-    referenced_message: one.referenced,
+    pinned: false,
+    mention_everyone: false,
+    tts: false,
     mentions: [],
-    stickers: (one.body.sticker_ids ?? []).map((/** @type {string} */ id) => ({ id, name: "" })),
+    mention_roles: [],
+    embeds: [],
+    attachments: [],
+    stickers: stickers.map((id) => ({ id, name: "", animated: false })),
+    ...(reference && { message_reference: reference, referenced_message: one.referenced }),
   };
 }
 
 /**
  * The first message that the reader has not seen: the line stands above it. None where all is read or none was.
- * @param {any} log
+ * @param {Log | undefined} log
  * @param {string | null} last the newest that is read
  * @param {string | undefined} myId
  * @returns {string | null}
  */
 export function firstUnread(log, last, myId) {
-  if (last === null) return null;
+  if (log === undefined || last === null) return null;
   const at = indexAt(log.ids, last);
   const start = log.ids[at] === last ? at + 1 : at;
   const unread = log.ids.slice(start);
   // One's own words are read: the line stands above the first of another after them.
-  const own = unread.findLastIndex((/** @type {string} */ id) => log.byId.get(id).author.id === myId);
+  const own = unread.findLastIndex((id) => log.byId.get(id)?.author.id === myId);
   return unread[own + 1] ?? null;
 }
 
 /**
  * How many messages of others came after one.
- * @param {any} log
+ * @param {Log} log
  * @param {string | null} id
  * @param {string | undefined} myId
  */
 export function countAfter(log, id, myId) {
   if (id === null) return 0;
   let count = 0;
-  for (let index = log.ids.length - 1; index >= 0 && compareIds(log.ids[index], id) > 0; index -= 1) {
-    if (log.byId.get(log.ids[index]).author.id !== myId) count += 1;
+  for (let index = log.ids.length - 1; index >= 0 && compareIds(log.ids[index] ?? "", id) > 0; index -= 1) {
+    if (log.byId.get(log.ids[index] ?? "")?.author.id !== myId) count += 1;
   }
   return count;
 }

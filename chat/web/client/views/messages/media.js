@@ -36,14 +36,14 @@ export function frame(width, height, content) {
 }
 
 /**
- * @param {readonly any[]} attachments
+ * @param {readonly import("wire").Attachment[]} attachments
  * @returns {HTMLElement}
  */
 export function media(attachments) {
   return h("div", { class: "media" }, ...attachments.map((one) => attachment(one)));
 }
 
-/** @param {any} file */
+/** @param {import("wire").Attachment} file */
 function attachment(file) {
   const shown = file.url === null ? gone(file) : known(file);
   if ((file.flags & SPOILER) === 0) return shown;
@@ -52,31 +52,33 @@ function attachment(file) {
   return h("div", { class: "covered" }, shown, cover);
 }
 
-/** @param {any} file */
+/** @param {import("wire").Attachment} file */
 function known(file) {
   const kind = String(file.content_type).split("/")[0];
-  const hasSize = file.width > 0 && file.height > 0;
+  const { width = 0, height = 0 } = file;
+  const hasSize = width > 0 && height > 0;
   if (kind === "image" && hasSize) return picture(file);
-  if (kind === "video") return frame(hasSize ? file.width : 640, hasSize ? file.height : 360, player("video", file));
+  if (kind === "video") return frame(hasSize ? width : 640, hasSize ? height : 360, player("video", file));
   if (kind === "audio")
     return h("div", { class: "sound" }, h("p", { class: "small clip" }, file.filename), player("audio", file));
   return download(file);
 }
 
-/** @param {any} file */
+/** @param {import("wire").Attachment} file */
 function picture(file) {
   const image = h("img", { alt: file.description ?? "", loading: "lazy", decoding: "async" });
   const name = file.description || t("message.picture", { name: file.title || file.filename });
+  const { width = 0, height = 0 } = file;
   const framed = frame(
-    file.width,
-    file.height,
+    width,
+    height,
     h(
       "button",
       { type: "button", class: "picture", "data-act": "view", "data-file": file.id, "aria-label": name },
       image,
     ),
   );
-  show(image, pictureOf(file), fitted(file.width, file.height), () =>
+  show(image, pictureOf(file), fitted(width, height), () =>
     framed.replaceWith(download(file)),
   );
   return framed;
@@ -84,19 +86,19 @@ function picture(file) {
 
 /**
  * @param {"video" | "audio"} tag
- * @param {any} file
+ * @param {import("wire").Attachment} file
  */
 function player(tag, file) {
   const element = h(tag, { controls: "", preload: "metadata", "aria-label": file.description || file.filename });
-  element.setAttribute("src", fileAddress(file.url));
+  element.setAttribute("src", fileAddress(file.url ?? ""));
   return element;
 }
 
-/** A file as one to be saved, which is what came. @param {any} file */
+/** A file as one to be saved, which is what came. @param {import("wire").Attachment} file */
 export function download(file) {
   const link = h(
     "a",
-    { href: fileAddress(file.url), download: file.filename, rel: "noopener noreferrer", class: "clip" },
+    { href: fileAddress(file.url ?? ""), download: file.filename, rel: "noopener noreferrer", class: "clip" },
     file.filename,
   );
   return h(
@@ -107,7 +109,7 @@ export function download(file) {
   );
 }
 
-/** @param {any} file */
+/** @param {import("wire").Attachment} file */
 function gone(file) {
   const words = t("message.file_gone");
   return h(

@@ -15,7 +15,7 @@ export function emojiKey(one) {
 }
 
 /**
- * @param {readonly {emoji: any, count: number, me: boolean}[]} all
+ * @param {readonly {emoji: import("wire").Reaction["emoji"], count: number, me: boolean}[]} all
  */
 export function reactions(all) {
   const add = h(
@@ -26,7 +26,7 @@ export function reactions(all) {
   return h("div", { class: "reactions", role: "group", "aria-label": t("message.reactions") }, ...all.map(button), add);
 }
 
-/** @param {{emoji: any, count: number, me: boolean}} one */
+/** @param {{emoji: import("wire").Reaction["emoji"], count: number, me: boolean}} one */
 function button(one) {
   const shown = one.emoji.id
     ? emoji({ name: one.emoji.name, id: one.emoji.id, animated: one.emoji.animated === true })

@@ -1,7 +1,7 @@
 // A new session may have missed something: then the newest messages are fetched again, once.
 
 /**
- * @param {any} store
+ * @param {import("../../store/store.js").Store} store
  * @param {() => Promise<void>} renew
  */
 export function makeRenewal(store, renew) {

@@ -16,11 +16,12 @@ import { reactions } from "./reactions.js";
 import { isWritten, saying } from "./system.js";
 
 /** @typedef {import("../names/people.js").Place} Place */
+/** @typedef {import("../../store/shapes.js").Message} Message */
 
 /** @typedef {"queued" | "sending" | "sent" | "unsure" | "failed" | null} Sending */
 
 /**
- * @typedef {{key: string, message: any, before: any, isUnread: boolean, sending: Sending,
+ * @typedef {{key: string, message: Message, before: Message | undefined, isUnread: boolean, sending: Sending,
  *   fault?: string | null, isAlone?: boolean}} Item
  * `before` is the message above it, `isUnread` puts the line of what is new above it, `isAlone` is one without a list.
  */
@@ -106,30 +107,31 @@ export function makeRow(place) {
     part(article, "reactions", [message.reactions], () =>
       message.reactions?.length ? reactions(message.reactions) : null,
     );
-    const about = place.store.read.channels.get(message.thread?.id) ?? message.thread;
-    part(article, "thread", [about?.name, about?.message_count], () => thread(about));
+    const about = place.store.read.channels.get(message.thread?.id ?? "") ?? message.thread;
+    part(article, "thread", [about?.name, about?.message_count], () => (about ? thread(about) : null));
     part(article, "sending", [sending, fault], () => fate(sending, fault ?? null));
   }
 
-  /** Those who are named in it, as they are called here now. @param {any} message */
+  /** Those who are named in it, as they are called here now. @param {Message} message */
   function mentionedNames(message) {
     const { users } = place.store.read;
-    const named = (/** @type {any} */ one) => `${nameOf(place, one)}${users.has(one.id) ? "" : " ?"}`;
+    const named = (/** @type {Message["author"]} */ one) =>
+      `${nameOf(place, one)}${users.has(one.id) ? "" : " ?"}`;
     return (message.mentions ?? []).map(named).join("\n");
   }
 
-  /** The same for what it answers. @param {any} message */
+  /** The same for what it answers. @param {Message} message */
   function answeredNames({ referenced_message: answered }) {
     return answered ? [nameOf(place, answered.author), mentionedNames(answered)] : [];
   }
 
-  /** @param {any} message */
+  /** @param {Message} message */
   function isForMe(message) {
     const me = place.store.read.session.me;
-    return message.mention_everyone === true || !!message.mentions?.some((/** @type {any} */ one) => one.id === me);
+    return message.mention_everyone === true || !!message.mentions?.some((one) => one.id === me);
   }
 
-  /** @param {any} message */
+  /** @param {Message} message */
   function reply(message) {
     if (message.type !== 19) return null;
     const answered = message.referenced_message;
@@ -147,7 +149,7 @@ export function makeRow(place) {
   }
 
   /**
-   * @param {any} message
+   * @param {Message} message
    * @param {boolean} isHead
    * @param {number} time
    */
@@ -163,7 +165,7 @@ export function makeRow(place) {
   }
 
   /**
-   * @param {any} message
+   * @param {Message} message
    * @param {string} name
    * @param {string | null} colour
    * @param {number} time
@@ -184,7 +186,7 @@ export function makeRow(place) {
   }
 
   /**
-   * @param {any} message
+   * @param {Message} message
    * @param {boolean} written
    */
   function text(message, written) {
@@ -204,7 +206,7 @@ export function makeRow(place) {
     return element;
   }
 
-  /** @param {any[] | undefined} snapshots */
+  /** @param {Message["message_snapshots"]} snapshots */
   function copies(snapshots) {
     if (!snapshots?.length) return null;
     const drawnOnes = snapshots.flatMap((one) => [
@@ -225,7 +227,7 @@ export function makeRow(place) {
 
 /**
  * A message as it is shown: the first one of a thread has nothing of its own and shows what the thread was made from.
- * @param {any} message
+ * @param {Message} message
  */
 function opening(message) {
   const from = message.type === STARTER ? message.referenced_message : null;
@@ -235,7 +237,7 @@ function opening(message) {
 }
 
 /**
- * @param {any} message
+ * @param {Message} message
  * @param {string} name
  * @param {number} time
  */
@@ -253,7 +255,7 @@ function separator(kind, words) {
   return h("div", { class: `divider ${kind}`, role: "separator", "aria-label": words }, h("span", {}, words));
 }
 
-/** @param {any[] | undefined} stickers */
+/** @param {Message["stickers"] | undefined} stickers */
 function stickers(stickers) {
   if (!stickers?.length) return null;
   const pictures = stickers.map((one) => {
@@ -266,7 +268,7 @@ function stickers(stickers) {
   return h("div", { class: "stickers" }, ...pictures);
 }
 
-/** @param {any} thread */
+/** @param {import("wire").Thread} thread */
 function thread(thread) {
   if (!thread) return null;
   const count = t("message.thread_count", { n: thread.message_count ?? 0 });

@@ -27,7 +27,7 @@ const LETTERS = {
  * @param {HTMLElement} parts.element what holds the list and the bar of buttons
  * @param {HTMLElement} parts.rows
  * @param {string | undefined} parts.myId
- * @param {(act: string, message: any, element: HTMLElement) => void} parts.on
+ * @param {(act: string, message: import("wire").Message, element: HTMLElement) => void} parts.on
  * @param {(id: string) => void} parts.jump
  * @param {(id: string) => void} parts.markUnread
  * @param {(error: unknown) => void} parts.report
@@ -55,8 +55,8 @@ export function makeRowActs({ acts, channelId, element, rows, myId, on, jump, ma
     const { message } = item;
     if (act === "reveal") return reveal(source);
     if (act === "uncover") return uncover(source);
-    if (act === "retry") return void acts.messages.retry(message.nonce);
-    if (act === "discard") return void acts.messages.discard(message.nonce);
+    if (act === "retry") return void acts.messages.retry(message.nonce ?? "");
+    if (act === "discard") return void acts.messages.discard(message.nonce ?? "");
     if (act === "jump") return jump(source.dataset["id"] ?? "");
     if (message.id === "") return;
     if (act === "react") return told(react(message, source.dataset["emoji"] ?? ""));
@@ -122,6 +122,7 @@ export function makeRowActs({ acts, channelId, element, rows, myId, on, jump, ma
       return;
     }
     if (target.tagName !== "ARTICLE" || current === null) return;
+    /** @type {Record<string, Element | null>} */
     const rowsBy = {
       ArrowUp: current.previousElementSibling,
       ArrowDown: current.nextElementSibling,
@@ -129,7 +130,7 @@ export function makeRowActs({ acts, channelId, element, rows, myId, on, jump, ma
       End: rows.lastElementChild,
     };
     const act = LETTERS[event.key.length === 1 ? event.key.toLowerCase() : event.key];
-    if (event.key in rowsBy) go(/** @type {any} */ (rowsBy)[event.key]);
+    if (event.key in rowsBy) go(/** @type {HTMLElement | null} */ (rowsBy[event.key] ?? null));
     else if (act !== undefined) run(act, target, target);
     else return;
     event.preventDefault();

@@ -9,7 +9,7 @@ import { nameOf, plainName } from "../names/people.js";
 
 /** @typedef {{sign: SVGSVGElement, words: (string | Node)[]}} Saying */
 
-/** @type {Record<number, (message: any, name: string, other: string) => Saying>} */
+/** @type {Record<number, (message: import("wire").Message, name: string, other: string) => Saying>} */
 const SAYINGS = {
   1: (_, name, other) => ({ sign: icon("add"), words: tn("system.added", { name, other }) }),
   2: (_, name, other) => ({ sign: icon("leave"), words: tn("system.left", { name, other }) }),
@@ -33,14 +33,14 @@ const SAYINGS = {
 
 /**
  * Whether someone wrote it.
- * @param {any} message
+ * @param {import("wire").Message} message
  */
 export function isWritten(message) {
   return message.type === 0 || message.type === 19 || message.type === 21;
 }
 
 /**
- * @param {any} message
+ * @param {import("wire").Message} message
  * @param {Place} place
  * @returns {HTMLElement}
  */

@@ -2,11 +2,12 @@
 
 import { h } from "../../base/dom.js";
 
-/** @typedef {{read: any, [more: string]: any}} Store what views read of the store */
+/** @typedef {Pick<import("../../store/store.js").Store, "read">} Store what views read of the store */
+/** @typedef {Partial<import("wire").PartialUser> & {id: string}} Person as far as they are known */
 
 /**
- * @typedef {{store: Store, guildId: string | null, invite?: (code: string) => Promise<any>}} Place where a message
- *   stands; `invite` looks one up, where cards are shown
+ * @typedef {{store: Store, guildId: string | null, invite?: import("../../acts/guilds.js").KnownInvite}} Place where a
+ *   message stands; `invite` looks one up, where cards are shown
  */
 
 const OVERRIDES = /[\u0000-\u001f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
@@ -23,11 +24,11 @@ export function plainName(name) {
 
 /**
  * The name by which others find an account: with its number, where it has one.
- * @param {any} user
+ * @param {Person} user
  */
 export function tagOf(user) {
   const number = user["discriminator"];
-  return plainName(number && number !== "0000" ? `${user.username}#${number}` : user.username);
+  return plainName(number && number !== "0000" ? `${user.username}#${number}` : (user.username ?? ""));
 }
 
 /**
@@ -40,7 +41,7 @@ function memberOf(place, userId) {
 
 /**
  * @param {Place} place
- * @param {any} user as a message carries it
+ * @param {Person} user as a message carries it
  * @returns {string}
  */
 export function nameOf(place, user) {
@@ -63,7 +64,7 @@ export function colourOf(place, userId) {
 
 /**
  * The same, by the roles that somebody has.
- * @param {any} guild
+ * @param {import("../../store/shapes.js").Guild | undefined} guild
  * @param {readonly string[]} roleIds
  * @returns {string | null}
  */
@@ -77,7 +78,7 @@ export function roleColour(guild, roleIds) {
 }
 
 /**
- * @param {any} user
+ * @param {Person} user
  * @param {number} size one of the sizes that the server draws
  */
 export function avatarAddress(user, size) {
@@ -87,7 +88,7 @@ export function avatarAddress(user, size) {
 
 /**
  * @param {Place} place
- * @param {any} user
+ * @param {Person} user
  * @returns {HTMLImageElement}
  */
 export function avatar(place, user) {

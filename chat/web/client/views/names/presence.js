@@ -30,7 +30,7 @@ export function presenceDot(status) {
  * @param {import("../../store/shapes.js").State} state
  * @param {string} userId
  * @param {string | null} guildId
- * @returns {{status: string, custom_status: any} | undefined}
+ * @returns {import("../../store/shapes.js").Seen | undefined}
  */
 export function presenceOf(state, userId, guildId) {
   if (userId === state.session.me) {

@@ -4,7 +4,7 @@ import { h } from "../../base/dom.js";
 import { plainName } from "./people.js";
 
 /**
- * @param {any} custom A custom status.
+ * @param {import("wire").CustomStatus | null} custom A custom status.
  * @returns {(HTMLElement | string)[]} nothing where there is none
  */
 export function customStatus(custom) {

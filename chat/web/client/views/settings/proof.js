@@ -8,7 +8,8 @@ import { field } from "./fields.js";
 import { t } from "../../words/catalogue.js";
 
 /** @typedef {import("../../views/shell/app.js").App} App */
-/** @typedef {(proof: {body?: Record<string, any>, sudo?: string}) => Promise<{data: any, sudo: string | null}>} Send */
+/** @typedef {import("../../acts/account_settings.js").Proof} Proof */
+/** @typedef {(proof: Proof) => Promise<import("../../acts/account_settings.js").Proved>} Send */
 
 /** @type {WeakMap<App, string>} the token that stands for a proof */
 const TOKENS = new WeakMap();
@@ -39,13 +40,13 @@ function take(app, { sudo }) {
 /**
  * @param {App} app
  * @param {Send} send
- * @param {any} wanted What the account can prove itself by.
+ * @param {import("../../../static/api.js").Refused} wanted What the account can prove itself by.
  * @returns {Promise<boolean>}
  */
 function ask(app, send, { has_mfa: hasFactor = false, methods = {} }) {
   return new Promise((resolve) => {
     let isDone = false;
-    /** @param {Record<string, any>} proof */
+    /** @param {Proof["body"]} proof */
     async function attempt(proof) {
       take(app, await send({ body: proof }));
       isDone = true;

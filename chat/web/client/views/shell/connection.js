@@ -8,7 +8,7 @@ import { t } from "../../words/catalogue.js";
 const QUIET_MS = 3000;
 const FIRST_QUIET_MS = 10_000;
 
-/** @param {{connection: any, now: () => number}} parts */
+/** @param {{connection: import("../../net/connection.js").Connection, now: () => number}} parts */
 export function makeBanner({ connection, now }) {
   const element = h("div", { class: "banner", role: "status", hidden: "" });
   /** @type {ReturnType<typeof setTimeout> | undefined} */

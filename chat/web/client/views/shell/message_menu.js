@@ -20,8 +20,8 @@ const SHOWN_CHARACTERS = 300;
  * @param {App} parts.app
  * @param {string} parts.channelId
  * @param {string | null} parts.guildId
- * @param {(message: any) => void} parts.reply
- * @param {(message: any) => void} parts.edit
+ * @param {(message: import("wire").Message) => void} parts.reply
+ * @param {(message: import("wire").Message) => void} parts.edit
  * @param {(messageId: string) => void} parts.markUnread
  */
 export function makeMessageMenu({ app, channelId, guildId, reply, edit, markUnread }) {
@@ -33,13 +33,13 @@ export function makeMessageMenu({ app, channelId, guildId, reply, edit, markUnre
     return channel !== undefined && (channel.guild_id ? may(store.read, channel, bit) : inConversation);
   }
 
-  /** @param {any} message */
+  /** @param {import("wire").Message} message */
   function mayStart(message) {
     const type = store.read.channels.get(channelId)?.type ?? -1;
     return THREADED.has(type) && !message.thread && allowed(BITS.CREATE_PUBLIC_THREADS, false);
   }
 
-  /** One's own, or with a permission any; forwards and what the server says stay. @param {any} message */
+  /** One's own, or with a permission any; forwards and what the server says stay. @param {import("wire").Message} message */
   function mayPublish(message) {
     const isThere = store.read.channels.get(channelId)?.type === ANNOUNCEMENTS && OWN_TYPES.has(message.type);
     const isFree = !(message.flags & PUBLISHED) && message.message_reference?.type !== 1;
@@ -47,7 +47,7 @@ export function makeMessageMenu({ app, channelId, guildId, reply, edit, markUnre
     return isThere && isFree && isAllowed && allowed(BITS.SEND_MESSAGES, false);
   }
 
-  /** It cannot be taken back. @param {any} message */
+  /** It cannot be taken back. @param {import("wire").Message} message */
   function publish(message) {
     layers.dialog({
       title: t("menu.publish_title"),
@@ -56,14 +56,14 @@ export function makeMessageMenu({ app, channelId, guildId, reply, edit, markUnre
     });
   }
 
-  /** @param {any} message */
+  /** @param {import("wire").Message} message */
   function isMine(message) {
     return message.author.id === store.read.session.me;
   }
 
   /**
    * Ask before it goes, with the message in sight.
-   * @param {any} message
+   * @param {import("wire").Message} message
    */
   function remove(message) {
     if (!isMine(message) && !allowed(BITS.MANAGE_MESSAGES, false)) return;
@@ -82,22 +82,23 @@ export function makeMessageMenu({ app, channelId, guildId, reply, edit, markUnre
   }
 
   /**
-   * @param {any} message
+   * @param {import("wire").Message} message
    * @param {HTMLElement} anchor
    */
   function pick(message, anchor) {
-    const onPick = (/** @type {any} */ one) => acts.messages.react(channelId, message.id, one.emoji).catch(app.report);
+    const onPick = (/** @type {{emoji: import("../../acts/messages.js").Emoji}} */ one) =>
+      acts.messages.react(channelId, message.id, one.emoji).catch(app.report);
     app.open("emoji", { anchor, guildId, onPick });
   }
 
-  /** @param {any} message */
+  /** @param {import("wire").Message} message */
   async function copyLink(message) {
     const address = `${location.origin}/channels/${guildId ?? "@me"}/${channelId}/${message.id}`;
     await navigator.clipboard.writeText(address);
     layers.toast(t("menu.link_copied"));
   }
 
-  /** @param {any} message */
+  /** @param {import("wire").Message} message */
   async function save(message) {
     await acts.messages.save(channelId, message.id);
     const undo = () => told(acts.messages.unsave(message.id));
@@ -108,7 +109,7 @@ export function makeMessageMenu({ app, channelId, guildId, reply, edit, markUnre
   const told = (done) => void done.catch(app.report);
 
   /**
-   * @param {any} message
+   * @param {import("wire").Message} message
    * @param {HTMLElement} source
    */
   function open(message, source) {

@@ -10,7 +10,7 @@ import { avatarAddress, nameOf, plainName } from "../names/people.js";
 import { pathOf } from "./router.js";
 
 /** @typedef {import("./app.js").App} App */
-/** @typedef {import("../../store/shapes.js").Wire} Wire */
+/** @typedef {import("../../store/shapes.js").Message} Message */
 
 /** A tab that is looked at takes the message first. */
 const OTHERS_FIRST_MS = 200;
@@ -39,7 +39,7 @@ export function makeNotices(app) {
 
   void learn();
 
-  /** @param {Wire} message */
+  /** @param {Message} message */
   async function heard(message) {
     const saidAt = Number(BigInt(message["id"]) >> 22n) + EPOCH_MS;
     if (app.now() - saidAt > LATE_MS || store.read.settings?.["status"] === "dnd") return;
@@ -54,7 +54,7 @@ export function makeNotices(app) {
     await play(notices.sound);
   }
 
-  /** @param {Wire} message */
+  /** @param {Message} message */
   async function show(message) {
     if (!("Notification" in globalThis) || Notification.permission !== "granted") return;
     const guildId = message["guild_id"] ?? null;
@@ -72,7 +72,7 @@ export function makeNotices(app) {
     });
   }
 
-  /** @param {Wire} message @param {string} author */
+  /** @param {Message} message @param {string} author */
   function titled(message, author) {
     const channel = store.read.channels.get(message["channel_id"]);
     if (!channel) return author;

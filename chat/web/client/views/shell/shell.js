@@ -35,7 +35,7 @@ import { makeTitle } from "./title.js";
 /** @typedef {import("./app.js").App} App */
 /** @typedef {import("./router.js").Place} Place */
 
-/** @param {{store: App["store"], acts: any, connection: any}} parts */
+/** @param {{store: App["store"], acts: App["acts"], connection: App["connection"]}} parts */
 export function makeShell({ store, acts, connection }) {
   const layers = makeLayers(wordsOf);
   const announce = makeAnnouncer();

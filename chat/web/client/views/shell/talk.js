@@ -113,7 +113,7 @@ export function makeTalk({ app, channelId, guildId, back, toggleMembers, isBesid
       canAttach,
       now: app.now,
       pickEmoji: (anchor, insert) =>
-        app.open("emoji", { anchor, guildId, onPick: (/** @type {any} */ one) => insert(one.text) }),
+        app.open("emoji", { anchor, guildId, onPick: (/** @type {{text: string}} */ one) => insert(one.text) }),
       pickSticker: (anchor, onPick) => app.open("stickers", { anchor, channelId, onPick }),
       later: (anchor, hand) => app.open("later", { anchor, channelId, hand }),
       announce: app.announce,
@@ -125,19 +125,19 @@ export function makeTalk({ app, channelId, guildId, back, toggleMembers, isBesid
     fill(foot, composer.element, typing.element);
   }
 
-  /** @param {any} message */
+  /** @param {import("wire").Message} message */
   function reply(message) {
     composer?.reply(message, nameOf({ store, guildId }, message.author));
   }
 
-  /** @param {any} message */
+  /** @param {import("wire").Message} message */
   function edit(message) {
     composer?.edit(message);
   }
 
   /**
    * @param {string} act
-   * @param {any} message
+   * @param {import("wire").Message} message
    * @param {HTMLElement} source
    */
   function on(act, message, source) {

@@ -20,7 +20,7 @@ export function makeTitle({ store, now }) {
     document.title = `${count > 0 ? `(${count}) ` : ""}${name === "" ? service : `${name} \u00b7 ${service}`}`;
     if (count > 0 === shown > 0 && shown !== -1 && count === shown) return;
     shown = count;
-    /** @type {any} */ (navigator).setAppBadge?.(count).catch(() => null);
+    /** @type {{setAppBadge?: (count: number) => Promise<void>}} */ (navigator).setAppBadge?.(count).catch(() => null);
     if (link) void marked(plain, count > 0).then((address) => (link.href = address));
   }
 
