@@ -5,11 +5,7 @@ import { bodyOf, formOf } from "./messages.js";
 /** @typedef {import("./acts.js").Parts} Parts */
 /** @typedef {import("./messages.js").Draft} Draft */
 /** @typedef {import("../store/shapes.js").Id} Id */
-/**
- * @typedef {import("../store/shapes.js").Wire & {id: Id, channel_id: Id, scheduled_at: string,
- *   status: "pending" | "invalid", status_reason: string | null,
- *   payload: import("../store/shapes.js").Wire}} Scheduled
- */
+/** @typedef {import("wire").ScheduledMessage} Scheduled */
 
 const OWN = "/users/@me/scheduled-messages";
 
@@ -25,8 +21,9 @@ export function makeScheduledActs({ rest }) {
      * @returns {Promise<Scheduled>}
      */
     schedule(channelId, draft, at) {
-      const body = { ...bodyOf(channelId, draft), ...moment(at) };
-      const path = `/channels/${channelId}/messages/schedule`;
+      const whole = { ...bodyOf(channelId, draft), ...moment(at) };
+      const body = /** @type {import("wire").ScheduleMessageBody} */ (whole);
+      const path = /** @type {const} */ (`/channels/${channelId}/messages/schedule`);
       return draft.files?.length ? rest.post(path, formOf(body, draft)) : rest.post(path, { body });
     },
     /** @param {Id} id @param {{content?: string, at?: number}} change @returns {Promise<Scheduled>} */

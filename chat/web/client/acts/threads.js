@@ -40,7 +40,7 @@ export function makeThreadActs({ store, rest, random }) {
      */
     async find(threadId) {
       const thread = await rest.get(`/channels/${threadId}`).catch(() => null);
-      if (!thread?.thread_metadata || !store.read.channels.has(thread.parent_id)) return false;
+      if (!thread || !("thread_metadata" in thread) || !store.read.channels.has(thread.parent_id)) return false;
       store.put((state, touch) => {
         if (!state.channels.has(threadId)) state.channels.set(threadId, thread);
         touch(`channel:${threadId}`);

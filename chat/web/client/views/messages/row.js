@@ -268,7 +268,7 @@ function stickers(stickers) {
   return h("div", { class: "stickers" }, ...pictures);
 }
 
-/** @param {import("wire").Thread} thread */
+/** @param {Pick<import("wire").Thread, "id"> & {name?: string, message_count?: number}} thread */
 function thread(thread) {
   if (!thread) return null;
   const count = t("message.thread_count", { n: thread.message_count ?? 0 });
@@ -276,7 +276,7 @@ function thread(thread) {
     "button",
     { type: "button", class: "thread-link", "data-act": "thread", "data-channel": thread.id },
     icon("thread"),
-    h("bdi", { class: "clip" }, plainName(thread.name)),
+    h("bdi", { class: "clip" }, plainName(thread.name ?? "")),
     h("span", { class: "meta" }, count),
   );
 }

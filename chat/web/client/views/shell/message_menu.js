@@ -39,7 +39,10 @@ export function makeMessageMenu({ app, channelId, guildId, reply, edit, markUnre
     return THREADED.has(type) && !message.thread && allowed(BITS.CREATE_PUBLIC_THREADS, false);
   }
 
-  /** One's own, or with a permission any; forwards and what the server says stay. @param {import("wire").Message} message */
+  /**
+   * One's own, or with a permission any; forwards and what the server says stay.
+   * @param {import("wire").Message} message
+   */
   function mayPublish(message) {
     const isThere = store.read.channels.get(channelId)?.type === ANNOUNCEMENTS && OWN_TYPES.has(message.type);
     const isFree = !(message.flags & PUBLISHED) && message.message_reference?.type !== 1;
