@@ -13,7 +13,7 @@ import pytest
 STYLES: Final = Path(__file__).parents[3] / "chat" / "web" / "client" / "css"
 TOKENS: Final = STYLES / "tokens.css"
 THEMES: Final = (STYLES / "themes.css").read_text(encoding="utf-8")
-PAIR: Final = re.compile(r"--([a-z-]+): light-dark\(oklch\(([\d. ]+)\), oklch\(([\d. ]+)\)\);")
+PAIR: Final = re.compile(r"--([a-z-]+): light-dark\(\s*oklch\(([\d. ]+)\),\s+oklch\(([\d. ]+)\)\s*\);")
 ONE: Final = re.compile(r"--([a-z-]+): oklch\(([\d. ]+)\);")
 THEME: Final = re.compile(r':root\[data-theme="(\w+)"\] \{\n    color-scheme: ([a-z ]+);\n(.*?)\}', re.DOTALL)
 ACCENT: Final = re.compile(
