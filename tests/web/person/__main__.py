@@ -66,6 +66,7 @@ def run(machine: PersonMachine, options: argparse.Namespace) -> int:
     found = len(machine.known)
     print(f"{machine.acts} acts in {seconds:.0f} s, seeds {options.seed} to {seed - 1}, {found} kinds of faults")
     print({kind: round(took, 1) for kind, took in sorted(machine.seconds.items(), key=itemgetter(1), reverse=True)})
+    print(f"memory of a page at the end: {machine.memory / 2**20:.1f} MiB at most")
     print(*(f"{times:6} {kind}" for kind, times in machine.known.most_common()), sep="\n")
     return 1 if machine.known else 0
 

@@ -64,7 +64,7 @@
   }
 
   /** What lies above the page for a moment and goes when it is asked to. */
-  const ABOVE = "[popover], dialog, .members, .notices, .toolbar, .completion, [role=listbox], .new-messages, .newer";
+  const ABOVE = "[popover], dialog, .skip, .members, .notices, .row-tools, .completion, [role=listbox], .new-messages, .newer";
 
   /** What sticks to an edge covers only what can be scrolled out from under it. */
   function isSticky(hit) {

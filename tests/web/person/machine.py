@@ -64,6 +64,8 @@ class PersonMachine:
         """When an example ends before its time, by `time.monotonic`."""
         self.seconds: dict[str, float] = defaultdict(float)
         self.touched: Counter[str] = Counter()
+        self.memory = 0
+        """The most that a page held at the end of an example, in bytes."""
         self.known: Counter[str] = Counter()
         """Kinds of faults that are passed over, and how often they came."""
 
@@ -116,21 +118,22 @@ class PersonMachine:
                 faults = self._new(comparison.of(person))
                 self.seconds["comparing"] += time.monotonic() - began
             if is_over:
+                self.memory = max(self.memory, person.memory())
                 break
         return faults
 
     def _one(self, person: PersonsBrowser, act: Act, before: Look) -> tuple[list[str], Look]:
         self.acts += 1
         began = time.monotonic()
-        asked = person.tab.requests
+        asked, is_done = person.tab.requests, False
         if act.kind == "other":
             path = person.page.url.split("/")
             channel = path[5] if len(path) > 5 and path[5].isdigit() else None
             others.done(self.world, act.detail, channel)
-        elif act.kind != "wait" and person.does(act):
+        elif is_done := person.does(act):
             self.touched[act.sentence("")] += 1
         acted = time.monotonic()
-        person.settle()
+        person.settle(before["state"]["inputs"] + 1 if act.kind in ("press", "key", "context") and is_done else 0)
         settled = time.monotonic()
         after = person.look()
         faults = self._new(judge(person, act, before, after, person.tab.requests - asked))

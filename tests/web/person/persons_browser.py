@@ -162,12 +162,15 @@ class PersonsBrowser:
 
     # Rest, and a look
 
-    def settle(self) -> None:
-        """Until nothing is asked for and two frames went by without a change, after all that the server sent."""
+    def settle(self, inputs: int = 0) -> None:
+        """Until nothing is asked for and two frames went by without a change, after all that the server sent.
+
+        `inputs`: how many presses the page has to have heard, if it is still the same one.
+        """
         tab, end = self.tab, time.monotonic() + QUIET_S
         while time.monotonic() < end:
             try:
-                is_quiet = tab.page.evaluate("() => window.__person?.quiet() ?? false")
+                is_quiet = tab.page.evaluate("inputs => window.__person?.quiet(inputs) ?? false", inputs)
             except Error as error:  # the page is on its way to another one
                 if "closed" in str(error) or "crash" in str(error):
                     raise
@@ -185,6 +188,14 @@ class PersonsBrowser:
         """What the page shows."""
         picture: dict[str, Any] = json.loads(self.page.evaluate("() => window.__person.picture()"))
         return picture
+
+    def memory(self) -> int:
+        """What the page's scripts hold, in bytes, after what is not used was thrown away."""
+        session = self.context.new_cdp_session(self.page)
+        session.send("HeapProfiler.collectGarbage")
+        used = session.send("Runtime.getHeapUsage")["usedSize"]
+        session.detach()
+        return int(used)
 
     # Acts
 

@@ -18,7 +18,7 @@
   const PATIENCE_MS = 1500;
 
   const sockets = new Set();
-  const state = { mutations: 0, told: 0, opened: 0, copied: 0, lastTold: "" };
+  const state = { inputs: 0, mutations: 0, told: 0, opened: 0, copied: 0, lastTold: "" };
 
   const Native = window.WebSocket;
   window.WebSocket = class extends Native {
@@ -71,11 +71,14 @@
   if (document.documentElement) watch();
   else document.addEventListener("readystatechange", watch, { once: true });
 
+  // A press comes to the page after the driver was told that it was given.
+  for (const type of ["pointerup", "keyup"]) addEventListener(type, () => (state.inputs += 1), { capture: true });
+
   // The browser's own bubble at a field that has to be filled.
   addEventListener("invalid", () => (state.told += 1), { capture: true });
 
   // The browser's own menu would swallow the next touch, and it is no part of the page.
-  addEventListener("contextmenu", (event) => event.preventDefault());
+  addEventListener("contextmenu", (event) => event.isTrusted && event.preventDefault());
 
   const openOf = window.open;
   window.open = (...parts) => ((state.opened += 1), openOf.apply(window, parts));
@@ -259,8 +262,10 @@
     nameOf,
     placeOf,
     roleOf,
-    /** Resolves when two frames went by without a change, after all that the server has sent so far. */
-    async quiet() {
+    /** Resolves when so many presses were heard and two frames went by without a change, after all that the server has sent so far. */
+    async quiet(inputs) {
+      const end = performance.now() + PATIENCE_MS;
+      while (state.inputs < inputs && performance.now() < end) await frame();
       await caughtUp();
       const before = state.mutations;
       await frame();
