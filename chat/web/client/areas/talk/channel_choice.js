@@ -33,6 +33,7 @@ export function makeChannelChoice(store, all, words) {
   function row(channel) {
     const radio = /** @type {HTMLInputElement} */ (h("input", { type: "radio", name: "forward", value: channel.id }));
     radio.checked = channel.id === chosen;
+    radio.required = true; // so the browser says what is missing
     radio.addEventListener("change", () => (chosen = channel.id));
     const guild = store.read.guilds.get(channel.guild_id ?? "");
     const where = guild ? plainName(guild.properties["name"] ?? "") : t("direct.name");
