@@ -29,6 +29,7 @@ from playwright.sync_api import Browser, BrowserContext, CDPSession, ConsoleMess
 from tests.durability.prepared import started_and_killed
 from tests.loopback_http import LoopbackHttp
 from tests.patience import PATIENCE_SECONDS
+from tests.web import acts_record
 
 CHROMIUM: Final = shutil.which("chromium") or shutil.which("chromium-browser")
 
@@ -44,6 +45,9 @@ FLAGS: Final = (
     "--metrics-recording-only",
     "--no-first-run",
 )
+
+PACKS: Final = {"CHAT_CLIENT_PACKS": "false" if acts_record.RECORD else "true"}
+"""As the client comes to people; singly where what it calls is written down."""
 
 WAIT_MS: Final = int(1_000 * PATIENCE_SECONDS)
 """How long anything on a page may take, on a machine whose cores run other tests."""
@@ -149,7 +153,7 @@ def instance(**environment: str) -> Iterator[Instance]:
     with tempfile.TemporaryDirectory() as folder:
         command = ["dev", "--data", folder, "--port", "0", "--json"]
         # Nothing of it is wanted in the end: no drain.
-        with started_and_killed(command, {**os.environ, "CHAT_CLIENT_PACKS": "true", **environment}) as output:
+        with started_and_killed(command, {**os.environ, **PACKS, **environment}) as output:
             line = output.readline()
             assert line, "the server ended before it could serve"
             yield Instance(json.loads(line), folder)
@@ -196,6 +200,7 @@ class Visitor:
         self.home = home
         self.context: BrowserContext = browser.new_context(base_url=home.origin, **options)
         self.context.set_default_timeout(WAIT_MS)
+        acts_record.record(self.context)
         self.page: Page = self.context.new_page()
         self.complaints: list[str] = []
         self._has_axe = self._closes = False

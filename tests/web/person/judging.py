@@ -22,8 +22,8 @@ def offer_of(act: Act, look: Look) -> Offer | None:
     return None
 
 
-def judge(person: PersonsBrowser, act: Act, before: Look, after: Look, asked: int) -> list[str]:
-    """What is wrong after an act; `asked` is how many requests it took."""
+def judge(person: PersonsBrowser, act: Act, before: Look, after: Look, asked: int | None) -> list[str]:
+    """What is wrong after an act; `asked` is how many requests it took, None where it could not be done."""
     found = list(after["faults"])
     for tab in person.tabs:
         found += tab.complaints
@@ -37,7 +37,7 @@ def judge(person: PersonsBrowser, act: Act, before: Look, after: Look, asked: in
         tab.refused.clear()
     if act.kind in KEYBOARD and before["focus"] and after["focus"] is None and after["isReady"]:
         found.append(f"focus: lost from {before['focus']} by {act.detail!r}")
-    if act.kind == "press":
+    if act.kind == "press" and asked is not None:
         found += _pressed(act, before, after, asked)
     return found
 

@@ -136,9 +136,9 @@ class PersonMachine:
         person.settle(before["state"]["inputs"] + 1 if act.kind in ("press", "key", "context") and is_done else 0)
         settled = time.monotonic()
         after = person.look()
-        faults = self._new(judge(person, act, before, after, person.tab.requests - asked))
+        faults = self._new(judge(person, act, before, after, person.tab.requests - asked if is_done else None))
         if faults and faults[0].startswith(SLOW):
-            faults, after = self._again(person, act, before, asked)
+            faults, after = self._again(person, act, before, asked if is_done else None)
         looked = time.monotonic()
         for what, took in ((act.kind, acted - began), ("settling", settled - acted), ("looking", looked - settled)):
             self.seconds[what] += took
@@ -149,13 +149,14 @@ class PersonMachine:
             self.known[kind] += 1
         return [fault for fault in faults if kind_of(fault) not in self.known]
 
-    def _again(self, person: PersonsBrowser, act: Act, before: Look, asked: int) -> tuple[list[str], Look]:
+    def _again(self, person: PersonsBrowser, act: Act, before: Look, asked: int | None) -> tuple[list[str], Look]:
         """What may only have been late is looked at once more."""
         for _ in range(LATE):
             person.page.wait_for_timeout(150)
             person.settle()
             after = person.look()
-            faults = self._new(judge(person, act, before, after, person.tab.requests - asked))
+            since = None if asked is None else person.tab.requests - asked
+            faults = self._new(judge(person, act, before, after, since))
             if not faults:
                 break
         return faults, after

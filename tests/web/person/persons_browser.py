@@ -23,6 +23,7 @@ from playwright.sync_api import (
     Response,
 )
 
+from tests.web.browsing import WAIT_MS
 from tests.web.client.node import CLIENT
 from tests.web.person.acts import Act, Look
 from tests.web.person.world import World, picture_address
@@ -37,7 +38,13 @@ SCRIPTS: Final = (
 QUIET_S: Final = 4.0
 ENCODED: Final = picture_address().partition(",")[2]
 PICTURE: Final = base64.b64decode(ENCODED)
-BROWSERS_OWN: Final = ("Failed to load resource", "net::ERR_", "WebSocket connection to", "ERR_INTERNET_DISCONNECTED")
+BROWSERS_OWN: Final = (
+    "Failed to load resource",
+    "does not support the Push API",
+    "net::ERR_",
+    "WebSocket connection to",
+    "ERR_INTERNET_DISCONNECTED",
+)
 
 
 @attrs.frozen
@@ -86,7 +93,7 @@ class PersonsBrowser:
             permissions=["clipboard-read", "clipboard-write", "notifications"],
             storage_state=self._storage(),  # type: ignore[arg-type]
         )
-        self.context.set_default_timeout(15_000)
+        self.context.set_default_timeout(WAIT_MS)
         for script in SCRIPTS:
             self.context.add_init_script(script)
         self.tabs: list[Tab] = []
