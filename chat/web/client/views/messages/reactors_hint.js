@@ -20,7 +20,7 @@ const GAP = 6;
 export function makeReactorsHint({ element, place, acts, channelId }) {
   const words = h("span", {});
   const id = `reactors-${channelId}`;
-  const hint = h("div", { class: "hint small", role: "tooltip", id, popover: "manual" }, words);
+  const hint = h("div", { class: "reactors-hint small", role: "tooltip", id, popover: "manual" }, words);
   /** @type {Map<string, Promise<string>>} by message, emoji and count */
   const known = new Map();
   /** @type {HTMLElement | null} */

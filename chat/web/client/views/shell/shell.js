@@ -164,7 +164,7 @@ export function makeShell({ store, acts, connection }) {
    */
   function open(channelId, guildId, messageId) {
     const channel = store.read.channels.get(channelId);
-    if (channel) title.show(nameOfChannel(store.read, channel));
+    if (channel) title.show(() => nameOfChannel(store.read, store.read.channels.get(channelId) ?? channel));
     rail.here(guildId);
     const isClosed = guildId !== null && !passed.has(guildId) && isForAdults(app, channel);
     const parent = isClosed ? null : beside.parentOf(channel);
@@ -225,7 +225,7 @@ export function makeShell({ store, acts, connection }) {
     beside.close();
     hasFriends = false;
     members.show(null);
-    title.show("");
+    title.show(() => "");
     if (guildId === null) {
       hasFriends = true;
       const isNew = !isFriends && store.read.guilds.size === 0;

@@ -6,17 +6,20 @@ import { newsByGuild } from "../../store/unread.js";
 /** @typedef {import("./app.js").App} App */
 
 const ICON_PX = 64;
+/** Topics of what is counted, and of what places are called. */
+const SHOWN = /^(?:read|me|relationships|channels?|guilds|user)(?::|$)/;
 
 /** @param {Pick<App, "store" | "now">} app */
 export function makeTitle({ store, now }) {
   const link = /** @type {HTMLLinkElement | null} */ (document.getElementById("icon"));
   const plain = link?.href ?? "";
   const service = document.body.dataset["serviceName"] ?? "";
-  let name = "";
+  let nameNow = () => "";
   let shown = -1;
 
   function draw() {
     const count = [...newsByGuild(store.read, now()).values()].reduce((sum, news) => sum + news.mentions, 0);
+    const name = nameNow();
     document.title = `${count > 0 ? `(${count}) ` : ""}${name === "" ? service : `${name} \u00b7 ${service}`}`;
     if (count > 0 === shown > 0 && shown !== -1 && count === shown) return;
     shown = count;
@@ -25,13 +28,13 @@ export function makeTitle({ store, now }) {
   }
 
   const unwatch = store.watch([ALL], (topics) => {
-    if ([...topics].some((topic) => topic.startsWith("read:") || topic === "me" || topic === "relationships")) draw();
+    if ([...topics].some((topic) => SHOWN.test(topic))) draw();
   });
 
   return {
-    /** @param {string} words Where the person is. */
-    show(words) {
-      name = words;
+    /** @param {() => string} name What the place is called where the person is; it may change while they are there. */
+    show(name) {
+      nameNow = name;
       draw();
     },
     stop: unwatch,
