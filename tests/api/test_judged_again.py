@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 import attrs
@@ -39,6 +40,7 @@ RIGHTS: Final = (
     | Permission.ATTACH_FILES
 )
 IMAGE: Final = data_uri(png(8, 8))
+LATER: Final = (datetime.now(UTC) + timedelta(days=1)).isoformat()
 
 
 @attrs.frozen
@@ -54,6 +56,7 @@ class Scene:
     forum_id: str
     group_id: str
     application_id: str
+    scheduled_message_id: str
 
     @property
     def guild_id(self) -> int:
@@ -100,6 +103,8 @@ async def scene(chat_server: ChatServer, chat_world: World, autojump_clock: Mock
         (await other.rest.accept_friendship(world.bob.id)).expect(200)
     group = (await bob.make_group(world.alice.id, world.carol.id)).expect(200)["id"]
     application = (await bob.post("/v1/oauth2/applications", {"name": "app"})).expect(200)["id"]
+    later = {"content": "later", "scheduled_local_at": LATER}
+    scheduled = (await bob.post(f"/v1/channels/{world.channel_id}/messages/schedule", later)).expect(201)["id"]
     return Scene(
         chat_server,
         world,
@@ -110,6 +115,7 @@ async def scene(chat_server: ChatServer, chat_world: World, autojump_clock: Mock
         forum,
         group,
         application,
+        scheduled,
     )
 
 
@@ -157,7 +163,7 @@ def formed(method: str, path: str, **members: Any) -> Request:
 
     async def request(scene: Scene) -> Response:
         payload = json.dumps({**members, "attachments": [{"id": 0, "filename": "a.txt"}]}).encode()
-        names = {"channel_id": scene.world.channel_id, "forum_id": scene.forum_id, "message_id": scene.message_id}
+        names = {**attrs.asdict(scene, recurse=False), "channel_id": scene.world.channel_id}
         body = form([("files[0]", "a.txt", b"text")], payload)
         return await scene.bob.request(method, path.format(**names), body=body, headers=FORM_HEADERS)
 
@@ -183,6 +189,9 @@ IN_GUILD: Final[dict[str, Request]] = {
     ),
     "PATCH /v1/webhooks/{webhook_id}": sent("PATCH", "/v1/webhooks/{webhook_id}", avatar=IMAGE),
     "POST /v1/channels/{channel_id}/messages": formed("POST", "/v1/channels/{channel_id}/messages"),
+    "POST /v1/channels/{channel_id}/messages/schedule": formed(
+        "POST", "/v1/channels/{channel_id}/messages/schedule", content="x", scheduled_local_at=LATER
+    ),
 }
 """Operations that bob may do by his role."""
 
@@ -190,6 +199,9 @@ OTHERS: Final[dict[str, Request]] = {
     "PATCH /v1/guilds/{guild_id}/members/@me": sent("PATCH", "/v1/guilds/{guild_id}/members/@me", avatar=IMAGE),
     "PATCH /v1/channels/{channel_id}/messages/{message_id}": formed(
         "PATCH", "/v1/channels/{channel_id}/messages/{message_id}"
+    ),
+    "PATCH /v1/users/@me/scheduled-messages/{scheduled_message_id}": formed(
+        "PATCH", "/v1/users/@me/scheduled-messages/{scheduled_message_id}"
     ),
     "PATCH /v1/users/@me": sent("PATCH", "/v1/users/@me", avatar=IMAGE),
     "PATCH /v1/channels/{channel_id}": sent("PATCH", "/v1/channels/{group_id}", icon=IMAGE),

@@ -9,7 +9,7 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from chat.domain.guilds import bans
+from chat.domain.messages import author_messages
 from chat.domain.policy.errands import LOOK_SECONDS, RETRY_SECONDS, Errand
 from chat.store import errands
 from chat.testing.server import ChatServer
@@ -22,7 +22,7 @@ MESSAGES = 7
 @pytest.fixture
 async def path(chat_world: World, monkeypatch: pytest.MonkeyPatch) -> str:
     """Where bob deletes all that he wrote in the channel, in portions of two."""
-    monkeypatch.setattr(bans, "BATCH_MESSAGES", 2)
+    monkeypatch.setattr(author_messages, "BATCH_MESSAGES", 2)
     for _ in range(MESSAGES):
         (await chat_world.bob.rest.send_message(chat_world.channel_id, "x")).expect(200)
     return f"/v1/channels/{chat_world.channel_id}/messages/bulk-delete-mine"
@@ -81,14 +81,14 @@ async def test_a_fault_of_ours_is_told_once_and_tried_again_by_the_next_start(
     path: str,
     secrets_stay_secret: Watch,
 ) -> None:
-    remove, is_broken = bans.remove_messages, True
+    remove, is_broken = author_messages.remove_messages, True
 
     def sometimes(*arguments: Any) -> Any:
         if is_broken and errands.ids(chat_server.database.reader):
             raise ZeroDivisionError
         return remove(*arguments)
 
-    monkeypatch.setattr(bans, "remove_messages", sometimes)
+    monkeypatch.setattr(author_messages, "remove_messages", sometimes)
     answer = await chat_world.bob.rest.post(path, {"password": chat_world.bob.password})
     assert answer.status == 500
     await trio.sleep(3 * LOOK_SECONDS)

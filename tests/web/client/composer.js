@@ -23,7 +23,9 @@ async ({ slow, refuses }) => {
     asked.push([name, ...JSON.parse(JSON.stringify(given.slice(1), (key, value) => (key === "files" ? value.length : value)))]);
     if (refuses === name) throw new Error("refused");
   };
-  const acts = { messages: { send: act("send"), edit: act("edit"), typing: act("typing") }, members: { find: () => {} }, drafts: makeDraftActs({ store }) };
+  const rest = { get: async () => [], put: async () => null };
+  const drafts = makeDraftActs({ store, rest, now: Date.now });
+  const acts = { messages: { send: act("send"), edit: act("edit"), typing: act("typing") }, members: { find: () => {} }, drafts };
   const ground = document.createElement("main");
   const composer = makeComposer({
     store,

@@ -102,9 +102,9 @@ export function makeComposer({
     about.element,
     line,
   );
-  const draft = makeDraft(channelId, acts.drafts, () => (edited === null ? text.text() : before));
+  const draft = makeDraft(channelId, acts.drafts, () => (edited === null ? text.text() : before), now);
 
-  /** @type {any} the message that is answered */
+  /** @type {import("../../store/shapes.js").Message | null} the message that is answered */
   let answered = null;
   /** @type {any} the message that is changed */
   let edited = null;
@@ -178,7 +178,7 @@ export function makeComposer({
     const [reply, pings] = [answered, about.isPinging()];
     put("");
     leave();
-    await draft.keep();
+    await draft.sent();
     slow.sent();
     const message = { content, reply, pings, files: taken, progress: files.draw };
     await uploading(taken, () => Promise.all([acts.messages.send(channelId, message), sent()])).catch(() => {
@@ -197,7 +197,7 @@ export function makeComposer({
     await uploading(taken, () => run({ content, reply, pings, files: taken, progress: files.draw }));
     put("");
     leave();
-    await draft.keep();
+    await draft.sent();
   }
 
   /**
@@ -278,7 +278,7 @@ export function makeComposer({
   send.addEventListener("contextmenu", (event) => (event.preventDefault(), later(send, hand)));
   smile.addEventListener("click", () => pickEmoji(smile, text.insert));
   stick.addEventListener("click", () => pickSticker(stick, sendSticker));
-  void draft.load().then((kept) => field.value === "" && put(kept));
+  void draft.load(put);
   settle();
 
   return {

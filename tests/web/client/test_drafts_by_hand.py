@@ -1,0 +1,41 @@
+"""What was typed and not sent goes with the person from one device to the other. Area: the web client's talk."""
+
+from __future__ import annotations
+
+from playwright.sync_api import expect
+
+from tests.web.browsing import Instance
+from tests.web.client.test_first_minutes import Place, field_of
+from tests.web.client.test_shell import DESK, Member
+from tests.web.conftest import MakeVisitor
+
+OWN = "/v1/users/@me/drafts"
+
+
+def test_a_draft_is_on_the_other_device_until_it_is_sent(visit: MakeVisitor, home: Instance) -> None:
+    place = Place(home)
+    token = place.alice["token"]
+
+    def kept() -> list[str]:
+        return [draft["content"] for draft in home.call("GET", OWN, token=token)]
+
+    desk: Member = visit(kind=Member, viewport=DESK, reduced_motion="reduce")
+    desk.enters_as("alice", place.path)
+    with desk.page.expect_response(lambda answer: "/drafts/" in answer.url):
+        field_of(desk).press_sequentially("half a thought")
+    assert kept() == ["half a thought"]
+
+    laptop: Member = visit(kind=Member, viewport=DESK, reduced_motion="reduce")
+    laptop.enters_as("alice", place.path)
+    expect(field_of(laptop)).to_have_value("half a thought")
+    field_of(laptop).press("End")
+    with laptop.page.expect_response(lambda answer: "/drafts/" in answer.url):
+        field_of(laptop).press_sequentially(", and the rest")
+    desk.page.reload()
+    expect(field_of(desk)).to_have_value("half a thought, and the rest")
+    with desk.page.expect_response(lambda answer: "/drafts/" in answer.url):
+        field_of(desk).press("Enter")
+    assert kept() == [""]
+    laptop.page.reload()
+    laptop.page.get_by_role("article").filter(has_text="and the rest").wait_for()
+    expect(field_of(laptop)).to_have_value("")
