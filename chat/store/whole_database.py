@@ -37,6 +37,7 @@ TABLES: Final = (
     "oauth2_grants",
     "reports",
     "roles",
+    "scheduled_messages",
     "store_purchases",
     "users",
     "webhooks",
