@@ -182,7 +182,7 @@ def test_a_thread_begins_with_the_message_that_it_was_made_from(alice: Member, p
         **{"X-Service-Features": "channel_threads"},
     )
     alice.enters_as("alice", f"/channels/{place.guild_id}/{made['id']}")
-    first = alice.page.get_by_role("article").first
+    first = alice.page.get_by_label("Messages of the thread").get_by_role("article").first
     expect(first).to_contain_text("Where do leeks go?")
     expect(first.locator(".author")).to_have_text("Bob")
 
