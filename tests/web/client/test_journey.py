@@ -36,7 +36,7 @@ class Member(Visitor):
 
     def says(self, text: str) -> None:
         """Write a message and send it."""
-        field = self.page.locator("textarea.composer-field")
+        field = self.page.locator("textarea.composer-field").last
         field.fill(text)
         field.press("Enter")
         expect(field).to_have_value("")
@@ -95,7 +95,7 @@ def test_from_an_empty_machine_to_a_conversation(fresh: Instance, visit: MakeVis
     ben: Member = visit(fresh, kind=Member, viewport=PHONE, reduced_motion="reduce", has_touch=True, is_mobile=True)
     comes_by(ben, invite)
     ben.sees("Welcome to the garden")
-    field = ben.page.locator("textarea.composer-field")
+    field = ben.page.locator("textarea.composer-field").last
     field.fill("Hello Ana")
     ben.page.get_by_role("button", name="Send", exact=True).click()
     ana.sees("Hello Ana")
