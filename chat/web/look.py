@@ -23,6 +23,9 @@ READABLE: Final = 4.5
 STRONGEST: Final = 0.15
 """Chroma in OKLCH; more of it does not fit on screens in the dark scheme."""
 
+DARK: Final = (0.807, 0.86)
+"""The lightness of the accent in the dark scheme, and below a pointer; as in tokens.css."""
+
 HOVER: Final = 0.054
 """What the accent loses in lightness below a pointer."""
 
@@ -99,18 +102,17 @@ def _style(accent: str) -> str:
             f"{_darkened(colour)} is the nearest that has it"
         )
     lightness, chroma, hue = _perceived(colour)
-    strength = f"{min(chroma, STRONGEST):.3f} {hue:.1f}"
-    light, dark = accent.lower(), f"oklch(0.807 {strength})"
-    hover = f"oklch({max(lightness - HOVER, 0):.3f} {chroma:.3f} {hue:.1f})"
-    parts = strength.split()
+    strength, angle = f"{min(chroma, STRONGEST):.3f}", f"{hue:.1f}"
+    light, hover = accent.lower(), f"oklch({max(lightness - HOVER, 0):.3f} {chroma:.3f} {angle})"
+    dark, dark_hover = (f"oklch({level} {strength} {angle})" for level in DARK)
     # The client's tokens lie in a layer, where a theme or a person's own accent counts more than what stands here;
     # those of the pages, whose body names the words of their scripts, lie in none.
     return f"""@layer tokens {{
   :root:where(:not([data-accent])), [data-swatch="instance"] {{
-    --accent-c: {parts[0]};
-    --accent-h: {parts[1]};
+    --accent-c: {strength};
+    --accent-h: {angle};
     --accent: light-dark({light}, {dark});
-    --accent-hover: light-dark({hover}, oklch(0.86 {strength}));
+    --accent-hover: light-dark({hover}, {dark_hover});
   }}
 }}
 
@@ -123,8 +125,8 @@ body[data-words] {{
 @media (prefers-color-scheme: dark) {{
   body[data-words] {{
     --accent: {dark};
-    --accent-hover: oklch(0.86 {strength});
-    --on-accent: oklch(0.23 0.04 {parts[1]});
+    --accent-hover: {dark_hover};
+    --on-accent: oklch(0.23 0.04 {angle});
   }}
 }}
 """
