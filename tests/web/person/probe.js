@@ -262,7 +262,10 @@
     nameOf,
     placeOf,
     roleOf,
-    /** Resolves when this number of presses was heard and two frames went by without a change, after all that the server has sent so far. */
+    /**
+     * Resolves when this number of presses was heard and two frames went by without a change, after all that the server
+     * has sent by then.
+     */
     async quiet(inputs) {
       const end = performance.now() + PATIENCE_MS;
       while (state.inputs < inputs && performance.now() < end) await frame();
