@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
 import pytest
 
-from chat.domain.accounts.notification_words import says_one_of
+from chat.domain.accounts import notification_words
+from chat.domain.accounts.notification_words import called_by, says_one_of
 from chat.testing.world import World
 from tests.accounts.test_push_routes import Told, browser, push_service, set_guild, told
 
@@ -33,11 +39,34 @@ ONLY_MENTIONS = 1
         ("out of order", "out of", True),
         ("", "cat", False),
         ("anything", "", False),
+        ("a cat-and-mouse game", "cat-and-mouse", True),
+        ("a cat-and-mouser game", "cat-and-mouse", False),
+        ("cat and-mouse", "cat-and-mouse", False),
     ],
 )
 def test_where_a_word_stands(text: str, word: str, found: bool) -> None:
     assert says_one_of(text, [word]) is found
     assert says_one_of(text, ["nowhere at all", word]) is found
+
+
+def test_letters_that_stand_in_one_long_word_are_looked_for_once() -> None:
+    text, words = "a" * 4_000, ["a" * length for length in range(1, 51)]
+    called_by(text, {})  # what is loaded and compiled at the first call is not counted
+    lines = 0
+
+    def count(frame: FrameType, event: str, _: object) -> Callable[..., Any]:
+        nonlocal lines
+        lines += event == "line" and frame.f_code.co_filename == notification_words.__file__
+        return count
+
+    before = sys.gettrace()
+    sys.settrace(count)
+    try:
+        called = called_by(text, dict.fromkeys(range(20), words))
+    finally:
+        sys.settrace(before)
+    assert called == frozenset()
+    assert lines < 10_000, "20 accounts with 50 words each"
 
 
 async def test_words_are_kept_tidied_and_bounded(chat_world: World) -> None:

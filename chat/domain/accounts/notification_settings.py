@@ -8,7 +8,7 @@ own default. What is muted at any of these places is silent, mentions included; 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any, Final, cast
 
 from chat import wire
@@ -17,7 +17,6 @@ from chat.bus.audience import Mentions, ToAccounts
 from chat.bus.bus import Event
 from chat.classes import define, frozen
 from chat.clock import iso_timestamp
-from chat.domain.accounts.notification_words import says_one_of
 from chat.domain.core import Core
 from chat.errors import ApiError
 from chat.registries.channel_types import ThreadMemberFlag
@@ -105,7 +104,6 @@ class HeardMessage:
     default: int
     mentions: Mentions
     in_thread: bool = False
-    text: str = ""
 
 
 @frozen
@@ -117,8 +115,8 @@ class Listener:
     in_thread: ThreadMember | None = None
     role_ids: frozenset[int] = frozenset()
     is_online: bool = False
-    words: Sequence[str] = ()
-    """Words that count as a mention of the account."""
+    is_called: bool = False
+    """Whether the message has one of the account's notification words."""
 
 
 def is_notified(message: HeardMessage, listener: Listener, now_ms: int) -> bool:
@@ -132,7 +130,7 @@ def is_notified(message: HeardMessage, listener: Listener, now_ms: int) -> bool:
         return False
     if own is not None and _mutes(own.muted, own.mute_config, now_ms):
         return False
-    is_named = listener.user_id in message.mentions.user_ids or says_one_of(message.text, listener.words)
+    is_named = listener.user_id in message.mentions.user_ids or listener.is_called
     if message.in_thread and own is None:
         return is_named  # who is not in a thread hears of it when it calls
     level = _level(message, settings, overrides, own)

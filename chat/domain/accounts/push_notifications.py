@@ -29,6 +29,7 @@ from chat.bus.audience import Mentions, ToAccounts, ToChannel, ToThread
 from chat.bus.bus import Event
 from chat.classes import define, frozen
 from chat.domain.accounts.notification_settings import ALL_MESSAGES, OUTSIDE_GUILDS, HeardMessage, Listener, is_notified
+from chat.domain.accounts.notification_words import called_by
 from chat.domain.accounts.push_subscriptions import PushSubscriptions
 from chat.domain.core import Core
 from chat.domain.presence.calls import Ringing, ringing
@@ -93,7 +94,8 @@ class _PushFacts:
     thread_members: Mapping[int, ThreadMember]
     conversation: PrivateChannel | None
     subscriptions: Sequence[PushSubscription]
-    words: Mapping[int, Sequence[str]]
+    called: frozenset[int]
+    """Accounts of whose words the message has one."""
 
 
 @define(kw_only=True, eq=False)
@@ -185,7 +187,7 @@ class PushNotifications:
                 found.thread_members.get(user_id),
                 frozenset() if member is None else member.role_ids,
                 self._presences.is_online(user_id),
-                found.words.get(user_id, ()),
+                user_id in found.called,
             )
             if is_notified(message, listener, now_ms):
                 told.add(user_id)
@@ -253,7 +255,7 @@ def _found(
         thread_members={user_id: member for user_id, member in members if member is not None} if in_thread else {},
         conversation=private_channels.by_id(connection, heard.channel_id) if state is None else None,
         subscriptions=push_subscriptions.of_users(connection, unblocked),
-        words=notification_words.of_users(connection, unblocked),
+        called=called_by(heard.data["content"], notification_words.of_users(connection, unblocked)),
     )
 
 
@@ -266,15 +268,14 @@ def _channel_seen(heard: _PublishedMessage) -> int:
 def _as_heard(heard: _PublishedMessage, state: GuildState | None, found: _PushFacts) -> HeardMessage:
     places = [heard.channel_id]
     if state is None:
-        return HeardMessage(tuple(places), ALL_MESSAGES, heard.mentions, text=heard.data["content"])
+        return HeardMessage(tuple(places), ALL_MESSAGES, heard.mentions)
     in_thread = isinstance(heard.audience, ToThread)
     if in_thread:
         places.append(_channel_seen(heard))
     channel = state.channels.get(_channel_seen(heard))
     if channel is not None and channel.parent_id is not None:
         places.append(channel.parent_id)
-    default = state.guild.default_message_notifications
-    return HeardMessage(tuple(places), default, heard.mentions, in_thread, heard.data["content"])
+    return HeardMessage(tuple(places), state.guild.default_message_notifications, heard.mentions, in_thread)
 
 
 def _place(heard: _PublishedMessage, state: GuildState | None, found: _PushFacts) -> NotificationPlace:

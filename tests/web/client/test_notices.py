@@ -67,8 +67,8 @@ def server_says(
     if own is not None and place == "thread":
         muted, config = bool(own.mute.get("muted")), own.mute.get("mute_config")
         member = ThreadMember(THREAD, ME, 0, flags=own.flags, muted=muted, mute_config=config)
-    listener = Listener(ME, settings, member, frozenset(rest["roles"]), is_online=True, words=rest["words"])
-    return is_notified(HeardMessage(places, default, mentions, place == "thread", text), listener, NOW)
+    listener = Listener(ME, settings, member, frozenset(rest["roles"]), True, says_one_of(text, rest["words"]))
+    return is_notified(HeardMessage(places, default, mentions, place == "thread"), listener, NOW)
 
 
 def tab_says(
@@ -150,7 +150,7 @@ def test_a_tab_decides_as_the_server_does(
 
 @given(
     texts | st.text(max_size=12),
-    st.lists(st.text("cat\u90fdX1-\u00e9\u00c9\u00df", min_size=1, max_size=3), max_size=3),
+    st.lists(st.text("cat\u90fdX1-\u00e9\u00c9\u00df\u24b6", min_size=1, max_size=3), max_size=3),
 )
 def test_words_stand_where_the_server_finds_them(node_process: NodeProcess, text: str, words: list[str]) -> None:
     assert node_process.call("./noticed", "saysOneOf", text, words) is says_one_of(text, words)

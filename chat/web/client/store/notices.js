@@ -113,5 +113,6 @@ function standsIn(text, word) {
 
 /** @param {string} neighbour @param {string} edge */
 function runsOn(neighbour, edge) {
-  return LETTER.test(neighbour) && (DIGIT.test(edge) || edge.toUpperCase() !== edge.toLowerCase());
+  const isRun = LETTER.test(neighbour) && LETTER.test(edge);
+  return isRun && (DIGIT.test(edge) || edge.toUpperCase() !== edge.toLowerCase());
 }
