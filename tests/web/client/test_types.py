@@ -19,8 +19,8 @@ LISTS: Final = (HERE / "typescript" / "package.json", HERE / "typescript" / "pac
 COMPLAINT: Final = re.compile(r"^(?P<path>\S+?)\(\d+,\d+\): error .*(?:\n .*)*", re.MULTILINE)
 COMPILER_SECONDS: Final = 300
 
-ANYS: Final = 53
-"""Types in the client that are `any`. The number only falls; below 40 is the goal."""
+ANYS: Final = 10
+"""Types in the browser's scripts that are `any`, each with its reason beside it. The number only falls."""
 
 TYPE: Final = re.compile(r"@(?:type|param|returns|typedef|property)\s*\{")
 ANY: Final = re.compile(r"(?<![\w.$\"'`-])any(?![\w$\"'`-])")

@@ -182,7 +182,7 @@ export function bodyOf(channelId, { content, reply, pings = true, stickers = [] 
 
 /**
  * A message with the files of its draft, as a form that goes up with its progress.
- * @param {any} body
+ * @param {Record<string, unknown>} body
  * @param {Draft} draft
  */
 export function formOf(body, { files = [], progress = () => {} }) {

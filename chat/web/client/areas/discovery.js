@@ -53,7 +53,7 @@ export async function open({ app }) {
     }
   }
 
-  /** @param {any} guild */
+  /** @param {import("wire").DiscoveredGuild} guild */
   function row(guild) {
     const name = plainName(guild.name);
     const isIn = store.read.guilds.has(guild.id);
@@ -62,7 +62,7 @@ export async function open({ app }) {
     const button = h("button", { type: "button", class: "button small-button", "aria-label": label, click: press });
     button.append(isIn ? t("discovery.visit") : t("discovery.join"));
     const face = h("span", { class: "guild-set-face small-face", "aria-hidden": "true" });
-    face.append(faceOf({ ...guild, properties: guild }));
+    face.append(faceOf(guild));
     const counts = t("discovery.counts", { n: guild.member_count, online: guild.online_count });
     const about = guild.category_id === null ? counts : `${categoryWords(guild.category_id)} \u00b7 ${counts}`;
     const words = h("span", { class: "panel-words" }, h("strong", {}, h("bdi", {}, name)));

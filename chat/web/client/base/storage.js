@@ -4,7 +4,7 @@
 const NAME = "chat";
 const TABLE = "kept";
 
-/** @type {Map<string, any>} */
+/** @type {Map<string, any>} Who reads a key knows what was put there, and is not asked to say so. */
 const MEMORY = new Map();
 
 /** @type {{opened: Promise<IDBDatabase> | null}} */

@@ -2,7 +2,7 @@
 
 import { locale } from "./catalogue.js";
 
-/** @type {Map<string, any>} */
+/** @type {Map<string, any>} By name, each of its own kind: `made` gives back what its caller makes. */
 const FORMATS = new Map();
 
 /** @type {readonly [Intl.RelativeTimeFormatUnit, number][]} */

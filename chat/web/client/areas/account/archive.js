@@ -63,22 +63,20 @@ export function makeArchive(app) {
   }
 
   async function ordered() {
-    /** @type {any} */
-    let made = null;
+    let made = /** @type {import("wire").OwnArchive | null} */ (null);
     await proved(app, async (proof) => {
       const answer = await acts.orderArchive(files.checked, proof);
-      made = answer.data;
+      made = /** @type {import("wire").OwnArchive} */ (answer.data);
       return answer;
     });
     if (made) draw(made);
   }
 
   async function fetched() {
-    /** @type {any} */
-    let found = null;
+    let found = /** @type {{download_url: string} | null} */ (null);
     await proved(app, async (proof) => {
       const answer = await acts.archiveAddress(proof);
-      found = answer.data;
+      found = /** @type {{download_url: string}} */ (answer.data);
       return answer;
     });
     if (found) h("a", { href: found.download_url, download: "", rel: "noreferrer" }).click();

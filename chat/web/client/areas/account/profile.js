@@ -19,10 +19,10 @@ const TEXTS = /** @type {const} */ ({ global_name: 32, username: 32, pronouns: 4
 export function makeProfile(app) {
   const { store, acts } = app;
   const preview = makePreview(app);
-  /** @type {Record<string, any>} what is changed, by members of the account */
+  /** @type {import("wire").ChangeOwnAccountBody} what is changed */
   let changes = {};
 
-  /** @returns {any} */
+  /** Its members are read by the names of fields. @returns {any} */
   const me = () => store.read.users.get(store.read.session.me) ?? {};
 
   const fields = {
@@ -55,10 +55,10 @@ export function makeProfile(app) {
     return h("input", { class: "input", maxlength: String(TEXTS[name]), autocomplete: "off", spellcheck: "false" });
   }
 
-  /** @param {string} name @param {any} value */
+  /** @param {string} name @param {string | number | null} value */
   function change(name, value) {
     const before = me()[name] ?? null;
-    const { [name]: _, ...others } = changes;
+    const { [name]: _, ...others } = /** @type {Record<string, unknown>} */ (changes);
     changes = value === before ? others : { ...others, [name]: value };
     draw();
   }
@@ -91,7 +91,7 @@ export function makeProfile(app) {
       undo();
       app.layers.toast(t("settings.saved"));
     } catch (error) {
-      const problems = /** @type {any} */ (error).fields ?? [];
+      const problems = /** @type {import("../../../static/api.js").ApiError} */ (error).fields ?? [];
       let isSaid = false;
       for (const { path, message } of problems) {
         const its = /** @type {Record<string, ReturnType<typeof field>>} */ (fields)[path];

@@ -12,7 +12,7 @@ import { PERMISSIONS } from "./permission_words.js";
  * @property {string} guildId
  * @property {(id: string) => string} nameOfUser
  */
-/** @typedef {(value: any, where: Where) => string | null} Say null: nothing. */
+/** @typedef {(value: any, where: Where) => string | null} Say null: nothing. A key says what its value is. */
 /** @typedef {{label: string, before: string | null, after: string | null}} Change */
 
 const MINUTE_S = 60;
@@ -45,7 +45,10 @@ const rights = (value) => {
   return all.length === 0 ? null : listOf(all.map(([, words]) => words()));
 };
 /** @type {Say} */
-const roles = (value) => (value?.length ? listOf(value.map((/** @type {any} */ role) => plainName(role.name))) : null);
+const roles = (value) => {
+  const all = /** @type {import("wire").Role[]} */ (value ?? []);
+  return all.length === 0 ? null : listOf(all.map(({ name }) => plainName(name)));
+};
 
 /**
  * What the log can name, with its words and how its values are said. Of the rest an entry says that it changed.
@@ -104,15 +107,17 @@ const ON_PEOPLE = new Set([20, 22, 23, 24, 25, 26, 27, 28, 72, 74, 75]);
 
 /**
  * The name of what an entry is about; nothing where the action says it.
- * @param {any} entry
+ * @param {import("wire").AuditLogEntry} entry
  * @param {Where} where
  * @returns {string}
  */
 export function objectOf(entry, where) {
-  const { action_type: action, target_id: id, options = {}, changes = [] } = entry;
+  const { action_type: action, changes = [] } = entry;
+  const options = /** @type {Record<string, string | undefined>} */ (entry.options ?? {});
+  const id = entry.target_id ?? "";
   const said = (/** @type {string} */ key) => {
-    const change = changes.find((/** @type {any} */ one) => one.key === key);
-    return change?.new_value ?? change?.old_value ?? null;
+    const change = changes.find((one) => one.key === key);
+    return `${change?.new_value ?? change?.old_value ?? ""}`;
   };
   const within = options.channel_id ? channelName(options.channel_id, where) : "";
   if (ON_PEOPLE.has(action)) return [id ? where.nameOfUser(id) : "", within].filter((part) => part !== "").join(", ");
@@ -122,25 +127,25 @@ export function objectOf(entry, where) {
     const whom = options.role_name ? plainName(options.role_name) : where.nameOfUser(options.id ?? "");
     return t("audit.for", { channel: channelName(id, where), whom });
   }
-  if (action >= 30 && action <= 32) return plainName(guild?.roles.get(id)?.name ?? said("name") ?? id);
-  if (action >= 40 && action <= 42) return [said("code") ?? "", within].filter((part) => part !== "").join(", ");
+  if (action >= 30 && action <= 32) return plainName(guild?.roles.get(id)?.name ?? (said("name") || id));
+  if (action >= 40 && action <= 42) return [said("code"), within].filter((part) => part !== "").join(", ");
   if ((action >= 10 && action <= 12) || (action >= 110 && action <= 112)) {
-    return where.store.read.channels.has(id) ? channelName(id, where) : plainName(said("name") ?? id);
+    return where.store.read.channels.has(id) ? channelName(id, where) : plainName(said("name") || id);
   }
   if (action === 1 || action === 21) return "";
-  return said("name") ? plainName(said("name")) : "";
+  return said("name") && plainName(said("name"));
 }
 
 /**
- * @param {any} entry
+ * @param {import("wire").AuditLogEntry} entry
  * @param {Where} where
  * @returns {Change[]}
  */
 export function changesOf({ changes = [] }, where) {
   /** @type {Change[]} */
   const said = [];
-  const has = (/** @type {any} */ change, /** @type {string} */ side) => side in change;
-  const isWhole = changes.length > 2 && changes.every((/** @type {any} */ one) => !has(one, "old_value"));
+  const has = (/** @type {object} */ change, /** @type {string} */ side) => side in change;
+  const isWhole = changes.length > 2 && changes.every((one) => !has(one, "old_value"));
   for (const change of changes) {
     const { key } = change;
     if (!has(change, "new_value") || (isWhole && !TELLING.has(key))) continue;

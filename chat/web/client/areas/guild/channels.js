@@ -134,7 +134,7 @@ function channelForm(app, guildId, channel) {
   const heads = orderedChannels(store.read, guildId).filter(({ type }) => type === CATEGORY);
   const isHead = channel.type === CATEGORY;
   const isForum = FORUMS.has(channel.type);
-  /** @type {any[]} */
+  /** @type {import("wire").ForumTag[]} */
   const known = channel["available_tags"] ?? [];
   const name = input({ required: "", maxlength: "100" }, "");
   const topic = /** @type {HTMLTextAreaElement} */ (

@@ -29,7 +29,7 @@ export function membersPage(app, guildId) {
     list,
     more,
   );
-  /** @type {any[]} */
+  /** @type {import("wire").FoundMember[]} */
   let members = [];
   let timer = 0;
 
@@ -38,27 +38,26 @@ export function membersPage(app, guildId) {
     try {
       const found = await acts.guildSettings.members(guildId, search.value.trim(), further ? members.length : 0);
       members = further ? [...members, ...found.members] : found.members;
-      count.textContent = t("members.count", { n: found.total_result_count ?? members.length });
-      more.hidden = members.length >= (found.total_result_count ?? 0);
-      acts.members.know(guildId, members.map((found) => (found.member ?? found).user.id));
+      count.textContent = t("members.count", { n: found.total_result_count });
+      more.hidden = members.length >= found.total_result_count;
+      acts.members.know(guildId, members.map(({ user }) => user.id));
       fill(list, ...members.map(row));
     } catch (error) {
       app.report(error);
     }
   }
 
-  /** @param {any} member */
+  /** @param {import("wire").FoundMember} member */
   const give = (member) => chooseRoles(app, guildId, member.user.id, member.roles, () => load(false));
 
-  /** @param {any} found */
-  function row(found) {
-    const member = found.member ?? found;
+  /** @param {import("wire").FoundMember} member */
+  function row(member) {
     const { user } = member;
     const picture = h("img", { class: "avatar small-avatar", alt: "", width: "32", height: "32", loading: "lazy" });
     picture.src = avatarAddress(user, 80);
     const name = plainName(member.nick || user.global_name || user.username);
     const guild = store.read.guilds.get(guildId);
-    const roles = (member.roles ?? []).map((/** @type {string} */ id) => guild?.roles.get(id)?.name).filter(Boolean);
+    const roles = member.roles.map((id) => guild?.roles.get(id)?.name ?? "").filter(Boolean);
     const words = h(
       "span",
       { class: "panel-words" },

@@ -60,7 +60,7 @@ export function overviewPage({ store, acts }, guildId) {
       image.src = picture;
       fill(face, image);
     } else if (guild)
-      fill(face, faceOf(picture === null ? { ...guild, properties: { ...guild.properties, icon: null } } : guild));
+      fill(face, faceOf(picture === null ? { ...guild.properties, icon: null } : guild.properties));
     away.hidden = picture === null || (picture === undefined && !properties()["icon"]);
   }
 

@@ -20,7 +20,7 @@ export function ownershipPage(app, guildId) {
     event.preventDefault();
     try {
       const { members } = await guildSettings.members(guildId, search.value.trim(), 0);
-      const others = members.map((/** @type {any} */ one) => one.member ?? one).filter(isPossible);
+      const others = members.filter(isPossible);
       found.replaceChildren(...others.map(row));
     } catch (error) {
       app.report(error);
@@ -28,12 +28,12 @@ export function ownershipPage(app, guildId) {
   });
   give.append(h("button", { type: "submit", class: "button" }, t("head.search")));
 
-  /** @param {import("wire").Member} member */
+  /** @param {import("wire").FoundMember} member */
   function isPossible({ user }) {
     return user.id !== store.read.session.me && !user.bot;
   }
 
-  /** @param {import("wire").Member} member */
+  /** @param {import("wire").FoundMember} member */
   function row({ user, nick }) {
     const name = nick ? plainName(nick) : nameOf({ store, guildId }, user);
     const label = t("ownership.give_to", { name });

@@ -16,8 +16,9 @@ export async function open({ app, which, anchor }) {
     label: title,
   });
   try {
-    const found = isSaved ? await messages.saved() : await messages.mentions();
-    const shown = isSaved ? found.map((/** @type {any} */ entry) => entry.message).filter(Boolean) : found;
+    const shown = isSaved
+      ? (await messages.saved()).flatMap(({ message }) => message ?? [])
+      : await messages.mentions();
     content.ariaBusy = "false";
     const none = isSaved ? t("kept.none_saved") : t("kept.none_mentions");
     fill(content, shown.length === 0 ? h("p", { class: "muted" }, none) : resultList(app, shown, close));

@@ -107,7 +107,7 @@ export function makeDirectList(app) {
 
   /**
    * @param {Channel} channel
-   * @param {any} other
+   * @param {import("../names/people.js").Person | undefined} other
    * @param {string | undefined} status
    */
   function faceOf(channel, other, status) {
@@ -116,8 +116,10 @@ export function makeDirectList(app) {
     if (channel.type === GROUP && !channel["icon"])
       holder.append(h("span", { class: "avatar small-avatar group-face" }, icon("friends")));
     else holder.append(picture);
-    picture.src =
-      channel.type === GROUP ? `/media/icons/${channel.id}/${channel["icon"]}.webp?size=80` : avatarAddress(other, 80);
+    const isGroup = channel.type === GROUP;
+    picture.src = isGroup
+      ? `/media/icons/${channel.id}/${channel["icon"]}.webp?size=80`
+      : avatarAddress(other ?? channel, 80);
     if (channel.type === 1) holder.append(presenceDot(status ?? "offline"));
     return holder;
   }

@@ -63,17 +63,12 @@ function people(where) {
   const { users, channels } = where.store.read;
   const guild = guildOf(where);
   const members = guild
-    ? [...guild.members.values()].map((/** @type {any} */ one) => [
-        users.get(one.user?.id ?? one.user_id) ?? one.user,
-        one.nick,
-      ])
-    : (channels.get(where.channelId)?.recipients ?? []).map((/** @type {any} */ one) => [
-        users.get(one.id ?? one) ?? one,
-        null,
-      ]);
+    ? [...guild.members.values()]
+    : (channels.get(where.channelId)?.recipients ?? []).map((user) => ({ user, nick: null }));
   return members
-    .filter((/** @type {any[]} */ [user]) => user?.username)
-    .map((/** @type {any[]} */ [user, nick]) => {
+    .map(({ user, nick }) => ({ user: users.get(user.id) ?? user, nick }))
+    .filter(({ user }) => user.username)
+    .map(({ user, nick }) => {
       const label = nick || user.global_name || user.username;
       const words = [label, user.username, ...(user.global_name ? [user.global_name] : [])];
       return { label, more: user.username, insert: `<@${user.id}>`, picture: null, words };
@@ -85,12 +80,9 @@ function people(where) {
  * @returns {Candidate[]}
  */
 function roles(where) {
-  const all = [...(guildOf(where)?.roles.values() ?? [])].filter(
-    (/** @type {import("wire").Role} */ role) => role.id !== where.guildId,
-  );
-  return all
-    .filter((/** @type {import("wire").Role} */ role) => role.mentionable)
-    .map((/** @type {import("wire").Role} */ role) => ({
+  return [...(guildOf(where)?.roles.values() ?? [])]
+    .filter((role) => role.id !== where.guildId && role.mentionable)
+    .map((role) => ({
       label: `@${role.name}`,
       more: "",
       insert: `<@&${role.id}>`,
@@ -119,18 +111,14 @@ function everyone(where) {
  * @returns {Candidate[]}
  */
 function channels(where) {
-  const all = [...where.store.read.channels.values()];
-  return all
-    .filter(
-      (/** @type {any} */ one) =>
-        one.guild_id === where.guildId && where.guildId !== null && TEXT_CHANNELS.has(one.type),
-    )
-    .map((/** @type {any} */ one) => ({
+  return [...where.store.read.channels.values()]
+    .filter((one) => one.guild_id === where.guildId && where.guildId !== null && TEXT_CHANNELS.has(one.type))
+    .map((one) => ({
       label: `#${one.name}`,
       more: "",
       insert: `<#${one.id}>`,
       picture: null,
-      words: [one.name],
+      words: [one.name ?? ""],
       isLast: one.type === VOICE,
     }));
 }
@@ -141,8 +129,7 @@ function channels(where) {
  */
 function emoji(where) {
   const guilds = [...where.store.read.guilds.values()];
-  const all = guilds.flatMap((/** @type {any} */ guild) => [...(guild.emojis?.values() ?? [])]);
-  return all.map((one) => ({
+  return guilds.flatMap((guild) => guild.emojis).map((one) => ({
     label: `:${one.name}:`,
     more: "",
     insert: `<${one.animated ? "a" : ""}:${one.name}:${one.id}>`,

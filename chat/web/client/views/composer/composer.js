@@ -106,7 +106,7 @@ export function makeComposer({
 
   /** @type {import("../../store/shapes.js").Message | null} the message that is answered */
   let answered = null;
-  /** @type {any} the message that is changed */
+  /** @type {import("wire").Message | null} the message that is changed */
   let edited = null;
   /** What stood in the field before a message was taken to be changed. */
   let before = "";
@@ -173,7 +173,7 @@ export function makeComposer({
   async function submit() {
     if (!settle()) return;
     const content = text.text().trim();
-    if (edited !== null) return change(content);
+    if (edited !== null) return change(edited, content);
     const taken = files.take();
     const [reply, pings] = [answered, about.isPinging()];
     put("");
@@ -188,7 +188,7 @@ export function makeComposer({
 
   /**
    * Hand over what is written, with its files; where that fails it stays.
-   * @param {(draft: any) => Promise<unknown>} run
+   * @type {import("../../areas/talk/later.js").Hand}
    */
   async function hand(run) {
     if (!settle() || edited !== null) return;
@@ -218,9 +218,8 @@ export function makeComposer({
     await sending;
   }
 
-  /** @param {string} content */
-  async function change(content) {
-    const message = edited;
+  /** @param {import("wire").Message} message @param {string} content */
+  async function change(message, content) {
     leave();
     if (content === "" || content === message.content) return;
     const error = await acts.messages.edit(channelId, message.id, content).then(() => null, (why) => why);

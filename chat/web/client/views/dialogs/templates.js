@@ -49,9 +49,9 @@ function section(name, ...children) {
  * @param {keyof typeof TEMPLATES} name
  */
 export function templateOf(name) {
-  /** @type {any[]} */
+  /** @type {{id: string, [member: string]: unknown}[]} */
   const channels = [];
-  const add = (/** @type {any} */ channel) =>
+  const add = (/** @type {Record<string, unknown>} */ channel) =>
     channels.push({ id: `${channels.length + 1}`, position: channels.length, ...channel });
   for (const { type, name: title, children = [] } of TEMPLATES[name].sections()) {
     const parent = `${add({ type, name: title })}`;

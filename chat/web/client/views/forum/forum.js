@@ -18,7 +18,7 @@ const TEXT_MAXIMUM = 4000;
 const TEXT_SHOWN = 200;
 const EPOCH_MS = 1_420_070_400_000n;
 
-/** Whom a message shows. @param {any} message */
+/** Whom a message shows. @param {import("wire").Message} message */
 function peopleOf({ author, mentions = [] }) {
   return [author, ...mentions].map(({ id }) => id);
 }
@@ -63,9 +63,9 @@ export function makeForum({ app, channelId, guildId, back, toggleMembers }) {
     head.element,
     scroller,
   );
-  /** @type {any[]} */
+  /** @type {import("wire").Thread[]} */
   let posts = [];
-  /** @type {Map<string, any>} the first message of a post */
+  /** @type {Map<string, import("wire").Message>} the first message of a post */
   const firsts = new Map();
   /** @type {string | null} */
   let tag = null;
@@ -109,7 +109,7 @@ export function makeForum({ app, channelId, guildId, back, toggleMembers }) {
     fill(list, ...(shown.length > 0 ? shown.map(card) : [h("li", { class: "muted post-none" }, t("forum.none"))]));
   }
 
-  /** @param {any[]} all */
+  /** @param {import("wire").ForumTag[]} all */
   function drawTags(all) {
     tags.hidden = all.length === 0;
     fill(
@@ -133,12 +133,8 @@ export function makeForum({ app, channelId, guildId, back, toggleMembers }) {
     const first = firsts.get(post.id);
     const link = h("a", { class: "post", href: `/channels/${guildId}/${post.id}` });
     link.classList.toggle("unread", isUnread(store.read, post.id));
-    const names = (channel()?.["available_tags"] ?? []).filter((/** @type {any} */ one) =>
-      post["applied_tags"]?.includes(one.id),
-    );
-    const labels = names.map((/** @type {any} */ one) =>
-      h("span", { class: "forum-tag meta" }, h("bdi", {}, plainName(one.name))),
-    );
+    const names = (channel()?.["available_tags"] ?? []).filter((one) => post["applied_tags"]?.includes(one.id));
+    const labels = names.map((one) => h("span", { class: "forum-tag meta" }, h("bdi", {}, plainName(one.name))));
     const author = first ? nameOf({ store, guildId }, first.author) : "";
     const at = Number((BigInt(post.last_message_id ?? post.id) >> 22n) + EPOCH_MS);
     link.append(
@@ -181,7 +177,7 @@ export function makeForum({ app, channelId, guildId, back, toggleMembers }) {
         dir: "auto",
       })
     );
-    const choices = (channel()?.["available_tags"] ?? []).map((/** @type {any} */ one) =>
+    const choices = (channel()?.["available_tags"] ?? []).map((one) =>
       h(
         "label",
         { class: "check" },

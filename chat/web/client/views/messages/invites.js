@@ -26,7 +26,7 @@ export function inviteCards(text, place) {
 /**
  * @param {string} code
  * @param {Place} place
- * @param {(code: string) => Promise<any>} look
+ * @param {(code: string) => Promise<import("../../acts/guilds.js").Invite | null>} look
  */
 function card(code, { store }, look) {
   const element = h("div", { class: "invite-card" });
@@ -35,7 +35,7 @@ function card(code, { store }, look) {
       if (invite === null) return element.append(h("p", { class: "muted" }, t("invited.gone")));
       const { guild, channel, member_count: members, presence_count: online } = invite;
       const face = h("span", { class: "invite-face", "aria-hidden": "true" });
-      if (guild) fill(face, faceOf({ ...guild, properties: guild }));
+      if (guild) fill(face, faceOf(guild));
       const isIn = store.read.guilds.has(guild?.id ?? "") || store.read.channels.has(channel?.id ?? "");
       const name = plainName(guild?.name ?? channel?.name ?? "");
       const counts = [t("invited.members", { n: members ?? 0 })];

@@ -41,15 +41,13 @@ export function makeReactorsHint({ element, place, acts, channelId }) {
   function asked(messageId, key) {
     const message = place.store.read.logs.get(channelId)?.byId.get(messageId);
     const [, name = key, id = null] = /^(\w+):(\d+)$/.exec(key) ?? [];
-    const one = message?.reactions?.find(
-      (/** @type {any} */ { emoji }) => emoji.name === name && (emoji.id ?? null) === id,
-    );
+    const one = message?.reactions?.find(({ emoji }) => emoji.name === name && (emoji.id ?? null) === id);
     const count = one?.count ?? 0;
     const about = `${messageId} ${key} ${count} ${one?.me}`;
     const before = known.get(about);
     if (before) return before;
     const answer = acts.messages.reactors(channelId, messageId, { id, name }, NAMED).then((users) => {
-      const names = users.map((/** @type {any} */ user) => nameOf(place, user));
+      const names = users.map((user) => nameOf(place, user));
       const rest = count - names.length;
       return listOf(rest > 0 ? [...names, t("message.more_reactors", { n: rest })] : names);
     });

@@ -3,14 +3,11 @@
 import { h } from "../../base/dom.js";
 import { plainName } from "./people.js";
 
-/** @typedef {import("../../store/shapes.js").Guild} Guild */
-
 /**
  * The picture of a guild, or the first letters of its name.
- * @param {Guild} guild
+ * @param {{id: string, icon: string | null, name?: string}} guild
  */
-export function faceOf(guild) {
-  const { id, icon: hash, name = "" } = guild.properties;
+export function faceOf({ id, icon: hash, name = "" }) {
   if (!hash) {
     const words = plainName(name).split(/\s+/).slice(0, 2);
     return document.createTextNode(

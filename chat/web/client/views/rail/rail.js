@@ -136,7 +136,7 @@ export function makeRail(app) {
     if (link.dataset["face"] !== face) {
       link.dataset["face"] = face;
       link.title = name;
-      link.querySelector(".face")?.replaceChildren(guild.unavailable ? icon("warning") : faceOf(guild));
+      link.querySelector(".face")?.replaceChildren(guild.unavailable ? icon("warning") : faceOf(guild.properties));
     }
     mark(link, guild.id, here === guild.id);
   }

@@ -3,7 +3,7 @@
 import { h } from "../../base/dom.js";
 import { t } from "../../words/catalogue.js";
 
-/** @typedef {(value: any) => unknown} Change What a new value does; a rejection takes it back. */
+/** @typedef {(value: any) => unknown} Change What a new value of the field does; a rejection takes it back. */
 
 let number = 0;
 

@@ -14,7 +14,7 @@ import { t } from "../../words/catalogue.js";
  * @property {Layers} layers
  * @property {(path: string, options?: {replace?: boolean}) => void} go
  * @property {() => Place} place Where the person is.
- * @property {(name: Area, options?: any) => void} open An area by its name.
+ * @property {ReturnType<typeof makeAreas>} open An area by its name.
  * @property {((userId: string) => void) | null} mention Into what is being written; null where nothing can be.
  * @property {(words: string) => void} announce Read out, and not seen.
  * @property {(error: unknown) => void} report What went wrong, in words, for a moment.
@@ -55,10 +55,10 @@ const AREAS = {
 
 /**
  * @param {() => App} app
- * @returns {(name: Area, options?: any) => void}
  */
 export function makeAreas(app) {
-  return (name, options = {}) => {
+  return (/** @type {Area} */ name, /** @type {object} */ options = {}) => {
+    // An area's `open` says what it takes; which area it is is known by name only.
     /** @type {() => Promise<{open: (options: any) => unknown}>} */
     const load = AREAS[name];
     load().then(
