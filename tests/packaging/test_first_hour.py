@@ -27,7 +27,7 @@ from tests.packaging.test_binary import text_at
 from tests.patience import PATIENCE_SECONDS
 from tests.test_readme import BLOCK, free_port
 from tests.web.browsing import CHROMIUM, FLAGS, Instance
-from tests.web.client.test_journey import PASSWORD, Member, comes_by
+from tests.web.client.by_hand.test_journey import PASSWORD, Member, comes_by
 
 pytestmark = pytest.mark.long
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from playwright.sync_api import expect
 
 from tests.web.browsing import Instance
-from tests.web.client.test_first_minutes import Place, field_of
+from tests.web.client.by_hand.test_first_minutes import Place, field_of
 from tests.web.client.test_shell import DESK, Member
 from tests.web.conftest import MakeVisitor
 

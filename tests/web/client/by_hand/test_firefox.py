@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, expect, sync_playwright
 
 from tests.web import firefox
 from tests.web.browsing import WAIT_MS
-from tests.web.client.test_first_minutes import (
+from tests.web.client.by_hand.test_first_minutes import (
     alice,
     home,
     place,

@@ -14,7 +14,7 @@ from PIL import Image
 from playwright.sync_api import expect
 
 from tests.web.browsing import Instance, instance
-from tests.web.client.test_first_minutes import Place, field_of
+from tests.web.client.by_hand.test_first_minutes import Place, field_of
 from tests.web.client.test_shell import DESK, PHONE, THREADS, Member
 from tests.web.conftest import MakeVisitor
 

@@ -11,8 +11,8 @@ from playwright.sync_api import Locator, expect
 
 from chat.registries.audit_actions import AuditAction
 from tests.web.browsing import Instance, instance
+from tests.web.client.by_hand.test_first_minutes import Place, field_of
 from tests.web.client.node import CLIENT
-from tests.web.client.test_first_minutes import Place, field_of
 from tests.web.client.test_shell import DESK, PHONE, Member
 from tests.web.conftest import MakeVisitor
 

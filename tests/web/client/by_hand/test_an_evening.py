@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from tests.web.browsing import Instance, instance
-from tests.web.client.test_first_minutes import Place
+from tests.web.client.by_hand.test_first_minutes import Place
 from tests.web.client.test_shell import DESK, Member
 from tests.web.conftest import MakeVisitor
 
