@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from chat import wire
 from chat.clock import optional_timestamp
@@ -26,7 +26,7 @@ def channel_object(channel: Channel, *, last_message_id: int | None, threads: bo
         "id": str(channel.id),
         "guild_id": str(channel.guild_id),
         "type": channel.type,
-        "name": channel.name or "",
+        "name": cast(str, channel.name),  # only conversations go without
         "position": channel.position,
         "permission_overwrites": [_overwrite_object(overwrite, threads) for overwrite in channel.overwrites],
         "nsfw": channel.nsfw,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import attrs
 
@@ -316,7 +316,7 @@ def private_channel_object(
     begin = _begin(channel)
     others = [users[other] for other in private.recipient_ids if other != user_id]
     if channel.type == ChannelType.DM:
-        return {**begin, "recipients": others}
+        return cast("wire.DirectMessageChannel", {**begin, "recipients": others} if others else begin)
     if channel.type == ChannelType.GROUP_DM:
         return group_object(private, user_id, users)
     notes: wire.PersonalNotesChannel = {**begin}

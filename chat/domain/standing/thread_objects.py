@@ -36,7 +36,7 @@ def thread_object(
         "guild_id": str(channel.guild_id),
         "parent_id": str(channel.parent_id),
         "owner_id": str(channel.owner_id),
-        "name": channel.name or "",
+        "name": cast(str, channel.name),  # only conversations go without
         "last_message_id": None if channel.last_message_id is None else str(channel.last_message_id),
         "last_pin_timestamp": optional_timestamp(pinned_at),
         "rate_limit_per_user": channel.rate_limit_per_user,

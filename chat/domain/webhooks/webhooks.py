@@ -11,7 +11,7 @@ import hmac
 import sqlite3
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import attrs
 
@@ -491,7 +491,7 @@ def webhook_object(
         data["token"] = token
     if source is not None:
         data["source_guild"] = {"id": str(source.guild_id), "name": source.guild_name, "icon": source.guild_icon}
-        data["source_channel"] = {"id": str(source.channel_id), "name": source.channel_name or ""}
+        data["source_channel"] = {"id": str(source.channel_id), "name": cast(str, source.channel_name)}
     if maker is not None:
         data["user"] = author_object(webhook.user_id, maker)
     return data
