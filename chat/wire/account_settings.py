@@ -5,7 +5,19 @@ from __future__ import annotations
 from typing import Annotated, Literal, NotRequired, TypedDict
 
 from chat.registries.statuses import Status
-from chat.wire.values import Color, Count, Nameless, Snowflake, Timestamp, items, length, matching, one_of, within
+from chat.wire.values import (
+    Color,
+    Count,
+    Nameless,
+    Snowflake,
+    Timestamp,
+    among,
+    items,
+    length,
+    matching,
+    one_of,
+    within,
+)
 
 
 class GuildFolder(TypedDict):
@@ -185,7 +197,7 @@ class PushSubscriptions(Nameless):
 
 
 class PushUnsubscribed(Nameless):
-    success: Literal[True]
+    success: Annotated[bool, among(True)]
     """Whether it was done, or what was made."""
 
 

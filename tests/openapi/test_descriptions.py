@@ -88,3 +88,18 @@ def test_no_sentence_is_about_something_that_is_not_there() -> None:
     assert sorted(known["of_objects"].keys() - ways) == []
     assert sorted(known["members"].keys() - names - {way.lstrip("?") for way in ways}) == []
     assert sorted(known["parameters"].keys() - {way.removeprefix("?") for way in ways if way[0] == "?"}) == []
+
+
+def test_programs_that_were_made_from_the_document_find_what_they_knew() -> None:
+    """Generators call their types as the components are called, and a renamed class must not rename those."""
+    taken = {
+        path: DOCUMENT["paths"][path]["patch"]["requestBody"]["content"]["application/json"]["schema"]["$ref"]
+        for path in ("/v1/oauth2/applications/{application_id}", "/v1/guilds/{guild_id}/discovery")
+    }
+    assert [name.rpartition("/")[2] for name in taken.values()] == [
+        "ApplicationsChangeApplicationBody",
+        "GuildDiscoveryChangeApplicationBody",
+    ]
+    unsubscribed = DOCUMENT["paths"]["/v1/users/@me/push/subscriptions/{subscription}"]["delete"]["responses"]["200"]
+    success = unsubscribed["content"]["application/json"]["schema"]["properties"]["success"]
+    assert success["enum"] == [True]

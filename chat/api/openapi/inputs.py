@@ -32,8 +32,9 @@ Schema = dict[str, Any]
 class InputSchemas:
     """Writes the classes of bodies down, each once among the components.
 
-    Their names end in `Body`, so that none is that of an answer's object. Classes of one name are told apart by the
-    module they are from, so `all_classes` has to hold those of every operation.
+    Their names end in `Body`, so that none is that of an answer's object. A class that was published under another name
+    keeps that as its `BODY_NAME`, for programs that were generated from the document. Classes of one name are told
+    apart by the module they are from, so `all_classes` has to hold those of every operation.
     """
 
     def __init__(self, components: dict[str, Schema], all_classes: Iterable[Any]) -> None:
@@ -172,7 +173,7 @@ def _names_of(all_classes: Iterable[Any]) -> dict[Any, str]:
         for declared in classes:
             family = declared.__module__.rpartition(".")[2] if len(classes) > 1 else ""
             prefix = re.sub(r"(?:^|_)([a-z])", lambda match: match[1].upper(), family)
-            names[declared] = f"{prefix}{name.removesuffix('Body')}Body"
+            names[declared] = vars(declared).get("BODY_NAME") or f"{prefix}{name.removesuffix('Body')}Body"
     return names
 
 

@@ -3,7 +3,7 @@ bots)."""
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+from typing import Annotated, ClassVar, Final
 
 import attrs
 
@@ -42,6 +42,8 @@ class CreateApplication:
 @frozen(kw_only=True)
 class ChangeApplication:
     """The body of PATCH /v1/oauth2/applications/{application_id}."""
+
+    BODY_NAME: ClassVar = "ApplicationsChangeApplicationBody"
 
     name: Maybe[Name] = OMITTED
     redirect_uris: Maybe[Redirects | None] = OMITTED

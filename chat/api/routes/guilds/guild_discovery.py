@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+from typing import Annotated, ClassVar, Final
 
 from chat import wire
 from chat.api.fields import Length, Range
@@ -44,8 +44,10 @@ class GuildDiscoveryApply:
 
 
 @frozen
-class GuildDiscoveryChangeApplication:
+class ChangeDiscovery:
     """The body of PATCH …/discovery; what is absent or null stays."""
+
+    BODY_NAME: ClassVar = "GuildDiscoveryChangeApplicationBody"
 
     category_id: DiscoveryCategory | None = None
     description: Description | None = None
@@ -103,7 +105,7 @@ async def apply_for_discovery(
 
 @routes.operation("PATCH", APPLICATION, bucket=APPLY_FOR_DISCOVERY)
 async def change_discovery_application(
-    request: Request, guilds: GuildsArea, guild_id: int, body: GuildDiscoveryChangeApplication
+    request: Request, guilds: GuildsArea, guild_id: int, body: ChangeDiscovery
 ) -> wire.DiscoveryApplication:
     """Change what a guild says of itself in discovery."""
     return await guilds.discovery_applications.change(
