@@ -11,6 +11,7 @@ from tests.web.browsing import Visitor, instance
 from tests.web.conftest import MakeVisitor
 
 CLIENT: Final = Path(__file__).parents[3] / "chat" / "web" / "client"
+TEMPLATES: Final = CLIENT.parent / "templates"
 GALLERY: Final = Path(__file__).with_name("gallery.js").read_text(encoding="utf-8").split("\n", 1)[1]
 SIGNS: Final = re.findall(r'<symbol id="([a-z-]+)"', (CLIENT / "icons.svg").read_text(encoding="utf-8"))
 
@@ -83,10 +84,18 @@ def test_every_sign_is_a_drawing(visit: MakeVisitor) -> None:
     visitor.page.wait_for_function(f"() => ({empty})().length === 0")
 
 
-def test_every_sign_that_is_used_is_there() -> None:
-    used = {
-        name
-        for path in CLIENT.rglob("*.js")
-        for name in re.findall(r'\bicon\(\s*"([a-z-]+)"', path.read_text(encoding="utf-8"))
-    }
+def test_signs_are_those_that_are_used() -> None:
+    scripts = "".join(path.read_text(encoding="utf-8") for path in CLIENT.rglob("*.js"))
+    used = {*re.findall(r'\bicon\(\s*"([a-z-]+)"', scripts)}
     assert used - {*SIGNS} == set()
+    assert {*SIGNS} - {*re.findall(r'"([a-z-]+)"', scripts)} == set(), "nothing shows these"
+
+
+def test_style_sheets_name_what_there_is() -> None:
+    """Classes that scripts put together begin as they are written there: `level-${level}`."""
+    written = [path for root in (CLIENT, TEMPLATES) for path in root.rglob("*.[jh]*")]
+    scripts = "".join(path.read_text(encoding="utf-8") for path in written)
+    sheets = "".join(path.read_text(encoding="utf-8") for path in CLIENT.rglob("*.css"))
+    named = {*re.findall(r"\.([a-z][a-z0-9-]+)", re.sub(r"/\*.*?\*/", "", sheets, flags=re.DOTALL))}
+    made = tuple(re.findall(r"\b([a-z]+-)\$\{", scripts))
+    assert {name for name in named - {*re.findall(r"[a-z][a-z0-9-]+", scripts)} if not name.startswith(made)} == set()
