@@ -94,14 +94,14 @@ def _logo(path: Path) -> Asset:
 
 
 def _style(accent: str) -> str:
-    colour = _channels(accent)
+    colour = channels(accent)
     contrast = _contrast_to_white(colour)
     if contrast < READABLE:
         raise OperatorError(
             f"setting accent_colour: white on {accent} has a contrast of {contrast:.1f}, and text needs {READABLE}; "
             f"{_darkened(colour)} is the nearest that has it"
         )
-    lightness, chroma, hue = _perceived(colour)
+    lightness, chroma, hue = perceived(colour)
     strength, angle = f"{min(chroma, STRONGEST):.3f}", f"{hue:.1f}"
     light, hover = accent.lower(), f"oklch({max(lightness - HOVER, 0):.3f} {chroma:.3f} {angle})"
     dark, dark_hover = (f"oklch({level} {strength} {angle})" for level in DARK)
@@ -132,11 +132,12 @@ body[data-words] {{
 """
 
 
-_Channels = tuple[float, float, float]
+Channels = tuple[float, float, float]
 """Red, green and blue of light, each from 0 to 1."""
 
 
-def _channels(colour: str) -> _Channels:
+def channels(colour: str) -> Channels:
+    """Of a colour such as `#0b6e4f`."""
     red, green, blue = (int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5))
     return _linear(red), _linear(green), _linear(blue)
 
@@ -149,19 +150,19 @@ def _encoded(light: float) -> int:
     return round(255 * (light * 12.92 if light <= 0.0031308 else 1.055 * light ** (1 / 2.4) - 0.055))
 
 
-def _contrast_to_white(colour: _Channels) -> float:
+def _contrast_to_white(colour: Channels) -> float:
     red, green, blue = colour
     return 1.05 / (0.2126 * red + 0.7152 * green + 0.0722 * blue + 0.05)
 
 
-def _darkened(colour: _Channels) -> str:
+def _darkened(colour: Channels) -> str:
     """The same colour with less light, so that white can be read on it."""
     red, green, blue = colour
     factor = (1.05 / (READABLE + 0.05) - 0.05) / (0.2126 * red + 0.7152 * green + 0.0722 * blue)
     return "#" + "".join(f"{_encoded(part * factor):02x}" for part in colour)
 
 
-def _perceived(colour: _Channels) -> tuple[float, float, float]:
+def perceived(colour: Channels) -> tuple[float, float, float]:
     """Lightness, chroma and hue in degrees."""
     red, green, blue = colour
     long = math.cbrt(0.4122214708 * red + 0.5363325363 * green + 0.0514459929 * blue)

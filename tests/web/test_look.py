@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from chat.errors import OperatorError
 from chat.testing.server import open_chat_server
 from chat.testing.world import World
-from chat.web.look import LOGO_BYTES, READABLE, read_look
-from tests.web.client.test_colours import Colour, colour, contrast, perceived, themes
+from chat.web.look import LOGO_BYTES, READABLE, channels, perceived, read_look
+from tests.web.client.test_colours import Colour, colour, contrast, themes
 
 HTML = {"Accept": "text/html"}
 GREEN = "#0b6e4f"
@@ -26,8 +26,7 @@ colours = st.integers(0, 0xFFFFFF).map(lambda number: f"#{number:06x}")
 
 
 def of(text: str) -> Colour:
-    red, green, blue = (int(text[at : at + 2], 16) / 255 for at in (1, 3, 5))
-    return perceived(red, green, blue)
+    return perceived(channels(text))
 
 
 @given(accent=colours)
@@ -36,7 +35,7 @@ def of(text: str) -> Colour:
 @example(accent="#767676")
 @example(accent="#777777")
 def test_a_colour_is_taken_where_white_can_be_read_on_it(accent: str) -> None:
-    """The oracle computes the contrast from lightness, chroma and hue."""
+    """The oracle goes back from lightness, chroma and hue, by the inverse matrices: a wrong conversion tells, too."""
     ratio = contrast(WHITE, of(accent))
     if abs(ratio - READABLE) < 0.01:
         return  # the two ways round differently

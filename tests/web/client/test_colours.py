@@ -10,6 +10,8 @@ from typing import Final
 
 import pytest
 
+from chat.web.look import channels, perceived
+
 STYLES: Final = Path(__file__).parents[3] / "chat" / "web" / "client" / "css"
 TOKENS: Final = STYLES / "tokens.css"
 THEMES: Final = (STYLES / "themes.css").read_text(encoding="utf-8")
@@ -110,23 +112,6 @@ def contrast(one: Colour, other: Colour) -> float:
     return (max(lights) + 0.05) / (min(lights) + 0.05)
 
 
-def perceived(red: float, green: float, blue: float) -> Colour:
-    """A colour of sRGB as lightness, chroma and hue (CSS Color 4, section 9)."""
-    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in (red, green, blue)]
-    long, middle, short = (
-        sum(weight * part for weight, part in zip(weights, linear, strict=True)) ** (1 / 3)
-        for weights in (
-            (0.4122214708, 0.5363325363, 0.0514459929),
-            (0.2119034982, 0.6806995451, 0.1073969566),
-            (0.0883024619, 0.2817188376, 0.6299787005),
-        )
-    )
-    lightness = 0.2104542553 * long + 0.7936177850 * middle - 0.0040720468 * short
-    a = 1.9779984951 * long - 2.4285922050 * middle + 0.4505937099 * short
-    b = 0.0259040371 * long + 0.7827717662 * middle - 0.8086757660 * short
-    return lightness, math.hypot(a, b), math.degrees(math.atan2(b, a))
-
-
 ROLE: Final = re.compile(r"oklch\(from var\(--role\) (min|max)\(l, ([\d.]+)\) min\(c, ([\d.]+)\) h\)")
 
 
@@ -135,10 +120,11 @@ def test_every_colour_of_a_role_can_be_read(theme: str) -> None:
     """Whatever colour was chosen for a role, names in it are read on every ground that they stand on."""
     rules = dict(zip(("light", "dark"), ROLE.findall(TOKENS.read_text(encoding="utf-8")), strict=True))
     bound, lightest, strongest = rules[theme.split()[-1]]
-    steps = [part / 15 for part in range(16)]
+    shades = [f"{part:x}{part:x}" for part in range(16)]
+    chosen = (f"#{red}{green}{blue}" for red in shades for green in shades for blue in shades)
     grounds = [themes("")[theme][ground] for ground in ("side", "chat", "hover", "raised")]
     worst = math.inf
-    for lightness, chroma, hue in (perceived(r, g, b) for r in steps for g in steps for b in steps):
+    for lightness, chroma, hue in (perceived(channels(one)) for one in chosen):
         limited = {"min": min, "max": max}[bound](lightness, float(lightest))
         shown = limited, min(chroma, float(strongest)), hue
         worst = min(worst, *(contrast(shown, ground) for ground in grounds))
