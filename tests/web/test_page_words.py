@@ -147,6 +147,8 @@ def test_a_template_has_no_words_but_those_that_are_translated() -> None:
         text = re.sub(r"\{% block layout %\}\w+\{% endblock %\}", "", text)
         assert re.findall(r"\b(?:aria-label|alt|title|data-title|data-missing)=\"[^\"{]+\"", text) == [], path.name
         assert re.findall(r"[A-Za-z]{2,}", re.sub(r"<[^>]*>|\{\{.*?\}\}|\{%.*?%\}", "", text)) == [], path.name
+        code = " ".join(re.findall(r"\{\{.*?\}\}|\{%.*?%\}", text))
+        assert re.findall(r'(?<!_\()"[A-Z][a-z]* [^"]*"', code) == [], path.name
 
 
 @pytest.mark.parametrize("path", sorted((HERE / STATIC).glob("*.js")), ids=lambda path: path.name)
