@@ -58,8 +58,8 @@ async function speak() {
  * @param {import("./store/store.js").Store} store
  */
 function followLanguage(store) {
-  if (localStorage.getItem("language") !== null) return;
   const follow = () => {
+    if (localStorage.getItem("language") !== null) return;
     const chosen = store.read.settings?.["locale"] ?? DEFAULT_LOCALE;
     const { language } = languageFor([chosen]);
     if (chosen === DEFAULT_LOCALE || language.tag === languageFor([locale()]).language.tag) return;

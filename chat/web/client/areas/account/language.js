@@ -7,6 +7,24 @@ import { languageFor, LANGUAGES } from "../../words/languages.js";
 
 const KEY = "language";
 
+/**
+ * The choice is kept in this browser before the account has it: what the gateway tells of the account is news to other
+ * browsers alone, which load the page anew for it.
+ * @param {string} value
+ * @param {() => Promise<unknown>} send
+ */
+async function keeping(value, send) {
+  const before = localStorage.getItem(KEY);
+  localStorage.setItem(KEY, value);
+  try {
+    await send();
+  } catch (error) {
+    if (before === null) localStorage.removeItem(KEY);
+    else localStorage.setItem(KEY, before);
+    throw error;
+  }
+}
+
 /** @param {import("../../views/shell/app.js").App} app */
 export function makeLanguage(app) {
   const group = choices({
@@ -16,8 +34,7 @@ export function makeLanguage(app) {
     async change(value) {
       // Mails have the region of this browser too, where it names one.
       const spoken = navigator.languages.find((wish) => languageFor([wish]).language.tag === value) ?? value;
-      await app.acts.accountSettings.settings({ locale: spoken });
-      localStorage.setItem(KEY, value);
+      await keeping(value, () => app.acts.accountSettings.settings({ locale: spoken }));
       // Everything that is on the page was said in the other one.
       location.reload();
     },
