@@ -75,6 +75,7 @@ def test_nobody_is_sent_to_an_address_that_is_not_registered(at_bobs: Visitor, h
     for address in (
         "http://127.0.0.1:9/back/",
         "http://127.0.0.1:9/other",
+        "//[",
         "javascript:alert(1)",
         "//127.0.0.1:9/back",
     ):

@@ -1,6 +1,7 @@
 // The places of the console, each under an address of its own: links, back and forward, and addresses that were kept
 // all lead there. The search stands in the fragment, which the browser sends to nobody.
 
+import { decoded } from "../client/base/address.js";
 import { fill, h } from "../client/base/dom.js";
 import { byId } from "./dom.js";
 import { ApiError } from "./api.js";
@@ -163,19 +164,10 @@ function shownAt(path, signal) {
   for (const { pattern, names, show } of places) {
     const found = pattern.exec(path);
     if (!found) continue;
-    const params = Object.fromEntries(names.map((name, index) => [name, decode(found[index + 1] ?? "")]));
+    const params = Object.fromEntries(names.map((name, index) => [name, decoded(found[index + 1] ?? "")]));
     return show({ params, search, signal });
   }
   return { title: t("There is nothing here"), content: h("p", {}, h("a", { href: "/admin" }, t("To the overview"))) };
-}
-
-/** @param {string} text */
-function decode(text) {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 /** @param {ApiError} error */

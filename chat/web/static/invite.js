@@ -1,6 +1,7 @@
 // What an invite leads to, and accepting it.
 
 import "./page.js";
+import { decoded } from "../client/base/address.js";
 import { fill } from "../client/base/dom.js";
 import { ApiError, call } from "./api.js";
 import { byId, formById, say, showStep } from "./dom.js";
@@ -9,7 +10,7 @@ import { facts, pictureOf } from "./guild_facts.js";
 import { current, signedIn, withNext } from "./session.js";
 import { t } from "./spoken.js";
 
-const code = decodeURIComponent(location.pathname.split("/")[2] ?? "");
+const code = decoded(location.pathname.split("/")[2] ?? "");
 const path = /** @type {const} */ (`/v1/invites/${encodeURIComponent(code)}`);
 
 /** @param {import("wire").Answer<"GET", `/v1/invites/${string}`>} invite */

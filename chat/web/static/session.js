@@ -98,6 +98,7 @@ export function askToSignIn() {
 export function nextPath(fallback = "/channels/@me/start") {
   const wanted = new URLSearchParams(location.search).get("next");
   if (!wanted || !wanted.startsWith("/")) return fallback;
+  if (!URL.canParse(wanted, location.origin)) return fallback;
   const address = new URL(wanted, location.origin);
   // What is left of "/.//host" once its dots are gone names another host when it is followed by itself.
   const path = address.pathname + address.search;

@@ -1,6 +1,7 @@
 // The front page: what this place is, and the ways in.
 
 import "./page.js";
+import { decoded } from "../client/base/address.js";
 import { fill } from "../client/base/dom.js";
 import { ApiError, call } from "./api.js";
 import { byId, findById, formById } from "./dom.js";
@@ -19,7 +20,7 @@ if (current() !== null) location.replace("/channels/@me/start");
  */
 function codeIn(text) {
   const found = INVITE_ADDRESS.exec(text);
-  return found ? decodeURIComponent(found[1] ?? "") : text;
+  return found ? decoded(found[1] ?? "") : text;
 }
 
 onSubmit(formById("invite-form"), ({ invite = "" }) => {

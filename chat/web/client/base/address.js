@@ -26,6 +26,18 @@ export function underItsName() {
   return named;
 }
 
+/**
+ * A part of an address as it is read; what is encoded wrongly stays as it is, for anybody may write that.
+ * @param {string} part
+ */
+export function decoded(part) {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
 /** Parts of this instance that the client shows itself. */
 const INSIDE = /^\/(?:channels|invite)\/[^/]/;
 

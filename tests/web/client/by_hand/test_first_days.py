@@ -101,6 +101,8 @@ def test_links_of_this_instance_open_in_the_page_and_invites_have_cards(alice: M
     there = f"/channels/{place.guild_id}/{other['id']}"
     place.says(place.bob, f"one {here}{there}/{seeds['id']} two {number}{there} three [named]({here}/channels/1/2)")
     place.says(place.bob, f"join {here}/invite/{invite} or {here}/invite/nonesuch")
+    # What is encoded wrongly leads nowhere, and hides no message.
+    place.says(place.bob, f"join {here}/invite/%zz")
     alice.enters_as("alice", place.path)
     pages = len(alice.context.pages)
     alice.page.get_by_role("link", name="A message in #other").click()
@@ -112,7 +114,9 @@ def test_links_of_this_instance_open_in_the_page_and_invites_have_cards(alice: M
     alice.page.get_by_role("link", name="named").click()
     alice.is_told("not there")
     alice.arrives_at(place.path)
-    alice.page.get_by_text("This invite leads nowhere any more.").wait_for()
+    expect(alice.page.get_by_text("This invite leads nowhere any more.")).to_have_count(2)
+    alice.page.get_by_role("link", name="%zz").click()
+    alice.is_told("leads nowhere")
     alice.page_is_accessible()
     alice.page.get_by_role("link", name=f"{here}/invite/{invite}").click()
     alice.page.get_by_role("dialog").get_by_role("button", name="Cancel").click()

@@ -1,5 +1,6 @@
 // Cards for invites of this instance that stand in a message. They keep their height while they are looked up.
 
+import { decoded } from "../../base/address.js";
 import { fill, h } from "../../base/dom.js";
 import { t } from "../../words/catalogue.js";
 import { faceOf } from "../names/guilds.js";
@@ -18,7 +19,7 @@ export function inviteCards(text, place) {
   const { invite } = place;
   if (!invite || !(text instanceof Element)) return null;
   const links = [...text.querySelectorAll(`a[data-inside][href^="${PREFIX}"]`)];
-  const codes = new Set(links.map((one) => decodeURIComponent(one.getAttribute("href")?.slice(PREFIX.length) ?? "")));
+  const codes = new Set(links.map((one) => decoded(one.getAttribute("href")?.split("/")[2] ?? "")));
   if (codes.size === 0) return null;
   return h("div", { class: "invites" }, ...[...codes].slice(0, SHOWN).map((code) => card(code, place, invite)));
 }

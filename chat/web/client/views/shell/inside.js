@@ -1,6 +1,7 @@
 // Links to places of this instance open in this page: messages, channels, invites. With Ctrl, Shift or the middle
 // button they are the browser's.
 
+import { decoded } from "../../base/address.js";
 import { t } from "../../words/catalogue.js";
 import { followInvite } from "../dialogs/invited.js";
 import { placeOf } from "./router.js";
@@ -13,7 +14,7 @@ export function openInside(app) {
     event.preventDefault();
     const path = link.getAttribute("href") ?? "";
     const [, root, code = ""] = path.split("/");
-    if (root === "invite") void followInvite(app, decodeURIComponent(code)).catch(app.report);
+    if (root === "invite") void followInvite(app, decoded(code)).catch(app.report);
     else if (isThere(app, path)) app.go(path);
     else app.layers.toast(t("talk.unknown_channel"));
   });
