@@ -78,6 +78,13 @@ def test_no_name_for_programs_is_translated(script: Path) -> None:
     assert FOR_PROGRAMS.findall(script.read_text(encoding="utf-8")) == []
 
 
+@pytest.mark.parametrize("script", EVERY_SCRIPT, ids=lambda path: path.relative_to(HERE).as_posix())
+def test_what_stands_in_an_address_is_read_by_one_function(script: Path) -> None:
+    """`decodeURIComponent` raises for "%zz", and anybody may send such a link: a message with one hid its channel."""
+    uses = script.read_text(encoding="utf-8").count("decodeURIComponent(")
+    assert uses == (1 if script.relative_to(HERE).as_posix() == "client/base/address.js" else 0)
+
+
 @pytest.mark.parametrize("template", sorted(TEMPLATES.glob("*.html")), ids=lambda path: path.name)
 def test_no_name_for_programs_is_translated_in_a_template(template: Path) -> None:
     assert TRANSLATED_IN_TEMPLATE.findall(template.read_text(encoding="utf-8")) == []

@@ -194,5 +194,5 @@ const HOST = /(?:[a-z0-9-]+\.)+[a-z]{2,}/i;
  */
 function isMisleading(link) {
   const named = HOST.exec(link.textContent ?? "")?.[0]?.toLowerCase();
-  return named !== undefined && named !== new URL(/** @type {HTMLAnchorElement} */ (link).href).host;
+  return named !== undefined && named !== /** @type {HTMLAnchorElement} */ (link).host;
 }

@@ -167,8 +167,7 @@ export function makeMessageMenu({ app, channelId, guildId, reply, edit, markUnre
    * @param {HTMLElement} link
    */
   function follow(link) {
-    const address = /** @type {HTMLAnchorElement} */ (link).href;
-    const host = new URL(address).host;
+    const { href: address, host } = /** @type {HTMLAnchorElement} */ (link);
     layers.dialog({
       title: t("menu.link_title"),
       content: h("div", {}, h("p", {}, t("menu.link_question", { host })), h("p", { class: "address small" }, address)),
