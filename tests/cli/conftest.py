@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import logging
+import os
 import random
 import shutil
 import sys
@@ -40,6 +41,9 @@ def run(capsys: pytest.CaptureFixture[str]) -> Iterator[Run]:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(sys.stdout, "isatty", lambda: terminal)
             patch.setenv("COLUMNS", str(TERMINAL_COLUMNS))
+            # A command that lets others go first (`chat backup create`) would do so for the tests that come after it.
+            patch.setattr(os, "nice", lambda _: 0)
+            patch.setattr(os, "sched_setscheduler", lambda *_: None)
             if stdin is not None:
                 patch.setattr(sys, "stdin", io.StringIO(stdin))
             with pytest.raises(SystemExit) as ending:
