@@ -169,25 +169,16 @@ def test_an_invite_is_accepted(visit: MakeVisitor, home: Instance) -> None:
     visitor.reads("This invite does not work")
 
 
-# Sessions, passkeys, leaving
+# What stands in the client; passkeys
 
 
-def test_sessions_are_ended_from_the_list(visit: MakeVisitor, home: Instance) -> None:
-    bob = home.person("bob")
-    here, there = visit(), visit()
-    here.is_signed_in_as(bob)
-    there.is_signed_in_as(bob)
-    here.page.reload()
-    here.section("Where you are signed in").get_by_text("this page").wait_for()
-    here.presses("Sign out everywhere else")
-    here.confirms("Sign out")
-    here.fills(password=bob["password"])
-    here.presses("Continue")
-    here.is_told("You are signed out everywhere else.")
-    assert here.page.locator("#session-list > li").count() == 1
-    there.page.reload()
-    there.arrives_at("/login")
-    assert there.page.evaluate("localStorage.length") == 0
+def test_sessions_and_leaving_stand_in_the_client(visitor: Visitor, home: Instance) -> None:
+    visitor.is_signed_in_as(home.person("bob"))
+    for name in ("Sessions", "Leaving"):
+        visitor.follows(name)
+        visitor.reads(name)
+        visitor.arrives_at(f"/channels/@me/settings/{name.lower()}")
+        visitor.goes_to("/settings")
 
 
 def test_a_passkey_becomes_the_second_step_and_goes_again(visitor: Visitor, home: Instance) -> None:
@@ -308,19 +299,6 @@ def test_an_address_is_changed_and_taken_back(visitor: Visitor, home: Instance) 
     visitor.reads("This link does not work")
 
 
-def test_an_account_is_disabled_and_comes_back(visitor: Visitor, home: Instance) -> None:
-    person = {"email": "ida@example.org", "password": "four unrelated words"}
-    home.call("POST", "/v1/auth/register", person)
-    visitor.is_signed_in_as(person)
-    for word, action in (("Disable my account", "Disable"), ("Delete my account", "Delete")):
-        visitor.presses(word)
-        visitor.confirms(action)
-        visitor.fills(password=person["password"])
-        visitor.presses("Continue")
-        visitor.arrives_at("/login")
-        visitor.is_signed_in_as(person)
-
-
 def test_a_session_that_ended_elsewhere_leads_to_signing_in(visitor: Visitor, home: Instance) -> None:
     person = {"email": "jana@example.org", "password": "four unrelated words"}
     token = home.call("POST", "/v1/auth/register", person)["token"]
@@ -411,9 +389,12 @@ def test_signing_in_takes_only_a_keyboard(visitor: Visitor, home: Instance) -> N
 
 
 def test_a_dialog_keeps_the_focus_and_gives_it_back(visitor: Visitor, home: Instance) -> None:
-    visitor.is_signed_in_as(home.person("bob"))
+    person = {"email": "ida@example.org", "password": "four unrelated words"}
+    home.call("POST", "/v1/auth/register", person)
+    visitor.has_authenticator()
+    visitor.is_signed_in_as(person)
     page = visitor.page
-    page.get_by_role("button", name="Disable my account").focus()
+    page.get_by_role("button", name="Add a passkey").focus()
     page.keyboard.press("Enter")
     page.get_by_role("dialog").wait_for()
     for _ in range(5):
@@ -421,7 +402,7 @@ def test_a_dialog_keeps_the_focus_and_gives_it_back(visitor: Visitor, home: Inst
         assert page.evaluate("document.activeElement === document.body || !!document.activeElement.closest('dialog')")
     page.keyboard.press("Escape")
     visitor.is_told("Nothing was changed.")
-    assert page.evaluate("document.activeElement.id") == "account-disable"
+    assert page.evaluate("document.activeElement.id") == "passkey-add"
 
 
 def test_without_scripts_the_pages_say_so(visit: MakeVisitor) -> None:

@@ -1,13 +1,13 @@
-// The account of the person who is signed in: each section in a module of its own.
+// How the person signs in, and what has access to the account: each section in a module of its own. All else that an
+// account has to choose, its sessions and leaving included, stands in the client.
 
 import "./page.js";
-import { showAccountSection } from "./settings_account.js";
 import { showApplications } from "./settings_applications.js";
 import { byId, showStep } from "./dom.js";
 import { showAuthenticator } from "./settings_authenticator.js";
+import { offerRecoveryKit } from "./settings_kit.js";
 import { showPasskeys } from "./settings_passkeys.js";
 import { showProfile } from "./settings_profile.js";
-import { showSessions } from "./settings_sessions.js";
 import { ApiError } from "./api.js";
 import { askToSignIn, current, signedIn } from "./session.js";
 import { prepareProofs } from "./sudo.js";
@@ -28,9 +28,9 @@ try {
   byId("administration").hidden = !user.acls?.some((acl) => acl === "*" || acl === "admin:authenticate");
   showProfile(user);
   showAuthenticator(user);
-  showAccountSection();
+  offerRecoveryKit();
   showStep("step-settings", { focus: false });
-  await Promise.all([showPasskeys(user), showSessions(), showApplications()]);
+  await Promise.all([showPasskeys(user), showApplications()]);
   if (location.hash !== "") document.getElementById(location.hash.slice(1))?.scrollIntoView();
 } catch (error) {
   if (!(error instanceof ApiError)) throw error;

@@ -407,12 +407,13 @@ def test_signing_out_here_leaves_nothing_behind(visit: MakeVisitor) -> None:
         assert holder.page.evaluate("localStorage.getItem('session')") is None
 
 
-def test_an_account_is_disabled_until_its_holder_comes_back(visit: MakeVisitor) -> None:
+@pytest.mark.parametrize("way", ["Disable the account", "Delete the account"])
+def test_who_has_left_comes_back_by_signing_in(visit: MakeVisitor, way: str) -> None:
     with instance() as home:
         holder: Holder = visit(home, kind=Holder)
         holder.opens("carol", "leaving")
-        holder.page.get_by_role("button", name="Disable the account").click()
-        holder.confirms("Disable the account")
+        holder.page.get_by_role("button", name=way).click()
+        holder.confirms(way)
         proof = holder.page.get_by_role("dialog", name="Is it you?")
         proof.get_by_label("Your password").fill(holder.account["password"])
         proof.get_by_role("button", name="Confirm").click()
