@@ -71,7 +71,11 @@ def test_the_link_makes_an_administrator_a_name_and_a_community(fresh: Instance,
     operator.presses("Go on")
     operator.reads("Make the first community")
     is_fine(operator)
-    page.locator("#guild-icon").set_input_files(picture_of(fresh))
+    with page.expect_file_chooser() as asked:
+        operator.presses("Choose a picture")
+    asked.value.set_files(picture_of(fresh))
+    operator.is_told("picture.png")
+    is_fine(operator)
     operator.fills(name="Plots & <b>beds</b>")
     operator.presses("Make the community")
     operator.reads("Everything is ready")

@@ -151,6 +151,13 @@ def test_a_template_has_no_words_but_those_that_are_translated() -> None:
         assert re.findall(r'(?<!_\()"[A-Z][a-z]* [^"]*"', code) == [], path.name
 
 
+def test_what_a_template_leaves_empty_is_filled_by_a_script() -> None:
+    scripts = "".join(path.read_text(encoding="utf-8") for path in (HERE / STATIC).glob("*.js"))
+    for path in TEMPLATES.glob("*.html"):
+        empty = re.findall(r'<(\w+) [^>]*?\bid="([\w-]+)"[^>]*></\1>', path.read_text(encoding="utf-8"))
+        assert {name for _, name in empty if f'"{name}"' not in scripts} == set(), path.name
+
+
 @pytest.mark.parametrize("path", sorted((HERE / STATIC).glob("*.js")), ids=lambda path: path.name)
 def test_a_script_has_no_words_but_those_that_are_translated(path: Path) -> None:
     text = path.read_text(encoding="utf-8")

@@ -93,6 +93,11 @@ if (isOpen) {
   if (form) offerToRegister(form, askForName);
   onSubmit(formById("instance-form"), setUp);
   onSubmit(formById("guild-form"), makeGuild, { paths: { icon: "name" } });
+  // The browser's own button speaks the language of the browser.
+  byId("guild-icon-choose").addEventListener("click", () => inputById("guild-icon").click());
+  inputById("guild-icon").addEventListener("change", () => {
+    byId("guild-icon-name").textContent = inputById("guild-icon").files?.[0]?.name ?? "";
+  });
   byId("other-account").addEventListener("click", async () => {
     await signOut();
     showStep("step-account");
