@@ -220,6 +220,23 @@ async def test_changing_deleting_and_sending_now(chat_world: World, autojump_clo
     assert await said(chat_world) == ["question", "three", "one"]
 
 
+async def test_two_changes_at_once_both_hold(chat_world: World, autojump_clock: MockClock) -> None:
+    bob, channel_id = chat_world.bob, chat_world.channel_id
+    at = await now(chat_world) + 60 * MINUTE
+    later = iso_timestamp(at + MINUTE)
+    for text in ("a", "b", "c"):
+        made = (await schedule(bob, channel_id, at, "one")).expect(201)
+
+        async def change(body: dict[str, Any], path: str = f"{OWN}/{made['id']}") -> None:
+            (await bob.rest.patch(path, body)).expect(200)
+
+        async with trio.open_nursery() as nursery:
+            for body in ({"content": text}, {"scheduled_local_at": later}, {"flags": 1 << 12}):
+                nursery.start_soon(change, body)
+        kept = (await bob.rest.get(f"{OWN}/{made['id']}")).expect(200)
+        assert (kept["payload"]["content"], kept["scheduled_at"], kept["payload"]["flags"]) == (text, later, 1 << 12)
+
+
 async def test_rights_are_asked_again_and_what_is_invalid_is_kept_mended_or_forgotten(
     chat_world: World, autojump_clock: MockClock
 ) -> None:

@@ -154,7 +154,16 @@ class ScheduledMessages(DueWork):
         :raises ApiError: as `schedule`; UNKNOWN_MESSAGE.
         :raises InvalidFormBody: as `schedule`.
         """
-        before = self._known(principal, scheduled_id)
+        while True:
+            try:
+                return await self._change(principal, self._known(principal, scheduled_id), change)
+            except _NotThatMessage:
+                continue  # it was changed meanwhile: this change comes on top of that one
+
+    async def _change(
+        self, principal: Principal, before: ScheduledMessage, change: ScheduleChange
+    ) -> wire.ScheduledMessage:
+        """:raises _NotThatMessage: where it is not as `before` any more."""
         moment = Moment(change.local_at or before.local_at, change.timezone or before.timezone)
         at = self._read(moment)
         held = attachments.of_scheduled(self._core.database.reader, before.id)
@@ -176,8 +185,8 @@ class ScheduledMessages(DueWork):
         )
 
         def unit(connection: sqlite3.Connection) -> wire.ScheduledMessage:
-            if scheduled_messages.by_id(connection, before.user_id, before.id) is None:
-                raise ApiError(ErrorCode.UNKNOWN_MESSAGE)  # it was sent, or deleted
+            if scheduled_messages.by_id(connection, before.user_id, before.id) != before:
+                raise _NotThatMessage
             scheduled_messages.put(connection, after)
             kept = {file.attachment.id for file in draft.attachments}
             present = attachments.of_scheduled(connection, before.id)
