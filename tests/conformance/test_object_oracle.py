@@ -16,8 +16,10 @@ import attrs
 import pytest
 from trio.testing import MockClock
 
+from chat.clock import iso_timestamp
 from chat.registries.opcodes import Opcode
 from chat.registries.permissions import Permission
+from chat.snowflake import snowflake_time_ms
 from chat.testing.gateway_client import GatewayClient
 from chat.testing.rest_client import Response, RestClient
 from chat.testing.world import World
@@ -43,6 +45,11 @@ GUILD_WIDE: Final = re.compile(rb'"(?:system|afk|rules)_channel_id":"[0-9]+"')
 
 KNOWS_THREADS: Final = 1 << 2
 """Identify's flag of a session that knows threads."""
+
+SCHEDULED: Final = "/v1/users/@me/scheduled-messages"
+
+SOON_MS: Final = 20 * 86_400_000
+"""How long after the guild was made scheduled messages fall due: the scene may live in real time, or in January."""
 
 Refusal = tuple[int, str | None]
 
@@ -149,10 +156,29 @@ class Oracle:
         patterns = [*map(re.escape, sorted(words)), *(rf"{re.escape(label)}\b" for label in sorted(labels))]
         return re.compile("|".join(patterns).encode() or b"(?!)")
 
+    @property
+    def soon(self) -> str:
+        """When scheduled messages fall due."""
+        return iso_timestamp(snowflake_time_ms(int(self.scene.guild_id)) + SOON_MS)
+
+    async def scheduled(self, rest: RestClient) -> str:
+        """The id of a message to themselves that somebody has scheduled; some other id for bots, which may not."""
+        listed = await rest.get(SCHEDULED)
+        if listed.status == 403:
+            return "1"
+        for entry in listed.expect(200):
+            return str(entry["id"])
+        own = (await rest.get("/v1/users/@me")).expect(200)["id"]
+        note = {"content": "x", "scheduled_local_at": self.soon}
+        made = (await rest.post(f"/v1/channels/{own}/messages/schedule", note)).expect(201)
+        return str(made["id"])
+
     async def send(
         self, rest: RestClient, trial: Trial, place: Place, ground: Mapping[str, str] | None = None
     ) -> Response:
         """The request with an object in the place of the placeholders."""
+        if trial.names("$scheduled"):
+            ground = {**(ground or {}), "scheduled": await self.scheduled(rest)}
         query = {name: self.fill(value, place, ground) for name, value in trial.query.items()}
         body = trial.body if trial.body is ... else json.loads(self.fill(json.dumps(trial.body), place, ground))
         return await rest.request(trial.method, self.fill(trial.path, place, ground), json=body, query=query)
@@ -170,6 +196,7 @@ class Oracle:
             "guild": scene.guild_id,
             "member": scene.world.carol.id,
             "emoji": EMOJI,
+            "soon": self.soon,
             "open": scene.open["text"].channel_id,
             "open_news": scene.open["news"].channel_id,
             "open_forum": scene.open["forum"].channel_id,
