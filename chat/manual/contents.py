@@ -57,6 +57,7 @@ PARTS: Final = (
             "development",
             "testing",
             "translating",
+            "community-form",
         ),
     ),
     ManualPart(

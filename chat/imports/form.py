@@ -1,0 +1,228 @@
+"""The intermediate form: what a community is made of, in the order in which it is written (manual, The intermediate
+form).
+
+Ids are snowflakes. A service whose ids are none has them made by its reader from the moment and from its own id, so
+that the same thing gets the same id from each export; `original_id` keeps what it was called there. Times are Unix
+milliseconds. A `path` names a file of the export (`chat.imports.export_files`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from chat.classes import frozen
+
+VERSION: Final = 1
+"""Of the form, in the first line of each file."""
+
+
+@frozen(kw_only=True)
+class GuildRecord:
+    """The community itself."""
+
+    id: int
+    name: str
+    icon: str | None = None
+    """The path of its picture."""
+    original_id: str | None = None
+
+
+@frozen(kw_only=True)
+class RoleRecord:
+    """A role. The one of everyone has the id of the guild."""
+
+    id: int
+    name: str
+    color: int = 0
+    position: int = 0
+    permissions: int = 0
+    hoist: bool = False
+    mentionable: bool = False
+
+
+@frozen(kw_only=True)
+class OverwriteRecord:
+    """What a channel allows and denies a role (type 0) or a person (type 1)."""
+
+    target_id: int
+    type: int
+    allow: int
+    deny: int
+
+
+@frozen(kw_only=True)
+class TagRecord:
+    """A tag of a forum."""
+
+    id: int
+    name: str
+    moderated: bool = False
+    emoji_name: str | None = None
+
+
+@frozen(kw_only=True)
+class ThreadRecord:
+    """What a thread has beside what every channel has. `created_at` is Unix milliseconds."""
+
+    owner_id: int | None = None
+    archived: bool = False
+    locked: bool = False
+    auto_archive_duration: int = 10_080
+    """Minutes."""
+    created_at: int | None = None
+    applied_tags: tuple[int, ...] = ()
+
+
+@frozen(kw_only=True)
+class ChannelRecord:
+    """A channel, a category or a thread; `type` is one of `chat.registries.channel_types.ChannelType`. Those above come
+    first."""
+
+    id: int
+    type: int
+    name: str
+    topic: str | None = None
+    parent_id: int | None = None
+    position: int = 0
+    nsfw: bool = False
+    rate_limit_per_user: int = 0
+    overwrites: tuple[OverwriteRecord, ...] = ()
+    tags: tuple[TagRecord, ...] = ()
+    thread: ThreadRecord | None = None
+    original_id: str | None = None
+
+
+@frozen(kw_only=True)
+class PersonRecord:
+    """Somebody who wrote, reacted or was named: an account, a bot, or what a webhook was called."""
+
+    id: int
+    name: str
+    """As it was shown."""
+    username: str | None = None
+    bot: bool = False
+    avatar: str | None = None
+    """The path of the picture."""
+    original_id: str | None = None
+
+
+@frozen(kw_only=True)
+class ExpressionRecord:
+    """An emoji or a sticker of the community; `what` is `emojis` or `stickers`."""
+
+    id: int
+    what: str
+    name: str
+    path: str
+    animated: bool = False
+
+
+@frozen(kw_only=True)
+class FileRecord:
+    """A file of a message; without a `path` the export only names it."""
+
+    id: int
+    name: str
+    size: int = 0
+    path: str | None = None
+    description: str | None = None
+
+
+@frozen(kw_only=True)
+class ReactionRecord:
+    """An emoji under a message, by its character or by the id of a custom one. `count` may be more than the people who
+    are known."""
+
+    name: str
+    emoji_id: int | None = None
+    animated: bool = False
+    count: int = 1
+    user_ids: tuple[int, ...] = ()
+
+
+@frozen(kw_only=True)
+class ReferenceRecord:
+    """The message that another one answers (type 0) or passes on (type 1)."""
+
+    channel_id: int
+    message_id: int
+    type: int = 0
+
+
+@frozen(kw_only=True)
+class MessageRecord:
+    """A message. `type` is one of `chat.registries.message_types.MessageType`; embeds, stickers and the snapshot are as
+    the wire has them."""
+
+    id: int
+    channel_id: int
+    author_id: int
+    type: int = 0
+    content: str = ""
+    flags: int = 0
+    edited_at: int | None = None
+    pinned: bool = False
+    webhook_name: str | None = None
+    """For a message of a webhook: what it was called there."""
+    mentions: tuple[int, ...] = ()
+    mention_roles: tuple[int, ...] = ()
+    mention_everyone: bool = False
+    reference: ReferenceRecord | None = None
+    files: tuple[FileRecord, ...] = ()
+    embeds: tuple[Mapping[str, Any], ...] = ()
+    stickers: tuple[Mapping[str, Any], ...] = ()
+    snapshot: Mapping[str, Any] | None = None
+    reactions: tuple[ReactionRecord, ...] = ()
+    original_id: str | None = None
+
+
+@frozen(kw_only=True)
+class TroubleRecord:
+    """Something of the export that does not come along, and why: `what` it is, `name` which one, `reason` one of
+    `TROUBLES`."""
+
+    what: str
+    name: str
+    reason: str
+
+
+TROUBLES: Final[Mapping[str, str]] = {
+    "file is missing": "the export names the file and does not have it",
+    "path leads out": "the export names a file outside of itself, or a symbolic link",
+    "not readable": "the file is broken off, or is not what its name says",
+    "no id": "it has no id that could be kept",
+    "from the future": "its id is of a moment that has not come",
+    "unknown kind": "a kind that this server does not have, with nothing to show",
+    "too large": "larger than the limit of this instance",
+    "id is taken": "something else here has its id",
+    "no channel": "its channel did not come along",
+    "no room": "there are as many as there may be",
+    "blocked": "the instance blocks it",
+    "direct messages": "conversations of two are nobody else's",
+}
+"""Every reason, in words."""
+
+Record = GuildRecord | RoleRecord | ChannelRecord | PersonRecord | ExpressionRecord | MessageRecord | TroubleRecord
+
+KINDS: Final[Mapping[str, type[Any]]] = {
+    "guild": GuildRecord,
+    "role": RoleRecord,
+    "channel": ChannelRecord,
+    "person": PersonRecord,
+    "expression": ExpressionRecord,
+    "message": MessageRecord,
+    "trouble": TroubleRecord,
+}
+"""The word of each kind of record in its line."""
+
+KIND_OF: Final[Mapping[type[Any], str]] = {record: kind for kind, record in KINDS.items()}
+
+
+def lone_surrogates_gone(text: str) -> str:
+    """The text as UTF-8 can hold it: half of a pair becomes the sign for what cannot be shown."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
