@@ -32,6 +32,7 @@ from chat.domain.areas import Areas
 from chat.domain.core import Core
 from chat.domain.ground import Ground
 from chat.domain.guilds import assemble as guilds
+from chat.domain.imports import assemble as imports
 from chat.domain.messages import assemble as messages
 from chat.domain.people import assemble as people
 from chat.domain.policy import assemble as policy
@@ -146,6 +147,7 @@ def assemble(surroundings: Surroundings, overrides: Overrides, snowflakes: Snowf
             guilds_area,
             administration.GatewayView(figures=gateway.figures, sessions_in=gateway.sessions_in),
         ),
+        imports=imports.assemble(core, policy_area, messages_area),
     )
     return Parts(
         core=core, areas=areas, gateway=gateway, limiter=limiter, addresses=addresses, address_bans=address_bans

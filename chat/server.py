@@ -415,6 +415,8 @@ class Server:
                 command_line.take_up_guild(self.database, self.core.guild_states, self.core.bus, int(body["guild_id"]))
             case outside_changes.GUILD_CREATED:
                 self.areas.guilds.guilds.take_up(int(body["guild_id"]), int(body["user_id"]))
+            case outside_changes.GUILD_IMPORTED:
+                command_line.take_up_import(self.core.guild_states, self.core.bus, int(body["guild_id"]))
             case outside_changes.CHANNEL_CREATED:
                 place = int(body["guild_id"]), int(body["channel_id"])
                 self.areas.guilds.guild_channels.take_up(*place, body["entry_ids"])

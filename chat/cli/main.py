@@ -49,6 +49,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "backups": "chat.cli.backups:backups",
     "restore": "chat.cli.restore:restore",
     "storage": "chat.cli.storage:storage",
+    "import": "chat.cli.imports:import_",
     "export-user": "chat.cli.backup:export_user",
     "openapi": "chat.cli.config:openapi",
     "asyncapi": "chat.cli.config:asyncapi",

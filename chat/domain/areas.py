@@ -1,4 +1,4 @@
-"""The twelve areas of the domain, put together from the lowest up."""
+"""The thirteen areas of the domain, put together from the lowest up."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from chat.domain.accounts.assemble import AccountsArea
 from chat.domain.administration.assemble import AdministrationArea
 from chat.domain.applications.assemble import ApplicationsArea
 from chat.domain.guilds.assemble import GuildsArea
+from chat.domain.imports.assemble import ImportsArea
 from chat.domain.messages.assemble import MessagesArea
 from chat.domain.people.assemble import PeopleArea
 from chat.domain.policy.assemble import PolicyArea
@@ -33,3 +34,4 @@ class Areas:
     guilds: GuildsArea
     applications: ApplicationsArea
     administration: AdministrationArea
+    imports: ImportsArea

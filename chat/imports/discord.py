@@ -12,6 +12,7 @@ import io
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+import attrs
 import orjson
 
 from chat.classes import define, frozen
@@ -86,6 +87,7 @@ class DiscordExport:
     _troubles: list[TroubleRecord]
     _heads: list[_Head]
     _template: GuildTemplate | None
+    _read_bytes: int = attrs.field(default=0, init=False)
 
     @staticmethod
     def open(files: ExportFiles) -> DiscordExport:
@@ -122,9 +124,10 @@ class DiscordExport:
         """The id that the guild had."""
         return number_of(self._heads[0].guild.get("id")) or 0
 
-    def bytes_of_messages(self) -> int:
-        """How much there is to read."""
-        return sum(self._files.size(head.file) for head in self._heads)
+    @property
+    def percent_read(self) -> float:
+        """How much of the export was read, by the bytes of its files."""
+        return 100.0 * self._read_bytes / max(1, sum(self._files.size(head.file) for head in self._heads))
 
     def read(self, wish: ReadingWish, now_ms: int) -> Iterator[Record]:
         """Every record, in the order in which it can be written; what is later than `now_ms` is from the future."""
@@ -140,6 +143,7 @@ class DiscordExport:
         messages = DiscordMessages(self._files, now_ms, self.guild_id, self._names(), roles)
         for head in wanted:
             yield from self._messages(messages, head, wish)
+            self._read_bytes += self._files.size(head.file)
 
     def _names(self) -> dict[int, str]:
         return {head.id: _name(head) for head in self._heads}

@@ -89,7 +89,7 @@ def _mask(value: object) -> int:
 
 
 def read_template(value: object) -> GuildTemplate:
-    """The template in a file. Raises NotJson for what is none."""
+    """The template in a file. Raises NotJson for another file."""
     guild = value.get("serialized_source_guild") if isinstance(value, dict) else None
     if not isinstance(guild, dict):
         raise NotJson("it is no template of a guild")

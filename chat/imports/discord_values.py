@@ -15,7 +15,7 @@ NAME_CHARACTERS: Final = 100
 
 
 def number_of(value: object) -> int | None:
-    """An id as text or as a number; None for what is none."""
+    """An id as text or as a number; None for any other value."""
     if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) < 20:
         value = int(value)
     return value if type(value) is int and 0 < value <= MAXIMUM else None
@@ -32,7 +32,7 @@ def shown_text(value: object) -> str:
 
 
 def moment_ms(value: object) -> int | None:
-    """A moment in ISO 8601, with any time zone, as Unix milliseconds; None for what is none, as `Invalid date`."""
+    """A moment in ISO 8601, with any time zone, as Unix milliseconds; None for any other value, as `Invalid date`."""
     if not isinstance(value, str):
         return None
     try:

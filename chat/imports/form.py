@@ -198,6 +198,7 @@ TROUBLES: Final[Mapping[str, str]] = {
     "id is taken": "something else here has its id",
     "no channel": "its channel did not come along",
     "no room": "there are as many as there may be",
+    "nobody is named": "the export tells of a reaction and not of who reacted",
     "blocked": "the instance blocks it",
     "direct messages": "conversations of two are nobody else's",
 }

@@ -1,6 +1,6 @@
 """The files below `uploads/` and `archives/` of the data directory.
 
-    uploads/incoming/N           what is arriving; emptied at every start
+    uploads/incoming/PID-N       what is arriving; emptied at every start
     uploads/attachments/XX/ID    stored files by their key, spread over 256 directories
     uploads/assets/XX/ID
     uploads/derived/XX/...       what was made of them (`chat.media.rendition_cache`)
@@ -165,6 +165,7 @@ class MediaStorage:
     def __init__(self, directory: Path, *, in_threads: bool) -> None:
         self._directory = directory
         self._numbers = itertools.count()
+        self._owner = os.getpid()  # an import works beside the server
         self.in_threads: Final = in_threads
         self._limiter = trio.CapacityLimiter(THREADS) if in_threads else None
         self.large_bodies = trio.CapacityLimiter(IMAGE_BODIES_IN_PROGRESS)
@@ -175,7 +176,7 @@ class MediaStorage:
         """A file to write into; what was not kept by the end of the block is gone. A slow step of a request, whose
         `guard` judges again after it."""
         guard.judge_again()
-        incoming = Incoming(self, self._directory / "incoming" / str(next(self._numbers)))
+        incoming = Incoming(self, self._directory / "incoming" / f"{self._owner}-{next(self._numbers)}")
         try:
             yield incoming
         finally:
@@ -222,7 +223,7 @@ class MediaStorage:
     @contextlib.asynccontextmanager
     async def scratch(self) -> AsyncIterator[Path]:
         """A path for a file that another process writes; unless the block moves it, it is gone after it."""
-        path = self._directory / "incoming" / str(next(self._numbers))
+        path = self._directory / "incoming" / f"{self._owner}-{next(self._numbers)}"
         await self.at_work(self.make_directory, path.parent)
         try:
             yield path

@@ -70,6 +70,8 @@ JSON_COLUMNS: Final[Mapping[tuple[str, str], Shape]] = MappingProxyType(
         ("guild_audit_log", "changes"): _objects,
         ("guild_audit_log", "options"): _object,
         ("guilds", "features"): _texts,
+        ("imports", "report"): _object,
+        ("imports", "wish"): _object,
         ("jobs", "payload"): _object,
         ("jobs", "result"): _object,
         ("jobs", "state"): _object,

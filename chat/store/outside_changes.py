@@ -52,6 +52,9 @@ INVITE_CREATED: Final = "invite_created"
 INVITE_DELETED: Final = "invite_deleted"
 """An invite into a guild is gone. Body: `code`, `guild_id`, `channel_id`, `entry_id`."""
 
+GUILD_IMPORTED: Final = "guild_imported"
+"""An import brought something into a guild, or took it out again. Body: `guild_id`."""
+
 JOB_ORDERED: Final = "job_ordered"
 """A job was ordered. No body."""
 

@@ -232,6 +232,18 @@ def active_of_guild(connection: sqlite3.Connection, guild_id: int, user_id: int)
     return _all_shown(connection, _ACTIVE_OF_GUILD, guild_id=guild_id, user_id=user_id)
 
 
+def places_of_guild(connection: sqlite3.Connection, guild_id: int) -> list[tuple[int, int, int | None]]:
+    """Every thread of the guild: its id, its type, and the channel above it."""
+    return connection.execute(
+        """
+        SELECT channels.id, channels.type, channels.parent_id
+          FROM threads JOIN channels ON channels.id = threads.id
+         WHERE threads.guild_id = ?
+        """,
+        (guild_id,),
+    ).fetchall()
+
+
 def joined(
     connection: sqlite3.Connection, guild_id: int, user_id: int, *, archived_too: bool = False
 ) -> list[ShownThread]:

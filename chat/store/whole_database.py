@@ -32,6 +32,7 @@ TABLES: Final = (
     "favorite_memes",
     "guild_audit_log",
     "guilds",
+    "imports",
     "jobs",
     "messages",
     "oauth2_grants",

@@ -234,6 +234,13 @@ def take_up_guild(database: Database, guild_states: GuildStates, bus: Bus, guild
         announce(bus, state, before)
 
 
+def take_up_import(guild_states: GuildStates, bus: Bus, guild_id: int) -> None:
+    """Read a guild anew with everything in it, and send it whole to those who see it: what a client shows of it is to
+    be fetched again."""
+    guild_states.refresh(guild_id)
+    bus.publish(GuildAvailabilityChanged(guild_id))
+
+
 def announce(bus: Bus, state: GuildState, before: Guild) -> None:
     """Guild Update where the guild is not as it was `before`, and what follows from other features."""
     after = state.guild

@@ -70,6 +70,11 @@ def guild_created(guild_id: int, user_id: int) -> Notes:
     return [(outside_changes.GUILD_CREATED, {"guild_id": guild_id, "user_id": user_id})]
 
 
+def guild_imported(guild_id: int) -> Notes:
+    """An import brought something into a guild, or took it out again."""
+    return [(outside_changes.GUILD_IMPORTED, {"guild_id": guild_id})]
+
+
 def channel_created(guild_id: int, channel_id: int, entry_ids: Sequence[int]) -> Notes:
     """A guild has a new channel; `entry_ids` name the entries in the guild's audit log."""
     body = {"guild_id": guild_id, "channel_id": channel_id, "entry_ids": [*entry_ids]}

@@ -50,6 +50,11 @@ def by_id(connection: sqlite3.Connection, guild_id: int, role_id: int) -> Role |
     return None if row is None else Role(*row)
 
 
+def exists(connection: sqlite3.Connection, role_id: int) -> bool:
+    """Whether any guild has a role with this id."""
+    return connection.execute("SELECT 1 FROM roles WHERE id = ?", (role_id,)).fetchone() is not None
+
+
 def replace(connection: sqlite3.Connection, roles: Iterable[Role]) -> None:
     """Write every column of roles that exist."""
     connection.executemany(

@@ -15,7 +15,7 @@ import enum
 import itertools
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import attrs
@@ -191,6 +191,17 @@ def bring_up_to_date(connection: sqlite3.Connection, most: int) -> int:
     ids = [message_id for (message_id,) in rows]
     _mend(connection, ids)
     return len(ids)
+
+
+def add(connection: sqlite3.Connection, written: Sequence[tuple[Message, MessageSurroundings]]) -> None:
+    """Index messages in the unit that writes them, in which nothing else has touched them."""
+    found = ((message.id, entry_of(message, around)) for message, around in written)
+    entries = sorted((message_id, *entry) for message_id, entry in found if entry is not None)
+    connection.executemany("INSERT INTO message_search (rowid, words, filters) VALUES (?, ?, ?)", entries)
+    connection.execute(
+        "DELETE FROM message_search_queue WHERE message_id IN (SELECT value FROM json_each(?))",
+        (json.dumps([message.id for message, _ in written]),),
+    )
 
 
 def _mend(connection: sqlite3.Connection, ids: list[int]) -> None:

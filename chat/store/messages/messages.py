@@ -223,10 +223,8 @@ def rows_above(
 
 def insert(connection: sqlite3.Connection, message: Message) -> bool:
     """Add a message; False, and nothing added, when its channel is gone."""
-    columns = {name: getattr(message, name) for name in MessageRow._fields} | {"extra": _extra_text(message.extra)}
-    columns["reference"] = None if message.reference is None else json.dumps(attrs.asdict(message.reference))
     try:
-        connection.execute(_INSERT, tuple(columns.values()))
+        connection.execute(_INSERT, row_of(message))
     except sqlite3.IntegrityError:
         return False
     if message.mentioned_user_ids or message.mentioned_role_ids:
@@ -234,19 +232,20 @@ def insert(connection: sqlite3.Connection, message: Message) -> bool:
     return True
 
 
+def row_of(message: Message) -> MessageRow:
+    """The columns of a message, as the table holds them."""
+    reference = None if message.reference is None else json.dumps(attrs.asdict(message.reference))
+    columns = attrs.astuple(message, recurse=False)
+    return MessageRow._make([*columns[:12], reference, _extra_text(message.extra), message.has_reactions])
+
+
 def update(connection: sqlite3.Connection, message: Message) -> bool:
     """Write what an edit may change: text, flags, moment of the edit, mentions, how many attachments are left. False
     when the message is gone."""
+    written = message.content, message.flags, message.edited_at, message.mention_everyone, _extra_text(message.extra)
     cursor = connection.execute(
         "UPDATE messages SET content = ?, flags = ?, edited_at = ?, mention_everyone = ?, extra = ? WHERE id = ?",
-        (
-            message.content,
-            message.flags,
-            message.edited_at,
-            message.mention_everyone,
-            _extra_text(message.extra),
-            message.id,
-        ),
+        (*written, message.id),
     )
     if cursor.rowcount == 0:
         return False

@@ -1,0 +1,233 @@
+"""`chat import`: communities that are brought along from elsewhere, beside a running server or without one."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from chat.cli.administration import Instance, administer, administering
+from chat.cli.backup import progress_bar
+from chat.cli.options import id_argument, instance_options, is_terminal, json_option, print_json, print_object
+from chat.errors import OperatorError
+from chat.registries.imports import ImportSource
+
+if TYPE_CHECKING:
+    from chat.domain.imports.import_report import ImportReport
+    from chat.imports.export_files import ExportFiles
+    from chat.imports.wishes import ReadingWish
+
+COLUMNS: Final = ("id", "guild_id", "source", "path", "state", "created_at")
+LOCK: Final = "import.lock"
+MILLISECONDS: Final = 1_000
+
+
+@click.group("import")
+def import_() -> None:
+    """Bring a community along from elsewhere.
+
+    What another program exported becomes channels, people and messages of a guild. Nobody is told, nothing counts as
+    unread. An import that broke off goes on when its command is given again.
+    """
+
+
+def _moment(context: click.Context, parameter: click.Parameter, value: str | None) -> int:
+    if value is None:
+        return 0
+    try:
+        moment = datetime.fromisoformat(value)
+    except ValueError:
+        raise click.BadParameter(f"{value!r} is no date, such as 2021-05-01.", context, parameter) from None
+    return round((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * MILLISECONDS)
+
+
+@import_.command()
+@instance_options
+@click.argument("path", metavar="PATH", type=click.Path(path_type=Path))
+@click.option("--guild", "guild", required=True, metavar="NAME_OR_ID", help="Where it goes.")
+@click.option("--owner", metavar="U", help="Make the guild of that name, and have U own it.")
+@click.option("--dry-run", is_flag=True, help="Tell what would come and what cannot, and write nothing.")
+@click.option("--since", callback=_moment, metavar="DATE", help="Leave older messages where they are.")
+@click.option("--channels", "channels", multiple=True, metavar="NAME_OR_ID", help="Only this channel; repeatable.")
+@click.option("--without-files", is_flag=True, help="Leave out files, pictures of people, emojis.")
+@json_option
+def discord(
+    data: Path,
+    path: Path,
+    guild: str,
+    owner: str | None,
+    dry_run: bool,
+    since: int,
+    channels: tuple[str, ...],
+    without_files: bool,
+    as_json: bool,
+) -> None:
+    """Read what DiscordChatExporter wrote as JSON.
+
+    PATH is the directory or the ZIP archive: a file for each channel, with or without the media, and perhaps the
+    template of the guild. Messages keep their ids, so a newer export brings what is new.
+    """
+    from chat.imports.wishes import ReadingWish
+
+    wish = ReadingWish(since=since, channels=frozenset(channels), files=not without_files)
+
+    async def command(instance: Instance) -> dict[str, Any]:
+        from chat.imports.export_files import open_export
+
+        with contextlib.closing(open_export(path)) as files:
+            if dry_run:
+                return _previewed(instance, files, wish)
+            with _alone(instance):
+                return await _carried_out(instance, files, path, wish, guild, owner)
+
+    _print(administer(data, command), as_json=as_json)
+
+
+def _previewed(instance: Instance, files: ExportFiles, wish: ReadingWish) -> dict[str, Any]:
+    from chat.domain.imports.import_preview import preview
+    from chat.domain.imports.import_report import report_fields
+    from chat.imports.discord import DiscordExport
+
+    records = DiscordExport.open(files).read(wish, instance.clock.now_ms())
+    most = instance.settings.limits.attachment_max_size_premium
+    report = preview(instance.database.reader, records, most)
+    return {"id": None, "guild_id": None, "state": "dry run", **report_fields(report)}
+
+
+async def _carried_out(
+    instance: Instance, files: ExportFiles, path: Path, wish: ReadingWish, guild: str, owner: str | None
+) -> dict[str, Any]:
+    import trio
+
+    from chat.domain.imports.imports import import_fields
+    from chat.imports.discord import DiscordExport
+
+    export = DiscordExport.open(files)  # what is no export makes no guild
+    guild_id, is_new = await _guild(instance, guild, owner)
+    areas = instance.areas()
+    kept = {"since": wish.since, "channels": sorted(wish.channels), "files": wish.files}
+    made = await areas.imports.imports.begin(guild_id, ImportSource.DISCORD, str(path.resolve()), kept)
+    records = export.read(wish, instance.clock.now_ms())
+    with progress_bar() as tell:
+
+        def told(report: ImportReport) -> None:
+            tell(f"{report.came['messages']:,} messages", export.percent_read)
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(areas.policy.media.workers.run)
+            over = await areas.imports.imports.carry_out(
+                made, files, records, told, is_new=is_new, with_files=wish.files
+            )
+            nursery.cancel_scope.cancel()
+    return import_fields(over)
+
+
+async def _guild(instance: Instance, name: str, owner: str | None) -> tuple[int, bool]:
+    """The guild of that id or name, and whether it was made for this or by an earlier import that made it."""
+    from chat.domain.guilds.guilds import GuildWish
+    from chat.store.guilds import guilds
+    from chat.store.imports import imports
+
+    every = await instance.database.read(guilds.every)
+    found = [one for one in every if str(one.id) == name] or [one for one in every if one.name == name]
+    if len(found) > 1:
+        raise OperatorError(f"several guilds are called {name}: {', '.join(str(one.id) for one in found)}")
+    if found:
+        return found[0].id, imports.made_by_any(instance.database.reader, "guild", found[0].id)
+    if owner is None:
+        raise OperatorError(f"there is no guild {name}; --owner U makes one of that name")
+    account = instance.accounts.find(owner)
+    if account.bot:
+        raise OperatorError(f"{account.username} is a bot: guilds belong to people")
+    made = await instance.create_guild(account, GuildWish(name=name))
+    guild_id = int(made["id"])
+
+    await instance.areas().imports.imports.prepare_new_guild(guild_id)
+    return guild_id, True
+
+
+@contextlib.contextmanager
+def _alone(instance: Instance) -> Iterator[None]:
+    """One import at a time: two would count what they bring twice. The lock goes with its process."""
+    descriptor = os.open(instance.directory.path / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        raise OperatorError("another import is under way: chat import list") from None
+    try:
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _print(fields: dict[str, Any], *, as_json: bool) -> None:
+    """Counts one by one for people; all of it as JSON."""
+    if as_json or not is_terminal():
+        print_json(fields)
+        return
+    shown = {name: fields[name] for name in ("id", "guild_id", "state") if fields[name] is not None}
+    shown |= {kind: f"{count:,}" for kind, count in fields["counts"].items() if count}
+    shown |= {f"{kind} that were here": f"{count:,}" for kind, count in fields["present"].items() if count}
+    for one in (*fields["missing"], *fields["refused"]):
+        shown[f"{one['count']:,} {one['kind']}"] = one["words"]
+    print_object(shown, as_json=False)
+
+
+@import_.command("list")
+@instance_options
+@administering(*COLUMNS)
+async def list_imports(instance: Instance) -> list[dict[str, Any]]:
+    """Every import, the newest first."""
+    return instance.areas().imports.imports.every()
+
+
+@import_.command()
+@instance_options
+@id_argument("import_id")
+@json_option
+def show(data: Path, import_id: int, as_json: bool) -> None:
+    """Show how far an import is, and what did not come."""
+
+    async def command(instance: Instance) -> dict[str, Any]:
+        from chat.domain.imports.imports import import_fields
+
+        return import_fields(instance.areas().imports.imports.find(import_id))
+
+    _print(administer(data, command), as_json=as_json)
+
+
+@import_.command()
+@instance_options
+@id_argument("import_id")
+@json_option
+def cancel(data: Path, import_id: int, as_json: bool) -> None:
+    """End an import before its next portion; what came stays."""
+
+    async def command(instance: Instance) -> dict[str, Any]:
+        from chat.domain.imports.imports import import_fields
+
+        return import_fields(await instance.areas().imports.imports.cancel(import_id))
+
+    _print(administer(data, command), as_json=as_json)
+
+
+@import_.command()
+@instance_options
+@id_argument("import_id")
+@json_option
+def undo(data: Path, import_id: int, as_json: bool) -> None:
+    """Take out what an import brought, and nobody here has touched since."""
+
+    async def command(instance: Instance) -> dict[str, Any]:
+        with _alone(instance):
+            return await instance.areas().imports.undoing.undo(import_id)
+
+    found = administer(data, command)
+    print_object(found, as_json=as_json)

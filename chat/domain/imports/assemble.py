@@ -1,0 +1,21 @@
+"""Puts the area together: imports of communities."""
+
+from __future__ import annotations
+
+from chat.classes import frozen
+from chat.domain.core import Core
+from chat.domain.imports.import_undoing import ImportUndoing
+from chat.domain.imports.imports import Imports
+from chat.domain.messages.assemble import MessagesArea
+from chat.domain.policy.assemble import PolicyArea
+
+
+@frozen(kw_only=True)
+class ImportsArea:
+    imports: Imports
+    undoing: ImportUndoing
+
+
+def assemble(core: Core, policy: PolicyArea, messages: MessagesArea) -> ImportsArea:
+    """Build the area."""
+    return ImportsArea(imports=Imports(core, policy.media, messages.uploads), undoing=ImportUndoing(core))

@@ -1,0 +1,36 @@
+"""Imports of communities: where they come from, and the states that they go through."""
+
+from __future__ import annotations
+
+import enum
+from typing import Final
+
+
+class ImportSource(enum.StrEnum):
+    """What wrote an export."""
+
+    DISCORD = "discord"
+    """DiscordChatExporter, as JSON."""
+
+
+class ImportState(enum.StrEnum):
+    """Where an import stands."""
+
+    RUNNING = "running"
+    """It is being done, or whoever did it ended: then the same command goes on with it."""
+
+    COMPLETED = "completed"
+    """All of it came that can come."""
+
+    FAILED = "failed"
+    """It broke off; what came stays, and the same command goes on with it."""
+
+    CANCELLED = "cancelled"
+    """Somebody stopped it; what came stays."""
+
+    UNDONE = "undone"
+    """What it brought was taken out again."""
+
+
+UNFINISHED: Final = frozenset({ImportState.RUNNING, ImportState.FAILED, ImportState.CANCELLED})
+"""States from which the same command goes on."""

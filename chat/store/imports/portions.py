@@ -1,0 +1,208 @@
+"""Messages that an import writes, many at a time: the rows of `messages` and of what belongs to them, with their
+entries in the search index, and of `imported_messages`.
+
+Nothing of it counts as unread, and nobody is mentioned by it.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from chat.classes import frozen
+from chat.snowflake import snowflake_time_ms
+from chat.store.messages import attachments, message_search_entries
+from chat.store.messages.message_search_entries import MessageSurroundings
+from chat.store.messages.messages import Message, MessageRow, row_of
+from chat.store.messages.reactions import Emoji
+
+_INSERT: Final = (
+    f"INSERT INTO messages ({', '.join(MessageRow._fields)}) VALUES ({', '.join('?' * len(MessageRow._fields))})"  # noqa: S608 - our own names
+)
+
+
+@frozen
+class GivenReaction:
+    """An emoji under a message, and the accounts that reacted with it."""
+
+    emoji: Emoji
+    user_ids: tuple[int, ...]
+
+
+@frozen
+class ImportedMessage:
+    """A message, what stands under it, who wrote it in the old place, and what the search has to know of it."""
+
+    message: Message
+    reactions: tuple[GivenReaction, ...]
+    person_id: int
+    around: MessageSurroundings
+    is_in_thread: bool
+
+
+@frozen
+class Known:
+    """Of some ids: which messages have them, with their channels, and which of them came by an import, and by which."""
+
+    channels: Mapping[int, int]
+    imports: Mapping[int, int]
+
+
+def known_among(connection: sqlite3.Connection, message_ids: Sequence[int]) -> Known:
+    """What is here under these ids."""
+    listed = json.dumps(message_ids)
+    rows = connection.execute(
+        "SELECT id, channel_id FROM messages WHERE id IN (SELECT value FROM json_each(?))", (listed,)
+    )
+    noted = connection.execute(
+        "SELECT message_id, import_id FROM imported_messages WHERE message_id IN (SELECT value FROM json_each(?))",
+        (listed,),
+    )
+    return Known(dict(rows.fetchall()), dict(noted.fetchall()))
+
+
+def insert(connection: sqlite3.Connection, import_id: int, portion: Sequence[ImportedMessage]) -> None:
+    """Write messages that are not here yet, in channels that are; ids of files are given out already."""
+    messages = [one.message for one in portion]
+    connection.executemany(_INSERT, map(row_of, messages))
+    connection.executemany(
+        "INSERT OR REPLACE INTO imported_messages (message_id, import_id, person_id) VALUES (?, ?, ?)",
+        [(one.message.id, import_id, one.person_id) for one in portion],
+    )
+    _insert_named(connection, messages)
+    for one in portion:
+        for file in one.message.attachments:
+            attachments.insert(connection, file)
+        for reaction in one.reactions:
+            _insert_reaction(connection, one.message.id, reaction)
+    _move_channels_on(connection, portion)
+    message_search_entries.add(connection, [(one.message, one.around) for one in portion])
+
+
+def _insert_named(connection: sqlite3.Connection, messages: Iterable[Message]) -> None:
+    people = [(one.id, user_id) for one in messages for user_id in one.mentioned_user_ids]
+    if people:
+        connection.executemany("INSERT OR IGNORE INTO message_mentions (message_id, user_id) VALUES (?, ?)", people)
+    roles = [(one.id, role_id) for one in messages for role_id in one.mentioned_role_ids]
+    if roles:
+        connection.executemany("INSERT OR IGNORE INTO message_role_mentions (message_id, role_id) VALUES (?, ?)", roles)
+
+
+def _insert_reaction(connection: sqlite3.Connection, message_id: int, reaction: GivenReaction) -> None:
+    emoji, people = reaction.emoji, dict.fromkeys(reaction.user_ids)
+    made = connection.execute(
+        """
+        INSERT INTO message_reactions (message_id, emoji, emoji_id, emoji_name, animated, first_reacted_at, user_count)
+        VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING id
+        """,
+        (
+            message_id,
+            emoji.key,
+            emoji.id,
+            emoji.name,
+            emoji.animated,
+            snowflake_time_ms(message_id),
+            len(people),
+        ),
+    ).fetchone()
+    if made is not None:
+        connection.executemany(
+            "INSERT INTO message_reaction_users (reaction_id, user_id) VALUES (?, ?)",
+            [(made[0], user_id) for user_id in people],
+        )
+
+
+def _move_channels_on(connection: sqlite3.Connection, portion: Sequence[ImportedMessage]) -> None:
+    by_channel: dict[int, list[ImportedMessage]] = defaultdict(list)
+    for one in portion:
+        by_channel[one.message.channel_id].append(one)
+    for channel_id, some in by_channel.items():
+        newest = max(one.message.id for one in some)
+        pinned = max((one.message.pinned_at or 0 for one in some), default=0)
+        connection.execute(
+            """
+            UPDATE channels
+               SET last_message_id = max(coalesce(last_message_id, 0), ?1),
+                   last_pin_timestamp = iif(?2 > 0, max(coalesce(last_pin_timestamp, 0), ?2), last_pin_timestamp)
+             WHERE id = ?3
+            """,
+            (newest, pinned, channel_id),
+        )
+        if some[0].is_in_thread:
+            connection.execute(
+                """
+                UPDATE threads SET message_count = message_count + ?1, total_message_sent = total_message_sent + ?1
+                 WHERE id = ?2
+                """,
+                (sum(one.message.id != channel_id for one in some), channel_id),
+            )
+
+
+def mark_read(connection: sqlite3.Connection, channel_id: int, before: int, most: int) -> int:
+    """Up to `most` members of the channel's guild who had read up to the message `before` (0 for an empty channel) have
+    read what was imported behind it; returns of how many that is true now and was not before."""
+    return connection.execute(
+        """
+        INSERT INTO read_states (user_id, channel_id, last_message_id, counted_id)
+             SELECT members.user_id, channels.id, channels.last_message_id, channels.last_message_id
+               FROM channels
+               JOIN members ON members.guild_id = channels.guild_id
+               LEFT JOIN read_states AS old ON old.user_id = members.user_id AND old.channel_id = channels.id
+              WHERE channels.id = ?1 AND coalesce(old.last_message_id, 0) >= ?2
+                AND coalesce(old.last_message_id, 0) < channels.last_message_id
+              LIMIT ?3
+            ON CONFLICT (user_id, channel_id)
+            DO UPDATE SET last_message_id = excluded.last_message_id, counted_id = excluded.counted_id
+        """,
+        (channel_id, before, most),
+    ).rowcount
+
+
+def page_of(connection: sqlite3.Connection, import_id: int, after: int, look_at: int) -> tuple[list[int], int | None]:
+    """Of the next `look_at` imported messages behind an id those of one import; and the last one that was looked at,
+    None at the end."""
+    rows = connection.execute(
+        "SELECT message_id, import_id FROM imported_messages WHERE message_id > ? ORDER BY message_id LIMIT ?",
+        (after, look_at),
+    ).fetchall()
+    return [row[0] for row in rows if row[1] == import_id], rows[-1][0] if len(rows) == look_at else None
+
+
+def untouched_among(connection: sqlite3.Connection, message_ids: Sequence[int], since: int) -> list[int]:
+    """The messages among these that nobody here has changed, answered or reacted to since a moment (Unix ms)."""
+    rows = connection.execute(
+        """
+        SELECT messages.id
+          FROM messages
+         WHERE messages.id IN (SELECT value FROM json_each(?1))
+           AND coalesce(messages.edited_at, 0) < ?2
+           AND NOT EXISTS (SELECT 1 FROM saved_messages WHERE saved_messages.message_id = messages.id)
+           AND NOT EXISTS (SELECT 1
+                             FROM message_reactions AS reactions
+                             JOIN message_reaction_users AS reacted ON reacted.reaction_id = reactions.id
+                            WHERE reactions.message_id = messages.id
+                              AND NOT EXISTS (SELECT 1 FROM placeholders WHERE placeholders.user_id = reacted.user_id))
+        """,
+        (json.dumps(list(message_ids)), since),
+    )
+    return [message_id for (message_id,) in rows]
+
+
+def missing_among(connection: sqlite3.Connection, message_ids: Sequence[int]) -> list[int]:
+    """The ids among these that no message has."""
+    rows = connection.execute(
+        "SELECT value FROM json_each(?) WHERE value NOT IN (SELECT id FROM messages WHERE id = value)",
+        (json.dumps(message_ids),),
+    )
+    return [message_id for (message_id,) in rows]
+
+
+def forget(connection: sqlite3.Connection, message_ids: Iterable[int]) -> None:
+    """These messages are no import's any more."""
+    connection.execute(
+        "DELETE FROM imported_messages WHERE message_id IN (SELECT value FROM json_each(?))",
+        (json.dumps(list(message_ids)),),
+    )
