@@ -77,6 +77,8 @@ def discord(
 
     wish = ReadingWish(since=since, channels=frozenset(channels), files=not without_files)
 
+    place = str(path.resolve())
+
     async def command(instance: Instance) -> dict[str, Any]:
         from chat.imports.export_files import open_export
 
@@ -84,7 +86,7 @@ def discord(
             if dry_run:
                 return _previewed(instance, files, wish)
             with _alone(instance):
-                return await _carried_out(instance, files, path, wish, guild, owner)
+                return await _carried_out(instance, files, place, wish, guild, owner)
 
     _print(administer(data, command), as_json=as_json)
 
@@ -101,7 +103,7 @@ def _previewed(instance: Instance, files: ExportFiles, wish: ReadingWish) -> dic
 
 
 async def _carried_out(
-    instance: Instance, files: ExportFiles, path: Path, wish: ReadingWish, guild: str, owner: str | None
+    instance: Instance, files: ExportFiles, place: str, wish: ReadingWish, guild: str, owner: str | None
 ) -> dict[str, Any]:
     import trio
 
@@ -112,7 +114,7 @@ async def _carried_out(
     guild_id, is_new = await _guild(instance, guild, owner)
     areas = instance.areas()
     kept = {"since": wish.since, "channels": sorted(wish.channels), "files": wish.files}
-    made = await areas.imports.imports.begin(guild_id, ImportSource.DISCORD, str(path.resolve()), kept)
+    made = await areas.imports.imports.begin(guild_id, ImportSource.DISCORD, place, kept)
     records = export.read(wish, instance.clock.now_ms())
     with progress_bar() as tell:
 

@@ -41,7 +41,7 @@ def written(records: Iterable[Record]) -> Iterator[bytes]:
 def read(file: IO[bytes]) -> Iterator[Record]:
     """The records of a file.
 
-    :raises NotTheForm: at the first line that is none of them.
+    :raises NotTheForm: at the first line that holds no record.
     """
     for number, line in enumerate(iter(functools.partial(file.readline, LINE_BYTES), b""), start=1):
         try:

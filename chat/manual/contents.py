@@ -41,6 +41,10 @@ PARTS: Final = (
         ),
     ),
     ManualPart(
+        "Move in",
+        ("moving-from-discord",),
+    ),
+    ManualPart(
         "Look after people",
         (
             "moderation",

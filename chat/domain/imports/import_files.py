@@ -98,7 +98,7 @@ class ImportFiles:
         return described
 
     def has_room(self, more: int) -> bool:
-        """Whether the instance may store so many bytes more."""
+        """Whether the instance may store `more` bytes."""
         most = self._core.settings.media.storage_bytes
         used = attachments.usage(self._core.database.reader, attachments.INSTANCE).instance_bytes
         return most is None or used + more <= most
