@@ -115,7 +115,7 @@ export function makeProfile(app) {
    * @param {{width: number, height: number}} shape
    */
   function picture(name, label, shape) {
-    const input = h("input", { type: "file", accept: PICTURES, class: "unseen", tabindex: "-1" });
+    const input = h("input", { type: "file", accept: PICTURES, hidden: "" });
     input.setAttribute("aria-label", label);
     input.addEventListener("change", async () => {
       const file = input.files?.[0];

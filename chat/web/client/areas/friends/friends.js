@@ -144,7 +144,7 @@ export function open({ app, ground, back, isWanted }) {
     const button = h(
       "button",
       { type: "button", class: "member", "data-user": id, click: open },
-      h("span", { class: "face-holder" }, picture, presenceDot(status)),
+      h("span", { class: "face-holder" }, picture, presenceDot(status, true)),
     );
     button.append(
       h(

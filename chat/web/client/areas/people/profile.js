@@ -50,12 +50,14 @@ export function open({ app, userId, guildId, anchor }) {
     const face = h("img", { class: "avatar big-avatar", alt: "", width: "72", height: "72" });
     face.src = avatarAddress(user, 160);
     const status = statusOf();
+    const isCustom = customStatus(presenceOf(store.read, userId, guildId)?.custom_status ?? null).length > 0;
+    const holder = h("span", { class: "face-holder" }, face, presenceDot(status, !isCustom));
     const name = plainName(member?.nick || user.global_name || user.username);
     const tag = tagOf(user);
     fill(
       body,
       banner,
-      h("div", { class: "card-face" }, h("span", { class: "face-holder" }, face, presenceDot(status)), buttons(user)),
+      h("div", { class: "card-face" }, holder, buttons(user)),
       h("h2", { tabindex: "-1", "data-first": "" }, h("bdi", {}, name)),
       h(
         "p",

@@ -37,7 +37,7 @@ export function makePanel(app) {
     const words = custom ? plainName(custom) : presenceWords(status());
     fill(
       me,
-      h("span", { class: "face-holder" }, picture, presenceDot(status())),
+      h("span", { class: "face-holder" }, picture, presenceDot(status(), !custom)),
       h(
         "span",
         { class: "panel-words" },

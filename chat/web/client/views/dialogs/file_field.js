@@ -10,7 +10,7 @@ import { plainName } from "../names/people.js";
  * @param {string} accept
  */
 export function fileField(id, label, accept) {
-  const input = h("input", { type: "file", id, accept, class: "file-raw", tabindex: "-1" });
+  const input = h("input", { type: "file", id, accept, hidden: "" });
   const chosen = h("bdi", { class: "small muted clip", role: "status" }, t("file.none"));
   const button = h("button", { type: "button", class: "button", "aria-label": t("file.choose_for", { label }) });
   button.append(t("file.choose"));

@@ -13,7 +13,7 @@ import { media } from "./media.js";
 import { avatar, colourOf, nameOf, plainName } from "../names/people.js";
 import { quoted } from "../names/quoted.js";
 import { reactions } from "./reactions.js";
-import { isWritten, saying } from "./system.js";
+import { heard, isWritten, saying } from "./system.js";
 
 /** @typedef {import("../names/people.js").Place} Place */
 /** @typedef {import("../../store/shapes.js").Message} Message */
@@ -26,7 +26,6 @@ import { isWritten, saying } from "./system.js";
  * `before` is the message above it, `isUnread` puts the line of what is new above it, `isAlone` is one without a list.
  */
 
-const NAMED_TEXT = 200;
 /** The type of the first message of a thread that was made from a message. */
 const STARTER = 21;
 const SUPPRESS_EMBEDS = 4;
@@ -43,6 +42,7 @@ export function makeRow(place) {
   const element = h("li", { class: "slot" }, article);
   /** @type {Map<string, {inputs: unknown[], node: ChildNode}>} */
   const parts = new Map();
+  let words = "";
 
   /**
    * A part stands in its place from the first drawing on; without content it is an empty text.
@@ -79,7 +79,6 @@ export function makeRow(place) {
     article.classList.toggle("mentions-me", isForMe(message));
     article.classList.toggle("sending", sending === "queued" || sending === "sending");
     article.classList.toggle("failed", sending === "failed" || sending === "unsure");
-    article.setAttribute("aria-label", label(message, name, time));
     part(element, "day", [isDay && dayOf(time)], () => (isDay ? separator("day", dayLine(time)) : null));
     part(element, "unread", [item.isUnread], () => (item.isUnread ? separator("unread", t("message.new_line")) : null));
     part(article, "reply", [message.referenced_message, message.type, ...answeredNames(message)], () => reply(message));
@@ -93,8 +92,9 @@ export function makeRow(place) {
       article,
       "text",
       [message.content, message.type, message.edited_timestamp, isOut, written ? "" : name, mentionedNames(message)],
-      () => text(message, written),
+      () => ((words = heard(message, place)), text(message, written)),
     );
+    article.setAttribute("aria-label", t("message.row", { name, time: clock(time), text: words }));
     part(article, "copies", [message.message_snapshots], () => copies(message.message_snapshots));
     part(article, "media", [message.attachments], () =>
       message.attachments?.length ? media(message.attachments) : null,
@@ -139,11 +139,13 @@ export function makeRow(place) {
     const shown = answered.content
       ? plainName(quoted(answered.content, place).slice(0, 160))
       : t("message.answered_file");
+    const name = nameOf(place, answered.author);
+    const label = t("message.answers", { name, words: shown });
     return h(
       "button",
-      { type: "button", class: "reply", "data-act": "jump", "data-id": answered.id },
+      { type: "button", class: "reply", "aria-label": label, "data-act": "jump", "data-id": answered.id },
       icon("reply", { forward: true }),
-      h("bdi", { class: "reply-name" }, nameOf(place, answered.author)),
+      h("bdi", { class: "reply-name" }, name),
       h("span", { class: "clip" }, shown),
     );
   }
@@ -234,16 +236,6 @@ function opening(message) {
   if (!from) return message;
   const { id, type, timestamp, reactions, thread } = message;
   return { ...from, id, type, timestamp, reactions, thread, referenced_message: from };
-}
-
-/**
- * @param {Message} message
- * @param {string} name
- * @param {number} time
- */
-function label(message, name, time) {
-  const text = message.content ? message.content.slice(0, NAMED_TEXT) : t("message.without_text");
-  return t("message.row", { name, time: clock(time), text });
 }
 
 /**

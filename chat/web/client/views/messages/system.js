@@ -4,10 +4,13 @@ import { h } from "../../base/dom.js";
 import { icon } from "../../base/icon.js";
 import { t, tn } from "../../words/catalogue.js";
 import { nameOf, plainName } from "../names/people.js";
+import { quoted } from "../names/quoted.js";
 
 /** @typedef {import("../names/people.js").Place} Place */
 
 /** @typedef {{sign: SVGSVGElement, words: (string | Node)[]}} Saying */
+
+const HEARD_CHARACTERS = 200;
 
 /** @type {Record<number, (message: import("wire").Message, name: string, other: string) => Saying>} */
 const SAYINGS = {
@@ -53,6 +56,16 @@ export function saying(message, place) {
   const target = message.message_reference?.message_id;
   if (message.type === 6 && target) element.append(pointer(target));
   return element;
+}
+
+/**
+ * What a message says, in one line for those who hear it.
+ * @param {import("wire").Message} message
+ * @param {Place} place
+ */
+export function heard(message, place) {
+  if (!isWritten(message)) return saying(message, place).querySelector("span")?.textContent ?? "";
+  return quoted(message.content, place).slice(0, HEARD_CHARACTERS) || t("message.without_text");
 }
 
 /** @param {string} id */

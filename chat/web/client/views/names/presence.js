@@ -17,9 +17,10 @@ export function presenceWords(status) {
   return (WORDS[status] ?? WORDS["offline"])?.() ?? "";
 }
 
-/** @param {string} status */
-export function presenceDot(status) {
-  const dot = h("span", { class: "presence", role: "img", "aria-label": presenceWords(status) });
+/** @param {string} status @param {boolean} [isSaid] Whether words beside it say the same. */
+export function presenceDot(status, isSaid = false) {
+  const spoken = isSaid ? { "aria-hidden": "true" } : { role: "img", "aria-label": presenceWords(status) };
+  const dot = h("span", { class: "presence", ...spoken });
   dot.dataset["status"] = status === "invisible" ? "offline" : status;
   return dot;
 }

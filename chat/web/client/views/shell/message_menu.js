@@ -4,6 +4,7 @@ import { h } from "../../base/dom.js";
 import { BITS, may } from "../../store/permissions.js";
 import { t } from "../../words/catalogue.js";
 import { nameOf } from "../names/people.js";
+import { quoted } from "../names/quoted.js";
 
 /** @typedef {import("./app.js").App} App */
 
@@ -70,12 +71,12 @@ export function makeMessageMenu({ app, channelId, guildId, reply, edit, markUnre
    */
   function remove(message) {
     if (!isMine(message) && !allowed(BITS.MANAGE_MESSAGES, false)) return;
-    const words = message.content === "" ? t("message.without_text") : message.content.slice(0, SHOWN_CHARACTERS);
+    const said = quoted(message.content, { store, guildId }).slice(0, SHOWN_CHARACTERS);
     const shown = h(
       "blockquote",
       { class: "quoted" },
       h("strong", {}, h("bdi", {}, nameOf({ store, guildId }, message.author))),
-      h("p", {}, h("bdi", {}, words)),
+      h("p", {}, h("bdi", {}, said || t("message.without_text"))),
     );
     layers.dialog({
       title: t("menu.delete_title"),
