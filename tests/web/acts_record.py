@@ -89,7 +89,8 @@ def main() -> int:
         heard[act].append(test.partition("[")[0])
     acts = acts_of_the_client()
     kept = {act: test for act, test in table.items() if act in acts and exists(test)}
-    new = {act: tests[0] for act, tests in heard.items() if act in acts and act not in kept and exists(tests[0])}
+    there = {act: [test for test in tests if exists(test)] for act, tests in heard.items() if act in acts}
+    new = {act: tests[0] for act, tests in there.items() if tests and act not in kept}
     TABLE.write_text(json.dumps(dict(sorted({**kept, **new}.items())), indent=2) + "\n")
     missing = [act for act in acts if act not in kept and act not in new]
     print(f"{len(acts)} acts, {len(missing)} that no test does: {' '.join(missing)}")

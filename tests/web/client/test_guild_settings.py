@@ -243,6 +243,11 @@ def test_a_community_is_found_and_joined(visit: MakeVisitor) -> None:
         dialog.get_by_role("button", name="Join Garden club").click()
         guest.page.get_by_role("heading", name="Garden club").first.wait_for()
         page.reload()
+        page.get_by_label("What the community is about").fill("Seeds, soil and snails")
+        with page.expect_response(lambda answer: answer.request.method == "PATCH"):
+            member.button("Save").click()
+        standing = home.call("GET", f"/v1/guilds/{guild_id}/discovery", token=alice["token"])
+        assert standing["application"]["description"] == "Seeds, soil and snails"
         member.button("Leave discovery").click()
         page.get_by_text("This community is not in discovery.").or_(page.get_by_text("out of discovery")).wait_for()
         member.leaves()

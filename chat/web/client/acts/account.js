@@ -5,8 +5,6 @@
 /** @param {Parts} parts */
 export function makeAccountActs({ rest, connection }) {
   return {
-    /** @param {import("wire").ChangeSettingsBody} change */
-    settings: (change) => rest.patch("/users/@me/settings", { body: change }),
     /** Of this session and of those to come. @param {"online" | "idle" | "dnd" | "invisible"} status */
     status(status) {
       connection.command(3, { status, afk: false });

@@ -42,9 +42,6 @@ export function makeActs(parts) {
     interest: {
       /** Says which rows of a member list are looked at. */
       show: connection.show,
-      /** The status of this session. @param {string} status @param {import("wire").CustomStatus | null} [custom] */
-      presence: (status, custom) =>
-        connection.command(3, { status, afk: false, ...(custom !== undefined && { custom_status: custom }) }),
     },
   };
 }

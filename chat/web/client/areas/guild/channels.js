@@ -20,7 +20,7 @@ const MINUTE_S = 60;
 export function channelsPage(app, guildId) {
   const { store, acts } = app;
   const list = h("ul", { class: "role-list", "aria-label": t("settings.channels") });
-  const ground = h("div", { class: "role-ground" });
+  const ground = h("section", { class: "role-ground" });
   const make = h(
     "button",
     { type: "button", class: "button", click: () => newChannel(app, guildId, null) },
@@ -30,6 +30,7 @@ export function channelsPage(app, guildId) {
   const element = h("div", { class: "roles" }, h("div", { class: "role-side" }, make, list), ground);
   /** @type {string | null} */
   let chosen = location.pathname.split("/")[5] ?? null;
+  const seen = { roleId: guildId };
   /** @type {ReturnType<typeof channelForm> | null} */
   let form = null;
 
@@ -67,13 +68,12 @@ export function channelsPage(app, guildId) {
   function draw() {
     if (reorder.isHolding()) return;
     const all = orderedChannels(store.read, guildId);
-    const focused = document.activeElement instanceof HTMLElement ? document.activeElement.dataset["key"] : undefined;
     fill(list, ...all.map(row));
-    /** @type {HTMLElement | null} */ (focused ? list.querySelector(`[data-key="${focused}"]`) : null)?.focus();
     const channel = all.find(({ id }) => id === chosen) ?? all[0];
     if (!channel || form?.channel === channel || (form?.channel.id === channel.id && form.isChanged())) return;
-    form = channelForm(app, guildId, channel);
+    form = channelForm(app, guildId, channel, seen);
     fill(ground, form.whole);
+    ground.ariaLabel = nameOfChannel(store.read, channel);
   }
 
   /** @param {Channel} channel */
@@ -128,8 +128,8 @@ export function channelsPage(app, guildId) {
   return { element, isChanged: () => form?.isChanged() ?? false, stop: unwatch };
 }
 
-/** @param {App} app @param {string} guildId @param {Channel} channel */
-function channelForm(app, guildId, channel) {
+/** @param {App} app @param {string} guildId @param {Channel} channel @param {{roleId: string}} seen */
+function channelForm(app, guildId, channel, seen) {
   const { store, acts, layers } = app;
   const heads = orderedChannels(store.read, guildId).filter(({ type }) => type === CATEGORY);
   const isHead = channel.type === CATEGORY;
@@ -209,7 +209,7 @@ function channelForm(app, guildId, channel) {
     undo: draw,
     save: (changes) => acts.guildSettings.changeChannel(channel.id, changes),
   });
-  return { ...form, channel, whole: h("div", {}, form.element, overwritesOf(app, guildId, channel)) };
+  return { ...form, channel, whole: h("div", {}, form.element, overwritesOf(app, guildId, channel, seen)) };
 }
 
 /** @param {number} seconds */

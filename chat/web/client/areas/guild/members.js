@@ -66,10 +66,16 @@ export function membersPage(app, guildId) {
     );
     const roleButton = h(
       "button",
-      { type: "button", class: "button small-button", click: () => give(member) },
+      {
+        type: "button",
+        class: "button small-button",
+        "aria-label": t("members.roles_of", { name }),
+        click: () => give(member),
+      },
       t("settings.roles"),
     );
-    const open = h("button", { type: "button", class: "button small-button" }, t("profile.name"));
+    const label = t("profile.of", { name });
+    const open = h("button", { type: "button", class: "button small-button", "aria-label": label }, t("profile.name"));
     open.addEventListener("click", () => app.open("profile", { userId: user.id, guildId, anchor: open }));
     return h("li", {}, picture, words, roleButton, open);
   }

@@ -13,15 +13,15 @@ import { PERMISSIONS } from "./permission_words.js";
 
 const ROLE = 0;
 
-/** @param {App} app @param {string} guildId @param {Channel} channel */
-export function overwritesOf(app, guildId, channel) {
+/** @param {App} app @param {string} guildId @param {Channel} channel @param {{roleId: string}} seen With which role. */
+export function overwritesOf(app, guildId, channel, seen) {
   const { store, acts } = app;
   const guild = store.read.guilds.get(guildId);
   const roles = [...(guild?.roles.values() ?? [])].sort((one, other) => other.position - one.position);
   const nameOf = (/** @type {Role} */ role) => (role.id === guildId ? t("roles.everybody") : plainName(role.name));
   const who = select(
     roles.map((role) => /** @type {const} */ ([role.id, nameOf(role)])),
-    guildId,
+    guild?.roles.has(seen.roleId) ? seen.roleId : guildId,
   );
   const rows = h("div", { class: "overwrites" });
   const entries = (PERMISSIONS[2]?.entries ?? []).concat(PERMISSIONS[1]?.entries.slice(4) ?? []);
@@ -68,7 +68,7 @@ export function overwritesOf(app, guildId, channel) {
     });
   }
 
-  who.addEventListener("change", draw);
+  who.addEventListener("change", () => ((seen.roleId = who.value), draw()));
   draw();
   return h(
     "section",

@@ -15,13 +15,15 @@ export function ownershipPage(app, guildId) {
   const named = () => plainName(store.read.guilds.get(guildId)?.properties["name"] ?? "");
   const search = input({ autocomplete: "off" }, "");
   const found = h("ul", { class: "guild-set-rows" });
-  const give = h("form", {}, field("new-owner", t("ownership.search"), search), found);
+  const none = h("p", { class: "muted", role: "status" });
+  const give = h("form", {}, field("new-owner", t("ownership.search"), search), found, none);
   give.addEventListener("submit", async (event) => {
     event.preventDefault();
     try {
       const { members } = await guildSettings.members(guildId, search.value.trim(), 0);
       const others = members.filter(isPossible);
       found.replaceChildren(...others.map(row));
+      none.textContent = others.length > 0 ? "" : t("ownership.none");
     } catch (error) {
       app.report(error);
     }

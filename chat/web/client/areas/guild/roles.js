@@ -15,7 +15,7 @@ import { PERMISSIONS } from "./permission_words.js";
 export function rolesPage(app, guildId) {
   const { store, acts } = app;
   const list = h("ul", { class: "role-list", "aria-label": t("settings.roles") });
-  const ground = h("div", { class: "role-ground" });
+  const ground = h("section", { class: "role-ground" });
   const make = h("button", { type: "button", class: "button", click: () => void add() }, icon("add"), t("roles.make"));
   const element = h("div", { class: "roles" }, h("div", { class: "role-side" }, make, list), ground);
   /** @type {string} */
@@ -29,6 +29,11 @@ export function rolesPage(app, guildId) {
     return all.sort(
       (one, other) => Number(one.id === guildId) - Number(other.id === guildId) || other.position - one.position,
     );
+  }
+
+  /** @param {Role} role */
+  function nameOf(role) {
+    return role.id === guildId ? t("roles.everybody") : plainName(role.name);
   }
 
   async function add() {
@@ -75,14 +80,13 @@ export function rolesPage(app, guildId) {
   function draw() {
     if (reorder.isHolding()) return;
     const all = roles();
-    const focused = document.activeElement instanceof HTMLElement ? document.activeElement.dataset["key"] : undefined;
     fill(list, ...all.map(row));
-    /** @type {HTMLElement | null} */ (focused ? list.querySelector(`[data-key="${focused}"]`) : null)?.focus();
     // One that was just made comes by the gateway a moment later.
     const role = all.find(({ id }) => id === chosen) ?? all.at(-1);
     if (!role || form?.role === role || (form?.role.id === role.id && form.isChanged())) return;
     form = roleForm(app, guildId, role);
     fill(ground, form.element);
+    ground.ariaLabel = nameOf(role);
   }
 
   /** @param {Role} role */
@@ -91,7 +95,7 @@ export function rolesPage(app, guildId) {
     const dot = h("span", { class: "role-dot" });
     if (role.color !== 0) dot.style.setProperty("background-color", hex(role.color));
     const press = () => ((chosen = role.id), draw());
-    const name = isEverybody ? t("roles.everybody") : plainName(role.name);
+    const name = nameOf(role);
     const button = h(
       "button",
       { type: "button", class: "channel-link", click: press },

@@ -34,8 +34,9 @@ const LETTERS = {
  * @param {(row: Element) => Item | undefined} parts.itemAt
  */
 export function makeRowActs({ acts, channelId, element, rows, myId, on, jump, markUnread, report, itemAt }) {
-  /** @type {HTMLElement | null} the row that Tab leads to */
+  /** @type {HTMLElement | null} the row that Tab leads to: the newest until somebody goes to another */
   let current = null;
+  let isChosen = false;
   const toolbar = makeToolbar(element, run);
   element.append(toolbar.element);
 
@@ -163,6 +164,7 @@ export function makeRowActs({ acts, channelId, element, rows, myId, on, jump, ma
   rows.addEventListener("focusin", (event) => {
     const row = /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest(".slot"));
     if (row) choose(row);
+    isChosen ||= row !== rows.lastElementChild;
     under(event);
   });
   rows.addEventListener("pointerover", (event) => event.pointerType !== "touch" && under(event));
@@ -180,10 +182,15 @@ export function makeRowActs({ acts, channelId, element, rows, myId, on, jump, ma
         return focus(
           /** @type {HTMLElement | null} */ (rows.children[Math.min(place, rows.children.length - 1)] ?? null),
         );
-      if (current?.isConnected || rows.lastElementChild === null) return;
+      if (rows.lastElementChild === null || (current?.isConnected && (isChosen || hasFocus(current)))) return;
       choose(/** @type {HTMLElement} */ (rows.lastElementChild));
     },
   };
+}
+
+/** @param {HTMLElement} row */
+function hasFocus(row) {
+  return row.contains(document.activeElement);
 }
 
 const HOST = /(?:[a-z0-9-]+\.)+[a-z]{2,}/i;
