@@ -341,6 +341,7 @@ FORMS = {
     "a mailto: or https: address": st.text(string.ascii_lowercase, min_size=1).map("mailto:{}@chat.example".format),
     "addresses, each with a port if it is not 53": st.integers(1, 65_535).map("9.9.9.9:{}".format),
     BROKER: st.integers(0, 15).map("redis://chat.example/{}".format),
+    "a colour such as #0b6e4f": st.integers(0, 0xFFFFFF).map("#{:06x}".format),
     "a mail address": st.text(string.ascii_lowercase, min_size=1).map("{}@chat.example".format),
 }
 TEXTS = st.text('a0é漢🙂 "\\{[]},:.').map("x{}".format)
@@ -380,6 +381,13 @@ COMPLETE: dict[str, object] = {
     "captcha.secret_key": "secret",
     "single_community_guild_id": 1,
 }
+
+
+def test_what_is_not_any_text_is_drawn_in_its_form() -> None:
+    declarations = [setting.declaration for setting in FREE]
+    asked = {one.form for one in declarations if one.accepts is not None and not one.accepts("x")}
+    assert asked
+    assert asked - {*FORMS} == set()
 
 
 @given(chosen=st.lists(st.sampled_from(FREE), unique_by=lambda setting: setting.name, max_size=8), data=st.data())
