@@ -225,7 +225,10 @@ def cancel(data: Path, import_id: int, as_json: bool) -> None:
 @id_argument("import_id")
 @json_option
 def undo(data: Path, import_id: int, as_json: bool) -> None:
-    """Take out what an import brought, and nobody here has touched since."""
+    """Take out again what an import brought.
+
+    What somebody here has edited, answered, saved or reacted to since stays, with what it needs.
+    """
 
     async def command(instance: Instance) -> dict[str, Any]:
         with _alone(instance):

@@ -285,6 +285,13 @@ def test_a_path_that_is_no_export_is_said_and_makes_no_guild(importing: ImportCo
     assert importing.rows("SELECT count(*) FROM guilds") == [(1,)]
 
 
+def test_nobody_signs_in_to_a_person_of_the_old_place(importing: ImportCommand, exported: Path) -> None:
+    importing.discord(exported)
+    words = importing.refused("user", "password", ANNA["id"], "--password", "a long enough password 7")
+    assert "no one signs in to it" in words
+    assert importing.rows("SELECT password_hash FROM users WHERE id = ?", int(ANNA["id"])) == [(None,)]
+
+
 def test_undo_leaves_the_instance_as_it_was(importing: ImportCommand, exported: Path) -> None:
     before = importing.everything()
     made = importing.discord(exported)

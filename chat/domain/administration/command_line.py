@@ -48,6 +48,7 @@ from chat.store.guard import UNGUARDED
 from chat.store.guilds import channels, guilds, invites
 from chat.store.guilds.guilds import Guild
 from chat.store.guilds.invites import Invite, InviteType
+from chat.store.imports import placeholders
 from chat.store.signing_in import auth_sessions, tickets
 from chat.store.standing import guild_audit_log
 from chat.store.standing.guild_audit_log import AuditLogEntry
@@ -143,10 +144,12 @@ class Administration:
 
     async def set_password(self, user_id: int, password: str) -> Account:
         """Give the account a new password; every sign-in of it ends. Raises InvalidFormBody for a password that is too
-        short, too long or too common; OperatorError for a bot."""
+        short, too long or too common; OperatorError for a bot, and for a person of an old place."""
         known = self.find(str(user_id))
         if known.bot:
             raise OperatorError(f"{tag_of(known)} is a bot: it has a token, not a password")
+        if placeholders.is_one(self._database.reader, user_id):
+            raise OperatorError(f"{tag_of(known)} came with an import and is nobody's: no one signs in to it")
         account_rules.password(password, names=(known.username, known.global_name, known.email))
         password_hash = await self._passwords.hash(password)
         now = self._clock.now_ms()
