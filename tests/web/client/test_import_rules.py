@@ -63,6 +63,14 @@ FORBIDDEN: Final = re.compile(
 
 WITHOUT_WORK: Final = re.compile(r"(?:import|export|function|async function|class|const|let)\b|[})\]`]|/\*|//|\s|$")
 
+PRESSED: Final = re.compile(r"""\bh\(\s*"(\w+)",\s*\{([^{}]*(?<![\w-])(?:click|"data-act")(?![\w-])[^{}]*)\}""")
+"""An element that hears a press, with its attributes."""
+HEARS: Final = re.compile(r"""(\w+)\.addEventListener\("click",(.{,240})""", re.DOTALL)
+CONTROLS: Final = frozenset({"a", "button", "input", "label", "option", "select", "summary", "textarea"})
+"""Elements that the browser lets keys reach and press."""
+VEILS: Final = frozenset({("areas/viewer.js", "ground")})
+"""What closes at a press beside it, as Escape does."""
+
 LINES_MAXIMUM: Final = 300
 COLUMNS_MAXIMUM: Final = 120
 
@@ -191,6 +199,35 @@ def test_no_module_makes_markup_out_of_text() -> None:
         if (match := FORBIDDEN.search(without_comments(path.read_text(encoding="utf-8")))) is not None
     }
     assert wrong == {}
+
+
+def unreachable(script: str) -> Iterator[str]:
+    """What a mouse can press in a module and keys cannot: no control, no place in the order of Tab."""
+    for made in PRESSED.finditer(script):
+        if made[1] not in CONTROLS and "tabindex" not in made[2]:
+            yield made[0]
+    for name, then in HEARS.findall(script):
+        made_as = re.search(rf"""\b{name} = (?:/\*\*.*?\*/ \()?h\(\s*"(\w+)\"""", script)
+        # A list hears for the controls in its rows.
+        if (
+            made_as
+            and made_as[1] not in CONTROLS
+            and "event.target" not in then
+            and f"{name}.tabIndex = 0" not in script
+        ):
+            yield name
+
+
+def test_keys_reach_whatever_a_mouse_can_press() -> None:
+    found = {
+        (path.relative_to(WEB / "client").as_posix(), what)
+        for path in SCRIPTS
+        if path.is_relative_to(WEB / "client")
+        for what in unreachable(path.read_text(encoding="utf-8"))
+    }
+    assert found == VEILS, "make it a button or a link, or give it a place in the order of Tab and keys that press it"
+    assert list(unreachable('h("div", { class: "x", click: press })')) == ['h("div", { class: "x", click: press }']
+    assert list(unreachable('const one = h("img", {});\none.addEventListener("click", zoom);')) == ["one"]
 
 
 @pytest.mark.parametrize("path", [*SCRIPTS, *SHEETS], ids=name_of)

@@ -153,6 +153,9 @@ def test_the_viewer_shows_a_large_rendition_and_saves_the_original(
     assert box["y"] + box["height"] <= DESK["height"]
     assert shape(large) == pytest.approx(0.75, abs=0.02)
     expect(onlooker.page.get_by_role("link", name="Open in a tab")).to_have_attribute("href", re.compile("size=4096"))
+    large.press("Enter")
+    onlooker.page.get_by_role("button", name="view.jpg", pressed=True).and_(large).wait_for()
+    onlooker.page_is_accessible()
     save = onlooker.page.get_by_role("link", name="Download")
     assert "size" not in parse_qs(urlsplit(save.get_attribute("href") or "").query)
 

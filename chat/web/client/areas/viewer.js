@@ -48,9 +48,19 @@ export function open({ message, source }) {
     picture.width = source.width;
     picture.height = source.height;
     picture.src = large(source);
+    picture.tabIndex = 0;
+    picture.role = "button";
+    picture.ariaPressed = "false";
     picture.addEventListener("click", (event) => {
       event.stopPropagation();
-      if (ground.classList.toggle("zoomed")) picture.src = large(source, true);
+      const isLarge = ground.classList.toggle("zoomed");
+      picture.ariaPressed = String(isLarge);
+      if (isLarge) picture.src = large(source, true);
+    });
+    picture.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" && event.key !== " ") return;
+      event.preventDefault();
+      picture.click();
     });
     watch(picture, () => fill(ground, download(file)));
     ground.classList.remove("zoomed");
