@@ -33,6 +33,7 @@ from chat.domain.core import Core
 from chat.domain.ground import Ground
 from chat.domain.guilds import assemble as guilds
 from chat.domain.imports import assemble as imports
+from chat.domain.interactions import assemble as interactions
 from chat.domain.messages import assemble as messages
 from chat.domain.people import assemble as people
 from chat.domain.policy import assemble as policy
@@ -135,6 +136,7 @@ def assemble(surroundings: Surroundings, overrides: Overrides, snowflakes: Snowf
         webhooks=webhooks.assemble(core, policy_area, messages_area, threads_area),
         guilds=guilds_area,
         applications=applications.assemble(core, policy_area, signing_in_area, accounts_area, guilds_area),
+        interactions=interactions.assemble(core),
         administration=administration.assemble(
             core,
             standing_area,

@@ -1,4 +1,4 @@
-"""The thirteen areas of the domain, put together from the lowest up."""
+"""The fourteen areas of the domain, put together from the lowest up."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from chat.domain.administration.assemble import AdministrationArea
 from chat.domain.applications.assemble import ApplicationsArea
 from chat.domain.guilds.assemble import GuildsArea
 from chat.domain.imports.assemble import ImportsArea
+from chat.domain.interactions.assemble import InteractionsArea
 from chat.domain.messages.assemble import MessagesArea
 from chat.domain.people.assemble import PeopleArea
 from chat.domain.policy.assemble import PolicyArea
@@ -33,5 +34,6 @@ class Areas:
     webhooks: WebhooksArea
     guilds: GuildsArea
     applications: ApplicationsArea
+    interactions: InteractionsArea
     administration: AdministrationArea
     imports: ImportsArea

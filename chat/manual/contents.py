@@ -78,6 +78,7 @@ PARTS: Final = (
             "messages",
             "media",
             "applications",
+            "interactions",
             "webhooks",
             "administration",
             "compat",

@@ -122,6 +122,9 @@ class AuditAction(enum.IntEnum):
     THREAD_DELETE = 112
     """A thread was deleted."""
 
+    APPLICATION_COMMAND_PERMISSION_UPDATE = 121
+    """Who may use a command was set; the target is the command, or the application for all of its commands."""
+
 
 AUDIT_LOG_RETENTION_MS = 45 * 86_400_000
 """How long an entry is kept (guilds.md, Audit log)."""

@@ -61,6 +61,8 @@ JSON_COLUMNS: Final[Mapping[tuple[str, str], Shape]] = MappingProxyType(
     {
         ("admin_api_keys", "acls"): _texts,
         ("admin_audit_log", "metadata"): _object,
+        ("application_command_permissions", "permissions"): _objects,
+        ("application_commands", "body"): _object,
         ("applications", "redirect_uris"): _texts,
         ("chosen_settings", "value"): _anything,
         ("errands", "state"): _object,

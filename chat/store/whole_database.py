@@ -23,6 +23,7 @@ from chat.store.messages.attachments import INSTANCE
 TABLES: Final = (
     "admin_api_keys",
     "admin_audit_log",
+    "application_commands",
     "applications",
     "archives",
     "assets",

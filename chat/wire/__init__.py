@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from chat.wire.guild_management import *
     from chat.wire.guilds import *
     from chat.wire.instance import *
+    from chat.wire.interactions import *
     from chat.wire.message_lists import *
     from chat.wire.messages import *
     from chat.wire.moderation import *
@@ -40,6 +41,7 @@ MODULES: Final = (
     "guild_management",
     "guilds",
     "instance",
+    "interactions",
     "message_lists",
     "messages",
     "moderation",

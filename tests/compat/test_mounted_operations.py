@@ -55,8 +55,6 @@ def test_addresses_lead_to_operations_and_hide_none() -> None:
     ("path", "nothing"),
     [
         ("/soundboard-default-sounds", []),
-        ("/applications/5/commands", []),
-        ("/applications/5/guilds/6/commands", []),
         ("/sticker-packs", {"sticker_packs": []}),
         ("/guilds/5/soundboard-sounds", {"items": []}),
     ],

@@ -1,4 +1,4 @@
-"""The house stays in order: sizes, folders and the thirteen areas, held by one table of numbers with each exception's
+"""The house stays in order: sizes, folders and the fourteen areas, held by one table of numbers with each exception's
 reason.
 
 What else holds the house: each citation resolves (`tests/docs/test_citations.py`), each page's paths are there
@@ -174,8 +174,8 @@ def test_no_two_test_modules_have_one_name() -> None:
     assert [name for name, count in names.items() if count > 1] == []
 
 
-def test_thirteen_areas_are_declared_and_are_the_folders_of_the_domain() -> None:
-    assert len(declared_areas()) == 13
+def test_fourteen_areas_are_declared_and_are_the_folders_of_the_domain() -> None:
+    assert len(declared_areas()) == 14
     assert folders_of("chat/domain") == declared_areas()
 
 

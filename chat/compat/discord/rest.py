@@ -33,8 +33,6 @@ ADDRESSES: Final[tuple[tuple[str, str, str, str], ...]] = (
     ("GET", "/v1/guilds/{}/scheduled-events", "GET", f"{OWN}/empty/list"),
     ("GET", "/v1/guilds/{}/auto-moderation/rules", "GET", f"{OWN}/empty/list"),
     ("GET", "/v1/guilds/{}/soundboard-sounds", "GET", f"{OWN}/empty/items"),
-    ("GET", "/v1/applications/{}/commands", "GET", f"{OWN}/empty/list"),
-    ("GET", "/v1/applications/{}/guilds/{}/commands", "GET", f"{OWN}/empty/list"),
     ("GET", "/v1/applications/{}/emojis", "GET", f"{OWN}/empty/items"),
     ("GET", "/v1/sticker-packs", "GET", f"{OWN}/empty/sticker_packs"),
     ("DELETE", "/v1/guilds/{}", "POST", "/v1/guilds/{}/delete"),

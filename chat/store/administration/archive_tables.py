@@ -150,6 +150,14 @@ USER_TABLES: Final = (
         of="owner_id",
     ),
     Table(
+        "application_commands",
+        "Commands that the account's applications have registered",
+        "application_commands JOIN applications ON applications.id = application_id",
+        "application_commands.id, application_id, guild_id, type, application_commands.name, body",
+        key="application_commands.id",
+        of="applications.owner_id",
+    ),
+    Table(
         "people/relationships",
         "Friends, requests and blocks",
         "relationships JOIN users ON users.id = target_id",
@@ -319,6 +327,19 @@ GUILD_TABLES: Final = (
     ),
     _GuildTable(
         "guild/webhooks", "Webhooks, without their tokens", "webhooks", "id, type, channel_id, user_id, name, avatar"
+    ),
+    _GuildTable(
+        "guild/command_permissions",
+        "Who may use which command of an application",
+        "application_command_permissions",
+        "command_id, application_id, permissions",
+        key="command_id",
+    ),
+    _GuildTable(
+        "guild/application_commands",
+        "Commands that applications have in this guild alone",
+        "application_commands",
+        "id, application_id, type, name, body",
     ),
     _GuildTable(
         "guild/audit_log",

@@ -142,6 +142,9 @@ def fill(connection: sqlite3.Connection, world: World, message_id: int) -> None:
     for table, values in {
         "account_changes": (1, alice, "email", f"{name}@old.example", EMAIL, None, None, 1),
         "admin_api_keys": (5, alice, name, b"1", "[]", 1, None, None),
+        "application_command_days": (application, 0, 1, 1),
+        "application_command_permissions": (guild, application, 15, f'[{{"id": "{alice}", "type": 2}}]'),
+        "application_commands": (15, application, None, 1, name, f'{{"description": "{name}"}}', 15),
         "archives": (1, "guild", alice, alice, 1, 0, 1, 1, None, None, 100, None, None, None, 9 * 10**12),
         "auth_sessions": (token, alice, 1, 1, ADDRESS, name, name, name, 1),
         "authorized_addresses": (alice, ADDRESS, 1),

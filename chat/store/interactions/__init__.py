@@ -1,0 +1,1 @@
+"""Application commands, interactions and what they are answered with."""
