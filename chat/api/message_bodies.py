@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import Annotated, Final, Literal, Protocol, TypeVar
+from typing import Annotated, Any, Final, Literal, Protocol, TypeVar
 
 import attrs
 
@@ -28,12 +28,15 @@ from chat.domain.messages.message_drafts import (
     MessageDraft,
     MessageEdit,
     ReplyTo,
+    place_of_components,
 )
 from chat.domain.messages.uploads import AttachmentWish, Owner, Uploads
+from chat.domain.policy.component_trees import placed_components, read_components, require_own_files
 from chat.domain.policy.embeds import with_own_files
 from chat.errors import InvalidFormBody
 from chat.protocol.visible_text import without_nul
 from chat.protocol.whole_numbers import whole
+from chat.registries.components import COMPONENTS_OF_MESSAGE
 from chat.registries.error_codes import FieldCode
 from chat.registries.limits import JSON_BODY_BYTES
 from chat.registries.message_types import MessageReferenceType
@@ -78,6 +81,20 @@ class Nonce:
         return without_nul(value)
 
 
+class ComponentList:
+    """Components of a message or a form, judged one by one (interactions.md, Components)."""
+
+    schema: Final[Schema] = {
+        "type": "array",
+        "maxItems": COMPONENTS_OF_MESSAGE,
+        "items": {"type": "object", "properties": {"type": {"type": "integer"}}, "required": ["type"]},
+    }
+
+    def read(self, value: object) -> tuple[Mapping[str, Any], ...]:
+        return read_components(value)
+
+
+ComponentBodies = Annotated[tuple[dict[str, Any], ...], ComponentList()]
 Ids = Annotated[list[Snowflake], Items(0, ALLOWED_MENTION_IDS)]
 EmbedIndex = Annotated[int, Range(0, ATTACHMENT_BODIES)]
 
@@ -140,17 +157,20 @@ class CreateMessage:
     attachments: Attachments = attrs.field(factory=list)
     sticker_ids: Annotated[list[Snowflake], Items(0, STICKERS)] = attrs.field(factory=list)
     favorite_meme_id: Snowflake | None = None
+    components: ComponentBodies = ()
 
 
 @frozen
 class EditMessage:
-    """Changes to a message; what is absent stays. Null removes the text or the embeds, as it does at Discord.
+    """Changes to a message; what is absent stays. Null removes the text, the embeds or the
+    components, as it does at Discord.
     `attachments` names the files that stay, and new ones."""
 
     content: Maybe[str | None] = OMITTED
     flags: Annotated[int, Range(0, FLAGS_MAXIMUM)] | None = None
     allowed_mentions: AllowedMentionsBody | None = None
     embeds: Maybe[EmbedBodies | None] = OMITTED
+    components: Maybe[ComponentBodies | None] = OMITTED
     attachments: Attachments | None = None
 
 
@@ -166,6 +186,8 @@ def message_draft(
         raise InvalidFormBody.at("favorite_meme_id", FieldCode.INVALID_FORMAT)
     files = tuple(attachments) if meme is None else (*attachments, meme)
     embeds = with_own_files(stored_embeds(body.embeds), [file.attachment for file in files]) if body.embeds else ()
+    components = placed_components(body.components, place_of_components(body.flags)) if body.components else ()
+    require_own_files(components, (file.attachment for file in files))
     reference = body.message_reference
     forwards = reference is not None and reference.type == FORWARD
     return MessageDraft(
@@ -178,6 +200,7 @@ def message_draft(
         attachments=files,
         embeds=embeds,
         sticker_ids=tuple(body.sticker_ids),
+        components=components,
         forward=None if reference is None or not forwards else _forward(reference),
     )
 
@@ -192,6 +215,7 @@ def message_edit(body: EditMessage, attachments: Sequence[AttachmentDraft] = ())
         attachments=tuple(attachments),
         attachment_order=tuple(entry.id if _is_kept(entry) else None for entry in body.attachments or ()),
         embeds=None if body.embeds is OMITTED else stored_embeds(body.embeds or ()),
+        components=None if body.components is OMITTED else tuple(body.components or ()),
     )
 
 

@@ -67,6 +67,12 @@ class MessageFlag(enum.IntFlag):
     HAS_THREAD = 1 << 5
     """A thread was started from the message."""
 
+    EPHEMERAL = 1 << 6
+    """An answer to an interaction that the person alone sees; it is in no history."""
+
+    LOADING = 1 << 7
+    """An application is at work on it."""
+
     FAILED_TO_MENTION_SOME_ROLES_IN_THREAD = 1 << 8
     """Not every mentioned role could be brought into the thread."""
 
@@ -76,6 +82,9 @@ class MessageFlag(enum.IntFlag):
     VOICE_MESSAGE = 1 << 13
     """The attachment is speech."""
 
+    IS_COMPONENTS_V2 = 1 << 15
+    """Components stand in the place of text and embeds."""
+
     COMPACT_ATTACHMENTS = 1 << 17
     """Attachments are shown small."""
 
@@ -84,11 +93,17 @@ SENDABLE_MESSAGE_FLAGS: Final = (
     MessageFlag.SUPPRESS_EMBEDS
     | MessageFlag.SUPPRESS_NOTIFICATIONS
     | MessageFlag.VOICE_MESSAGE
+    | MessageFlag.IS_COMPONENTS_V2
     | MessageFlag.COMPACT_ATTACHMENTS
 )
 """Bits that a client may set when it sends a message; others are dropped (messages.md, Message object)."""
 
-SHOWING_MESSAGE_FLAGS: Final = MessageFlag.SUPPRESS_EMBEDS | MessageFlag.VOICE_MESSAGE | MessageFlag.COMPACT_ATTACHMENTS
+SHOWING_MESSAGE_FLAGS: Final = (
+    MessageFlag.SUPPRESS_EMBEDS
+    | MessageFlag.VOICE_MESSAGE
+    | MessageFlag.IS_COMPONENTS_V2
+    | MessageFlag.COMPACT_ATTACHMENTS
+)
 """Bits that say how a message is shown; copies of it have them too."""
 
 WRITTEN_MESSAGE_TYPES: Final[frozenset[MessageType]] = frozenset({MessageType.DEFAULT, MessageType.REPLY})

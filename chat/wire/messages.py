@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Literal, NotRequired, TypedDict
 
 from chat.registries.channel_types import ChannelType
+from chat.registries.interactions import ComponentType
 from chat.registries.message_types import MessageReferenceType, MessageType
 from chat.wire.accounts import PartialUser
 from chat.wire.channels import Thread
@@ -199,6 +200,133 @@ class MentionedChannel(Nameless):
 MentionedChannels = list[MentionedChannel]
 
 
+class ComponentEmoji(Nameless):
+    id: Snowflake | None
+    """Id of an emoji of a guild; null for a character."""
+    name: str | None
+    """The character, or the name of the emoji."""
+    animated: NotRequired[bool]
+    """Whether the picture moves."""
+
+
+class ComponentMedia(Nameless):
+    url: Address
+    """The address of the picture, the film or the file."""
+    proxy_url: NotRequired[Address]
+    """The address under which this server hands out the file."""
+    width: NotRequired[Count]
+    """Width in pixels."""
+    height: NotRequired[Count]
+    """Height in pixels."""
+    content_type: NotRequired[str]
+    """The media type of the file, such as `image/png`."""
+    placeholder: NotRequired[str]
+    """A blurred preview of the picture in base64 (ThumbHash)."""
+    attachment_id: NotRequired[Snowflake]
+    """The attachment of the message that it is."""
+
+
+class MenuOption(Nameless):
+    label: str
+    """What people read, up to 100 characters."""
+    value: str
+    """What the application gets, up to 100 characters."""
+    description: NotRequired[str]
+    """A line below, up to 100 characters."""
+    emoji: NotRequired[ComponentEmoji]
+    """A sign before the label."""
+    default: NotRequired[bool]
+    """Whether it is chosen from the beginning."""
+
+
+class MenuDefault(Nameless):
+    id: Snowflake
+    """What is chosen from the beginning."""
+    type: str
+    """What the id is of: `user`, `role` or `channel`."""
+
+
+class GalleryItem(Nameless):
+    media: ComponentMedia
+    """The picture or film."""
+    description: NotRequired[str]
+    """What it shows, for those who cannot see it."""
+    spoiler: NotRequired[bool]
+    """Whether it is hidden until asked for."""
+
+
+class Component(TypedDict):
+    """A part of a message or of a form; which members it has follows from its type (interactions.md, Components)."""
+
+    type: Annotated[int, one_of(ComponentType)]
+    """What it is: 1 a row, 2 a button, 3 a menu of texts, 4 a text input, 5 to 8 menus of people, roles, both and
+    channels, 9 a section, 10 text, 11 a small picture, 12 a gallery, 13 a file, 14 a separator, 17 a box,
+    18 a label."""
+    id: int
+    """A number that no other component of the message has."""
+    custom_id: NotRequired[str]
+    """By what the application knows it, 1 to 100 characters; what has one can be pressed, chosen in or filled in."""
+    components: NotRequired[list[Component]]
+    """What a row, a section or a box holds."""
+    component: NotRequired[Component]
+    """What a label stands above."""
+    accessory: NotRequired[Component]
+    """The button or the small picture beside the texts of a section."""
+    style: NotRequired[int]
+    """Of a button 1 primary, 2 secondary, 3 success, 4 danger, 5 leads to `url`; of a text input 1 a line, 2 a
+    field."""
+    label: NotRequired[str]
+    """What people read on it or above it."""
+    emoji: NotRequired[ComponentEmoji]
+    """A sign on the button."""
+    url: NotRequired[Address]
+    """Where a button of style 5 leads."""
+    disabled: NotRequired[bool]
+    """Whether it is shown and cannot be used."""
+    placeholder: NotRequired[str]
+    """What stands in a menu or an input that is empty."""
+    min_values: NotRequired[Count]
+    """The fewest values that may be chosen."""
+    max_values: NotRequired[Count]
+    """The most values that may be chosen."""
+    options: NotRequired[list[MenuOption]]
+    """The values of a menu of texts."""
+    default_values: NotRequired[list[MenuDefault]]
+    """What is chosen from the beginning in menus of people, roles and channels."""
+    channel_types: NotRequired[list[Annotated[int, one_of(ChannelType)]]]
+    """Types of the channels that may be chosen."""
+    min_length: NotRequired[Count]
+    """The fewest characters of a text input."""
+    max_length: NotRequired[Count]
+    """The most characters of a text input."""
+    required: NotRequired[bool]
+    """Whether a part of a form has to be filled in."""
+    value: NotRequired[str]
+    """What stands in a text input from the beginning."""
+    content: NotRequired[str]
+    """The text, with the markup of messages."""
+    media: NotRequired[ComponentMedia]
+    """The small picture."""
+    description: NotRequired[str]
+    """What a picture shows, or a line below a label."""
+    spoiler: NotRequired[bool]
+    """Whether it is hidden until asked for."""
+    items: NotRequired[list[GalleryItem]]
+    """The pictures and films of a gallery."""
+    file: NotRequired[ComponentMedia]
+    """The file of the message that is shown here."""
+    name: NotRequired[str]
+    """The name of the file."""
+    size: NotRequired[Count]
+    """The size of the file in bytes."""
+    divider: NotRequired[bool]
+    """Whether a separator shows a line."""
+    spacing: NotRequired[int]
+    """How much room a separator takes: 1 little, 2 more."""
+    accent_color: NotRequired[Color]
+    """The colour of the box's edge."""
+
+
 class MessageSnapshot(TypedDict):
     """A forwarded message as it was."""
 
@@ -224,6 +352,8 @@ class MessageSnapshot(TypedDict):
     """Files that belong to the message, in their order."""
     stickers: NotRequired[list[StickerItem]]
     """The stickers it is about."""
+    components: NotRequired[list[Component]]
+    """Buttons, menus and other parts; nothing happens when they are used here."""
 
 
 class MessageCall(Nameless):
@@ -246,7 +376,8 @@ class Message(TypedDict):
     """What the message is: 0 written, 19 a reply, 6 a pin, and so on (see the registry of message types)."""
     flags: Count
     """How the message is shown and where it comes from, as bits: 4 without embeds, 32 has a thread, 4096 silent, 8192 a
-    voice message."""
+    voice message, 64 for the reader alone, 128 an application is at work on it, 32768 its components stand in the
+    place of text and embeds."""
     content: str
     """The text of the message, up to 2,000 characters or what the limits say."""
     timestamp: Timestamp
@@ -269,6 +400,8 @@ class Message(TypedDict):
     """Files that belong to the message, in their order."""
     stickers: list[StickerItem]
     """The stickers it is about."""
+    components: list[Component]
+    """Buttons, menus and other parts below the message, or in place of its text (flag 32768)."""
     webhook_id: NotRequired[Snowflake]
     """The webhook that wrote it, by its id."""
     mention_channels: NotRequired[MentionedChannels]

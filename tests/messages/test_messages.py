@@ -93,6 +93,7 @@ async def test_a_message_in_the_answer_and_in_the_event(world: GuildWorld, harbo
         "embeds": [],
         "attachments": [],
         "stickers": [],
+        "components": [],
         "nonce": "n1",
     }
     [event] = world.heard.events()

@@ -282,7 +282,7 @@ def _carry(
     files = _copied_files(message, source.forward.attachment_ids, access.channel.id, user_id, snowflakes)
     if files:
         access.require(Permission.ATTACH_FILES.value)
-    if not (files or embeds or snapshot.get("content") or snapshot.get("stickers")):
+    if not (files or embeds or any(snapshot.get(name) for name in ("content", "stickers", "components"))):
         raise ApiError(ErrorCode.CANNOT_SEND_EMPTY_MESSAGE)
     return Carried(source.reference, snapshot, files)
 
@@ -320,6 +320,8 @@ def _snapshot(message: Message) -> dict[str, Any]:
         snapshot["stickers"] = list(extra.stickers)
     if not message.flags & MessageFlag.SUPPRESS_EMBEDS:
         snapshot["embeds"] = [*extra.embeds, *extra.link_embeds]
+    if extra.components:
+        snapshot["components"] = list(extra.components)
     return snapshot
 
 
@@ -370,7 +372,12 @@ class MessageContext:
 
 
 def _extra(sender: Sender, draft: MessageDraft, files: int, **of_context: Sequence[object]) -> MessageExtra | None:
-    members: dict[str, Any] = {"embeds": draft.embeds, "attachments": files, **of_context}
+    members: dict[str, Any] = {
+        "embeds": draft.embeds,
+        "components": draft.components,
+        "attachments": files,
+        **of_context,
+    }
     members = {name: value for name, value in members.items() if value}
     return attrs.evolve(sender.extra or MessageExtra(), **members) if members else sender.extra
 

@@ -16,6 +16,7 @@ from chat.domain.messages.message_objects import webhook_author
 from chat.domain.policy.instance_policy import require_room
 from chat.domain.standing.user_objects import partial_user
 from chat.errors import ApiError, InvalidFormBody
+from chat.registries.components import ComponentPlace
 from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.registries.message_types import MessageFlag
 from chat.store.guard import Guard
@@ -46,6 +47,8 @@ class AllowedMentions:
         """Whether a mention of this role counts."""
         return "roles" in self.parse or role_id in self.role_ids
 
+
+SECOND_FORM: Final = MessageFlag.IS_COMPONENTS_V2.value
 
 ALL_MENTIONS: Final = AllowedMentions(parse=frozenset({"users", "roles", "everyone"}), replied_user=True)
 """The mentions that count if a draft has no `allowed_mentions`."""
@@ -82,7 +85,8 @@ class AttachmentDraft:
 
 @frozen
 class MessageDraft:
-    """A message to be sent. `embeds` are as they are stored (`chat.domain.policy.embeds`)."""
+    """A message to be sent. `embeds` and `components` are as they are stored (`chat.domain.policy.embeds`,
+    `chat.domain.policy.component_trees`)."""
 
     content: str = ""
     nonce: str | None = None
@@ -94,11 +98,12 @@ class MessageDraft:
     embeds: tuple[Mapping[str, Any], ...] = ()
     sticker_ids: tuple[int, ...] = ()
     forward: Forward | None = None
+    components: tuple[Mapping[str, Any], ...] = ()
 
     @property
     def is_wordless(self) -> bool:
         """Whether the message needs no text, since there is something else."""
-        return bool(self.attachments or self.embeds or self.sticker_ids or self.forward)
+        return bool(self.attachments or self.embeds or self.components or self.sticker_ids or self.forward)
 
 
 @frozen
@@ -122,28 +127,52 @@ class MessageEdit:
     attachments: tuple[AttachmentDraft, ...] = ()
     attachment_order: tuple[int | None, ...] = ()
     embeds: tuple[Mapping[str, Any], ...] | None = None
+    components: tuple[Mapping[str, Any], ...] | None = None
     removed_attachment: int | None = None
 
     @property
     def changes_flags_alone(self) -> bool:
         """Whether the edit leaves everything that the author wrote."""
-        written = self.content is not None or self.embeds is not None or self.kept_attachments is not None
-        return self.flags is not None and not (written or self.attachments)
+        written = (self.content, self.embeds, self.components, self.kept_attachments)
+        return self.flags is not None and not (self.attachments or any(part is not None for part in written))
 
 
 def require_whole(draft: MessageDraft) -> None:
     """Check that the parts of a message go together: a forward carries nothing of its own, and a voice message is one
     recording with its length and loudness, and nothing else.
 
-    :raises InvalidFormBody: at `message_reference.type` or `flags`.
+    :raises InvalidFormBody: at `message_reference.type` or `flags`; as `require_form`.
     """
-    own = draft.content or draft.attachments or draft.embeds or draft.sticker_ids
+    require_form(draft.flags, draft.components, draft.content, draft.embeds or draft.sticker_ids)
+    own = draft.content or draft.attachments or draft.embeds or draft.components or draft.sticker_ids
     if draft.forward is not None and own:
         raise InvalidFormBody.at("message_reference.type", FieldCode.INVALID_FORMAT)
     if draft.flags & MessageFlag.VOICE_MESSAGE.value:
         is_recording = len(draft.attachments) == 1 and _is_recording(draft.attachments[0].attachment)
-        if not is_recording or draft.content or draft.embeds or draft.sticker_ids or draft.forward:
+        others = draft.content or draft.embeds or draft.components or draft.sticker_ids or draft.forward
+        if not is_recording or others:
             raise InvalidFormBody.at("flags", FieldCode.INVALID_FORMAT)
+
+
+def require_form(flags: int, components: Sequence[object], content: str, others: Sequence[object]) -> None:
+    """Check that a message whose components stand in the place of a text has some, and none beside them.
+
+    :raises ApiError: CANNOT_SEND_EMPTY_MESSAGE.
+    :raises InvalidFormBody: NOT_WITH_SECOND_FORM at `content` or `embeds`.
+    """
+    if not flags & SECOND_FORM:
+        return
+    if not components:
+        raise ApiError(ErrorCode.CANNOT_SEND_EMPTY_MESSAGE)
+    if content:
+        raise InvalidFormBody.at("content", FieldCode.NOT_WITH_SECOND_FORM)
+    if others:
+        raise InvalidFormBody.at("embeds", FieldCode.NOT_WITH_SECOND_FORM)
+
+
+def place_of_components(flags: int) -> ComponentPlace:
+    """The form that the components of a message with these flags have."""
+    return ComponentPlace.SECOND_FORM if flags & SECOND_FORM else ComponentPlace.FIRST_FORM
 
 
 def _is_recording(file: Attachment) -> bool:

@@ -33,7 +33,15 @@ from chat.domain.messages.message_deletion import (
     moderating_actor,
     named_message,
 )
-from chat.domain.messages.message_drafts import AttachmentDraft, MessageEdit, put_into_message, require_content
+from chat.domain.messages.message_drafts import (
+    SECOND_FORM,
+    AttachmentDraft,
+    MessageEdit,
+    place_of_components,
+    put_into_message,
+    require_content,
+    require_form,
+)
 from chat.domain.messages.message_events import message_updated
 from chat.domain.messages.message_reading import (
     StoredMessages,
@@ -45,6 +53,7 @@ from chat.domain.messages.message_reading import (
     viewer_of,
     with_context,
 )
+from chat.domain.policy.component_trees import is_interactive, placed_components, require_own_files, walk
 from chat.domain.policy.embeds import require_embeds, with_own_files
 from chat.domain.standing.access import ChannelAccess, GuildChannelAccess
 from chat.domain.standing.guild_objects import EMOJIS
@@ -113,6 +122,8 @@ class MessageEditing:
             access.require(Permission.ATTACH_FILES.value)
         if edit.embeds:
             access.require(Permission.EMBED_LINKS.value)
+        if edit.components and not principal.is_bot:
+            raise InvalidFormBody.at("components", FieldCode.COMPONENTS_FOR_BOTS_ONLY)
         limits = limits_of(self._core.settings, principal.account, now_ms)
         return await self._edited(access, message, edit, limits, viewer_of(principal), principal.guard)
 
@@ -157,6 +168,8 @@ class MessageEditing:
         """
         message = require_of_webhook(self._core.database.reader, webhook_id, access, message_id)
         access.require_open(self._core.clock.now_ms())
+        if any(is_interactive(component) for _, component in walk(edit.components or ())):
+            raise InvalidFormBody.at("components", FieldCode.COMPONENTS_FOR_BOTS_ONLY)
         limits = self._core.settings.limits_for(premium=False)
         return await self._edited(access, message, edit, limits, Viewer(message.author_id), guard)
 
@@ -204,6 +217,7 @@ class MessageEditing:
         if edit.embeds:
             require_embeds(edit.embeds, limits.max_embeds_per_message)
             self._core.blocked.require_embeds(edit.embeds)
+        self._core.blocked.require_components(edit.components or ())
         for kept in (edit.kept_attachments or {}).values():
             self._core.blocked.require_text("\n".join((kept.title or "", kept.description or "")))
         if edit.attachments:
@@ -227,7 +241,14 @@ class MessageEditing:
 def _is_empty(message: Message) -> bool:
     """Whether there is nothing in the message."""
     extra = message.extra or MessageExtra()
-    return not (message.content.strip() or message.attachments or extra.embeds or extra.stickers or extra.snapshots)
+    return not (
+        message.content.strip()
+        or message.attachments
+        or extra.embeds
+        or extra.components
+        or extra.stickers
+        or extra.snapshots
+    )
 
 
 def _find_named(
@@ -254,6 +275,7 @@ def _applied(before: Message, edit: MessageEdit, new_text: _NewText | None, limi
         edited = _with_text(edited, new_text)
     if edit.embeds is not None:
         edited = _with_extra(edited, embeds=with_own_files(edit.embeds, edited.attachments))
+    edited = _with_components(edited, edit)
     if _is_empty(edited):
         raise ApiError(ErrorCode.CANNOT_SEND_EMPTY_MESSAGE)
     if edit.flags is not None:
@@ -261,10 +283,28 @@ def _applied(before: Message, edit: MessageEdit, new_text: _NewText | None, limi
     return attrs.evolve(edited, edited_at=now_ms) if _says_something_else(before, edited) else edited
 
 
+def _with_components(message: Message, edit: MessageEdit) -> Message:
+    """The message with its new components. Once they stand in the place of a text they stay there; those of a file that
+    goes cannot stay."""
+    if edit.components is not None:
+        flags = message.flags | ((edit.flags or 0) & SECOND_FORM)
+        placed = placed_components(edit.components, place_of_components(flags))
+        message = _with_extra(attrs.evolve(message, flags=flags), components=placed)
+    extra = message.extra or MessageExtra()
+    if extra.components:
+        require_own_files(extra.components, message.attachments)
+    require_form(message.flags, extra.components, message.content, extra.embeds or extra.stickers)
+    return message
+
+
 def _says_something_else(before: Message, after: Message) -> bool:
-    """Whether text, embeds or files differ."""
-    before_embeds, after_embeds = ((message.extra or MessageExtra()).embeds for message in (before, after))
-    return (before.content, before_embeds, before.attachments) != (after.content, after_embeds, after.attachments)
+    """Whether text, embeds, components or files differ."""
+
+    def said(message: Message) -> tuple[object, ...]:
+        extra = message.extra or MessageExtra()
+        return message.content, extra.embeds, extra.components, message.attachments
+
+    return said(before) != said(after)
 
 
 def _with_text(message: Message, new: _NewText) -> Message:

@@ -11,6 +11,7 @@ from typing import Any, Final, cast
 
 from chat import wire
 from chat.clock import iso_timestamp
+from chat.domain.policy.component_trees import component_objects
 from chat.domain.policy.embeds import Addresses, embed_objects
 from chat.domain.standing.user_objects import partial_user
 from chat.registries.message_types import POINTING_MESSAGE_TYPES, MessageFlag
@@ -49,6 +50,7 @@ def message_object(message: Message, *, author: wire.PartialUser, mentions: list
         "embeds": [],
         "attachments": [],
         "stickers": [],
+        "components": [],
     }
     if message.webhook_id is not None:
         data["webhook_id"] = str(message.webhook_id)
@@ -78,6 +80,7 @@ def plain_message_object(row: MessageRow, channel_id: str, author: wire.PartialU
         "embeds": [],
         "attachments": [],
         "stickers": [],
+        "components": [],
     }
     if row.nonce is not None:
         data["nonce"] = row.nonce
@@ -237,6 +240,8 @@ def _add_extra(
         data["embeds"] = embed_objects((*extra.embeds, *extra.link_embeds), files, addresses)
     if extra.stickers:
         data["stickers"] = [cast("wire.StickerItem", item) for item in extra.stickers]
+    if extra.components:
+        data["components"] = component_objects(extra.components, files, addresses)
     if extra.mention_channels:
         data["mention_channels"] = [cast("wire.MentionedChannel", channel) for channel in extra.mention_channels]
     if extra.nsfw_emojis:
@@ -259,6 +264,8 @@ def _snapshot_object(snapshot: Mapping[str, Any], message: Message, addresses: A
     shown = cast("wire.MessageSnapshot", dict(snapshot))
     if "embeds" in snapshot:
         shown["embeds"] = embed_objects(snapshot["embeds"], message.attachments, addresses)
+    if "components" in snapshot:
+        shown["components"] = component_objects(snapshot["components"], message.attachments, addresses)
     if message.attachments:
         shown["attachments"] = attachment_objects(message.attachments, addresses)
     return shown

@@ -24,6 +24,7 @@ from chat.domain.messages.message_context import (
     require_still_there,
 )
 from chat.domain.messages.message_drafts import (
+    SECOND_FORM,
     MessageDraft,
     Sender,
     account_sender,
@@ -38,15 +39,16 @@ from chat.domain.messages.nonces import NonceKey, Nonces
 from chat.domain.messages.read_states import notified_by
 from chat.domain.messages.slowmode import BYPASS_SLOWMODE, Slowmode
 from chat.domain.messages.thread_writing import Insertion, Opening, destination_of
+from chat.domain.policy.component_trees import is_interactive, walk
 from chat.domain.policy.embeds import require_embeds
 from chat.domain.standing.access import ChannelAccess, GuildChannelAccess, require_message_channel
 from chat.domain.standing.private_channels import PrivateChannelAccess, PrivateChannels
 from chat.domain.standing.thread_access import ThreadAccess
 from chat.domain.standing.user_objects import limits_of, partial_user
 from chat.domain.standing.verification import require_verification
-from chat.errors import ApiError
+from chat.errors import ApiError, InvalidFormBody
 from chat.registries.channel_types import THREAD_ONLY_CHANNEL_TYPES
-from chat.registries.error_codes import ErrorCode
+from chat.registries.error_codes import ErrorCode, FieldCode
 from chat.registries.guild_values import DisabledOperation
 from chat.registries.message_types import SENDABLE_MESSAGE_FLAGS, MessageType
 from chat.registries.permissions import Permission
@@ -163,6 +165,8 @@ class MessageSending:
             needed |= ATTACH_FILES
         if draft.embeds:
             needed |= Permission.EMBED_LINKS.value
+        if (draft.components or draft.flags & SECOND_FORM) and not principal.is_bot:
+            raise InvalidFormBody.at("components", FieldCode.COMPONENTS_FOR_BOTS_ONLY)
         self._require_may_write(principal, access, needed, now_ms)
         self._require_good(draft, limits_of(self._core.settings, principal.account, now_ms))
 
@@ -174,6 +178,8 @@ class MessageSending:
         if draft.embeds:
             require_embeds(draft.embeds, limits.max_embeds_per_message)
             self._core.blocked.require_embeds(draft.embeds)
+        if draft.components:
+            self._core.blocked.require_components(draft.components)
         if draft.attachments:
             self._core.blocked.require_files(file.attachment for file in draft.attachments)
 
@@ -181,6 +187,7 @@ class MessageSending:
         """A forward may carry what was written before it was blocked."""
         self._core.blocked.require_text(carried.snapshot.get("content") or "")
         self._core.blocked.require_embeds(carried.snapshot.get("embeds") or ())
+        self._core.blocked.require_components(carried.snapshot.get("components") or ())
         self._core.blocked.require_files(file.attachment for file in carried.files)
 
     def _require_webhook_may_send(self, access: GuildChannelAccess, draft: MessageDraft) -> None:
@@ -189,6 +196,8 @@ class MessageSending:
             raise ApiError(ErrorCode.FEATURE_TEMPORARILY_DISABLED)
         if isinstance(access, ThreadAccess):
             access.require_unlocked(self._core.clock.now_ms())
+        if any(is_interactive(component) for _, component in walk(draft.components)):
+            raise InvalidFormBody.at("components", FieldCode.COMPONENTS_FOR_BOTS_ONLY)
         self._require_good(draft, self._core.settings.limits_for(premium=False))
 
     def _require_may_write(self, principal: Principal, access: ChannelAccess, permissions: int, now_ms: int) -> None:

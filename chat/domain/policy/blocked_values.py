@@ -18,6 +18,7 @@ import attrs
 from chat.auth.address_bans import BlockedNetworks
 from chat.classes import define
 from chat.config import Settings
+from chat.domain.policy.component_trees import Components, addresses_of_components, texts_of_components
 from chat.domain.policy.embeds import Embeds, addresses_of, texts_of
 from chat.domain.policy.images import ANIMATED_PREFIX, HASH_CHARACTERS
 from chat.errors import ApiError
@@ -114,6 +115,11 @@ class BlockedValues:
         """As `require_text`, for every text and every address in embeds."""
         if embeds:
             self.require_text("\n".join((*texts_of(embeds), *addresses_of(embeds))))
+
+    def require_components(self, components: Components) -> None:
+        """As `require_text`, for every text and every address in components."""
+        if components:
+            self.require_text("\n".join((*texts_of_components(components), *addresses_of_components(components))))
 
     def require_files(self, files: Iterable[Attachment]) -> None:
         """Raise CONTENT_BLOCKED for a blocked file, and for what is said about one."""

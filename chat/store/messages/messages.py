@@ -37,8 +37,7 @@ def _reference(value: str | MessageReference | None) -> MessageReference | None:
 
 @frozen
 class MessageExtra:
-    """Fields that few messages have. Dicts are parts of the wire object as it is shown (messages.md, Message
-    object)."""
+    """Fields that few messages have. Dicts are parts of the wire object (messages.md, Message object)."""
 
     webhook_name: str | None = None
     """The name under which a webhook wrote the message."""
@@ -56,6 +55,7 @@ class MessageExtra:
     nsfw_emojis: tuple[str, ...] = attrs.field(default=(), converter=tuple)
     call: dict[str, Any] | None = None
     """`participants` and `ended_timestamp` of the call that the message tells of."""
+    components: tuple[dict[str, Any], ...] = attrs.field(default=(), converter=tuple)
 
     def of_webhook(self) -> MessageExtra | None:
         """The name and avatar that a webhook spoke under, alone."""
