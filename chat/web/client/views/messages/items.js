@@ -107,6 +107,7 @@ function waiting(one, me) {
     embeds: [],
     attachments: [],
     stickers: stickers.map((id) => ({ id, name: "", animated: false })),
+    components: [],
     ...(reference && { message_reference: reference, referenced_message: one.referenced }),
   };
 }
