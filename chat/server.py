@@ -23,6 +23,7 @@ from chat.api.routes import AT_START
 from chat.assembly import Surroundings, assemble
 from chat.auth.captcha import Captcha
 from chat.auth.client_address import ConnectionCounts
+from chat.auth.keys import Keys
 from chat.auth.outgoing_http import OutgoingHttp
 from chat.auth.remembered import RememberedCallers
 from chat.bus.bus import CredentialsRevoked
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from chat.figures import FigureKeeper
     from chat.metrics import Metrics
     from chat.nodes.core import CoreNodes
+    from chat.voice.service import EmbeddedVoice
     from chat.web.manual import Manual
 
 logger = structlog.get_logger(__name__)
@@ -87,6 +89,7 @@ class Server:
         self._faults: HttpFaults | None = None
         self._tap: RequestTap | None = None
         self._mounts: Mounts
+        self.voice = self._carry_voice()
         self._be_compatible()
         self.nodes = self._core_of_nodes()
         self._observers: list[Observer] = []
@@ -113,6 +116,24 @@ class Server:
             mounts += fluxer.MOUNTS
             second_names = fluxer.SECOND_NAMES
         self._mounts = Mounts(mounts, second_names)
+
+    def _carry_voice(self) -> EmbeddedVoice | None:
+        """What carries sound and pictures, where the settings ask for it."""
+        if self.settings.voice.engine == "off":
+            return None
+        from chat.voice.service import EmbeddedVoice
+
+        voice_states = self.areas.presence.voice_states
+        voice_states.media = voice = EmbeddedVoice(
+            settings=self.settings.voice,
+            clock=self.clock,
+            secret=Keys(self.surroundings.secret, self.surroundings.chance).of("voice token"),
+            origin=lambda: self.core.origins.shared,
+            random_hex=lambda characters: self.surroundings.chance.randbytes(characters // 2).hex(),
+            give_up=lambda connection_id: voice_states.move(connection_id, None),
+            in_threads=self.surroundings.work_in_threads,
+        )
+        return voice
 
     def _core_of_nodes(self) -> CoreNodes | None:
         """What speaks with gateway nodes, where there is a broker between."""
@@ -252,14 +273,7 @@ class Server:
         self, listeners: Sequence[Listener], *, maximum_connections: int, metrics_listeners: Sequence[Listener] = ()
     ) -> AsyncIterator[None]:
         """Serve on the listeners while the block lasts; leaving it closes everything at once, `drain` in good order."""
-        if self.settings.accent_colour is not None or self.settings.logo_file is not None:
-            from chat.web.look import read_look
-
-            read_look(self.settings.accent_colour, self.settings.logo_file, self.surroundings.directory)  # or refuses
-        if self.settings.webapp_directory is not None:
-            from chat.web.webapp import Webapp
-
-            Webapp(self.surroundings.directory / self.settings.webapp_directory)  # refuses a folder that has none
+        self._read_looks()
         kernel = self.kernel()
         pages = Deferred(partial(self.application, kernel), WITH_PAGES, in_threads=self.surroundings.work_in_threads)
         hsts = (b"strict-transport-security", b"max-age=%d" % self.settings.hsts_max_age)
@@ -274,6 +288,7 @@ class Server:
             refuse=self._parts.address_bans.refuse,
             greets=True,
             observers=self._observers,
+            signalling=self.voice,
         )
         await self._parts.address_bans.load()
         if not self.areas.administration.setup.is_configured:
@@ -304,10 +319,22 @@ class Server:
             for area in attrs.astuple(self.areas, recurse=False):
                 for task in getattr(area, "background", ()):
                     nursery.start_soon(lasting, task)
-            nursery.start_soon(lasting, self._parts.address_bans.run)
+            for task in (self._parts.address_bans.run, *([] if self.voice is None else [self.voice.run])):
+                nursery.start_soon(lasting, task)
             nursery.start_soon(self.port.serve)
             yield
             nursery.cancel_scope.cancel()
+
+    def _read_looks(self) -> None:
+        """Refuse a look, or somebody's web application, that the settings name and that cannot be read."""
+        if self.settings.accent_colour is not None or self.settings.logo_file is not None:
+            from chat.web.look import read_look
+
+            read_look(self.settings.accent_colour, self.settings.logo_file, self.surroundings.directory)  # or refuses
+        if self.settings.webapp_directory is not None:
+            from chat.web.webapp import Webapp
+
+            Webapp(self.surroundings.directory / self.settings.webapp_directory)  # refuses a folder that has none
 
     def backend(self) -> Backend:
         """What the operations of the API stand on."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import secrets
-import socket
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -30,6 +29,7 @@ from chat.config.settings import WILDCARD_HOSTS, address_and_port, origin_of
 from chat.domain.policy.origins import Origins
 from chat.ending import Ending
 from chat.port.listener import Listener, SocketListener, answering, connections_maximum, listening, not_ready
+from chat.port.own_address import own_address
 from chat.process_memory import give_back, resident_bytes
 from chat.server import Server, develop
 from chat.service_manager import ServiceManager
@@ -239,21 +239,6 @@ def _origins(settings: Settings, *, follows_host: bool) -> Origins:
     address = own_address(settings.host) if settings.host in WILDCARD_HOSTS else None
     shared = settings.public_url if address is None else origin_of(address, settings.port, tls=settings.has_tls)
     return Origins(settings.public_url, follows_host=True, shared=shared)
-
-
-def own_address(wildcard: str) -> str | None:
-    """The address by which this machine goes out, and by which its neighbours are likely to reach it; nothing is sent.
-
-    None where it goes nowhere.
-    """
-    family, anywhere = (socket.AF_INET6, "2001:db8::1") if ":" in wildcard else (socket.AF_INET, "192.0.2.1")
-    try:
-        with socket.socket(family, socket.SOCK_DGRAM) as unconnected:
-            unconnected.connect((anywhere, 9))
-            address: str = unconnected.getsockname()[0]
-    except OSError:
-        return None
-    return address
 
 
 def _addresses(settings: Settings, port: int, server: Server) -> ServerAddresses:

@@ -336,6 +336,7 @@ def test_a_secret_is_neither_in_an_error_nor_in_the_representation(data: Path) -
 
 FORMS = {
     "networks": st.ip_addresses().map(str),
+    "an address": st.ip_addresses().map(str),
     "an origin such as https://chat.example": st.integers(1, 65_535).map("https://chat.example:{}".format),
     "an http or https address": st.text(string.ascii_lowercase, min_size=1).map("http://chat.example/{}".format),
     "a mailto: or https: address": st.text(string.ascii_lowercase, min_size=1).map("mailto:{}@chat.example".format),

@@ -126,7 +126,7 @@ class HttpConnection:
                 if path is None:
                     await self._wait_for_head()
                     continue
-                if path in request_head.GATEWAY_PATHS:
+                if path in request_head.SOCKET_PATHS:
                     self.transport.unread(self.received)
                     return True
                 left = await self.around.through_application(self.transport, self.write, self.received)

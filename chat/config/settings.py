@@ -58,6 +58,7 @@ def _parsed_by(parse: Callable[[str], object]) -> Callable[[str], bool]:
 
 
 _is_network = _parsed_by(ipaddress.ip_network)
+_is_ip_address = _parsed_by(ipaddress.ip_address)
 _is_name_server = _parsed_by(host_and_port)
 _is_address_with_port = _parsed_by(address_and_port)
 _is_broker = _parsed_by(broker_address.broker_address)
@@ -218,6 +219,13 @@ class DiscoverySettings:
 class VoiceSettings:
     regions: tuple[str, ...] = setting((), "regions that a voice channel may ask for")
     vip_regions: tuple[str, ...] = setting((), "regions for guilds with VIP_VOICE alone")
+    engine: Literal["off", "embedded"] = setting(
+        "off", "what carries sound and pictures: nothing, or the media server that is part of this program"
+    )
+    udp_port: int = setting(7882, "port for all media, over UDP; 0 picks a free one", minimum=0, maximum=65_535)
+    public_address: str | None = setting(
+        None, "address of udp_port; null for that of public_url's host", accepts=_is_ip_address, form="an address"
+    )
 
 
 @frozen(kw_only=True)

@@ -32,6 +32,7 @@ PARTS: Final = (
             "operating",
             "proxy",
             "mail",
+            "voice",
             "single-sign-on",
             "monitoring",
             "backups",

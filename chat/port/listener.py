@@ -23,6 +23,7 @@ from chat.classes import define
 from chat.errors import ApiError, OperatorError, RateLimited
 from chat.observation import UNKNOWN, Observation, Observer, told
 from chat.port import request_head
+from chat.port.request_head import SOCKET_PATHS
 from chat.port.transport import ReadsPerTurn, SocketTransport, Transport, set_options
 from chat.port.upgrade import UpgradeRefused, UpgradeRequest, open_websocket
 from chat.registries.error_codes import ErrorCode
@@ -70,6 +71,16 @@ class HttpHandler(Protocol):
 
     async def drain(self) -> None:
         """Let requests that run finish, begin no new ones; returns at once."""
+        ...
+
+
+class SignallingHandler(Protocol):
+    def answer(self, head: bytes) -> bytes | None:
+        """The whole response to a request that opens no WebSocket; None for one that is to open one."""
+        ...
+
+    async def serve(self, request: UpgradeRequest, connection: Transport) -> None:
+        """Serve a WebSocket of voice until it is closed."""
         ...
 
 
@@ -237,6 +248,8 @@ class Port:
     """Whether the gateway sends at once: then the answer to the handshake leaves in one packet with that."""
     _observers: Sequence[Observer] = attrs.field(default=(), kw_only=True)
     """Hear of what never reaches the HTTP engine: sockets that were opened, and requests that were refused."""
+    _signalling: SignallingHandler | None = attrs.field(default=None, kw_only=True)
+    """Takes the sockets of voice, where there is any."""
     connections: int = attrs.field(default=0, init=False)
     _refusing: int = attrs.field(default=0, init=False)
     _draining: bool = attrs.field(default=False, init=False)
@@ -312,10 +325,8 @@ class Port:
 
     async def _hand_over(self, connection: Transport) -> None:
         try:
-            request = await self._until_gateway(connection)
-            if request is not None:
-                serving = self._gateway(request, connection)
-                del request  # its headers need not live as long as the socket
+            serving = await self._until_socket(connection)
+            if serving is not None:
                 await serving
         except request_head.HeadRefused as refused:
             self._tell(400, UNKNOWN)
@@ -328,14 +339,29 @@ class Port:
             answer = request_head.refusal(error.status, error.code, error.message, error.headers, error.members)
             await self._refuse(connection, answer)
 
-    async def _until_gateway(self, connection: Transport) -> UpgradeRequest | None:
-        """Have HTTP requests answered until one is for the gateway; None when the connection is over before."""
+    async def _until_socket(self, connection: Transport) -> Awaitable[None] | None:
+        """Have HTTP requests answered until one opens a WebSocket, which the awaitable serves; None when the connection
+        is over before."""
         with self._counted(connection):
-            while request_head.path(received := await _read_head(connection)) not in request_head.GATEWAY_PATHS:
+            while (path := request_head.path(received := await _read_head(connection))) not in SOCKET_PATHS:
                 connection.unread(received)
                 if not await self._http.serve(connection):
                     return None
-            return await self._upgrade(connection, received)
+            if path in request_head.GATEWAY_PATHS:
+                request = await self._upgrade(connection, received, GATEWAY_ROUTE)
+                return self._gateway(request, connection)
+            return await self._signalled(connection, received, path.decode("ascii"))
+
+    async def _signalled(self, connection: Transport, received: bytes, route: str) -> Awaitable[None] | None:
+        if self._signalling is None:
+            raise ApiError(ErrorCode.NOT_FOUND)
+        answer = self._signalling.answer(received[: request_head.head_length(received)])
+        if answer is None:
+            request = await self._upgrade(connection, received, route)
+            return self._signalling.serve(request, connection)
+        self._tell(int(answer[9:12]), route)
+        await _send_last(connection, answer)
+        return None
 
     @contextmanager
     def _counted(self, connection: Transport) -> Iterator[None]:
@@ -348,18 +374,22 @@ class Port:
                 raise RateLimited(RETRY_SECONDS)
             yield
 
-    async def _upgrade(self, connection: Transport, received: bytes) -> UpgradeRequest:
+    async def _upgrade(self, connection: Transport, received: bytes, route: str) -> UpgradeRequest:
         length = request_head.head_length(received)
         connection.unread(received[length:])
         request, answer = open_websocket(received[:length], connection.address, self._addresses, self._refuse_address)
-        sent = connection.try_send_ahead(answer) if self._greets else connection.try_send(answer)
+        sent = (
+            connection.try_send_ahead(answer)
+            if self._greets and route == GATEWAY_ROUTE
+            else connection.try_send(answer)
+        )
         if sent < len(answer):
             with trio.move_on_after(REFUSAL_SECONDS):
                 await connection.send_all(answer[sent:])
                 sent = len(answer)
         if sent < len(answer):
             raise trio.BrokenResourceError("the peer does not even read the answer to its handshake")
-        self._tell(101)
+        self._tell(101, route)
         return request
 
     def _tell(self, status: int, route: str = GATEWAY_ROUTE) -> None:

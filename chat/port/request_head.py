@@ -20,6 +20,12 @@ from chat.registries.limits import REQUEST_HEADER_BYTES
 GATEWAY_PATHS: Final = frozenset({b"/gateway", b"/gateway/"})
 """Where the gateway lives. Client libraries append `/?v=1` as readily as `?v=1`."""
 
+SIGNALLING_PATHS: Final = frozenset({b"/rtc", b"/rtc/", b"/rtc/v1", b"/rtc/validate", b"/rtc/v1/validate"})
+"""Where clients of voice open their WebSockets, and ask what is wrong when they cannot."""
+
+SOCKET_PATHS: Final = GATEWAY_PATHS | SIGNALLING_PATHS
+"""What the HTTP engine does not answer."""
+
 HEADERS_MAXIMUM: Final = 100
 """A request with more header lines is refused; browsers send about twenty."""
 

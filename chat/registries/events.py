@@ -403,7 +403,9 @@ EVENTS: Final[Mapping[EventName, EventRule]] = MappingProxyType(
             "`status`, `server_version`, `canonical_state`, `error_code?`, `error_message?`",
             "op 4",
         ),
-        EventName.VOICE_SERVER_UPDATE: EventRule(Audience.REQUESTER, "never sent: there is no media server", NEVER),
+        EventName.VOICE_SERVER_UPDATE: EventRule(
+            Audience.REQUESTER, "`token`, `endpoint`, `connection_id`, `channel_id`, `guild_id?`", "op 4"
+        ),
         EventName.ENTRANCE_SOUND_PLAY: EventRule(Audience.OTHER, "never sent: there are no entrance sounds", NEVER),
         EventName.CALL_CREATE: EventRule(
             Audience.RECIPIENTS,

@@ -52,7 +52,8 @@ FAMILIES: Final[Mapping[str, str]] = {
         "GUILD_MEMBER_REMOVE GUILD_AUDIT_LOG_ENTRY_CREATE GUILD_BAN_ADD GUILD_BAN_REMOVE"
     ),
     "conversations": (
-        "CHANNEL_RECIPIENT_ADD CHANNEL_RECIPIENT_REMOVE VOICE_STATE_UPDATE VOICE_STATE_ACK CALL_CREATE CALL_UPDATE "
+        "CHANNEL_RECIPIENT_ADD CHANNEL_RECIPIENT_REMOVE VOICE_STATE_UPDATE VOICE_STATE_ACK VOICE_SERVER_UPDATE "
+        "CALL_CREATE CALL_UPDATE "
         "CALL_DELETE"
     ),
     "threads": (
@@ -210,6 +211,7 @@ async def test_messages(chat_world: World, autojump_clock: MockClock) -> None:
     walk.check("messages")
 
 
+@pytest.mark.chat_settings(**{"voice.engine": "embedded", "voice.udp_port": 0})
 async def test_conversations_and_calls(chat_world: World, autojump_clock: MockClock) -> None:
     alice, bob, carol = chat_world.alice, chat_world.bob, chat_world.carol
     await befriend(alice, bob, carol)

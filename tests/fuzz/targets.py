@@ -65,6 +65,7 @@ from chat.registries.close_codes import (
 )
 from chat.registries.limits import HEARTBEAT_INTERVAL_MS, INBOUND_MESSAGE_BYTES
 from tests.fuzz.authorization_target import authorization_parser
+from tests.fuzz.voice_targets import voice_datagrams, voice_descriptions, voice_signalling
 
 Target = Callable[[bytes], None]
 
@@ -242,5 +243,8 @@ TARGETS: Final[dict[str, Target]] = {
     "moving_files": moving_files,
     "metadata": metadata,
     "webhook_dialects": webhook_dialects,
+    "voice_datagrams": voice_datagrams,
+    "voice_descriptions": voice_descriptions,
+    "voice_signalling": voice_signalling,
 }
 """Every target by the name of its corpus."""

@@ -76,6 +76,7 @@ FLOORS: Final[Mapping[str, Mapping[str, str]]] = {
         "spec": "the ledger and the registries",
         "store": "the database itself",
         "testing": "the test kit",
+        "voice": "media: what carries sound and pictures",
         "web": "the pages for people",
     },
 }

@@ -79,7 +79,7 @@ class Discovery:
             "endpoints": _endpoints(origin),
             "captcha": _captcha(settings.captcha),
             "features": {
-                "voice_enabled": False,
+                "voice_enabled": settings.voice.engine != "off",
                 "stripe_enabled": False,
                 "self_hosted": settings.self_hosted,
                 "presigned_attachment_uploads": True,

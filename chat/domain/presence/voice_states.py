@@ -1,10 +1,11 @@
 """Voice states: who is connected to which voice channel or call, and how (gateway.md, Voice State Update; gateway.md,
 Voice states).
 
-There is no media server: the state is kept and told to the accounts that see the channel, Voice Server Update is never
-sent, and joining is complete as soon as it is applied (gateway.md, Voice State Update). A connection has an id of its
-own, so an account may be connected several times. Everything is in memory and on the loop's thread; a connection ends
-with its gateway session.
+The state is kept and told to the accounts that see the channel. With a media engine (`voice.engine`) the session is
+told by Voice Server Update where its sound and pictures go, and rights hold for media as soon as they change; without
+one joining is complete as soon as it is applied (gateway.md, Voice State Update). A connection has an id of its own, so
+an account may be connected several times. Everything is in memory and on the loop's thread; a connection ends with its
+gateway session.
 
 Each change takes the connection's next version. A client may name the version that it changed (`base_version`), and may
 ask for an acknowledgement (`mutation_id`), which says what became of the change.
@@ -29,6 +30,7 @@ from chat.domain.presence.voice_connections import (
     VoiceState,
     voice_state_object,
 )
+from chat.domain.presence.voice_media import MediaRights, VoiceMedia, media_rights
 from chat.domain.standing.channel_objects import VOICE_CONNECTION_LIMIT
 from chat.domain.standing.guild_states import GuildState, GuildStates, Overwrite
 from chat.protocol.payload import Absent
@@ -66,6 +68,8 @@ class VoiceStates:
     """Connections of members whose voice a moderator has taken for a while."""
     on_call: list[Callable[[int], None]] = attrs.field(factory=list, init=False)
     """Told of a call's channel each time that an account came or went."""
+    media: VoiceMedia | None = attrs.field(default=None, init=False)
+    """What carries sound and pictures, where there is anything."""
 
     def __attrs_post_init__(self) -> None:
         self._rules = VoiceRules(self._guild_states, self._connections, self._clock)
@@ -202,6 +206,7 @@ class VoiceStates:
         )
         self._connections.put(state)
         self._publish(state)
+        self._place(state)
         self._tell_calls(state)
         return state
 
@@ -249,7 +254,37 @@ class VoiceStates:
         self._publish(after)
         if channel_id != before.channel_id:
             self._virtual_access_changed(before)
+        if (channel_id, after.session_id) != (before.channel_id, before.session_id):
+            self._place(after)
+        else:
+            self._follow(after)
         return after
+
+    # Media
+
+    def _place(self, state: VoiceState) -> None:
+        """Tell the session where the connection's media goes from now on."""
+        if self.media is None:
+            return
+        server = self.media.place(state, self._media_rights(state))
+        data = {
+            "token": server.token,
+            "endpoint": server.endpoint,
+            "connection_id": state.connection_id,
+            "channel_id": str(state.channel_id),
+        }
+        if state.guild_id is not None:
+            data["guild_id"] = str(state.guild_id)
+        self._bus.publish(Event(EventName.VOICE_SERVER_UPDATE, data, ToSession(state.session_id)))
+
+    def _follow(self, state: VoiceState) -> None:
+        """Have media keep to what the connection may do now."""
+        if self.media is not None:
+            self.media.change(state, self._media_rights(state))
+
+    def _media_rights(self, state: VoiceState) -> MediaRights:
+        shown = self._object(state)
+        return media_rights(state, self._guild_of(state), muted=shown["mute"], deafened=shown["deaf"])
 
     def _leave(self, caller: VoiceCaller, command: VoiceStateCommand) -> Outcome:
         connection_id, guild_id = command.connection_id, command.guild_id
@@ -299,6 +334,9 @@ class VoiceStates:
         guild = self._guild_states.get(signal.guild_id) if states else None
         channels = {} if guild is None else guild.channels
         self._end_where(states, lambda state: state.channel_id not in channels)
+        for state in states:
+            if self._connections.get(state.connection_id) is state:
+                self._follow(state)  # the channel's bit rate may have changed
 
     def permissions_changed(self, guild_id: int, user_id: int | None = None) -> None:
         """What members may do in a guild changed, for one or for all, and was told to them: a member that may not speak
@@ -316,6 +354,8 @@ class VoiceStates:
             permitted = self._rules.permitted(state)
             if permitted != state or _not_in_own_hand(self._object(state)) != self._shown[state.connection_id]:
                 self._replace(state, permitted)
+            else:
+                self._follow(state)
 
     def _end_where(self, states: Iterable[VoiceState], condition: Callable[[VoiceState], bool]) -> None:
         for state in states:
@@ -330,6 +370,8 @@ class VoiceStates:
         self._connections.drop(state)
         del self._shown[state.connection_id]
         self._timed_out.pop(state.connection_id, None)
+        if self.media is not None:
+            self.media.end(state.connection_id)
         self._virtual_access_changed(state)
         self._tell_calls(state)
         return state
