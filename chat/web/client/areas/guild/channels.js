@@ -34,13 +34,18 @@ export function channelsPage(app, guildId) {
   /** @type {ReturnType<typeof channelForm> | null} */
   let form = null;
 
-  /** Among those of the same kind below the same category. @param {Channel} channel @param {1 | -1} way */
+  /** Those of the same kind below the same category. @param {Channel} channel @param {Channel[]} all */
+  function siblingsOf(channel, all) {
+    return all.filter(
+      (one) =>
+        (one.parent_id ?? null) === (channel.parent_id ?? null) &&
+        (one.type === CATEGORY) === (channel.type === CATEGORY),
+    );
+  }
+
+  /** @param {Channel} channel @param {1 | -1} way */
   async function move(channel, way) {
-    const all = orderedChannels(store.read, guildId);
-    const isSame = (/** @type {Channel} */ one) =>
-      (one.parent_id ?? null) === (channel.parent_id ?? null) &&
-      (one.type === CATEGORY) === (channel.type === CATEGORY);
-    const siblings = all.filter(isSame);
+    const siblings = siblingsOf(channel, orderedChannels(store.read, guildId));
     const at = siblings.findIndex(({ id }) => id === channel.id);
     const other = siblings[at + way];
     if (!other) return;
@@ -68,7 +73,7 @@ export function channelsPage(app, guildId) {
   function draw() {
     if (reorder.isHolding()) return;
     const all = orderedChannels(store.read, guildId);
-    fill(list, ...all.map(row));
+    fill(list, ...all.map((one) => row(one, siblingsOf(one, all))));
     const channel = all.find(({ id }) => id === chosen) ?? all[0];
     if (!channel || form?.channel === channel || (form?.channel.id === channel.id && form.isChanged())) return;
     form = channelForm(app, guildId, channel, seen);
@@ -76,8 +81,8 @@ export function channelsPage(app, guildId) {
     ground.ariaLabel = nameOfChannel(store.read, channel);
   }
 
-  /** @param {Channel} channel */
-  function row(channel) {
+  /** @param {Channel} channel @param {Channel[]} siblings */
+  function row(channel, siblings) {
     const name = nameOfChannel(store.read, channel);
     const press = () => ((chosen = channel.id), draw());
     const sign = icon(channel.type === CATEGORY ? "folder" : signOf(channel));
@@ -93,15 +98,15 @@ export function channelsPage(app, guildId) {
       "li",
       { "data-order": "", draggable: "true" },
       button,
-      step(channel, name, -1),
-      step(channel, name, 1),
+      step(channel, name, -1, siblings[0] === channel),
+      step(channel, name, 1, siblings.at(-1) === channel),
     );
     item.classList.toggle("within", Boolean(channel.parent_id));
     return item;
   }
 
-  /** @param {Channel} channel @param {string} name @param {1 | -1} way */
-  function step(channel, name, way) {
+  /** @param {Channel} channel @param {string} name @param {1 | -1} way @param {boolean} isEnd */
+  function step(channel, name, way, isEnd) {
     const label = way === -1 ? t("roles.up", { name }) : t("roles.down", { name });
     const button = h(
       "button",
@@ -115,6 +120,7 @@ export function channelsPage(app, guildId) {
       way === -1 ? "\u2191" : "\u2193",
     );
     button.dataset["key"] = `${channel.id}:${way}`;
+    button.ariaDisabled = String(isEnd);
     return button;
   }
 

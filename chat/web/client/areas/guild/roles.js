@@ -80,7 +80,7 @@ export function rolesPage(app, guildId) {
   function draw() {
     if (reorder.isHolding()) return;
     const all = roles();
-    fill(list, ...all.map(row));
+    fill(list, ...all.map((role) => row(role, role === all[0], role === all.at(-2))));
     // One that was just made comes by the gateway a moment later.
     const role = all.find(({ id }) => id === chosen) ?? all.at(-1);
     if (!role || form?.role === role || (form?.role.id === role.id && form.isChanged())) return;
@@ -89,8 +89,8 @@ export function rolesPage(app, guildId) {
     ground.ariaLabel = nameOf(role);
   }
 
-  /** @param {Role} role */
-  function row(role) {
+  /** @param {Role} role @param {boolean} isFirst @param {boolean} isLast Everybody's stays below. */
+  function row(role, isFirst, isLast) {
     const isEverybody = role.id === guildId;
     const dot = h("span", { class: "role-dot" });
     if (role.color !== 0) dot.style.setProperty("background-color", hex(role.color));
@@ -104,12 +104,12 @@ export function rolesPage(app, guildId) {
     );
     button.dataset["key"] = role.id;
     if (role.id === chosen) button.setAttribute("aria-current", "true");
-    const steps = isEverybody ? [] : [step(role, name, 1), step(role, name, -1)];
+    const steps = isEverybody ? [] : [step(role, name, 1, isFirst), step(role, name, -1, isLast)];
     return h("li", isEverybody ? {} : { "data-order": "", draggable: "true" }, button, ...steps);
   }
 
-  /** @param {Role} role @param {string} name @param {1 | -1} way */
-  function step(role, name, way) {
+  /** @param {Role} role @param {string} name @param {1 | -1} way @param {boolean} isEnd */
+  function step(role, name, way, isEnd) {
     const label = way === 1 ? t("roles.up", { name }) : t("roles.down", { name });
     const button = h(
       "button",
@@ -123,6 +123,7 @@ export function rolesPage(app, guildId) {
       way === 1 ? "\u2191" : "\u2193",
     );
     button.dataset["key"] = `${role.id}:${way}`;
+    button.ariaDisabled = String(isEnd);
     return button;
   }
 
