@@ -6,8 +6,7 @@ import time
 from typing import Any, Final
 from urllib.error import HTTPError
 
-from playwright.sync_api import Browser
-
+from tests.web.person.contexts import EMPTY, Contexts
 from tests.web.person.persons_browser import PersonsBrowser, Setting
 from tests.web.person.world import World
 
@@ -21,8 +20,8 @@ WHOLE: Final = ("path", "rail", "side", "head", "topic", "panel", "title")
 class Comparison:
     """A second browser of the same account, in which the same address is opened anew."""
 
-    def __init__(self, browser: Browser, world: World, setting: Setting) -> None:
-        self.browser, self.world, self.setting = browser, world, setting
+    def __init__(self, contexts: Contexts, world: World, setting: Setting) -> None:
+        self.contexts, self.world, self.setting = contexts, world, setting
         self._fresh: PersonsBrowser | None = None
 
     def close(self) -> None:
@@ -39,8 +38,6 @@ class Comparison:
         fresh = self._opened(path, kept)
         end = time.monotonic() + CONVERGE_S
         while True:
-            person.settle()
-            fresh.settle()
             shown, anew = person.picture(), fresh.picture()
             found = differences(shown, anew) + self._api(shown, path)
             if not found or time.monotonic() > end:
@@ -49,8 +46,8 @@ class Comparison:
 
     def _opened(self, path: str, kept: dict[str, str]) -> PersonsBrowser:
         if self._fresh is None:
-            self._fresh = PersonsBrowser(self.browser, self.world, self.setting)
-            self._fresh.open_tab("/offline")
+            self._fresh = PersonsBrowser(self.contexts.taken("fresh", self.setting), self.world, self.setting)
+            self._fresh.open_tab(EMPTY)
         self._fresh.page.evaluate("kept => { localStorage.clear(); Object.assign(localStorage, kept); }", kept)
         self._fresh.does_go(path)
         return self._fresh

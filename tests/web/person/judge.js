@@ -108,7 +108,9 @@
 
   const ROWS = "article.row, [role=option], [role=menuitem], ul.channels > li, .member, dialog li, .result, .notice";
 
-  function empties(elements) {
+  const ABOUT = ".gutter, .author, time, .meta, .tag";
+
+  function empties(all) {
     const found = [];
     for (const row of document.querySelectorAll(ROWS)) {
       if (row.textContent.trim() || !person.isInWindow(row) || !person.isShown(row)) continue;
@@ -117,14 +119,12 @@
     }
     for (const row of document.querySelectorAll("article.row")) {
       if (!person.isInWindow(row) || !person.isShown(row)) continue;
-      const clone = row.cloneNode(true);
-      for (const part of clone.querySelectorAll(".gutter, .author, time, .meta, .tag")) part.remove();
-      if (!clone.textContent.trim() && !clone.querySelector("img, video, audio, svg"))
+      if (person.textWithout(row, ABOUT).trim()) continue;
+      if (![...row.querySelectorAll("img, video, audio, svg")].some((one) => !one.closest(ABOUT)))
         found.push(`empty: the row of a message says nothing: ${row.getAttribute("aria-label")}`);
     }
-    for (const element of elements) {
-      if (element.matches("article") || element.closest("[aria-hidden=true]")) continue;
-      if (person.nameOf(element) !== "") continue;
+    for (const { element, names } of all) {
+      if (names.name !== "" || element.matches("article") || element.closest("[aria-hidden=true]")) continue;
       found.push(`nameless: ${tell(element)} ${element.outerHTML.slice(0, 120)}`);
     }
     return found;
@@ -137,14 +137,14 @@
   person.look = () => JSON.stringify(looked());
 
   function looked() {
-    const elements = person.offered();
-    const counts = new Map();
-    const offers = elements.map((element) => ({
-      ...person.described(element, counts),
+    const all = person.named();
+    const elements = all.map(({ element }) => element);
+    const offers = all.map(({ element, names }) => ({
+      ...names,
       type: element.type ?? "",
       tag: element.tagName,
       href: element.tagName === "A" ? element.href : "",
-      states: STATES.map((state) => element[state] ?? null),
+      states: STATES.map((state) => element[state] ?? "").join(),
       isHere: element.ariaCurrent === "page",
       isFocused: element === document.activeElement,
       isAway: element.tagName === "A" && (element.target === "_blank" || !element.href.startsWith(location.origin)),
@@ -153,7 +153,7 @@
     const text = [...document.querySelectorAll(":is(h1, h2, h3, p, span, li, time, bdi, label)")].filter(
       (element) => [...element.childNodes].some(isText) && person.isInWindow(element) && person.isShown(element),
     );
-    const faults = [...overflows([...elements, ...text]), ...covered(elements), ...strays(keys), ...empties(elements)];
+    const faults = [...overflows([...elements, ...text]), ...covered(elements), ...strays(keys), ...empties(all)];
     const focus = document.activeElement;
     return {
       offers,

@@ -15,13 +15,14 @@ from playwright.sync_api import Error as BrowserError
 from tests.web.person import others
 from tests.web.person.acts import Act, Drawing, Look
 from tests.web.person.comparison import Comparison
+from tests.web.person.contexts import Contexts
 from tests.web.person.judging import judge
 from tests.web.person.persons_browser import PersonsBrowser, Setting
 from tests.web.person.shrinking import kind_of
 from tests.web.person.world import World
 
 WIDTHS: Final = (360, 768, 1024, 1280, 1920)
-COMPARED_EVERY: Final = 25
+COMPARED_EVERY: Final = 40
 BEGINNINGS: Final = ("GUILD/general", "GUILD/general", "@me", "GUILD/seeds", "@me/friends", "GUILD/forum", "GUILD")
 
 
@@ -58,7 +59,7 @@ class PersonMachine:
     """Examples on one world, in one Chromium."""
 
     def __init__(self, browser: Browser, world: World) -> None:
-        self.browser, self.world = browser, world
+        self.world, self.contexts = world, Contexts(browser, world)
         self.acts = 0
         self.until = float("inf")
         """When an example ends before its time, by `time.monotonic`."""
@@ -91,11 +92,13 @@ class PersonMachine:
 
     def _lived(self, setting: Setting, beginning: str, count: int, draw: Draw) -> list[str]:
         self.world.put_back()
-        person = PersonsBrowser(self.browser, self.world, setting)
-        comparison = Comparison(self.browser, self.world, setting)
+        began = time.monotonic()
+        person = PersonsBrowser(self.contexts.taken("person", setting), self.world, setting)
+        comparison = Comparison(self.contexts, self.world, setting)
         try:
             return self._through(person, comparison, beginning, count, draw)
         except BrowserError as error:
+            self.contexts.give_up()
             return [f"browser: {error.message.splitlines()[0]}"]
         finally:
             comparison.close()
@@ -105,8 +108,7 @@ class PersonMachine:
         self, person: PersonsBrowser, comparison: Comparison, beginning: str, count: int, draw: Draw
     ) -> list[str]:
         person.open_tab(person.address(beginning))
-        person.settle()
-        look = person.look()
+        look = person.rest()
         faults = self._new(look["faults"])
         for number in range(1, count + 1):
             if faults:
@@ -133,15 +135,15 @@ class PersonMachine:
         elif is_done := person.does(act):
             self.touched[act.sentence("")] += 1
         acted = time.monotonic()
-        person.settle(before["state"]["inputs"] + 1 if act.kind in ("press", "key", "context") and is_done else 0)
-        settled = time.monotonic()
-        after = person.look()
+        is_heard = (
+            is_done and act.kind in ("press", "key", "context") and (not act.target or act.control["role"] != "file")
+        )
+        after = person.rest(before["state"]["inputs"] + 1 if is_heard else 0)
         faults = self._new(judge(person, act, before, after, person.tab.requests - asked if is_done else None))
         if faults and faults[0].startswith(SLOW):
             faults, after = self._again(person, act, before, asked if is_done else None)
-        looked = time.monotonic()
-        for what, took in ((act.kind, acted - began), ("settling", settled - acted), ("looking", looked - settled)):
-            self.seconds[what] += took
+        self.seconds[act.kind] += acted - began
+        self.seconds["coming to rest"] += time.monotonic() - acted
         return faults, after
 
     def _new(self, faults: Sequence[str]) -> list[str]:
@@ -153,8 +155,7 @@ class PersonMachine:
         """What may only have been late is looked at once more."""
         for _ in range(LATE):
             person.page.wait_for_timeout(150)
-            person.settle()
-            after = person.look()
+            after = person.rest()
             since = None if asked is None else person.tab.requests - asked
             faults = self._new(judge(person, act, before, after, since))
             if not faults:

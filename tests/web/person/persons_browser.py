@@ -6,13 +6,11 @@ from __future__ import annotations
 import base64
 import json
 import time
-from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
 import attrs
 from playwright.sync_api import (
-    Browser,
     BrowserContext,
     CDPSession,
     ConsoleMessage,
@@ -23,18 +21,9 @@ from playwright.sync_api import (
     Response,
 )
 
-from tests.web.browsing import WAIT_MS
-from tests.web.client.node import CLIENT
 from tests.web.person.acts import Act, Look
 from tests.web.person.world import World, picture_address
 
-FOLDER: Final = Path(__file__).parent
-KEYS: Final = json.dumps(list(json.loads((CLIENT / "words" / "en.json").read_text())))
-SCRIPTS: Final = (
-    (FOLDER / "probe.js").read_text(),
-    f"window.__person.keys = {KEYS};",
-    *((FOLDER / name).read_text() for name in ("judge.js", "picture.js")),
-)
 QUIET_S: Final = 4.0
 ENCODED: Final = picture_address().partition(",")[2]
 PICTURE: Final = base64.b64decode(ENCODED)
@@ -79,33 +68,14 @@ class Tab:
 class PersonsBrowser:
     """The person's browser."""
 
-    def __init__(self, browser: Browser, world: World, setting: Setting) -> None:
-        self.world, self.setting = world, setting
+    def __init__(self, context: BrowserContext, world: World, setting: Setting) -> None:
+        self.context, self.world, self.setting = context, world, setting
         self.is_offline = False
         self.was_offline = False
-        self.context: BrowserContext = browser.new_context(
-            base_url=world.home.origin,
-            viewport={"width": setting.width, "height": 740 if setting.width < 500 else 800},
-            color_scheme="dark" if setting.scheme == "dark" else "light",
-            reduced_motion="reduce",
-            has_touch=setting.is_touched,
-            is_mobile=setting.is_touched,
-            permissions=["clipboard-read", "clipboard-write", "notifications"],
-            storage_state=self._storage(),  # type: ignore[arg-type]
-        )
-        self.context.set_default_timeout(WAIT_MS)
-        for script in SCRIPTS:
-            self.context.add_init_script(script)
         self.tabs: list[Tab] = []
         self.at = 0
         self._own = True
         self.context.on("page", self._came)
-
-    def _storage(self) -> dict[str, Any]:
-        session = {"token": self.world.tokens[self.setting.who], "name": self.setting.who}
-        kept = {"session": json.dumps(session), "language": self.setting.language}
-        items = [{"name": name, "value": value} for name, value in kept.items()]
-        return {"cookies": [], "origins": [{"origin": self.world.home.origin, "localStorage": items}]}
 
     def _came(self, page: Page) -> None:
         """What the page opened by itself leads elsewhere."""
@@ -120,6 +90,8 @@ class PersonsBrowser:
         self.tabs.append(tab)
         self.at = len(self.tabs) - 1
         self._watch(tab)
+        tab.page.set_viewport_size({"width": self.setting.width, "height": 740 if self.setting.width < 500 else 800})
+        tab.page.emulate_media(color_scheme="dark" if self.setting.scheme == "dark" else "light")
         self._goes(tab, path)
 
     def _watch(self, tab: Tab) -> None:
@@ -164,37 +136,39 @@ class PersonsBrowser:
         return self.tab.page
 
     def close(self) -> None:
-        self._own = True
-        self.context.close()
+        """The context remains, without a page."""
+        self.context.remove_listener("page", self._came)
+        for page in self.context.pages:
+            page.close()
 
     # Rest, and a look
 
-    def settle(self, inputs: int = 0) -> None:
-        """Until nothing is asked for and two frames went by without a change, after all that the server sent.
+    def rest(self, inputs: int = 0) -> Look:
+        """What the page offers and what is wrong with it, once nothing is asked for and two frames went by without a
+        change, after all that the server sent.
 
         `inputs`: how many presses the page has to have heard, if it is still the same one.
         """
+        look: Look = self._rested("rested", inputs)
+        return look
+
+    def picture(self) -> dict[str, Any]:
+        """What the page shows when it has come to rest."""
+        picture: dict[str, Any] = self._rested("pictured", 0)
+        return picture
+
+    def _rested(self, what: str, inputs: int) -> Any:
         tab, end = self.tab, time.monotonic() + QUIET_S
-        while time.monotonic() < end:
+        while True:
             try:
-                is_quiet = tab.page.evaluate("inputs => window.__person?.quiet(inputs) ?? false", inputs)
+                told = tab.page.evaluate("([what, inputs]) => window.__person?.[what](inputs)", [what, inputs])
             except Error as error:  # the page is on its way to another one
                 if "closed" in str(error) or "crash" in str(error):
                     raise
                 tab.page.wait_for_load_state()
                 continue
-            if is_quiet and (self.is_offline or not tab.pending):
-                return
-
-    def look(self) -> Look:
-        """What the page offers and what is wrong with it."""
-        look: Look = json.loads(self.page.evaluate("() => window.__person.look()"))
-        return look
-
-    def picture(self) -> dict[str, Any]:
-        """What the page shows."""
-        picture: dict[str, Any] = json.loads(self.page.evaluate("() => window.__person.picture()"))
-        return picture
+            if told is not None and (self.is_offline or not tab.pending or time.monotonic() > end):
+                return json.loads(told)
 
     def memory(self) -> int:
         """What the page's scripts hold, in bytes, after what is not used was thrown away."""
@@ -273,7 +247,7 @@ class PersonsBrowser:
         else:
             self.page.keyboard.type(lines[0] if lines else last)
         if lines:
-            self.settle()
+            self.rest()
             self.page.keyboard.press("Enter")
         return True
 

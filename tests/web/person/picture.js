@@ -5,11 +5,7 @@
   if (person.picture) return;
   const words = (element) => (element?.textContent ?? "").replaceAll(/\s+/g, " ").trim();
 
-  function without(element, selector) {
-    const clone = element.cloneNode(true);
-    for (const part of clone.querySelectorAll(selector)) part.remove();
-    return words(clone);
-  }
+  const without = (element, selector) => person.textWithout(element, selector).replaceAll(/\s+/g, " ").trim();
 
   function row(article) {
     const reactions = [...article.querySelectorAll("button.reaction:not(.add)")].map((one) => {

@@ -16,6 +16,7 @@
   const HEARTBEAT = 1;
   const HEARTBEAT_ACK = 11;
   const PATIENCE_MS = 1500;
+  const REST_MS = 4000;
 
   const sockets = new Set();
   const state = { inputs: 0, mutations: 0, told: 0, opened: 0, copied: 0, lastTold: "" };
@@ -39,6 +40,7 @@
 
   /** What the server sent before now has arrived when this is over: it answers a heartbeat after them. */
   function caughtUp() {
+    if (!navigator.onLine) return undefined;
     const open = [...sockets].filter((socket) => socket.readyState === Native.OPEN && socket.seq !== undefined);
     return Promise.all(
       open.map((socket) =>
@@ -52,6 +54,13 @@
       ),
     );
   }
+
+  let asking = 0;
+  const fetchOf = window.fetch;
+  window.fetch = (...parts) => {
+    asking += 1;
+    return fetchOf.apply(window, parts).finally(() => (asking -= 1));
+  };
 
   const frame = () => within(100, new Promise((resolve) => requestAnimationFrame(resolve)));
 
@@ -89,12 +98,19 @@
 
   const shortened = (text) => text.replaceAll(/\s+/g, " ").trim().slice(0, 60);
 
-  function textOf(element) {
-    if (element.childElementCount === 0) return element.textContent;
-    const clone = element.cloneNode(true);
-    for (const part of clone.querySelectorAll("time, [aria-hidden=true], .badge")) part.remove();
-    return clone.textContent;
+  const BESIDE = "time, [aria-hidden=true], .badge";
+
+  /** The words in an element without those of parts of it; no copy is made, whose pictures would be loaded. */
+  function textWithout(element, selector) {
+    let text = "";
+    for (const node of element.childNodes) {
+      if (node.nodeType === Node.TEXT_NODE) text += node.data;
+      else if (node.nodeType === Node.ELEMENT_NODE && !node.matches(selector)) text += textWithout(node, selector);
+    }
+    return text;
   }
+
+  const textOf = (element) => textWithout(element, BESIDE);
 
   function nameOf(element) {
     const labelled = element.getAttribute("aria-labelledby");
@@ -103,17 +119,23 @@
       if (words.join("").trim()) return shortened(words.join(" "));
     }
     if (element.matches("article")) return shortened(element.querySelector(".text")?.textContent ?? textOf(element));
-    const candidates = [
-      element.getAttribute("aria-label"),
-      element.labels?.length ? [...element.labels].map((label) => label.textContent).join(" ") : null,
-      element.matches("input, textarea, select") ? null : textOf(element),
-      element.querySelector?.("img[alt]:not([alt=''])")?.alt,
-      element.title,
-      element.placeholder,
-      element.getAttribute("alt"),
-    ];
-    return shortened(candidates.find((words) => words?.trim()) ?? "");
+    for (const candidate of NAMES) {
+      const words = candidate(element);
+      if (words?.trim()) return shortened(words);
+    }
+    return "";
   }
+
+  /** What may name a control, the first that says something. */
+  const NAMES = [
+    (element) => element.getAttribute("aria-label"),
+    ({ labels }) => (labels?.length ? [...labels].map((label) => label.textContent).join(" ") : null),
+    (element) => (element.matches("input, textarea, select") ? null : textOf(element)),
+    (element) => element.querySelector("img[alt]:not([alt=''])")?.alt,
+    ({ title }) => title,
+    ({ placeholder }) => placeholder,
+    (element) => element.getAttribute("alt"),
+  ];
 
   const ROLES = { A: "link", TEXTAREA: "textbox", SELECT: "combobox", SUMMARY: "summary", ARTICLE: "article" };
   const INPUTS = { checkbox: "checkbox", radio: "radio", range: "slider", file: "file", submit: "button" };
@@ -139,21 +161,10 @@
   function calledPlace(at) {
     if (at.matches("article")) return `message of ${shortened(at.querySelector(".author")?.textContent ?? "the same")}`;
     if (at.matches(".notices")) return "notice";
-    const label = nameOf({ ...holder(at) });
-    return shortened(label || at.id || at.tagName.toLowerCase());
-  }
-
-  function holder(at) {
-    return {
-      getAttribute: (name) => at.getAttribute(name),
-      matches: () => false,
-      querySelector: () => null,
-      cloneNode: () => {
-        const head = document.createElement("div");
-        head.append(at.querySelector("h1, h2, h3")?.textContent ?? "");
-        return head;
-      },
-    };
+    const labels = (at.getAttribute("aria-labelledby") ?? "").split(" ").map((id) => document.getElementById(id));
+    const label = labels.map((one) => one?.textContent ?? "").join(" ");
+    const words = [label, at.getAttribute("aria-label"), at.querySelector("h1, h2, h3")?.textContent, at.id];
+    return shortened(words.find((one) => one?.trim()) ?? at.tagName.toLowerCase());
   }
 
   function isShown(element) {
@@ -169,14 +180,30 @@
     return bottom > 0 && top < innerHeight;
   }
 
-  function offered() {
+  function offered(among = null) {
     places = new WeakMap();
     const modal = [...document.querySelectorAll("dialog[open]")].filter((dialog) => dialog.matches(":modal")).at(-1);
-    return [...(modal ?? document).querySelectorAll(OFFERED)].filter((element) => {
+    const all = among ?? [...(modal ?? document).querySelectorAll(OFFERED)];
+    return all.filter((element) => {
+      if (modal && !modal.contains(element)) return false;
       if (element.matches(":disabled") || element.ariaDisabled === "true") return false;
       // A label stands for a hidden field of a file or a box.
       if (element.matches("input[type=file]")) return !element.closest("[inert]");
       return isShown(element);
+    });
+  }
+
+  /** Controls by what the last look called them. @type {Map<string, Element>} */
+  let called = new Map();
+
+  /** Everything that is offered, with its names. */
+  function named() {
+    const counts = new Map();
+    called = new Map();
+    return offered().map((element) => {
+      const names = described(element, counts);
+      called.set(Object.values(names).join("\n"), element);
+      return { element, names };
     });
   }
 
@@ -190,14 +217,13 @@
     return { role, name, place, index };
   }
 
-  /** Where a control that was named is now, scrolled into sight; null where there is none. */
+  /** Where a control that was named is now; null where there is none. */
   function find({ role, name, place, index }) {
-    const counts = new Map();
-    for (const element of offered()) {
-      const one = described(element, counts);
-      if (one.role === role && one.name === name && one.place === place && one.index === index) return element;
-    }
-    return null;
+    const wanted = [role, name, place, index].join("\n");
+    const last = called.get(wanted);
+    if (last?.isConnected && nameOf(last) === name && offered([last]).length > 0) return last;
+    named();
+    return called.get(wanted) ?? null;
   }
 
   function spotOf(wanted) {
@@ -247,33 +273,41 @@
     return all.length === 0 ? null : middle(all[index % all.length].getBoundingClientRect());
   }
 
+  /**
+   * Resolves when this number of presses was heard and two frames went by without a change, after all that the server
+   * has sent by then, with nothing asked for; or when the time is over.
+   */
+  async function quiet(inputs) {
+    const end = performance.now() + PATIENCE_MS;
+    while (state.inputs < inputs && performance.now() < end) await frame();
+    const last = performance.now() + REST_MS;
+    while (performance.now() < last) {
+      await caughtUp();
+      const before = state.mutations;
+      await frame();
+      await frame();
+      if (before === state.mutations && asking === 0) return;
+    }
+  }
+
   window.__person = {
     state,
     draggables,
     ends,
     scroller,
-    offered,
-    described,
+    named,
     find,
     spotOf,
     hits,
     isShown,
     isInWindow,
     nameOf,
+    textWithout,
     placeOf,
     roleOf,
-    /**
-     * Resolves when this number of presses was heard and two frames went by without a change, after all that the server
-     * has sent by then.
-     */
-    async quiet(inputs) {
-      const end = performance.now() + PATIENCE_MS;
-      while (state.inputs < inputs && performance.now() < end) await frame();
-      await caughtUp();
-      const before = state.mutations;
-      await frame();
-      await frame();
-      return before === state.mutations;
-    },
+    /** The look, once the page has come to rest. */
+    rested: async (inputs) => (await quiet(inputs), window.__person.look()),
+    /** The picture, once the page has come to rest. */
+    pictured: async (inputs) => (await quiet(inputs), window.__person.picture()),
   };
 })();
