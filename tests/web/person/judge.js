@@ -66,6 +66,15 @@
   /** What lies above the page for a moment and goes when it is asked to. */
   const ABOVE = "[popover], dialog, .skip, .members, .notices, .row-tools, .completion, [role=listbox], .new-messages, .newer";
 
+  /** What floats over a part that scrolls: what is under it can be scrolled out. */
+  const isFloating = (hit, element) => !!hit.closest(".banner") && scrollerOf(element) !== null;
+
+  function scrollerOf(element) {
+    for (let at = element.parentElement; at; at = at.parentElement)
+      if (/auto|scroll/.test(getComputedStyle(at).overflowY) && at.scrollHeight > at.clientHeight) return at;
+    return null;
+  }
+
   /** What sticks to an edge covers only what can be scrolled out from under it. */
   function isSticky(hit) {
     for (let at = hit; at && at !== document.body; at = at.parentElement)
@@ -80,7 +89,8 @@
       const { left, top, width, height } = element.getBoundingClientRect();
       const hit = document.elementFromPoint(left + width / 2, top + height / 2);
       const layer = hit?.closest(ABOVE);
-      if (!hit || (layer && !layer.contains(element)) || isSticky(hit)) continue;
+      if (!hit || (layer && !layer.contains(element)) || isSticky(hit) || isFloating(hit, element))
+        continue;
       found.push(`covered: ${tell(element)} by ${tell(hit)}`);
     }
     return found;

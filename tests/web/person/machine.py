@@ -92,7 +92,6 @@ class PersonMachine:
 
     def _lived(self, setting: Setting, beginning: str, count: int, draw: Draw) -> list[str]:
         self.world.put_back()
-        began = time.monotonic()
         person = PersonsBrowser(self.contexts.taken("person", setting), self.world, setting)
         comparison = Comparison(self.contexts, self.world, setting)
         try:

@@ -60,7 +60,9 @@ export function makeMenu(placeAt) {
  */
 export function hostOf(anchor) {
   const from = anchor instanceof Element ? anchor : document.elementFromPoint(anchor.x, anchor.y);
-  return from?.closest("dialog, main, nav, aside, section[aria-label]") ?? document.body;
+  const host = from?.closest("dialog, main, nav, aside, section[aria-label]");
+  // What was pressed may be gone by the time that its layer has come.
+  return host?.isConnected ? host : document.body;
 }
 
 /**
