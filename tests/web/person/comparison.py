@@ -6,6 +6,7 @@ import time
 from typing import Any, Final
 from urllib.error import HTTPError
 
+from tests.web.person.acts import Look
 from tests.web.person.contexts import EMPTY, Contexts
 from tests.web.person.persons_browser import PersonsBrowser, Setting
 from tests.web.person.world import World
@@ -14,6 +15,9 @@ Picture = dict[str, Any]
 
 CONVERGE_S: Final = 4.0
 PAUSE_MS: Final = 150
+OPEN_TAB: Final = "tab => document.querySelector(`#talk.friends [data-tab=${tab}]`)?.click()"
+KINDS: Final = {"all": (1,), "blocked": (2,), "requests": (3, 4)}
+"""Types of relationships by the part of the friends page that has them."""
 WHOLE: Final = ("path", "rail", "side", "head", "topic", "panel", "title")
 
 
@@ -31,7 +35,7 @@ class Comparison:
     def of(self, person: PersonsBrowser) -> list[str]:
         """The differences that stay."""
         path = person.page.evaluate("() => location.pathname")
-        if not path.startswith("/channels/") or "/settings" in path:
+        if not path.startswith("/channels/"):
             return []
         # The language and the look are kept in the browser.
         kept = person.page.evaluate("() => ({...localStorage})")
@@ -39,7 +43,10 @@ class Comparison:
         end = time.monotonic() + CONVERGE_S
         while True:
             shown, anew = person.picture(), fresh.picture()
-            found = differences(shown, anew) + self._api(shown, path)
+            if shown["friends"] and anew["friends"] and shown["friends"]["tab"] != anew["friends"]["tab"]:
+                fresh.page.evaluate(OPEN_TAB, shown["friends"]["tab"])
+                continue
+            found = differences(shown, anew) + self._api(shown, path) + self._of_account(shown)
             if not found or time.monotonic() > end:
                 return found
             person.page.wait_for_timeout(PAUSE_MS)
@@ -51,6 +58,37 @@ class Comparison:
         self._fresh.page.evaluate("kept => { localStorage.clear(); Object.assign(localStorage, kept); }", kept)
         self._fresh.does_go(path)
         return self._fresh
+
+    def pins(self, person: PersonsBrowser, look: Look) -> tuple[list[str], Look]:
+        """Where a list of pins is open: what it has otherwise than the API, and the last look at it."""
+        end = time.monotonic() + CONVERGE_S
+        while look["pins"] is not None and not person.is_offline:
+            channel_id, *shown = look["pins"]
+            told = self.world.may(self.setting.who, "GET", f"/channels/{channel_id}/messages/pins?limit=50")
+            ids = [one["message"]["id"] for one in told["items"]] if told else shown
+            if ids == shown:
+                break
+            if time.monotonic() > end:
+                return [f"api: pins {ids}, shown {shown}"], look
+            person.page.wait_for_timeout(PAUSE_MS)
+            look = person.rest()
+        return [], look
+
+    def _of_account(self, shown: Picture) -> list[str]:
+        """Communities, the own name, friends, beside what the API says."""
+        who = self.setting.who
+        me = self.world.call(who, "GET", "/users/@me")
+        guilds = [one["name"] for one in self.world.call(who, "GET", "/users/@me/guilds")]
+        rail = " / ".join(shown["rail"])
+        found = [f"api: community {name!r} is not in the rail" for name in guilds if rail and name not in rail]
+        if shown["panel"] and (me["global_name"] or me["username"]) not in shown["panel"]:
+            found.append(f"api: called {me['global_name']!r}, shown {shown['panel']!r}")
+        if shown["friends"] and shown["friends"]["tab"] in KINDS:
+            related = self.world.call(who, "GET", "/users/@me/relationships")
+            ids = sorted(one["id"] for one in related if one["type"] in KINDS[shown["friends"]["tab"]])
+            if ids != shown["friends"]["ids"]:
+                found.append(f"api: {shown['friends']['tab']} {ids}, shown {shown['friends']['ids']}")
+        return found
 
     def _api(self, shown: Picture, path: str) -> list[str]:
         channel_id = path.split("/")[3] if path.count("/") >= 3 else ""
@@ -66,7 +104,13 @@ class Comparison:
 
 def differences(shown: Picture, anew: Picture) -> list[str]:
     """What two pages of one account at one address show otherwise."""
-    found = [f"differs: {part}: {_apart(shown[part], anew[part])}" for part in WHOLE if shown[part] != anew[part]]
+    # What settings cover is drawn when they are left.
+    whole = WHOLE if not shown["isCovered"] else ("path",)
+    found = [f"differs: {part}: {_apart(shown[part], anew[part])}" for part in whole if shown[part] != anew[part]]
+    for page in ("friends", "settings"):
+        if shown[page] and anew[page]:
+            parts = [part for part in shown[page] if shown[page][part] != anew[page][part]]
+            found += [f"differs: {page}, {part}: {_apart(shown[page][part], anew[page][part])}" for part in parts]
     one, other = shown["members"], anew["members"]
     both = one.keys() & other.keys()
     found += [f"differs: member {at}: {one[at]!r}, anew {other[at]!r}" for at in both if one[at] != other[at]]

@@ -140,6 +140,14 @@
     return found;
   }
 
+  /** Which messages the open list of pins has, the channel before them; null where none is open. */
+  function pins() {
+    const list = document.querySelector(".found-panel[data-pins] .found[aria-busy=false]");
+    if (!list?.checkVisibility()) return null;
+    const ids = [...list.querySelectorAll("a.result-link")].map((one) => one.pathname.split("/").at(-1));
+    return [list.closest("[data-pins]").dataset.pins, ...ids];
+  }
+
   /** The keys of the client's words. */
   const keys = new Set(person.keys);
 
@@ -174,6 +182,7 @@
       isRow: !!focus?.matches?.("article"),
       layer: document.querySelector("dialog[open], :popover-open") !== null,
       draggables: person.draggables().length,
+      pins: pins(),
       isReady: document.querySelector(".app.ready") !== null,
       state: { ...person.state },
     };

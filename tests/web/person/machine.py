@@ -113,6 +113,9 @@ class PersonMachine:
             if faults:
                 return faults
             faults, look = self._one(person, draw(look, person), look)
+            if not faults and look["pins"] is not None:
+                faults, look = comparison.pins(person, look)
+                faults = self._new(faults)
             is_over = number == count or time.monotonic() > self.until
             if not faults and (is_over or number % COMPARED_EVERY == 0) and not person.is_offline:
                 began = time.monotonic()

@@ -30,6 +30,39 @@
     return [words(item), name?.style.getPropertyValue("--role") ?? "", dot, item.ariaSetSize].join(" | ");
   }
 
+  /** The friends page: which part is open, who is in it, how many requests wait. */
+  function friends() {
+    const page = document.querySelector("#talk.friends");
+    const rows = [...(page?.querySelectorAll(".friends-list > li.friend") ?? [])];
+    return page
+      ? {
+          tab: page.querySelector("[role=tab][aria-selected=true]")?.dataset.tab ?? "",
+          tabs: words(page.querySelector("[role=tablist]")),
+          mine: words(page.querySelector("#friend-mine")),
+          ids: rows.map((one) => one.querySelector("[data-user]").dataset.user).sort(),
+          rows: rows.map((one) => [words(one), one.querySelector(".presence")?.className].join(" | ")).sort(),
+        }
+      : null;
+  }
+
+  const SAID = "time, .save-bar, [role=status], [role=alert], .field-error, .errors, select, .counter, datalist";
+  const UNSAVED = "[type=checkbox], [type=radio], select";
+
+  /** A page of settings; null while something in it waits to be saved, or only a part of it has an address. */
+  function settings() {
+    const content = document.querySelector(".settings-content");
+    const bar = content?.querySelector(".save-bar");
+    if (!content?.checkVisibility() || bar?.checkVisibility() || !document.querySelector(".settings-page")) return null;
+    if (/settings\/(roles|channels)/.test(location.pathname))
+      return { lines: [...(content.querySelector("ul")?.children ?? [])].map(words), values: [] };
+    // Without a bar that saves, what stands in a field of text was sent nowhere.
+    const fields = content.querySelectorAll(bar ? "input:not([type=file], [type=search]), textarea, select" : UNSAVED);
+    return {
+      lines: [person.textWithout(content, SAID).replaceAll(/\s+/g, " ").trim()],
+      values: [...fields].map((one) => `${person.nameOf(one)}: ${/checkbox|radio/.test(one.type) ? one.checked : one.value}`),
+    };
+  }
+
   person.picture = () => JSON.stringify(pictured());
 
   function pictured() {
@@ -54,6 +87,9 @@
       waiting: document.querySelectorAll("article.row.sending").length,
       failed: document.querySelectorAll("article.row.failed").length,
       title: document.title,
+      isCovered: document.querySelector(".settings-page") !== null,
+      friends: friends(),
+      settings: settings(),
     };
   }
 })();

@@ -139,6 +139,7 @@ export const CHANNEL_EVENTS = {
   },
   CHANNEL_PINS_UPDATE(state, { channel_id: id, last_pin_timestamp: pinned }, touch) {
     changeChannel(state, id, { last_pin_timestamp: pinned }, touch);
+    touch(`pins:${id}`);
   },
   MESSAGE_CREATE(state, message, touch) {
     // The message that tells of a thread is not shown to all who see the channel.

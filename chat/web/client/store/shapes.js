@@ -89,7 +89,7 @@
  */
 /**
  * @typedef {string} Topic `me`, `guilds`, `relationships`, `guild:ID`, `channels:GUILD` (`@me`: conversations),
- *   `channel:ID`, `log:ID`, `read:ID`, `list:GUILD:LIST`, `typing:ID`, `voice:ID`, `user:ID`.
+ *   `channel:ID`, `log:ID`, `pins:ID`, `read:ID`, `list:GUILD:LIST`, `typing:ID`, `voice:ID`, `user:ID`.
  */
 /** @typedef {(topic: Topic) => void} Touch */
 /** @typedef {(state: State, data: Payload, touch: Touch, now: number) => void} Apply */

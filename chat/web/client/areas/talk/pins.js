@@ -9,20 +9,27 @@ import { resultList } from "./results.js";
 /** @param {{app: App, channelId: string, anchor: Element}} parts */
 export async function open({ app, channelId, anchor }) {
   const content = h("div", { class: "found", "aria-busy": "true" }, h("p", { class: "muted" }, t("results.loading")));
-  const close = app.layers.popover(anchor, h("div", { class: "found-panel" }, h("h2", {}, t("head.pins")), content), {
-    label: t("head.pins"),
-  });
-  try {
-    const { items } = await app.acts.messages.pins(channelId);
-    content.ariaBusy = "false";
-    const messages = items.map((item) => item.message);
-    fill(
-      content,
-      messages.length === 0 ? h("p", { class: "muted" }, t("pins.none")) : resultList(app, messages, close),
-    );
-    void app.acts.reads.seePins(channelId);
-  } catch (error) {
-    close();
-    app.report(error);
+  const panel = h("div", { class: "found-panel", "data-pins": channelId }, h("h2", {}, t("head.pins")), content);
+  const label = t("head.pins");
+  const close = app.layers.popover(anchor, panel, { label, onClose: () => unwatch() });
+  const unwatch = app.store.watch([`pins:${channelId}`], () => void draw());
+  let newest = 0;
+
+  async function draw() {
+    const asked = (newest += 1);
+    try {
+      const { items } = await app.acts.messages.pins(channelId);
+      if (asked !== newest || !panel.isConnected) return;
+      content.ariaBusy = "false";
+      const messages = items.map((item) => item.message);
+      const none = h("p", { class: "muted" }, t("pins.none"));
+      fill(content, messages.length === 0 ? none : resultList(app, messages, close));
+      void app.acts.reads.seePins(channelId);
+    } catch (error) {
+      close();
+      app.report(error);
+    }
   }
+
+  await draw();
 }
