@@ -59,7 +59,10 @@
     const fields = content.querySelectorAll(bar ? "input:not([type=file], [type=search]), textarea, select" : UNSAVED);
     return {
       lines: [person.textWithout(content, SAID).replaceAll(/\s+/g, " ").trim()],
-      values: [...fields].map((one) => `${person.nameOf(one)}: ${/checkbox|radio/.test(one.type) ? one.checked : one.value}`),
+      values: [...fields].map((one) => {
+        const isBox = /checkbox|radio/.test(one.type);
+        return `${person.nameOf(one)}: ${isBox ? one.checked : one.value}`;
+      }),
     };
   }
 
