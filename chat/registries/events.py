@@ -1,7 +1,4 @@
-"""Every Dispatch: its name, and the rule that it follows.
-
-See gateway.md, Audiences, gateway.md, Routing, and gateway.md, Replay buffer.
-"""
+"""Every Dispatch: its name, and the rule that it follows (gateway.md, Audiences, Routing, Replay buffer)."""
 
 from __future__ import annotations
 
@@ -52,6 +49,10 @@ class EventName(enum.StrEnum):
     """A saved message is saved no longer."""
     RECENT_MENTION_DELETE = "RECENT_MENTION_DELETE"
     """A mention was taken off the list of recent ones."""
+    REMINDER_UPDATE = "REMINDER_UPDATE"
+    """A reminder was set, or fell due: then it has `told_at`."""
+    REMINDER_DELETE = "REMINDER_DELETE"
+    """A reminder is gone."""
     FAVORITE_MEME_CREATE = "FAVORITE_MEME_CREATE"
     """A favourite picture was added."""
     FAVORITE_MEME_UPDATE = "FAVORITE_MEME_UPDATE"
@@ -228,6 +229,10 @@ EVENTS: Final[Mapping[EventName, EventRule]] = MappingProxyType(
         EventName.RECENT_MENTION_DELETE: EventRule(
             Audience.ACCOUNT, "`message_id`", "DELETE /v1/users/@me/mentions/{message_id}"
         ),
+        EventName.REMINDER_UPDATE: EventRule(
+            Audience.ACCOUNT, "the reminder without its message", "PUT /v1/users/@me/reminders/{message_id}"
+        ),
+        EventName.REMINDER_DELETE: EventRule(Audience.ACCOUNT, "its id", "DELETE /v1/users/@me/reminders/{message_id}"),
         EventName.FAVORITE_MEME_CREATE: EventRule(
             Audience.ACCOUNT, "the meme", "POST /v1/channels/{channel_id}/messages/{message_id}/memes"
         ),

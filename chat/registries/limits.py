@@ -343,6 +343,13 @@ DRAFTS: Final = 100
 SCHEDULED_AHEAD_MS: Final = 30 * 86_400_000
 """How far ahead a message may be scheduled."""
 
+REMINDERS: Final = 100
+"""Reminders that an account has at a time. With one more the one told first goes; where none was told yet, it is
+MAX_REMINDERS."""
+
+REMINDER_AHEAD_MS: Final = 365 * 86_400_000
+"""How far ahead a reminder may be set."""
+
 OWN_MESSAGE_DELETION_DELAY_MS: Final = 86_400_000
 """How far ahead an account's own bulk deletion is scheduled."""
 

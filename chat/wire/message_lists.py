@@ -126,6 +126,28 @@ class SavedMessage(TypedDict):
     """The message it is about."""
 
 
+class ReminderMoments(TypedDict):
+    """When an account is reminded of a message, as REMINDER_UPDATE has it."""
+
+    message_id: Snowflake
+    """The message that is meant, by its id."""
+    channel_id: Snowflake
+    """The channel that it is in, by its id."""
+    remind_at: Timestamp
+    """When the account wants to be reminded."""
+    told_at: Timestamp | None
+    """When the account was told; null until the reminder has fallen due."""
+
+
+class Reminder(ReminderMoments):
+    """A message of which an account wants to be reminded."""
+
+    status: Literal["available", "deleted", "missing_permissions"]
+    """How it stands at this moment."""
+    message: Message | None
+    """The message it is about; null where it was deleted, or the account may not read it at present."""
+
+
 class FavoriteMeme(TypedDict):
     """A picture, a film or a sound that an account keeps at hand."""
 

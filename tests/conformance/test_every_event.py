@@ -15,9 +15,11 @@ import trio
 from trio.testing import MockClock
 
 from chat.api.routes.every import ROUTES
+from chat.clock import iso_timestamp
 from chat.registries.event_rules import NEVER
 from chat.registries.events import EVENTS
 from chat.registries.opcodes import Opcode
+from chat.snowflake import snowflake_time_ms
 from chat.testing.authenticator import SoftwareAuthenticator
 from chat.testing.gateway_client import GatewayClient
 from chat.testing.rest_client import Response
@@ -40,6 +42,7 @@ FAMILIES: Final[Mapping[str, str]] = {
         "GUILD_COUNTS_UPDATE CHANNEL_MEMBER_COUNTS_UPDATE"
     ),
     "messages": (
+        "REMINDER_UPDATE REMINDER_DELETE "
         "SAVED_MESSAGE_CREATE SAVED_MESSAGE_DELETE RECENT_MENTION_DELETE FAVORITE_MEME_CREATE FAVORITE_MEME_UPDATE "
         "FAVORITE_MEME_DELETE MESSAGE_CREATE MESSAGE_UPDATE MESSAGE_DELETE MESSAGE_DELETE_BULK MESSAGE_ACK "
         "MESSAGE_REACTION_ADD MESSAGE_REACTION_REMOVE MESSAGE_REACTION_ADD_MANY MESSAGE_REACTION_REMOVE_ALL "
@@ -197,6 +200,10 @@ async def test_messages(chat_world: World, autojump_clock: MockClock) -> None:
     await walk.by("POST /v1/users/@me/saved-messages", bob.rest.save_message(where, made["id"]))
     saved = "DELETE /v1/users/@me/saved-messages/{message_id}"
     await walk.by(saved, bob.rest.forget_saved_message(made["id"]))
+    reminder = f"/v1/users/@me/reminders/{made['id']}"
+    moment = {"channel_id": where, "remind_at": iso_timestamp(snowflake_time_ms(int(made["id"])) + 60_000)}
+    await walk.by("PUT /v1/users/@me/reminders/{message_id}", bob.rest.put(reminder, moment))
+    await walk.by("DELETE /v1/users/@me/reminders/{message_id}", bob.rest.delete(reminder))
     await walk.by("DELETE /v1/users/@me/mentions/{message_id}", bob.rest.delete_mention(made["id"]))
     picture = form([("files[0]", "cat.png", png())])
     shown = (await post_form(alice.rest, f"/v1/channels/{where}/messages", picture)).expect(200)

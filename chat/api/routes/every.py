@@ -19,6 +19,7 @@ from chat.api.routes.messages import (
     pins,
     reactions,
     read_states,
+    reminders,
     scheduled_messages,
     uploads,
 )
@@ -69,6 +70,7 @@ ROUTES: Final[tuple[Routes, ...]] = tuple(
         read_states,
         kept_messages,
         drafts,
+        reminders,
         scheduled_messages,
         uploads,
         administration,

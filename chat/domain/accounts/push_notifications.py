@@ -6,6 +6,8 @@ told when the message is for it (`chat.domain.accounts.notification_settings`), 
 not blocked the author, and no client of it is in use. Where an administrator has disabled push notifications in a
 guild, nothing in it is told (guilds.md, Disabled operations).
 
+A reminder that fell due is told in the same way (messages.md, Reminders), whatever is muted: its moment was chosen.
+
 A device gets JSON for the service worker of the web client, which shows it as it is: a title, a line or two, and where
 it leads.
 """
@@ -25,6 +27,8 @@ import orjson
 import structlog
 import trio
 
+from chat import wire
+from chat.auth.principal import CredentialKind, Principal
 from chat.bus.audience import Mentions, ToAccounts, ToChannel, ToThread
 from chat.bus.bus import Event
 from chat.classes import define, frozen
@@ -32,9 +36,11 @@ from chat.domain.accounts.notification_settings import ALL_MESSAGES, OUTSIDE_GUI
 from chat.domain.accounts.notification_words import called_by
 from chat.domain.accounts.push_subscriptions import PushSubscriptions
 from chat.domain.core import Core
+from chat.domain.messages.kept_messages import ReadableChannels
 from chat.domain.presence.calls import Ringing, ringing
 from chat.domain.presence.presences import Presences
 from chat.domain.standing.guild_states import GuildState
+from chat.domain.standing.permissions import CHANNEL_THREADS
 from chat.errors import StorageUnavailable
 from chat.markdown.inline import Mention, mentions_in, spoilers_in
 from chat.push.encryption import PLAIN_BYTES, SALT_BYTES, SEED_BYTES, Receiver, Vapid, encrypted, key_of
@@ -44,8 +50,9 @@ from chat.registries.events import EventName
 from chat.registries.guild_values import DisabledOperation
 from chat.registries.message_types import MessageFlag, MessageType
 from chat.store import threads
-from chat.store.accounts import notification_words, push_subscriptions, user_settings
+from chat.store.accounts import accounts, notification_words, push_subscriptions, user_settings
 from chat.store.accounts.push_subscriptions import PushSubscription
+from chat.store.guilds import channels
 from chat.store.messages import read_states
 from chat.store.standing import private_channels
 from chat.store.standing.private_channels import PrivateChannel
@@ -58,6 +65,8 @@ MESSAGE_SECONDS: Final = 86_400
 """How long a push service keeps what it cannot deliver."""
 
 TOPIC_DIGITS: Final = 32
+
+REMINDED_OF_NOTHING: Final = "The message was deleted, or you cannot see it any more."
 
 TOLD: Final = frozenset({MessageType.DEFAULT, MessageType.REPLY, MessageType.CALL})
 PUSH_DISABLED: Final = DisabledOperation.PUSH_NOTIFICATIONS.value
@@ -85,6 +94,15 @@ class _PublishedMessage:
 
 
 @frozen
+class _DueReminder:
+    """A reminder that fell due."""
+
+    user_id: int
+    channel_id: int
+    message_id: int
+
+
+@frozen
 class _PushFacts:
     """The stored facts about those whom a message may concern."""
 
@@ -108,14 +126,15 @@ class PushNotifications:
     _sender: PushSender | None
     _vapid: Vapid
     _queue: PushQueue[PushSubscription] = attrs.field(init=False)
-    _heard: trio.MemorySendChannel[_PublishedMessage] = attrs.field(init=False)
-    _to_look_at: trio.MemoryReceiveChannel[_PublishedMessage] = attrs.field(init=False)
+    _heard: trio.MemorySendChannel[_PublishedMessage | _DueReminder] = attrs.field(init=False)
+    _to_look_at: trio.MemoryReceiveChannel[_PublishedMessage | _DueReminder] = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
         self._queue = PushQueue(self._send, self._over, self._core.chance)
-        self._heard, self._to_look_at = trio.open_memory_channel[_PublishedMessage](WAITING_MAXIMUM)
+        self._heard, self._to_look_at = trio.open_memory_channel[_PublishedMessage | _DueReminder](WAITING_MAXIMUM)
         if self._sender is not None:
             self._core.bus.subscribe_events((EventName.MESSAGE_CREATE,), self._message_written)
+            self._core.bus.subscribe_events((EventName.REMINDER_UPDATE,), self._reminder_changed)
 
     def _message_written(self, signal: Event) -> None:
         """Take note of a message that may concern an account that has subscribed."""
@@ -126,8 +145,18 @@ class PushNotifications:
             return
         if not self._may_concern(signal.audience) or data["type"] not in TOLD or data["flags"] & SILENT:
             return
+        self._take_note(_PublishedMessage(data, signal.audience, signal.mentions or NONE_NAMED))
+
+    def _reminder_changed(self, signal: Event) -> None:
+        """Take note of a reminder that fell due."""
+        data, audience = signal.data, signal.audience
+        if isinstance(data, Mapping) and isinstance(audience, ToAccounts) and data["told_at"] is not None:
+            for user_id in self._subscriptions.any_of(audience.user_ids):
+                self._take_note(_DueReminder(user_id, int(data["channel_id"]), int(data["message_id"])))
+
+    def _take_note(self, heard: _PublishedMessage | _DueReminder) -> None:
         try:
-            self._heard.send_nowait(_PublishedMessage(data, signal.audience, signal.mentions or NONE_NAMED))
+            self._heard.send_nowait(heard)
         except trio.WouldBlock:
             log.warning("a message is not notified of: too many wait")
 
@@ -136,7 +165,10 @@ class PushNotifications:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._queue.run)
             async for heard in self._to_look_at:
-                await self._look_at(heard)
+                if isinstance(heard, _DueReminder):
+                    await self._remind(heard)
+                else:
+                    await self._look_at(heard)
 
     # Who
 
@@ -156,7 +188,7 @@ class PushNotifications:
             return
         found = await self._core.database.read(lambda connection: _found(connection, heard, state, listening))
         told = self._told(heard, state, found)
-        place = _place(heard, state, found)
+        place = _place(heard.data, state, found.thread, found.conversation)
         for subscription in found.subscriptions:
             if subscription.user_id in told:
                 self._put(heard, place, subscription)
@@ -193,7 +225,42 @@ class PushNotifications:
                 told.add(user_id)
         return told
 
+    async def _remind(self, due: _DueReminder) -> None:
+        reader, user_id = self._core.database.reader, due.user_id
+        account = accounts.by_id(reader, user_id)
+        if account is None or self._presences.is_attended(user_id):
+            return
+        principal = Principal(account, CredentialKind.SESSION, capabilities=frozenset({CHANNEL_THREADS}))
+        readable = ReadableChannels(self._core, principal)
+        seen = [due.message_id] if readable(due.channel_id, due.message_id) else []
+        message = (await readable.objects(seen)).get(due.message_id)
+        told = self._reminder_of_nothing(due) if message is None else self._reminder_of(message, user_id)
+        notice = Notice(push_bytes(told, PLAIN_BYTES), Urgency.HIGH, self._topic(due.message_id), MESSAGE_SECONDS)
+        for subscription in push_subscriptions.of_users(reader, [user_id]):
+            self._queue.put(subscription, notice)
+
     # What, and how
+
+    def _reminder_of(self, message: wire.Message, user_id: int) -> dict[str, Any]:
+        reader, channel_id = self._core.database.reader, int(message["channel_id"])
+        guild_id = channels.guild_of(reader, channel_id)
+        state = None if guild_id is None else self._core.guild_states.get(guild_id)
+        place = _place(message, state, threads.by_id(reader, channel_id), private_channels.by_id(reader, channel_id))
+        return _as_reminder(push_object(message, place, user_id, self._core.origins.shared), message["id"])
+
+    def _reminder_of_nothing(self, due: _DueReminder) -> dict[str, Any]:
+        """The message was deleted, or the account sees it no more: what is not there leads nowhere."""
+        origin, message_id = self._core.origins.shared, str(due.message_id)
+        data = {
+            "user_id": str(due.user_id),
+            "guild_id": None,
+            "channel_id": str(due.channel_id),
+            "message_id": message_id,
+            "author_id": None,
+            "url": f"{origin}/channels/{OWN_CONVERSATIONS}",
+        }
+        told = {"type": "reminder", "title": "a message", "body": REMINDED_OF_NOTHING, "icon": None, "data": data}
+        return _as_reminder(told, message_id)
 
     def _put(self, heard: _PublishedMessage, place: NotificationPlace, subscription: PushSubscription) -> None:
         user_id = subscription.user_id
@@ -278,15 +345,16 @@ def _as_heard(heard: _PublishedMessage, state: GuildState | None, found: _PushFa
     return HeardMessage(tuple(places), state.guild.default_message_notifications, heard.mentions, in_thread)
 
 
-def _place(heard: _PublishedMessage, state: GuildState | None, found: _PushFacts) -> NotificationPlace:
-    channel_id = str(heard.channel_id)
+def _place(
+    message: Mapping[str, Any], state: GuildState | None, thread: Thread | None, private: PrivateChannel | None
+) -> NotificationPlace:
+    channel_id = message["channel_id"]
     if state is None:
-        private = found.conversation
         is_group = private is not None and private.channel.type == ChannelType.GROUP_DM
         return NotificationPlace(
             channel_id, name=(private.channel.name or "group") if private is not None and is_group else None
         )
-    channel = state.channels.get(heard.channel_id) if found.thread is None else found.thread.channel
+    channel = state.channels.get(int(channel_id)) if thread is None else thread.channel
     return NotificationPlace(
         channel_id,
         guild_id=str(state.id),
@@ -294,7 +362,7 @@ def _place(heard: _PublishedMessage, state: GuildState | None, found: _PushFacts
         guild_name=state.guild.name,
         role_names={role.id: role.name for role in state.roles.values()},
         channel_names={
-            int(named["id"]): named["name"] for named in heard.data.get("mention_channels", ()) if named.get("name")
+            int(named["id"]): named["name"] for named in message.get("mention_channels", ()) if named.get("name")
         },
     )
 
@@ -341,6 +409,12 @@ def push_object(message: Mapping[str, Any], place: NotificationPlace, user_id: i
             "url": f"{origin}/channels/{where}/{place.channel_id}/{message['id']}",
         },
     }
+
+
+def _as_reminder(told: Mapping[str, Any], message_id: str) -> dict[str, Any]:
+    """The notification of a message as a reminder of it, which stands beside those of its channel."""
+    data = {**told["data"], "tag": f"reminder {message_id}"}
+    return {**told, "type": "reminder", "title": f"Reminder: {told['title']}", "data": data}
 
 
 def push_bytes(told: Mapping[str, Any], most: int) -> bytes:

@@ -20,6 +20,7 @@ from chat.domain.messages.own_message_deletion import OwnMessageDeletion
 from chat.domain.messages.pins import Pins
 from chat.domain.messages.reactions import Reactions
 from chat.domain.messages.read_states import ReadStates
+from chat.domain.messages.reminders import Reminders
 from chat.domain.messages.scheduled_messages import ScheduledMessages
 from chat.domain.messages.slowmode import Slowmode, SlowmodeStatus
 from chat.domain.messages.typing_indicators import TypingIndicators
@@ -47,6 +48,7 @@ class MessagesArea:
     recent_mentions: RecentMentions
     saved_messages: SavedMessages
     favorite_memes: FavoriteMemes
+    reminders: Reminders
     scheduled_messages: ScheduledMessages
     drafts: Drafts
     uploads: Uploads
@@ -63,6 +65,7 @@ class MessagesArea:
             self.link_embeds.run,
             self.crossposting.run,
             self.own_message_deletion.run,
+            self.reminders.run,
             self.scheduled_messages.run,
         )
 
@@ -97,6 +100,7 @@ def assemble(
         saved_messages=SavedMessages(core=core),
         favorite_memes=FavoriteMemes(core=core, media=media, uploads=uploads),
         drafts=Drafts(core=core),
+        reminders=Reminders(core),
         scheduled_messages=ScheduledMessages(core, sending=sending),
         uploads=uploads,
         unfurling=unfurling,

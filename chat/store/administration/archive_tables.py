@@ -223,6 +223,13 @@ USER_TABLES: Final = (
         of="favorite_memes.user_id",
     ),
     Table(
+        "reading/reminders",
+        "Messages of which the account wants to be reminded",
+        "reminders",
+        "message_id, channel_id, remind_at, told_at",
+        key="message_id",
+    ),
+    Table(
         "messages/drafts",
         "What the account has typed and not sent",
         "drafts",

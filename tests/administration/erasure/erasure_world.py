@@ -176,6 +176,7 @@ def fill(connection: sqlite3.Connection, world: World, message_id: int) -> None:
         "permission_overwrites": (channel, alice, 1, 0, 0),
         "push_subscriptions": ("1", alice, token, f"https://push.example/{name}", b"1", b"1", name, 1),
         "recovery_kits": (alice, b"1", 1),
+        "reminders": (alice, message_id, channel, 9 * 10**12, None),
         "retained_sessions": ("1", alice, name.encode(), 1),
         "scheduled_messages": (14, alice, channel, 9 * 10**12, name, name, f'"{name}"', 9 * 10**12, name, None),
         "settings_due": (alice, "status", 9 * 10**12),
