@@ -9,6 +9,7 @@ import { makeMemberActs } from "./members.js";
 import { makeMessageActs } from "./messages.js";
 import { makePeopleActs } from "./people.js";
 import { makeReadActs } from "./reads.js";
+import { makeReminderActs } from "./reminders.js";
 import { makeScheduledActs } from "./scheduled.js";
 import { makeThreadActs } from "./threads.js";
 
@@ -37,6 +38,7 @@ export function makeActs(parts) {
     account: makeAccountActs(parts),
     accountSettings: makeAccountSettingsActs(parts),
     people: makePeopleActs(parts),
+    reminders: makeReminderActs(parts),
     scheduled: makeScheduledActs(parts),
     threads: makeThreadActs(parts),
     interest: {

@@ -22,6 +22,15 @@ export const SETTINGS_EVENTS = {
     state.memes = state.memes.filter((meme) => meme["id"] !== id);
     touch("me");
   },
+  REMINDER_UPDATE(state, { message_id: id, told_at: toldAt }, touch) {
+    if (toldAt === null) state.reminded.delete(id);
+    else state.reminded.add(id);
+    touch("channels:@me");
+  },
+  REMINDER_DELETE(state, { message_id: id }, touch) {
+    state.reminded.delete(id);
+    touch("channels:@me");
+  },
 };
 
 /** @type {import("./shapes.js").Apply} */

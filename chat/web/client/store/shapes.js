@@ -77,6 +77,7 @@
  * @property {Set<Id>} joined Threads that the account is in.
  * @property {Id[]} pinned Conversations that the account has pinned.
  * @property {import("wire").FavoriteMeme[]} memes
+ * @property {Set<Id>} reminded Messages of which the account was reminded, until it takes the reminder away.
  * @property {Map<Id, Read>} reads
  * @property {Map<Id, Log>} logs
  * @property {Map<Id, Set<Meanwhile>>} fetching What happens in a channel while pages of it are fetched.
@@ -109,6 +110,7 @@ export function emptyState() {
     joined: new Set(),
     pinned: [],
     memes: [],
+    reminded: new Set(),
     reads: new Map(),
     logs: new Map(),
     fetching: new Map(),

@@ -10,7 +10,8 @@ const worker = /** @type {ServiceWorkerGlobalScope} */ (/** @type {unknown} */ (
 
 /**
  * What the server tells of a message (chat/domain/accounts/push_notifications.py).
- * @typedef {{title: string, body: string, icon: string | null, data: {channel_id: string, url: string, tag?: string}}} Told
+ * @typedef {{channel_id: string, url: string, tag?: string}} Data
+ * @typedef {{title: string, body: string, icon: string | null, data: Data}} Told
  */
 
 // The page is kept here; the files that it names never change, so the browser's own cache keeps them.
@@ -38,7 +39,8 @@ function told(data) {
 
 /** @param {Told} message */
 async function show({ title, body, icon, data }) {
-  // One notification a channel, the newest, and one for each reminder; it sounds again, unless a tab is open: that has told of it already.
+  // One notification a channel, the newest, and one for each reminder; it sounds again, unless a tab is open: that has
+  // told of it already.
   const open = await worker.clients.matchAll({ type: "window", includeUncontrolled: true });
   const isTold = open.some(({ url }) => new URL(url).pathname.startsWith(CLIENT));
   await worker.registration.showNotification(title, {

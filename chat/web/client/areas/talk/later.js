@@ -7,8 +7,8 @@ import { dayAndClock } from "../../words/dates.js";
 /** @typedef {import("../../views/shell/app.js").App} App */
 /** @typedef {(run: (draft: import("../../acts/messages.js").Draft) => Promise<unknown>) => Promise<void>} Hand */
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
+export const HOUR_MS = 3_600_000;
+export const DAY_MS = 24 * HOUR_MS;
 const AHEAD_MS = 30 * DAY_MS;
 const MORNING = 9;
 
@@ -27,13 +27,14 @@ export function open({ app, anchor, channelId, hand }) {
     icon: "clock",
     run: () => void schedule(at).catch(app.report),
   });
+  const own = { title: t("later.title"), label: t("later.send"), ahead: AHEAD_MS };
   app.layers.menu(
     anchor,
     [
       soon(now + HOUR_MS, (when) => t("later.hour", when)),
       soon(morning(now + DAY_MS), (when) => t("later.tomorrow", when)),
       soon(morning(nextMonday(now)), (when) => t("later.monday", when)),
-      { label: t("later.choose"), icon: "calendar", run: () => choose(app, now + HOUR_MS, t("later.title"), schedule) },
+      { label: t("later.choose"), icon: "calendar", run: () => choose(app, now + HOUR_MS, own, schedule) },
       null,
       { label: t("scheduled.title"), icon: "list", run: () => app.open("scheduled") },
     ],
@@ -44,25 +45,26 @@ export function open({ app, anchor, channelId, hand }) {
 /**
  * @param {App} app
  * @param {number} at
- * @param {string} title
+ * @param {{title: string, label: string, ahead: number}} about `ahead`: how far off it may be, in milliseconds.
  * @param {(at: number) => Promise<unknown>} run
  */
-function choose(app, at, title, run) {
-  const { element, input } = momentField(at, app.now());
+export function choose(app, at, { title, label, ahead }, run) {
+  const { element, input } = momentField(at, app.now(), ahead);
   const act = async () => input.reportValidity() && (await run(Date.parse(input.value)));
-  app.layers.dialog({ title, content: element, actions: [{ label: t("later.send"), run: act }] });
+  app.layers.dialog({ title, content: element, actions: [{ label, run: act }] });
 }
 
 /**
  * A field for a moment that may be chosen.
  * @param {number} at
  * @param {number} now
+ * @param {number} [ahead]
  */
-export function momentField(at, now) {
+export function momentField(at, now, ahead = AHEAD_MS) {
   const input = h("input", { class: "input", type: "datetime-local", id: "later-at", required: "" });
   input.value = localOf(at);
   input.min = localOf(now);
-  input.max = localOf(now + AHEAD_MS);
+  input.max = localOf(now + ahead);
   return { input, element: h("div", { class: "field" }, h("label", { for: "later-at" }, t("later.at")), input) };
 }
 
@@ -73,11 +75,11 @@ function localOf(at) {
 }
 
 /** @param {number} day */
-function morning(day) {
+export function morning(day) {
   return new Date(day).setHours(MORNING, 0, 0, 0);
 }
 
 /** @param {number} now */
-function nextMonday(now) {
+export function nextMonday(now) {
   return now + ((8 - new Date(now).getDay()) % 7 || 7) * DAY_MS;
 }

@@ -32,10 +32,11 @@ export function makeDirectList(app) {
   const begin = iconButton("add", t("conversation.begin"), () => app.open("conversation"));
   const mentions = keptButton("at", t("kept.mentions"), "mentions");
   const saved = keptButton("bookmark", t("kept.saved"), "saved");
+  const reminders = iconButton("clock", t("reminders.title"), () => app.open("reminders"));
   const empty = h("p", { class: "side-empty small muted" }, t("direct.empty"));
   const element = h("nav", { class: "side-list", tabindex: "-1", "data-region": "", "aria-label": t("direct.name") });
   element.append(
-    h("div", { class: "side-head" }, h("h2", { class: "clip" }, t("direct.name")), begin, mentions, saved),
+    h("div", { class: "side-head" }, h("h2", { class: "clip" }, t("direct.name")), begin, mentions, saved, reminders),
     friends,
     empty,
     rows,
@@ -63,6 +64,10 @@ export function makeDirectList(app) {
       const words = t("direct.requests", { n: requests });
       friends.append(h("span", { class: "badge", role: "img", "aria-label": words }, `${requests}`));
     }
+    reminders.querySelector(".badge")?.remove();
+    const due = store.read.reminded.size;
+    reminders.ariaLabel = due > 0 ? t("reminders.count", { n: due }) : t("reminders.title");
+    if (due > 0) reminders.append(h("span", { class: "badge", "aria-hidden": "true" }, `${due}`));
     keyed(rows, all, ({ id }) => id, make, update);
   }
 

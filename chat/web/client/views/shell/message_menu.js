@@ -140,6 +140,7 @@ export function makeMessageMenu({ app, channelId, guildId, reply, edit, markUnre
       entry("copy_link", "link", () => told(copyLink(message))),
       entry("forward", "forward", () => app.open("forward", { message })),
       entry("save", "bookmark", () => told(save(message))),
+      entry("remind", "clock", () => app.open("remind", { anchor: source, channelId, messageId: message.id })),
       null,
       !mine && entry("report", "flag", () => app.open("report", { channelId, message })),
       (mine || allowed(BITS.MANAGE_MESSAGES, false)) && {
@@ -194,6 +195,7 @@ const WORDS = {
   forward: () => t("forward.title"),
   publish: () => t("menu.publish"),
   save: () => t("menu.save"),
+  remind: () => t("remind.title"),
   report: () => t("report.title"),
   delete: () => t("menu.delete"),
 };

@@ -20,6 +20,7 @@ const TAKEN_MS = 10_000;
 const LATE_MS = 120_000;
 const EPOCH_MS = 1_420_070_400_000;
 const BODY_CHARACTERS = 300;
+const TOAST_CHARACTERS = 80;
 
 /** @param {App} app */
 export function makeNotices(app) {
@@ -30,11 +31,47 @@ export function makeNotices(app) {
   const unhear = connection.hear((name, data) => {
     if (name === "MESSAGE_CREATE") void heard(data).catch(() => {});
     else if (name === "MESSAGE_ACK") void takeAway(data.channel_id).catch(() => {});
+    else if (name === "REMINDER_UPDATE") void reminded(data).catch(() => {});
     else if (name === "READY" || name === "USER_SETTINGS_UPDATE") void learn();
   });
 
   async function learn() {
+    void learnReminders().catch(() => {});
     words = await app.acts.accountSettings.words().catch(() => words);
+  }
+
+  /** Those that fell due while nobody was connected. */
+  async function learnReminders() {
+    const due = (await app.acts.reminders.all()).filter((one) => one.told_at !== null);
+    store.put((state, touch) => {
+      state.reminded = new Set(due.map((one) => one.message_id));
+      touch("channels:@me");
+    });
+  }
+
+  /**
+   * The moment was chosen: nothing that is muted holds it back; in quiet hours it does without a sound.
+   * @param {{message_id: string, told_at: string | null}} due
+   */
+  async function reminded({ message_id: id, told_at: toldAt }) {
+    if (toldAt === null || app.now() - Date.parse(toldAt) > LATE_MS) return;
+    const isLookedAt = document.hasFocus();
+    if (!isLookedAt) await new Promise((resolve) => setTimeout(resolve, OTHERS_FIRST_MS));
+    if (!(await take(`${id}:${toldAt}`))) return;
+    const { status, message } = await app.acts.reminders.one(id);
+    const gone = status === "deleted" ? t("reminders.deleted") : t("reminders.unseen");
+    const guildId = store.read.channels.get(message?.channel_id ?? "")?.guild_id ?? null;
+    const author = message && nameOf({ store, guildId }, message.author);
+    const title = author && titled({ ...message, ...(guildId && { guild_id: guildId }) }, author);
+    const words = message ? quoted(message.content, { store, guildId }) || t("notices.no_text") : gone;
+    const about = { title: title ? t("reminders.of", { title }) : t("remind.title"), words, id };
+    const path = message ? pathOf({ guildId, channelId: message.channel_id, messageId: id }) : "/channels/@me";
+    const show = () => (message ? app.go(path) : app.open("reminders"));
+    const action = { label: t("later.show"), run: show };
+    app.layers.toast(`${about.title}. ${words.slice(0, TOAST_CHARACTERS)}`, { action });
+    const notices = keptNotices();
+    if (notices.shows && !isLookedAt) await showReminder(about, path);
+    if (!isQuiet(notices, new Date(app.now()))) await play(notices.sound);
   }
 
   void learn();
@@ -68,6 +105,19 @@ export function makeNotices(app) {
       icon: avatarAddress(message["author"], 80),
       silent: true,
       data: { channel_id: message["channel_id"], url: new URL(path, location.href).href },
+      .../** @type {object} */ ({ renotify: true }),
+    });
+  }
+
+  /** @param {{title: string, words: string, id: string}} about @param {string} path */
+  async function showReminder({ title, words, id }, path) {
+    if (!("Notification" in globalThis) || Notification.permission !== "granted") return;
+    const registration = await serviceWorker();
+    await registration.showNotification(title, {
+      body: words.slice(0, BODY_CHARACTERS),
+      tag: `reminder ${id}`,
+      silent: true,
+      data: { url: new URL(path, location.href).href },
       .../** @type {object} */ ({ renotify: true }),
     });
   }
