@@ -74,6 +74,9 @@ def test_code_is_copied(visit: MakeVisitor) -> None:
     visitor.page.get_by_role("button", name="Copied").wait_for()
     assert visitor.page.locator(".code-frame button").first.text_content() == "Copied"
     assert code
+    visitor.page.evaluate("() => void (navigator.clipboard.writeText = () => Promise.reject(new Error('denied')))")
+    visitor.page.locator(".code-frame button").last.click()
+    visitor.page.get_by_role("button", name="The browser did not allow it").wait_for()
 
 
 def test_a_request_is_tried_with_an_account_of_the_world(visit: MakeVisitor, home: Instance) -> None:

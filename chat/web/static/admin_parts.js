@@ -1,7 +1,8 @@
 // What pages of the console are made of. Whatever comes from outside is text: nothing here makes markup.
 
 import { fill, h } from "../client/base/dom.js";
-import { byId } from "./dom.js";
+import { copied } from "./copying.js";
+import { byId, when } from "./dom.js";
 import { locale, t } from "./spoken.js";
 
 /** @typedef {import("../client/base/dom.js").Child} Child */
@@ -41,13 +42,7 @@ export function sentences(...said) {
  * @param {string | number | null} timestamp ISO 8601, or Unix milliseconds.
  */
 export function inZone(timestamp) {
-  if (timestamp === null) return "–";
-  const moment = new Date(timestamp);
-  return h(
-    "time",
-    { datetime: moment.toISOString(), title: moment.toISOString() },
-    moment.toLocaleString(locale(), { dateStyle: "medium", timeStyle: "short" }),
-  );
+  return timestamp === null ? "–" : when(timestamp);
 }
 
 // [unit, its seconds, up to how many of it are counted]
@@ -256,12 +251,7 @@ export function oneTimeText(label, text) {
   const said = h("span", { class: "muted", role: "status" });
   const copy = h("button", { type: "button" }, t("Copy"));
   copy.addEventListener("click", async () => {
-    try {
-      await navigator.clipboard.writeText(text);
-      said.textContent = t("Copied.");
-    } catch {
-      said.textContent = t("The browser did not allow it: select the text and copy it.");
-    }
+    [said.textContent] = await copied(text);
   });
   return h(
     "div",

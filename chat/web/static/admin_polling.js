@@ -1,7 +1,7 @@
 // Asking again and again for what changes by itself: soon while it moves, more and more rarely while it does not, and not
 // at all while nobody looks or the place is left.
 
-import { pause } from "./admin_session.js";
+import { pause } from "../client/base/pause.js";
 import { ApiError } from "./api.js";
 
 const SHORTEST_MS = 1_000;

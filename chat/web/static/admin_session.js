@@ -1,5 +1,6 @@
 // Requests of the administrator who is signed in, and what they may do.
 
+import { pause } from "../client/base/pause.js";
 import { current, forget } from "./admin_token.js";
 import { ApiError, call, exchange } from "./api.js";
 import { withNext } from "./session.js";
@@ -129,17 +130,6 @@ export async function signOut() {
 function askToSignIn() {
   location.replace(withNext("/admin/sign-in", location.pathname) + location.hash);
   return new Promise(() => {});
-}
-
-/**
- * @param {number} milliseconds
- * @param {AbortSignal} [signal]
- */
-export function pause(milliseconds, signal) {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(resolve, milliseconds);
-    signal?.addEventListener("abort", () => (clearTimeout(timer), reject(signal.reason)), { once: true });
-  });
 }
 
 /**

@@ -1,5 +1,6 @@
 // The challenge before a form is sent, where the instance asks for one (hCaptcha or Cloudflare Turnstile).
 
+import { pause } from "../client/base/pause.js";
 import { ApiError } from "./api.js";
 import { findById } from "./dom.js";
 import { t } from "./spoken.js";
@@ -68,7 +69,7 @@ async function ready(name) {
     const service = services[name];
     if (typeof service?.render === "function") return service;
     if (Date.now() > until) throw failure();
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await pause(50);
   }
 }
 

@@ -1,8 +1,8 @@
 // Calls of the workbench: below /v1/_dev without a credential, elsewhere as an account of the world.
 
 import { ApiError, call } from "./api.js";
+import { copied } from "./copying.js";
 import { inputById, say } from "./dom.js";
-import { t } from "./language.js";
 
 export const DEV = "/v1/_dev";
 
@@ -43,12 +43,7 @@ export async function act(done, method, path, body) {
 
 /** @param {string} text */
 export async function copy(text) {
-  try {
-    await navigator.clipboard.writeText(text);
-    say(t("Copied."));
-  } catch {
-    say(t("This browser does not let pages copy. Mark the text and copy it yourself."), "bad");
-  }
+  say(...(await copied(text)));
 }
 
 /** @param {string} id */

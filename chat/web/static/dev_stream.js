@@ -1,6 +1,7 @@
 // What happens, as it happens: the lines of GET /v1/_dev/history/stream. A connection that breaks begins anew where it
 // ended.
 
+import { pause } from "../client/base/pause.js";
 import { DEV } from "./dev_api.js";
 
 const AGAIN_MS = 1_000;
@@ -58,7 +59,7 @@ export async function follow(after, take, state) {
       // told by the state
     }
     state(false);
-    await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+    await pause(AGAIN_MS);
     position = await known(position);
   }
 }

@@ -96,12 +96,15 @@ export function say(text, kind = "good", section = document) {
   status.textContent = text;
 }
 
-/** @param {string | number} timestamp ISO 8601, or Unix milliseconds. */
+/**
+ * A moment in the reader's time zone; ISO 8601 in UTC when it is pointed at.
+ * @param {string | number} timestamp ISO 8601, or Unix milliseconds.
+ */
 export function when(timestamp) {
   const moment = new Date(timestamp);
   return h(
     "time",
-    { datetime: moment.toISOString() },
+    { datetime: moment.toISOString(), title: moment.toISOString() },
     moment.toLocaleString(locale(), { dateStyle: "medium", timeStyle: "short" }),
   );
 }

@@ -2,6 +2,7 @@
 
 import "./page.js";
 import { h } from "../client/base/dom.js";
+import { copied } from "./copying.js";
 import { byId } from "./dom.js";
 import "./manual_search.js";
 import "./manual_try.js";
@@ -20,8 +21,7 @@ contents.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
 for (const code of document.querySelectorAll("pre.code")) {
   const button = h("button", { type: "button" }, t("Copy"));
   button.addEventListener("click", async () => {
-    await navigator.clipboard.writeText(code.textContent ?? "");
-    button.textContent = t("Copied");
+    [button.textContent] = await copied(code.textContent ?? "", t("Copied"));
     setTimeout(() => {
       button.textContent = t("Copy");
     }, SAID_MS);

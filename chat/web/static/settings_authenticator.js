@@ -2,6 +2,7 @@
 // and put into no address.
 
 import { fill, h } from "../client/base/dom.js";
+import { copied } from "./copying.js";
 import { byId, formById, say } from "./dom.js";
 import { complainingIn, confirmed } from "./dialogs.js";
 import { onClick, onSubmit } from "./forms.js";
@@ -61,8 +62,7 @@ export function showAuthenticator(user) {
     complainAboutCodes,
   );
   byId("codes-copy").addEventListener("click", async () => {
-    await navigator.clipboard.writeText(codeTexts().join("\n"));
-    say(t("The codes are copied."), "good", codes);
+    say(...(await copied(codeTexts().join("\n"), t("The codes are copied."))), codes);
   });
   byId("codes-print").addEventListener("click", () => {
     document.body.classList.add("printing-codes");

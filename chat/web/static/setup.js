@@ -2,7 +2,9 @@
 // community. The link's token is kept for this tab alone until it is used, so that signing in does not lose it.
 
 import "./page.js";
+import { dataAddress } from "../client/base/data_address.js";
 import { ApiError } from "./api.js";
+import { copied } from "./copying.js";
 import { byId, findById, formById, inputById, inputIn, say, showStep, takeFragmentToken } from "./dom.js";
 import { onSubmit } from "./forms.js";
 import { offerToRegister } from "./registering.js";
@@ -53,17 +55,9 @@ async function setUp({ service_name: name = "", service_description: description
   return null;
 }
 
-/**
- * @param {File} file
- * @returns {Promise<string>}
- */
-function dataOf(file) {
-  return new Promise((resolve, reject) => {
-    const reader = new FileReader();
-    reader.addEventListener("load", () => resolve(String(reader.result)));
-    reader.addEventListener("error", () => reject(new ApiError(0, "UNREADABLE", t("This picture cannot be read."))));
-    reader.readAsDataURL(file);
-  });
+/** @returns {never} */
+function unreadable() {
+  throw new ApiError(0, "UNREADABLE", t("This picture cannot be read."));
 }
 
 /**
@@ -75,7 +69,7 @@ let guild = null;
 /** @param {import("./forms.js").Texts} texts */
 async function makeGuild({ name = "" }) {
   const picture = inputById("guild-icon").files?.[0];
-  const body = { name: name.trim(), ...(picture ? { icon: await dataOf(picture) } : {}) };
+  const body = { name: name.trim(), ...(picture ? { icon: await dataAddress(picture).catch(unreadable) } : {}) };
   guild ??= await signedIn("POST", "/v1/guilds", { body });
   const channels = await signedIn("GET", `/v1/guilds/${guild.id}/channels`);
   const channel = channels.find((one) => one.type === TEXT_CHANNEL);
@@ -104,12 +98,7 @@ if (isOpen) {
   });
   byId("no-guild").addEventListener("click", () => showStep("step-ready"));
   byId("copy-invite").addEventListener("click", async () => {
-    try {
-      await navigator.clipboard.writeText(byId("invite-link").textContent ?? "");
-      say(t("The link is copied."));
-    } catch {
-      say(t("Your browser does not allow that. Select the link and copy it."), "bad");
-    }
+    say(...(await copied(byId("invite-link").textContent ?? "", t("The link is copied."))));
   });
   begin();
 }

@@ -2,6 +2,7 @@
 // the way where the API asks for them. Pages include `_steps.html`, whose sections these are.
 
 import { fill } from "../client/base/dom.js";
+import { pause } from "../client/base/pause.js";
 import { ApiError, call } from "./api.js";
 import { buttonById, byId, formById, inputById, showStep } from "./dom.js";
 import { clearErrors, onClick, onSubmit, showErrors } from "./forms.js";
@@ -83,7 +84,7 @@ export function signingIn({ stays = () => true, keeps = (answer) => keep(answer,
     showStep("step-waiting");
     offerToMailAgain(waiting, seconds ?? 30);
     for (;;) {
-      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+      await pause(POLL_MS);
       let poll;
       try {
         poll = await call("GET", `/v1/auth/ip-authorization/poll?${new URLSearchParams({ ticket: waiting })}`);

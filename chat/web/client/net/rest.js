@@ -1,6 +1,7 @@
 // Requests to the HTTP API: who asks, when to ask again, and what a refusal means for the session.
 
 import { ApiError, exchange } from "../../static/api.js";
+import { pause } from "../base/pause.js";
 import { upload } from "./uploads.js";
 
 /**
@@ -157,17 +158,4 @@ function bytesOf(text) {
 function queryOf(query = {}) {
   const given = Object.entries(query).flatMap(([name, value]) => (value == null ? [] : [[name, String(value)]]));
   return given.length === 0 ? "" : `?${new URLSearchParams(given)}`;
-}
-
-/**
- * @param {number} ms
- * @param {AbortSignal} [signal]
- * @returns {Promise<void>}
- */
-function pause(ms, signal) {
-  if (ms <= 0) return Promise.resolve();
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(resolve, ms);
-    signal?.addEventListener("abort", () => (clearTimeout(timer), reject(signal.reason)), { once: true });
-  });
 }

@@ -1,6 +1,8 @@
 // Pictures of the account: cut to their shape in the browser, as a data address, so that a photograph need not travel
 // whole. A moving picture goes as it is.
 
+import { dataAddress } from "../../base/data_address.js";
+
 const MOVING = new Set(["image/gif", "image/apng", "image/webp"]);
 const QUALITY = 0.9;
 const MOVING_BYTES_MAXIMUM = 8_000_000;
@@ -25,17 +27,4 @@ export async function cutPicture(file, { width, height }) {
   canvas.getContext("2d")?.drawImage(bitmap, left, top, across, down, 0, 0, canvas.width, canvas.height);
   bitmap.close();
   return canvas.toDataURL(file.type === "image/png" ? "image/png" : "image/jpeg", QUALITY);
-}
-
-/**
- * @param {File} file
- * @returns {Promise<string>}
- */
-function dataAddress(file) {
-  return new Promise((resolve, reject) => {
-    const reader = new FileReader();
-    reader.addEventListener("load", () => resolve(String(reader.result)));
-    reader.addEventListener("error", () => reject(reader.error));
-    reader.readAsDataURL(file);
-  });
 }

@@ -3,7 +3,7 @@
 import { h } from "../../base/dom.js";
 import { t } from "../../words/catalogue.js";
 import { fileField } from "../../views/dialogs/file_field.js";
-import { dataAddress } from "../../views/dialogs/new_guild.js";
+import { dataAddress } from "../../base/data_address.js";
 import { field, input } from "./fields.js";
 import { listPage } from "./lists.js";
 

@@ -4,7 +4,7 @@ import { fill, h } from "../../base/dom.js";
 import { orderedChannels } from "../../store/channels.js";
 import { t } from "../../words/catalogue.js";
 import { fileField } from "../../views/dialogs/file_field.js";
-import { dataAddress } from "../../views/dialogs/new_guild.js";
+import { dataAddress } from "../../base/data_address.js";
 import { faceOf } from "../../views/names/guilds.js";
 import { nameOfChannel } from "../../views/names/channels.js";
 import { field, input, select, settingsForm } from "./fields.js";

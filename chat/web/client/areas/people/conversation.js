@@ -3,7 +3,7 @@
 import { fill, h } from "../../base/dom.js";
 import { t } from "../../words/catalogue.js";
 import { fileField } from "../../views/dialogs/file_field.js";
-import { dataAddress } from "../../views/dialogs/new_guild.js";
+import { dataAddress } from "../../base/data_address.js";
 import { nameOfChannel } from "../../views/names/channels.js";
 import { scoreOf } from "../../views/names/matching.js";
 import { avatarAddress, nameOf } from "../../views/names/people.js";

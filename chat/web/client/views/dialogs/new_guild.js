@@ -1,5 +1,6 @@
 // One more guild: made by oneself, or joined by an invite.
 
+import { dataAddress } from "../../base/data_address.js";
 import { fill, h } from "../../base/dom.js";
 import { t } from "../../words/catalogue.js";
 import { plainName } from "../names/people.js";
@@ -111,17 +112,4 @@ export function visit(app, guildId) {
     app.go(`/channels/${guildId}`);
   });
   return undefined;
-}
-
-/**
- * @param {File} file
- * @returns {Promise<string>}
- */
-export function dataAddress(file) {
-  return new Promise((resolve, reject) => {
-    const reader = new FileReader();
-    reader.addEventListener("load", () => resolve(String(reader.result)));
-    reader.addEventListener("error", () => reject(reader.error));
-    reader.readAsDataURL(file);
-  });
 }
