@@ -14,7 +14,6 @@ from chat.voice.protocol.sdp import Codec, LocalEnd
 class Source(enum.Enum):
     """What a track shows; the values are those of LiveKit's messages and grants."""
 
-    UNKNOWN = "unknown"
     CAMERA = "camera"
     MICROPHONE = "microphone"
     SCREEN_SHARE = "screen_share"

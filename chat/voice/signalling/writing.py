@@ -23,7 +23,7 @@ from chat.voice.engine.messages import (
     TrackRefused,
     TrackTaken,
 )
-from chat.voice.engine.rooms import Participant, Room, Source, Track
+from chat.voice.engine.rooms import Participant, Room, Track
 from chat.voice.signalling.reading import SOURCES
 
 PING_INTERVAL_SECONDS: Final = 10
@@ -159,7 +159,7 @@ def track_info(track: Track) -> models.TrackInfo:
         muted=track.muted or silenced,
         width=request.width,
         height=request.height,
-        source=SOURCE_NUMBERS[request.source] if request.source is not Source.UNKNOWN else models.TrackSource.UNKNOWN,
+        source=SOURCE_NUMBERS[request.source],
         mime_type="" if track.codec is None else f"{kind}/{track.codec.name}",
         mid=track.mid or "",
         stream=request.stream,
