@@ -108,14 +108,15 @@ class DiscordMessages:
         message = self._message(given, message_id, channel_id, author_id)
         if is_webhook:
             message = attrs.evolve(message, webhook_name=shown_text(author.get("name")) or "?")
-        files = list(self._attachments(given, file, message_id)) if wish.files else []
-        yield from (found for found in files if isinstance(found, TroubleRecord))
-        missing = [found.name for found in files if isinstance(found, FileRecord) and found.path is None]
-        message = attrs.evolve(
-            message,
-            files=tuple(found for found in files if isinstance(found, FileRecord) and found.path is not None),
-            embeds=(*message.embeds, *map(missing_file_embed, missing))[:10],
-        )
+        if wish.files and given.get("attachments"):
+            files = list(self._attachments(given, file, message_id))
+            yield from (found for found in files if isinstance(found, TroubleRecord))
+            missing = [found.name for found in files if isinstance(found, FileRecord) and found.path is None]
+            message = attrs.evolve(
+                message,
+                files=tuple(found for found in files if isinstance(found, FileRecord) and found.path is not None),
+                embeds=(*message.embeds, *map(missing_file_embed, missing))[:10],
+            )
         if _is_empty(message):
             yield TroubleRecord(what="message", name=str(message_id), reason="unknown kind")
         else:

@@ -55,6 +55,8 @@ class _Found:
         yield from sorted(self._sizes)
 
     def find(self, path: str, beside: str = "") -> str | None:
+        if "://" in path:
+            return None  # it lies elsewhere
         folder = posixpath.dirname(beside)
         for written in (path, unquote(path)):
             for place in (posixpath.join(folder, written.replace("\\", "/")), written.replace("\\", "/")):

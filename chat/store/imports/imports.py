@@ -95,26 +95,26 @@ def note_thing(connection: sqlite3.Connection, kind: str, thing_id: int, import_
 def things_of(connection: sqlite3.Connection, kind: str, import_id: int) -> list[int]:
     """What the import made of a kind, in order of their ids."""
     rows = connection.execute(
-        "SELECT id FROM imported_things WHERE kind = ? AND import_id = ? ORDER BY id", (kind, import_id)
+        "SELECT thing_id FROM imported_things WHERE kind = ? AND import_id = ? ORDER BY thing_id", (kind, import_id)
     )
     return [thing_id for (thing_id,) in rows]
 
 
 def made_by(connection: sqlite3.Connection, kind: str, thing_id: int, import_id: int) -> bool:
     """Whether this import made it."""
-    rows = connection.execute("SELECT import_id FROM imported_things WHERE kind = ? AND id = ?", (kind, thing_id))
+    rows = connection.execute("SELECT import_id FROM imported_things WHERE kind = ? AND thing_id = ?", (kind, thing_id))
     return import_id in [found for (found,) in rows]
 
 
 def made_by_any(connection: sqlite3.Connection, kind: str, thing_id: int) -> bool:
     """Whether an import made it."""
-    row = connection.execute("SELECT 1 FROM imported_things WHERE kind = ? AND id = ?", (kind, thing_id))
+    row = connection.execute("SELECT 1 FROM imported_things WHERE kind = ? AND thing_id = ?", (kind, thing_id))
     return row.fetchone() is not None
 
 
 def forget_things(connection: sqlite3.Connection, kind: str, thing_ids: Iterable[int]) -> None:
     """These are no import's any more."""
     connection.execute(
-        "DELETE FROM imported_things WHERE kind = ? AND id IN (SELECT value FROM json_each(?))",
+        "DELETE FROM imported_things WHERE kind = ? AND thing_id IN (SELECT value FROM json_each(?))",
         (kind, json.dumps(list(thing_ids))),
     )

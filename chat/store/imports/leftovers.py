@@ -36,11 +36,11 @@ def undoable(connection: sqlite3.Connection, kind: str, import_id: int) -> list[
     """What the import made of a kind, in the order in which it can go: threads, channels, categories."""
     rows = connection.execute(
         f"""
-        SELECT things.id
-          FROM imported_things AS things LEFT JOIN channels ON channels.id = things.id
+        SELECT things.thing_id
+          FROM imported_things AS things LEFT JOIN channels ON channels.id = things.thing_id
          WHERE things.kind = ? AND things.import_id = ?
          ORDER BY CASE WHEN channels.type IN ({_THREADS}) THEN 0 WHEN channels.type = {int(ChannelType.GUILD_CATEGORY)}
-                       THEN 2 ELSE 1 END, things.id
+                       THEN 2 ELSE 1 END, things.thing_id
         """,  # noqa: S608 - our own numbers
         (kind, import_id),
     )

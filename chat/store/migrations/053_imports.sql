@@ -27,9 +27,9 @@ CREATE TABLE imported_messages (
 
 CREATE TABLE imported_things (
     kind      TEXT    NOT NULL,  -- guild, role, channel, person, expression
-    id        INTEGER NOT NULL,
+    thing_id  INTEGER NOT NULL,
     import_id INTEGER NOT NULL,
-    PRIMARY KEY (kind, id)
+    PRIMARY KEY (kind, thing_id)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE placeholders (
