@@ -1,4 +1,4 @@
-"""Every Dispatch: its name, and the rule that it follows (gateway.md, Audiences, Routing, Replay buffer)."""
+"""Every Dispatch: its name, and its rule (gateway.md, Audiences; gateway.md, Routing; gateway.md, Replay buffer)."""
 
 from __future__ import annotations
 
