@@ -1,5 +1,5 @@
 """What voice states need of a media engine, and what an engine is told of a connection's rights (gateway.md, Voice
-Server Update). Without one, states are kept and told all the same."""
+states). Without one, states are kept and told all the same."""
 
 from __future__ import annotations
 
