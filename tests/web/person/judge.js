@@ -39,7 +39,8 @@
     const boxes = new Map();
     for (const element of elements) {
       const panel = element.parentElement?.closest(PANELS);
-      if (!panel) continue;
+      // A field of a file that a button opens has no box at all.
+      if (!panel || !element.checkVisibility()) continue;
       const [inner, outer] = [element.getBoundingClientRect(), boxOf(boxes, panel)];
       const beyond = Math.round(Math.max(inner.right - outer.right, outer.left - inner.left));
       if (outer.width <= 1 || beyond <= 2 || isClipped(element, panel)) continue;
