@@ -117,9 +117,17 @@ class ButtonStyle(enum.IntEnum):
     """The look of a button, and whether it leads to an address."""
 
     PRIMARY = 1
+    """Blue: what is meant to be pressed."""
+
     SECONDARY = 2
+    """Grey: one of several."""
+
     SUCCESS = 3
+    """Green: agrees or completes."""
+
     DANGER = 4
+    """Red: takes away or ends."""
+
     LINK = 5
     """Leads to an address; pressing it is no interaction."""
 
@@ -128,7 +136,10 @@ class TextInputStyle(enum.IntEnum):
     """The look of a text input."""
 
     SHORT = 1
+    """One line."""
+
     PARAGRAPH = 2
+    """Several lines."""
 
 
 class InteractionContext(enum.IntEnum):

@@ -56,6 +56,7 @@ const ACTIONS = {
   110: () => t("audit.thread_create"),
   111: () => t("audit.thread_update"),
   112: () => t("audit.thread_delete"),
+  121: () => t("audit.command_permission_update"),
 };
 
 /** @param {App} app @param {string} guildId */
