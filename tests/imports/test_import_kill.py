@@ -46,7 +46,7 @@ def test_kills_lose_and_double_nothing(importing: ImportCommand, exported: Path,
     arguments = ["import", "discord", str(exported), "--guild", str(importing.guild_id), "--json"]
     command = [sys.executable, "-m", "chat", *arguments, "--data", str(importing.data)]
     kills = 0
-    while kills < 5:
+    while kills < 5 and importing.rows("SELECT state FROM imports") != [("completed",)]:
         before = importing.rows("SELECT count(*) FROM messages")
         with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
             while process.poll() is None and importing.rows("SELECT count(*) FROM messages") == before:

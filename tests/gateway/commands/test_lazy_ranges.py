@@ -12,7 +12,7 @@ from chat.protocol.requests import parse_forum_unreads, parse_lazy_request
 GUILD, CHANNEL = 5, 7
 
 positions = st.one_of(st.integers(-2, 120), st.integers(99_890, 100_010))
-numbers = st.one_of(positions, st.just(True), st.just(1.0), st.just("1"), st.none())
+numbers = st.one_of(positions, st.just(True), st.just(1.0), st.just(1.5), st.just("1"), st.none())
 pairs = st.one_of(
     st.tuples(positions, positions).map(list),
     st.tuples(positions, st.integers(0, 99)).map(lambda pair: [pair[0], sum(pair)]),
@@ -21,8 +21,8 @@ pairs = st.one_of(
 
 
 def is_range(value: Any) -> bool:
-    """The facts, read aloud."""
-    if len(value) != 2 or any(type(number) is not int for number in value):
+    """The facts, read aloud. A number without a fraction is an integer, however it is written."""
+    if len(value) != 2 or any(type(number) not in (int, float) or number % 1 for number in value):
         return False
     start, end = value
     return start >= 0 and end <= 100_000 and 0 <= end - start <= 99
@@ -32,6 +32,8 @@ def is_range(value: Any) -> bool:
 @example([[0, 99]] * 10)
 @example([[0, 99]] * 11)
 @example([[0, 100]])
+@example([[1.0, 1.0]])
+@example([[1.5, 2]])
 @example([[99_901, 100_000]])
 @example([[99_902, 100_001]])
 def test_at_most_ten_ranges_of_a_hundred_rows_are_taken_whole_or_not_at_all(ranges: list[Any]) -> None:
