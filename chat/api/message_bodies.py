@@ -31,7 +31,7 @@ from chat.domain.messages.message_drafts import (
     place_of_components,
 )
 from chat.domain.messages.uploads import AttachmentWish, Owner, Uploads
-from chat.domain.policy.component_trees import placed_components, read_components, require_own_files
+from chat.domain.policy.component_trees import StoredComponent, placed_components, read_components, require_own_files
 from chat.domain.policy.embeds import with_own_files
 from chat.errors import InvalidFormBody
 from chat.protocol.visible_text import without_nul
@@ -94,7 +94,7 @@ class ComponentList:
         return read_components(value)
 
 
-ComponentBodies = Annotated[tuple[dict[str, Any], ...], ComponentList()]
+ComponentBodies = Annotated[tuple[StoredComponent, ...], ComponentList()]
 Ids = Annotated[list[Snowflake], Items(0, ALLOWED_MENTION_IDS)]
 EmbedIndex = Annotated[int, Range(0, ATTACHMENT_BODIES)]
 

@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -19,7 +19,7 @@ from chat.errors import OperatorError
 from chat.registries.imports import ImportSource
 
 if TYPE_CHECKING:
-    from chat.domain.imports.import_report import ImportReport
+    from chat.domain.imports.import_report import ImportFields, ImportReport
     from chat.imports.export_files import ExportFiles
     from chat.imports.wishes import ReadingWish
 
@@ -79,7 +79,7 @@ def discord(
 
     place = str(path.resolve())
 
-    async def command(instance: Instance) -> dict[str, Any]:
+    async def command(instance: Instance) -> ImportFields:
         from chat.imports.export_files import open_export
 
         with contextlib.closing(open_export(path)) as files:
@@ -91,20 +91,30 @@ def discord(
     _print(administer(data, command), as_json=as_json)
 
 
-def _previewed(instance: Instance, files: ExportFiles, wish: ReadingWish) -> dict[str, Any]:
+def _previewed(instance: Instance, files: ExportFiles, wish: ReadingWish) -> ImportFields:
     from chat.domain.imports.import_preview import preview
     from chat.domain.imports.import_report import report_fields
     from chat.imports.discord import DiscordExport
 
     records = DiscordExport.open(files).read(wish, instance.clock.now_ms())
     most = instance.settings.limits.attachment_max_size_premium
-    report = preview(instance.database.reader, records, most)
-    return {"id": None, "guild_id": None, "state": "dry run", **report_fields(report)}
+    told = report_fields(preview(instance.database.reader, records, most))
+    return {
+        "id": None,
+        "guild_id": None,
+        "state": "dry run",
+        "counts": told["counts"],
+        "present": told["present"],
+        "bytes": told["bytes"],
+        "missing": told["missing"],
+        "refused": told["refused"],
+        "listed": told["listed"],
+    }
 
 
 async def _carried_out(
     instance: Instance, files: ExportFiles, place: str, wish: ReadingWish, guild: str, owner: str | None
-) -> dict[str, Any]:
+) -> ImportFields:
     import trio
 
     from chat.domain.imports.imports import import_fields
@@ -169,7 +179,7 @@ def _alone(instance: Instance) -> Iterator[None]:
         os.close(descriptor)
 
 
-def _print(fields: dict[str, Any], *, as_json: bool) -> None:
+def _print(fields: ImportFields, *, as_json: bool) -> None:
     """Counts one by one for people; all of it as JSON."""
     if as_json or not is_terminal():
         print_json(fields)
@@ -185,7 +195,7 @@ def _print(fields: dict[str, Any], *, as_json: bool) -> None:
 @import_.command("list")
 @instance_options
 @administering(*COLUMNS)
-async def list_imports(instance: Instance) -> list[dict[str, Any]]:
+async def list_imports(instance: Instance) -> list[ImportFields]:
     """Every import, the newest first."""
     return instance.areas().imports.imports.every()
 
@@ -197,7 +207,7 @@ async def list_imports(instance: Instance) -> list[dict[str, Any]]:
 def show(data: Path, import_id: int, as_json: bool) -> None:
     """Show how far an import is, and what did not come."""
 
-    async def command(instance: Instance) -> dict[str, Any]:
+    async def command(instance: Instance) -> ImportFields:
         from chat.domain.imports.imports import import_fields
 
         return import_fields(instance.areas().imports.imports.find(import_id))
@@ -212,7 +222,7 @@ def show(data: Path, import_id: int, as_json: bool) -> None:
 def cancel(data: Path, import_id: int, as_json: bool) -> None:
     """End an import before its next portion; what came stays."""
 
-    async def command(instance: Instance) -> dict[str, Any]:
+    async def command(instance: Instance) -> ImportFields:
         from chat.domain.imports.imports import import_fields
 
         return import_fields(await instance.areas().imports.imports.cancel(import_id))
@@ -230,7 +240,7 @@ def undo(data: Path, import_id: int, as_json: bool) -> None:
     What somebody here has edited, answered, saved or reacted to since stays, with what it needs.
     """
 
-    async def command(instance: Instance) -> dict[str, Any]:
+    async def command(instance: Instance) -> dict[str, str | int]:
         with _alone(instance):
             return await instance.areas().imports.undoing.undo(import_id)
 

@@ -15,7 +15,7 @@ FIELD_VALUE_CHARACTERS: Final = 1_024
 FOOTER_CHARACTERS: Final = 2_048
 ADDRESS_CHARACTERS: Final = 2_048
 
-Embed = dict[str, Any]
+Embed = Mapping[str, Any]
 
 
 def embeds_of(given: object) -> tuple[Embed, ...]:
@@ -55,11 +55,11 @@ def _address(value: object) -> str:
     return text if text.startswith(("https://", "http://")) and len(text) <= ADDRESS_CHARACTERS else ""
 
 
-def _media(given: Mapping[str, Any]) -> dict[str, Any] | None:
+def _media(given: Mapping[str, Any]) -> Mapping[str, str | int] | None:
     url = _address(given.get("canonicalUrl")) or _address(given.get("url"))
     if not url:
         return None
-    media: dict[str, Any] = {"url": url, "flags": 0}
+    media: dict[str, str | int] = {"url": url, "flags": 0}
     width, height = given.get("width"), given.get("height")
     if type(width) is int and type(height) is int and width > 0 and height > 0:
         media |= {"width": width, "height": height}
@@ -81,7 +81,7 @@ def _named(member: str, text: str, given: Mapping[str, Any]) -> dict[str, str] |
     return {member: text, **{name: value for name, value in more.items() if value}}
 
 
-def _fields(given: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+def _fields(given: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, str | bool]]:
     for field in given:
         yield {
             "name": text_of(field.get("name"))[:TITLE_CHARACTERS],

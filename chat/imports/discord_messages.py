@@ -271,11 +271,11 @@ def _forward(reference: ReferenceRecord | None, channel_id: int) -> ReferenceRec
     return attrs.evolve(reference, type=int(MessageReferenceType.FORWARD))
 
 
-def _snapshot(given: Mapping[str, Any], message_id: int) -> dict[str, Any]:
+def _snapshot(given: Mapping[str, Any], message_id: int) -> Mapping[str, Any]:
     from chat.clock import iso_timestamp
 
     moment = moment_ms(given.get("timestamp")) or snowflake_time_ms(message_id)
-    snapshot: dict[str, Any] = {
+    snapshot = {
         "timestamp": iso_timestamp(moment),
         "type": int(MessageType.DEFAULT),
         "flags": 0,

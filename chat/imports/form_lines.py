@@ -78,7 +78,7 @@ def _first_of(error: BaseException) -> str:
     return f"{type(error).__name__} {error}".strip()
 
 
-def as_plain(record: Any) -> dict[str, Any]:
+def as_plain(record: Any) -> dict[str, object]:
     """A record as JSON has it."""
     plain = {}
     for field in attrs.fields(type(record)):

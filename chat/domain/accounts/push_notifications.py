@@ -1,4 +1,4 @@
-"""Who is told of a message on devices where no client runs, what they are told, and the telling.
+"""Who is told of a message on devices where no client runs, and the telling.
 
 Messages are seen as they are published, and their senders do not wait for this: what concerns accounts that have
 subscribed is looked at afterwards, within bounds; a server that ends forgets what it had not yet sent. An account is
@@ -8,22 +8,18 @@ guild, nothing in it is told (guilds.md, Disabled operations).
 
 A reminder that fell due is told in the same way (messages.md, Reminders), whatever is muted: its moment was chosen.
 
-A device gets JSON for the service worker of the web client, which shows it as it is: a title, a line or two, and where
-it leads.
+What they are told is in `push_objects`.
 """
 
 from __future__ import annotations
 
 import hashlib
 import hmac
-import re
 import sqlite3
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
-from urllib.parse import quote
 
 import attrs
-import orjson
 import structlog
 import trio
 
@@ -34,6 +30,14 @@ from chat.bus.bus import Event
 from chat.classes import define, frozen
 from chat.domain.accounts.notification_settings import ALL_MESSAGES, OUTSIDE_GUILDS, HeardMessage, Listener, is_notified
 from chat.domain.accounts.notification_words import called_by
+from chat.domain.accounts.push_objects import (
+    NotificationPlace,
+    PushObject,
+    as_reminder,
+    push_bytes,
+    push_object,
+    reminder_of_nothing,
+)
 from chat.domain.accounts.push_subscriptions import PushSubscriptions
 from chat.domain.core import Core
 from chat.domain.messages.kept_messages import ReadableChannels
@@ -42,7 +46,6 @@ from chat.domain.presence.presences import Presences
 from chat.domain.standing.guild_states import GuildState
 from chat.domain.standing.permissions import CHANNEL_THREADS
 from chat.errors import StorageUnavailable
-from chat.markdown.inline import Mention, mentions_in, spoilers_in
 from chat.push.encryption import PLAIN_BYTES, SALT_BYTES, SEED_BYTES, Receiver, Vapid, encrypted, key_of
 from chat.push.sending import Notice, PushOutcome, PushQueue, PushRequest, PushSender, Result, Urgency, origin_of
 from chat.registries.channel_types import ChannelType
@@ -65,8 +68,6 @@ MESSAGE_SECONDS: Final = 86_400
 """How long a push service keeps what it cannot deliver."""
 
 TOPIC_DIGITS: Final = 32
-
-REMINDED_OF_NOTHING: Final = "The message was deleted, or you cannot see it any more."
 
 TOLD: Final = frozenset({MessageType.DEFAULT, MessageType.REPLY, MessageType.CALL})
 PUSH_DISABLED: Final = DisabledOperation.PUSH_NOTIFICATIONS.value
@@ -234,33 +235,22 @@ class PushNotifications:
         readable = ReadableChannels(self._core, principal)
         seen = [due.message_id] if readable(due.channel_id, due.message_id) else []
         message = (await readable.objects(seen)).get(due.message_id)
-        told = self._reminder_of_nothing(due) if message is None else self._reminder_of(message, user_id)
+        if message is None:
+            told = reminder_of_nothing(user_id, due.channel_id, due.message_id, self._core.origins.shared)
+        else:
+            told = self._reminder_of(message, user_id)
         notice = Notice(push_bytes(told, PLAIN_BYTES), Urgency.HIGH, self._topic(due.message_id), MESSAGE_SECONDS)
         for subscription in push_subscriptions.of_users(reader, [user_id]):
             self._queue.put(subscription, notice)
 
     # What, and how
 
-    def _reminder_of(self, message: wire.Message, user_id: int) -> dict[str, Any]:
+    def _reminder_of(self, message: wire.Message, user_id: int) -> PushObject:
         reader, channel_id = self._core.database.reader, int(message["channel_id"])
         guild_id = channels.guild_of(reader, channel_id)
         state = None if guild_id is None else self._core.guild_states.get(guild_id)
         place = _place(message, state, threads.by_id(reader, channel_id), private_channels.by_id(reader, channel_id))
-        return _as_reminder(push_object(message, place, user_id, self._core.origins.shared), message["id"])
-
-    def _reminder_of_nothing(self, due: _DueReminder) -> dict[str, Any]:
-        """The message was deleted, or the account sees it no more: what is not there leads nowhere."""
-        origin, message_id = self._core.origins.shared, str(due.message_id)
-        data = {
-            "user_id": str(due.user_id),
-            "guild_id": None,
-            "channel_id": str(due.channel_id),
-            "message_id": message_id,
-            "author_id": None,
-            "url": f"{origin}/channels/{OWN_CONVERSATIONS}",
-        }
-        told = {"type": "reminder", "title": "a message", "body": REMINDED_OF_NOTHING, "icon": None, "data": data}
-        return _as_reminder(told, message_id)
+        return as_reminder(push_object(message, place, user_id, self._core.origins.shared))
 
     def _put(self, heard: _PublishedMessage, place: NotificationPlace, subscription: PushSubscription) -> None:
         user_id = subscription.user_id
@@ -365,133 +355,3 @@ def _place(
             int(named["id"]): named["name"] for named in message.get("mention_channels", ()) if named.get("name")
         },
     )
-
-
-BODY_CHARACTERS: Final = 500
-"""How many characters of a text a device shows at most."""
-
-PLACE_CHARACTERS: Final = 100
-
-OWN_CONVERSATIONS: Final = "@me"
-"""Stands in addresses of the web client for a guild."""
-
-_CONTROL: Final = re.compile(r"[\x00-\x09\x0b-\x1f\x7f]")
-
-
-@frozen
-class NotificationPlace:
-    """Where a message was written, with names as the receiver knows them. `name` is that of the channel or the
-    group."""
-
-    channel_id: str
-    guild_id: str | None = None
-    name: str | None = None
-    guild_name: str | None = None
-    role_names: Mapping[int, str] = attrs.field(factory=dict)
-    channel_names: Mapping[int, str] = attrs.field(factory=dict)
-
-
-def push_object(message: Mapping[str, Any], place: NotificationPlace, user_id: int, origin: str) -> dict[str, Any]:
-    """The notification of a message, made from its MESSAGE_CREATE. `origin` is that of the web client."""
-    author = message["author"]
-    where = quote(place.guild_id or OWN_CONVERSATIONS, safe="@")
-    return {
-        "type": "message_create",
-        "title": _title(message, place),
-        "body": body_text(message, place),
-        "icon": _icon(author, origin),
-        "data": {
-            "user_id": str(user_id),
-            "guild_id": place.guild_id,
-            "channel_id": place.channel_id,
-            "message_id": message["id"],
-            "author_id": author["id"],
-            "url": f"{origin}/channels/{where}/{place.channel_id}/{message['id']}",
-        },
-    }
-
-
-def _as_reminder(told: Mapping[str, Any], message_id: str) -> dict[str, Any]:
-    """The notification of a message as a reminder of it, which stands beside those of its channel."""
-    data = {**told["data"], "tag": f"reminder {message_id}"}
-    return {**told, "type": "reminder", "title": f"Reminder: {told['title']}", "data": data}
-
-
-def push_bytes(told: Mapping[str, Any], most: int) -> bytes:
-    """The JSON of it, with as much of the text as fits into `most` bytes."""
-    body = told["body"]
-    while len(encoded := orjson.dumps({**told, "body": body})) > most and body:
-        body = f"{body[: len(body) // 2].rstrip('…')}…" if len(body) > 1 else ""
-    return encoded
-
-
-def body_text(message: Mapping[str, Any], place: NotificationPlace) -> str:
-    """The text as it reads without markup; of a message without one, what it carries."""
-    text = str(message["content"])
-    if text.strip():
-        shown = _plain(text, message, place).strip()
-        return shown if len(shown) <= BODY_CHARACTERS else f"{shown[: BODY_CHARACTERS - 1]}…"
-    if message["type"] == MessageType.CALL:
-        return "Started a call"
-    if message["attachments"]:
-        return f"Sent {_counted('file', message['attachments'], 'filename')}"
-    if message["stickers"]:
-        return f"Sent {_counted('sticker', message['stickers'], 'name')}"
-    if message.get("message_snapshots"):
-        return "Forwarded a message"
-    titles = [embed["title"] for embed in message["embeds"] if embed.get("title")]
-    return str(titles[0])[:BODY_CHARACTERS] if titles else "Sent a message"
-
-
-def _counted(what: str, items: list[Mapping[str, Any]], name: str) -> str:
-    return f"a {what}: {items[0][name]}"[:BODY_CHARACTERS] if len(items) == 1 else f"{len(items)} {what}s"
-
-
-def _title(message: Mapping[str, Any], place: NotificationPlace) -> str:
-    author = _name(message["author"])
-    nick = (message.get("member") or {}).get("nick") or message.get("nicks", {}).get(message["author"]["id"])
-    who = str(nick or author)
-    if place.guild_id is not None:
-        return f"{who} (#{_short(place.name)}, {_short(place.guild_name)})"
-    return who if place.name is None else f"{who} ({_short(place.name)})"
-
-
-def _short(name: str | None) -> str:
-    return (name or "")[:PLACE_CHARACTERS]
-
-
-def _name(user: Mapping[str, Any]) -> str:
-    return str(user.get("global_name") or user["username"])
-
-
-def _icon(author: Mapping[str, Any], origin: str) -> str | None:
-    avatar = author.get("avatar")
-    return None if avatar is None else f"{origin}/media/avatars/{author['id']}/{avatar}.webp"
-
-
-def _plain(text: str, message: Mapping[str, Any], place: NotificationPlace) -> str:
-    users = {user["id"]: _name(user) for user in message["mentions"]}
-
-    def shown(mention: Mention) -> str:
-        match mention.kind:
-            case "user":
-                return f"@{users.get(mention.value, 'unknown')}"
-            case "role":
-                return f"@{place.role_names.get(int(mention.value), 'unknown')}"
-            case "channel":
-                return f"#{place.channel_names.get(int(mention.value), 'unknown')}"
-            case "emoji":
-                return f":{mention.value.partition(':')[0]}:"
-            case _:
-                return f"@{mention.value}"
-
-    # What is hidden in the app is not shown on a locked screen.
-    pieces = [(start, end, "\u25ae" * min(end - start - len("||||"), 8)) for start, end in spoilers_in(text)]
-    pieces.extend((mention.start, mention.end, shown(mention)) for mention in mentions_in(text))
-    said: list[str] = []
-    at = 0
-    for start, end, words in sorted(pieces):
-        if start >= at:  # what lies in a spoiler is gone with it
-            said.extend((text[at:start], words))
-            at = end
-    return _CONTROL.sub(" ", "".join([*said, text[at:]]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, NotRequired, TypedDict
 
 import attrs
 
@@ -20,6 +20,59 @@ MISSING: Final = frozenset({"file is missing"})
 KINDS: Final = ("roles", "channels", "threads", "people", "emojis", "stickers", "messages", "reactions", "files")
 
 
+class ListedTrouble(TypedDict):
+    """One thing that did not come."""
+
+    kind: str
+    name: str
+    reason: str
+
+
+class CountedTrouble(TypedDict):
+    """How much of a kind did not come for one reason; `words` say the reason to people."""
+
+    kind: str
+    reason: str
+    words: str
+    count: int
+
+
+class ReportFields(TypedDict):
+    """A report as it is printed; counts are by kind, `bytes` are those of files."""
+
+    counts: dict[str, int]
+    present: dict[str, int]
+    bytes: int
+    missing: list[CountedTrouble]
+    refused: list[CountedTrouble]
+    listed: list[ListedTrouble]
+
+
+class ImportFields(ReportFields):
+    """An import as it is printed. A dry run has no id, no guild and no moments."""
+
+    id: str | None
+    guild_id: str | None
+    state: str
+    source: NotRequired[str]
+    path: NotRequired[str]
+    cancel_requested: NotRequired[bool]
+    created_at: NotRequired[str]
+    changed_at: NotRequired[str]
+    completed_at: NotRequired[str | None]
+
+
+class KeptReport(TypedDict):
+    """A report as the store has it."""
+
+    came: dict[str, int]
+    present: dict[str, int]
+    reasons: dict[str, int]
+    listed: list[ListedTrouble]
+    bytes: int
+    unread: dict[str, int]
+
+
 @define(eq=False)
 class ImportReport:
     """Counts of what came and of what was there, and what was missing or refused."""
@@ -28,7 +81,7 @@ class ImportReport:
     present: Counter[str] = attrs.field(factory=Counter)
     reasons: Counter[str] = attrs.field(factory=Counter)
     """Of what did not come, by `kind: reason`."""
-    listed: list[dict[str, str]] = attrs.field(factory=list)
+    listed: list[ListedTrouble] = attrs.field(factory=list)
     bytes: int = 0
     """Of files."""
     unread: dict[str, int] = attrs.field(factory=dict)
@@ -41,7 +94,7 @@ class ImportReport:
         if len(self.listed) < LISTED:
             self.listed.append({"kind": record.what, "name": record.name[:200], "reason": record.reason})
 
-    def kept(self) -> dict[str, Any]:
+    def kept(self) -> KeptReport:
         """As the store has it."""
         return {
             "came": dict(self.came),
@@ -67,10 +120,10 @@ class ImportReport:
         )
 
 
-def report_fields(report: ImportReport) -> dict[str, Any]:
+def report_fields(report: ImportReport) -> ReportFields:
     """The report as it is printed."""
     split = [one.partition(": ") for one in sorted(report.reasons)]
-    counted = [
+    counted: list[CountedTrouble] = [
         {"kind": kind, "reason": reason, "words": TROUBLES[reason], "count": report.reasons[f"{kind}: {reason}"]}
         for kind, _, reason in split
     ]

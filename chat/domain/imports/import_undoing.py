@@ -10,7 +10,7 @@ from __future__ import annotations
 import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
-from typing import Any, Final
+from typing import Final
 
 import attrs
 
@@ -35,7 +35,7 @@ THINGS_AT_ONCE: Final = 50
 class ImportUndoing:
     _core: Core
 
-    async def undo(self, import_id: int) -> dict[str, Any]:
+    async def undo(self, import_id: int) -> dict[str, str | int]:
         """Take it out; how much of each kind went and stayed. Raises OperatorError for one that was undone."""
         made = imports.by_id(self._core.database.reader, import_id)
         if made is None:

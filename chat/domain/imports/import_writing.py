@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import attrs
@@ -265,7 +265,7 @@ class ImportWriting:
 
 
 def _extra(record: MessageRecord, files: int) -> MessageExtra | None:
-    given: dict[str, Any] = {
+    given: Mapping[str, Any] = {
         "webhook_name": record.webhook_name,
         "attachments": files,
         "embeds": record.embeds,

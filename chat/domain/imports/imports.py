@@ -21,7 +21,7 @@ from chat.domain.core import Core
 from chat.domain.imports.import_files import ImportFiles
 from chat.domain.imports.import_pictures import ImportPictures
 from chat.domain.imports.import_place import ImportPlace, PlaceWriter
-from chat.domain.imports.import_report import ImportReport, report_fields
+from chat.domain.imports.import_report import ImportFields, ImportReport, report_fields
 from chat.domain.imports.import_writing import ImportCancelled, ImportWriting
 from chat.domain.messages.uploads import Uploads
 from chat.domain.policy.media_library import MediaLibrary
@@ -172,7 +172,7 @@ class Imports:
         while await self._core.database.write(unit, guard=UNGUARDED) == MEMBERS_AT_ONCE:
             pass
 
-    def every(self) -> list[dict[str, Any]]:
+    def every(self) -> list[ImportFields]:
         """All imports, the newest first, as they are printed."""
         return [import_fields(made) for made in imports.every(self._core.database.reader)]
 
@@ -196,7 +196,7 @@ class Imports:
         return await self._core.database.write(unit, guard=UNGUARDED)
 
 
-def import_fields(made: Import) -> dict[str, Any]:
+def import_fields(made: Import) -> ImportFields:
     """An import as it is printed."""
     return {
         "id": str(made.id),

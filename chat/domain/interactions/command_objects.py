@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, cast
+from collections.abc import Mapping
+from typing import Final, cast
 
 from chat import wire
 from chat.domain.standing.user_objects import partial_user
@@ -10,7 +11,7 @@ from chat.store.accounts.accounts import Account
 from chat.store.applications.applications import Application
 from chat.store.interactions.application_commands import Command, CommandPermissions
 
-NOTHING_SAID: Final[dict[str, Any]] = {
+NOTHING_SAID: Final[Mapping[str, object]] = {
     "name_localizations": None,
     "description": "",
     "description_localizations": None,
@@ -24,7 +25,7 @@ NOTHING_SAID: Final[dict[str, Any]] = {
 
 def command_object(command: Command) -> wire.ApplicationCommand:
     """A command as everybody sees it."""
-    shown: dict[str, Any] = {
+    shown = {
         "id": str(command.id),
         "application_id": str(command.application_id),
         "type": command.type,

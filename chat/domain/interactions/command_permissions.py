@@ -177,9 +177,9 @@ class CommandAccess:
             raise ApiError(ErrorCode.UNKNOWN_APPLICATION)
 
 
-def _logged(entries: Entries) -> dict[str, Any]:
+def _logged(entries: Entries) -> Mapping[str, Mapping[str, Any]]:
     """What the audit log compares: each entry by the id that it is about."""
-    return {str(entry["id"]): dict(entry) for entry in entries}
+    return {str(entry["id"]): entry for entry in entries}
 
 
 def _is_for(command: Command, context: InteractionContext) -> bool:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypedDict
 
+from chat import wire
 from chat.classes import frozen
 from chat.errors import FieldError, InvalidFormBody
 from chat.registries.error_codes import FieldCode
@@ -35,6 +36,20 @@ _VALUES: Final[Mapping[OptionType, tuple[type, ...]]] = {
     OptionType.INTEGER: (int,),
     OptionType.NUMBER: (int, float),
 }
+
+
+class CommandMembers(TypedDict, total=False):
+    """What a body says of a command, in the members of the wire object; a change gives some of them."""
+
+    name: str
+    name_localizations: wire.Localizations | None
+    description: str
+    description_localizations: wire.Localizations | None
+    options: list[wire.CommandOption] | None
+    default_member_permissions: str | None
+    nsfw: bool
+    contexts: list[int] | None
+    integration_types: list[int]
 
 
 @frozen

@@ -249,7 +249,7 @@ class LinkEmbeds:
         if found != before:
             await self._add(seen, found)
 
-    async def _add(self, seen: _Seen, found: tuple[dict[str, Any], ...]) -> None:
+    async def _add(self, seen: _Seen, found: tuple[Mapping[str, Any], ...]) -> None:
         """Show what was found, unless the message became another one meanwhile."""
 
         def unit(connection: sqlite3.Connection) -> tuple[Message, StoredMessages] | None:

@@ -38,6 +38,9 @@ from chat.registries.interactions import ButtonStyle, ComponentType
 from chat.snowflake import MAXIMUM
 from chat.store.messages.attachments import Attachment
 
+StoredComponent = dict[str, Any]
+"""A component, or an object in one, as it is stored. A row of `KINDS` says which members it has, so no type does."""
+
 Component = Mapping[str, Any]
 Components = Sequence[Component]
 
@@ -55,7 +58,7 @@ class _Unreadable(Exception):
         self.code = code
 
 
-def read_components(value: object) -> tuple[dict[str, Any], ...]:
+def read_components(value: object) -> tuple[StoredComponent, ...]:
     """Components as they are stored, out of what was sent. Where they may stand is not asked
     (`placed_components`); members that their kind does not have are ignored.
 
@@ -77,7 +80,7 @@ class _Reading:
     def refuse(self, path: str, code: FieldCode) -> None:
         self.wrong.append(FieldError(path or "root", code))
 
-    def components(self, value: object, path: str, held: Held) -> list[dict[str, Any]]:
+    def components(self, value: object, path: str, held: Held) -> list[StoredComponent]:
         if not isinstance(value, list):
             self.refuse(path, FieldCode.INVALID_FORMAT)
             return []
@@ -87,7 +90,7 @@ class _Reading:
         read = (self.component(each, _below(path, index), held) for index, each in enumerate(value))
         return [each for each in read if each is not None]
 
-    def component(self, value: object, path: str, held: Held) -> dict[str, Any] | None:
+    def component(self, value: object, path: str, held: Held) -> StoredComponent | None:
         number = whole(value.get("type")) if isinstance(value, dict) else None
         if not isinstance(value, dict) or type(number) is not int or number not in COMPONENT_TYPES:
             self.refuse(_below(path, "type") if isinstance(value, dict) else path, FieldCode.INVALID_FORMAT)
@@ -96,7 +99,7 @@ class _Reading:
         if kind not in held.kinds:
             self.refuse(_below(path, "type"), FieldCode.COMPONENT_TYPE_NOT_ALLOWED_HERE)
             return None
-        shown: dict[str, Any] = {"type": kind.value}
+        shown: StoredComponent = {"type": kind.value}
         wrong_before = len(self.wrong)
         own_id = whole(value.get("id"))
         if type(own_id) is int and 0 < own_id <= ID_MAXIMUM:
@@ -116,8 +119,8 @@ class _Reading:
                 self.refuse(_below(path, name), code)
         return shown
 
-    def members(self, value: dict[str, Any], path: str, members: Mapping[str, ComponentMember]) -> dict[str, Any]:
-        shown: dict[str, Any] = {}
+    def members(self, value: StoredComponent, path: str, members: Mapping[str, ComponentMember]) -> StoredComponent:
+        shown: StoredComponent = {}
         for name, member in members.items():
             told = value.get(name)
             if told is None or (told == "" and not member.required):
@@ -135,7 +138,7 @@ class _Reading:
                 self.refuse(_below(path, name), error.code)
         return shown
 
-    def objects(self, value: object, path: str, member: ComponentMember) -> list[dict[str, Any]]:
+    def objects(self, value: object, path: str, member: ComponentMember) -> list[StoredComponent]:
         if not isinstance(value, list) or not member.least <= len(value) <= member.most:
             self.refuse(path, FieldCode.INVALID_FORMAT)
             return []
@@ -198,7 +201,7 @@ def _media(value: object, member: ComponentMember) -> dict[str, str]:
     return {"url": _address(url, member)}
 
 
-def _emoji(value: object, _: ComponentMember) -> dict[str, Any]:
+def _emoji(value: object, _: ComponentMember) -> StoredComponent:
     """An emoji of a guild by its id, or a character; an id is written as text, as everywhere."""
     if not isinstance(value, dict):
         raise _Unreadable
@@ -351,7 +354,7 @@ def _free_ids(taken: set[int]) -> Iterator[int]:
             yield number
 
 
-def _numbered(component: Component, free: Iterator[int]) -> dict[str, Any]:
+def _numbered(component: Component, free: Iterator[int]) -> StoredComponent:
     numbered = {"type": component["type"], "id": component.get("id") or next(free), **component}
     for name, held in KINDS[ComponentType(component["type"])].holds.items():
         if held.single:
@@ -407,7 +410,7 @@ def component_objects(stored: Components, files: Sequence[Attachment], addresses
     return [cast("wire.Component", _shown(component, files, addresses)) for component in stored]
 
 
-def _shown(component: Component, files: Sequence[Attachment], addresses: Addresses) -> dict[str, Any]:
+def _shown(component: Component, files: Sequence[Attachment], addresses: Addresses) -> StoredComponent:
     shown = dict(component)
     for name, held in KINDS[ComponentType(component["type"])].holds.items():
         if held.single:
@@ -426,7 +429,7 @@ def _shown(component: Component, files: Sequence[Attachment], addresses: Address
     return shown
 
 
-def _of_file(url: str, files: Sequence[Attachment]) -> dict[str, Any]:
+def _of_file(url: str, files: Sequence[Attachment]) -> StoredComponent:
     file = _named(url, files)
     return {} if file is None else {"name": file.filename, "size": file.size}
 
@@ -435,7 +438,7 @@ def _named(url: str, files: Sequence[Attachment]) -> Attachment | None:
     return next((file for file in files if OWN_FILE + file.filename == url), None)
 
 
-def _media_object(media: Mapping[str, str], files: Sequence[Attachment], addresses: Addresses) -> dict[str, Any]:
+def _media_object(media: Mapping[str, str], files: Sequence[Attachment], addresses: Addresses) -> StoredComponent:
     url = media["url"]
     if not url.startswith(OWN_FILE):
         return {**media, "proxy_url": addresses.external(url)}
@@ -443,7 +446,7 @@ def _media_object(media: Mapping[str, str], files: Sequence[Attachment], address
     if file is None:
         return dict(media)
     address = addresses.attachment(file)
-    shown: dict[str, Any] = {
+    shown: StoredComponent = {
         "url": address,
         "proxy_url": address,
         "content_type": file.content_type,

@@ -444,7 +444,7 @@ def _of_extra(message: Message, extra: MessageExtra) -> Iterator[str]:
         yield from _of_attachments(message)
 
 
-def _of_embeds(embeds: list[dict[str, Any]]) -> Iterator[str]:
+def _of_embeds(embeds: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     yield value_term(Filter.HAS, ContentType.EMBED)
     kinds = {_EMBED_TYPES[embed["type"]] for embed in embeds if embed.get("type") in _EMBED_TYPES}
     yield from (value_term(Filter.EMBED_TYPE, kind) for kind in sorted(kinds))

@@ -45,18 +45,18 @@ class MessageExtra:
     webhook_avatar: str | None = None
     attachments: int = 0
     """How many attachments the message has; a forward's attachments belong to its snapshot."""
-    embeds: tuple[dict[str, Any], ...] = attrs.field(default=(), converter=tuple)
+    embeds: tuple[Mapping[str, Any], ...] = attrs.field(default=(), converter=tuple)
     """Embeds out of the message's body."""
-    link_embeds: tuple[dict[str, Any], ...] = attrs.field(default=(), converter=tuple)
+    link_embeds: tuple[Mapping[str, Any], ...] = attrs.field(default=(), converter=tuple)
     """Embeds that the server made of links in the text; shown after the others."""
-    stickers: tuple[dict[str, Any], ...] = attrs.field(default=(), converter=tuple)
-    snapshots: tuple[dict[str, Any], ...] = attrs.field(default=(), converter=tuple)
+    stickers: tuple[Mapping[str, Any], ...] = attrs.field(default=(), converter=tuple)
+    snapshots: tuple[Mapping[str, Any], ...] = attrs.field(default=(), converter=tuple)
     """The messages that a forward carries, without their attachments."""
     mention_channels: tuple[dict[str, Any], ...] = attrs.field(default=(), converter=tuple)
     nsfw_emojis: tuple[str, ...] = attrs.field(default=(), converter=tuple)
     call: dict[str, Any] | None = None
     """`participants` and `ended_timestamp` of the call that the message tells of."""
-    components: tuple[dict[str, Any], ...] = attrs.field(default=(), converter=tuple)
+    components: tuple[Mapping[str, Any], ...] = attrs.field(default=(), converter=tuple)
 
     def of_webhook(self) -> MessageExtra | None:
         """The name and avatar that a webhook spoke under, alone."""

@@ -8,9 +8,10 @@ from typing import Annotated, Any, Final
 
 import attrs
 
+from chat import wire
 from chat.api.fields import OMITTED, Items, Length, Maybe, Pattern, PermissionBits, Range, Refusal, Schema, Snowflake
 from chat.classes import frozen
-from chat.domain.interactions.command_rules import CommandDraft
+from chat.domain.interactions.command_rules import CommandDraft, CommandMembers
 from chat.protocol.visible_text import visible
 from chat.protocol.whole_numbers import whole
 from chat.registries.channel_types import ChannelType
@@ -181,17 +182,19 @@ def command_draft(body: CommandBody) -> CommandDraft:
     return CommandDraft(body.type.value, body.name, _stored(members))
 
 
-def command_changes(body: ChangeCommand) -> dict[str, Any]:
+def command_changes(body: ChangeCommand) -> CommandMembers:
     """The members that a change gives, as `ApplicationCommands.change` takes them."""
     members = {field.name: getattr(body, field.name) for field in attrs.fields(ChangeCommand)}
     given = {name: value for name, value in members.items() if value is not OMITTED}
     stored = _stored(given)
     if "options" in given:
         stored.setdefault("options", None)
-    return stored if "name" not in given else {**stored, "name": given["name"]}
+    if "name" in given:
+        stored["name"] = given["name"]
+    return stored
 
 
-def permission_entries(body: SetCommandPermissions) -> list[dict[str, Any]]:
+def permission_entries(body: SetCommandPermissions) -> list[wire.CommandPermission]:
     """The entries as they are stored and shown, each id and type once."""
     entries = {(entry.id, entry.type): entry for entry in body.permissions}
     return [
@@ -199,13 +202,17 @@ def permission_entries(body: SetCommandPermissions) -> list[dict[str, Any]]:
     ]
 
 
-def _stored(members: Mapping[str, Any]) -> dict[str, Any]:
+def _stored(members: Mapping[str, Any]) -> CommandMembers:
     """Members of a command's body as it is stored, of those that are given."""
-    told: dict[str, Any] = {
-        name: members[name]
-        for name in ("name_localizations", "description", "description_localizations", "nsfw")
-        if name in members
-    }
+    told: CommandMembers = {}
+    if "name_localizations" in members:
+        told["name_localizations"] = members["name_localizations"]
+    if "description" in members:
+        told["description"] = members["description"]
+    if "description_localizations" in members:
+        told["description_localizations"] = members["description_localizations"]
+    if "nsfw" in members:
+        told["nsfw"] = members["nsfw"]
     if members.get("options"):
         told["options"] = list(map(_option, members["options"]))
     if "default_member_permissions" in members:
@@ -224,29 +231,37 @@ def _numbers(values: Sequence[int] | None) -> list[int] | None:
     return None if values is None else sorted({int(value) for value in values})
 
 
-def _option(body: ValueOptionBody) -> dict[str, Any]:
+def _option(body: ValueOptionBody) -> wire.CommandOption:
     """An option as it is stored and shown: without what was not given."""
-    shown: dict[str, Any] = {"type": body.type.value, "name": body.name, "description": body.description}
-    for name in ("name_localizations", "description_localizations", "min_value", "max_value", "min_length"):
-        if getattr(body, name) is not None:
-            shown[name] = getattr(body, name)
+    shown: wire.CommandOption = {"type": body.type.value, "name": body.name, "description": body.description}
+    if body.name_localizations is not None:
+        shown["name_localizations"] = body.name_localizations
+    if body.description_localizations is not None:
+        shown["description_localizations"] = body.description_localizations
+    if body.min_value is not None:
+        shown["min_value"] = body.min_value
+    if body.max_value is not None:
+        shown["max_value"] = body.max_value
+    if body.min_length is not None:
+        shown["min_length"] = body.min_length
     if body.max_length is not None:
         shown["max_length"] = body.max_length
-    for name in ("required", "autocomplete"):
-        if getattr(body, name):
-            shown[name] = True
+    if body.required:
+        shown["required"] = True
+    if body.autocomplete:
+        shown["autocomplete"] = True
     if body.choices:
         shown["choices"] = [_choice(choice) for choice in body.choices]
     if body.channel_types:
-        shown["channel_types"] = _numbers(body.channel_types)
+        shown["channel_types"] = sorted({int(value) for value in body.channel_types})
     options = getattr(body, "options", None)
     if options:
         shown["options"] = list(map(_option, options))
     return shown
 
 
-def _choice(body: ChoiceBody) -> dict[str, Any]:
-    shown: dict[str, Any] = {"name": body.name, "value": body.value}
+def _choice(body: ChoiceBody) -> wire.CommandChoice:
+    shown: wire.CommandChoice = {"name": body.name, "value": body.value}
     if body.name_localizations:
         shown["name_localizations"] = body.name_localizations
     return shown
