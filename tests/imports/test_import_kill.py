@@ -55,9 +55,10 @@ def test_kills_lose_and_double_nothing(importing: ImportCommand, exported: Path,
             process.kill()
         kills += 1
         importing.require_order()
-    found = importing.discord(exported)
-    assert found["state"] == "completed"
-    assert len(importing.rows("SELECT id FROM imports")) == 1
+    if importing.rows("SELECT state FROM imports") != [("completed",)]:  # as much as a fast machine does before a kill
+        assert importing.discord(exported)["state"] == "completed"
+    ((import_id,),) = importing.rows("SELECT id FROM imports")
+    found = importing.command("import", "show", import_id, "--json").json
     assert importing.rows("SELECT count(*), count(DISTINCT id) FROM messages") == [(MESSAGES, MESSAGES)]
     assert importing.rows("SELECT count(*) FROM message_search") == [(MESSAGES,)]
     assert importing.rows("SELECT count(*) FROM attachments") == [(MESSAGES // 200,)]

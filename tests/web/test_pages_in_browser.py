@@ -507,7 +507,9 @@ def test_a_forgotten_password_where_people_have_usernames(visit: MakeVisitor) ->
                 visitor.reads("Your password is changed")
                 visitor.goes_to("/recovery")
         visitor.page.locator(".errors li").wait_for()
-        visitor.goes_to("/login")
+        visitor.goes_to("/settings")  # the first time has signed her in
+        visitor.presses("Sign out")
+        visitor.arrives_at("/login")
         visitor.fills(username="lena", password="other unrelated words")
         visitor.presses("Sign in")
         visitor.enters()
