@@ -266,7 +266,7 @@ class SimulatedClient:
         before, sequence = client.acknowledgements, session.last
         await client.heartbeat(sequence)
         await self._read(client, 1)
-        if client.acknowledgements == before or not client.is_open:
+        if client.acknowledgements == before or not client.is_open or session.ended:  # under its socket, meanwhile
             return
         session.acknowledge(sequence)
         impatient = await self.actor.open()
