@@ -215,10 +215,21 @@ def test_ids_that_something_else_has_are_refused_and_told(importing: ImportComma
 def test_a_person_whose_id_is_taken_gets_another(importing: ImportCommand, tmp_path: Path) -> None:
     stranger = person(0, "double")
     stranger["id"] = str(ALICE)
-    put(tmp_path / "export", "a.json", export(channel(1, "general"), message(1, "x", stranger)))
+    put(tmp_path / "export", "media/dawn.png", PICTURE)
+    picture = {"id": "99", "url": "media/dawn.png", "fileName": "dawn.png", "fileSizeBytes": len(PICTURE)}
+    words = f"I, <@{ALICE}>, not <@!{BERT['id']}>, `<@{ALICE}>`"
+    put(
+        tmp_path / "export",
+        "a.json",
+        export(channel(1, "general"), message(1, words, stranger, attachments=[picture], mentions=[stranger, BERT])),
+    )
     importing.discord(tmp_path / "export")
-    [(author_id,)] = importing.rows("SELECT author_id FROM messages WHERE id = ?", moment(1))
+    [(author_id, content)] = importing.rows("SELECT author_id, content FROM messages WHERE id = ?", moment(1))
     assert author_id != ALICE
+    assert content == f"I, <@{author_id}>, not <@{BERT['id']}>, `<@{ALICE}>`"
+    assert importing.rows("SELECT user_id FROM attachments") == [(author_id,)]
+    named = importing.rows("SELECT user_id FROM message_mentions ORDER BY user_id")
+    assert sorted(named) == sorted([(author_id,), (int(BERT["id"]),)])
     assert importing.rows("SELECT person_id FROM placeholders WHERE user_id = ?", author_id) == [(ALICE,)]
 
 

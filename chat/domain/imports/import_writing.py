@@ -34,6 +34,7 @@ from chat.imports.form import (
     RoleRecord,
     TroubleRecord,
 )
+from chat.markdown.inline import mentions_in
 from chat.snowflake import snowflake_at, snowflake_time_ms
 from chat.store.guard import UNGUARDED
 from chat.store.guilds import channels
@@ -105,30 +106,39 @@ class ImportWriting:
     async def _flush(self) -> None:
         things, self._things = self._things, []
         messages, self._messages = self._messages, []
-        stored = await self._stored(messages)
+        if things:  # first, since files are stored for those who wrote the messages
+            await self._write(lambda connection: self._add_all(connection, things))
+            for thing in things:
+                if isinstance(thing, GuildRecord | PersonRecord | ExpressionRecord):
+                    await self._pictures.bring(thing, self._place, self._report)
+        if messages or not things:
+            stored = await self._stored(messages)
+            seconds = await self._write(lambda connection: self._write_messages(connection, messages, stored))
+            if len(messages) >= self._portion:
+                fitting = self._portion * UNIT_SECONDS / max(seconds, 1e-6)
+                self._portion = int(
+                    min(PORTION_MAXIMUM, max(PORTION_MINIMUM, fitting, self._portion / 2), self._portion * 2)
+                )
+        self._tell(self._report)
+        await trio.lowlevel.checkpoint()
+
+    async def _write(self, portion: Callable[[sqlite3.Connection], None]) -> float:
+        """One unit, with the report as it is then; the processor time that it took, in seconds."""
 
         def unit(connection: sqlite3.Connection) -> float:
             began = time.thread_time()
             if imports.is_to_end(connection, self._made.id):
                 raise ImportCancelled
-            for thing in things:
-                self._add(connection, thing)
-            self._write_messages(connection, messages, stored)
+            portion(connection)
             now = self._core.clock.now_ms()
             imports.put(connection, attrs.evolve(self._made, report=self._report.kept(), changed_at=now))
             return time.thread_time() - began
 
-        seconds = await self._core.database.write(unit, guard=UNGUARDED)
-        if len(messages) >= self._portion:
-            fitting = self._portion * UNIT_SECONDS / max(seconds, 1e-6)
-            self._portion = int(
-                min(PORTION_MAXIMUM, max(PORTION_MINIMUM, fitting, self._portion / 2), self._portion * 2)
-            )
+        return await self._core.database.write(unit, guard=UNGUARDED)
+
+    def _add_all(self, connection: sqlite3.Connection, things: Sequence[Record]) -> None:
         for thing in things:
-            if isinstance(thing, GuildRecord | PersonRecord | ExpressionRecord):
-                await self._pictures.bring(thing, self._place, self._report)
-        self._tell(self._report)
-        await trio.lowlevel.checkpoint()
+            self._add(connection, thing)
 
     def _add(self, connection: sqlite3.Connection, thing: Record) -> None:
         match thing:
@@ -229,7 +239,7 @@ class ImportWriting:
             channel_id=record.channel_id,
             author_id=record.author_id if is_webhook else author_id,
             type=record.type,
-            content=record.content,
+            content=self._content(record.content),
             flags=record.flags,
             webhook_id=record.author_id if is_webhook else None,
             edited_at=record.edited_at,
@@ -245,6 +255,21 @@ class ImportWriting:
         parent_id = channel.parent_id if channel.is_thread else None
         around = MessageSurroundings(place.guild_id, channel.type, parent_id, record.author_id in place.bots)
         return ImportedMessage(message, reactions, record.author_id, around, channel.is_thread)
+
+    def _content(self, text: str) -> str:
+        """The text with everybody's present id: under the old one somebody else may be here."""
+        if "<@" not in text:
+            return text
+        said: list[str] = []
+        at = 0
+        for mention in mentions_in(text):
+            if mention.kind in ("user", "role"):
+                old = int(mention.value)
+                is_role = mention.kind == "role"
+                new = self._place.role_ids.get(old, old) if is_role else self._place.account_of(old)
+                said += (text[at : mention.start], f"<@&{new}>" if is_role else f"<@{new}>")
+                at = mention.end
+        return "".join([*said, text[at:]])
 
     def _reference(self, record: MessageRecord) -> MessageReference | None:
         reference = record.reference
